@@ -2,9 +2,9 @@
 
 // Status macros and checks: the one error vocabulary of the house.
 //
-// An operation that can fail returns absl::Status or absl::StatusOr<T>; "this job cannot be placed" is a
-// Reason (model/reason.h), not an error; a broken invariant ends the process in every build type.
-// Thread promise: everything here is safe from any thread.
+// An operation that can fail returns absl::Status or absl::StatusOr<T>; "this job cannot be placed"
+// is a Reason (model/reason.h), not an error; a broken invariant ends the process in every build
+// type. Thread promise: everything here is safe from any thread.
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,12 +17,12 @@
 #define MUSTER_CONCAT(a, b) MUSTER_CONCAT_INNER(a, b)
 
 // Returns from the calling function when `expr` (an absl::Status) is not OK.
-#define RETURN_IF_ERROR(expr)                 \
-  do {                                        \
-    absl::Status muster_status = (expr);      \
-    if (!muster_status.ok()) {                \
-      return muster_status;                   \
-    }                                         \
+#define RETURN_IF_ERROR(expr)            \
+  do {                                   \
+    absl::Status muster_status = (expr); \
+    if (!muster_status.ok()) {           \
+      return muster_status;              \
+    }                                    \
   } while (false)
 
 // Declares `lhs` from the value of `expr` (an absl::StatusOr), or returns its status.
@@ -44,10 +44,11 @@ namespace muster::internal {
 
 }  // namespace muster::internal
 
-// Ends the process when `condition` is false, in every build: a broken invariant must never be carried on with.
-#define MUSTER_CHECK(condition)                                               \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      ::muster::internal::CheckFailed(__FILE__, __LINE__, #condition);        \
-    }                                                                         \
+// Ends the process when `condition` is false, in every build: a broken invariant must never be
+// carried on with.
+#define MUSTER_CHECK(condition)                                        \
+  do {                                                                 \
+    if (!(condition)) {                                                \
+      ::muster::internal::CheckFailed(__FILE__, __LINE__, #condition); \
+    }                                                                  \
   } while (false)

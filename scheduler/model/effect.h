@@ -1,0 +1,59 @@
+#pragma once
+
+// Effects: all that the scheduler can ask of the outside world. Performed only after the events are
+// durable.
+//
+// Every effect is safe to repeat: at start-up core/cluster_state's ActionsFor names again what
+// should be under way. Thread promise: plain values.
+
+#include <cstdint>
+#include <variant>
+
+#include "scheduler/model/exit_status.h"
+#include "scheduler/model/ids.h"
+
+namespace muster {
+
+// Tell the node to start its part of the attempt.
+struct Launch {
+  JobId job;
+  AttemptNumber attempt;
+  NodeId node;
+  friend bool operator==(const Launch&, const Launch&) = default;
+};
+
+// Tell the node to start its ranks of the step.
+struct LaunchStep {
+  JobId job;
+  AttemptNumber attempt;
+  StepId step;
+  NodeId node;
+  friend bool operator==(const LaunchStep&, const LaunchStep&) = default;
+};
+
+// Tell the node to end its part of the attempt.
+struct Terminate {
+  JobId job;
+  AttemptNumber attempt;
+  NodeId node;
+  EndCause cause = EndCause::kCancelled;
+  friend bool operator==(const Terminate&, const Terminate&) = default;
+};
+
+// Tell the node that its facts up to `index` are durable here.
+struct Acknowledge {
+  NodeId node;
+  JobId job;
+  AttemptNumber attempt;
+  std::uint64_t index = 0;
+  friend bool operator==(const Acknowledge&, const Acknowledge&) = default;
+};
+
+// Plan again: something changed that a pass should see.
+struct Replan {
+  friend bool operator==(const Replan&, const Replan&) = default;
+};
+
+using Effect = std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan>;
+
+}  // namespace muster

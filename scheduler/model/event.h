@@ -1,0 +1,210 @@
+#pragma once
+
+// Events: every change of the cluster's state, one sentence each. They are what the journal holds.
+//
+// An event is durable before its effect leaves. core/cluster_state's Apply is the only reader that
+// changes state. Changing an alternative means a new field number in proto/journal.proto and a
+// journal kept in tests/fixtures from the version before. Thread promise: plain values.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "scheduler/model/allocation.h"
+#include "scheduler/model/exit_status.h"
+#include "scheduler/model/fields.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/job_state.h"
+#include "scheduler/model/node.h"
+#include "scheduler/model/report.h"
+#include "scheduler/model/time.h"
+
+namespace muster {
+
+// A controller took the state directory: orders of an older epoch are void.
+struct EpochBegan {
+  Epoch epoch;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"epoch", &EpochBegan::epoch}, Field{"time", &EpochBegan::time}};
+  }
+  friend bool operator==(const EpochBegan&, const EpochBegan&) = default;
+};
+
+// A submission was accepted: `count` jobs from `first` on.
+struct JobSubmitted {
+  JobId first;
+  std::uint32_t count = 1;
+  std::string token;  // the client's, so that a retry has one effect
+  JobSpec spec;
+  Program program;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{
+        Field{"first", &JobSubmitted::first},     Field{"count", &JobSubmitted::count},
+        Field{"token", &JobSubmitted::token},     Field{"spec", &JobSubmitted::spec},
+        Field{"program", &JobSubmitted::program}, Field{"time", &JobSubmitted::time}};
+  }
+  friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
+};
+
+// A waiting job was held or released.
+struct JobHeld {
+  JobId job;
+  bool held = true;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &JobHeld::job}, Field{"held", &JobHeld::held},
+                      Field{"time", &JobHeld::time}};
+  }
+  friend bool operator==(const JobHeld&, const JobHeld&) = default;
+};
+
+// A verified plan gave a job its resources: an attempt begins.
+struct AttemptStarted {
+  JobId job;
+  AttemptNumber attempt;
+  Allocation allocation;
+  Time time = kNoTime;
+  std::uint64_t plan_hash = 0;
+  static constexpr auto Fields() {
+    return std::tuple{
+        Field{"job", &AttemptStarted::job}, Field{"attempt", &AttemptStarted::attempt},
+        Field{"allocation", &AttemptStarted::allocation}, Field{"time", &AttemptStarted::time},
+        Field{"plan_hash", &AttemptStarted::plan_hash}};
+  }
+  friend bool operator==(const AttemptStarted&, const AttemptStarted&) = default;
+};
+
+// A node reported a fact about an attempt.
+struct RunReported {
+  NodeId node;
+  Report report;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"node", &RunReported::node}, Field{"report", &RunReported::report}};
+  }
+  friend bool operator==(const RunReported&, const RunReported&) = default;
+};
+
+// An attempt was told to end.
+struct AttemptEnding {
+  JobId job;
+  AttemptNumber attempt;
+  EndCause cause = EndCause::kCancelled;
+  std::string text;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &AttemptEnding::job}, Field{"attempt", &AttemptEnding::attempt},
+                      Field{"cause", &AttemptEnding::cause}, Field{"text", &AttemptEnding::text},
+                      Field{"time", &AttemptEnding::time}};
+  }
+  friend bool operator==(const AttemptEnding&, const AttemptEnding&) = default;
+};
+
+// `muster run` inside an allocation: a step was placed.
+struct StepStarted {
+  JobId job;
+  AttemptNumber attempt;
+  StepId step;
+  std::string token;
+  std::string name;
+  Program program;
+  Allocation placement;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &StepStarted::job},
+                      Field{"attempt", &StepStarted::attempt},
+                      Field{"step", &StepStarted::step},
+                      Field{"token", &StepStarted::token},
+                      Field{"name", &StepStarted::name},
+                      Field{"program", &StepStarted::program},
+                      Field{"placement", &StepStarted::placement},
+                      Field{"time", &StepStarted::time}};
+  }
+  friend bool operator==(const StepStarted&, const StepStarted&) = default;
+};
+
+// A job reached its terminal state; its resources are free.
+struct JobEnded {
+  JobId job;
+  JobState state = JobState::kCompleted;
+  ExitStatus status;
+  std::string text;  // why, when it did not end by itself
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &JobEnded::job}, Field{"state", &JobEnded::state},
+                      Field{"status", &JobEnded::status}, Field{"text", &JobEnded::text},
+                      Field{"time", &JobEnded::time}};
+  }
+  friend bool operator==(const JobEnded&, const JobEnded&) = default;
+};
+
+// An agent registered: a node is new, is back, or says something else of itself.
+struct NodeRegistered {
+  NodeId node;
+  Registration registration;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"node", &NodeRegistered::node},
+                      Field{"registration", &NodeRegistered::registration},
+                      Field{"time", &NodeRegistered::time}};
+  }
+  friend bool operator==(const NodeRegistered&, const NodeRegistered&) = default;
+};
+
+// A node's agent stopped answering. Its attempts go on; nothing new is placed there.
+struct NodeLost {
+  NodeId node;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"node", &NodeLost::node}, Field{"time", &NodeLost::time}};
+  }
+  friend bool operator==(const NodeLost&, const NodeLost&) = default;
+};
+
+// An operator drained or resumed a node.
+struct NodeDrained {
+  NodeId node;
+  bool drained = true;
+  std::string reason;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"node", &NodeDrained::node}, Field{"drained", &NodeDrained::drained},
+                      Field{"reason", &NodeDrained::reason}, Field{"time", &NodeDrained::time}};
+  }
+  friend bool operator==(const NodeDrained&, const NodeDrained&) = default;
+};
+
+// An attempt that the controller does not know of was found on a node, or is over.
+struct AttemptQuarantined {
+  NodeId node;
+  QuarantinedAttempt attempt;
+  bool over = false;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{
+        Field{"node", &AttemptQuarantined::node}, Field{"attempt", &AttemptQuarantined::attempt},
+        Field{"over", &AttemptQuarantined::over}, Field{"time", &AttemptQuarantined::time}};
+  }
+  friend bool operator==(const AttemptQuarantined&, const AttemptQuarantined&) = default;
+};
+
+// The order of alternatives is the order of the wire's oneof: append only.
+using Event =
+    std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
+                 StepStarted, JobEnded, NodeRegistered, NodeLost, NodeDrained, AttemptQuarantined>;
+
+struct JournalEntry {
+  Version version;
+  Event event;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"version", &JournalEntry::version},
+                      Field{"event", &JournalEntry::event}};
+  }
+  friend bool operator==(const JournalEntry&, const JournalEntry&) = default;
+};
+
+}  // namespace muster

@@ -1,0 +1,52 @@
+#pragma once
+
+// How a process, a step or an attempt ended, and what it used.
+//
+// Thread promise: plain values. Invariants: at most one of `code` and `signal` is non-zero.
+
+#include <cstdint>
+#include <string>
+
+#include "scheduler/model/fields.h"
+#include "scheduler/model/time.h"
+#include "scheduler/model/units.h"
+
+namespace muster {
+
+struct ExitStatus {
+  std::int32_t code = 0;    // what it passed to exit(), 0-255
+  std::int32_t signal = 0;  // the signal that ended it, or 0
+  static constexpr auto Fields() {
+    return std::tuple{Field{"code", &ExitStatus::code}, Field{"signal", &ExitStatus::signal}};
+  }
+  [[nodiscard]] bool success() const { return code == 0 && signal == 0; }
+  friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
+};
+
+// Why an attempt's part on a node ended.
+enum class EndCause : std::uint8_t {
+  kNone = 0,
+  kExited = 1,          // its processes ended by themselves
+  kCancelled = 2,       // somebody asked
+  kTimeLimit = 3,       // it reached its time limit
+  kLaunchFailed = 4,    // it could not be started: see the text
+  kLostSupervisor = 5,  // its supervisor died; what was left was killed
+  kNodeRebooted = 6,    // the node came back with another boot id
+  kNodeLostRecord = 7,  // the agent came back without its record of it
+  kNeverStarted = 8,    // it was told to end before it had begun
+  kOutOfMemory = 9,     // the kernel's out-of-memory killer ended it
+  kJobEnding = 10,      // the job ended on its other nodes
+};
+
+struct Usage {
+  Duration user_cpu{0};    // CPU time in user mode
+  Duration system_cpu{0};  // CPU time in the kernel
+  Bytes peak_memory;       // the largest resident set of any one process
+  static constexpr auto Fields() {
+    return std::tuple{Field{"user_cpu", &Usage::user_cpu}, Field{"system_cpu", &Usage::system_cpu},
+                      Field{"peak_memory", &Usage::peak_memory}};
+  }
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+}  // namespace muster

@@ -1,0 +1,42 @@
+#pragma once
+
+// Fields: how a model value names its members, once, for everything that walks values.
+//
+// A described struct has `static constexpr auto Fields()` returning a tuple of Field{name, member}.
+// Wire conversion, JSON output and fingerprints all walk that one list, so a new member is added in
+// one place. Invariants: (1) names are unique within a struct and equal the wire message's field
+// names; (2) the order is the declaration order and is part of the fingerprint. Thread promise:
+// compile-time only.
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace muster {
+
+template <class Owner, class Member>
+struct Field {
+  const char* name;
+  Member Owner::*member;
+};
+template <class Owner, class Member>
+Field(const char*, Member Owner::*) -> Field<Owner, Member>;
+
+template <class T>
+concept Described = requires {
+  T::Fields();
+};
+
+// Calls visit(name, member reference) for each field of `value`, in order.
+template <class T, class Visitor>
+requires Described<std::remove_const_t<T>>
+constexpr void ForEachField(T& value, Visitor&& visit) {
+  std::apply([&](const auto&... field) { (visit(field.name, value.*(field.member)), ...); },
+             std::remove_const_t<T>::Fields());
+}
+
+template <Described T>
+inline constexpr std::size_t kFieldCount = std::tuple_size_v<decltype(T::Fields())>;
+
+}  // namespace muster

@@ -1,0 +1,96 @@
+#pragma once
+
+// Fingerprints: one 64-bit number for any described value, the same on every machine and in every
+// build.
+//
+// FNV-1a, 64 bit (Fowler, Noll, Vo; offset basis and prime from draft-eastlake-fnv), over the
+// fields in order; lengths go in before contents, so that ("ab","c") and ("a","bc") differ. Not a
+// defence against an adversary: it compares plans and snapshots. Thread promise: pure.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "scheduler/model/fields.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/index_set.h"
+#include "scheduler/model/time.h"
+#include "scheduler/model/units.h"
+
+namespace muster {
+
+class Fingerprint {
+ public:
+  [[nodiscard]] std::uint64_t value() const { return state_; }
+
+  template <class T>
+  requires std::is_integral_v<T> || std::is_enum_v<T> Fingerprint& Add(T number) {
+    auto bits = static_cast<std::uint64_t>(number);
+    for (int i = 0; i < 8; ++i) {
+      AddByte(static_cast<unsigned char>(bits & 0xffU));
+      bits >>= 8U;
+    }
+    return *this;
+  }
+  Fingerprint& Add(const std::string& text) {
+    Add(text.size());
+    for (char c : text) {
+      AddByte(static_cast<unsigned char>(c));
+    }
+    return *this;
+  }
+  template <class Tag, class Rep>
+  Fingerprint& Add(Id<Tag, Rep> id) {
+    return Add(id.value());
+  }
+  template <class Tag, class Rep>
+  Fingerprint& Add(Amount<Tag, Rep> amount) {
+    return Add(amount.value());
+  }
+  template <class Tag>
+  Fingerprint& Add(const IndexSet<Tag>& set) {
+    return Add(set.ToList());
+  }
+  Fingerprint& Add(Duration duration) { return Add(duration.count()); }
+  Fingerprint& Add(Time time) { return Add(time.time_since_epoch().count()); }
+  template <class T>
+  Fingerprint& Add(const std::vector<T>& items) {
+    Add(items.size());
+    for (const T& item : items) {
+      Add(item);
+    }
+    return *this;
+  }
+  template <class T>
+  Fingerprint& Add(const std::optional<T>& item) {
+    Add(item.has_value());
+    return item.has_value() ? Add(*item) : *this;
+  }
+  template <class T>
+  Fingerprint& Add(const std::shared_ptr<const T>& item) {
+    Add(item != nullptr);
+    return item != nullptr ? Add(*item) : *this;
+  }
+  template <class... Ts>
+  Fingerprint& Add(const std::variant<Ts...>& choice) {
+    Add(choice.index());
+    std::visit([this](const auto& held) { Add(held); }, choice);
+    return *this;
+  }
+  template <Described T>
+  Fingerprint& Add(const T& value) {
+    ForEachField(value, [this](const char*, const auto& member) { Add(member); });
+    return *this;
+  }
+
+ private:
+  void AddByte(unsigned char byte) { state_ = (state_ ^ byte) * 0x100000001b3U; }
+  std::uint64_t state_ = 0xcbf29ce484222325U;
+};
+
+}  // namespace muster

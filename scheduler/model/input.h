@@ -1,0 +1,79 @@
+#pragma once
+
+// Inputs: what reaches the controller's loop from outside, before it is judged.
+//
+// core/step turns an input into the events to persist and the effects to perform; an input that
+// changes nothing (a retry, a stale report, a refused request) makes no event. Thread promise:
+// plain values.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "scheduler/model/ids.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/node.h"
+#include "scheduler/model/plan.h"
+#include "scheduler/model/report.h"
+
+namespace muster {
+
+// This controller took the state directory.
+struct BeginEpoch {};
+
+struct SubmitJob {
+  std::string token;
+  JobSpec spec;  // with `user` as the transport says
+  Program program;
+};
+
+// Ends a job, all elements of an array (element unset, id the array's), or one element.
+struct CancelJob {
+  JobId job;
+  std::optional<std::uint32_t> array_index;
+  User by;
+};
+
+struct HoldJob {
+  JobId job;
+  bool held = true;
+  User by;
+};
+
+struct StartStep {
+  std::string token;
+  JobId job;
+  StepSpec spec;
+  Program program;
+  User by;
+};
+
+struct RegisterAgent {
+  Registration registration;
+};
+
+struct LoseAgent {
+  NodeId node;
+};
+
+struct TakeReport {
+  NodeId node;
+  Report report;
+};
+
+struct DrainNode {
+  std::string name;
+  bool drained = true;
+  std::string reason;
+};
+
+// A pass finished; what of its plan still holds is to be started.
+struct TakePlan {
+  Plan plan;
+};
+
+using Input = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
+                           LoseAgent, TakeReport, DrainNode, TakePlan>;
+
+}  // namespace muster

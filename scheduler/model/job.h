@@ -1,0 +1,116 @@
+#pragma once
+
+// A job as the controller holds it: its spec, its state, and the attempt under way.
+//
+// Thread promise: plain values; changed only by core/cluster_state's Apply. Invariants: (1)
+// `attempt` is set exactly while IsAllocated(state); (2) `spec` is never null in a cluster state;
+// it is stored once per submission, so Fields() leaves it out; (3) `attempt->runs` is parallel to
+// `attempt->allocation.nodes`.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/allocation.h"
+#include "scheduler/model/exit_status.h"
+#include "scheduler/model/fields.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/job_state.h"
+#include "scheduler/model/time.h"
+
+namespace muster {
+
+enum class RunPhase : std::uint8_t {
+  kOrdered = 0,  // the node was told (or will be); it has not said that it started
+  kStarted = 1,
+  kEnded = 2,
+};
+
+// An attempt's part on one node.
+struct NodeRun {
+  RunPhase phase = RunPhase::kOrdered;
+  std::uint64_t reported = 0;  // the number of the last fact taken in
+  Time started = kNoTime;
+  Time ended = kNoTime;
+  EndCause cause = EndCause::kNone;
+  ExitStatus status;
+  Usage usage;
+  std::string text;
+  std::string limits;
+  std::vector<RankBinding> bindings;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"phase", &NodeRun::phase},     Field{"reported", &NodeRun::reported},
+                      Field{"started", &NodeRun::started}, Field{"ended", &NodeRun::ended},
+                      Field{"cause", &NodeRun::cause},     Field{"status", &NodeRun::status},
+                      Field{"usage", &NodeRun::usage},     Field{"text", &NodeRun::text},
+                      Field{"limits", &NodeRun::limits},   Field{"bindings", &NodeRun::bindings}};
+  }
+  friend bool operator==(const NodeRun&, const NodeRun&) = default;
+};
+
+// A step under way. Ended steps live in the accounting, not here.
+struct StepRun {
+  StepId id;
+  std::string name;      // the command's
+  Allocation placement;  // the step's own ranks
+  Time started = kNoTime;
+  std::vector<NodeId> waiting_for;  // nodes that have not reported its end
+  std::vector<RankExit> exits;
+  Usage usage;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"id", &StepRun::id},
+                      Field{"name", &StepRun::name},
+                      Field{"placement", &StepRun::placement},
+                      Field{"started", &StepRun::started},
+                      Field{"waiting_for", &StepRun::waiting_for},
+                      Field{"exits", &StepRun::exits},
+                      Field{"usage", &StepRun::usage}};
+  }
+  friend bool operator==(const StepRun&, const StepRun&) = default;
+};
+
+struct Attempt {
+  AttemptNumber number;
+  Allocation allocation;
+  Time started = kNoTime;  // when it was given its resources; they are charged from here
+  std::vector<NodeRun> runs;
+  std::vector<StepRun> steps;
+  StepId last_step;
+  EndCause ending = EndCause::kNone;  // why it was told to end, if it was
+  std::string ending_text;
+  static constexpr auto Fields() {
+    return std::tuple{
+        Field{"number", &Attempt::number},   Field{"allocation", &Attempt::allocation},
+        Field{"started", &Attempt::started}, Field{"runs", &Attempt::runs},
+        Field{"steps", &Attempt::steps},     Field{"last_step", &Attempt::last_step},
+        Field{"ending", &Attempt::ending},   Field{"ending_text", &Attempt::ending_text}};
+  }
+  friend bool operator==(const Attempt&, const Attempt&) = default;
+};
+
+struct Job {
+  JobId id;
+  JobId submission;  // the first id of its submission: its own, or its array's
+  std::optional<std::uint32_t> array_index;
+  std::shared_ptr<const JobSpec> spec;
+  JobState state = JobState::kPending;
+  bool held = false;
+  Time submitted = kNoTime;
+  AttemptNumber last_attempt;
+  std::optional<Attempt> attempt;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"id", &Job::id},
+                      Field{"submission", &Job::submission},
+                      Field{"array_index", &Job::array_index},
+                      Field{"state", &Job::state},
+                      Field{"held", &Job::held},
+                      Field{"submitted", &Job::submitted},
+                      Field{"last_attempt", &Job::last_attempt},
+                      Field{"attempt", &Job::attempt}};
+  }
+};
+
+}  // namespace muster

@@ -1,0 +1,187 @@
+#pragma once
+
+// What a user asked for: the scheduling part (JobSpec) and the part that only the node needs
+// (Program).
+//
+// Thread promise: plain values; a JobSpec is shared immutably by all elements of an array.
+// Invariants: a spec that passed core/validate has tasks >= 1, cpus_per_task >= 1, min_nodes >= 1
+// and max_nodes >= min_nodes.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/fields.h"
+#include "scheduler/model/time.h"
+#include "scheduler/model/units.h"
+
+namespace muster {
+
+enum class JobKind : std::uint8_t {
+  kBatch = 0,  // a script, run once on the first node of its allocation
+  kRun = 1,    // `muster run` outside an allocation: the ranks of one step
+};
+
+// Who submitted, as the transport says (never as a message field says).
+struct User {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::string name;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"uid", &User::uid}, Field{"gid", &User::gid},
+                      Field{"name", &User::name}};
+  }
+  friend bool operator==(const User&, const User&) = default;
+};
+
+struct GpuRequest {
+  std::string type;  // part of the model's name, any case; empty for any
+  std::uint32_t count = 0;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"type", &GpuRequest::type}, Field{"count", &GpuRequest::count}};
+  }
+  friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
+};
+
+// The resources of a job. Zero means "not said"; core/validate fills in what follows from the rest.
+struct ResourceRequest {
+  std::uint32_t min_nodes = 0;
+  std::uint32_t max_nodes = 0;
+  std::uint32_t tasks = 0;
+  std::uint32_t tasks_per_node = 0;
+  std::uint32_t cpus_per_task = 1;  // hardware threads; a task gets whole cores of its own
+  Bytes memory_per_node;
+  Bytes memory_per_cpu;
+  GpuRequest gpus;  // over the whole job
+  GpuRequest gpus_per_node;
+  GpuRequest gpus_per_task;
+  bool exclusive = false;  // whole nodes
+  static constexpr auto Fields() {
+    return std::tuple{Field{"min_nodes", &ResourceRequest::min_nodes},
+                      Field{"max_nodes", &ResourceRequest::max_nodes},
+                      Field{"tasks", &ResourceRequest::tasks},
+                      Field{"tasks_per_node", &ResourceRequest::tasks_per_node},
+                      Field{"cpus_per_task", &ResourceRequest::cpus_per_task},
+                      Field{"memory_per_node", &ResourceRequest::memory_per_node},
+                      Field{"memory_per_cpu", &ResourceRequest::memory_per_cpu},
+                      Field{"gpus", &ResourceRequest::gpus},
+                      Field{"gpus_per_node", &ResourceRequest::gpus_per_node},
+                      Field{"gpus_per_task", &ResourceRequest::gpus_per_task},
+                      Field{"exclusive", &ResourceRequest::exclusive}};
+  }
+  friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
+};
+
+// A run of array indices: first, first+step, …, up to last.
+struct ArrayRange {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  std::uint32_t step = 1;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"first", &ArrayRange::first}, Field{"last", &ArrayRange::last},
+                      Field{"step", &ArrayRange::step}};
+  }
+  friend bool operator==(const ArrayRange&, const ArrayRange&) = default;
+};
+
+struct ArraySpec {
+  std::vector<ArrayRange> ranges;
+  std::uint32_t max_running = 0;  // the "%N" throttle; 0 for none
+  static constexpr auto Fields() {
+    return std::tuple{Field{"ranges", &ArraySpec::ranges},
+                      Field{"max_running", &ArraySpec::max_running}};
+  }
+  friend bool operator==(const ArraySpec&, const ArraySpec&) = default;
+};
+
+struct JobSpec {
+  JobKind kind = JobKind::kBatch;
+  std::string name;
+  User user;
+  std::string account;
+  std::string comment;
+  ResourceRequest request;
+  Duration time_limit{0};  // 0: the configured default
+  Duration kill_grace{0};  // between SIGTERM and SIGKILL; 0: the configured default
+  std::int32_t nice = 0;   // lowers the priority
+  bool held = false;       // submitted with --hold
+  Time begin = kNoTime;    // not before
+  std::optional<ArraySpec> array;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"kind", &JobSpec::kind},
+                      Field{"name", &JobSpec::name},
+                      Field{"user", &JobSpec::user},
+                      Field{"account", &JobSpec::account},
+                      Field{"comment", &JobSpec::comment},
+                      Field{"request", &JobSpec::request},
+                      Field{"time_limit", &JobSpec::time_limit},
+                      Field{"kill_grace", &JobSpec::kill_grace},
+                      Field{"nice", &JobSpec::nice},
+                      Field{"held", &JobSpec::held},
+                      Field{"begin", &JobSpec::begin},
+                      Field{"array", &JobSpec::array}};
+  }
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
+};
+
+// Where a step's output goes while somebody watches: the address at which `muster run` listens.
+struct StepIo {
+  std::string address;  // "unix:PATH" or "HOST:PORT"; empty: files only
+  std::string token;    // 32 hex digits that the supervisor must show
+  static constexpr auto Fields() {
+    return std::tuple{Field{"address", &StepIo::address}, Field{"token", &StepIo::token}};
+  }
+  friend bool operator==(const StepIo&, const StepIo&) = default;
+};
+
+enum class MpiFlavour : std::uint8_t {
+  kAuto = 0,  // PMIx when the step has more than one rank
+  kNone = 1,
+  kPmix = 2,
+};
+
+// What runs, and in which surroundings. Kept in the store and sent to the nodes; never in the
+// scheduler's memory.
+struct Program {
+  std::string script;                    // batch: the script's text, beginning with "#!"
+  std::vector<std::string> argv;         // batch: the script's arguments; otherwise the command
+  std::vector<std::string> environment;  // "NAME=value", the submitter's as --export chose it
+  std::string work_dir;
+  std::string stdin_path;      // patterns; empty: /dev/null
+  std::string stdout_path;     // empty: muster-%j.out (arrays: muster-%A_%a.out)
+  std::string stderr_path;     // empty: where stdout goes
+  bool append_output = false;  // --open-mode=append
+  std::uint32_t umask = 022;
+  StepIo io;  // kind kRun only
+  MpiFlavour mpi = MpiFlavour::kAuto;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"script", &Program::script},
+                      Field{"argv", &Program::argv},
+                      Field{"environment", &Program::environment},
+                      Field{"work_dir", &Program::work_dir},
+                      Field{"stdin_path", &Program::stdin_path},
+                      Field{"stdout_path", &Program::stdout_path},
+                      Field{"stderr_path", &Program::stderr_path},
+                      Field{"append_output", &Program::append_output},
+                      Field{"umask", &Program::umask},
+                      Field{"io", &Program::io},
+                      Field{"mpi", &Program::mpi}};
+  }
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+// What `muster run` inside an allocation asks for.
+struct StepSpec {
+  std::uint32_t tasks = 0;          // 0: as many as the job
+  std::uint32_t cpus_per_task = 0;  // 0: as the job
+  std::uint32_t nodes = 0;          // 0: all that the tasks need
+  static constexpr auto Fields() {
+    return std::tuple{Field{"tasks", &StepSpec::tasks},
+                      Field{"cpus_per_task", &StepSpec::cpus_per_task},
+                      Field{"nodes", &StepSpec::nodes}};
+  }
+  friend bool operator==(const StepSpec&, const StepSpec&) = default;
+};
+
+}  // namespace muster

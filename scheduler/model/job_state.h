@@ -1,0 +1,176 @@
+#pragma once
+
+// The states of a job and the one table of every transition between them.
+//
+// Names and codes are Slurm's. Thread promise: constants. Invariants (checked at compile time): (1)
+// no way leads out of a terminal state; (2) every state but PENDING can be reached; (3) every state
+// leads to a terminal one.
+
+#include <array>
+#include <cstdint>
+
+namespace muster {
+
+enum class JobState : std::uint8_t {
+  kPending = 0,
+  kConfiguring = 1,  // resources are given; the nodes have not all said that they started
+  kRunning = 2,
+  kCompleting = 3,  // ending: some node still has processes of it
+  kCompleted = 4,
+  kFailed = 5,
+  kCancelled = 6,
+  kTimeout = 7,
+  kNodeFail = 8,
+  kOutOfMemory = 9,
+};
+
+inline constexpr std::array kAllJobStates = {
+    JobState::kPending,   JobState::kConfiguring, JobState::kRunning,   JobState::kCompleting,
+    JobState::kCompleted, JobState::kFailed,      JobState::kCancelled, JobState::kTimeout,
+    JobState::kNodeFail,  JobState::kOutOfMemory,
+};
+
+struct JobStateName {
+  JobState state;
+  const char* name;  // RUNNING
+  const char* code;  // R
+};
+
+inline constexpr std::array<JobStateName, 10> kJobStateNames = {{
+    {JobState::kPending, "PENDING", "PD"},
+    {JobState::kConfiguring, "CONFIGURING", "CF"},
+    {JobState::kRunning, "RUNNING", "R"},
+    {JobState::kCompleting, "COMPLETING", "CG"},
+    {JobState::kCompleted, "COMPLETED", "CD"},
+    {JobState::kFailed, "FAILED", "F"},
+    {JobState::kCancelled, "CANCELLED", "CA"},
+    {JobState::kTimeout, "TIMEOUT", "TO"},
+    {JobState::kNodeFail, "NODE_FAIL", "NF"},
+    {JobState::kOutOfMemory, "OUT_OF_MEMORY", "OOM"},
+}};
+
+constexpr const char* Name(JobState state) {
+  return kJobStateNames[static_cast<std::size_t>(state)].name;
+}
+constexpr const char* Code(JobState state) {
+  return kJobStateNames[static_cast<std::size_t>(state)].code;
+}
+constexpr bool IsTerminal(JobState state) {
+  return state >= JobState::kCompleted;
+}
+// True while the job holds resources.
+constexpr bool IsAllocated(JobState state) {
+  return state == JobState::kConfiguring || state == JobState::kRunning ||
+         state == JobState::kCompleting;
+}
+
+// What happens to a job.
+enum class JobChange : std::uint8_t {
+  kStart,      // a verified plan gave it resources
+  kRun,        // every node of it has started
+  kTerminate,  // it is told to end
+  kEnd,        // every node of it has ended
+  kDrop,       // it ends without having started
+  kRequeue,    // its attempt could not be started; it waits again
+};
+
+struct JobTransition {
+  JobState from;
+  JobChange change;
+  JobState to;
+};
+
+inline constexpr auto kJobTransitions = std::to_array<JobTransition>({
+    {JobState::kPending, JobChange::kStart, JobState::kConfiguring},
+    {JobState::kPending, JobChange::kDrop, JobState::kCancelled},
+    {JobState::kConfiguring, JobChange::kRun, JobState::kRunning},
+    {JobState::kConfiguring, JobChange::kTerminate, JobState::kCompleting},
+    {JobState::kRunning, JobChange::kTerminate, JobState::kCompleting},
+    {JobState::kConfiguring, JobChange::kRequeue, JobState::kPending},
+    {JobState::kCompleting, JobChange::kRequeue, JobState::kPending},
+    {JobState::kConfiguring, JobChange::kEnd, JobState::kCompleted},
+    {JobState::kConfiguring, JobChange::kEnd, JobState::kFailed},
+    {JobState::kConfiguring, JobChange::kEnd, JobState::kCancelled},
+    {JobState::kConfiguring, JobChange::kEnd, JobState::kTimeout},
+    {JobState::kConfiguring, JobChange::kEnd, JobState::kNodeFail},
+    {JobState::kConfiguring, JobChange::kEnd, JobState::kOutOfMemory},
+    {JobState::kRunning, JobChange::kEnd, JobState::kCompleted},
+    {JobState::kRunning, JobChange::kEnd, JobState::kFailed},
+    {JobState::kRunning, JobChange::kEnd, JobState::kCancelled},
+    {JobState::kRunning, JobChange::kEnd, JobState::kTimeout},
+    {JobState::kRunning, JobChange::kEnd, JobState::kNodeFail},
+    {JobState::kRunning, JobChange::kEnd, JobState::kOutOfMemory},
+    {JobState::kCompleting, JobChange::kEnd, JobState::kCompleted},
+    {JobState::kCompleting, JobChange::kEnd, JobState::kFailed},
+    {JobState::kCompleting, JobChange::kEnd, JobState::kCancelled},
+    {JobState::kCompleting, JobChange::kEnd, JobState::kTimeout},
+    {JobState::kCompleting, JobChange::kEnd, JobState::kNodeFail},
+    {JobState::kCompleting, JobChange::kEnd, JobState::kOutOfMemory},
+});
+
+// True when the table has the row (from, change, to).
+constexpr bool IsAllowed(JobState from, JobChange change, JobState to) {
+  for (const JobTransition& row : kJobTransitions) {
+    if (row.from == from && row.change == change && row.to == to) {
+      return true;
+    }
+  }
+  return false;
+}
+
+namespace internal {
+
+constexpr bool TerminalStatesAreFinal() {
+  for (const JobTransition& row : kJobTransitions) {
+    if (IsTerminal(row.from)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+constexpr bool EveryStateIsReachable() {
+  for (JobState state : kAllJobStates) {
+    bool reached = state == JobState::kPending;
+    for (const JobTransition& row : kJobTransitions) {
+      reached = reached || row.to == state;
+    }
+    if (!reached) {
+      return false;
+    }
+  }
+  return true;
+}
+
+constexpr bool EveryStateCanEnd() {
+  for (JobState state : kAllJobStates) {
+    bool ends = IsTerminal(state);
+    for (const JobTransition& row : kJobTransitions) {
+      ends = ends || (row.from == state && IsTerminal(row.to));
+    }
+    if (!ends) {
+      return false;
+    }
+  }
+  return true;
+}
+
+constexpr bool NamesAreInOrder() {
+  for (std::size_t i = 0; i < kJobStateNames.size(); ++i) {
+    if (kJobStateNames[i].state != kAllJobStates[i] ||
+        static_cast<std::size_t>(kAllJobStates[i]) != i) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static_assert(TerminalStatesAreFinal());
+static_assert(EveryStateIsReachable());
+static_assert(EveryStateCanEnd());
+static_assert(NamesAreInOrder());
+static_assert(!IsAllowed(JobState::kPending, JobChange::kRun, JobState::kRunning));
+
+}  // namespace internal
+
+}  // namespace muster

@@ -1,0 +1,132 @@
+#pragma once
+
+// A machine's topology as a value: what discovery found, or what a captured file says.
+//
+// Made by topology/, read by the core; knows nothing of the operating system that made it.
+// Thread promise: plain values, immutable once registered. Invariants: (1) cores are sorted by
+// their first thread and every thread belongs to exactly one core; (2) `numa`, `l3` and `package`
+// are positions in the vectors of this machine or kNowhere; (3) `os_index` is what the kernel and
+// the tools call the object.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/fields.h"
+#include "scheduler/model/index_set.h"
+#include "scheduler/model/units.h"
+
+namespace muster {
+
+inline constexpr std::uint32_t kNowhere = 0xffffffff;
+
+struct Package {
+  std::uint32_t os_index = 0;
+  std::string model;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"os_index", &Package::os_index}, Field{"model", &Package::model}};
+  }
+  friend bool operator==(const Package&, const Package&) = default;
+};
+
+struct NumaNode {
+  std::uint32_t os_index = 0;
+  CpuSet cpus;   // empty for memory-only nodes
+  Bytes memory;  // what jobs may use of it
+  static constexpr auto Fields() {
+    return std::tuple{Field{"os_index", &NumaNode::os_index}, Field{"cpus", &NumaNode::cpus},
+                      Field{"memory", &NumaNode::memory}};
+  }
+  friend bool operator==(const NumaNode&, const NumaNode&) = default;
+};
+
+struct L3Cache {
+  CpuSet cpus;
+  Bytes size;
+  std::uint32_t package = kNowhere;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"cpus", &L3Cache::cpus}, Field{"size", &L3Cache::size},
+                      Field{"package", &L3Cache::package}};
+  }
+  friend bool operator==(const L3Cache&, const L3Cache&) = default;
+};
+
+struct Core {
+  std::uint32_t os_index = 0;
+  CpuSet cpus;  // its hardware threads
+  std::uint32_t numa = kNowhere;
+  std::uint32_t l3 = kNowhere;
+  std::uint32_t package = kNowhere;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"os_index", &Core::os_index}, Field{"cpus", &Core::cpus},
+                      Field{"numa", &Core::numa}, Field{"l3", &Core::l3},
+                      Field{"package", &Core::package}};
+  }
+  friend bool operator==(const Core&, const Core&) = default;
+};
+
+struct Gpu {
+  std::uint32_t os_index = 0;  // the driver's device number
+  std::string uuid;
+  std::string model;
+  std::string pci_address;
+  Bytes memory;
+  std::uint32_t numa = kNowhere;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"os_index", &Gpu::os_index}, Field{"uuid", &Gpu::uuid},
+                      Field{"model", &Gpu::model},       Field{"pci_address", &Gpu::pci_address},
+                      Field{"memory", &Gpu::memory},     Field{"numa", &Gpu::numa}};
+  }
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+struct Nic {
+  std::string name;
+  std::string pci_address;
+  std::uint32_t numa = kNowhere;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"name", &Nic::name}, Field{"pci_address", &Nic::pci_address},
+                      Field{"numa", &Nic::numa}};
+  }
+  friend bool operator==(const Nic&, const Nic&) = default;
+};
+
+struct Machine {
+  std::vector<Package> packages;
+  std::vector<NumaNode> numa_nodes;
+  std::vector<L3Cache> l3_caches;
+  std::vector<Core> cores;
+  std::vector<Gpu> gpus;
+  std::vector<Nic> nics;
+  Bytes memory;  // what jobs may use in all; at least the sum over the NUMA nodes that say a size
+  std::string source;  // "live", or the file or synthetic string it was read from
+  bool enforced =
+      true;  // false when an agent plays a machine that it is not: binding is only recorded
+  std::string why_not_enforced;
+  std::vector<std::string> remarks;  // what discovery could not read or found to be contradictory
+  static constexpr auto Fields() {
+    return std::tuple{Field{"packages", &Machine::packages},
+                      Field{"numa_nodes", &Machine::numa_nodes},
+                      Field{"l3_caches", &Machine::l3_caches},
+                      Field{"cores", &Machine::cores},
+                      Field{"gpus", &Machine::gpus},
+                      Field{"nics", &Machine::nics},
+                      Field{"memory", &Machine::memory},
+                      Field{"source", &Machine::source},
+                      Field{"enforced", &Machine::enforced},
+                      Field{"why_not_enforced", &Machine::why_not_enforced},
+                      Field{"remarks", &Machine::remarks}};
+  }
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+// Every hardware thread of the machine.
+inline CpuSet AllCpus(const Machine& machine) {
+  CpuSet all;
+  for (const Core& core : machine.cores) {
+    all |= core.cpus;
+  }
+  return all;
+}
+
+}  // namespace muster

@@ -1,0 +1,92 @@
+#pragma once
+
+// Orders: what the controller tells an agent to bring about. All are safe to receive twice.
+//
+// An order names (cluster, job, attempt, node, epoch) and expires; an agent refuses one of an older
+// epoch, of another node or past its expiry. Thread promise: plain values.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scheduler/model/allocation.h"
+#include "scheduler/model/exit_status.h"
+#include "scheduler/model/fields.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/time.h"
+
+namespace muster {
+
+// Start an attempt on this node.
+struct LaunchOrder {
+  std::string cluster;
+  JobId job;
+  JobId submission;  // the array's id for an element, else the job's
+  std::optional<std::uint32_t> array_index;
+  AttemptNumber attempt;
+  Epoch epoch;
+  NodeId node;
+  Time expiry = kNoTime;
+  Time started = kNoTime;  // when the attempt was given its resources
+  JobSpec spec;            // with time_limit and kill_grace filled in
+  Program program;
+  Allocation allocation;  // the whole attempt's
+  static constexpr auto Fields() {
+    return std::tuple{Field{"cluster", &LaunchOrder::cluster},
+                      Field{"job", &LaunchOrder::job},
+                      Field{"submission", &LaunchOrder::submission},
+                      Field{"array_index", &LaunchOrder::array_index},
+                      Field{"attempt", &LaunchOrder::attempt},
+                      Field{"epoch", &LaunchOrder::epoch},
+                      Field{"node", &LaunchOrder::node},
+                      Field{"expiry", &LaunchOrder::expiry},
+                      Field{"started", &LaunchOrder::started},
+                      Field{"spec", &LaunchOrder::spec},
+                      Field{"program", &LaunchOrder::program},
+                      Field{"allocation", &LaunchOrder::allocation}};
+  }
+  friend bool operator==(const LaunchOrder&, const LaunchOrder&) = default;
+};
+
+// Start a step of an attempt on this node.
+struct StepOrder {
+  std::string cluster;
+  JobId job;
+  AttemptNumber attempt;
+  StepId step;
+  Epoch epoch;
+  NodeId node;
+  Time expiry = kNoTime;
+  Program program;
+  Allocation placement;  // the whole step's
+  static constexpr auto Fields() {
+    return std::tuple{
+        Field{"cluster", &StepOrder::cluster},    Field{"job", &StepOrder::job},
+        Field{"attempt", &StepOrder::attempt},    Field{"step", &StepOrder::step},
+        Field{"epoch", &StepOrder::epoch},        Field{"node", &StepOrder::node},
+        Field{"expiry", &StepOrder::expiry},      Field{"program", &StepOrder::program},
+        Field{"placement", &StepOrder::placement}};
+  }
+  friend bool operator==(const StepOrder&, const StepOrder&) = default;
+};
+
+// End an attempt on this node: SIGTERM, the grace, SIGKILL. An attempt that the agent never saw is
+// remembered as ended, so that a launch order that comes late is refused.
+struct TerminateOrder {
+  JobId job;
+  AttemptNumber attempt;
+  Epoch epoch;
+  NodeId node;
+  EndCause cause = EndCause::kCancelled;
+  Duration grace{0};
+  static constexpr auto Fields() {
+    return std::tuple{
+        Field{"job", &TerminateOrder::job},     Field{"attempt", &TerminateOrder::attempt},
+        Field{"epoch", &TerminateOrder::epoch}, Field{"node", &TerminateOrder::node},
+        Field{"cause", &TerminateOrder::cause}, Field{"grace", &TerminateOrder::grace}};
+  }
+  friend bool operator==(const TerminateOrder&, const TerminateOrder&) = default;
+};
+
+}  // namespace muster

@@ -1,0 +1,124 @@
+#include "scheduler/model/reason.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+namespace muster {
+namespace {
+
+// 3 GiB, 512 MiB, 7 B: exact where it is exact, else with one decimal.
+std::string BytesText(std::uint64_t bytes) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+  const auto scaled = [bytes](std::uint64_t unit, const char* name) {
+    const std::uint64_t tenths = bytes * 10 / unit;
+    return tenths % 10 == 0 ? absl::StrCat(tenths / 10, " ", name)
+                            : absl::StrCat(tenths / 10, ".", tenths % 10, " ", name);
+  };
+  if (bytes >= kGiB) {
+    return scaled(kGiB, "GiB");
+  }
+  return bytes >= kMiB ? scaled(kMiB, "MiB") : absl::StrCat(bytes, " B");
+}
+
+std::string Counted(std::uint64_t count, const char* noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
+std::string ShortageText(const Shortage& shortage) {
+  const auto short_of = [&](const std::string& needed, const std::string& has) {
+    return absl::StrCat(shortage.nodes, " short of ", needed, " (has ", has, ")");
+  };
+  switch (shortage.kind) {
+    case ShortageKind::kCores:
+      return short_of(Counted(shortage.needed, "core"), absl::StrCat(shortage.available));
+    case ShortageKind::kMemory:
+      return short_of(BytesText(shortage.needed), BytesText(shortage.available));
+    case ShortageKind::kGpus:
+      return short_of(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available));
+    case ShortageKind::kTasks:
+      return absl::StrCat(shortage.nodes, " with room for ", shortage.available, " of ",
+                          Counted(shortage.needed, "task"));
+    case ShortageKind::kNodes:
+      return absl::StrCat("needs ", Counted(shortage.needed, "node"), ", ", shortage.available,
+                          " would do");
+    case ShortageKind::kGpuType:
+      return absl::StrCat(shortage.nodes, " without GPUs of that type");
+    case ShortageKind::kDown:
+      return absl::StrCat(shortage.nodes, " down");
+    case ShortageKind::kDrained:
+      return absl::StrCat(shortage.nodes, " drained");
+  }
+  return "";
+}
+
+std::string ShortagesText(const Reason& reason) {
+  std::string text = absl::StrCat(Counted(reason.nodes, "node"), ":");
+  const char* separator = " ";
+  for (const Shortage& shortage : reason.shortages) {
+    absl::StrAppend(&text, separator, ShortageText(shortage));
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string TimeText(Time time) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC",
+                          absl::FromUnixMillis(time.time_since_epoch().count()),
+                          absl::UTCTimeZone());
+}
+
+}  // namespace
+
+const char* Name(ReasonKind kind) {
+  switch (kind) {
+    case ReasonKind::kNone:
+      return "None";
+    case ReasonKind::kResources:
+      return "Resources";
+    case ReasonKind::kPriority:
+      return "Priority";
+    case ReasonKind::kBadConstraints:
+      return "BadConstraints";
+    case ReasonKind::kJobHeldUser:
+      return "JobHeldUser";
+    case ReasonKind::kBeginTime:
+      return "BeginTime";
+    case ReasonKind::kJobArrayTaskLimit:
+      return "JobArrayTaskLimit";
+    case ReasonKind::kReqNodeNotAvail:
+      return "ReqNodeNotAvail";
+    case ReasonKind::kNotPlannedYet:
+      return "NotPlannedYet";
+  }
+  return "None";
+}
+
+std::string ToSentence(const Reason& reason) {
+  switch (reason.kind) {
+    case ReasonKind::kNone:
+      return "";
+    case ReasonKind::kResources:
+      return ShortagesText(reason);
+    case ReasonKind::kBadConstraints:
+      return absl::StrCat("never on this cluster: ", ShortagesText(reason));
+    case ReasonKind::kReqNodeNotAvail:
+      return absl::StrCat("fits only on nodes that are not available: ", ShortagesText(reason));
+    case ReasonKind::kPriority:
+      return absl::StrCat(Counted(reason.ahead, "job"), " before it, first job ",
+                          ToString(reason.behind));
+    case ReasonKind::kJobHeldUser:
+      return "held; muster release starts it on its way";
+    case ReasonKind::kBeginTime:
+      return absl::StrCat("not before ", TimeText(reason.until));
+    case ReasonKind::kJobArrayTaskLimit:
+      return absl::StrCat("the array runs at most ", reason.limit, " at a time");
+    case ReasonKind::kNotPlannedYet:
+      return "no pass has looked at it yet";
+  }
+  return "";
+}
+
+}  // namespace muster

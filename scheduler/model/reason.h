@@ -1,0 +1,83 @@
+#pragma once
+
+// Why a job waits: a kind with Slurm's name, a class, and the numbers behind it.
+//
+// Made by the planner's filters, counted per kind over the nodes, shown by queue, show and explain.
+// Thread promise: plain values. Invariants: (1) a reason of kind kResources or kBadConstraints
+// carries one shortage or more; (2) the sentence of a reason is made in one place, ToSentence.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/fields.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/time.h"
+
+namespace muster {
+
+enum class ReasonKind : std::uint8_t {
+  kNone = 0,
+  kResources = 1,       // it is first, and what it needs is taken
+  kPriority = 2,        // somebody before it waits
+  kBadConstraints = 3,  // never on this cluster
+  kJobHeldUser = 4,
+  kBeginTime = 5,
+  kJobArrayTaskLimit = 6,
+  kReqNodeNotAvail = 7,  // it would fit on nodes that are down or drained
+  kNotPlannedYet = 8,    // no pass has looked at it
+};
+
+enum class ReasonClass : std::uint8_t {
+  kNotNow = 0,
+  kNever = 1,  // never on this cluster as it is
+};
+
+enum class ShortageKind : std::uint8_t {
+  kCores = 0,
+  kMemory = 1,  // bytes
+  kGpus = 2,
+  kDown = 3,
+  kDrained = 4,
+  kTasks = 5,  // the node as it stands cannot hold one task, or too few of them
+  kNodes = 6,  // too few nodes in all
+  kGpuType = 7,
+};
+
+// `nodes` nodes lack `missing` of something (the least that any of them lacks).
+struct Shortage {
+  ShortageKind kind = ShortageKind::kCores;
+  std::uint32_t nodes = 0;
+  std::uint64_t needed = 0;
+  std::uint64_t available = 0;  // the most that any of these nodes has
+  static constexpr auto Fields() {
+    return std::tuple{Field{"kind", &Shortage::kind}, Field{"nodes", &Shortage::nodes},
+                      Field{"needed", &Shortage::needed}, Field{"available", &Shortage::available}};
+  }
+  friend bool operator==(const Shortage&, const Shortage&) = default;
+};
+
+struct Reason {
+  ReasonKind kind = ReasonKind::kNone;
+  ReasonClass verdict = ReasonClass::kNotNow;
+  std::uint32_t nodes = 0;  // how many nodes were looked at
+  std::vector<Shortage> shortages;
+  JobId behind;             // kPriority: the first job before it
+  std::uint32_t ahead = 0;  // kPriority: how many jobs are before it
+  Time until = kNoTime;     // kBeginTime
+  std::uint32_t limit = 0;  // kJobArrayTaskLimit
+  static constexpr auto Fields() {
+    return std::tuple{Field{"kind", &Reason::kind},     Field{"verdict", &Reason::verdict},
+                      Field{"nodes", &Reason::nodes},   Field{"shortages", &Reason::shortages},
+                      Field{"behind", &Reason::behind}, Field{"ahead", &Reason::ahead},
+                      Field{"until", &Reason::until},   Field{"limit", &Reason::limit}};
+  }
+  friend bool operator==(const Reason&, const Reason&) = default;
+};
+
+// Slurm's name: "Resources".
+const char* Name(ReasonKind kind);
+// One sentence with the numbers: "2 nodes: 1 short of 3 cores (has 1), 1 drained".
+std::string ToSentence(const Reason& reason);
+
+}  // namespace muster

@@ -1,0 +1,58 @@
+#pragma once
+
+// A snapshot: an immutable picture of the cluster at one version, all that a pass may look at.
+//
+// Made by core/snapshot_builder on the controller's thread, read by the planner on another.
+// Thread promise: immutable once made. Invariants: (1) `nodes` is sorted by id; (2) `waiting` is
+// sorted by core/queue_order, best first; (3) the same state and the same `now` make the same
+// snapshot.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/fields.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/machine.h"
+#include "scheduler/model/node.h"
+#include "scheduler/model/time.h"
+
+namespace muster {
+
+struct NodePicture {
+  NodeId id;
+  std::string name;
+  std::shared_ptr<const Machine> machine;
+  bool up = false;
+  bool drained = false;
+  NodeUse taken;
+};
+
+struct WaitingJob {
+  JobId id;
+  JobId submission;
+  std::optional<std::uint32_t> array_index;
+  std::shared_ptr<const JobSpec> spec;
+  bool held = false;
+  Time submitted = kNoTime;
+  AttemptNumber last_attempt;
+};
+
+// How many elements of an array with a throttle hold resources.
+struct ArrayRunning {
+  JobId submission;
+  std::uint32_t running = 0;
+};
+
+struct Snapshot {
+  Version version;
+  Time now = kNoTime;
+  std::vector<NodePicture> nodes;
+  std::vector<WaitingJob> waiting;
+  std::vector<ArrayRunning> arrays;
+};
+
+}  // namespace muster

@@ -1,0 +1,227 @@
+#pragma once
+
+// Views: what the reading verbs show, as values with the field names of the command line's JSON.
+//
+// Made by the controller from its state or its accounting, rendered by the cli as tables or JSON.
+// Names are a contract: further ones may be added, none renamed. Thread promise: plain values.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/allocation.h"
+#include "scheduler/model/exit_status.h"
+#include "scheduler/model/fields.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/machine.h"
+#include "scheduler/model/time.h"
+#include "scheduler/model/units.h"
+
+namespace muster {
+
+struct ReasonView {
+  std::string kind;  // Slurm's name
+  std::string text;  // the sentence with the numbers
+  bool never = false;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"kind", &ReasonView::kind}, Field{"text", &ReasonView::text},
+                      Field{"never", &ReasonView::never}};
+  }
+  friend bool operator==(const ReasonView&, const ReasonView&) = default;
+};
+
+// A job in one line: queue and history.
+struct JobView {
+  JobId id;
+  std::string label;  // "7" or "7_3" for element 3 of array 7
+  JobId array_job_id;
+  std::string array_task_id;
+  std::string name;
+  std::string user;
+  std::string account;
+  std::string state;
+  ReasonView reason;
+  std::vector<std::string> nodes;
+  std::uint32_t tasks = 0;
+  std::uint32_t cpus = 0;  // allocated, or asked while it waits
+  Bytes memory;
+  std::uint32_t gpus = 0;
+  std::uint32_t restarts = 0;
+  Time submit_time = kNoTime;
+  Time start_time = kNoTime;
+  Time end_time = kNoTime;
+  Duration time_limit{0};
+  std::int32_t exit_code = 0;
+  std::int32_t exit_signal = 0;
+  std::string exit_text;
+  std::string binding;  // "verified 2/2", "rank 1 differs: …", "not enforced (…)"
+  Usage usage;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"id", &JobView::id},
+                      Field{"label", &JobView::label},
+                      Field{"array_job_id", &JobView::array_job_id},
+                      Field{"array_task_id", &JobView::array_task_id},
+                      Field{"name", &JobView::name},
+                      Field{"user", &JobView::user},
+                      Field{"account", &JobView::account},
+                      Field{"state", &JobView::state},
+                      Field{"reason", &JobView::reason},
+                      Field{"nodes", &JobView::nodes},
+                      Field{"tasks", &JobView::tasks},
+                      Field{"cpus", &JobView::cpus},
+                      Field{"memory", &JobView::memory},
+                      Field{"gpus", &JobView::gpus},
+                      Field{"restarts", &JobView::restarts},
+                      Field{"submit_time", &JobView::submit_time},
+                      Field{"start_time", &JobView::start_time},
+                      Field{"end_time", &JobView::end_time},
+                      Field{"time_limit", &JobView::time_limit},
+                      Field{"exit_code", &JobView::exit_code},
+                      Field{"exit_signal", &JobView::exit_signal},
+                      Field{"exit_text", &JobView::exit_text},
+                      Field{"binding", &JobView::binding},
+                      Field{"usage", &JobView::usage}};
+  }
+  friend bool operator==(const JobView&, const JobView&) = default;
+};
+
+// One rank: where it was planned and where it was found.
+struct RankView {
+  StepId step;
+  std::uint32_t rank = 0;
+  std::string node;
+  std::string cpus;
+  std::string mem_nodes;
+  std::vector<std::string> gpus;
+  std::string found_cpus;
+  std::string found_mem_policy;
+  std::vector<std::string> found_gpus;
+  std::string verdict;
+  std::string text;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"step", &RankView::step},
+                      Field{"rank", &RankView::rank},
+                      Field{"node", &RankView::node},
+                      Field{"cpus", &RankView::cpus},
+                      Field{"mem_nodes", &RankView::mem_nodes},
+                      Field{"gpus", &RankView::gpus},
+                      Field{"found_cpus", &RankView::found_cpus},
+                      Field{"found_mem_policy", &RankView::found_mem_policy},
+                      Field{"found_gpus", &RankView::found_gpus},
+                      Field{"verdict", &RankView::verdict},
+                      Field{"text", &RankView::text}};
+  }
+  friend bool operator==(const RankView&, const RankView&) = default;
+};
+
+// One attempt, as the accounting keeps it.
+struct AttemptView {
+  AttemptNumber number;
+  std::vector<std::string> nodes;
+  Time start_time = kNoTime;
+  Time end_time = kNoTime;
+  std::uint32_t cpus = 0;
+  Bytes memory;
+  std::uint32_t gpus = 0;
+  ExitStatus exit;
+  std::string cause;
+  std::string limits;
+  Usage usage;
+  std::vector<RankView> ranks;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"number", &AttemptView::number},
+                      Field{"nodes", &AttemptView::nodes},
+                      Field{"start_time", &AttemptView::start_time},
+                      Field{"end_time", &AttemptView::end_time},
+                      Field{"cpus", &AttemptView::cpus},
+                      Field{"memory", &AttemptView::memory},
+                      Field{"gpus", &AttemptView::gpus},
+                      Field{"exit", &AttemptView::exit},
+                      Field{"cause", &AttemptView::cause},
+                      Field{"limits", &AttemptView::limits},
+                      Field{"usage", &AttemptView::usage},
+                      Field{"ranks", &AttemptView::ranks}};
+  }
+  friend bool operator==(const AttemptView&, const AttemptView&) = default;
+};
+
+// A job in full: show.
+struct JobDetail {
+  JobView job;
+  ResourceRequest request;
+  std::string work_dir;
+  std::string stdout_path;
+  std::string stderr_path;
+  std::vector<std::string> command;
+  std::vector<AttemptView> attempts;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &JobDetail::job},
+                      Field{"request", &JobDetail::request},
+                      Field{"work_dir", &JobDetail::work_dir},
+                      Field{"stdout_path", &JobDetail::stdout_path},
+                      Field{"stderr_path", &JobDetail::stderr_path},
+                      Field{"command", &JobDetail::command},
+                      Field{"attempts", &JobDetail::attempts}};
+  }
+  friend bool operator==(const JobDetail&, const JobDetail&) = default;
+};
+
+// Who holds hardware threads of a node.
+struct HolderView {
+  JobId job;
+  std::string label;
+  std::string user;
+  std::string cpus;
+  Bytes memory;
+  std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
+  bool quarantined = false;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &HolderView::job},
+                      Field{"label", &HolderView::label},
+                      Field{"user", &HolderView::user},
+                      Field{"cpus", &HolderView::cpus},
+                      Field{"memory", &HolderView::memory},
+                      Field{"gpus", &HolderView::gpus},
+                      Field{"quarantined", &HolderView::quarantined}};
+  }
+  friend bool operator==(const HolderView&, const HolderView&) = default;
+};
+
+struct NodeView {
+  NodeId id;
+  std::string name;
+  std::string hostname;
+  std::string state;  // IDLE MIXED ALLOCATED DOWN, with "+DRAIN"
+  std::string reason;
+  std::uint32_t cores = 0;
+  std::uint32_t cpus = 0;
+  std::uint32_t cpus_taken = 0;
+  Bytes memory;
+  Bytes memory_taken;
+  std::uint32_t gpus = 0;
+  std::uint32_t gpus_taken = 0;
+  std::string binding;  // "enforced", or "recorded, not enforced (why)"
+  Machine machine;      // only when asked for
+  std::vector<HolderView> holders;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"id", &NodeView::id},
+                      Field{"name", &NodeView::name},
+                      Field{"hostname", &NodeView::hostname},
+                      Field{"state", &NodeView::state},
+                      Field{"reason", &NodeView::reason},
+                      Field{"cores", &NodeView::cores},
+                      Field{"cpus", &NodeView::cpus},
+                      Field{"cpus_taken", &NodeView::cpus_taken},
+                      Field{"memory", &NodeView::memory},
+                      Field{"memory_taken", &NodeView::memory_taken},
+                      Field{"gpus", &NodeView::gpus},
+                      Field{"gpus_taken", &NodeView::gpus_taken},
+                      Field{"binding", &NodeView::binding},
+                      Field{"machine", &NodeView::machine},
+                      Field{"holders", &NodeView::holders}};
+  }
+  friend bool operator==(const NodeView&, const NodeView&) = default;
+};
+
+}  // namespace muster
