@@ -1,0 +1,37 @@
+#include "proto/convert/convert.h"
+
+#include "proto/convert/bind.h"
+
+namespace muster {
+
+#define MUSTER_CONVERTED(TYPE)                                    \
+  void ToWire(const TYPE& value, wire::TYPE* message) {           \
+    convert::WriteMessage(value, message);                        \
+  }                                                               \
+  absl::Status FromWire(const wire::TYPE& message, TYPE* value) { \
+    return convert::ReadMessage(message, value);                  \
+  }
+
+MUSTER_CONVERTED(Machine)
+MUSTER_CONVERTED(JobSpec)
+MUSTER_CONVERTED(Program)
+MUSTER_CONVERTED(StepSpec)
+MUSTER_CONVERTED(Allocation)
+MUSTER_CONVERTED(NodeAllocation)
+MUSTER_CONVERTED(Job)
+MUSTER_CONVERTED(Node)
+MUSTER_CONVERTED(Registration)
+MUSTER_CONVERTED(Report)
+MUSTER_CONVERTED(LaunchOrder)
+MUSTER_CONVERTED(StepOrder)
+MUSTER_CONVERTED(TerminateOrder)
+MUSTER_CONVERTED(JournalEntry)
+MUSTER_CONVERTED(Plan)
+MUSTER_CONVERTED(JobView)
+MUSTER_CONVERTED(JobDetail)
+MUSTER_CONVERTED(NodeView)
+MUSTER_CONVERTED(AttemptView)
+
+#undef MUSTER_CONVERTED
+
+}  // namespace muster

@@ -1,0 +1,55 @@
+#pragma once
+
+// Model <-> wire: the only translator between the house's values and its messages.
+//
+// ToWire never fails; FromWire says which field holds what it should not. Both walk the struct's
+// Fields(), so a member added to a model struct needs a field of the same name in its message and
+// nothing here. Thread promise: safe from any thread.
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "proto/agent.pb.h"
+#include "proto/controller.pb.h"
+#include "proto/journal.pb.h"
+#include "proto/order.pb.h"
+#include "proto/plan.pb.h"
+#include "proto/supervisor.pb.h"
+#include "proto/view.pb.h"
+#include "scheduler/model/event.h"
+#include "scheduler/model/job.h"
+#include "scheduler/model/node.h"
+#include "scheduler/model/order.h"
+#include "scheduler/model/plan.h"
+#include "scheduler/model/report.h"
+#include "scheduler/model/view.h"
+
+namespace muster {
+
+#define MUSTER_CONVERTED(TYPE)                         \
+  void ToWire(const TYPE& value, wire::TYPE* message); \
+  absl::Status FromWire(const wire::TYPE& message, TYPE* value);
+
+MUSTER_CONVERTED(Machine)
+MUSTER_CONVERTED(JobSpec)
+MUSTER_CONVERTED(Program)
+MUSTER_CONVERTED(StepSpec)
+MUSTER_CONVERTED(Allocation)
+MUSTER_CONVERTED(NodeAllocation)
+MUSTER_CONVERTED(Job)
+MUSTER_CONVERTED(Node)
+MUSTER_CONVERTED(Registration)
+MUSTER_CONVERTED(Report)
+MUSTER_CONVERTED(LaunchOrder)
+MUSTER_CONVERTED(StepOrder)
+MUSTER_CONVERTED(TerminateOrder)
+MUSTER_CONVERTED(JournalEntry)
+MUSTER_CONVERTED(Plan)
+MUSTER_CONVERTED(JobView)
+MUSTER_CONVERTED(JobDetail)
+MUSTER_CONVERTED(NodeView)
+MUSTER_CONVERTED(AttemptView)
+
+#undef MUSTER_CONVERTED
+
+}  // namespace muster

@@ -1,0 +1,150 @@
+#include "proto/convert/convert.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "proto/convert/bind.h"
+
+namespace muster {
+namespace {
+
+// Fills every field of a described value with something that differs from field to field.
+class Filler {
+ public:
+  template <class T>
+  void Fill(T& value) {
+    using convert::IsIndexSet;
+    using convert::IsOptional;
+    using convert::IsShared;
+    using convert::IsVariant;
+    using convert::IsVector;
+    if constexpr (Described<T>) {
+      ForEachField(value, [this](const char*, auto& member) { Fill(member); });
+    } else if constexpr (IsVector<T>::value) {
+      for (int i = 0; i < 2; ++i) {
+        value.push_back({});
+        Fill(value.back());
+      }
+    } else if constexpr (IsOptional<T>::value) {
+      Fill(value.emplace());
+    } else if constexpr (IsShared<T>::value) {
+      auto held = std::make_shared<std::remove_const_t<typename T::element_type>>();
+      Fill(*held);
+      value = held;
+    } else if constexpr (IsIndexSet<T>::value) {
+      value.Insert(Next() % 500);
+      value.Insert(Next() % 500);
+    } else if constexpr (IsVariant<T>::value) {
+      std::visit([this](auto& held) { Fill(held); }, value);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      value = "text" + std::to_string(Next());
+    } else if constexpr (std::is_same_v<T, bool>) {
+      value = !value;
+    } else if constexpr (std::is_enum_v<T>) {
+      value = static_cast<T>(1);
+    } else if constexpr (std::is_same_v<T, Time>) {
+      value = Time(Duration(Next()));
+    } else {
+      value = T(static_cast<unsigned char>(Next()));
+    }
+  }
+
+ private:
+  unsigned Next() { return ++count_; }
+  unsigned count_ = 0;
+};
+
+template <class T>
+T Filled() {
+  T value{};
+  Filler().Fill(value);
+  return value;
+}
+
+// Every field of the message, and of the messages in it, has a name that the model knows too.
+template <class T, class Wire>
+void ExpectRoundTrip() {
+  const T value = Filled<T>();
+  Wire message;
+  ToWire(value, &message);
+  Wire parsed;
+  ASSERT_TRUE(parsed.ParseFromString(message.SerializeAsString()));
+  T back{};
+  ASSERT_TRUE(FromWire(parsed, &back).ok()) << Wire::descriptor()->full_name();
+  EXPECT_EQ(back, value) << Wire::descriptor()->full_name() << ": " << message.ShortDebugString();
+  EXPECT_EQ(static_cast<std::size_t>(Wire::descriptor()->field_count() -
+                                     (Wire::descriptor()->real_oneof_decl_count() > 0
+                                          ? Wire::descriptor()->oneof_decl(0)->field_count() - 1
+                                          : 0)),
+            kFieldCount<T>)
+      << Wire::descriptor()->full_name() << " has fields that the model lacks";
+}
+
+TEST(ConvertTest, EveryValueComesBackAsItWas) {
+  ExpectRoundTrip<Machine, wire::Machine>();
+  ExpectRoundTrip<JobSpec, wire::JobSpec>();
+  ExpectRoundTrip<Program, wire::Program>();
+  ExpectRoundTrip<StepSpec, wire::StepSpec>();
+  ExpectRoundTrip<Allocation, wire::Allocation>();
+  ExpectRoundTrip<Registration, wire::Registration>();
+  ExpectRoundTrip<LaunchOrder, wire::LaunchOrder>();
+  ExpectRoundTrip<StepOrder, wire::StepOrder>();
+  ExpectRoundTrip<TerminateOrder, wire::TerminateOrder>();
+  ExpectRoundTrip<Plan, wire::Plan>();
+  ExpectRoundTrip<Report, wire::Report>();
+  ExpectRoundTrip<JournalEntry, wire::JournalEntry>();
+  ExpectRoundTrip<JobDetail, wire::JobDetail>();
+  ExpectRoundTrip<NodeView, wire::NodeView>();
+}
+
+template <std::size_t... I>
+void ExpectEveryEventBack(std::index_sequence<I...>) {
+  const auto check = [](auto event) {
+    Filler().Fill(event);
+    const JournalEntry entry{Version(7), event};
+    wire::JournalEntry message;
+    ToWire(entry, &message);
+    JournalEntry back;
+    ASSERT_TRUE(FromWire(message, &back).ok());
+    EXPECT_EQ(back, entry) << message.ShortDebugString();
+  };
+  (check(std::variant_alternative_t<I, Event>{}), ...);
+}
+
+TEST(ConvertTest, EveryAlternativeOfAnEventKeepsItsPlace) {
+  ExpectEveryEventBack(std::make_index_sequence<std::variant_size_v<Event>>());
+}
+
+TEST(ConvertTest, ADefaultOnTheWireIsZeroAndNotTheModelsInitialiser) {
+  Program program;
+  ASSERT_EQ(program.umask, 022U);
+  ASSERT_TRUE(FromWire(wire::Program(), &program).ok());
+  EXPECT_EQ(program.umask, 0U);
+}
+
+TEST(ConvertTest, AnUnknownEnumValueIsRefusedByName) {
+  wire::JobSpec message;
+  google::protobuf::Message& raw = message;
+  raw.GetReflection()->SetEnumValue(&raw, wire::JobSpec::descriptor()->FindFieldByName("kind"), 99);
+  JobSpec spec;
+  const absl::Status status = FromWire(message, &spec);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("kind"), std::string::npos) << status;
+}
+
+TEST(ConvertTest, ABadCpuListIsRefused) {
+  wire::NodeAllocation message;
+  message.set_cpus("0-2,,4");
+  NodeAllocation allocation;
+  EXPECT_FALSE(FromWire(message, &allocation).ok());
+}
+
+TEST(ConvertTest, AnEmptyOneofIsRefused) {
+  Report report;
+  EXPECT_FALSE(FromWire(wire::Report(), &report).ok());
+}
+
+}  // namespace
+}  // namespace muster
