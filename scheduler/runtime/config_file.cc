@@ -1,0 +1,207 @@
+#include "scheduler/runtime/config_file.h"
+
+// Compiled in, because the packaged library is built to throw; parse errors come back as values.
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+
+namespace muster {
+
+struct ConfigFile::Document {
+  toml::table root;
+};
+
+namespace {
+
+struct DurationUnit {
+  std::string_view suffix;
+  int64_t milliseconds;
+};
+
+// Longer suffixes first: "ms" ends in "s".
+constexpr std::array<DurationUnit, 5> kDurationUnits = {
+    {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}}};
+
+// The milliseconds in "30s", or -1 when it is not a duration or overflows.
+int64_t ParseDuration(std::string_view text) {
+  for (const DurationUnit& unit : kDurationUnits) {
+    if (!text.ends_with(unit.suffix)) {
+      continue;
+    }
+    const std::string number(text.substr(0, text.size() - unit.suffix.size()));
+    int64_t amount = 0;
+    if (!absl::SimpleAtoi(number, &amount) || amount < 0 ||
+        amount > INT64_MAX / unit.milliseconds) {
+      return -1;
+    }
+    return amount * unit.milliseconds;
+  }
+  return -1;
+}
+
+// Appends the dotted path of every leaf under `table` that is not in `known`, with its line.
+void CollectUnknown(const toml::table& table, const std::string& prefix,
+                    const std::set<std::string>& known,
+                    std::vector<std::pair<uint32_t, std::string>>* unknown) {
+  for (const auto& [key, node] : table) {
+    const std::string path =
+        prefix.empty() ? std::string(key.str()) : absl::StrCat(prefix, ".", std::string(key.str()));
+    if (const toml::table* child = node.as_table(); child != nullptr) {
+      CollectUnknown(*child, path, known, unknown);
+    } else if (known.count(path) == 0) {
+      unknown->emplace_back(node.source().begin.line, path);
+    }
+  }
+}
+
+}  // namespace
+
+ConfigFile::ConfigFile(std::string name, std::unique_ptr<Document> document)
+    : name_(std::move(name)), document_(std::move(document)) {}
+ConfigFile::ConfigFile(ConfigFile&&) noexcept = default;
+ConfigFile& ConfigFile::operator=(ConfigFile&&) noexcept = default;
+ConfigFile::~ConfigFile() = default;
+
+absl::StatusOr<ConfigFile> ConfigFile::Load(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  return Parse(text, path);
+}
+
+absl::StatusOr<ConfigFile> ConfigFile::Parse(const std::string& text, const std::string& name) {
+  toml::parse_result result = toml::parse(text);
+  if (result.failed()) {
+    const toml::parse_error& error = result.error();
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ":", error.source().begin.line, ": ", std::string(error.description())));
+  }
+  auto document = std::make_unique<Document>();
+  document->root = std::move(result).table();
+  return ConfigFile(name, std::move(document));
+}
+
+absl::Status ConfigFile::ReadString(const std::string& key, std::string* out) {
+  known_.insert(key);
+  const auto node = document_->root.at_path(key);
+  if (!node) {
+    return absl::OkStatus();
+  }
+  if (!node.is_string()) {
+    return ErrorAt(key, "expected a string in quotes");
+  }
+  *out = node.as_string()->get();
+  return absl::OkStatus();
+}
+
+absl::Status ConfigFile::ReadInteger(const std::string& key, IntegerRange range, int64_t* out) {
+  known_.insert(key);
+  const auto node = document_->root.at_path(key);
+  if (!node) {
+    return absl::OkStatus();
+  }
+  if (!node.is_integer()) {
+    return ErrorAt(key, "expected a whole number");
+  }
+  const int64_t value = node.as_integer()->get();
+  if (value < range.min || value > range.max) {
+    return ErrorAt(key, absl::StrCat(value, " is outside ", range.min, " to ", range.max));
+  }
+  *out = value;
+  return absl::OkStatus();
+}
+
+absl::Status ConfigFile::ReadBool(const std::string& key, bool* out) {
+  known_.insert(key);
+  const auto node = document_->root.at_path(key);
+  if (!node) {
+    return absl::OkStatus();
+  }
+  if (!node.is_boolean()) {
+    return ErrorAt(key, "expected true or false");
+  }
+  *out = node.as_boolean()->get();
+  return absl::OkStatus();
+}
+
+absl::Status ConfigFile::ReadStrings(const std::string& key, std::vector<std::string>* out) {
+  known_.insert(key);
+  const auto node = document_->root.at_path(key);
+  if (!node) {
+    return absl::OkStatus();
+  }
+  const toml::array* array = node.as_array();
+  if (array == nullptr || !array->is_homogeneous<std::string>()) {
+    if (array == nullptr || !array->empty()) {
+      return ErrorAt(key, "expected a list of strings, [\"a\", \"b\"]");
+    }
+  }
+  out->clear();
+  for (const toml::node& element : *array) {
+    out->push_back(element.as_string()->get());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ConfigFile::ReadDuration(const std::string& key, std::chrono::milliseconds* out) {
+  std::string text;
+  const absl::Status status = ReadString(key, &text);
+  const int64_t milliseconds = ParseDuration(text);
+  if (!Has(key)) {
+    return absl::OkStatus();
+  }
+  if (!status.ok() || milliseconds < 0) {
+    return ErrorAt(key, "expected a duration such as \"250ms\", \"30s\", \"5m\", \"2h\" or \"7d\"");
+  }
+  *out = std::chrono::milliseconds(milliseconds);
+  return absl::OkStatus();
+}
+
+bool ConfigFile::Has(const std::string& key) const {
+  return static_cast<bool>(document_->root.at_path(key));
+}
+
+std::vector<std::string> ConfigFile::KeysUnder(const std::string& key) const {
+  const toml::table* table =
+      key.empty() ? &document_->root : document_->root.at_path(key).as_table();
+  std::vector<std::string> keys;
+  if (table != nullptr) {
+    for (const auto& entry : *table) {
+      keys.emplace_back(entry.first.str());
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+absl::Status ConfigFile::ErrorAt(const std::string& key, const std::string& problem) const {
+  const auto node = document_->root.at_path(key);
+  if (!node) {
+    return absl::InvalidArgumentError(absl::StrCat(name_, ": ", key, ": ", problem));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(name_, ":", node.node()->source().begin.line, ": ", key, ": ", problem));
+}
+
+absl::Status ConfigFile::RefuseUnknownKeys() const {
+  std::vector<std::pair<uint32_t, std::string>> unknown;
+  CollectUnknown(document_->root, "", known_, &unknown);
+  if (unknown.empty()) {
+    return absl::OkStatus();
+  }
+  // The first in the file, whatever order the tree has.
+  const auto first = std::min_element(unknown.begin(), unknown.end());
+  return absl::InvalidArgumentError(
+      absl::StrCat(name_, ":", first->first, ": ", first->second, ": unknown key"));
+}
+
+}  // namespace muster

@@ -1,0 +1,130 @@
+#include "scheduler/runtime/log.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMessageBytesMax = 8192;
+
+struct LevelStyle {
+  LogLevel level;
+  const char* name;
+  const char* padded;
+  const char* colour;
+};
+
+constexpr std::array<LevelStyle, 4> kLevels = {{
+    {LogLevel::kDebug, "debug", "debug", "\x1b[2m"},
+    {LogLevel::kInfo, "info", "info ", "\x1b[32m"},
+    {LogLevel::kWarning, "warning", "warn ", "\x1b[33m"},
+    {LogLevel::kError, "error", "error", "\x1b[31m"},
+}};
+constexpr const char* kColourOff = "\x1b[0m";
+
+const LevelStyle& StyleOf(LogLevel level) {
+  return kLevels.at(static_cast<size_t>(level));
+}
+
+// RFC 3339 in UTC with milliseconds.
+std::string FormatTimestamp(Time now) {
+  const auto day = std::chrono::floor<std::chrono::days>(now);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(now - day);
+  return absl::StrFormat("%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
+                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                         clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                         clock.subseconds().count());
+}
+
+// Writes all of `line`; a log that cannot be written is dropped, because nobody is left to tell.
+void WriteAll(int fd, std::string_view line) {
+  while (!line.empty()) {
+    const ssize_t written = write(fd, line.data(), line.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      return;
+    }
+    line.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+}  // namespace
+
+LogLevel ParseLogLevel(std::string_view name, LogLevel otherwise) {
+  for (const LevelStyle& style : kLevels) {
+    if (name == style.name) {
+      return style.level;
+    }
+  }
+  return otherwise;
+}
+
+std::string EscapeControl(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\\') {
+      out += "\\\\";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      absl::StrAppendFormat(&out, "\\x%02x", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string FormatLogLine(Time now, LogLevel level, std::string_view component,
+                          std::string_view message, bool colour) {
+  const LevelStyle& style = StyleOf(level);
+  std::string line = FormatTimestamp(now);
+  line += ' ';
+  line += colour ? style.colour : "";
+  line += style.padded;
+  line += colour ? kColourOff : "";
+  line += ' ';
+  line += EscapeControl(component);
+  line += ": ";
+  line += EscapeControl(message.substr(0, kMessageBytesMax));
+  if (message.size() > kMessageBytesMax) {
+    absl::StrAppend(&line, "… (", message.size() - kMessageBytesMax, " bytes more)");
+  }
+  return line;
+}
+
+Logger Logger::ToStandardError(const Clock& clock) {
+  const char* level = getenv("MUSTER_LOG");    // NOLINT(concurrency-mt-unsafe): before threads.
+  const char* no_colour = getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): before threads.
+  const bool colour = isatty(STDERR_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
+  return Logger(clock, STDERR_FILENO, ParseLogLevel(level == nullptr ? "" : level, LogLevel::kInfo),
+                colour);
+}
+
+void Logger::Write(LogLevel level, std::string_view component, std::string_view message) const {
+  if (!Enabled(level)) {
+    return;
+  }
+  std::string line = FormatLogLine(clock_.Now(), level, component, message, colour_);
+  line += '\n';
+  absl::MutexLock lock(&mutex_);
+  WriteAll(fd_, line);
+}
+
+}  // namespace muster

@@ -1,0 +1,72 @@
+#pragma once
+
+// One line per event on standard error: timestamp, level, component, message.
+//
+//   2026-03-14T09:26:53.589Z info  agent: adopted 3 supervisors
+//
+// A Logger is an object that main makes and passes by reference; there is no global one. A line is
+// one write(2), so lines of several processes on one pipe do not mix. Control characters in the
+// message are escaped, so that a job's name cannot forge a line or drive a terminal; a message is
+// cut at 8 KiB. Thread promise: every method is safe from any thread.
+
+#include <string>
+#include <string_view>
+
+#include "absl/synchronization/mutex.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster {
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+
+// The level named by `name` ("debug", "info", "warning" or "error"), or `otherwise` for any other
+// name.
+LogLevel ParseLogLevel(std::string_view name, LogLevel otherwise);
+
+// `text` with control characters and DEL as \n, \t, \r or \xNN, and a backslash doubled. UTF-8
+// passes.
+std::string EscapeControl(std::string_view text);
+
+// One log line without its newline, in plain text or with terminal colours.
+std::string FormatLogLine(Time now, LogLevel level, std::string_view component,
+                          std::string_view message, bool colour);
+
+class Logger {
+ public:
+  // Writes lines of `threshold` and above to `fd`, which stays the caller's. `clock` must outlive
+  // the logger.
+  Logger(const Clock& clock, int fd, LogLevel threshold, bool colour)
+      : clock_(clock), fd_(fd), threshold_(threshold), colour_(colour) {}
+  Logger(const Logger&) = delete;
+  Logger& operator=(const Logger&) = delete;
+
+  // Standard error; the threshold from MUSTER_LOG (default info); colour only on a terminal and
+  // without NO_COLOR. Reads the environment: call it from main, before threads start.
+  static Logger ToStandardError(const Clock& clock);
+
+  // True when a line of `level` would be written: guards a costly message.
+  bool Enabled(LogLevel level) const { return level >= threshold_; }
+
+  void Write(LogLevel level, std::string_view component, std::string_view message) const;
+  void Debug(std::string_view component, std::string_view message) const {
+    Write(LogLevel::kDebug, component, message);
+  }
+  void Info(std::string_view component, std::string_view message) const {
+    Write(LogLevel::kInfo, component, message);
+  }
+  void Warning(std::string_view component, std::string_view message) const {
+    Write(LogLevel::kWarning, component, message);
+  }
+  void Error(std::string_view component, std::string_view message) const {
+    Write(LogLevel::kError, component, message);
+  }
+
+ private:
+  const Clock& clock_;
+  const int fd_;
+  const LogLevel threshold_;
+  const bool colour_;
+  mutable absl::Mutex mutex_;  // Held over the write: one line at a time reaches fd_.
+};
+
+}  // namespace muster

@@ -1,0 +1,118 @@
+#include "scheduler/runtime/process.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+
+namespace muster {
+namespace {
+
+// Fields of /proc/PID/stat counted from the state, which is field 3 of proc(5).
+constexpr size_t kStateField = 0;
+constexpr size_t kParentField = 1;
+constexpr size_t kStartTimeField = 19;
+
+absl::Status NoSuchProcess(pid_t pid) {
+  return absl::NotFoundError(absl::StrCat("no process ", pid));
+}
+
+// The stat of `pid`. NotFound only when the process is really gone: a /proc mounted with hidepid
+// hides other users' processes, and a hidden one must not pass for dead.
+absl::StatusOr<ProcessStat> ReadProcessStat(pid_t pid) {
+  if (pid <= 0) {
+    return NoSuchProcess(pid);
+  }
+  const absl::StatusOr<std::string> text = ReadFile(absl::StrCat("/proc/", pid, "/stat"));
+  if (text.ok()) {
+    return ParseProcessStat(*text);
+  }
+  if (kill(pid, 0) == 0 || errno == EPERM) {
+    return absl::UnavailableError(
+        absl::StrCat("process ", pid, " exists but ", std::string(text.status().message())));
+  }
+  return NoSuchProcess(pid);
+}
+
+}  // namespace
+
+absl::StatusOr<ProcessStat> ParseProcessStat(std::string_view text) {
+  const size_t name_end = text.rfind(") ");
+  if (name_end == std::string_view::npos) {
+    return absl::InvalidArgumentError("process stat: no command name in parentheses");
+  }
+  const std::string rest(absl::StripAsciiWhitespace(std::string(text.substr(name_end + 2))));
+  const std::vector<std::string> fields = absl::StrSplit(rest, ' ');
+  ProcessStat stat;
+  if (fields.size() <= kStartTimeField || fields[kStateField].size() != 1 ||
+      !absl::SimpleAtoi(fields[kParentField], &stat.parent_pid) ||
+      !absl::SimpleAtoi(fields[kStartTimeField], &stat.start_time_ticks)) {
+    return absl::InvalidArgumentError("process stat: not the fields of proc(5)");
+  }
+  stat.state = fields[kStateField][0];
+  return stat;
+}
+
+absl::StatusOr<std::string> ReadBootId() {
+  ASSIGN_OR_RETURN(std::string text, ReadFile("/proc/sys/kernel/random/boot_id"));
+  absl::StripAsciiWhitespace(&text);
+  return text;
+}
+
+absl::StatusOr<ProcessIdentity> ReadIdentity(pid_t pid) {
+  ASSIGN_OR_RETURN(const ProcessStat stat, ReadProcessStat(pid));
+  ASSIGN_OR_RETURN(std::string boot_id, ReadBootId());
+  return ProcessIdentity{
+      .pid = pid, .start_time_ticks = stat.start_time_ticks, .boot_id = std::move(boot_id)};
+}
+
+absl::StatusOr<bool> IsAlive(const ProcessIdentity& process) {
+  ASSIGN_OR_RETURN(const std::string boot_id, ReadBootId());
+  if (boot_id != process.boot_id) {
+    return false;
+  }
+  const absl::StatusOr<ProcessStat> stat = ReadProcessStat(process.pid);
+  if (absl::IsNotFound(stat.status())) {
+    return false;
+  }
+  RETURN_IF_ERROR(stat.status());
+  const bool ended = stat->state == 'Z' || stat->state == 'X';
+  return !ended && stat->start_time_ticks == process.start_time_ticks;
+}
+
+absl::StatusOr<UniqueFd> OpenPidfd(const ProcessIdentity& process) {
+  UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+  if (!fd.valid()) {
+    if (errno == ESRCH || errno == EINVAL) {
+      return NoSuchProcess(process.pid);
+    }
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open a pidfd of ", process.pid));
+  }
+  // Checked after opening: the descriptor pins the process it names, so the answer cannot go stale.
+  ASSIGN_OR_RETURN(const ProcessIdentity found, ReadIdentity(process.pid));
+  if (found != process) {
+    return NoSuchProcess(process.pid);
+  }
+  return fd;
+}
+
+absl::Status SendSignal(const UniqueFd& pidfd, int signal) {
+  if (syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno == ESRCH) {
+    return absl::NotFoundError("the process has ended");
+  }
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot send signal ", signal));
+}
+
+}  // namespace muster
