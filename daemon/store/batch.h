@@ -1,0 +1,45 @@
+#pragma once
+
+// A batch: what one turn of the controller's loop makes durable, in one transaction or not at all.
+//
+// Made on the controller's thread, written on the store's. Thread promise: plain values, moved from
+// one thread to the other. Invariants: (1) `entries` follow the last committed version without a
+// gap; (2) `jobs` and `nodes` are the values after the last entry; (3) a job is in at most one of
+// `jobs` and `ended`.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/event.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/job.h"
+#include "scheduler/model/node.h"
+#include "scheduler/model/view.h"
+
+namespace muster {
+
+// A job that reached a terminal state, for the accounting; its row among the live jobs goes.
+struct EndedJob {
+  JobId id;
+  JobId submission;
+  JobDetail detail;  // without attempts: those are rows of their own
+};
+
+// An attempt that is over, whether or not its job goes on.
+struct EndedAttempt {
+  JobId job;
+  AttemptView attempt;
+};
+
+struct Batch {
+  std::vector<JournalEntry> entries;
+  std::vector<Job> jobs;  // changed and not ended
+  std::vector<EndedJob> ended;
+  std::vector<EndedAttempt> attempts;
+  std::vector<Node> nodes;  // changed
+
+  [[nodiscard]] bool empty() const { return entries.empty(); }
+};
+
+}  // namespace muster

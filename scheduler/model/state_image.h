@@ -1,0 +1,35 @@
+#pragma once
+
+// A state image: all that is needed to build the cluster's state again, as the store hands it back.
+//
+// Thread promise: plain values. Invariants: (1) `jobs` holds every job that has not ended, sorted
+// by id, each with its spec; (2) `nodes` is sorted by id; (3) ids below next_job and next_node were
+// given out once.
+
+#include <string>
+#include <vector>
+
+#include "scheduler/model/ids.h"
+#include "scheduler/model/job.h"
+#include "scheduler/model/node.h"
+
+namespace muster {
+
+// A client's token and the job (or the step of a job) that it made.
+struct TokenOwner {
+  std::string token;
+  JobId job;
+  StepId step;
+};
+
+struct StateImage {
+  Version version;
+  Epoch epoch;
+  JobId next_job{1};
+  NodeId next_node{1};
+  std::vector<Node> nodes;
+  std::vector<Job> jobs;
+  std::vector<TokenOwner> tokens;  // the newest ones, oldest first
+};
+
+}  // namespace muster
