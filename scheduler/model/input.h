@@ -37,6 +37,7 @@ struct CancelJob {
 
 struct HoldJob {
   JobId job;
+  std::optional<std::uint32_t> array_index;
   bool held = true;
   User by;
 };

@@ -19,6 +19,7 @@
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/job_state.h"
+#include "scheduler/model/report.h"
 #include "scheduler/model/time.h"
 
 namespace muster {

@@ -56,7 +56,8 @@ struct ResourceRequest {
   GpuRequest gpus;  // over the whole job
   GpuRequest gpus_per_node;
   GpuRequest gpus_per_task;
-  bool exclusive = false;  // whole nodes
+  bool exclusive = false;   // whole nodes
+  bool overcommit = false;  // tasks share the hardware threads of one task on each node
   static constexpr auto Fields() {
     return std::tuple{Field{"min_nodes", &ResourceRequest::min_nodes},
                       Field{"max_nodes", &ResourceRequest::max_nodes},
@@ -68,7 +69,8 @@ struct ResourceRequest {
                       Field{"gpus", &ResourceRequest::gpus},
                       Field{"gpus_per_node", &ResourceRequest::gpus_per_node},
                       Field{"gpus_per_task", &ResourceRequest::gpus_per_task},
-                      Field{"exclusive", &ResourceRequest::exclusive}};
+                      Field{"exclusive", &ResourceRequest::exclusive},
+                      Field{"overcommit", &ResourceRequest::overcommit}};
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
@@ -176,10 +178,12 @@ struct StepSpec {
   std::uint32_t tasks = 0;          // 0: as many as the job
   std::uint32_t cpus_per_task = 0;  // 0: as the job
   std::uint32_t nodes = 0;          // 0: all that the tasks need
+  bool overcommit = false;          // ranks may share hardware threads
   static constexpr auto Fields() {
     return std::tuple{Field{"tasks", &StepSpec::tasks},
                       Field{"cpus_per_task", &StepSpec::cpus_per_task},
-                      Field{"nodes", &StepSpec::nodes}};
+                      Field{"nodes", &StepSpec::nodes},
+                      Field{"overcommit", &StepSpec::overcommit}};
   }
   friend bool operator==(const StepSpec&, const StepSpec&) = default;
 };

@@ -71,7 +71,6 @@ enum class JobChange : std::uint8_t {
   kTerminate,  // it is told to end
   kEnd,        // every node of it has ended
   kDrop,       // it ends without having started
-  kRequeue,    // its attempt could not be started; it waits again
 };
 
 struct JobTransition {
@@ -86,8 +85,6 @@ inline constexpr auto kJobTransitions = std::to_array<JobTransition>({
     {JobState::kConfiguring, JobChange::kRun, JobState::kRunning},
     {JobState::kConfiguring, JobChange::kTerminate, JobState::kCompleting},
     {JobState::kRunning, JobChange::kTerminate, JobState::kCompleting},
-    {JobState::kConfiguring, JobChange::kRequeue, JobState::kPending},
-    {JobState::kCompleting, JobChange::kRequeue, JobState::kPending},
     {JobState::kConfiguring, JobChange::kEnd, JobState::kCompleted},
     {JobState::kConfiguring, JobChange::kEnd, JobState::kFailed},
     {JobState::kConfiguring, JobChange::kEnd, JobState::kCancelled},

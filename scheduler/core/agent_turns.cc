@@ -1,0 +1,206 @@
+#include "scheduler/core/agent_turns.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/outcome.h"
+
+namespace muster {
+namespace {
+
+// Takes a fact in: the event, and what follows when the job's part on the node, or the job, is
+// over.
+void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Report& report,
+              Time now, Turn& turn) {
+  turn.events.emplace_back(RunReported{node, report});
+  if (!std::holds_alternative<RunEnded>(report.fact)) {
+    return;
+  }
+  Job after = job;
+  TakeInReport(*after.attempt, node, report);
+  if (AllEnded(*after.attempt)) {
+    Outcome outcome = OutcomeOf(*job.spec, *after.attempt);
+    turn.events.emplace_back(
+        JobEnded{job.id, outcome.state, outcome.status, std::move(outcome.text), now});
+    turn.effects.emplace_back(Replan{});
+    return;
+  }
+  if (after.attempt->ending == EndCause::kNone) {
+    turn.events.emplace_back(
+        AttemptEnding{job.id, job.attempt->number, EndCause::kJobEnding, "", now});
+    after.attempt->ending = EndCause::kJobEnding;
+    for (Effect& effect : state.ActionsFor(after)) {
+      turn.effects.push_back(effect);
+    }
+  }
+}
+
+const KnownAttempt* FindAttempt(const std::vector<KnownAttempt>& attempts, JobId job,
+                                AttemptNumber attempt) {
+  const auto found = std::find_if(attempts.begin(), attempts.end(), [&](const KnownAttempt& known) {
+    return known.job == job && known.attempt == attempt;
+  });
+  return found == attempts.end() ? nullptr : &*found;
+}
+
+// An attempt that should be on the node and that the agent does not have: either the order never
+// reached it, or the record of it is gone.
+std::optional<EndCause> WhyLost(const NodeRun& run, const Node* before,
+                                const Registration& registration) {
+  const bool same_record = before != nullptr && before->instance == registration.instance;
+  if (run.phase == RunPhase::kOrdered && same_record) {
+    return std::nullopt;
+  }
+  return before != nullptr && before->boot_id != registration.boot_id ? EndCause::kNodeRebooted
+                                                                      : EndCause::kNodeLostRecord;
+}
+
+// What should be under way on the node, and what of it is lost.
+void Reconcile(const ClusterState& state, NodeId node, const Node* before,
+               const Registration& registration, Time now, Turn& turn) {
+  for (const JobId id : state.JobsOn(node)) {
+    const Job& job = *state.FindJob(id);
+    const NodeRun& run = job.attempt->runs[*RunOn(*job.attempt, node)];
+    if (run.phase == RunPhase::kEnded) {
+      continue;
+    }
+    const bool known = FindAttempt(registration.attempts, id, job.attempt->number) != nullptr;
+    const std::optional<EndCause> lost = known ? std::nullopt : WhyLost(run, before, registration);
+    if (lost.has_value()) {
+      RunEnded ended;
+      ended.time = now;
+      ended.cause = *lost;
+      TakeFact(state, job, node, Report{id, job.attempt->number, run.reported + 1, ended}, now,
+               turn);
+      continue;
+    }
+    for (const Effect& effect : state.ActionsFor(job)) {
+      const bool here = std::visit(
+          [&](const auto& order) {
+            if constexpr (requires { order.node; }) {
+              return order.node == node;
+            }
+            return false;
+          },
+          effect);
+      if (here) {
+        turn.effects.push_back(effect);
+      }
+    }
+  }
+}
+
+// Attempts that the state does not know are kept and counted; those that are gone are let go.
+void Quarantine(const ClusterState& state, NodeId node, const Node* before,
+                const Registration& registration, Time now, Turn& turn) {
+  if (before != nullptr) {
+    for (const QuarantinedAttempt& attempt : before->quarantined) {
+      const KnownAttempt* known = FindAttempt(registration.attempts, attempt.job, attempt.attempt);
+      if (known == nullptr || known->ended) {
+        turn.events.emplace_back(AttemptQuarantined{node, attempt, true, now});
+      }
+    }
+  }
+  for (const KnownAttempt& known : registration.attempts) {
+    const Job* job = state.FindJob(known.job);
+    const bool ours = job != nullptr && job->attempt.has_value() &&
+                      job->attempt->number == known.attempt &&
+                      RunOn(*job->attempt, node).has_value();
+    const bool already =
+        before != nullptr && std::any_of(before->quarantined.begin(), before->quarantined.end(),
+                                         [&](const QuarantinedAttempt& attempt) {
+                                           return attempt.job == known.job &&
+                                                  attempt.attempt == known.attempt;
+                                         });
+    if (!ours && !already && !known.ended) {
+      turn.events.emplace_back(AttemptQuarantined{
+          node, QuarantinedAttempt{known.job, known.attempt, known.allocation}, false, now});
+    }
+  }
+}
+
+// The answer to a report of an attempt that is not in the state: it can never matter to a job any
+// more.
+Turn ReportOfUnknown(const Node& node, const TakeReport& input, Time now) {
+  Turn turn;
+  const Report& report = input.report;
+  const auto found = std::find_if(
+      node.quarantined.begin(), node.quarantined.end(), [&](const QuarantinedAttempt& attempt) {
+        return attempt.job == report.job && attempt.attempt == report.attempt;
+      });
+  if (found != node.quarantined.end() && std::holds_alternative<RunEnded>(report.fact)) {
+    turn.events.emplace_back(AttemptQuarantined{node.id, *found, true, now});
+    turn.effects.emplace_back(Replan{});
+  }
+  turn.effects.emplace_back(Acknowledge{node.id, report.job, report.attempt, report.index});
+  return turn;
+}
+
+}  // namespace
+
+Turn On(const ClusterState& state, const RegisterAgent& input, Time now, const PolicyConfig&) {
+  const Registration& registration = input.registration;
+  const Node* before = state.FindNode(registration.name);
+  Turn turn;
+  if (before != nullptr && before->connected && before->instance != registration.instance) {
+    turn.status = absl::AlreadyExistsError(
+        absl::StrCat("node ", registration.name, ": another agent of that name is connected; ",
+                     "give this one another --name"));
+    return turn;
+  }
+  if (registration.epoch_seen > state.epoch()) {
+    turn.status = absl::FailedPreconditionError(
+        absl::StrCat("node ", registration.name, ": its agent has seen epoch ",
+                     ToString(registration.epoch_seen), ", this controller is at ",
+                     ToString(state.epoch()), ": the state directory is older than the cluster"));
+    return turn;
+  }
+  turn.node = before != nullptr ? before->id : state.next_node();
+  Registration stored = registration;
+  stored.attempts.clear();
+  turn.events.emplace_back(NodeRegistered{turn.node, std::move(stored), now});
+  Reconcile(state, turn.node, before, registration, now, turn);
+  Quarantine(state, turn.node, before, registration, now, turn);
+  turn.effects.emplace_back(Replan{});
+  return turn;
+}
+
+Turn On(const ClusterState& state, const LoseAgent& input, Time now, const PolicyConfig&) {
+  Turn turn;
+  const Node* node = state.FindNode(input.node);
+  if (node != nullptr && node->connected) {
+    turn.events.emplace_back(NodeLost{node->id, now});
+    turn.effects.emplace_back(Replan{});
+  }
+  return turn;
+}
+
+Turn On(const ClusterState& state, const TakeReport& input, Time now, const PolicyConfig&) {
+  Turn turn;
+  const Node* node = state.FindNode(input.node);
+  if (node == nullptr) {
+    turn.status = absl::NotFoundError("report from a node that is not registered");
+    return turn;
+  }
+  const Report& report = input.report;
+  const Job* job = state.FindJob(report.job);
+  if (job == nullptr || !job->attempt.has_value() || job->attempt->number != report.attempt ||
+      !RunOn(*job->attempt, node->id).has_value()) {
+    return ReportOfUnknown(*node, input, now);
+  }
+  const NodeRun& run = job->attempt->runs[*RunOn(*job->attempt, node->id)];
+  if (report.index > run.reported + 1) {
+    turn.status = absl::OutOfRangeError(absl::StrCat(
+        "job ", ToString(job->id), ": report ", report.index, " came before ", run.reported + 1));
+    return turn;
+  }
+  if (report.index == run.reported + 1 && run.phase != RunPhase::kEnded) {
+    TakeFact(state, *job, node->id, report, now, turn);
+  }
+  turn.effects.emplace_back(Acknowledge{node->id, report.job, report.attempt, report.index});
+  return turn;
+}
+
+}  // namespace muster

@@ -1,0 +1,86 @@
+// What reports do to an attempt.
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "scheduler/base/status.h"
+#include "scheduler/core/cluster_state.h"
+
+namespace muster {
+namespace {
+
+void TakeIn(NodeRun& run, const RunStarted& fact) {
+  run.phase = RunPhase::kStarted;
+  run.started = fact.time;
+  run.limits = fact.limits;
+}
+
+void TakeIn(NodeRun& run, const BindingRead& fact) {
+  run.bindings.insert(run.bindings.end(), fact.ranks.begin(), fact.ranks.end());
+}
+
+void TakeIn(NodeRun& run, const RunEnded& fact) {
+  run.phase = RunPhase::kEnded;
+  run.ended = fact.time;
+  run.cause = fact.cause;
+  run.status = fact.status;
+  run.usage = fact.usage;
+  run.text = fact.text;
+}
+
+// A step's end on one node; the step goes once all its nodes have said so.
+void TakeIn(Attempt& attempt, NodeId node, const StepEnded& fact) {
+  const auto step = std::find_if(attempt.steps.begin(), attempt.steps.end(),
+                                 [&](const StepRun& run) { return run.id == fact.step; });
+  if (step == attempt.steps.end()) {
+    return;
+  }
+  std::erase(step->waiting_for, node);
+  step->exits.insert(step->exits.end(), fact.ranks.begin(), fact.ranks.end());
+  step->usage.user_cpu += fact.usage.user_cpu;
+  step->usage.system_cpu += fact.usage.system_cpu;
+  step->usage.peak_memory = std::max(step->usage.peak_memory, fact.usage.peak_memory);
+  if (step->waiting_for.empty()) {
+    attempt.steps.erase(step);
+  }
+}
+
+}  // namespace
+
+void TakeInReport(Attempt& attempt, NodeId node, const Report& report) {
+  const std::optional<std::size_t> position = RunOn(attempt, node);
+  MUSTER_CHECK(position.has_value());
+  NodeRun& run = attempt.runs[*position];
+  MUSTER_CHECK(report.index > run.reported && run.phase != RunPhase::kEnded);
+  run.reported = report.index;
+  std::visit(
+      [&](const auto& fact) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(fact)>, StepEnded>) {
+          TakeIn(attempt, node, fact);
+        } else {
+          TakeIn(run, fact);
+        }
+      },
+      report.fact);
+}
+
+std::optional<std::size_t> RunOn(const Attempt& attempt, NodeId node) {
+  for (std::size_t i = 0; i < attempt.allocation.nodes.size(); ++i) {
+    if (attempt.allocation.nodes[i].node == node) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+bool AllStarted(const Attempt& attempt) {
+  return std::all_of(attempt.runs.begin(), attempt.runs.end(),
+                     [](const NodeRun& run) { return run.phase != RunPhase::kOrdered; });
+}
+
+bool AllEnded(const Attempt& attempt) {
+  return std::all_of(attempt.runs.begin(), attempt.runs.end(),
+                     [](const NodeRun& run) { return run.phase == RunPhase::kEnded; });
+}
+
+}  // namespace muster

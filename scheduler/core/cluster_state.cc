@@ -1,0 +1,320 @@
+#include "scheduler/core/cluster_state.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "scheduler/base/status.h"
+#include "scheduler/model/array.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kTokensMax = 65536;
+
+}  // namespace
+
+ClusterState::ClusterState(StateImage image)
+    : version_(image.version),
+      epoch_(image.epoch),
+      next_job_(image.next_job),
+      next_node_(image.next_node) {
+  for (Node& node : image.nodes) {
+    node.taken = NodeUse();
+    for (const QuarantinedAttempt& attempt : node.quarantined) {
+      AddUse(node.taken, *node.machine, attempt.allocation);
+    }
+    node_names_[node.name] = node.id;
+    nodes_.emplace(node.id, std::move(node));
+  }
+  for (Job& job : image.jobs) {
+    MUSTER_CHECK(job.spec != nullptr);
+    if (job.state == JobState::kPending) {
+      pending_.insert(job.id);
+    }
+    if (job.attempt.has_value()) {
+      Take(job, job.attempt->allocation);
+    }
+    jobs_.emplace(job.id, std::move(job));
+  }
+  for (TokenOwner& owner : image.tokens) {
+    Remember(std::move(owner));
+  }
+}
+
+void ClusterState::Apply(const Event& event) {
+  std::visit([this](const auto& change) { On(change); }, event);
+  version_ = version_.Next();
+}
+
+void ClusterState::On(const EpochBegan& event) {
+  MUSTER_CHECK(event.epoch > epoch_);
+  epoch_ = event.epoch;
+  for (auto& [id, node] : nodes_) {
+    if (node.connected) {
+      node.connected = false;
+      node.changed = event.time;
+    }
+  }
+}
+
+void ClusterState::On(const JobSubmitted& event) {
+  MUSTER_CHECK(event.first == next_job_ && event.count > 0);
+  const auto spec = std::make_shared<const JobSpec>(event.spec);
+  for (std::uint32_t i = 0; i < event.count; ++i) {
+    Job job;
+    job.id = JobId(event.first.value() + i);
+    job.submission = event.first;
+    job.spec = spec;
+    job.held = spec->held;
+    job.submitted = event.time;
+    if (spec->array.has_value()) {
+      job.array_index = ElementIndexAt(*spec->array, i);
+    }
+    pending_.insert(pending_.end(), job.id);
+    jobs_.emplace_hint(jobs_.end(), job.id, std::move(job));
+  }
+  next_job_ = JobId(event.first.value() + event.count);
+  Remember(TokenOwner{event.token, event.first, StepId()});
+}
+
+void ClusterState::On(const JobHeld& event) {
+  MustJob(event.job).held = event.held;
+}
+
+void ClusterState::On(const AttemptStarted& event) {
+  Job& job = MustJob(event.job);
+  MUSTER_CHECK(event.attempt == job.last_attempt.Next());
+  Change(job, JobChange::kStart, JobState::kConfiguring);
+  pending_.erase(job.id);
+  job.last_attempt = event.attempt;
+  Attempt& attempt = job.attempt.emplace();
+  attempt.number = event.attempt;
+  attempt.allocation = event.allocation;
+  attempt.started = event.time;
+  attempt.runs.resize(event.allocation.nodes.size());
+  if (job.spec->kind == JobKind::kRun) {
+    attempt.last_step = StepId(1);
+  }
+  Take(job, attempt.allocation);
+}
+
+void ClusterState::On(const RunReported& event) {
+  Job& job = MustJob(event.report.job);
+  MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.report.attempt);
+  TakeInReport(*job.attempt, event.node, event.report);
+  if (job.state == JobState::kConfiguring && AllStarted(*job.attempt)) {
+    Change(job, JobChange::kRun, JobState::kRunning);
+  }
+}
+
+void ClusterState::On(const AttemptEnding& event) {
+  Job& job = MustJob(event.job);
+  MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.attempt);
+  Change(job, JobChange::kTerminate, JobState::kCompleting);
+  job.attempt->ending = event.cause;
+  job.attempt->ending_text = event.text;
+}
+
+void ClusterState::On(const StepStarted& event) {
+  Job& job = MustJob(event.job);
+  MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.attempt);
+  MUSTER_CHECK(event.step == job.attempt->last_step.Next());
+  job.attempt->last_step = event.step;
+  StepRun step;
+  step.id = event.step;
+  step.name = event.name;
+  step.placement = event.placement;
+  step.started = event.time;
+  for (const NodeAllocation& node : event.placement.nodes) {
+    step.waiting_for.push_back(node.node);
+  }
+  job.attempt->steps.push_back(std::move(step));
+  Remember(TokenOwner{event.token, event.job, event.step});
+}
+
+void ClusterState::On(const JobEnded& event) {
+  Job& job = MustJob(event.job);
+  Change(job, job.attempt.has_value() ? JobChange::kEnd : JobChange::kDrop, event.state);
+  if (job.attempt.has_value()) {
+    MUSTER_CHECK(AllEnded(*job.attempt));
+    Free(job, job.attempt->allocation);
+  }
+  pending_.erase(event.job);
+  jobs_.erase(event.job);
+}
+
+void ClusterState::On(const NodeRegistered& event) {
+  Node& node = nodes_[event.node];
+  if (!node.id.valid()) {
+    node.id = event.node;
+    node.name = event.registration.name;
+    node_names_[node.name] = node.id;
+    next_node_ = std::max(next_node_, event.node.Next());
+  }
+  node.hostname = event.registration.hostname;
+  node.instance = event.registration.instance;
+  node.boot_id = event.registration.boot_id;
+  if (node.machine == nullptr || *node.machine != event.registration.machine) {
+    node.machine = std::make_shared<const Machine>(event.registration.machine);
+  }
+  node.connected = true;
+  node.changed = event.time;
+}
+
+void ClusterState::On(const NodeLost& event) {
+  Node& node = MustNode(event.node);
+  node.connected = false;
+  node.changed = event.time;
+}
+
+void ClusterState::On(const NodeDrained& event) {
+  Node& node = MustNode(event.node);
+  node.drained = event.drained;
+  node.drain_reason = event.drained ? event.reason : std::string();
+}
+
+void ClusterState::On(const AttemptQuarantined& event) {
+  Node& node = MustNode(event.node);
+  const auto same = [&](const QuarantinedAttempt& other) {
+    return other.job == event.attempt.job && other.attempt == event.attempt.attempt;
+  };
+  if (event.over) {
+    const auto found = std::find_if(node.quarantined.begin(), node.quarantined.end(), same);
+    MUSTER_CHECK(found != node.quarantined.end());
+    SubtractUse(node.taken, found->allocation);
+    node.quarantined.erase(found);
+    return;
+  }
+  AddUse(node.taken, *node.machine, event.attempt.allocation);
+  node.quarantined.push_back(event.attempt);
+  next_job_ = std::max(next_job_, event.attempt.job.Next());
+}
+
+const Job* ClusterState::FindJob(JobId id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+const Node* ClusterState::FindNode(NodeId id) const {
+  const auto found = nodes_.find(id);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+const Node* ClusterState::FindNode(const std::string& name) const {
+  const auto found = node_names_.find(name);
+  return found == node_names_.end() ? nullptr : FindNode(found->second);
+}
+
+std::vector<const Job*> ClusterState::FindJobs(JobId job,
+                                               std::optional<std::uint32_t> array_index) const {
+  std::vector<const Job*> found;
+  // An array's elements follow its id; an element's own id is found among them too.
+  for (auto it = jobs_.lower_bound(job); it != jobs_.end(); ++it) {
+    const Job& candidate = it->second;
+    if (candidate.id != job && candidate.submission != job) {
+      break;
+    }
+    if (candidate.submission != job && array_index.has_value()) {
+      break;
+    }
+    if (!array_index.has_value() || candidate.array_index == array_index) {
+      found.push_back(&candidate);
+    }
+    if (candidate.submission != job) {
+      break;
+    }
+  }
+  return found;
+}
+
+const TokenOwner* ClusterState::FindToken(const std::string& token) const {
+  const auto found = tokens_.find(token);
+  return found == tokens_.end() ? nullptr : &found->second;
+}
+
+std::vector<JobId> ClusterState::JobsOn(NodeId node) const {
+  const auto found = jobs_on_.find(node);
+  return found == jobs_on_.end() ? std::vector<JobId>()
+                                 : std::vector<JobId>(found->second.begin(), found->second.end());
+}
+
+std::vector<Effect> ClusterState::ActionsFor(const Job& job) const {
+  std::vector<Effect> effects;
+  if (!job.attempt.has_value()) {
+    return effects;
+  }
+  const Attempt& attempt = *job.attempt;
+  const bool ending = attempt.ending != EndCause::kNone;
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    const NodeId node = attempt.allocation.nodes[i].node;
+    if (attempt.runs[i].phase == RunPhase::kEnded) {
+      continue;
+    }
+    if (ending) {
+      effects.emplace_back(Terminate{job.id, attempt.number, node, attempt.ending});
+    } else if (attempt.runs[i].phase == RunPhase::kOrdered) {
+      effects.emplace_back(Launch{job.id, attempt.number, node});
+    }
+  }
+  for (const StepRun& step : attempt.steps) {
+    for (const NodeId node : step.waiting_for) {
+      if (!ending) {
+        effects.emplace_back(LaunchStep{job.id, attempt.number, step.id, node});
+      }
+    }
+  }
+  return effects;
+}
+
+Job& ClusterState::MustJob(JobId id) {
+  const auto found = jobs_.find(id);
+  MUSTER_CHECK(found != jobs_.end());
+  return found->second;
+}
+
+Node& ClusterState::MustNode(NodeId id) {
+  const auto found = nodes_.find(id);
+  MUSTER_CHECK(found != nodes_.end());
+  return found->second;
+}
+
+void ClusterState::Change(Job& job, JobChange change, JobState to) {
+  MUSTER_CHECK(IsAllowed(job.state, change, to));
+  job.state = to;
+}
+
+void ClusterState::Take(const Job& job, const Allocation& allocation) {
+  for (const NodeAllocation& part : allocation.nodes) {
+    Node& node = MustNode(part.node);
+    AddUse(node.taken, *node.machine, part);
+    jobs_on_[part.node].insert(job.id);
+  }
+  if (job.spec->array.has_value() && job.spec->array->max_running > 0) {
+    ++array_running_[job.submission];
+  }
+}
+
+void ClusterState::Free(const Job& job, const Allocation& allocation) {
+  for (const NodeAllocation& part : allocation.nodes) {
+    SubtractUse(MustNode(part.node).taken, part);
+    jobs_on_[part.node].erase(job.id);
+  }
+  const auto running = array_running_.find(job.submission);
+  if (running != array_running_.end() && --running->second == 0) {
+    array_running_.erase(running);
+  }
+}
+
+void ClusterState::Remember(TokenOwner owner) {
+  if (owner.token.empty() || tokens_.contains(owner.token)) {
+    return;
+  }
+  token_order_.push_back(owner.token);
+  tokens_.emplace(owner.token, std::move(owner));
+  if (token_order_.size() > kTokensMax) {
+    tokens_.erase(token_order_.front());
+    token_order_.pop_front();
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,114 @@
+#pragma once
+
+// The state of the cluster: what the events so far amount to.
+//
+// Apply is the only writer. The controller's owner thread holds one; the simulator another; neither
+// shares it. Thread promise: none; owned by one thread. Invariants: see core/invariants. They hold
+// after every Apply.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "scheduler/model/effect.h"
+#include "scheduler/model/event.h"
+#include "scheduler/model/job.h"
+#include "scheduler/model/node.h"
+#include "scheduler/model/state_image.h"
+
+namespace muster {
+
+class ClusterState {
+ public:
+  ClusterState() = default;
+  // REQUIRES: the image of a state, as the store loads it.
+  explicit ClusterState(StateImage image);
+
+  // Brings the state from version v to v + 1. REQUIRES: the event came from Step on this very
+  // state.
+  void Apply(const Event& event);
+
+  [[nodiscard]] Version version() const { return version_; }
+  [[nodiscard]] Epoch epoch() const { return epoch_; }
+  [[nodiscard]] JobId next_job() const { return next_job_; }
+  [[nodiscard]] NodeId next_node() const { return next_node_; }
+  [[nodiscard]] const std::map<JobId, Job>& jobs() const { return jobs_; }
+  [[nodiscard]] const std::map<NodeId, Node>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::set<JobId>& pending() const { return pending_; }
+  // Elements of arrays with a throttle that hold resources, by submission.
+  [[nodiscard]] const std::map<JobId, std::uint32_t>& array_running() const {
+    return array_running_;
+  }
+
+  // Null when there is none (any more).
+  [[nodiscard]] const Job* FindJob(JobId id) const;
+  [[nodiscard]] const Node* FindNode(NodeId id) const;
+  [[nodiscard]] const Node* FindNode(const std::string& name) const;
+  // The live jobs that `job` names: itself, or the live elements of the array of that id.
+  [[nodiscard]] std::vector<const Job*> FindJobs(JobId job,
+                                                 std::optional<std::uint32_t> array_index) const;
+  // What the client's token made; null when it is unknown (or older than the newest 65,536).
+  [[nodiscard]] const TokenOwner* FindToken(const std::string& token) const;
+  // The jobs that hold resources on the node.
+  [[nodiscard]] std::vector<JobId> JobsOn(NodeId node) const;
+
+  // What should be under way for the job, on every node of it: idempotent orders. This is all the
+  // recovery that there is.
+  [[nodiscard]] std::vector<Effect> ActionsFor(const Job& job) const;
+
+ private:
+  void On(const EpochBegan& event);
+  void On(const JobSubmitted& event);
+  void On(const JobHeld& event);
+  void On(const AttemptStarted& event);
+  void On(const RunReported& event);
+  void On(const AttemptEnding& event);
+  void On(const StepStarted& event);
+  void On(const JobEnded& event);
+  void On(const NodeRegistered& event);
+  void On(const NodeLost& event);
+  void On(const NodeDrained& event);
+  void On(const AttemptQuarantined& event);
+
+  Job& MustJob(JobId id);
+  Node& MustNode(NodeId id);
+  void Change(Job& job, JobChange change, JobState to);
+  void Take(const Job& job, const Allocation& allocation);
+  void Free(const Job& job, const Allocation& allocation);
+  void Remember(TokenOwner owner);
+
+  Version version_;
+  Epoch epoch_;
+  JobId next_job_{1};
+  NodeId next_node_{1};
+  std::map<JobId, Job> jobs_;
+  std::map<NodeId, Node> nodes_;
+  std::map<std::string, NodeId> node_names_;
+  std::map<NodeId, std::set<JobId>> jobs_on_;
+  std::set<JobId> pending_;
+  std::map<JobId, std::uint32_t> array_running_;
+  std::deque<std::string> token_order_;
+  std::unordered_map<std::string, TokenOwner> tokens_;
+};
+
+// What a report does to an attempt; shared by Apply and by Step, which looks one report ahead.
+void TakeInReport(Attempt& attempt, NodeId node, const Report& report);
+// The position of the node's run in the attempt, or nothing.
+std::optional<std::size_t> RunOn(const Attempt& attempt, NodeId node);
+// True when every node's run has started (or ended).
+bool AllStarted(const Attempt& attempt);
+bool AllEnded(const Attempt& attempt);
+
+// Adds to, and takes from, what is taken of a node. REQUIRES: what is added is free, what is freed
+// is taken.
+void AddUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocation);
+void SubtractUse(NodeUse& use, const NodeAllocation& allocation);
+
+}  // namespace muster

@@ -1,0 +1,110 @@
+#include "scheduler/core/feasibility.h"
+
+#include <algorithm>
+
+#include "scheduler/core/placement.h"
+#include "scheduler/core/span.h"
+
+namespace muster {
+namespace {
+
+// The tasks that a node must be able to take for the job to start: all that one of its nodes must
+// hold when the job spreads over as many nodes as it may.
+std::uint32_t TasksPerNode(const ResourceRequest& request) {
+  if (request.tasks_per_node > 0) {
+    return std::min(request.tasks_per_node, request.tasks);
+  }
+  return (request.tasks + request.max_nodes - 1) / request.max_nodes;
+}
+
+bool Counts(const Shortage& counted, const Shortage& shortage) {
+  return counted.kind == shortage.kind && counted.needed == shortage.needed;
+}
+
+// Adds one node's shortage to those counted so far.
+void Count(std::vector<Shortage>& counted, const Shortage& shortage) {
+  const auto found = std::find_if(counted.begin(), counted.end(),
+                                  [&](const Shortage& other) { return Counts(other, shortage); });
+  if (found == counted.end()) {
+    counted.push_back(shortage);
+    return;
+  }
+  found->nodes += shortage.nodes;
+  found->available = std::max(found->available, shortage.available);
+}
+
+bool FitsSomehow(const std::vector<NodePicture>& nodes, const ResourceRequest& request,
+                 ClusterView view) {
+  return PlaceJob(nodes, request, view).has_value();
+}
+
+}  // namespace
+
+std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request) {
+  if (!node.up) {
+    return {Shortage{ShortageKind::kDown, 1, 0, 0}};
+  }
+  if (node.drained) {
+    return {Shortage{ShortageKind::kDrained, 1, 0, 0}};
+  }
+  const Machine& machine = *node.machine;
+  const std::uint32_t tasks = TasksPerNode(request);
+  if (PlaceOnNode(node, request, tasks).tasks >= tasks) {
+    return {};
+  }
+  const std::uint32_t cores =
+      request.exclusive ? static_cast<std::uint32_t>(machine.cores.size())
+                        : CoresPerTask(machine, request) * (request.overcommit ? 1 : tasks);
+  const std::uint32_t free_cores = FreeCores(node);
+  if (free_cores < cores) {
+    return {Shortage{ShortageKind::kCores, 1, cores, free_cores}};
+  }
+  const std::uint32_t gpus = GpusOnNode(request, tasks);
+  const GpuRequest& kind =
+      request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
+  if (gpus > 0 && FreeGpus(node, kind) < gpus) {
+    return {Shortage{ShortageKind::kGpus, 1, gpus, FreeGpus(node, kind)}};
+  }
+  const Bytes memory = MemoryOnNode(machine, request, tasks, request.cpus_per_task * tasks);
+  const Bytes free = machine.memory - std::min(node.taken.memory, machine.memory);
+  if (free < memory) {
+    return {Shortage{ShortageKind::kMemory, 1, memory.value(), free.value()}};
+  }
+  return {Shortage{ShortageKind::kTasks, 1, tasks, PlaceOnNode(node, request, tasks).tasks}};
+}
+
+Reason WhyNotNow(const std::vector<NodePicture>& nodes, const ResourceRequest& request) {
+  Reason reason;
+  reason.nodes = static_cast<std::uint32_t>(nodes.size());
+  const bool ever = FitsSomehow(nodes, request, ClusterView::kEmptyAll);
+  if (nodes.empty() || (ever && !FitsSomehow(nodes, request, ClusterView::kEmptyUsable))) {
+    reason.kind = ReasonKind::kReqNodeNotAvail;
+  } else if (!ever) {
+    reason.kind = ReasonKind::kBadConstraints;
+    reason.verdict = ReasonClass::kNever;
+  } else {
+    reason.kind = ReasonKind::kResources;
+  }
+  std::uint32_t able = 0;
+  for (const NodePicture& node : nodes) {
+    NodePicture looked_at = node;
+    if (reason.kind == ReasonKind::kBadConstraints) {
+      looked_at.taken = NodeUse();
+      looked_at.up = true;
+      looked_at.drained = false;
+    }
+    const std::vector<Shortage> shortages = ShortagesOf(looked_at, request);
+    for (const Shortage& shortage : shortages) {
+      Count(reason.shortages, shortage);
+    }
+    able += shortages.empty() ? 1 : 0;
+  }
+  if (able > 0 || nodes.empty()) {
+    const std::uint32_t needed = std::max(
+        request.min_nodes, (request.tasks + TasksPerNode(request) - 1) / TasksPerNode(request));
+    reason.shortages.push_back(Shortage{ShortageKind::kNodes, 0, needed, able});
+  }
+  return reason;
+}
+
+}  // namespace muster

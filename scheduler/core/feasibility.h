@@ -1,0 +1,25 @@
+#pragma once
+
+// Why a job does not start: looks at every node and counts what each of them lacks.
+//
+// Thread promise: pure. Invariants: a reason that it makes has a shortage for every node that
+// cannot take the job's share, and the class `never` exactly when the job fits on no arrangement of
+// the registered nodes.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/reason.h"
+#include "scheduler/model/snapshot.h"
+
+namespace muster {
+
+// Why the job cannot start on the nodes as they are. REQUIRES: PlaceJob(kAsIs) found nothing.
+Reason WhyNotNow(const std::vector<NodePicture>& nodes, const ResourceRequest& request);
+
+// What one node lacks of its share of the job; nothing when it could take it.
+std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request);
+
+}  // namespace muster

@@ -1,0 +1,115 @@
+#include "scheduler/core/invariants.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+using Problem = std::optional<std::string>;
+
+Problem CheckRanks(const Job& job) {
+  std::uint32_t next = 0;
+  for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+    for (const RankPlacement& rank : part.ranks) {
+      if (rank.rank != next++) {
+        return absl::StrCat("job ", ToString(job.id), ": ranks are not numbered in order");
+      }
+      if (!part.cpus.Includes(rank.cpus) || rank.cpus.Empty()) {
+        return absl::StrCat("job ", ToString(job.id), ": rank ", rank.rank,
+                            " has threads outside its node's part");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Problem CheckJob(const ClusterState& state, const Job& job) {
+  const std::string name = absl::StrCat("job ", ToString(job.id));
+  if (IsTerminal(job.state)) {
+    return absl::StrCat(name, ": is ", Name(job.state), " and still in the state");
+  }
+  if (job.attempt.has_value() != IsAllocated(job.state)) {
+    return absl::StrCat(name, ": is ", Name(job.state), " and has ",
+                        job.attempt.has_value() ? "an" : "no", " attempt");
+  }
+  if (state.pending().contains(job.id) != (job.state == JobState::kPending)) {
+    return absl::StrCat(name, ": is ", Name(job.state), " and wrongly in or out of the queue");
+  }
+  if (job.id >= state.next_job()) {
+    return absl::StrCat(name, ": was never given out");
+  }
+  if (!job.attempt.has_value()) {
+    return std::nullopt;
+  }
+  if (job.attempt->runs.size() != job.attempt->allocation.nodes.size()) {
+    return absl::StrCat(name, ": has not one run for each node");
+  }
+  return CheckRanks(job);
+}
+
+// Adds a part to what is taken of its node, saying what is taken twice.
+Problem Add(const ClusterState& state, const std::string& holder, const NodeAllocation& part,
+            std::map<NodeId, NodeUse>& taken) {
+  const Node* node = state.FindNode(part.node);
+  if (node == nullptr) {
+    return absl::StrCat(holder, ": is on a node that does not exist");
+  }
+  NodeUse& use = taken[part.node];
+  if (use.cpus.Meets(part.cpus)) {
+    return absl::StrCat(holder, ": shares threads ", (use.cpus & part.cpus).ToList(), " of ",
+                        node->name);
+  }
+  use.gpus.resize(std::max(use.gpus.size(), node->taken.gpus.size()));
+  for (const GpuGrant& grant : part.gpus) {
+    use.gpus.resize(std::max<std::size_t>(use.gpus.size(), grant.gpu + 1));
+    use.gpus[grant.gpu] += grant.share;
+    if (use.gpus[grant.gpu] > kWholeGpu) {
+      return absl::StrCat(holder, ": shares GPU ", grant.gpu, " of ", node->name);
+    }
+  }
+  use.cpus |= part.cpus;
+  use.memory += part.memory;
+  return std::nullopt;
+}
+
+bool SameUse(NodeUse a, NodeUse b) {
+  const std::size_t gpus = std::max(a.gpus.size(), b.gpus.size());
+  a.gpus.resize(gpus);
+  b.gpus.resize(gpus);
+  return a == b;
+}
+
+}  // namespace
+
+std::optional<std::string> BrokenInvariant(const ClusterState& state) {
+  std::map<NodeId, NodeUse> taken;
+  for (const auto& [id, job] : state.jobs()) {
+    if (Problem problem = CheckJob(state, job)) {
+      return problem;
+    }
+    if (!job.attempt.has_value()) {
+      continue;
+    }
+    for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+      if (Problem problem = Add(state, absl::StrCat("job ", ToString(id)), part, taken)) {
+        return problem;
+      }
+    }
+  }
+  for (const auto& [id, node] : state.nodes()) {
+    for (const QuarantinedAttempt& attempt : node.quarantined) {
+      if (Problem problem = Add(state, "a quarantined attempt", attempt.allocation, taken)) {
+        return problem;
+      }
+    }
+    if (!SameUse(taken[id], node.taken)) {
+      return absl::StrCat("node ", node.name, ": what is taken is not the sum over its jobs");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster

@@ -1,0 +1,43 @@
+#pragma once
+
+// Placement inside one node: which cores, memory nodes and GPUs each task gets.
+//
+// A task gets whole cores of its own, all in one NUMA node where one has room, and the GPUs it asks
+// for beside them. Used by the planner's span across nodes; knows nothing of other nodes. Thread
+// promise: pure. Invariants: (1) what it grants is free in the picture it was given; (2) the same
+// picture and request give the same answer; (3) ranks are numbered from 0 here, the span numbers
+// them over the job.
+
+#include <cstdint>
+
+#include "scheduler/model/allocation.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/snapshot.h"
+
+namespace muster {
+
+struct Placed {
+  std::uint32_t tasks = 0;  // how many were placed; 0 leaves `allocation` empty
+  NodeAllocation allocation;
+};
+
+// Places as many of the job's tasks as fit on the node as it is, at most `limit`. Whether the node
+// is up or drained is the caller's question.
+Placed PlaceOnNode(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);
+
+// Cores that no job holds.
+std::uint32_t FreeCores(const NodePicture& node);
+// Cores that one task takes on this machine.
+std::uint32_t CoresPerTask(const Machine& machine, const ResourceRequest& request);
+// Memory that the job takes on the node for `tasks` tasks holding `cpus` hardware threads. What a
+// job that says nothing gets: the share of the node's memory that its threads are of the node's.
+Bytes MemoryOnNode(const Machine& machine, const ResourceRequest& request, std::uint32_t tasks,
+                   std::uint32_t cpus);
+// GPUs of the type that no job holds any share of.
+std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request);
+// The GPUs that `tasks` tasks need on one node.
+std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks);
+// True when the model is of the requested type: the type is part of its name, whatever the case.
+bool IsOfType(const Gpu& gpu, const std::string& type);
+
+}  // namespace muster

@@ -1,0 +1,18 @@
+#pragma once
+
+// The pass: from a snapshot to a plan.
+//
+// The one function that decides, live and in the simulator. Policy: priority, then first come first
+// served; a job that cannot start now keeps those behind it waiting, unless it can never start here
+// or only on nodes that are away. Thread promise: pure: same bytes in, same bytes out, on every
+// machine.
+
+#include "scheduler/core/policy_config.h"
+#include "scheduler/model/plan.h"
+#include "scheduler/model/snapshot.h"
+
+namespace muster {
+
+Plan MakePlan(const Snapshot& snapshot, const PolicyConfig& config);
+
+}  // namespace muster

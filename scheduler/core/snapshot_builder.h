@@ -1,0 +1,17 @@
+#pragma once
+
+// From the state to the picture that a pass looks at.
+//
+// Called on the controller's thread; what it returns is handed to the planner's. Thread promise:
+// pure. Invariants: the same state and the same `now` make the same snapshot, in queue order.
+
+#include <memory>
+
+#include "scheduler/core/cluster_state.h"
+#include "scheduler/model/snapshot.h"
+
+namespace muster {
+
+std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now);
+
+}  // namespace muster

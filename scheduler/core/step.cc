@@ -1,0 +1,218 @@
+#include "scheduler/core/step.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/agent_turns.h"
+#include "scheduler/core/step_placement.h"
+#include "scheduler/core/validate.h"
+#include "scheduler/core/verify.h"
+#include "scheduler/model/array.h"
+#include "scheduler/model/fingerprint.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kTokenBytesMax = 64;
+
+Turn Refused(absl::Status status) {
+  Turn turn;
+  turn.status = std::move(status);
+  return turn;
+}
+
+bool MayChange(const Job& job, const User& by) {
+  return by.uid == 0 || by.uid == job.spec->user.uid;
+}
+
+std::string Label(JobId job, std::optional<std::uint32_t> array_index) {
+  return array_index.has_value() ? absl::StrCat(job.value(), "_", *array_index) : ToString(job);
+}
+
+absl::Status NoSuchJob(JobId job, std::optional<std::uint32_t> array_index) {
+  return absl::NotFoundError(absl::StrCat("job ", Label(job, array_index),
+                                          ": no such job, or it has ended; see muster history"));
+}
+
+absl::Status NotYours(const Job& job) {
+  return absl::PermissionDeniedError(
+      absl::StrCat("job ", ToString(job.id), ": belongs to ", job.spec->user.name));
+}
+
+Turn On(const ClusterState& state, const BeginEpoch&, Time now, const PolicyConfig&) {
+  Turn turn;
+  turn.events.emplace_back(EpochBegan{state.epoch().Next(), now});
+  turn.effects.emplace_back(Replan{});
+  return turn;
+}
+
+Turn On(const ClusterState& state, const SubmitJob& input, Time now, const PolicyConfig& config) {
+  if (input.token.empty() || input.token.size() > kTokenBytesMax) {
+    return Refused(absl::InvalidArgumentError("token: the client must send one of 1 to 64 bytes"));
+  }
+  Turn turn;
+  if (const TokenOwner* owner = state.FindToken(input.token)) {
+    turn.job = owner->job;
+    return turn;
+  }
+  absl::StatusOr<JobSpec> spec = Normalise(input.spec, config);
+  if (!spec.ok()) {
+    return Refused(spec.status());
+  }
+  const std::uint64_t count = spec->array.has_value() ? ElementCount(*spec->array) : 1;
+  turn.job = state.next_job();
+  turn.events.emplace_back(JobSubmitted{turn.job, static_cast<std::uint32_t>(count), input.token,
+                                        *std::move(spec), input.program, now});
+  turn.effects.emplace_back(Replan{});
+  return turn;
+}
+
+// Ends one job: at once while it waits, else through its nodes.
+void Cancel(const ClusterState& state, const Job& job, const User& by, Time now, Turn& turn) {
+  const std::string text = absl::StrCat("cancelled by ", by.name);
+  ++turn.count;
+  if (!job.attempt.has_value()) {
+    turn.events.emplace_back(JobEnded{job.id, JobState::kCancelled, ExitStatus(), text, now});
+    return;
+  }
+  if (job.attempt->ending == EndCause::kNone) {
+    turn.events.emplace_back(
+        AttemptEnding{job.id, job.attempt->number, EndCause::kCancelled, text, now});
+  }
+  Job ending = job;
+  ending.attempt->ending =
+      job.attempt->ending == EndCause::kNone ? EndCause::kCancelled : job.attempt->ending;
+  for (Effect& effect : state.ActionsFor(ending)) {
+    turn.effects.push_back(effect);
+  }
+}
+
+Turn On(const ClusterState& state, const CancelJob& input, Time now, const PolicyConfig&) {
+  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  if (jobs.empty()) {
+    return Refused(NoSuchJob(input.job, input.array_index));
+  }
+  Turn turn;
+  for (const Job* job : jobs) {
+    if (!MayChange(*job, input.by)) {
+      return Refused(NotYours(*job));
+    }
+    Cancel(state, *job, input.by, now, turn);
+  }
+  turn.effects.emplace_back(Replan{});
+  return turn;
+}
+
+Turn On(const ClusterState& state, const HoldJob& input, Time now, const PolicyConfig&) {
+  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  if (jobs.empty()) {
+    return Refused(NoSuchJob(input.job, input.array_index));
+  }
+  Turn turn;
+  for (const Job* job : jobs) {
+    if (!MayChange(*job, input.by)) {
+      return Refused(NotYours(*job));
+    }
+    if (job->state == JobState::kPending) {
+      ++turn.count;
+      if (job->held != input.held) {
+        turn.events.emplace_back(JobHeld{job->id, input.held, now});
+      }
+    }
+  }
+  if (turn.count == 0) {
+    return Refused(absl::FailedPreconditionError(absl::StrCat(
+        "job ", Label(input.job, input.array_index), ": has started; only waiting jobs are held")));
+  }
+  turn.effects.emplace_back(Replan{});
+  return turn;
+}
+
+std::string StepName(const Program& program) {
+  if (program.argv.empty()) {
+    return "";
+  }
+  const std::string& command = program.argv.front();
+  const std::size_t slash = command.rfind('/');
+  return slash == std::string::npos ? command : command.substr(slash + 1);
+}
+
+Turn On(const ClusterState& state, const StartStep& input, Time now, const PolicyConfig&) {
+  if (const TokenOwner* owner = state.FindToken(input.token)) {
+    Turn turn;
+    turn.job = owner->job;
+    turn.step = owner->step;
+    return turn;
+  }
+  const Job* job = state.FindJob(input.job);
+  if (job == nullptr) {
+    return Refused(NoSuchJob(input.job, std::nullopt));
+  }
+  if (!MayChange(*job, input.by)) {
+    return Refused(NotYours(*job));
+  }
+  if (!job->attempt.has_value() || job->state == JobState::kCompleting) {
+    return Refused(absl::FailedPreconditionError(absl::StrCat(
+        "job ", ToString(job->id), ": is ", Name(job->state), "; a step needs it running")));
+  }
+  absl::StatusOr<Allocation> placement = PlaceStep(state, *job, input.spec);
+  if (!placement.ok()) {
+    return Refused(placement.status());
+  }
+  Turn turn;
+  turn.job = job->id;
+  turn.step = job->attempt->last_step.Next();
+  for (const NodeAllocation& part : placement->nodes) {
+    turn.effects.emplace_back(LaunchStep{job->id, job->attempt->number, turn.step, part.node});
+  }
+  turn.events.emplace_back(StepStarted{job->id, job->attempt->number, turn.step, input.token,
+                                       StepName(input.program), input.program,
+                                       *std::move(placement), now});
+  return turn;
+}
+
+Turn On(const ClusterState& state, const DrainNode& input, Time now, const PolicyConfig&) {
+  const Node* node = state.FindNode(input.name);
+  if (node == nullptr) {
+    return Refused(
+        absl::NotFoundError(absl::StrCat("node ", input.name, ": no such node; see muster nodes")));
+  }
+  if (input.drained && input.reason.empty()) {
+    return Refused(absl::InvalidArgumentError("--reason: say why the node is drained"));
+  }
+  Turn turn;
+  turn.node = node->id;
+  if (node->drained != input.drained || node->drain_reason != input.reason) {
+    turn.events.emplace_back(NodeDrained{node->id, input.drained, input.reason, now});
+    turn.effects.emplace_back(Replan{});
+  }
+  return turn;
+}
+
+Turn On(const ClusterState& state, const TakePlan& input, Time now, const PolicyConfig&) {
+  Turn turn;
+  Verifier verifier(state);
+  for (const PlannedStart& start : input.plan.starts) {
+    if (!verifier.Accept(start)) {
+      turn.effects.emplace_back(Replan{});
+      continue;
+    }
+    const AttemptNumber attempt = state.FindJob(start.job)->last_attempt.Next();
+    turn.events.emplace_back(
+        AttemptStarted{start.job, attempt, start.allocation, now, input.plan.hash});
+    for (const NodeAllocation& part : start.allocation.nodes) {
+      turn.effects.emplace_back(Launch{start.job, attempt, part.node});
+    }
+  }
+  return turn;
+}
+
+}  // namespace
+
+Turn Step(const ClusterState& state, const Input& input, Time now, const PolicyConfig& config) {
+  return std::visit([&](const auto& in) { return On(state, in, now, config); }, input);
+}
+
+}  // namespace muster

@@ -1,0 +1,191 @@
+#include "scheduler/core/validate.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/array.h"
+#include "scheduler/model/index_set.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 200;
+constexpr std::size_t kCommentBytesMax = 4096;
+constexpr std::uint32_t kCpusPerTaskMax = Bits::kLimit;
+constexpr std::uint32_t kGpusMax = 1U << 16;
+
+bool HasControl(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f;
+  });
+}
+
+absl::Status CheckText(const char* option, const std::string& text, std::size_t bytes_max) {
+  if (text.size() > bytes_max) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, ": ", text.size(), " bytes; at most ", bytes_max, " are allowed"));
+  }
+  if (HasControl(text)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, ": holds a control character; use printable text"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAtMost(const char* option, std::uint32_t value, std::uint32_t limit) {
+  if (value > limit) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, ": ", value, " is more than the limit of ", limit));
+  }
+  return absl::OkStatus();
+}
+
+// -N and -n and --ntasks-per-node say each other.
+absl::Status FillTasks(ResourceRequest& request) {
+  const bool nodes_said = request.min_nodes > 0;
+  if (request.max_nodes > 0 && request.max_nodes < request.min_nodes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--nodes: ", request.min_nodes, "-", request.max_nodes, " runs backwards; write MIN-MAX"));
+  }
+  request.min_nodes = std::max(request.min_nodes, 1U);
+  if (request.tasks == 0) {
+    request.tasks = request.min_nodes * std::max(request.tasks_per_node, 1U);
+    request.max_nodes = request.max_nodes == 0 ? request.min_nodes : request.max_nodes;
+  } else if (request.max_nodes == 0) {
+    request.max_nodes = nodes_said ? request.min_nodes : request.tasks;
+  }
+  if (request.tasks < request.min_nodes) {
+    return absl::InvalidArgumentError(absl::StrCat("--ntasks: ", request.tasks, " for ",
+                                                   request.min_nodes,
+                                                   " nodes; every node needs a task"));
+  }
+  request.max_nodes = std::min(request.max_nodes, request.tasks);
+  if (request.tasks_per_node > 0) {
+    const std::uint32_t needed =
+        (request.tasks + request.tasks_per_node - 1) / request.tasks_per_node;
+    if (nodes_said && needed > request.max_nodes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--ntasks-per-node: ", request.tasks, " tasks at ", request.tasks_per_node,
+                       " a node need ", needed, " nodes; --nodes allows ", request.max_nodes));
+    }
+    request.min_nodes = std::max(request.min_nodes, needed);
+    request.max_nodes = std::max(request.max_nodes, request.min_nodes);
+  }
+  return absl::OkStatus();
+}
+
+// GPUs over the whole job become GPUs per task where they divide, else GPUs of one node.
+absl::Status FillGpus(ResourceRequest& request) {
+  if (request.gpus.count == 0) {
+    return absl::OkStatus();
+  }
+  if (request.gpus_per_node.count > 0 || request.gpus_per_task.count > 0) {
+    return absl::InvalidArgumentError(
+        "--gpus: say GPUs once: --gpus, --gpus-per-node or --gpus-per-task");
+  }
+  const GpuRequest whole = std::exchange(request.gpus, GpuRequest());
+  if (whole.count % request.tasks == 0) {
+    request.gpus_per_task = GpuRequest{whole.type, whole.count / request.tasks};
+  } else if (request.min_nodes == request.max_nodes && whole.count % request.min_nodes == 0) {
+    request.gpus_per_node = GpuRequest{whole.type, whole.count / request.min_nodes};
+  } else if (request.min_nodes == 1) {
+    request.max_nodes = 1;
+    request.gpus_per_node = whole;
+  } else {
+    return absl::InvalidArgumentError(absl::StrCat("--gpus: ", whole.count, " do not divide over ",
+                                                   request.min_nodes, " nodes or ", request.tasks,
+                                                   " tasks; use --gpus-per-node"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckArray(const ArraySpec& array, const PolicyConfig& config) {
+  std::uint64_t count = 0;
+  for (const ArrayRange& range : array.ranges) {
+    if (range.step == 0 || range.first > range.last) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--array: ", range.first, "-", range.last, ":", range.step,
+                       " is empty; write FIRST-LAST:STEP with FIRST <= LAST and STEP >= 1"));
+    }
+    count += RangeCount(range);
+    if (count > config.array_elements_max) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--array: more than ", config.array_elements_max, " elements"));
+    }
+  }
+  if (count == 0) {
+    return absl::InvalidArgumentError("--array: names no element");
+  }
+  if (array.ranges.size() == 1) {
+    return absl::OkStatus();
+  }
+  std::set<std::uint32_t> seen;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t index = ElementIndexAt(array, i);
+    if (!seen.insert(index).second) {
+      return absl::InvalidArgumentError(absl::StrCat("--array: names ", index, " twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& config) {
+  RETURN_IF_ERROR(CheckAtMost("--ntasks", request.tasks, config.tasks_max));
+  RETURN_IF_ERROR(CheckAtMost("--nodes", request.min_nodes, config.nodes_max));
+  RETURN_IF_ERROR(CheckAtMost("--ntasks-per-node", request.tasks_per_node, config.tasks_max));
+  RETURN_IF_ERROR(CheckAtMost("--cpus-per-task", request.cpus_per_task, kCpusPerTaskMax));
+  RETURN_IF_ERROR(CheckAtMost("--gpus", request.gpus.count, kGpusMax));
+  RETURN_IF_ERROR(CheckAtMost("--gpus-per-node", request.gpus_per_node.count, kGpusMax));
+  RETURN_IF_ERROR(CheckAtMost("--gpus-per-task", request.gpus_per_task.count, kGpusMax));
+  constexpr Bytes kMemoryMax{std::uint64_t{1} << 50};
+  if (request.memory_per_node > kMemoryMax || request.memory_per_cpu > kMemoryMax) {
+    return absl::InvalidArgumentError("--mem: more than 1 PiB");
+  }
+  if (!request.memory_per_node.zero() && !request.memory_per_cpu.zero()) {
+    return absl::InvalidArgumentError("--mem: say --mem or --mem-per-cpu, not both");
+  }
+  const std::uint64_t tasks =
+      std::uint64_t{std::max(request.min_nodes, 1U)} * std::max(request.tasks_per_node, 1U);
+  if (tasks > config.tasks_max) {
+    return absl::InvalidArgumentError(absl::StrCat("--ntasks-per-node: ", tasks,
+                                                   " tasks in all is more than the limit of ",
+                                                   config.tasks_max));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
+  RETURN_IF_ERROR(CheckText("--job-name", spec.name, kNameBytesMax));
+  RETURN_IF_ERROR(CheckText("--account", spec.account, kNameBytesMax));
+  RETURN_IF_ERROR(CheckText("--comment", spec.comment, kCommentBytesMax));
+  ResourceRequest& request = spec.request;
+  request.cpus_per_task = std::max(request.cpus_per_task, 1U);
+  RETURN_IF_ERROR(CheckSizes(request, config));
+  RETURN_IF_ERROR(FillTasks(request));
+  RETURN_IF_ERROR(FillGpus(request));
+  if (spec.time_limit.count() < 0 || spec.kill_grace.count() < 0) {
+    return absl::InvalidArgumentError("--time: is negative");
+  }
+  if (spec.time_limit.count() == 0) {
+    spec.time_limit = config.default_time_limit;
+  }
+  if (spec.kill_grace.count() == 0) {
+    spec.kill_grace = config.kill_grace;
+  }
+  if (spec.array.has_value()) {
+    if (spec.kind != JobKind::kBatch) {
+      return absl::InvalidArgumentError("--array: only for batch scripts");
+    }
+    RETURN_IF_ERROR(CheckArray(*spec.array, config));
+  }
+  return spec;
+}
+
+}  // namespace muster

@@ -1,0 +1,19 @@
+#pragma once
+
+// From what a user wrote to what a scheduler can work with: checks a spec and fills in what
+// follows.
+//
+// Called by step for each submission, whatever the client has checked before. Thread promise: pure.
+// Invariants: a spec that it returns has tasks >= 1, cpus_per_task >= 1, 1 <= min_nodes <=
+// max_nodes <= tasks, and its GPUs said per task or per node, never over the whole job.
+
+#include "absl/status/statusor.h"
+#include "scheduler/core/policy_config.h"
+#include "scheduler/model/job_spec.h"
+
+namespace muster {
+
+// InvalidArgument says which option, what is wrong with it, and the mend.
+absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config);
+
+}  // namespace muster

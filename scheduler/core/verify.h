@@ -1,0 +1,33 @@
+#pragma once
+
+// A plan against the state as it is by now: the last word before a start becomes an event.
+//
+// Thread promise: owned by one thread, for one plan. Invariants: the starts that one Verifier
+// passes fit together on the state that it was made for.
+
+#include <map>
+
+#include "scheduler/core/cluster_state.h"
+#include "scheduler/model/plan.h"
+
+namespace muster {
+
+class Verifier {
+ public:
+  explicit Verifier(const ClusterState& state) : state_(state) {}
+
+  // True when the start still holds; it is then counted against what follows.
+  bool Accept(const PlannedStart& start);
+
+ private:
+  [[nodiscard]] bool JobWaits(const PlannedStart& start) const;
+  [[nodiscard]] bool Fits(const NodeAllocation& part) const;
+  [[nodiscard]] NodeUse UseOf(NodeId node) const;
+
+  const ClusterState& state_;
+  std::map<NodeId, NodeUse> use_;
+  std::set<JobId> accepted_;
+  std::map<JobId, std::uint32_t> started_of_array_;
+};
+
+}  // namespace muster
