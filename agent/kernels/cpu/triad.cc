@@ -67,6 +67,7 @@ std::vector<NodeRate> NodeRates(std::span<const ThreadSample> samples) {
     by_node[sample.after.node].push_back(sample);
   }
   std::vector<NodeRate> rates;
+  rates.reserve(by_node.size());
   for (const auto& [node, threads] : by_node) {
     rates.push_back({node, static_cast<int>(threads.size()), TotalRate(threads)});
   }

@@ -76,7 +76,8 @@ constexpr MemoryFiles kVersion1 = {"/sys/fs/cgroup/memory", "memory.limit_in_byt
 int64_t LeftInGroup(const std::string& root, const MemoryFiles& files, std::string group,
                     int64_t bound) {
   while (true) {
-    const std::string folder = root + files.mount + group + "/";
+    std::string folder = root;
+    folder.append(files.mount).append(group).append("/");
     const std::optional<int64_t> limit = ReadNumber(folder + files.limit);
     if (limit.has_value()) {
       const int64_t used = ReadNumber(folder + files.used).value_or(0) -

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <initializer_list>
 
 // Refuses a bad OMP_NUM_THREADS from the executable's .preinit_array, which the dynamic linker runs
@@ -52,14 +53,23 @@ void RefuseBadThreads(int /*argc*/, char** /*argv*/, char** environment) {
   if (!bad) {
     return;
   }
-  if (!silent) {
+  if (silent) {
+    // A launcher may end the job at the first rank that fails: leave the first rank the time to
+    // speak.
+    constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 500000000};
+    syscall(SYS_nanosleep, &kPause, nullptr);
+  } else {
     syscall(SYS_write, STDERR_FILENO, kRefusal, sizeof(kRefusal) - 1);
   }
   syscall(SYS_exit_group, 2);
 }
 
-[[gnu::section(".preinit_array"),
-  gnu::used]] void (*const kRefuseBadThreads)(int, char**, char**) = RefuseBadThreads;
+using Initialiser = void(int, char**, char**);
+
+// The check takes a table of functions for mutable data.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+[[gnu::section(".preinit_array"), gnu::used]] Initialiser* const kRefuseBadThreads =
+    RefuseBadThreads;
 
 }  // namespace
 }  // namespace muster::kernels

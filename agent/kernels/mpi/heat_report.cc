@@ -1,0 +1,93 @@
+#include "agent/kernels/mpi/heat_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+namespace muster::kernels {
+namespace {
+
+constexpr int64_t kFlopPerCell = 7;
+constexpr int64_t kBytesPerCell = 16;  // one read and one write; neighbours come from the cache
+
+double CellUpdates(const HeatOptions& options) {
+  return static_cast<double>(options.nx) * static_cast<double>(options.ny) *
+         static_cast<double>(options.steps);
+}
+
+std::vector<double> CellRates(const HeatOptions& options, const HeatReport& report) {
+  std::vector<double> rates;
+  for (const double seconds : report.seconds) {
+    rates.push_back(CellUpdates(options) / std::max(seconds, 1e-9));
+  }
+  return rates;
+}
+
+// All 17 digits: reading the text back gives the same bits.
+std::string ExactText(double value) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.17g", value);
+  return text.data();
+}
+
+}  // namespace
+
+void PrintHeatJson(const HeatOptions& options, const Ranks& ranks, const HeatReport& report) {
+  nlohmann::ordered_json json = BenchJson("heat2d", options.bench);
+  json.erase("n");
+  json["nx"] = options.nx;
+  json["ny"] = options.ny;
+  json["steps"] = options.steps;
+  json["alpha"] = options.alpha;
+  json["ranks"] = ranks.size();
+  json["grid"] = {{"rows", ranks.grid().rows}, {"cols", ranks.grid().cols}};
+  json["flop"] = CellUpdates(options) * kFlopPerCell;
+  json["bytes"] = CellUpdates(options) * kBytesPerCell;
+  json["arithmetic_intensity"] =
+      static_cast<double>(kFlopPerCell) / static_cast<double>(kBytesPerCell);
+  json["seconds"] = SecondsJson(report.seconds);
+  json["wait_seconds"] = SecondsJson(report.wait_seconds);
+  json["cells_per_s"] = RateJson(CellRates(options, report));
+  json["residual"] = report.residual;
+  json["residual_text"] = ExactText(report.residual);
+  json["repeatable"] = report.repeatable;
+  json["verified"] = report.checked ? nlohmann::ordered_json(report.verified) : nullptr;
+  json["max_error"] = report.checked ? nlohmann::ordered_json(report.max_error) : nullptr;
+  json["map"] = report.map;
+  std::cout << json.dump() << std::endl;
+}
+
+void PrintHeatText(const HeatOptions& options, const Ranks& ranks, const HeatReport& report) {
+  std::cout << "heat2d: " << ranks.size() << " ranks as " << ranks.grid().rows << " x "
+            << ranks.grid().cols << ", plate of " << options.ny << " x " << options.nx << " cells, "
+            << options.steps << " steps\n";
+  for (const nlohmann::ordered_json& place : report.map) {
+    std::cout << "rank " << place["rank"] << " host " << place["host"].get<std::string>()
+              << " cpus " << place["cpus"].get<std::string>() << " on cpu " << place["cpu"]
+              << " node " << place["numa_node"] << " threads " << place["threads"] << " at ("
+              << place["row"] << ", " << place["col"] << ") tile " << place["tile_rows"] << " x "
+              << place["tile_cols"] << "\n";
+  }
+  const Summary seconds = Summarise(report.seconds);
+  const Summary waits = Summarise(report.wait_seconds);
+  const Summary rates = Summarise(CellRates(options, report));
+  std::array<char, 200> time{};
+  std::snprintf(time.data(), time.size(),
+                "time: best %.6f s, median %.6f s, spread %.1f %%, waiting for halos %.6f s\n"
+                "rate: best %.1f, median %.1f million cells a second\n",
+                seconds.min, seconds.median, 100 * seconds.spread, waits.median, rates.max * 1e-6,
+                rates.median * 1e-6);
+  std::cout << time.data() << "residual " << ExactText(report.residual) << "\n";
+  if (!report.repeatable) {
+    std::cout << "repeat: FAILED, repeats gave different residuals\n";
+  }
+  if (report.checked) {
+    std::cout << "verify: " << (report.verified ? "passed" : "FAILED")
+              << ", max abs difference to the serial solution " << report.max_error << "\n";
+  }
+  std::cout << std::flush;
+}
+
+}  // namespace muster::kernels

@@ -1,0 +1,16 @@
+# cmake -D KERNEL=... -D ARGUMENTS="..." -D EXPECT=regex -P refuses.cmake
+# Bad input must cost exit 2 and one line on stderr that matches, and must print nothing on stdout.
+separate_arguments(arguments UNIX_COMMAND "${ARGUMENTS}")
+execute_process(COMMAND ${KERNEL} ${arguments} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+if(NOT code STREQUAL "2")
+  message(FATAL_ERROR "exit ${code} instead of 2; stderr: ${err}")
+endif()
+if(NOT out STREQUAL "")
+  message(FATAL_ERROR "stdout is not empty: ${out}")
+endif()
+if(NOT err MATCHES "^[^\n]+\n$")
+  message(FATAL_ERROR "stderr is not one line: ${err}")
+endif()
+if(NOT err MATCHES "${EXPECT}")
+  message(FATAL_ERROR "stderr does not match '${EXPECT}': ${err}")
+endif()
