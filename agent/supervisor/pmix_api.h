@@ -1,0 +1,94 @@
+#pragma once
+
+// The C ABI between muster-supervisor and libmuster-pmix.so, which alone links libpmix and is
+// loaded only when a step wants PMI. Plain structs and functions; no exception, no allocation and
+// no C++ type crosses it. Thread promise: the functions are called by one thread at a time. The
+// callbacks come on a thread of libpmix, with the module's lock held: they must not block and must
+// not call this API (write to an eventfd or a pipe). Invariants: one server per process, any number
+// of steps in it at a time, each under its own namespace. No callback of a step comes after
+// end_step() has returned. Strings and arrays given in are copied.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace muster {
+
+// Raised when anything below changes; a module of another version is refused.
+inline constexpr uint32_t kPmixApiVersion = 1;
+inline constexpr const char* kPmixEntryPoint = "muster_pmix_api";
+inline constexpr const char* kPmixModuleName = "libmuster-pmix.so";
+
+extern "C" {
+
+// One line of text, NUL-terminated, filled when a function fails.
+struct PmixErrorText {
+  char text[512];
+};
+
+// What the process-wide server needs. `directory` exists, is private to muster, and the ranks' user
+// can traverse it; the server keeps its shared segments and the steps' session directories there.
+struct PmixServerOptions {
+  const char* directory;
+  const char* hostname;
+  uint32_t node_index;
+};
+
+// What ranks tell the supervisor. Any pointer but `context` may be null.
+struct PmixCallbacks {
+  void* context;
+  // The rank called PMIx_Init and got in.
+  void (*on_connected)(void* context, uint32_t rank);
+  // The rank called PMIx_Finalize. A rank that is killed never gets here.
+  void (*on_finalized)(void* context, uint32_t rank);
+  // The rank called MPI_Abort or PMIx_Abort: the step is to be ended. `message` is never null.
+  void (*on_abort)(void* context, uint32_t rank, int32_t status, const char* message);
+};
+
+// One job step as one PMIx namespace. Ranks are 0..rank_count-1; those whose node_of_rank is the
+// server's node_index are local. For now every rank must be local: a fence across nodes has no
+// carrier yet.
+struct PmixStepOptions {
+  const char* nspace;
+  uint32_t uid;
+  uint32_t gid;
+  const char* const* node_names;
+  uint32_t node_count;
+  const uint32_t* node_of_rank;
+  uint32_t rank_count;
+  // Slots of the allocation; at least rank_count.
+  uint32_t universe_size;
+  // One per local rank in order of rank: a cpu list ("0-3,8"), or "" when the rank is not bound.
+  const char* const* local_cpusets;
+  uint32_t local_count;
+  // Not 0 when ranks share cores: they then yield while they wait.
+  uint32_t cores_shared;
+  PmixCallbacks callbacks;
+};
+
+// Receives one "NAME=value" of a rank's environment; the text lives only during the call.
+using PmixEnvSink = void (*)(void* context, const char* assignment);
+
+// The functions; each that can fail returns 0 on success and otherwise fills `error`.
+struct PmixApi {
+  uint32_t version;
+  // Starts the server. Fails when it is open or was: libpmix aborts the process when it is
+  // initialised again.
+  int32_t (*open_server)(const PmixServerOptions* options, PmixErrorText* error);
+  // Registers a namespace and its local ranks; makes their session directories.
+  int32_t (*start_step)(const PmixStepOptions* options, PmixErrorText* error);
+  // Hands every variable to be added to a local rank's environment to `sink`.
+  int32_t (*rank_env)(const char* nspace, uint32_t rank, PmixEnvSink sink, void* sink_context,
+                      PmixErrorText* error);
+  // Forgets a namespace and removes its files. Ranks may be alive, finished or killed; unknown
+  // names are ignored.
+  void (*end_step)(const char* nspace);
+  // Ends every step left and the server, for good.
+  void (*close_server)();
+};
+
+// The module's one exported symbol (kPmixEntryPoint). Null when `version` is not the module's own.
+using PmixEntryPoint = const PmixApi* (*)(uint32_t version);
+
+}  // extern "C"
+
+}  // namespace muster

@@ -1,0 +1,87 @@
+#pragma once
+
+// Loads libmuster-pmix.so on demand and wraps its C ABI (pmix_api.h): one PMIx server, and a
+// PmixStep per job step. Thread promise: everything is called by one thread; the handlers run on a
+// thread of libpmix, must not block and must not call back into this file (write to an eventfd or a
+// pipe). Invariants: one PmixLoader per process at a time (libpmix allows one server); a step keeps
+// the server up; no handler runs after its PmixStep is gone. Opening the server costs milliseconds:
+// keep the loader for later steps.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// See PmixServerOptions: `directory` exists, is private to muster and lets the ranks' user through.
+struct PmixServerConfig {
+  std::string directory;
+  std::string hostname;
+  uint32_t node_index = 0;
+};
+
+// See PmixStepOptions. Ranks are the indices of node_of_rank; `local_cpusets` has one cpu list
+// ("0-3", or "" for an unbound rank) per rank of this node.
+struct PmixStepConfig {
+  std::string nspace;  // unique in the process, for example "muster.42.0"
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  std::vector<std::string> nodes;
+  std::vector<uint32_t> node_of_rank;
+  std::vector<std::string> local_cpusets;
+  uint32_t universe_size = 0;
+  bool cores_shared = false;
+};
+
+// What ranks say, on libpmix's thread; each may be empty.
+struct PmixHandlers {
+  std::function<void(uint32_t rank)> on_connected;
+  std::function<void(uint32_t rank)> on_finalized;
+  std::function<void(uint32_t rank, int status, const std::string& message)> on_abort;
+};
+
+// A job step that the server knows; its end forgets the namespace and removes the step's files.
+class PmixStep {
+ public:
+  ~PmixStep();
+  PmixStep(const PmixStep&) = delete;
+  PmixStep& operator=(const PmixStep&) = delete;
+
+  // The variables ("NAME=value") to add to the environment of local rank `rank`. The caller drops
+  // inherited PMIX_* and OMPI_* names first.
+  absl::StatusOr<std::vector<std::string>> RankEnv(uint32_t rank) const;
+
+ private:
+  friend class PmixLoader;
+  struct Server;
+  PmixStep(std::shared_ptr<Server> server, std::string nspace, PmixHandlers handlers);
+
+  std::shared_ptr<Server> server_;
+  std::string nspace_;
+  PmixHandlers handlers_;
+  bool started_ = false;
+};
+
+class PmixLoader {
+ public:
+  // Loads the module from the first of `directories` that holds it and opens the server. NOT_FOUND
+  // when none does.
+  static absl::StatusOr<std::unique_ptr<PmixLoader>> Load(
+      const std::vector<std::string>& directories, const PmixServerConfig& config);
+
+  // Registers a step; its ranks may be started once RankEnv() has given their environment.
+  absl::StatusOr<std::unique_ptr<PmixStep>> StartStep(const PmixStepConfig& config,
+                                                      PmixHandlers handlers) const;
+
+ private:
+  explicit PmixLoader(std::shared_ptr<PmixStep::Server> server) : server_(std::move(server)) {}
+
+  std::shared_ptr<PmixStep::Server> server_;
+};
+
+}  // namespace muster

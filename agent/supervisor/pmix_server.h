@@ -1,0 +1,67 @@
+#pragma once
+
+// The PMIx server of this process: registers job steps with libpmix and passes on what their ranks
+// say. Thread promise: the methods are called by one thread at a time; upcalls arrive on libpmix's
+// thread, which holds the lock of the step table while it runs a callback. No method holds that
+// lock while it waits for libpmix. Invariants: libpmix allows one server per process and its
+// upcalls carry no context, hence Instance(). A step leaves the table before libpmix forgets it, so
+// no callback comes after EndStep().
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "agent/supervisor/pmix_api.h"
+#include "agent/supervisor/pmix_job_info.h"
+
+namespace muster {
+
+class PmixServer {
+ public:
+  // The one server of the process.
+  static PmixServer& Instance();
+
+  // Starts libpmix's server. Its thread takes no signals.
+  absl::Status Open(const PmixServerOptions& options);
+  // Registers the namespace and its local ranks.
+  absl::Status StartStep(const PmixStepOptions& options);
+  // The variables ("NAME=value") that make a process rank `rank` of the step.
+  absl::StatusOr<std::vector<std::string>> RankEnv(const std::string& nspace, uint32_t rank);
+  // Forgets the namespace and removes its directory; whatever state its ranks are in.
+  void EndStep(const std::string& nspace);
+  // Ends what is left and libpmix's server, for good.
+  void Close();
+
+  // For the upcalls: runs `report(callbacks)` if the namespace of `proc` is known.
+  template <typename Report>
+  void Tell(const pmix_proc_t& proc, const Report& report) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto step = steps_.find(proc.nspace);
+    if (step != steps_.end()) {
+      report(step->second.callbacks);
+    }
+  }
+
+ private:
+  struct Step {
+    PmixJob job;
+    PmixCallbacks callbacks = {};
+  };
+
+  PmixServer() = default;
+
+  absl::StatusOr<Step> ReadOptions(const PmixStepOptions& options) const;
+  absl::Status Register(const PmixJob& job);
+
+  bool open_ = false;
+  bool opened_ = false;  // once, ever: libpmix 4.2 aborts the process when it is initialised again
+  std::string directory_;
+  uint32_t node_index_ = 0;
+  std::mutex mutex_;                   // guards steps_ against the upcalls
+  std::map<std::string, Step> steps_;  // by namespace; changed by the calling thread only
+};
+
+}  // namespace muster
