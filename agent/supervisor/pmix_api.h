@@ -31,6 +31,10 @@ struct PmixServerOptions {
   const char* directory;
   const char* hostname;
   uint32_t node_index;
+  // A memory file system such as /dev/shm, where each step gets a directory of its own for Open
+  // MPI's shared segments; "" leaves the place to Open MPI, which then names them by the namespace
+  // alone.
+  const char* shared_memory;
 };
 
 // What ranks tell the supervisor. Any pointer but `context` may be null.
@@ -62,6 +66,9 @@ struct PmixStepOptions {
   uint32_t local_count;
   // Not 0 when ranks share cores: they then yield while they wait.
   uint32_t cores_shared;
+  // Not 0 to let Open MPI talk through host memory only. It then looks for no network hardware,
+  // which halves the time of MPI_Init; wrong for ranks that pass GPU buffers to MPI.
+  uint32_t host_memory_only;
   PmixCallbacks callbacks;
 };
 

@@ -29,6 +29,9 @@ struct PmixJob {
   // The session directory of the step on this node; ranks have one each below it, named by their
   // number.
   std::string directory;
+  // Where Open MPI puts its shared segments; "" is where it likes.
+  std::string segments;
+  bool host_memory_only = false;
 
   // The ranks of `node`, ascending.
   std::vector<uint32_t> RanksOf(uint32_t node) const;

@@ -114,7 +114,7 @@ absl::StatusOr<std::unique_ptr<PmixLoader>> PmixLoader::Load(
     const std::vector<std::string>& directories, const PmixServerConfig& config) {
   ASSIGN_OR_RETURN(const PmixApi* api, FindModule(directories));
   const PmixServerOptions options = {config.directory.c_str(), config.hostname.c_str(),
-                                     config.node_index};
+                                     config.node_index, config.shared_memory.c_str()};
   PmixErrorText error = {};
   if (api->open_server(&options, &error) != 0) {
     return Failure(error);
@@ -139,6 +139,7 @@ absl::StatusOr<std::unique_ptr<PmixStep>> PmixLoader::StartStep(const PmixStepCo
   options.local_cpusets = cpusets.data();
   options.local_count = static_cast<uint32_t>(cpusets.size());
   options.cores_shared = config.cores_shared ? 1 : 0;
+  options.host_memory_only = config.host_memory_only ? 1 : 0;
   options.callbacks = {&step->handlers_, OnConnected, OnFinalized, OnAbort};
   PmixErrorText error = {};
   if (server_->api->start_step(&options, &error) != 0) {

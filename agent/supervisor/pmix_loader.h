@@ -23,6 +23,7 @@ struct PmixServerConfig {
   std::string directory;
   std::string hostname;
   uint32_t node_index = 0;
+  std::string shared_memory = "/dev/shm";
 };
 
 // See PmixStepOptions. Ranks are the indices of node_of_rank; `local_cpusets` has one cpu list
@@ -36,6 +37,7 @@ struct PmixStepConfig {
   std::vector<std::string> local_cpusets;
   uint32_t universe_size = 0;
   bool cores_shared = false;
+  bool host_memory_only = false;
 };
 
 // What ranks say, on libpmix's thread; each may be empty.
@@ -52,8 +54,9 @@ class PmixStep {
   PmixStep(const PmixStep&) = delete;
   PmixStep& operator=(const PmixStep&) = delete;
 
-  // The variables ("NAME=value") to add to the environment of local rank `rank`. The caller drops
-  // inherited PMIX_* and OMPI_* names first.
+  // The variables ("NAME=value") to add to the environment of local rank `rank`. Before exec the
+  // caller drops the PMIX_* names that it inherited, and closes libpmix's descriptors: not all of
+  // them are close-on-exec.
   absl::StatusOr<std::vector<std::string>> RankEnv(uint32_t rank) const;
 
  private:

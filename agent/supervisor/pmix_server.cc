@@ -183,6 +183,16 @@ void AddOpenMpi(const PmixJob& job, uint32_t rank, std::vector<std::string>& env
   environment.push_back(absl::StrCat("OMPI_COMM_WORLD_SIZE=", job.node_of_rank.size()));
   environment.push_back(absl::StrCat("OMPI_COMM_WORLD_LOCAL_RANK=", place));
   environment.push_back(absl::StrCat("OMPI_COMM_WORLD_LOCAL_SIZE=", local.size()));
+  if (!job.segments.empty()) {
+    for (const char* component : {"btl_vader", "btl_sm", "osc_sm"}) {
+      environment.push_back(
+          absl::StrCat("OMPI_MCA_", component, "_backing_directory=", job.segments));
+    }
+  }
+  if (job.host_memory_only) {
+    environment.emplace_back("OMPI_MCA_pml=ob1");
+    environment.emplace_back("OMPI_MCA_btl=self,vader");
+  }
   if (job.cores_shared) {
     environment.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
   }
@@ -238,6 +248,7 @@ absl::Status PmixServer::Open(const PmixServerOptions& options) {
   pmix_server_module_t module = Upcalls();
   RETURN_IF_ERROR(Check("PMIx_server_init", PMIx_server_init(&module, info.data(), info.size())));
   directory_ = options.directory;
+  shared_memory_ = options.shared_memory;
   node_index_ = options.node_index;
   opened_ = true;
   open_ = true;
@@ -257,9 +268,28 @@ absl::StatusOr<PmixServer::Step> PmixServer::ReadOptions(const PmixStepOptions& 
   job.universe_size = options.universe_size;
   job.local_cpusets.assign(options.local_cpusets, options.local_cpusets + options.local_count);
   job.cores_shared = options.cores_shared != 0;
+  job.host_memory_only = options.host_memory_only != 0;
   job.directory = absl::StrCat(directory_, "/", job.nspace);
   RETURN_IF_ERROR(CheckShape(job));
   return step;
+}
+
+// Open MPI derives the names of its segments from the namespace alone, so two clusters on one
+// machine would share them, and killed ranks leave them behind. A directory with a name of its own
+// cures both; without one ("") Open MPI still works.
+std::string PmixServer::MakeSegmentsDirectory(const PmixJob& job) const {
+  if (shared_memory_.empty()) {
+    return "";
+  }
+  std::string path = absl::StrCat(shared_memory_, "/", job.nspace, ".XXXXXX");
+  if (mkdtemp(path.data()) == nullptr) {
+    return "";
+  }
+  if (job.uid != geteuid() && lchown(path.c_str(), job.uid, job.gid) != 0) {
+    rmdir(path.c_str());
+    return "";
+  }
+  return path;
 }
 
 absl::Status PmixServer::Register(const PmixJob& job) {
@@ -284,13 +314,15 @@ absl::Status PmixServer::StartStep(const PmixStepOptions& options) {
     return absl::FailedPreconditionError("the PMIx server is not open");
   }
   ASSIGN_OR_RETURN(Step step, ReadOptions(options));
+  if (steps_.count(step.job.nspace) != 0) {
+    return absl::AlreadyExistsError(absl::StrCat("PMIx namespace ", step.job.nspace,
+                                                 " is in use; steps need names of their own"));
+  }
+  step.job.segments = MakeSegmentsDirectory(step.job);
   const PmixJob job = step.job;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!steps_.emplace(job.nspace, std::move(step)).second) {
-      return absl::AlreadyExistsError(
-          absl::StrCat("PMIx namespace ", job.nspace, " is in use; steps need names of their own"));
-    }
+    steps_.emplace(job.nspace, std::move(step));
   }
   absl::Status status = Register(job);
   if (!status.ok()) {
@@ -321,18 +353,21 @@ absl::StatusOr<std::vector<std::string>> PmixServer::RankEnv(const std::string& 
 }
 
 void PmixServer::EndStep(const std::string& nspace) {
-  std::string directory;
+  PmixJob job;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto step = steps_.find(nspace);
     if (step == steps_.end()) {
       return;
     }
-    directory = step->second.job.directory;
+    job = std::move(step->second.job);
     steps_.erase(step);
   }
   PMIx_server_deregister_nspace(nspace.c_str(), nullptr, nullptr);
-  RemoveTree(directory);
+  RemoveTree(job.directory);
+  if (!job.segments.empty()) {
+    RemoveTree(job.segments);
+  }
 }
 
 void PmixServer::Close() {

@@ -55,10 +55,12 @@ class PmixServer {
 
   absl::StatusOr<Step> ReadOptions(const PmixStepOptions& options) const;
   absl::Status Register(const PmixJob& job);
+  std::string MakeSegmentsDirectory(const PmixJob& job) const;
 
   bool open_ = false;
   bool opened_ = false;  // once, ever: libpmix 4.2 aborts the process when it is initialised again
   std::string directory_;
+  std::string shared_memory_;
   uint32_t node_index_ = 0;
   std::mutex mutex_;                   // guards steps_ against the upcalls
   std::map<std::string, Step> steps_;  // by namespace; changed by the calling thread only

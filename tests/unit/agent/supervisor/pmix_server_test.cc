@@ -121,6 +121,7 @@ pid_t StartProcess(std::vector<std::string> arguments, std::vector<std::string> 
   const int fd = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   dup2(fd, STDOUT_FILENO);
   dup2(fd, STDERR_FILENO);
+  close_range(STDERR_FILENO + 1, ~0U, 0);
   execve(argv[0], argv.data(), envp.data());
   _exit(127);
 }
@@ -172,6 +173,7 @@ class PmixServerTest : public ::testing::Test {
     suite_ = new Suite;
     suite_->root = name;
     std::filesystem::create_directory(Server());
+    std::filesystem::create_directory(Segments());
     alarm(kDeadlineSeconds);
     auto loader = PmixLoader::Load({"/nonexistent", MUSTER_PMIX_DIRECTORY}, Config());
     ASSERT_TRUE(loader.ok()) << loader.status();
@@ -182,7 +184,7 @@ class PmixServerTest : public ::testing::Test {
   static void TearDownTestSuite() {
     alarm(kDeadlineSeconds);
     suite_->loader.reset();
-    EXPECT_THAT(ServerFiles(), IsEmpty()) << "a closed server leaves no files";
+    EXPECT_THAT(FilesBelow(Server()), IsEmpty()) << "a closed server leaves no files";
     const auto again = PmixLoader::Load({MUSTER_PMIX_DIRECTORY}, Config());
     EXPECT_THAT(std::string(again.status().message()), HasSubstr("once per process"));
     std::filesystem::remove_all(suite_->root);
@@ -210,7 +212,9 @@ class PmixServerTest : public ::testing::Test {
 
   static std::string Server() { return suite_->root + "/server"; }
 
-  static PmixServerConfig Config() { return {Server(), "localhost", 0}; }
+  static std::string Segments() { return suite_->root + "/shm"; }
+
+  static PmixServerConfig Config() { return {Server(), "localhost", 0, Segments()}; }
 
   // A step of `size` ranks on this machine, one cpu each when there are enough.
   static PmixStepConfig StepOf(const std::string& nspace, uint32_t size) {
@@ -286,9 +290,9 @@ class PmixServerTest : public ::testing::Test {
     });
   }
 
-  static std::vector<std::string> ServerFiles() {
+  static std::vector<std::string> FilesBelow(const std::string& directory) {
     std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(Server())) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
       files.push_back(entry.path().string());
     }
     return files;
@@ -352,6 +356,7 @@ TEST_F(PmixServerTest, AKilledRankDoesNotHangTheEnd) {
   ASSERT_TRUE(step.ok()) << step.status();
   const std::vector<pid_t> pids = StartRanks(**step, config, {"--hang"});
   ASSERT_TRUE(AllSpoke(config));
+  EXPECT_THAT(FilesBelow(Segments()), Contains(HasSubstr("vader_segment")));
   kill(pids[1], SIGKILL);
   EXPECT_EQ(Await(pids[1]), 128 + SIGKILL);
   EXPECT_EQ(kill(pids[0], 0), 0);
@@ -360,6 +365,7 @@ TEST_F(PmixServerTest, AKilledRankDoesNotHangTheEnd) {
   kill(pids[0], SIGKILL);
   EXPECT_EQ(Await(pids[0]), 128 + SIGKILL);
   EXPECT_THAT(heard.finalized(), Not(Contains(1U)));
+  EXPECT_THAT(FilesBelow(Segments()), IsEmpty()) << "killed ranks leave no shared segments";
   RunStep("muster.1.1", 2);
 }
 
@@ -399,11 +405,11 @@ TEST_F(PmixServerTest, TwoStepsRunAtTheSameTime) {
 }
 
 TEST_F(PmixServerTest, TwentyStepsInARowWorkAlike) {
-  const size_t before = ServerFiles().size();
+  const size_t before = FilesBelow(Server()).size();
   for (int round = 0; round < 20; ++round) {
     RunStep(absl::StrCat("muster.1.", round), 2);
   }
-  EXPECT_EQ(ServerFiles().size(), before);
+  EXPECT_EQ(FilesBelow(Server()).size(), before);
 }
 
 TEST_F(PmixServerTest, MoreProcessesAreRefusedNotAwaited) {
@@ -451,6 +457,17 @@ TEST_F(PmixServerTest, NoThreadOfTheServerTakesTheSupervisorsSignals) {
     }
   }
   EXPECT_GT(others, 0U);
+}
+
+TEST_F(PmixServerTest, RanksThatKeepToHostMemoryFormOneWorld) {
+  PmixStepConfig config = StepOf("muster.1.0", 2);
+  config.host_memory_only = true;
+  auto step = Loader().StartStep(config, {});
+  ASSERT_TRUE(step.ok()) << step.status();
+  const auto environment = (*step)->RankEnv(0);
+  ASSERT_TRUE(environment.ok()) << environment.status();
+  EXPECT_THAT(*environment, Contains("OMPI_MCA_pml=ob1"));
+  ExpectRightSums(config, StartRanks(**step, config, {}));
 }
 
 TEST_F(PmixServerTest, AMissingModuleIsNamedWithItsMend) {
