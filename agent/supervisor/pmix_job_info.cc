@@ -200,13 +200,21 @@ void InfoList::AddMap(const char* key, const char* map) {
 }
 
 void InfoList::AddList(const char* key, InfoList entries) {
+  // libpmix frees both blocks with the list, by std::free.
+  const size_t count = entries.infos_.size();
+  auto* array = static_cast<pmix_data_array_t*>(std::calloc(1, sizeof(pmix_data_array_t)));
+  auto* copies = static_cast<pmix_info_t*>(std::calloc(count, sizeof(pmix_info_t)));
+  MUSTER_CHECK(array != nullptr && copies != nullptr);
+  std::copy(entries.infos_.begin(), entries.infos_.end(), copies);
+  array->type = PMIX_INFO;
+  array->size = count;
+  array->array = copies;
+
   pmix_info_t info;
   PMIX_INFO_CONSTRUCT(&info);
   PMIX_LOAD_KEY(info.key, key);
   info.value.type = PMIX_DATA_ARRAY;
-  PMIX_DATA_ARRAY_CREATE(info.value.data.darray, entries.infos_.size(), PMIX_INFO);
-  std::copy(entries.infos_.begin(), entries.infos_.end(),
-            static_cast<pmix_info_t*>(info.value.data.darray->array));
+  info.value.data.darray = array;
   entries.infos_.clear();
   infos_.push_back(info);
 }

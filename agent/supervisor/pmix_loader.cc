@@ -28,7 +28,8 @@ namespace {
 absl::StatusOr<const PmixApi*> OpenModule(const std::string& path) {
   void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (module == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot load ", path, ": ", dlerror()));
+    const char* reason = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps it by thread
+    return absl::FailedPreconditionError(absl::StrCat("cannot load ", path, ": ", reason));
   }
   const auto entry = reinterpret_cast<PmixEntryPoint>(dlsym(module, kPmixEntryPoint));
   const PmixApi* api = entry != nullptr ? entry(kPmixApiVersion) : nullptr;

@@ -24,6 +24,9 @@ namespace {
 // ---- Upcalls: on libpmix's thread
 // -------------------------------------------------------------------------
 
+// The number of parameters is libpmix's.
+// NOLINTBEGIN(readability-function-size)
+
 pmix_status_t ClientConnected(const pmix_proc_t* proc, void*, pmix_info_t*, size_t,
                               pmix_op_cbfunc_t, void*) {
   PmixServer::Instance().Tell(*proc, [proc](const PmixCallbacks& callbacks) {
@@ -97,6 +100,8 @@ pmix_status_t QueryRefused(pmix_proc_t*, pmix_query_t*, size_t, pmix_info_cbfunc
   return PMIX_ERR_NOT_SUPPORTED;
 }
 
+// NOLINTEND(readability-function-size)
+
 pmix_server_module_t Upcalls() {
   pmix_server_module_t module = {};
   module.client_connected2 = ClientConnected;
@@ -137,12 +142,16 @@ absl::Status Check(const std::string& what, pmix_status_t status) {
   return absl::InternalError(absl::StrCat(what, ": ", PMIx_Error_string(status)));
 }
 
+std::string ErrnoText() {
+  return std::generic_category().message(errno);
+}
+
 absl::Status MakeDirectory(const std::string& path, uint32_t uid, uint32_t gid) {
   if (mkdir(path.c_str(), 0700) != 0) {
-    return absl::InternalError(absl::StrCat("mkdir ", path, ": ", std::strerror(errno)));
+    return absl::InternalError(absl::StrCat("mkdir ", path, ": ", ErrnoText()));
   }
   if (uid != geteuid() && lchown(path.c_str(), uid, gid) != 0) {
-    return absl::InternalError(absl::StrCat("chown ", path, ": ", std::strerror(errno)));
+    return absl::InternalError(absl::StrCat("chown ", path, ": ", ErrnoText()));
   }
   return absl::OkStatus();
 }
