@@ -28,12 +28,15 @@
 // Declares `lhs` from the value of `expr` (an absl::StatusOr), or returns its status.
 #define ASSIGN_OR_RETURN(lhs, expr) \
   ASSIGN_OR_RETURN_INNER(MUSTER_CONCAT(muster_status_or_, __LINE__), lhs, expr)
+// `lhs` is a declaration and `holder` a name: neither can stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define ASSIGN_OR_RETURN_INNER(holder, lhs, expr) \
   auto holder = (expr);                           \
   if (!holder.ok()) {                             \
     return holder.status();                       \
   }                                               \
   lhs = std::move(holder).value()
+// NOLINTEND(bugprone-macro-parentheses)
 
 namespace muster::internal {
 
