@@ -23,8 +23,8 @@ struct BootClock {
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<BootClock>;
-  static constexpr bool is_steady =
-      true;  // NOLINT(readability-identifier-naming): the standard's name.
+  // NOLINTNEXTLINE(readability-identifier-naming): the standard's name.
+  static constexpr bool is_steady = true;
 };
 
 // An instant since boot, in nanoseconds; comparable only within one boot of one machine.
