@@ -162,6 +162,44 @@ Finding Impure(const Source& source, size_t line, std::string_view what, std::st
               ". The same input must give the same decision everywhere, or replay fails"};
 }
 
+bool Matches(const Rule& rule, const std::string& header) {
+  const bool is_prefix = rule.what.ends_with("/") || rule.what == "grpc" || rule.what == "sqlite3";
+  return is_prefix ? header.starts_with(rule.what) : header == rule.what;
+}
+
+void AddIncludes(const Source& source, std::vector<Finding>* findings) {
+  for (const Include& include : IncludesOf(source)) {
+    for (const Rule& rule : kHeaders) {
+      if (Matches(rule, include.target)) {
+        findings->push_back(Impure(source, include.line, "<" + include.target + ">", rule.instead));
+      }
+    }
+  }
+}
+
+void AddNames(const Source& source, std::vector<Finding>* findings) {
+  for (const Rule& rule : kNames) {
+    for (const size_t at : FindWord(source.code, rule.what)) {
+      findings->push_back(Impure(source, LineAt(source.code, at), rule.what, rule.instead));
+    }
+  }
+}
+
+void AddCalls(const Source& source, std::vector<Finding>* findings) {
+  for (const Rule& rule : kCalls) {
+    for (const size_t at : FindWord(source.code, rule.what)) {
+      if (IsFreeCall(source.code, at, rule.what.size())) {
+        findings->push_back(Impure(source, LineAt(source.code, at), rule.what, rule.instead));
+      }
+    }
+  }
+  for (const size_t at : FindWord(source.code, "time")) {
+    if (IsTimeCall(source.code, at)) {
+      findings->push_back(Impure(source, LineAt(source.code, at), "time()", kClock));
+    }
+  }
+}
+
 // The names declared with a type that ends at `at`: `Type name`, `const Type& name()`.
 void AddDeclaredName(std::string_view code, size_t at, std::set<std::string>* names) {
   at = SkipSpaces(code, at);
@@ -234,32 +272,9 @@ bool IsPure(const Source& source) {
 
 std::vector<Finding> CheckPurity(const Source& source) {
   std::vector<Finding> findings;
-  for (const Include& include : IncludesOf(source)) {
-    for (const Rule& rule : kHeaders) {
-      const bool is_prefix =
-          rule.what.ends_with("/") || rule.what == "grpc" || rule.what == "sqlite3";
-      if (include.target == rule.what || (is_prefix && include.target.starts_with(rule.what))) {
-        findings.push_back(Impure(source, include.line, "<" + include.target + ">", rule.instead));
-      }
-    }
-  }
-  for (const Rule& rule : kNames) {
-    for (const size_t at : FindWord(source.code, rule.what)) {
-      findings.push_back(Impure(source, LineAt(source.code, at), rule.what, rule.instead));
-    }
-  }
-  for (const Rule& rule : kCalls) {
-    for (const size_t at : FindWord(source.code, rule.what)) {
-      if (IsFreeCall(source.code, at, rule.what.size())) {
-        findings.push_back(Impure(source, LineAt(source.code, at), rule.what, rule.instead));
-      }
-    }
-  }
-  for (const size_t at : FindWord(source.code, "time")) {
-    if (IsTimeCall(source.code, at)) {
-      findings.push_back(Impure(source, LineAt(source.code, at), "time()", kClock));
-    }
-  }
+  AddIncludes(source, &findings);
+  AddNames(source, &findings);
+  AddCalls(source, &findings);
   return findings;
 }
 

@@ -68,7 +68,11 @@ std::string FolderOf(const std::string& path) {
 std::string Resolve(const std::string& folder, const std::string& name) {
   std::vector<std::string> parts;
   std::string part;
-  for (const char c : folder + "/" + name + "/") {
+  std::string joined = folder;
+  joined += "/";
+  joined += name;
+  joined += "/";
+  for (const char c : joined) {
     if (c != '/') {
       part += c;
       continue;
