@@ -24,24 +24,24 @@ SteadyTime SystemClock::SteadyNow() const {
 }
 
 Time ManualClock::Now() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return now_;
 }
 
 SteadyTime ManualClock::SteadyNow() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return steady_;
 }
 
 void ManualClock::Advance(std::chrono::milliseconds step) {
   MUSTER_CHECK(step.count() >= 0);
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   now_ += step;
   steady_ += step;
 }
 
 void ManualClock::SetWall(Time now) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   now_ = now;
 }
 

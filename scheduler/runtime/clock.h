@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "scheduler/runtime/mutex.h"
 
 namespace muster {
 
@@ -58,7 +58,7 @@ class ManualClock final : public Clock {
   void SetWall(Time now);
 
  private:
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   Time now_ ABSL_GUARDED_BY(mutex_);
   SteadyTime steady_ ABSL_GUARDED_BY(mutex_);
 };

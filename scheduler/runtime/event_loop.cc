@@ -114,7 +114,7 @@ void EventLoop::Cancel(TimerId timer) {
 void EventLoop::Post(Closure closure) {
   bool first = false;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     first = posted_.empty();
     posted_.push_back(std::move(closure));
   }
@@ -168,7 +168,7 @@ void EventLoop::RunPosted() {
   Drain(wake_.get());
   std::vector<Closure> batch;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     batch.swap(posted_);
   }
   size_t done = 0;
@@ -181,7 +181,7 @@ void EventLoop::RunPosted() {
   // Stopped midway: what is left goes back in front, for a later Run().
   batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(done));
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     batch.insert(batch.end(), std::make_move_iterator(posted_.begin()),
                  std::make_move_iterator(posted_.end()));
     posted_.swap(batch);

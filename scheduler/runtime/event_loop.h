@@ -20,8 +20,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/mutex.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
@@ -88,7 +88,7 @@ class EventLoop {
   std::map<TimerId, SteadyTime> due_of_timer_;
   SteadyTime armed_for_ = SteadyTime::max();
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::vector<Closure> posted_ ABSL_GUARDED_BY(mutex_);
 };
 

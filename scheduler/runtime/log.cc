@@ -123,7 +123,7 @@ void Logger::Write(LogLevel level, std::string_view component, std::string_view 
   }
   std::string line = FormatLogLine(clock_.Now(), level, component, message, colour_);
   line += '\n';
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   WriteAll(fd_, line);
 }
 

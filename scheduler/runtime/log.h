@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "absl/synchronization/mutex.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/mutex.h"
 
 namespace muster {
 
@@ -66,7 +66,7 @@ class Logger {
   const int fd_;
   const LogLevel threshold_;
   const bool colour_;
-  mutable absl::Mutex mutex_;  // Held over the write: one line at a time reaches fd_.
+  mutable Mutex mutex_;  // Held over the write: one line at a time reaches fd_.
 };
 
 }  // namespace muster
