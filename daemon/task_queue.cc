@@ -4,25 +4,25 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/time/time.h"
-
 namespace muster {
 
 bool TaskQueue::Push(Task task) {
-  const absl::MutexLock lock(&mutex_);
+  const MutexLock lock(&mutex_);
   if (closed_ || tasks_.size() >= kLimit) {
     return false;
   }
   tasks_.push_back(std::move(task));
+  ready_.NotifyOne();
   return true;
 }
 
 std::vector<TaskQueue::Task> TaskQueue::Take(std::size_t most,
                                              std::chrono::steady_clock::time_point deadline) {
-  const auto wait = std::max(deadline - std::chrono::steady_clock::now(),
-                             std::chrono::steady_clock::duration::zero());
-  const absl::MutexLock lock(&mutex_);
-  mutex_.AwaitWithTimeout(absl::Condition(this, &TaskQueue::Ready), absl::FromChrono(wait));
+  const MutexLock lock(&mutex_);
+  for (auto now = std::chrono::steady_clock::now(); !closed_ && tasks_.empty() && now < deadline;
+       now = std::chrono::steady_clock::now()) {
+    ready_.WaitFor(&mutex_, deadline - now);
+  }
   if (tasks_.size() <= most) {
     return std::exchange(tasks_, {});
   }
@@ -33,12 +33,13 @@ std::vector<TaskQueue::Task> TaskQueue::Take(std::size_t most,
 }
 
 void TaskQueue::Close() {
-  const absl::MutexLock lock(&mutex_);
+  const MutexLock lock(&mutex_);
   closed_ = true;
+  ready_.NotifyAll();
 }
 
 bool TaskQueue::closed() const {
-  const absl::MutexLock lock(&mutex_);
+  const MutexLock lock(&mutex_);
   return closed_;
 }
 

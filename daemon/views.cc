@@ -86,7 +86,8 @@ std::vector<std::string> GpuNames(const Node* node, const std::vector<std::uint3
   return names;
 }
 
-// What was planned for a rank that was read back: its own place, or for the batch script the whole node's.
+// What was planned for a rank that was read back: its own place, or for the batch script the whole
+// node's.
 void AddPlan(const Node* node, const NodeAllocation& part, RankView& view) {
   if (view.step.valid()) {
     for (const RankPlacement& rank : part.ranks) {
@@ -122,7 +123,8 @@ RankView ViewOf(const Node* node, const NodeAllocation& part, const RankBinding&
 }
 
 // The places that were planned and not yet read back.
-void AddPlanned(const Node* node, const NodeAllocation& part, const NodeRun& run, AttemptView& view) {
+void AddPlanned(const Node* node, const NodeAllocation& part, const NodeRun& run,
+                AttemptView& view) {
   if (!run.bindings.empty()) {
     return;
   }
@@ -142,7 +144,10 @@ void AddPlanned(const Node* node, const NodeAllocation& part, const NodeRun& run
 std::string NodeState(const Node& node) {
   const std::uint32_t all = AllCpus(*node.machine).Count();
   const std::uint32_t taken = node.taken.cpus.Count();
-  std::string state = !node.connected ? "DOWN" : taken == 0 ? "IDLE" : taken < all ? "MIXED" : "ALLOCATED";
+  std::string state = !node.connected ? "DOWN"
+                      : taken == 0    ? "IDLE"
+                      : taken < all   ? "MIXED"
+                                      : "ALLOCATED";
   return node.drained ? absl::StrCat(state, "+DRAIN") : state;
 }
 
@@ -154,8 +159,9 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   view.id = job.id;
   view.array_job_id = job.submission;
   view.array_task_id = job.array_index.has_value() ? absl::StrCat(*job.array_index) : "";
-  view.label = job.array_index.has_value() ? absl::StrCat(job.submission.value(), "_", *job.array_index)
-                                           : ToString(job.id);
+  view.label = job.array_index.has_value()
+                   ? absl::StrCat(job.submission.value(), "_", *job.array_index)
+                   : ToString(job.id);
   view.name = spec.name;
   view.user = spec.user.name;
   view.account = spec.account;
@@ -166,8 +172,8 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   view.submit_time = job.submitted;
   view.time_limit = spec.time_limit;
   if (reason != nullptr && job.state == JobState::kPending) {
-    view.reason = ReasonView{Name(reason->kind), ToSentence(*reason),
-                             reason->verdict == ReasonClass::kNever};
+    view.reason =
+        ReasonView{Name(reason->kind), ToSentence(*reason), reason->verdict == ReasonClass::kNever};
   }
   if (job.attempt.has_value()) {
     view.start_time = job.attempt->started;
@@ -228,12 +234,12 @@ NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine) 
   view.memory = node.machine->memory;
   view.memory_taken = node.taken.memory;
   view.gpus = static_cast<std::uint32_t>(node.machine->gpus.size());
-  view.gpus_taken = static_cast<std::uint32_t>(
-      std::count_if(node.taken.gpus.begin(), node.taken.gpus.end(),
-                    [](GpuShare share) { return !share.zero(); }));
-  view.binding = node.machine->enforced
-                     ? "enforced"
-                     : absl::StrCat("recorded, not enforced (", node.machine->why_not_enforced, ")");
+  view.gpus_taken =
+      static_cast<std::uint32_t>(std::count_if(node.taken.gpus.begin(), node.taken.gpus.end(),
+                                               [](GpuShare share) { return !share.zero(); }));
+  view.binding = node.machine->enforced ? "enforced"
+                                        : absl::StrCat("recorded, not enforced (",
+                                                       node.machine->why_not_enforced, ")");
   if (with_machine) {
     view.machine = *node.machine;
   }
@@ -270,8 +276,8 @@ std::string BindingText(const Attempt& attempt) {
       } else if (binding.verdict == BindingVerdict::kNotEnforced) {
         not_enforced = binding.text;
       } else if (trouble.empty()) {
-        trouble = absl::StrCat("; rank ", binding.rank, " on ", attempt.allocation.nodes[i].name, " ",
-                               Name(binding.verdict), ": ", binding.text);
+        trouble = absl::StrCat("; rank ", binding.rank, " on ", attempt.allocation.nodes[i].name,
+                               " ", Name(binding.verdict), ": ", binding.text);
       }
     }
   }

@@ -2,8 +2,8 @@
 
 // From the state to what the reading verbs show.
 //
-// Thread promise: pure; called on the controller's thread. Invariants: a view of an ended job equals the view
-// of it just before, but for its state, end and exit.
+// Thread promise: pure; called on the controller's thread. Invariants: a view of an ended job
+// equals the view of it just before, but for its state, end and exit.
 
 #include <string>
 #include <vector>
@@ -23,7 +23,8 @@ JobView ViewOf(const Job& job, const JobEnded& end);
 AttemptView ViewOf(const ClusterState& state, const Job& job, Time end);
 NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine);
 
-// "verified 2/2", "1/2 verified; rank 1 on node2 differs: …", "not enforced (the agent plays …)", "".
+// "verified 2/2", "1/2 verified; rank 1 on node2 differs: …", "not enforced (the agent plays …)",
+// "".
 std::string BindingText(const Attempt& attempt);
 
 }  // namespace muster

@@ -16,6 +16,8 @@ Worker::Worker()
         }
       }) {}
 
-Worker::~Worker() { queue_.Close(); }
+Worker::~Worker() {
+  queue_.Close();
+}
 
 }  // namespace muster

@@ -2,8 +2,8 @@
 
 // One background thread that runs closures in order: planning, or long answers.
 //
-// Thread promise: Run from any thread. Invariants: closures run one at a time, in order; the destructor drops
-// those that have not begun and joins.
+// Thread promise: Run from any thread. Invariants: closures run one at a time, in order; the
+// destructor drops those that have not begun and joins.
 
 #include <thread>
 

@@ -1,0 +1,299 @@
+#include "daemon/agent_sessions.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <deque>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/rpc.h"
+#include "proto/convert/convert.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kQueueMax = 65536;
+
+wire::ControllerMessage ToMessage(const Order& order) {
+  wire::ControllerMessage message;
+  std::visit(
+      [&](const auto& held) {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, LaunchOrder>) {
+          ToWire(held, message.mutable_launch());
+        } else if constexpr (std::is_same_v<Held, StepOrder>) {
+          ToWire(held, message.mutable_step());
+        } else if constexpr (std::is_same_v<Held, TerminateOrder>) {
+          ToWire(held, message.mutable_terminate());
+        } else {
+          message.mutable_ack()->set_job(held.job.value());
+          message.mutable_ack()->set_attempt(held.attempt.value());
+          message.mutable_ack()->set_index(held.index);
+        }
+      },
+      order);
+  return message;
+}
+
+}  // namespace
+
+// One agent's stream. It keeps itself alive until gRPC is done with it.
+class AgentSession final
+    : public grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>,
+      public std::enable_shared_from_this<AgentSession> {
+ public:
+  AgentSession(Controller& controller, AgentSessions& sessions, std::string cluster)
+      : controller_(controller), sessions_(sessions), cluster_(std::move(cluster)) {}
+
+  void Begin() {
+    self_ = shared_from_this();
+    Heard();
+    StartRead(&incoming_);
+  }
+
+  // Ends a stream that the access rules refuse.
+  void Refuse(const absl::Status& status) {
+    self_ = shared_from_this();
+    Finish(ToGrpc(status));
+  }
+
+  void Send(wire::ControllerMessage message) {
+    const MutexLock lock(&mutex_);
+    if (closing_) {
+      return;
+    }
+    if (outgoing_.size() >= kQueueMax) {
+      sessions_.log().Warning("agents", "an agent does not read its orders; its stream is ended");
+      CloseLocked();
+      return;
+    }
+    outgoing_.push_back(std::move(message));
+    WriteNext();
+  }
+
+  // Ends the stream once what is queued is written.
+  void Close() {
+    const MutexLock lock(&mutex_);
+    CloseLocked();
+  }
+
+  [[nodiscard]] bool SilentFor(std::chrono::steady_clock::duration time) const {
+    return std::chrono::steady_clock::now() - heard_.load() > time;
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      Close();
+      return;
+    }
+    Heard();
+    if (incoming_.has_registration()) {
+      Register(incoming_.registration());
+    } else if (incoming_.has_report()) {
+      TakeReport(incoming_.report());
+    }
+    incoming_.Clear();
+    StartRead(&incoming_);
+  }
+
+  void OnWriteDone(bool ok) override {
+    const MutexLock lock(&mutex_);
+    writing_ = false;
+    outgoing_.pop_front();
+    if (!ok) {
+      outgoing_.clear();
+      CloseLocked();
+      return;
+    }
+    WriteNext();
+  }
+
+  void OnCancel() override { Close(); }
+
+  void OnDone() override {
+    const NodeId node(node_.load());
+    if (node.valid() && sessions_.Remove(node, this)) {
+      controller_.Take(LoseAgent{node}, [](const Turn&, const absl::Status&) {});
+    }
+    self_.reset();
+  }
+
+ private:
+  void Heard() { heard_ = std::chrono::steady_clock::now(); }
+
+  void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (writing_ || finished_) {
+      return;
+    }
+    if (!outgoing_.empty()) {
+      writing_ = true;
+      StartWrite(&outgoing_.front());
+    } else if (closing_) {
+      finished_ = true;
+      Finish(grpc::Status::OK);
+    }
+  }
+
+  void CloseLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    closing_ = true;
+    WriteNext();
+  }
+
+  void SayRefusal(const std::string& text, bool permanent) {
+    wire::ControllerMessage message;
+    message.mutable_refusal()->set_text(text);
+    message.mutable_refusal()->set_permanent(permanent);
+    Send(std::move(message));
+    Close();
+  }
+
+  void Register(const wire::Registration& message) {
+    if (node_.load() != 0) {
+      SayRefusal("the agent registered twice on one stream", true);
+      return;
+    }
+    RegisterAgent input;
+    if (const absl::Status status = FromWire(message, &input.registration); !status.ok()) {
+      SayRefusal(std::string(status.message()), true);
+      return;
+    }
+    const std::string name = input.registration.name;
+    controller_.Take(std::move(input), [session = shared_from_this(), name](
+                                           const Turn& turn, const absl::Status& status) {
+      session->Registered(name, turn, status);
+    });
+  }
+
+  void Registered(const std::string& name, const Turn& turn, const absl::Status& status) {
+    if (!status.ok()) {
+      sessions_.log().Warning("agents", absl::StrCat(name, ": ", std::string(status.message())));
+      SayRefusal(std::string(status.message()), absl::IsFailedPrecondition(status));
+      return;
+    }
+    node_ = turn.node.value();
+    wire::ControllerMessage message;
+    message.mutable_welcome()->set_node(turn.node.value());
+    message.mutable_welcome()->set_epoch(controller_.epoch().value());
+    message.mutable_welcome()->set_cluster(cluster_);
+    message.mutable_welcome()->set_heartbeat(AgentSessions::kHeartbeat.count());
+    Send(std::move(message));
+    sessions_.Admit(turn.node, shared_from_this());
+    sessions_.log().Info("agents", absl::StrCat("node ", name, " registered"));
+  }
+
+  void TakeReport(const wire::Report& message) {
+    muster::TakeReport input;
+    input.node = NodeId(node_.load());
+    if (!input.node.valid()) {
+      SayRefusal("a report came before the registration", true);
+      return;
+    }
+    if (const absl::Status status = FromWire(message, &input.report); !status.ok()) {
+      SayRefusal(std::string(status.message()), true);
+      return;
+    }
+    controller_.Take(std::move(input),
+                     [session = shared_from_this()](const Turn&, const absl::Status& status) {
+                       if (!status.ok()) {
+                         session->sessions_.log().Warning("agents", std::string(status.message()));
+                         session->Close();
+                       }
+                     });
+  }
+
+  Controller& controller_;
+  AgentSessions& sessions_;
+  const std::string cluster_;
+  std::shared_ptr<AgentSession> self_;
+  std::atomic<std::uint32_t> node_ = 0;
+  std::atomic<std::chrono::steady_clock::time_point> heard_;
+  wire::AgentMessage incoming_;
+  Mutex mutex_;
+  std::deque<wire::ControllerMessage> outgoing_ ABSL_GUARDED_BY(mutex_);
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+void AgentSessions::Send(NodeId node, const Order& order) {
+  if (const std::shared_ptr<AgentSession> session = Find(node)) {
+    session->Send(ToMessage(order));
+  }
+}
+
+void AgentSessions::CloseAll() {
+  std::vector<std::shared_ptr<AgentSession>> all;
+  {
+    const MutexLock lock(&mutex_);
+    for (const auto& [node, session] : sessions_) {
+      all.push_back(session);
+    }
+  }
+  for (const std::shared_ptr<AgentSession>& session : all) {
+    session->Close();
+  }
+}
+
+std::vector<NodeId> AgentSessions::TakeExpired() {
+  std::vector<NodeId> expired;
+  std::vector<std::shared_ptr<AgentSession>> ended;
+  {
+    const MutexLock lock(&mutex_);
+    for (auto it = sessions_.begin(); it != sessions_.end();) {
+      if (it->second->SilentFor(kLease)) {
+        expired.push_back(it->first);
+        ended.push_back(std::move(it->second));
+        it = sessions_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+  for (const std::shared_ptr<AgentSession>& session : ended) {
+    session->Close();
+  }
+  return expired;
+}
+
+void AgentSessions::Admit(NodeId node, std::shared_ptr<AgentSession> session) {
+  std::shared_ptr<AgentSession> old;
+  {
+    const MutexLock lock(&mutex_);
+    old = std::exchange(sessions_[node], std::move(session));
+  }
+  if (old != nullptr) {
+    old->Close();
+  }
+}
+
+bool AgentSessions::Remove(NodeId node, const AgentSession* session) {
+  const MutexLock lock(&mutex_);
+  const auto found = sessions_.find(node);
+  if (found == sessions_.end() || found->second.get() != session) {
+    return false;
+  }
+  sessions_.erase(found);
+  return true;
+}
+
+std::shared_ptr<AgentSession> AgentSessions::Find(NodeId node) const {
+  const MutexLock lock(&mutex_);
+  const auto found = sessions_.find(node);
+  return found == sessions_.end() ? nullptr : found->second;
+}
+
+grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>* AgentService::Attach(
+    grpc::CallbackServerContext* context) {
+  auto session = std::make_shared<AgentSession>(controller_, sessions_, cluster_);
+  const absl::StatusOr<Caller> caller = Admitted(*context, "/muster.wire.AgentLink/Attach");
+  if (caller.ok()) {
+    session->Begin();
+  } else {
+    sessions_.log().Warning("access", std::string(caller.status().message()));
+    session->Refuse(caller.status());
+  }
+  return session.get();
+}
+
+}  // namespace muster

@@ -1,0 +1,63 @@
+#pragma once
+
+// The agents' streams: who is connected as which node, and the way to send it an order.
+//
+// Thread promise: Send, CloseAll and TakeExpired from any thread; gRPC's threads only parse, hand
+// over and return. Invariants: (1) at most one session speaks for a node: a new one of the same
+// agent takes the old one's place, whose end then means nothing; (2) an order for a node without a
+// session is dropped (it is made anew at registration); (3) a session whose queue passes its limit
+// is ended.
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/controller.h"
+#include "proto/agent.grpc.pb.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/mutex.h"
+
+namespace muster {
+
+class AgentSession;
+
+class AgentSessions : public AgentDoor {
+ public:
+  explicit AgentSessions(const Logger& log) : log_(log) {}
+  void Send(NodeId node, const Order& order) override;
+  void CloseAll() override;
+  std::vector<NodeId> TakeExpired() override;
+
+  // The session speaks for the node from now on.
+  void Admit(NodeId node, std::shared_ptr<AgentSession> session);
+  // True when the session still spoke for the node: the node is lost with it.
+  bool Remove(NodeId node, const AgentSession* session);
+  [[nodiscard]] const Logger& log() const { return log_; }
+
+  static constexpr Duration kHeartbeat = std::chrono::seconds(5);
+  static constexpr Duration kLease = std::chrono::seconds(20);
+
+ private:
+  [[nodiscard]] std::shared_ptr<AgentSession> Find(NodeId node) const;
+  const Logger& log_;
+  mutable Mutex mutex_;
+  std::map<NodeId, std::shared_ptr<AgentSession>> sessions_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The gRPC service over them.
+class AgentService final : public wire::AgentLink::CallbackService {
+ public:
+  AgentService(Controller& controller, AgentSessions& sessions, std::string cluster)
+      : controller_(controller), sessions_(sessions), cluster_(std::move(cluster)) {}
+  grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>* Attach(
+      grpc::CallbackServerContext* context) override;
+
+ private:
+  Controller& controller_;
+  AgentSessions& sessions_;
+  const std::string cluster_;
+};
+
+}  // namespace muster

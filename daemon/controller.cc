@@ -1,0 +1,390 @@
+#include "daemon/controller.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/views.h"
+#include "scheduler/base/status.h"
+#include "scheduler/core/invariants.h"
+#include "scheduler/core/planner.h"
+#include "scheduler/core/snapshot_builder.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kGroupMax = 512;
+constexpr auto kSweep = std::chrono::seconds(1);
+constexpr auto kRetryWrites = std::chrono::seconds(1);
+
+const Reason& NotPlanned() {
+  static const Reason reason = [] {
+    Reason made;
+    made.kind = ReasonKind::kNotPlannedYet;
+    return made;
+  }();
+  return reason;
+}
+
+}  // namespace
+
+const Reason& Picture::ReasonOf(JobId job) const {
+  const auto found = reasons_.find(job);
+  return found == reasons_.end() ? NotPlanned() : found->second;
+}
+
+Controller::Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
+                       PolicyConfig policy, std::string cluster)
+    : store_(store),
+      agents_(agents),
+      clock_(clock),
+      log_(log),
+      policy_(policy),
+      orders_(store, std::move(cluster)) {}
+
+Controller::~Controller() {
+  Stop();
+}
+
+absl::Status Controller::Start() {
+  ASSIGN_OR_RETURN(StateImage image, store_.Load());
+  state_ = ClusterState(std::move(image));
+  if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
+    return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
+                                            *broken, "; restore it from a backup"));
+  }
+  const Turn turn = Step(state_, BeginEpoch{}, clock_.Now(), policy_);
+  Apply(turn.events);
+  for (const NodeId id : group_.nodes) {
+    group_.batch.nodes.push_back(*state_.FindNode(id));
+  }
+  RETURN_IF_ERROR(store_.Commit({&group_.batch, 1}));
+  group_ = Group();
+  epoch_ = state_.epoch();
+  log_.Info("controller",
+            absl::StrCat("epoch ", ToString(state_.epoch()), ": ", state_.jobs().size(), " jobs, ",
+                         state_.nodes().size(), " nodes"));
+  commits_ = std::make_unique<CommitQueue>(store_);
+  planner_ = std::make_unique<Worker>();
+  thread_ = std::thread([this] { Loop(); });
+  return absl::OkStatus();
+}
+
+void Controller::Stop() {
+  queue_.Close();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+  planner_.reset();
+  commits_.reset();
+}
+
+absl::Status Controller::fatal() const {
+  return has_fatal_ ? fatal_ : absl::OkStatus();
+}
+
+void Controller::Take(Input input, Done done) {
+  auto shared = std::make_shared<std::pair<Input, Done>>(std::move(input), std::move(done));
+  if (!queue_.Push([this, shared] { DoTake(shared->first, shared->second); })) {
+    shared->second(Turn(),
+                   absl::UnavailableError("the controller is stopping, or has too much to do"));
+  }
+}
+
+void Controller::Look(std::function<Reply(const Picture&)> look) {
+  auto shared = std::make_shared<std::function<Reply(const Picture&)>>(std::move(look));
+  const bool queued = queue_.Push([this, shared] {
+    const Picture picture(state_, reasons_, plan_, clock_.Now());
+    group_.after.push_back((*shared)(picture));
+  });
+  if (!queued) {
+    static const ClusterState empty;
+    static const std::unordered_map<JobId, Reason> none;
+    const Picture picture(empty, none, nullptr, clock_.Now());
+    (*shared)(picture)(absl::UnavailableError("the controller is stopping, or has too much to do"));
+  }
+}
+
+void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher,
+                       std::function<void(bool found)> found) {
+  const bool queued = queue_.Push([this, job, watcher, found] {
+    const Job* live = state_.FindJob(job);
+    if (live == nullptr) {
+      group_.after.push_back([found](const absl::Status&) { found(false); });
+      return;
+    }
+    watchers_.emplace(job, watcher);
+    group_.after.push_back([found](const absl::Status&) { found(true); });
+    const Picture picture(state_, reasons_, plan_, clock_.Now());
+    NotifyWatchers(job, ViewOf(*live, &picture.ReasonOf(job)),
+                   live->attempt.has_value() ? &live->attempt->allocation : nullptr);
+  });
+  if (!queued) {
+    found(false);
+  }
+}
+
+void Controller::Loop() {
+  next_sweep_ = std::chrono::steady_clock::now() + kSweep;
+  while (!queue_.closed() && !has_fatal_) {
+    auto deadline = next_sweep_;
+    if (plan_ != nullptr && plan_->wake != kNoTime) {
+      deadline = std::min(deadline, std::chrono::steady_clock::now() +
+                                        std::max(plan_->wake - clock_.Now(), Duration(1)));
+    }
+    std::vector<TaskQueue::Task> tasks = queue_.Take(kGroupMax, deadline);
+    for (TaskQueue::Task& task : tasks) {
+      task();
+    }
+    EveryFewMoments();
+    Finish();
+    MaybePlan();
+  }
+  for (TaskQueue::Task& task : queue_.Take(SIZE_MAX, std::chrono::steady_clock::now())) {
+    task();
+  }
+  Finish();
+  if (has_fatal_ && on_fatal_) {
+    on_fatal_();
+  }
+}
+
+void Controller::EveryFewMoments() {
+  if (plan_ != nullptr && plan_->wake != kNoTime && plan_->wake <= clock_.Now()) {
+    plan_wanted_ = true;
+  }
+  if (std::chrono::steady_clock::now() < next_sweep_) {
+    return;
+  }
+  next_sweep_ = std::chrono::steady_clock::now() + kSweep;
+  std::erase_if(watchers_, [](const auto& entry) { return entry.second.expired(); });
+  for (const NodeId node : agents_.TakeExpired()) {
+    log_.Warning("controller",
+                 absl::StrCat("node ", ToString(node), " has been silent for its lease"));
+    DoTake(LoseAgent{node}, [](const Turn&, const absl::Status&) {});
+  }
+}
+
+// Hands the group to the writer; its answers leave when it is durable.
+void Controller::Finish() {
+  if (group_.batch.empty() && group_.after.empty()) {
+    return;
+  }
+  for (const JobId id : group_.jobs) {
+    if (const Job* job = state_.FindJob(id)) {
+      group_.batch.jobs.push_back(*job);
+    }
+  }
+  for (const NodeId id : group_.nodes) {
+    group_.batch.nodes.push_back(*state_.FindNode(id));
+  }
+  Group group = std::exchange(group_, Group());
+  commits_->Push(std::move(group.batch),
+                 [this, after = std::move(group.after)](const absl::Status& status) {
+                   for (const Reply& reply : after) {
+                     reply(status);
+                   }
+                   if (!status.ok() && !absl::IsAborted(status)) {
+                     queue_.Push([this, status] { RollBack(status); });
+                   }
+                 });
+}
+
+void Controller::DoTake(const Input& input, const Done& done) {
+  if (const absl::Status status = Degraded(); !status.ok()) {
+    group_.after.push_back([done, status](const absl::Status&) { done(Turn(), status); });
+    return;
+  }
+  auto turn = std::make_shared<Turn>(Step(state_, input, clock_.Now(), policy_));
+  Apply(turn->events);
+  turn->events.clear();
+  group_.after.push_back([done, turn](const absl::Status& status) {
+    done(*turn, turn->status.ok() ? status : turn->status);
+  });
+  Dispatch(turn->effects);
+}
+
+void Controller::Apply(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    if (const auto* end = std::get_if<JobEnded>(&event)) {
+      NoteEnd(*end);
+    }
+    state_.Apply(event);
+    orders_.Learn(event);
+    Touch(event);
+    group_.batch.entries.push_back(JournalEntry{state_.version(), event});
+  }
+}
+
+// The accounting of a job that is about to leave the state.
+void Controller::NoteEnd(const JobEnded& end) {
+  const Job& job = *state_.FindJob(end.job);
+  EndedJob ended{job.id, job.submission, JobDetail()};
+  ended.detail.job = ViewOf(job, end);
+  ended.detail.request = job.spec->request;
+  const Allocation* allocation = nullptr;
+  if (job.attempt.has_value()) {
+    allocation = &job.attempt->allocation;
+    group_.batch.attempts.push_back(EndedAttempt{job.id, ViewOf(state_, job, end.time)});
+  }
+  NotifyWatchers(job.id, ended.detail.job, allocation);
+  group_.batch.ended.push_back(std::move(ended));
+  watchers_.erase(job.id);
+  reasons_.erase(job.id);
+}
+
+void Controller::Touch(const Event& event) {
+  std::visit(
+      [this](const auto& change) {
+        using Change = std::decay_t<decltype(change)>;
+        if constexpr (std::is_same_v<Change, EpochBegan>) {
+          for (const auto& [id, node] : state_.nodes()) {
+            group_.nodes.insert(id);
+          }
+        } else if constexpr (std::is_same_v<Change, RunReported>) {
+          group_.jobs.insert(change.report.job);
+          TellWatchers(change.report.job);
+        } else if constexpr (requires { change.job; }) {
+          group_.jobs.insert(change.job);
+          TellWatchers(change.job);
+        } else if constexpr (requires { change.node; }) {
+          group_.nodes.insert(change.node);
+        }
+      },
+      event);
+}
+
+void Controller::TellWatchers(JobId id) {
+  const Job* job = state_.FindJob(id);
+  if (job != nullptr && watchers_.contains(id)) {
+    const Picture picture(state_, reasons_, plan_, clock_.Now());
+    NotifyWatchers(id, ViewOf(*job, &picture.ReasonOf(id)),
+                   job->attempt.has_value() ? &job->attempt->allocation : nullptr);
+  }
+}
+
+void Controller::Dispatch(const std::vector<Effect>& effects) {
+  for (const Effect& effect : effects) {
+    if (std::holds_alternative<Replan>(effect)) {
+      plan_wanted_ = true;
+      continue;
+    }
+    std::optional<PreparedOrder> prepared = orders_.Prepare(state_, effect, clock_.Now());
+    if (!prepared.has_value()) {
+      continue;
+    }
+    auto order = std::make_shared<PreparedOrder>(*std::move(prepared));
+    group_.after.push_back([this, order](const absl::Status& status) {
+      if (!status.ok()) {
+        return;
+      }
+      if (const absl::Status ready = orders_.Complete(*order); !ready.ok()) {
+        log_.Error("controller", ready.ToString());
+        return;
+      }
+      agents_.Send(order->node, order->order);
+    });
+  }
+}
+
+void Controller::MaybePlan() {
+  if (!plan_wanted_ || planning_ || !Degraded().ok()) {
+    return;
+  }
+  plan_wanted_ = false;
+  if (state_.pending().empty()) {
+    plan_ = nullptr;
+    reasons_.clear();
+    return;
+  }
+  planning_ = true;
+  std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state_, clock_.Now());
+  planner_->Run([this, snapshot] {
+    auto plan = std::make_shared<const Plan>(MakePlan(*snapshot, policy_));
+    queue_.Push([this, plan] { OnPlan(plan); });
+  });
+}
+
+void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
+  planning_ = false;
+  plan_ = std::move(plan);
+  std::unordered_map<JobId, Reason> before = std::exchange(reasons_, {});
+  reasons_.reserve(plan_->waiting.size());
+  for (const LeftWaiting& left : plan_->waiting) {
+    reasons_.emplace(left.job, left.reason);
+  }
+  if (!plan_->starts.empty()) {
+    DoTake(TakePlan{*plan_}, [](const Turn&, const absl::Status&) {});
+  }
+  std::set<JobId> told;
+  const std::multimap<JobId, std::weak_ptr<const Watcher>> watched = watchers_;
+  for (const auto& [id, watcher] : watched) {
+    const auto reason = reasons_.find(id);
+    const Job* job = state_.FindJob(id);
+    const auto old = before.find(id);
+    if (reason != reasons_.end() && job != nullptr && job->state == JobState::kPending &&
+        (old == before.end() || !(old->second == reason->second)) && told.insert(id).second) {
+      NotifyWatchers(id, ViewOf(*job, &reason->second), nullptr);
+    }
+  }
+}
+
+void Controller::NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation) {
+  const auto [begin, end] = watchers_.equal_range(job);
+  if (begin == end) {
+    return;
+  }
+  auto shown = std::make_shared<const JobView>(view);
+  auto place = allocation == nullptr ? nullptr : std::make_shared<const Allocation>(*allocation);
+  for (auto it = begin; it != end; ++it) {
+    group_.after.push_back([watcher = it->second, shown, place](const absl::Status& status) {
+      const std::shared_ptr<const Watcher> alive = watcher.lock();
+      if (status.ok() && alive != nullptr) {
+        (*alive)(*shown, place.get());
+      }
+    });
+  }
+}
+
+// The disk refused a commit: back to what it holds. Clients were told; agents come back and say
+// again what was not acknowledged.
+void Controller::RollBack(const absl::Status& status) {
+  log_.Error("controller",
+             absl::StrCat("the state could not be written: ", std::string(status.message())));
+  if (absl::IsDataLoss(status) || absl::IsInternal(status)) {
+    fatal_ = status;
+    has_fatal_ = true;
+    return;
+  }
+  for (const Reply& reply : std::exchange(group_, Group()).after) {
+    reply(status);
+  }
+  while (commits_->depth() > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  absl::StatusOr<StateImage> image = store_.Load();
+  if (!image.ok()) {
+    fatal_ = image.status();
+    has_fatal_ = true;
+    return;
+  }
+  state_ = ClusterState(*std::move(image));
+  commits_->Reset();
+  plan_ = nullptr;
+  plan_wanted_ = true;
+  degraded_ = status;
+  try_again_ = std::chrono::steady_clock::now() + kRetryWrites;
+  agents_.CloseAll();
+}
+
+absl::Status Controller::Degraded() const {
+  if (degraded_.ok() || std::chrono::steady_clock::now() >= try_again_) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat("the state directory cannot be written (",
+                                                   std::string(degraded_.message()),
+                                                   "); running jobs go on; try again when it can"));
+}
+
+}  // namespace muster

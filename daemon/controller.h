@@ -1,0 +1,153 @@
+#pragma once
+
+// The controller: the one thread that owns the cluster's state, and the loop round core/step.
+//
+// Inputs come in through a queue; a group of them becomes events, the events one batch, the batch
+// one commit; only then do orders leave and callers get their answers. Planning runs beside the
+// loop on a snapshot. Thread promise: Take, Look, Watch and Stop from any thread; answers come on
+// the store's writer thread and must not block. Invariants: (1) an answer leaves only after
+// everything it saw is durable; (2) when a commit fails, the state goes back to what the store has
+// and the callers are told; (3) no lock is held anywhere while planning.
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "daemon/orders.h"
+#include "daemon/store/commit_queue.h"
+#include "daemon/store/job_store.h"
+#include "daemon/task_queue.h"
+#include "daemon/worker.h"
+#include "scheduler/core/step.h"
+#include "scheduler/model/view.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster {
+
+// The way to the agents, as the controller sees it: sends an order if the node's agent is there (if
+// it is not, the order is made anew when it registers).
+class AgentDoor {
+ public:
+  virtual ~AgentDoor() = default;
+  virtual void Send(NodeId node, const Order& order) = 0;
+  // Ends every agent's stream; they come back and say again what was not acknowledged.
+  virtual void CloseAll() = 0;
+  // The nodes whose agents have been silent for longer than their lease.
+  virtual std::vector<NodeId> TakeExpired() = 0;
+};
+
+// What a reader may look at, on the controller's thread.
+class Picture {
+ public:
+  Picture(const ClusterState& state, const std::unordered_map<JobId, Reason>& reasons,
+          const std::shared_ptr<const Plan>& plan, Time now)
+      : state_(state), reasons_(reasons), plan_(plan), now_(now) {}
+  [[nodiscard]] const ClusterState& state() const { return state_; }
+  [[nodiscard]] Time now() const { return now_; }
+  [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
+  // Why the job waits, as the last pass saw it.
+  [[nodiscard]] const Reason& ReasonOf(JobId job) const;
+
+ private:
+  const ClusterState& state_;
+  const std::unordered_map<JobId, Reason>& reasons_;
+  const std::shared_ptr<const Plan>& plan_;
+  const Time now_;
+};
+
+class Controller {
+ public:
+  using Done = std::function<void(const Turn& turn, const absl::Status& status)>;
+  using Reply = std::function<void(const absl::Status& status)>;
+  // Called after each durable change of the job; `allocation` is null while it has none.
+  using Watcher = std::function<void(const JobView& view, const Allocation* allocation)>;
+
+  Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
+             PolicyConfig policy, std::string cluster);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // Loads the state, begins an epoch and starts the loop. An error is one line for the operator.
+  absl::Status Start();
+  // Ends the loop once what was taken in is durable.
+  void Stop();
+  // The term of this controller, set by Start.
+  [[nodiscard]] Epoch epoch() const { return epoch_; }
+  // Set when the loop ended because the store may have lost data.
+  [[nodiscard]] absl::Status fatal() const;
+  // Called (once) on the controller's thread when it ends by itself.
+  void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
+
+  void Take(Input input, Done done);
+  // `look` runs on the controller's thread; what it returns is called once what it saw is durable.
+  void Look(std::function<Reply(const Picture&)> look);
+  // Watches a job until the watcher's handle is dropped. The first call comes at once; none ever
+  // comes for a job that is not (or no longer) live, and `found` is told so.
+  using WatchHandle = std::shared_ptr<const Watcher>;
+  void Watch(JobId job, std::weak_ptr<const Watcher> watcher,
+             std::function<void(bool found)> found);
+
+ private:
+  // What one turn of the loop gathered.
+  struct Group {
+    Batch batch;
+    std::set<JobId> jobs;
+    std::set<NodeId> nodes;
+    std::vector<Reply> after;
+  };
+
+  void Loop();
+  void Finish();
+  void DoTake(const Input& input, const Done& done);
+  void Apply(const std::vector<Event>& events);
+  void NoteEnd(const JobEnded& end);
+  void Touch(const Event& event);
+  void Dispatch(const std::vector<Effect>& effects);
+  void MaybePlan();
+  void OnPlan(std::shared_ptr<const Plan> plan);
+  void TellWatchers(JobId job);
+  void NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation);
+  void RollBack(const absl::Status& status);
+  void EveryFewMoments();
+  [[nodiscard]] absl::Status Degraded() const;
+
+  JobStore& store_;
+  AgentDoor& agents_;
+  const Clock& clock_;
+  const Logger& log_;
+  const PolicyConfig policy_;
+
+  // Owned by the loop's thread.
+  ClusterState state_;
+  Orders orders_;
+  Group group_;
+  std::unordered_map<JobId, Reason> reasons_;
+  std::shared_ptr<const Plan> plan_;
+  bool plan_wanted_ = true;
+  bool planning_ = false;
+  std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;
+  absl::Status degraded_;
+  std::chrono::steady_clock::time_point try_again_;
+  std::chrono::steady_clock::time_point next_sweep_;
+
+  Epoch epoch_;
+  absl::Status fatal_;
+  std::atomic<bool> has_fatal_ = false;
+  std::function<void()> on_fatal_;
+  TaskQueue queue_;
+  std::unique_ptr<CommitQueue> commits_;
+  std::unique_ptr<Worker> planner_;
+  std::thread thread_;
+};
+
+}  // namespace muster

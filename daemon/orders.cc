@@ -1,0 +1,123 @@
+#include "daemon/orders.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <class... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
+
+const Attempt* FindAttempt(const ClusterState& state, JobId id, AttemptNumber number) {
+  const Job* job = state.FindJob(id);
+  const bool there = job != nullptr && job->attempt.has_value() && job->attempt->number == number;
+  return there ? &*job->attempt : nullptr;
+}
+
+}  // namespace
+
+std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Effect& effect,
+                                             Time now) const {
+  using Result = std::optional<PreparedOrder>;
+  return std::visit(
+      Overloaded{
+          [](const Replan&) -> Result { return std::nullopt; },
+          [](const Acknowledge& ack) -> Result {
+            return PreparedOrder{ack.node, ack, nullptr};
+          },
+          [&](const Terminate& end) -> Result {
+            const Job* job = state.FindJob(end.job);
+            const Duration grace = job != nullptr ? job->spec->kill_grace : Duration(0);
+            return PreparedOrder{
+                end.node,
+                TerminateOrder{end.job, end.attempt, state.epoch(), end.node, end.cause, grace},
+                nullptr};
+          },
+          [&](const Launch& launch) -> Result {
+            const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
+            if (attempt == nullptr) {
+              return std::nullopt;
+            }
+            const Job& job = *state.FindJob(launch.job);
+            LaunchOrder order{cluster_,         job.id,        job.submission, job.array_index,
+                              launch.attempt,   state.epoch(), launch.node,    now + kOrderLife,
+                              attempt->started, *job.spec,     Program(),      attempt->allocation};
+            return PreparedOrder{launch.node, std::move(order),
+                                 Find(KeyOf(job.submission, StepId()))};
+          },
+          [&](const LaunchStep& launch) -> Result {
+            const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
+            if (attempt == nullptr) {
+              return std::nullopt;
+            }
+            const auto step =
+                std::find_if(attempt->steps.begin(), attempt->steps.end(),
+                             [&](const StepRun& run) { return run.id == launch.step; });
+            if (step == attempt->steps.end()) {
+              return std::nullopt;
+            }
+            StepOrder order{cluster_,         launch.job,    launch.attempt,
+                            launch.step,      state.epoch(), launch.node,
+                            now + kOrderLife, Program(),     step->placement};
+            return PreparedOrder{launch.node, std::move(order),
+                                 Find(KeyOf(launch.job, launch.step))};
+          },
+      },
+      effect);
+}
+
+absl::Status Orders::Complete(PreparedOrder& prepared) const {
+  if (auto* launch = std::get_if<LaunchOrder>(&prepared.order)) {
+    if (prepared.program != nullptr) {
+      launch->program = *prepared.program;
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(launch->program, store_.ReadProgram(launch->submission));
+  } else if (auto* step = std::get_if<StepOrder>(&prepared.order)) {
+    if (prepared.program != nullptr) {
+      step->program = *prepared.program;
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(StepStarted started, store_.ReadStep(step->job, step->attempt, step->step));
+    step->program = std::move(started.program);
+  }
+  return absl::OkStatus();
+}
+
+void Orders::Learn(const Event& event) {
+  if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
+    Keep(KeyOf(submitted->first, StepId()), submitted->program);
+  } else if (const auto* step = std::get_if<StepStarted>(&event)) {
+    Keep(KeyOf(step->job, step->step), step->program);
+  }
+}
+
+Orders::Key Orders::KeyOf(JobId job, StepId step) {
+  return absl::StrCat(job.value(), ".", step.value());
+}
+
+std::shared_ptr<const Program> Orders::Find(const Key& key) const {
+  const auto found = programs_.find(key);
+  return found == programs_.end() ? nullptr : found->second;
+}
+
+void Orders::Keep(Key key, const Program& program) {
+  if (!programs_.emplace(key, std::make_shared<const Program>(program)).second) {
+    return;
+  }
+  order_.push_back(std::move(key));
+  if (order_.size() > kProgramsMax) {
+    programs_.erase(order_.front());
+    order_.pop_front();
+  }
+}
+
+}  // namespace muster
