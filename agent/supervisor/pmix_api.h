@@ -78,18 +78,20 @@ using PmixEnvSink = void (*)(void* context, const char* assignment);
 // The functions; each that can fail returns 0 on success and otherwise fills `error`.
 struct PmixApi {
   uint32_t version;
-  // Starts the server. Fails when it is open or was: libpmix aborts the process when it is
-  // initialised again.
+  // Starts the server; touches the environment while it runs, so no other thread may. Fails when it
+  // is open or was: libpmix aborts the process when it is initialised again.
   int32_t (*open_server)(const PmixServerOptions* options, PmixErrorText* error);
   // Registers a namespace and its local ranks; makes their session directories.
   int32_t (*start_step)(const PmixStepOptions* options, PmixErrorText* error);
   // Hands every variable to be added to a local rank's environment to `sink`.
   int32_t (*rank_env)(const char* nspace, uint32_t rank, PmixEnvSink sink, void* sink_context,
                       PmixErrorText* error);
-  // Forgets a namespace and removes its files. Ranks may be alive, finished or killed; unknown
-  // names are ignored.
-  void (*end_step)(const char* nspace);
-  // Ends every step left and the server, for good.
+  // Forgets a namespace and removes its files; never waits. Ranks may be alive, finished or killed;
+  // unknown names are ignored. `all_exited` is not 0 when every rank ended by itself, none by a
+  // signal: only then, or when every rank had connected, is the namespace's memory freed and its
+  // name free again (libpmix 4.2 cannot free one with a rank that died in its handshake).
+  void (*end_step)(const char* nspace, uint32_t all_exited);
+  // Ends every step left and the server, for good; libpmix's threads stay until the process ends.
   void (*close_server)();
 };
 

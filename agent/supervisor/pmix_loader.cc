@@ -98,7 +98,7 @@ PmixStep::PmixStep(std::shared_ptr<Server> server, std::string nspace, PmixHandl
 
 PmixStep::~PmixStep() {
   if (started_) {
-    server_->api->end_step(nspace_.c_str());
+    server_->api->end_step(nspace_.c_str(), all_exited_ ? 1 : 0);
   }
 }
 

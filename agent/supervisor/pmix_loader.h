@@ -59,6 +59,10 @@ class PmixStep {
   // them are close-on-exec.
   absl::StatusOr<std::vector<std::string>> RankEnv(uint32_t rank) const;
 
+  // Says that every rank ended by itself, none by a signal: the server can then free the step even
+  // when some ranks never spoke to it (see PmixApi::end_step).
+  void AllExited() { all_exited_ = true; }
+
  private:
   friend class PmixLoader;
   struct Server;
@@ -68,12 +72,13 @@ class PmixStep {
   std::string nspace_;
   PmixHandlers handlers_;
   bool started_ = false;
+  bool all_exited_ = false;
 };
 
 class PmixLoader {
  public:
-  // Loads the module from the first of `directories` that holds it and opens the server. NOT_FOUND
-  // when none does.
+  // Loads the module from the first of `directories` that holds it and opens the server. No other
+  // thread may use getenv meanwhile. NOT_FOUND when none does.
   static absl::StatusOr<std::unique_ptr<PmixLoader>> Load(
       const std::vector<std::string>& directories, const PmixServerConfig& config);
 

@@ -54,10 +54,10 @@ int32_t RankEnv(const char* nspace, uint32_t rank, PmixEnvSink sink, void* sink_
   });
 }
 
-void EndStep(const char* nspace) {
+void EndStep(const char* nspace, uint32_t all_exited) {
   PmixErrorText ignored;
-  Run(&ignored, [nspace] {
-    PmixServer::Instance().EndStep(nspace);
+  Run(&ignored, [=] {
+    PmixServer::Instance().EndStep(nspace, all_exited != 0);
     return absl::OkStatus();
   });
 }

@@ -29,6 +29,7 @@ namespace {
 
 pmix_status_t ClientConnected(const pmix_proc_t* proc, void*, pmix_info_t*, size_t,
                               pmix_op_cbfunc_t, void*) {
+  PmixServer::Instance().NoteConnected(*proc);
   PmixServer::Instance().Tell(*proc, [proc](const PmixCallbacks& callbacks) {
     if (callbacks.on_connected != nullptr) {
       callbacks.on_connected(callbacks.context, proc->rank);
@@ -135,6 +136,31 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+// Sets an environment variable for as long as it lives.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) {
+    const char* before = getenv(name);  // NOLINT(concurrency-mt-unsafe): see Open()
+    had_ = before != nullptr;
+    before_ = had_ ? before : "";
+    setenv(name, value, 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+  ~ScopedVariable() {
+    if (had_) {
+      setenv(name_, before_.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+    } else {
+      unsetenv(name_);  // NOLINT(concurrency-mt-unsafe)
+    }
+  }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  const char* name_;
+  std::string before_;
+  bool had_ = false;
+};
+
 absl::Status Check(const std::string& what, pmix_status_t status) {
   if (status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED) {
     return absl::OkStatus();
@@ -235,8 +261,9 @@ absl::Status CheckShape(const PmixJob& job) {
 }  // namespace
 
 PmixServer& PmixServer::Instance() {
-  static PmixServer server;
-  return server;
+  // Never destroyed: libpmix's thread runs to the end of the process.
+  static auto* const server = new PmixServer;
+  return *server;
 }
 
 absl::Status PmixServer::Open(const PmixServerOptions& options) {
@@ -254,6 +281,10 @@ absl::Status PmixServer::Open(const PmixServerOptions& options) {
   info.AddFlag(PMIX_TCP_DISABLE_IPV6, true);
 
   const SignalsBlocked blocked;
+  // libpmix's shared-memory store keeps mutexes that ranks hold: one killed in MPI_Init would hang
+  // the server for good. The store in messages costs no measurable time. libpmix takes this choice
+  // from the environment only.
+  const ScopedVariable store("PMIX_MCA_gds", "hash");
   pmix_server_module_t module = Upcalls();
   RETURN_IF_ERROR(Check("PMIx_server_init", PMIx_server_init(&module, info.data(), info.size())));
   directory_ = options.directory;
@@ -323,9 +354,9 @@ absl::Status PmixServer::StartStep(const PmixStepOptions& options) {
     return absl::FailedPreconditionError("the PMIx server is not open");
   }
   ASSIGN_OR_RETURN(Step step, ReadOptions(options));
-  if (steps_.count(step.job.nspace) != 0) {
+  if (steps_.count(step.job.nspace) != 0 || retired_.count(step.job.nspace) != 0) {
     return absl::AlreadyExistsError(absl::StrCat("PMIx namespace ", step.job.nspace,
-                                                 " is in use; steps need names of their own"));
+                                                 " was used; steps need names of their own"));
   }
   step.job.segments = MakeSegmentsDirectory(step.job);
   const PmixJob job = step.job;
@@ -335,7 +366,7 @@ absl::Status PmixServer::StartStep(const PmixStepOptions& options) {
   }
   absl::Status status = Register(job);
   if (!status.ok()) {
-    EndStep(job.nspace);
+    EndStep(job.nspace, true);
   }
   return status;
 }
@@ -361,32 +392,47 @@ absl::StatusOr<std::vector<std::string>> PmixServer::RankEnv(const std::string& 
   return environment;
 }
 
-void PmixServer::EndStep(const std::string& nspace) {
-  PmixJob job;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto step = steps_.find(nspace);
-    if (step == steps_.end()) {
-      return;
-    }
-    job = std::move(step->second.job);
-    steps_.erase(step);
-  }
-  PMIx_server_deregister_nspace(nspace.c_str(), nullptr, nullptr);
-  RemoveTree(job.directory);
-  if (!job.segments.empty()) {
-    RemoveTree(job.segments);
+void PmixServer::NoteConnected(const pmix_proc_t& proc) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto step = steps_.find(proc.nspace);
+  if (step != steps_.end()) {
+    step->second.connected.insert(proc.rank);
   }
 }
 
+// libpmix 4.2 releases a rank once too often when that rank dies (or is turned away) in the middle
+// of its handshake; freeing the namespace then walks freed memory and hangs libpmix's thread. So a
+// namespace is freed only when that cannot have happened; otherwise it is left where it is, some
+// kilobytes, until the supervisor ends.
+void PmixServer::EndStep(const std::string& nspace, bool all_exited) {
+  Step step;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = steps_.find(nspace);
+    if (found == steps_.end()) {
+      return;
+    }
+    step = std::move(found->second);
+    steps_.erase(found);
+  }
+  if (all_exited || step.connected.size() == step.job.local_cpusets.size()) {
+    PMIx_server_deregister_nspace(
+        nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
+  } else {
+    retired_.insert(nspace);
+  }
+  RemoveTree(step.job.directory);
+  if (!step.job.segments.empty()) {
+    RemoveTree(step.job.segments);
+  }
+}
+
+// PMIx_server_finalize is left out: it frees every namespace (see EndStep), and the process ends
+// soon.
 void PmixServer::Close() {
-  if (!open_) {
-    return;
-  }
   while (!steps_.empty()) {
-    EndStep(std::string(steps_.begin()->first));
+    EndStep(std::string(steps_.begin()->first), false);
   }
-  PMIx_server_finalize();
   open_ = false;
 }
 

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,14 @@ class PmixServer {
   absl::Status StartStep(const PmixStepOptions& options);
   // The variables ("NAME=value") that make a process rank `rank` of the step.
   absl::StatusOr<std::vector<std::string>> RankEnv(const std::string& nspace, uint32_t rank);
-  // Forgets the namespace and removes its directory; whatever state its ranks are in.
-  void EndStep(const std::string& nspace);
-  // Ends what is left and libpmix's server, for good.
+  // Forgets the namespace and removes its directories; never waits for libpmix. `all_exited` says
+  // that every rank ended by itself, none by a signal.
+  void EndStep(const std::string& nspace, bool all_exited);
+  // Ends what is left, for good. libpmix's threads stay until the process ends.
   void Close();
 
+  // For the upcall of the same name.
+  void NoteConnected(const pmix_proc_t& proc);
   // For the upcalls: runs `report(callbacks)` if the namespace of `proc` is known.
   template <typename Report>
   void Tell(const pmix_proc_t& proc, const Report& report) {
@@ -49,6 +53,7 @@ class PmixServer {
   struct Step {
     PmixJob job;
     PmixCallbacks callbacks = {};
+    std::set<uint32_t> connected;  // local ranks that got through their handshake
   };
 
   PmixServer() = default;
@@ -63,6 +68,7 @@ class PmixServer {
   std::string shared_memory_;
   uint32_t node_index_ = 0;
   std::mutex mutex_;                   // guards steps_ against the upcalls
+  std::set<std::string> retired_;      // namespaces that libpmix still holds
   std::map<std::string, Step> steps_;  // by namespace; changed by the calling thread only
 };
 

@@ -217,6 +217,12 @@ class PmixServerTest : public ::testing::Test {
 
   static PmixServerConfig Config() { return {Server(), "localhost", 0, Segments()}; }
 
+  // The namespace of the test's step number `step`: a name is used once.
+  static std::string Name(int step) {
+    return absl::StrCat("muster.", ::testing::UnitTest::GetInstance()->current_test_info()->name(),
+                        ".", step);
+  }
+
   // A step of `size` ranks on this machine, one cpu each when there are enough.
   static PmixStepConfig StepOf(const std::string& nspace, uint32_t size) {
     PmixStepConfig config;
@@ -277,6 +283,7 @@ class PmixServerTest : public ::testing::Test {
     auto step = Loader().StartStep(config, {});
     ASSERT_TRUE(step.ok()) << step.status();
     ExpectRightSums(config, StartRanks(**step, config, {}));
+    (*step)->AllExited();
   }
 
   // Waits until every rank of the step has printed its line.
@@ -313,20 +320,20 @@ class PmixServerTest : public ::testing::Test {
 };
 
 TEST_F(PmixServerTest, TwoRanksFormOneWorld) {
-  RunStep("muster.1.0", 2);
+  RunStep(Name(0), 2);
 }
 
 TEST_F(PmixServerTest, FourRanksFormOneWorld) {
-  RunStep("muster.1.0", 4);
+  RunStep(Name(0), 4);
 }
 
 TEST_F(PmixServerTest, OneRankIsAWorldOfItsOwn) {
-  RunStep("muster.1.0", 1);
+  RunStep(Name(0), 1);
 }
 
 TEST_F(PmixServerTest, EveryRankIsHeardToConnectAndToFinalize) {
   Heard heard;
-  const PmixStepConfig config = StepOf("muster.1.0", 2);
+  const PmixStepConfig config = StepOf(Name(0), 2);
   auto step = Loader().StartStep(config, heard.Handlers());
   ASSERT_TRUE(step.ok()) << step.status();
   ExpectRightSums(config, StartRanks(**step, config, {}));
@@ -337,7 +344,7 @@ TEST_F(PmixServerTest, EveryRankIsHeardToConnectAndToFinalize) {
 
 TEST_F(PmixServerTest, AnAbortArrivesWithItsStatus) {
   Heard heard;
-  const PmixStepConfig config = StepOf("muster.1.0", 2);
+  const PmixStepConfig config = StepOf(Name(0), 2);
   auto step = Loader().StartStep(config, heard.Handlers());
   ASSERT_TRUE(step.ok()) << step.status();
   const std::vector<pid_t> pids = StartRanks(**step, config, {"--abort", "7"});
@@ -353,7 +360,7 @@ TEST_F(PmixServerTest, AnAbortArrivesWithItsStatus) {
 
 TEST_F(PmixServerTest, AKilledRankDoesNotHangTheEnd) {
   Heard heard;
-  const PmixStepConfig config = StepOf("muster.1.0", 2);
+  const PmixStepConfig config = StepOf(Name(0), 2);
   auto step = Loader().StartStep(config, heard.Handlers());
   ASSERT_TRUE(step.ok()) << step.status();
   const std::vector<pid_t> pids = StartRanks(**step, config, {"--hang"});
@@ -368,29 +375,29 @@ TEST_F(PmixServerTest, AKilledRankDoesNotHangTheEnd) {
   EXPECT_EQ(Await(pids[0]), 128 + SIGKILL);
   EXPECT_THAT(heard.finalized(), Not(Contains(1U)));
   EXPECT_THAT(FilesBelow(Segments()), IsEmpty()) << "killed ranks leave no shared segments";
-  RunStep("muster.1.1", 2);
+  RunStep(Name(1), 2);
 }
 
 TEST_F(PmixServerTest, RanksKilledWhileTheyConnectDoNotHangTheEnd) {
-  for (int round = 0; round < 8; ++round) {
-    const PmixStepConfig config = StepOf(absl::StrCat("muster.1.", round), 2);
+  for (int round = 0; round < 16; ++round) {
+    const PmixStepConfig config = StepOf(Name(round), 2);
     auto step = Loader().StartStep(config, {});
     ASSERT_TRUE(step.ok()) << step.status();
     const std::vector<pid_t> pids = StartRanks(**step, config, {"--hang"});
-    std::this_thread::sleep_for(std::chrono::milliseconds(20 * round));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10 * round));
     for (const pid_t pid : pids) {
       kill(pid, SIGKILL);
       Await(pid);
     }
   }
-  RunStep("muster.1.100", 2);
+  RunStep(Name(100), 2);
 }
 
 TEST_F(PmixServerTest, TwoStepsRunAtTheSameTime) {
   Heard heard_a;
   Heard heard_b;
-  const PmixStepConfig a = StepOf("muster.1.0", 2);
-  const PmixStepConfig b = StepOf("muster.1.1", 1);
+  const PmixStepConfig a = StepOf(Name(0), 2);
+  const PmixStepConfig b = StepOf(Name(1), 1);
   auto step_a = Loader().StartStep(a, heard_a.Handlers());
   auto step_b = Loader().StartStep(b, heard_b.Handlers());
   ASSERT_TRUE(step_a.ok()) << step_a.status();
@@ -409,13 +416,13 @@ TEST_F(PmixServerTest, TwoStepsRunAtTheSameTime) {
 TEST_F(PmixServerTest, TwentyStepsInARowWorkAlike) {
   const size_t before = FilesBelow(Server()).size();
   for (int round = 0; round < 20; ++round) {
-    RunStep(absl::StrCat("muster.1.", round), 2);
+    RunStep(Name(round), 2);
   }
-  EXPECT_EQ(FilesBelow(Server()).size(), before);
+  EXPECT_LE(FilesBelow(Server()).size(), before);
 }
 
 TEST_F(PmixServerTest, MoreProcessesAreRefusedNotAwaited) {
-  const PmixStepConfig config = StepOf("muster.1.0", 1);
+  const PmixStepConfig config = StepOf(Name(0), 1);
   auto step = Loader().StartStep(config, {});
   ASSERT_TRUE(step.ok()) << step.status();
   EXPECT_EQ(Await(StartRanks(**step, config, {"--spawn"})[0]), 0);
@@ -423,7 +430,7 @@ TEST_F(PmixServerTest, MoreProcessesAreRefusedNotAwaited) {
 }
 
 TEST_F(PmixServerTest, RanksThatShareCoresYield) {
-  PmixStepConfig config = StepOf("muster.1.0", 2);
+  PmixStepConfig config = StepOf(Name(0), 2);
   config.cores_shared = true;
   auto step = Loader().StartStep(config, {});
   ASSERT_TRUE(step.ok()) << step.status();
@@ -434,8 +441,10 @@ TEST_F(PmixServerTest, RanksThatShareCoresYield) {
   EXPECT_THAT(*shared, Contains("OMPI_COMM_WORLD_RANK=1"));
   EXPECT_THAT(*shared, Contains("OMPI_COMM_WORLD_SIZE=2"));
   EXPECT_THAT(*shared, Contains("PMIX_RANK=1"));
+  EXPECT_THAT(*shared, Contains("PMIX_GDS_MODULE=hash")) << "a store of mutexes hangs on a kill";
   step->reset();
   config.cores_shared = false;
+  config.nspace = Name(1);
   step = Loader().StartStep(config, {});
   ASSERT_TRUE(step.ok()) << step.status();
   const auto alone = (*step)->RankEnv(1);
@@ -462,7 +471,7 @@ TEST_F(PmixServerTest, NoThreadOfTheServerTakesTheSupervisorsSignals) {
 }
 
 TEST_F(PmixServerTest, RanksThatKeepToHostMemoryFormOneWorld) {
-  PmixStepConfig config = StepOf("muster.1.0", 2);
+  PmixStepConfig config = StepOf(Name(0), 2);
   config.host_memory_only = true;
   auto step = Loader().StartStep(config, {});
   ASSERT_TRUE(step.ok()) << step.status();
@@ -470,6 +479,21 @@ TEST_F(PmixServerTest, RanksThatKeepToHostMemoryFormOneWorld) {
   ASSERT_TRUE(environment.ok()) << environment.status();
   EXPECT_THAT(*environment, Contains("OMPI_MCA_pml=ob1"));
   ExpectRightSums(config, StartRanks(**step, config, {}));
+}
+
+TEST_F(PmixServerTest, ANameIsFreeAgainWhenItsRanksExitedUnconnected) {
+  {
+    auto step = Loader().StartStep(StepOf(Name(0), 1), {});
+    ASSERT_TRUE(step.ok()) << step.status();
+    (*step)->AllExited();
+  }
+  {
+    const auto again = Loader().StartStep(StepOf(Name(0), 1), {});
+    EXPECT_TRUE(again.ok()) << again.status();
+  }
+  // That one ended without a word about its ranks: one may have died in its handshake.
+  const auto third = Loader().StartStep(StepOf(Name(0), 1), {});
+  EXPECT_THAT(std::string(third.status().message()), HasSubstr("was used"));
 }
 
 TEST_F(PmixServerTest, AMissingModuleIsNamedWithItsMend) {
@@ -495,14 +519,14 @@ TEST_F(PmixServerTest, StepsThatCannotBeAreRefused) {
   const auto refusal = [](const PmixStepConfig& config) {
     return std::string(Loader().StartStep(config, {}).status().message());
   };
-  auto first = Loader().StartStep(StepOf("muster.1.0", 1), {});
+  auto first = Loader().StartStep(StepOf(Name(0), 1), {});
   ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_THAT(refusal(StepOf("muster.1.0", 1)), HasSubstr("is in use"));
+  EXPECT_THAT(refusal(StepOf(Name(0), 1)), HasSubstr("was used"));
   EXPECT_THAT(refusal(StepOf("", 1)), HasSubstr("namespace"));
   EXPECT_THAT(refusal(StepOf("../up", 1)), HasSubstr("no slash"));
   EXPECT_THAT(refusal(StepOf(std::string(300, 'a'), 1)), HasSubstr("255"));
-  EXPECT_THAT(refusal(StepOf("muster.1.1", 0)), HasSubstr("0 ranks"));
-  PmixStepConfig away = StepOf("muster.1.1", 2);
+  EXPECT_THAT(refusal(StepOf(Name(1), 0)), HasSubstr("0 ranks"));
+  PmixStepConfig away = StepOf(Name(1), 2);
   away.node_of_rank[1] = 1;
   EXPECT_THAT(refusal(away), HasSubstr("not listed"));
   away.nodes.emplace_back("other");
@@ -510,7 +534,7 @@ TEST_F(PmixServerTest, StepsThatCannotBeAreRefused) {
   EXPECT_THAT(refusal(away), HasSubstr("one node only"));
   EXPECT_FALSE((*first)->RankEnv(1).ok());
   // What was refused left nothing behind: the name is free.
-  RunStep("muster.1.1", 1);
+  RunStep(Name(1), 1);
 }
 
 }  // namespace
