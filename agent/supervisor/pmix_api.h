@@ -4,7 +4,7 @@
 // loaded only when a step wants PMI. Plain structs and functions; no exception, no allocation and
 // no C++ type crosses it. Thread promise: the functions are called by one thread at a time. The
 // callbacks come on a thread of libpmix, with the module's lock held: they must not block and must
-// not call this API (write to an eventfd or a pipe). Invariants: one server per process, any number
+// not call this API (write to an eventfd or a pipe). Invariants: one server in its life, any number
 // of steps in it at a time, each under its own namespace. No callback of a step comes after
 // end_step() has returned. Strings and arrays given in are copied.
 

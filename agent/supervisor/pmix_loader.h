@@ -1,11 +1,12 @@
 #pragma once
 
 // Loads libmuster-pmix.so on demand and wraps its C ABI (pmix_api.h): one PMIx server, and a
-// PmixStep per job step. Thread promise: everything is called by one thread; the handlers run on a
-// thread of libpmix, must not block and must not call back into this file (write to an eventfd or a
-// pipe). Invariants: one PmixLoader per process at a time (libpmix allows one server); a step keeps
-// the server up; no handler runs after its PmixStep is gone. Opening the server costs milliseconds:
-// keep the loader for later steps.
+// PmixStep per job step.
+// Thread promise: everything is called by one thread; the handlers run on a thread of libpmix, must
+// not block and must not call back into this file (write to an eventfd or a pipe).
+// Invariants: one PmixLoader in the life of a process (libpmix cannot start twice), so keep it for
+// later steps: opening costs 20 ms, a further step 1 ms. A step keeps the server up; no handler
+// runs after its PmixStep is gone.
 
 #include <cstdint>
 #include <functional>
@@ -29,7 +30,7 @@ struct PmixServerConfig {
 // See PmixStepOptions. Ranks are the indices of node_of_rank; `local_cpusets` has one cpu list
 // ("0-3", or "" for an unbound rank) per rank of this node.
 struct PmixStepConfig {
-  std::string nspace;  // unique in the process, for example "muster.42.0"
+  std::string nspace;  // used once in the process, for example "muster.42.0"
   uint32_t uid = 0;
   uint32_t gid = 0;
   std::vector<std::string> nodes;
@@ -77,8 +78,8 @@ class PmixStep {
 
 class PmixLoader {
  public:
-  // Loads the module from the first of `directories` that holds it and opens the server. No other
-  // thread may use getenv meanwhile. NOT_FOUND when none does.
+  // Loads the module from the first of `directories` that holds it and opens the server; NOT_FOUND
+  // when none does. Touches the environment for a moment: no other thread may use it meanwhile.
   static absl::StatusOr<std::unique_ptr<PmixLoader>> Load(
       const std::vector<std::string>& directories, const PmixServerConfig& config);
 

@@ -262,6 +262,7 @@ absl::Status CheckShape(const PmixJob& job) {
 
 PmixServer& PmixServer::Instance() {
   // Never destroyed: libpmix's thread runs to the end of the process.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see the header
   static auto* const server = new PmixServer;
   return *server;
 }
