@@ -1,0 +1,124 @@
+#include "topology/gpu_nvml.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/runtime/file.h"
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+#include "topology/hwloc_schema.h"
+#include "topology/hwloc_topology.h"
+#include "topology/inventory.h"
+
+namespace muster {
+namespace {
+
+class GpuNvml : public testing::Test {
+ protected:
+  ~GpuNvml() override {
+    unsetenv("MUSTER_FAKE_NVML_JSON");
+    unsetenv("MUSTER_NVML");
+  }
+  NvmlReading ReadFake(const std::string& json) {
+    std::ofstream(directory_ / "gpus.json") << json;
+    setenv("MUSTER_FAKE_NVML_JSON", (directory_ / "gpus.json").c_str(), 1);
+    return ReadNvml(FAKE_NVML);
+  }
+  TempDirectory directory_;
+};
+
+TEST_F(GpuNvml, AMachineWithoutTheLibraryHasNoGpusAndSaysNothing) {
+  const NvmlReading reading = ReadNvml("libthere-is-no-such-nvml.so.1");
+  EXPECT_TRUE(reading.gpus.empty());
+  EXPECT_TRUE(reading.remarks.empty());
+}
+
+TEST_F(GpuNvml, ALibraryThatSomebodyAskedForMustLoad) {
+  const NvmlReading reading = ReadNvml("/absent/libnvidia-ml.so.1");
+  ASSERT_EQ(reading.remarks.size(), 1U);
+  EXPECT_NE(reading.remarks[0].find("/absent/libnvidia-ml.so.1"), std::string::npos);
+}
+
+TEST_F(GpuNvml, ALibraryThatIsNotNvmlIsARemark) {
+  const NvmlReading reading = ReadNvml("libc.so.6");
+  EXPECT_TRUE(reading.gpus.empty());
+  ASSERT_EQ(reading.remarks.size(), 1U);
+  EXPECT_NE(reading.remarks[0].find("it has no nvml"), std::string::npos);
+}
+
+TEST_F(GpuNvml, TheEnvironmentNamesTheLibrary) {
+  EXPECT_EQ(NvmlLibrary(), "libnvidia-ml.so.1");
+  setenv("MUSTER_NVML", "/elsewhere.so", 1);
+  EXPECT_EQ(NvmlLibrary(), "/elsewhere.so");
+  setenv("MUSTER_NVML", "", 1);
+  EXPECT_TRUE(ReadNvml(NvmlLibrary()).gpus.empty());
+  EXPECT_TRUE(ReadNvml(NvmlLibrary()).remarks.empty());
+}
+
+TEST_F(GpuNvml, ReadsWhatTheLibrarySays) {
+  const NvmlReading reading = ReadFake(
+      R"({"devices": [
+        {"uuid": "GPU-aa", "name": "NVIDIA H200", "memory": 150754820096, "pci": [0, 59, 0]},
+        {"uuid": "GPU-bb", "name": "NVIDIA H200", "memory": 150754820096, "pci": [65536, 192, 3],
+         "minor": 4, "mig": true}]})");
+  ASSERT_EQ(reading.gpus.size(), 2U);
+  EXPECT_EQ(reading.gpus[0].uuid, "GPU-aa");
+  EXPECT_EQ(reading.gpus[0].model, "NVIDIA H200");
+  EXPECT_EQ(reading.gpus[0].pci_address, "0000:3b:00.0");
+  EXPECT_EQ(reading.gpus[0].memory, Bytes(150754820096));
+  EXPECT_EQ(reading.gpus[0].numa, kNowhere);
+  EXPECT_EQ(reading.gpus[1].os_index, 1U);
+  EXPECT_EQ(reading.gpus[1].pci_address, "10000:c0:03.0");
+  ASSERT_EQ(reading.remarks.size(), 2U);
+  EXPECT_EQ(reading.remarks[0], "GPU 1 is /dev/nvidia4");
+  EXPECT_NE(reading.remarks[1].find("MIG"), std::string::npos);
+}
+
+TEST_F(GpuNvml, ALostGpuIsLeftOutAndNamed) {
+  const NvmlReading reading = ReadFake(
+      R"({"devices": [{"pci": [0, 1, 0], "error": 15},
+                      {"uuid": "GPU-b", "name": "A", "pci": [0, 2, 0], "minor": 1}]})");
+  ASSERT_EQ(reading.gpus.size(), 1U);
+  EXPECT_EQ(reading.gpus[0].uuid, "GPU-b");
+  EXPECT_EQ(reading.gpus[0].os_index, 1U);
+  ASSERT_EQ(reading.remarks.size(), 1U);
+  EXPECT_EQ(reading.remarks[0], "GPU 0 is left out: GPU is lost");
+}
+
+TEST_F(GpuNvml, ADriverThatIsNotLoadedIsARemark) {
+  const NvmlReading reading = ReadFake(R"({"init": 9, "devices": []})");
+  EXPECT_TRUE(reading.gpus.empty());
+  ASSERT_EQ(reading.remarks.size(), 1U);
+  EXPECT_NE(reading.remarks[0].find("Driver Not Loaded"), std::string::npos);
+}
+
+// NVML on one side, hwloc's picture of a DGX-2 on the other: only the PCI address joins them.
+TEST_F(GpuNvml, GpusAreJoinedToTheirNumaNodeByPciAddress) {
+  const std::string path = absl::StrCat(MUSTER_FIXTURES, "/topology/nvidiaDGX2.xml");
+  const absl::StatusOr<std::string> content = ReadFile(path);
+  ASSERT_TRUE(content.ok());
+  const absl::StatusOr<std::string> xml = ToHwloc2Schema(*content, path);
+  ASSERT_TRUE(xml.ok());
+  const absl::StatusOr<HwlocTopology> topology = HwlocTopology::LoadXml(*xml, path);
+  ASSERT_TRUE(topology.ok()) << topology.status();
+  absl::StatusOr<Machine> machine = TakeInventory(*topology, std::nullopt);
+  ASSERT_TRUE(machine.ok());
+  machine->gpus = ReadFake(R"({"devices": [
+      {"uuid": "GPU-far", "name": "V100", "pci": [0, 183, 0], "minor": 0},
+      {"uuid": "GPU-near", "name": "V100", "pci": [0, 52, 0], "minor": 1},
+      {"uuid": "GPU-unknown", "name": "V100", "pci": [0, 254, 0], "minor": 2}]})")
+                      .gpus;
+  ASSERT_EQ(machine->gpus.size(), 3U);
+  LocateGpus(*topology, *machine);
+  EXPECT_EQ(machine->gpus[0].numa, 1U);
+  EXPECT_EQ(machine->gpus[1].numa, 0U);
+  EXPECT_EQ(machine->gpus[2].numa, kNowhere);
+  ASSERT_EQ(machine->remarks.size(), 1U);
+  EXPECT_NE(machine->remarks[0].find("0000:fe:00.0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster

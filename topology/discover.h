@@ -1,0 +1,20 @@
+#pragma once
+
+// Discovery of the machine that this process runs on.
+//
+// Only what this process may use is listed: threads that both its control group and its affinity
+// allow, memory that its control group allows.
+// Thread promise: call it from one thread, before others read the environment (see
+// hwloc_topology.h).
+// Invariant: what comes out passes CheckMachine.
+
+#include "absl/status/statusor.h"
+#include "scheduler/model/machine.h"
+
+namespace muster {
+
+// This machine, with source "live". GPUs by NVML (MUSTER_NVML names another library); what could
+// not be read or contradicts itself is in `remarks`.
+absl::StatusOr<Machine> DiscoverMachine();
+
+}  // namespace muster
