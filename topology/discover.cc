@@ -3,7 +3,7 @@
 #include <sched.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -36,7 +36,8 @@ absl::StatusOr<CpuSet> ReadAffinity() {
       break;
     }
   }
-  return absl::InternalError(absl::StrCat("sched_getaffinity: ", std::strerror(errno)));
+  return absl::InternalError(
+      absl::StrCat("sched_getaffinity: ", std::system_category().message(errno)));
 }
 
 // MemTotal counts every NUMA node: it says nothing about us where our control group allows only

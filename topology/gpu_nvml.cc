@@ -160,6 +160,7 @@ void AddOddities(const Nvml& nvml, Device device, const Gpu& gpu, NvmlReading& r
 }  // namespace
 
 std::string NvmlLibrary() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): called before other threads change the environment
   const char* chosen = std::getenv("MUSTER_NVML");
   return chosen == nullptr ? "libnvidia-ml.so.1" : chosen;
 }

@@ -1,7 +1,8 @@
 #include "topology/hwloc_topology.h"
 
+#include <cerrno>
 #include <cstdlib>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,19 +12,20 @@ namespace muster {
 namespace {
 
 // While it lives, hwloc writes nothing to stderr: the caller's one-line error says it all. What the
-// user set stands, and nothing stays in the environment for children to inherit.
+// user set stands, and nothing stays in the environment for children to inherit. (Threads: see the
+// header's promise.)
 class QuietHwloc {
  public:
-  QuietHwloc() : ours_(std::getenv(kName) == nullptr) {
+  QuietHwloc() : ours_(std::getenv(kName) == nullptr) {  // NOLINT(concurrency-mt-unsafe)
     if (ours_) {
-      setenv(kName, "2", 0);  // NOLINT(concurrency-mt-unsafe): see the header's thread promise
+      setenv(kName, "2", 0);  // NOLINT(concurrency-mt-unsafe)
     }
   }
   QuietHwloc(const QuietHwloc&) = delete;
   QuietHwloc& operator=(const QuietHwloc&) = delete;
   ~QuietHwloc() {
     if (ours_) {
-      unsetenv(kName);  // NOLINT(concurrency-mt-unsafe): see the header's thread promise
+      unsetenv(kName);  // NOLINT(concurrency-mt-unsafe)
     }
   }
 
@@ -48,9 +50,16 @@ HwlocTopology::Handle HwlocTopology::Make(hwloc_type_filter_e devices) {
 absl::StatusOr<HwlocTopology> HwlocTopology::LoadLive() {
   const QuietHwloc quiet;
   Handle topology = Make(HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  // The first six would wake every GPU, or ask an X server, for names that NVML gives us; "pci"
+  // only adds vendors' names to what the kernel tells, and leaks. A component that this hwloc was
+  // built without is refused, which is as good.
+  for (const char* component : {"opencl", "gl", "cuda", "nvml", "rsmi", "levelzero", "pci"}) {
+    hwloc_topology_set_components(topology.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                  component);
+  }
   if (hwloc_topology_load(topology.get()) != 0) {
-    return absl::InternalError(
-        absl::StrCat("cannot read this machine's topology: ", std::strerror(errno)));
+    return absl::InternalError(absl::StrCat("cannot read this machine's topology: ",
+                                            std::system_category().message(errno)));
   }
   if (hwloc_topology_is_thissystem(topology.get()) == 0) {
     return absl::FailedPreconditionError(
