@@ -1,43 +1,50 @@
 #pragma once
 
-// Job arrays: which index the n-th element has.
+// The elements of an array: how many there are, and which index the n-th has.
 //
-// Elements are counted through the ranges in the order in which they were written. Thread promise: pure.
-// Invariants: ElementIndexAt is defined for ordinals below ElementCount.
+// An array's element has the id first + ordinal; ordinals run through the ranges in the order in
+// which they were written. Thread promise: pure functions. Invariants: (1) a range that holds
+// nothing (step 0, last < first) has no element, so both functions are safe on a spec that was not
+// validated; (2) distinct ordinals name distinct indices once core/validate refused duplicates.
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "scheduler/base/status.h"
 #include "scheduler/model/job_spec.h"
 
 namespace muster {
 
-// How many indices one range holds. REQUIRES: step >= 1 and first <= last.
-inline std::uint64_t RangeCount(const ArrayRange& range) {
-  return (std::uint64_t{range.last} - range.first) / range.step + 1;
+// How many indices one range holds.
+constexpr std::uint64_t RangeCount(const ArrayRange& range) {
+  if (range.step == 0 || range.last < range.first) {
+    return 0;
+  }
+  return std::uint64_t{(range.last - range.first) / range.step} + 1;
 }
 
-// How many elements the array has.
-inline std::uint64_t ElementCount(const ArraySpec& array) {
+// How many elements the array has; the largest std::uint32_t when there are more.
+inline std::uint32_t ElementCount(const ArraySpec& array) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t count = 0;
   for (const ArrayRange& range : array.ranges) {
-    count += RangeCount(range);
+    count = std::min(kMost, count + RangeCount(range));
   }
-  return count;
+  return static_cast<std::uint32_t>(count);
 }
 
-// The array index of the element with this ordinal, from 0. REQUIRES: ordinal < ElementCount(array).
+// The array index of element `ordinal`, counted from 0. REQUIRES: ordinal < ElementCount(array).
 inline std::uint32_t ElementIndexAt(const ArraySpec& array, std::uint32_t ordinal) {
-  std::uint64_t rest = ordinal;
+  std::uint64_t left = ordinal;
   for (const ArrayRange& range : array.ranges) {
     const std::uint64_t count = RangeCount(range);
-    if (rest < count) {
-      return static_cast<std::uint32_t>(range.first + rest * range.step);
+    if (left < count) {
+      return range.first + static_cast<std::uint32_t>(left) * range.step;
     }
-    rest -= count;
+    left -= count;
   }
-  MUSTER_CHECK(false && "ordinal is below ElementCount");
-  return 0;
+  MUSTER_CHECK(false && "ordinal < ElementCount(array)");
 }
 
 }  // namespace muster

@@ -1,0 +1,146 @@
+#include "daemon/store/accounting.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "daemon/store/blob.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+// A list of numbers as one parameter, for json_each.
+template <class T>
+std::string JsonArray(const std::vector<T>& numbers) {
+  return absl::StrCat("[", absl::StrJoin(numbers, ","), "]");
+}
+
+std::string JsonIds(const std::vector<JobId>& ids) {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(ids.size());
+  for (JobId id : ids) {
+    numbers.push_back(id.value());
+  }
+  return JsonArray(numbers);
+}
+
+// The query of a filter: fixed pieces, with a parameter for every value. A unary plus keeps SQLite
+// from walking the index of that column where the ids are the shorter way.
+std::string ListQuery(const HistoryFilter& filter) {
+  const char* const plus = filter.jobs.empty() ? "" : "+";
+  std::string sql = absl::StrCat("SELECT id, detail FROM history WHERE ", plus, "ended >= ?");
+  if (!filter.user.empty()) {
+    absl::StrAppend(&sql, " AND ", plus, "user = ?");
+  }
+  if (!filter.states.empty()) {
+    const std::vector<const char*> marks(filter.states.size(), "?");
+    absl::StrAppend(&sql, " AND state IN (", absl::StrJoin(marks, ", "), ")");
+  }
+  if (!filter.jobs.empty()) {
+    absl::StrAppend(&sql,
+                    " AND id IN (SELECT value FROM json_each(?) UNION SELECT history.id FROM "
+                    "json_each(?) JOIN history ON history.submission = json_each.value)");
+  }
+  return absl::StrCat(sql, " ORDER BY ended DESC, id DESC LIMIT ?");
+}
+
+void BindFilter(const HistoryFilter& filter, Statement* statement) {
+  int index = 0;
+  statement->Bind(++index, std::int64_t{filter.since.time_since_epoch().count()});
+  if (!filter.user.empty()) {
+    statement->Bind(++index, filter.user);
+  }
+  for (const std::string& state : filter.states) {
+    statement->Bind(++index, state);
+  }
+  if (!filter.jobs.empty()) {
+    const std::string ids = JsonIds(filter.jobs);
+    statement->Bind(++index, ids);
+    statement->Bind(++index, ids);
+  }
+  statement->Bind(++index, filter.limit == 0 ? std::int64_t{-1} : std::int64_t{filter.limit});
+}
+
+// Rows (id, JobDetail).
+absl::StatusOr<std::vector<JobDetail>> ReadDetails(const Database& database, Statement* rows) {
+  std::vector<JobDetail> details;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows->Next());
+    if (!more) {
+      return details;
+    }
+    JobDetail detail;
+    const std::string where = absl::StrCat(database.path(), ": ended job ", rows->Integer(0));
+    RETURN_IF_ERROR(Decode<wire::JobDetail>(rows->Bytes(1), where, &detail));
+    details.push_back(std::move(detail));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Accounting>> Accounting::Open(const std::string& directory) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
+                   Database::Open(directory + "/state.db", Database::Mode::kReadOnly));
+  return std::unique_ptr<Accounting>(new Accounting(std::move(database)));
+}
+
+absl::StatusOr<std::vector<JobView>> Accounting::List(const HistoryFilter& filter) {
+  absl::MutexLock hold(&mutex_);
+  Statement rows(*database_, ListQuery(filter));
+  BindFilter(filter, &rows);
+  ASSIGN_OR_RETURN(std::vector<JobDetail> details, ReadDetails(*database_, &rows));
+  std::vector<JobView> views;
+  views.reserve(details.size());
+  for (JobDetail& detail : details) {
+    views.push_back(std::move(detail.job));
+  }
+  return views;
+}
+
+absl::StatusOr<std::vector<JobDetail>> Accounting::Show(
+    JobId id, const std::vector<std::uint32_t>& elements) {
+  absl::MutexLock hold(&mutex_);
+  Transaction transaction(*database_);
+  RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
+  Statement rows(*database_, elements.empty()
+                                 ? "SELECT id, detail FROM history "
+                                   "WHERE id = ? OR submission = ? ORDER BY id"
+                                 : "SELECT id, detail FROM history WHERE submission = ? AND "
+                                   "array_index IN (SELECT value FROM json_each(?)) ORDER BY id");
+  if (elements.empty()) {
+    rows.Start(id.value(), id.value());
+  } else {
+    rows.Start(id.value(), JsonArray(elements));
+  }
+  ASSIGN_OR_RETURN(std::vector<JobDetail> details, ReadDetails(*database_, &rows));
+  for (JobDetail& detail : details) {
+    ASSIGN_OR_RETURN(detail.attempts, ReadAttempts(detail.job.id));
+  }
+  return details;
+}
+
+absl::StatusOr<std::vector<AttemptView>> Accounting::Attempts(JobId id) {
+  absl::MutexLock hold(&mutex_);
+  return ReadAttempts(id);
+}
+
+absl::StatusOr<std::vector<AttemptView>> Accounting::ReadAttempts(JobId id) {
+  std::vector<AttemptView> attempts;
+  Statement rows(*database_, "SELECT number, detail FROM attempts WHERE job = ? ORDER BY number");
+  rows.Start(id.value());
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return attempts;
+    }
+    AttemptView attempt;
+    const std::string where =
+        absl::StrCat(database_->path(), ": attempt ", id.value(), ".", rows.Integer(0));
+    RETURN_IF_ERROR(Decode<wire::AttemptView>(rows.Bytes(1), where, &attempt));
+    attempts.push_back(std::move(attempt));
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,58 @@
+#pragma once
+
+// The accounting: what ended, for `history` and `show`. Reading only, beside the writer.
+//
+// Thread promise: safe from any thread; readings of one object wait for one another, never for a
+// commit. Invariants: (1) it sees what is committed and nothing else; (2) jobs are found through an
+// index, whatever the filter.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/store/sqlite.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/time.h"
+#include "scheduler/model/view.h"
+
+namespace muster {
+
+// Which ended jobs; what is left at its default does not restrict.
+struct HistoryFilter {
+  std::string user;
+  std::vector<std::string> states;  // names as in JobView::state
+  Time since = kNoTime;             // ended then or later
+  std::uint32_t limit = 100;        // 0: no limit
+  std::vector<JobId> jobs;          // an array's id names all its elements
+};
+
+class Accounting {
+ public:
+  // Opens DIR/state.db, which a JobStore has made before.
+  static absl::StatusOr<std::unique_ptr<Accounting>> Open(const std::string& directory);
+
+  // Ended jobs that pass the filter, the newest end first.
+  absl::StatusOr<std::vector<JobView>> List(const HistoryFilter& filter);
+
+  // The ended job `id` with its attempts; for an array's id every ended element, in the order of
+  // ids, or those whose array index is in `elements`. Empty when none has ended.
+  absl::StatusOr<std::vector<JobDetail>> Show(JobId id, const std::vector<std::uint32_t>& elements);
+
+  // The ended attempts of a job, ended or live, in order.
+  absl::StatusOr<std::vector<AttemptView>> Attempts(JobId id);
+
+ private:
+  explicit Accounting(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+  absl::StatusOr<std::vector<AttemptView>> ReadAttempts(JobId id)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  absl::Mutex mutex_;
+  const std::unique_ptr<Database> database_ ABSL_PT_GUARDED_BY(mutex_);
+};
+
+}  // namespace muster

@@ -1,0 +1,42 @@
+#pragma once
+
+// Values in blob columns: the wire's messages, written and read through proto/convert.
+//
+// Included by the store's .cc files only, for it brings protobuf along. Thread promise: pure
+// functions. Invariants: what Encode wrote, Decode reads, in this version and in every later one.
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/convert/convert.h"
+
+namespace muster {
+
+// Writes `value` into `*blob` as a wire message.
+template <class Wire, class Model>
+void Encode(const Model& value, std::string* blob) {
+  Wire message;
+  ToWire(value, &message);
+  message.SerializeToString(blob);
+}
+
+// An error of a blob that cannot be understood; `where` names the file and the row.
+inline absl::Status Unreadable(const std::string& where, const std::string& why) {
+  return absl::DataLossError(
+      absl::StrCat(where, ": ", why, "; restore the file from a backup, or run a newer version"));
+}
+
+// Reads the wire message in `blob` into `*value`.
+template <class Wire, class Model>
+absl::Status Decode(std::string_view blob, const std::string& where, Model* value) {
+  Wire message;
+  if (!message.ParseFromArray(blob.data(), static_cast<int>(blob.size()))) {
+    return Unreadable(where, "unreadable");
+  }
+  const absl::Status status = FromWire(message, value);
+  return status.ok() ? status : Unreadable(where, std::string(status.message()));
+}
+
+}  // namespace muster

@@ -1,0 +1,68 @@
+#pragma once
+
+// The one writer thread: takes what has gathered while the last fsync went on, and commits it as
+// one transaction. Many requests, one fsync.
+//
+// Thread promise: Push, Reset and depth are safe from any thread and never block on the disk; each
+// `done` is called on the writer's thread, in the order of Push, with nothing locked. Invariants:
+// (1) a batch is written only if every batch pushed before it since the last Reset was; (2) every
+// `done` is called once, the destructor's drain included.
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/store/batch.h"
+#include "daemon/store/job_store.h"
+
+namespace muster {
+
+class CommitQueue {
+ public:
+  // `store` must outlive the queue, and nobody else may call its Commit meanwhile.
+  explicit CommitQueue(JobStore& store);
+  CommitQueue(const CommitQueue&) = delete;
+  CommitQueue& operator=(const CommitQueue&) = delete;
+  // Commits what was pushed, then returns.
+  ~CommitQueue();
+
+  // Queues a batch. `done` is told OK once it is durable, Commit's error when it could not be
+  // written, kAborted when an earlier one could not. An empty batch is a barrier: its OK says that
+  // all before it is durable.
+  void Push(Batch batch, std::function<void(absl::Status)> done);
+
+  // After a failure, lets the batches pushed from now on be written again; those pushed before stay
+  // kAborted. For the caller that has loaded its state anew.
+  void Reset();
+
+  // Batches pushed whose `done` has not returned.
+  [[nodiscard]] std::size_t depth() const;
+
+ private:
+  // What was pushed, or a Reset (`done` empty).
+  struct Item {
+    Batch batch;
+    std::function<void(absl::Status)> done;
+  };
+
+  void Run();
+  std::vector<Item> Take();
+  void CommitAll(std::vector<Item> items);
+  void CommitGroup(std::vector<Batch>* batches,
+                   std::vector<std::function<void(absl::Status)>>* done);
+
+  JobStore& store_;
+  absl::Status failed_;  // the writer's thread only: why batches are refused until a Reset
+  mutable absl::Mutex mutex_;
+  std::deque<Item> items_ ABSL_GUARDED_BY(mutex_);
+  std::size_t depth_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace muster

@@ -1,0 +1,84 @@
+#pragma once
+
+// The store: the journal, the state and the accounting of one controller, in DIR/state.db.
+//
+// One narrow interface, so that a replicated database can stand behind it later. Thread promise:
+// Commit and Checkpoint belong to one thread (CommitQueue's); everything else is safe from any
+// thread beside them and reads what is committed. Invariants: (1) a Commit that returned OK is on
+// the disk; one that did not has changed nothing; (2) versions have no gap; (3) no other process
+// writes while the object lives (DIR/lock); (4) nothing is ever deleted to make room or to start.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/store/batch.h"
+#include "daemon/store/row_writer.h"
+#include "daemon/store/sqlite.h"
+#include "scheduler/model/state_image.h"
+#include "scheduler/runtime/file.h"
+
+namespace muster {
+
+class JobStore {
+ public:
+  // Opens DIR/state.db, or makes it; checks it, and takes it to this program's schema. An error is
+  // one line: the file, what is wrong, the mend. kFailedPrecondition names the process that holds
+  // the directory already.
+  static absl::StatusOr<std::unique_ptr<JobStore>> Open(const std::string& directory);
+  JobStore(const JobStore&) = delete;
+  JobStore& operator=(const JobStore&) = delete;
+  ~JobStore();
+
+  // The state after the last committed entry.
+  absl::StatusOr<StateImage> Load();
+
+  // Makes all batches durable in one transaction, or none. kResourceExhausted: the disk is full;
+  // kUnavailable: the file cannot be written; both may be tried again later. kDataLoss: an I/O
+  // error, after which what is on the disk is unknown until the next start; every later Commit is
+  // refused, and the caller ends the process. kInternal: the batch contradicts what is stored.
+  absl::Status Commit(std::span<const Batch> batches);
+
+  // The program of a submission, by its first id. NotFound when there is none.
+  absl::StatusOr<Program> ReadProgram(JobId submission);
+  // The event that started a step. NotFound when there is none.
+  absl::StatusOr<StepStarted> ReadStep(JobId job, AttemptNumber attempt, StepId step);
+  // Who used a client token, however old; nullopt when nobody did. Submissions only.
+  absl::StatusOr<std::optional<JobId>> FindToken(const std::string& token);
+  // Calls visit(entry) for each entry from `from` on, in order, until it returns false.
+  absl::Status ReadJournal(Version from, const std::function<bool(const JournalEntry&)>& visit);
+
+  // Moves the log into the file when it has grown by `bytes` since the last time. Commit never
+  // does: a commit costs one fsync. kDataLoss as in Commit; other errors only delay it.
+  absl::Status CheckpointAbove(std::uint64_t bytes);
+
+  // Transactions committed since Open.
+  [[nodiscard]] std::uint64_t transactions() const { return transactions_; }
+
+ private:
+  JobStore(LockFile lock, std::unique_ptr<Database> writer, std::unique_ptr<Database> reader,
+           Version version);
+  absl::Status WriteAll(std::span<const Batch> batches);
+  absl::Status CheckSequence(std::span<const Batch> batches) const;
+
+  const LockFile lock_;
+  const std::unique_ptr<Database> writer_;
+  RowWriter rows_;
+  Version version_;                  // of the last committed entry
+  absl::Status lost_;                // the kDataLoss that ended all writing
+  std::uint64_t log_bytes_ = 0;      // of the write-ahead log, after the last commit
+  std::uint64_t checked_bytes_ = 0;  // of it, what the last checkpoint saw
+  std::atomic<std::uint64_t> transactions_ = 0;
+  absl::Mutex mutex_;
+  const std::unique_ptr<Database> reader_ ABSL_PT_GUARDED_BY(mutex_);
+};
+
+}  // namespace muster

@@ -1,0 +1,138 @@
+#include "daemon/store/journal.h"
+
+#include "absl/strings/str_cat.h"
+#include "daemon/store/blob.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+JournalColumns About(const char* kind, JobId job, Time time) {
+  return {kind, static_cast<std::int64_t>(job.value()), time};
+}
+
+JournalColumns AboutNode(const char* kind, Time time) {
+  return {kind, std::nullopt, time};
+}
+
+struct DescribeEvent {
+  JournalColumns operator()(const EpochBegan& e) const { return AboutNode("epoch_began", e.time); }
+  JournalColumns operator()(const JobSubmitted& e) const {
+    return About("job_submitted", e.first, e.time);
+  }
+  JournalColumns operator()(const JobHeld& e) const { return About("job_held", e.job, e.time); }
+  JournalColumns operator()(const AttemptStarted& e) const {
+    return About("attempt_started", e.job, e.time);
+  }
+  JournalColumns operator()(const RunReported& e) const {
+    return About("run_reported", e.report.job,
+                 std::visit([](const auto& fact) { return fact.time; }, e.report.fact));
+  }
+  JournalColumns operator()(const AttemptEnding& e) const {
+    return About("attempt_ending", e.job, e.time);
+  }
+  JournalColumns operator()(const StepStarted& e) const {
+    return About("step_started", e.job, e.time);
+  }
+  JournalColumns operator()(const JobEnded& e) const { return About("job_ended", e.job, e.time); }
+  JournalColumns operator()(const NodeRegistered& e) const {
+    return AboutNode("node_registered", e.time);
+  }
+  JournalColumns operator()(const NodeLost& e) const { return AboutNode("node_lost", e.time); }
+  JournalColumns operator()(const NodeDrained& e) const {
+    return AboutNode("node_drained", e.time);
+  }
+  JournalColumns operator()(const AttemptQuarantined& e) const {
+    return About("attempt_quarantined", e.attempt.job, e.time);
+  }
+};
+
+std::string Where(const Database& database, const char* table, std::uint64_t key) {
+  return absl::StrCat(database.path(), ": ", table, " ", key);
+}
+
+// Puts the spec and the program back into a submission's event.
+absl::Status Complete(Database& database, Statement& submission, JobSubmitted* event) {
+  submission.Start(event->first.value());
+  ASSIGN_OR_RETURN(const bool found, submission.Next());
+  const std::string where = Where(database, "submission", event->first.value());
+  if (!found) {
+    return Unreadable(where, "in the journal only");
+  }
+  RETURN_IF_ERROR(Decode<wire::JobSpec>(submission.Bytes(0), where, &event->spec));
+  RETURN_IF_ERROR(Decode<wire::Program>(submission.Bytes(1), where, &event->program));
+  submission.Reset();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+JournalColumns ColumnsOf(const Event& event) {
+  return std::visit(DescribeEvent(), event);
+}
+
+std::optional<std::int64_t> TimeColumn(Time time) {
+  return time == kNoTime ? std::nullopt : std::optional(time.time_since_epoch().count());
+}
+
+absl::Status ReadJournalRows(Database& database, Version from,
+                             const std::function<bool(const JournalEntry&)>& visit) {
+  Transaction transaction(database);
+  RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
+  Statement rows(database,
+                 "SELECT version, payload FROM journal WHERE version >= ? ORDER BY version");
+  Statement submission(database,
+                       "SELECT spec, payload FROM submissions JOIN programs ON submission = first "
+                       "WHERE first = ?");
+  rows.Start(from.value());
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return absl::OkStatus();
+    }
+    JournalEntry entry;
+    const std::string where = Where(database, "journal entry", rows.Unsigned(0));
+    RETURN_IF_ERROR(Decode<wire::JournalEntry>(rows.Bytes(1), where, &entry));
+    if (auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
+      RETURN_IF_ERROR(Complete(database, submission, submitted));
+    }
+    if (!visit(entry)) {
+      return absl::OkStatus();
+    }
+  }
+}
+
+absl::StatusOr<Program> ReadProgramRow(Database& database, JobId submission) {
+  Statement row(database, "SELECT payload FROM programs WHERE submission = ?");
+  row.Start(submission.value());
+  ASSIGN_OR_RETURN(const bool found, row.Next());
+  const std::string where = Where(database, "submission", submission.value());
+  if (!found) {
+    return absl::NotFoundError(absl::StrCat(where, ": unknown"));
+  }
+  Program program;
+  RETURN_IF_ERROR(Decode<wire::Program>(row.Bytes(0), where, &program));
+  return program;
+}
+
+absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNumber attempt,
+                                        StepId step) {
+  Statement row(database,
+                "SELECT journal.payload FROM steps JOIN journal USING (version) "
+                "WHERE steps.job = ? AND steps.attempt = ? AND steps.step = ?");
+  row.Start(job.value(), attempt.value(), step.value());
+  ASSIGN_OR_RETURN(const bool found, row.Next());
+  const std::string where = absl::StrCat(database.path(), ": step ", job.value(), ".",
+                                         attempt.value(), ".", step.value());
+  if (!found) {
+    return absl::NotFoundError(absl::StrCat(where, ": unknown"));
+  }
+  JournalEntry entry;
+  RETURN_IF_ERROR(Decode<wire::JournalEntry>(row.Bytes(0), where, &entry));
+  if (auto* started = std::get_if<StepStarted>(&entry.event)) {
+    return std::move(*started);
+  }
+  return Unreadable(where, "another event than its start");
+}
+
+}  // namespace muster

@@ -1,0 +1,42 @@
+#pragma once
+
+// The journal as rows: what its columns say of an event, and reading entries back.
+//
+// Thread promise: the functions belong to the thread of their database. Invariants: (1) the spec
+// and the program of a submission are kept once, in rows of their own; reading puts them back;
+// (2) an entry read equals the entry written.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/store/sqlite.h"
+#include "scheduler/model/event.h"
+
+namespace muster {
+
+// The columns of a journal row beside the payload.
+struct JournalColumns {
+  const char* kind;  // the wire's name of the event
+  std::optional<std::int64_t> job;
+  Time time = kNoTime;
+};
+JournalColumns ColumnsOf(const Event& event);
+
+// Milliseconds since 1970; nullopt (NULL) for kNoTime.
+std::optional<std::int64_t> TimeColumn(Time time);
+
+// Calls visit(entry) for each entry from `from` on, in order, until it returns false.
+absl::Status ReadJournalRows(Database& database, Version from,
+                             const std::function<bool(const JournalEntry&)>& visit);
+
+// The program of a submission. NotFound when there is no such submission.
+absl::StatusOr<Program> ReadProgramRow(Database& database, JobId submission);
+
+// The event that started a step. NotFound when there is none.
+absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNumber attempt,
+                                        StepId step);
+
+}  // namespace muster

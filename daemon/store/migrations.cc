@@ -1,0 +1,168 @@
+#include "daemon/store/migrations.h"
+
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+// "MUST", in the file's header: tells our file from another program's.
+constexpr std::int64_t kApplicationId = 0x4d555354;
+
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE journal (
+  version INTEGER PRIMARY KEY,
+  time    INTEGER,
+  kind    TEXT NOT NULL,
+  job     INTEGER,
+  payload BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE submissions (
+  first     INTEGER PRIMARY KEY,
+  count     INTEGER NOT NULL CHECK (count >= 1),
+  open      INTEGER NOT NULL CHECK (open BETWEEN 0 AND count),
+  version   INTEGER NOT NULL,
+  token     TEXT NOT NULL,
+  submitted INTEGER NOT NULL,
+  spec      BLOB NOT NULL
+) STRICT;
+CREATE INDEX submissions_open ON submissions (first) WHERE open > 0;
+CREATE INDEX submissions_token ON submissions (token) WHERE token <> '';
+
+CREATE TABLE programs (
+  submission INTEGER PRIMARY KEY REFERENCES submissions (first),
+  payload    BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE jobs (
+  id         INTEGER PRIMARY KEY,
+  submission INTEGER NOT NULL REFERENCES submissions (first),
+  payload    BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE history (
+  id            INTEGER PRIMARY KEY,
+  submission    INTEGER NOT NULL REFERENCES submissions (first),
+  array_index   INTEGER,
+  user          TEXT NOT NULL,
+  account       TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  state         TEXT NOT NULL,
+  submitted     INTEGER,
+  started       INTEGER,
+  ended         INTEGER NOT NULL,
+  nodes         TEXT NOT NULL,
+  cpus          INTEGER NOT NULL,
+  memory        INTEGER NOT NULL,
+  gpus          INTEGER NOT NULL,
+  exit_code     INTEGER NOT NULL,
+  exit_signal   INTEGER NOT NULL,
+  user_cpu_ms   INTEGER NOT NULL,
+  system_cpu_ms INTEGER NOT NULL,
+  peak_memory   INTEGER NOT NULL,
+  detail        BLOB NOT NULL
+) STRICT;
+CREATE INDEX history_ended ON history (ended);
+CREATE INDEX history_user ON history (user, ended);
+CREATE INDEX history_submission ON history (submission, array_index);
+
+CREATE TABLE attempts (
+  job           INTEGER NOT NULL,
+  number        INTEGER NOT NULL,
+  started       INTEGER,
+  ended         INTEGER,
+  nodes         TEXT NOT NULL,
+  cpus          INTEGER NOT NULL,
+  memory        INTEGER NOT NULL,
+  gpus          INTEGER NOT NULL,
+  exit_code     INTEGER NOT NULL,
+  exit_signal   INTEGER NOT NULL,
+  cause         TEXT NOT NULL,
+  user_cpu_ms   INTEGER NOT NULL,
+  system_cpu_ms INTEGER NOT NULL,
+  peak_memory   INTEGER NOT NULL,
+  binding       TEXT NOT NULL,
+  detail        BLOB NOT NULL,
+  PRIMARY KEY (job, number)
+) STRICT;
+
+CREATE TABLE steps (
+  job           INTEGER NOT NULL,
+  attempt       INTEGER NOT NULL,
+  step          INTEGER NOT NULL,
+  version       INTEGER REFERENCES journal (version),
+  token         TEXT NOT NULL DEFAULT '',
+  name          TEXT NOT NULL DEFAULT '',
+  started       INTEGER,
+  ended         INTEGER,
+  exit_code     INTEGER NOT NULL DEFAULT 0,
+  exit_signal   INTEGER NOT NULL DEFAULT 0,
+  user_cpu_ms   INTEGER NOT NULL DEFAULT 0,
+  system_cpu_ms INTEGER NOT NULL DEFAULT 0,
+  peak_memory   INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (job, attempt, step)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE nodes (
+  id      INTEGER PRIMARY KEY,
+  name    TEXT NOT NULL,
+  payload BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE meta (
+  key   TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<Migration, 1> kMigrations = {{{1, kVersion1}}};
+
+absl::Status Take(Database& database, const Migration& migration) {
+  Transaction transaction(database);
+  RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kWrite));
+  RETURN_IF_ERROR(database.Execute(migration.sql));
+  RETURN_IF_ERROR(database.Execute(absl::StrCat("PRAGMA application_id = ", kApplicationId)));
+  RETURN_IF_ERROR(database.Execute(absl::StrCat("PRAGMA user_version = ", migration.version)));
+  return transaction.Commit();
+}
+
+}  // namespace
+
+std::span<const Migration> Migrations() {
+  return kMigrations;
+}
+
+absl::Status CheckSchema(Database& database, std::span<const Migration> migrations) {
+  const std::int64_t newest = migrations.empty() ? 0 : migrations.back().version;
+  ASSIGN_OR_RETURN(const std::int64_t version, database.ReadInteger("PRAGMA user_version"));
+  ASSIGN_OR_RETURN(const std::int64_t owner, database.ReadInteger("PRAGMA application_id"));
+  ASSIGN_OR_RETURN(const std::int64_t objects,
+                   database.ReadInteger("SELECT count(*) FROM sqlite_schema"));
+  const bool fresh = objects == 0 && version == 0;
+  if (owner != kApplicationId && !fresh) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        database.path(), ": not a database of Muster; move it away or choose another directory"));
+  }
+  if (version > newest) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(database.path(), ": written by a newer Muster (schema ", version,
+                     ", this program knows ", newest, "); start that version instead"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Migrate(Database& database, std::span<const Migration> migrations) {
+  RETURN_IF_ERROR(CheckSchema(database, migrations));
+  ASSIGN_OR_RETURN(const std::int64_t version, database.ReadInteger("PRAGMA user_version"));
+  for (const Migration& migration : migrations) {
+    if (migration.version > version) {
+      RETURN_IF_ERROR(Take(database, migration));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,175 @@
+#include "daemon/store/row_writer.h"
+
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "daemon/store/blob.h"
+#include "daemon/store/journal.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+// True when the submission alone says all there is to say of the job.
+bool IsAsSubmitted(const Job& job) {
+  return job.spec != nullptr && job.state == JobState::kPending && !job.attempt.has_value() &&
+         !job.last_attempt.valid() && job.held == job.spec->held;
+}
+
+// The first id that this batch submits; jobs from there on have no row yet.
+JobId FirstNewJob(const Batch& batch) {
+  for (const JournalEntry& entry : batch.entries) {
+    if (const auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
+      return submitted->first;
+    }
+  }
+  return JobId(std::numeric_limits<JobId::rep>::max());
+}
+
+std::optional<std::int64_t> ArrayIndexColumn(const std::string& task) {
+  std::int64_t index = 0;
+  return absl::SimpleAtoi(task, &index) ? std::optional(index) : std::nullopt;
+}
+
+// "verified 6, differs 1": how many ranks each verdict was given.
+std::string BindingColumn(const std::vector<RankView>& ranks) {
+  std::map<std::string, int> counts;
+  for (const RankView& rank : ranks) {
+    ++counts[rank.verdict];
+  }
+  return absl::StrJoin(counts, ", ", absl::PairFormatter(" "));
+}
+
+// The first rank's that failed, else success.
+ExitStatus FirstFailure(const std::vector<RankExit>& ranks) {
+  for (const RankExit& rank : ranks) {
+    if (!rank.status.success()) {
+      return rank.status;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+absl::Status RowWriter::Write(const Batch& batch) {
+  for (const JournalEntry& entry : batch.entries) {
+    RETURN_IF_ERROR(WriteEntry(entry));
+  }
+  const JobId first_new = FirstNewJob(batch);
+  for (const Job& job : batch.jobs) {
+    RETURN_IF_ERROR(WriteJob(job, first_new));
+  }
+  for (const EndedJob& ended : batch.ended) {
+    RETURN_IF_ERROR(WriteEnded(ended));
+  }
+  for (const EndedAttempt& ended : batch.attempts) {
+    RETURN_IF_ERROR(WriteAttempt(ended));
+  }
+  for (const Node& node : batch.nodes) {
+    RETURN_IF_ERROR(WriteNode(node));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RowWriter::WriteEntry(const JournalEntry& entry) {
+  if (const auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
+    return WriteSubmission(entry, *submitted);
+  }
+  Encode<wire::JournalEntry>(entry, &payload_);
+  const JournalColumns columns = ColumnsOf(entry.event);
+  RETURN_IF_ERROR(insert_entry_.Run(entry.version.value(), TimeColumn(columns.time), columns.kind,
+                                    columns.job, Blob{payload_}));
+  return WriteEvent(entry.version, entry.event);
+}
+
+absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
+  if (const auto* began = std::get_if<EpochBegan>(&event)) {
+    return put_meta_.Run("epoch", began->epoch.value());
+  }
+  if (const auto* started = std::get_if<StepStarted>(&event)) {
+    return WriteStep(version, *started);
+  }
+  if (const auto* reported = std::get_if<RunReported>(&event)) {
+    if (const auto* ended = std::get_if<StepEnded>(&reported->report.fact)) {
+      return WriteStepEnd(reported->report, *ended);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The spec and the program go into rows of their own and not, a second time, into the journal.
+absl::Status RowWriter::WriteSubmission(const JournalEntry& entry, const JobSubmitted& event) {
+  wire::JournalEntry message;
+  ToWire(entry, &message);
+  wire::JobSubmitted& submitted = *message.mutable_job_submitted();
+  const std::string spec = submitted.spec().SerializeAsString();
+  const std::string program = submitted.program().SerializeAsString();
+  submitted.clear_spec();
+  submitted.clear_program();
+  message.SerializeToString(&payload_);
+  const JournalColumns columns = ColumnsOf(entry.event);
+  RETURN_IF_ERROR(insert_entry_.Run(entry.version.value(), TimeColumn(columns.time), columns.kind,
+                                    columns.job, Blob{payload_}));
+  RETURN_IF_ERROR(insert_submission_.Run(
+      event.first.value(), event.count, event.count, entry.version.value(), event.token,
+      std::int64_t{event.time.time_since_epoch().count()}, Blob{spec}));
+  return insert_program_.Run(event.first.value(), Blob{program});
+}
+
+absl::Status RowWriter::WriteStep(Version version, const StepStarted& event) {
+  return insert_step_.Run(event.job.value(), event.attempt.value(), event.step.value(),
+                          version.value(), event.token, event.name, TimeColumn(event.time));
+}
+
+absl::Status RowWriter::WriteStepEnd(const Report& report, const StepEnded& ended) {
+  const ExitStatus status = FirstFailure(ended.ranks);
+  return end_step_.Run(
+      report.job.value(), report.attempt.value(), ended.step.value(), TimeColumn(ended.time),
+      status.code, status.signal, std::int64_t{ended.usage.user_cpu.count()},
+      std::int64_t{ended.usage.system_cpu.count()}, ended.usage.peak_memory.value());
+}
+
+absl::Status RowWriter::WriteJob(const Job& job, JobId first_new) {
+  if (!IsAsSubmitted(job)) {
+    Encode<wire::Job>(job, &payload_);
+    return put_job_.Run(job.id.value(), job.submission.value(), Blob{payload_});
+  }
+  return job.submission >= first_new ? absl::OkStatus() : delete_job_.Run(job.id.value());
+}
+
+absl::Status RowWriter::WriteEnded(const EndedJob& ended) {
+  const JobView& job = ended.detail.job;
+  Encode<wire::JobDetail>(ended.detail, &payload_);
+  RETURN_IF_ERROR(delete_job_.Run(ended.id.value()));
+  RETURN_IF_ERROR(close_element_.Run(ended.submission.value()));
+  return insert_history_.Run(
+      ended.id.value(), ended.submission.value(), ArrayIndexColumn(job.array_task_id), job.user,
+      job.account, job.name, job.state, TimeColumn(job.submit_time), TimeColumn(job.start_time),
+      std::int64_t{job.end_time.time_since_epoch().count()}, absl::StrJoin(job.nodes, ","),
+      job.cpus, job.memory.value(), job.gpus, job.exit_code, job.exit_signal,
+      std::int64_t{job.usage.user_cpu.count()}, std::int64_t{job.usage.system_cpu.count()},
+      job.usage.peak_memory.value(), Blob{payload_});
+}
+
+absl::Status RowWriter::WriteAttempt(const EndedAttempt& ended) {
+  const AttemptView& attempt = ended.attempt;
+  Encode<wire::AttemptView>(attempt, &payload_);
+  return insert_attempt_.Run(
+      ended.job.value(), attempt.number.value(), TimeColumn(attempt.start_time),
+      TimeColumn(attempt.end_time), absl::StrJoin(attempt.nodes, ","), attempt.cpus,
+      attempt.memory.value(), attempt.gpus, attempt.exit.code, attempt.exit.signal, attempt.cause,
+      std::int64_t{attempt.usage.user_cpu.count()}, std::int64_t{attempt.usage.system_cpu.count()},
+      attempt.usage.peak_memory.value(), BindingColumn(attempt.ranks), Blob{payload_});
+}
+
+absl::Status RowWriter::WriteNode(const Node& node) {
+  Encode<wire::Node>(node, &payload_);
+  return put_node_.Run(node.id.value(), node.name, Blob{payload_});
+}
+
+}  // namespace muster

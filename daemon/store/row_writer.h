@@ -1,0 +1,73 @@
+#pragma once
+
+// Batches as rows: the writing half of the schema. The caller holds the transaction.
+//
+// Thread promise: belongs to the thread of its database. Invariants: (1) every entry becomes one
+// journal row; (2) a live job has a jobs row exactly while it differs from what was submitted; (3)
+// an ended job moves from jobs to history and its submission has one open element less.
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "daemon/store/batch.h"
+#include "daemon/store/sqlite.h"
+
+namespace muster {
+
+class RowWriter {
+ public:
+  explicit RowWriter(Database& database) : database_(database) {}
+
+  absl::Status Write(const Batch& batch);
+
+ private:
+  absl::Status WriteEntry(const JournalEntry& entry);
+  absl::Status WriteEvent(Version version, const Event& event);
+  absl::Status WriteSubmission(const JournalEntry& entry, const JobSubmitted& event);
+  absl::Status WriteStep(Version version, const StepStarted& event);
+  absl::Status WriteStepEnd(const Report& report, const StepEnded& ended);
+  absl::Status WriteJob(const Job& job, JobId first_new);
+  absl::Status WriteEnded(const EndedJob& ended);
+  absl::Status WriteAttempt(const EndedAttempt& ended);
+  absl::Status WriteNode(const Node& node);
+
+  Database& database_;
+  std::string payload_;  // reused, to save an allocation a row
+  Statement insert_entry_{database_, "INSERT INTO journal VALUES (?, ?, ?, ?, ?)"};
+  Statement insert_submission_{database_, "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)"};
+  Statement insert_program_{database_, "INSERT INTO programs VALUES (?, ?)"};
+  Statement close_element_{database_, "UPDATE submissions SET open = open - 1 WHERE first = ?"};
+  Statement put_job_{database_,
+                     "INSERT INTO jobs VALUES (?, ?, ?) "
+                     "ON CONFLICT (id) DO UPDATE SET payload = excluded.payload"};
+  Statement delete_job_{database_, "DELETE FROM jobs WHERE id = ?"};
+  Statement insert_history_{database_,
+                            "INSERT INTO history VALUES "
+                            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
+  Statement insert_attempt_{database_,
+                            "INSERT INTO attempts VALUES "
+                            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
+  Statement insert_step_{database_,
+                         "INSERT INTO steps (job, attempt, step, version, token, name, started) "
+                         "VALUES (?, ?, ?, ?, ?, ?, ?)"};
+  // Each node reports the end of its ranks: the last time, the first failure, the sum of the usage.
+  Statement end_step_{
+      database_,
+      "INSERT INTO steps (job, attempt, step, ended, exit_code, exit_signal, user_cpu_ms, "
+      "system_cpu_ms, peak_memory) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+      "ON CONFLICT (job, attempt, step) DO UPDATE SET "
+      "ended = max(coalesce(ended, 0), coalesce(excluded.ended, 0)), "
+      "exit_code = iif(exit_code = 0 AND exit_signal = 0, excluded.exit_code, exit_code), "
+      "exit_signal = iif(exit_code = 0 AND exit_signal = 0, excluded.exit_signal, exit_signal), "
+      "user_cpu_ms = user_cpu_ms + excluded.user_cpu_ms, "
+      "system_cpu_ms = system_cpu_ms + excluded.system_cpu_ms, "
+      "peak_memory = max(peak_memory, excluded.peak_memory)"};
+  Statement put_node_{database_,
+                      "INSERT INTO nodes VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+                      "name = excluded.name, payload = excluded.payload"};
+  Statement put_meta_{database_,
+                      "INSERT INTO meta VALUES (?, ?) "
+                      "ON CONFLICT (key) DO UPDATE SET value = excluded.value"};
+};
+
+}  // namespace muster

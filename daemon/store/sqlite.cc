@@ -1,0 +1,228 @@
+#include "daemon/store/sqlite.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster {
+namespace {
+
+constexpr int kBusyMilliseconds = 5000;
+
+bool MeansFull(int code, int error) {
+  if (code == SQLITE_FULL) {
+    return true;
+  }
+  const bool syncing = code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+  return (code & 0xff) == SQLITE_IOERR && !syncing &&
+         (error == ENOSPC || error == EDQUOT || error == EFBIG);
+}
+
+absl::Status Classify(int code, int error, const std::string& what) {
+  if (MeansFull(code, error)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(what, "; free space on its file system, or raise the quota"));
+  }
+  switch (code & 0xff) {
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return absl::UnavailableError(
+          absl::StrCat(what, "; make the file and its directory writable by this user"));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return absl::UnavailableError(
+          absl::StrCat(what, "; stop the other program that has the file open"));
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return absl::DataLossError(absl::StrCat(
+          what, "; restore the file from a backup, or move it away to begin with an empty state"));
+    case SQLITE_IOERR:
+      return absl::DataLossError(
+          absl::StrCat(what, "; look for disk errors in the kernel's log, then start again"));
+    default:
+      return absl::InternalError(what);
+  }
+}
+
+absl::Status MakeError(const std::string& path, sqlite3* handle, int code) {
+  const int error = handle == nullptr ? 0 : sqlite3_system_errno(handle);
+  std::string what =
+      absl::StrCat(path, ": ", handle == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle));
+  if ((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) {
+    const std::string cause = error == 0 ? "" : ", " + std::generic_category().message(error);
+    absl::StrAppend(&what, " (SQLite's code ", code, cause, ")");
+  }
+  return Classify(code, error, what);
+}
+
+// The log and the shared memory beside the file take its mode, so it is ours alone from the start.
+absl::Status MakePrivateFile(const std::string& path) {
+  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid()) {
+    const int error = errno;
+    const bool full = error == ENOSPC || error == EDQUOT;
+    return Classify(full ? SQLITE_FULL : SQLITE_CANTOPEN, error,
+                    absl::StrCat(path, ": cannot open: ", std::generic_category().message(error)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path, Mode mode) {
+  int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  if (mode == Mode::kReadWrite) {
+    RETURN_IF_ERROR(MakePrivateFile(path));
+    flags |= SQLITE_OPEN_READWRITE;
+  } else {
+    flags |= SQLITE_OPEN_READONLY;
+  }
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  if (code != SQLITE_OK) {
+    const absl::Status status = MakeError(path, handle, code);
+    sqlite3_close_v2(handle);
+    return status;
+  }
+  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  return std::unique_ptr<Database>(new Database(path, handle));
+}
+
+Database::~Database() {
+  sqlite3_close_v2(handle_);
+}
+
+absl::Status Database::LastError() const {
+  return MakeError(path_, handle_, sqlite3_extended_errcode(handle_));
+}
+
+absl::Status Database::Execute(const std::string& sql) {
+  if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return LastError();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::int64_t> Database::ReadInteger(const std::string& sql) {
+  Statement statement(*this, sql);
+  ASSIGN_OR_RETURN(const bool row, statement.Next());
+  return row ? statement.Integer(0) : 0;
+}
+
+Statement::Statement(Database& database, const std::string& sql) : database_(database) {
+  const int code = sqlite3_prepare_v3(database.handle(), sql.c_str(), -1, SQLITE_PREPARE_PERSISTENT,
+                                      &statement_, nullptr);
+  prepared_ = code == SQLITE_OK;
+  if (!prepared_) {
+    failed_ = database.LastError();
+  }
+}
+
+Statement::~Statement() {
+  sqlite3_finalize(statement_);
+}
+
+absl::StatusOr<bool> Statement::Next() {
+  RETURN_IF_ERROR(failed_);
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) {
+    return true;
+  }
+  if (code == SQLITE_DONE) {
+    Reset();
+    return false;
+  }
+  const absl::Status status = database_.LastError();
+  Reset();
+  return status;
+}
+
+void Statement::Reset() {
+  if (prepared_) {
+    sqlite3_reset(statement_);
+    failed_ = absl::OkStatus();
+  }
+}
+
+void Statement::Keep(int code) {
+  if (code != SQLITE_OK && failed_.ok()) {
+    failed_ = database_.LastError();
+  }
+}
+
+void Statement::CheckAllBound(int bound) const {
+  MUSTER_CHECK(!prepared_ || sqlite3_bind_parameter_count(statement_) == bound);
+}
+
+void Statement::Bind(int index, std::int64_t value) {
+  Keep(sqlite3_bind_int64(statement_, index, value));
+}
+
+void Statement::Bind(int index, std::string_view value) {
+  Keep(sqlite3_bind_text64(statement_, index, value.data() == nullptr ? "" : value.data(),
+                           value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+void Statement::Bind(int index, Blob value) {
+  Keep(sqlite3_bind_blob64(statement_, index,
+                           value.bytes.data() == nullptr ? "" : value.bytes.data(),
+                           value.bytes.size(), SQLITE_STATIC));
+}
+
+void Statement::Bind(int index, std::optional<std::int64_t> value) {
+  Keep(value.has_value() ? sqlite3_bind_int64(statement_, index, *value)
+                         : sqlite3_bind_null(statement_, index));
+}
+
+bool Statement::IsNull(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+std::int64_t Statement::Integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+std::string_view Statement::Text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return text == nullptr
+             ? std::string_view()
+             : std::string_view(text,
+                                static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+}
+
+std::string_view Statement::Bytes(int column) const {
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  return bytes == nullptr
+             ? std::string_view()
+             : std::string_view(bytes,
+                                static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+}
+
+absl::Status Transaction::Begin(Kind kind) {
+  RETURN_IF_ERROR(database_.Execute(kind == Kind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN"));
+  open_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status Transaction::Commit() {
+  RETURN_IF_ERROR(database_.Execute("COMMIT"));
+  open_ = false;
+  return absl::OkStatus();
+}
+
+// Some failures have rolled back already; then there is nothing to do.
+Transaction::~Transaction() {
+  if (open_ && sqlite3_get_autocommit(database_.handle()) == 0) {
+    sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+}
+
+}  // namespace muster

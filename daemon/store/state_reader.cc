@@ -1,0 +1,227 @@
+#include "daemon/store/state_reader.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/store/blob.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/array.h"
+
+namespace muster {
+namespace {
+
+// One row of submissions that has elements left.
+struct Submission {
+  JobId first;
+  std::uint32_t count = 0;
+  std::uint32_t open = 0;
+  Time submitted = kNoTime;
+  std::shared_ptr<const JobSpec> spec;
+};
+
+// Jobs of all open submissions, by walking submissions and jobs side by side in the order of ids.
+class JobsReader {
+ public:
+  explicit JobsReader(Database& database) : database_(database) {}
+
+  absl::StatusOr<std::vector<Job>> Read();
+
+ private:
+  absl::Status NextJob();
+  absl::StatusOr<Submission> ReadSubmission();
+  absl::StatusOr<std::vector<std::uint64_t>> EndedIds(const Submission& submission);
+  absl::Status Expand(const Submission& submission, std::vector<Job>* jobs);
+  absl::StatusOr<Job> TakeStored(const Submission& submission);
+  std::string Where(const char* table, JobId id) const {
+    return absl::StrCat(database_.path(), ": ", table, " ", id.value());
+  }
+
+  Database& database_;
+  Statement submissions_{database_,
+                         "SELECT first, count, open, submitted, spec FROM submissions "
+                         "WHERE open > 0 ORDER BY first"};
+  Statement jobs_{database_, "SELECT id, payload FROM jobs ORDER BY id"};
+  Statement ended_{database_, "SELECT id FROM history WHERE submission = ?"};
+  JobId stored_;  // the id in the current row of jobs_; 0 after the last
+};
+
+absl::StatusOr<std::vector<Job>> JobsReader::Read() {
+  std::vector<Job> jobs;
+  RETURN_IF_ERROR(NextJob());
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, submissions_.Next());
+    if (!more) {
+      break;
+    }
+    ASSIGN_OR_RETURN(const Submission submission, ReadSubmission());
+    RETURN_IF_ERROR(Expand(submission, &jobs));
+  }
+  if (stored_.valid()) {
+    return Unreadable(Where("job", stored_), "belongs to no open submission");
+  }
+  return jobs;
+}
+
+absl::Status JobsReader::NextJob() {
+  ASSIGN_OR_RETURN(const bool more, jobs_.Next());
+  stored_ = more ? JobId(jobs_.Unsigned(0)) : JobId();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Submission> JobsReader::ReadSubmission() {
+  Submission submission;
+  submission.first = JobId(submissions_.Unsigned(0));
+  submission.count = static_cast<std::uint32_t>(submissions_.Integer(1));
+  submission.open = static_cast<std::uint32_t>(submissions_.Integer(2));
+  submission.submitted = Time(Duration(submissions_.Integer(3)));
+  auto spec = std::make_shared<JobSpec>();
+  const std::string where = Where("submission", submission.first);
+  RETURN_IF_ERROR(Decode<wire::JobSpec>(submissions_.Bytes(4), where, spec.get()));
+  const std::uint32_t elements = spec->array.has_value() ? ElementCount(*spec->array) : 1;
+  if (elements != submission.count) {
+    return Unreadable(where,
+                      absl::StrCat("of ", submission.count, " jobs, its array of ", elements));
+  }
+  submission.spec = std::move(spec);
+  return submission;
+}
+
+absl::StatusOr<std::vector<std::uint64_t>> JobsReader::EndedIds(const Submission& submission) {
+  std::vector<std::uint64_t> ids;
+  if (submission.open == submission.count) {
+    return ids;
+  }
+  ended_.Start(submission.first.value());
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, ended_.Next());
+    if (!more) {
+      break;
+    }
+    ids.push_back(ended_.Unsigned(0));
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+absl::Status JobsReader::Expand(const Submission& submission, std::vector<Job>* jobs) {
+  ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ended, EndedIds(submission));
+  if (submission.count - ended.size() != submission.open) {
+    return Unreadable(Where("submission", submission.first),
+                      absl::StrCat("counts ", submission.open, " open jobs of ", submission.count,
+                                   ", but ", ended.size(), " ended"));
+  }
+  for (std::uint32_t ordinal = 0; ordinal < submission.count; ++ordinal) {
+    const JobId id(submission.first.value() + ordinal);
+    if (std::binary_search(ended.begin(), ended.end(), id.value())) {
+      continue;
+    }
+    if (stored_ == id) {
+      ASSIGN_OR_RETURN(Job stored, TakeStored(submission));
+      jobs->push_back(std::move(stored));
+      continue;
+    }
+    Job job;
+    job.id = id;
+    job.submission = submission.first;
+    if (submission.spec->array.has_value()) {
+      job.array_index = ElementIndexAt(*submission.spec->array, ordinal);
+    }
+    job.spec = submission.spec;
+    job.held = submission.spec->held;
+    job.submitted = submission.submitted;
+    jobs->push_back(std::move(job));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Job> JobsReader::TakeStored(const Submission& submission) {
+  Job job;
+  RETURN_IF_ERROR(Decode<wire::Job>(jobs_.Bytes(1), Where("job", stored_), &job));
+  job.spec = submission.spec;
+  RETURN_IF_ERROR(NextJob());
+  return job;
+}
+
+absl::StatusOr<std::vector<Node>> ReadNodes(Database& database) {
+  std::vector<Node> nodes;
+  Statement rows(database, "SELECT id, payload FROM nodes ORDER BY id");
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return nodes;
+    }
+    Node node;
+    const std::string where = absl::StrCat(database.path(), ": node ", rows.Integer(0));
+    RETURN_IF_ERROR(Decode<wire::Node>(rows.Bytes(1), where, &node));
+    nodes.push_back(std::move(node));
+  }
+}
+
+// Rows (version, token, job, step), newest first, as owners behind their versions.
+using VersionedToken = std::pair<std::uint64_t, TokenOwner>;
+absl::Status CollectTokens(Statement& rows, std::vector<VersionedToken>* tokens) {
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return absl::OkStatus();
+    }
+    tokens->push_back(
+        {rows.Unsigned(0), TokenOwner{std::string(rows.Text(1)), JobId(rows.Unsigned(2)),
+                                      StepId(static_cast<std::uint32_t>(rows.Integer(3)))}});
+  }
+}
+
+absl::StatusOr<std::vector<TokenOwner>> ReadTokens(Database& database) {
+  std::vector<VersionedToken> found;
+  Statement submissions(database,
+                        "SELECT version, token, first, 0 FROM submissions WHERE token <> '' "
+                        "ORDER BY first DESC LIMIT ?");
+  submissions.Start(kTokensKept);
+  RETURN_IF_ERROR(CollectTokens(submissions, &found));
+  Statement steps(database,
+                  "SELECT steps.version, token, job, step FROM jobs "
+                  "CROSS JOIN steps ON steps.job = jobs.id WHERE token <> ''");
+  RETURN_IF_ERROR(CollectTokens(steps, &found));
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  const std::size_t kept = std::min<std::size_t>(found.size(), kTokensKept);
+  std::vector<TokenOwner> tokens;
+  tokens.reserve(kept);
+  for (std::size_t i = found.size() - kept; i < found.size(); ++i) {
+    tokens.push_back(std::move(found[i].second));
+  }
+  return tokens;
+}
+
+}  // namespace
+
+absl::StatusOr<Version> ReadVersion(Database& database) {
+  ASSIGN_OR_RETURN(const std::int64_t version,
+                   database.ReadInteger("SELECT max(version) FROM journal"));
+  return Version(static_cast<std::uint64_t>(version));
+}
+
+absl::StatusOr<StateImage> ReadState(Database& database) {
+  Transaction transaction(database);
+  RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
+  StateImage image;
+  ASSIGN_OR_RETURN(image.version, ReadVersion(database));
+  ASSIGN_OR_RETURN(const std::int64_t epoch,
+                   database.ReadInteger("SELECT value FROM meta WHERE key = 'epoch'"));
+  image.epoch = Epoch(static_cast<std::uint64_t>(epoch));
+  ASSIGN_OR_RETURN(const std::int64_t last_job,
+                   database.ReadInteger(
+                       "SELECT first + count - 1 FROM submissions ORDER BY first DESC LIMIT 1"));
+  image.next_job = JobId(static_cast<std::uint64_t>(last_job)).Next();
+  ASSIGN_OR_RETURN(const std::int64_t last_node, database.ReadInteger("SELECT max(id) FROM nodes"));
+  image.next_node = NodeId(static_cast<std::uint32_t>(last_node)).Next();
+  ASSIGN_OR_RETURN(image.nodes, ReadNodes(database));
+  JobsReader jobs(database);
+  ASSIGN_OR_RETURN(image.jobs, jobs.Read());
+  ASSIGN_OR_RETURN(image.tokens, ReadTokens(database));
+  return image;
+}
+
+}  // namespace muster
