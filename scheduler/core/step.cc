@@ -139,11 +139,25 @@ std::string StepName(const Program& program) {
   return slash == std::string::npos ? command : command.substr(slash + 1);
 }
 
+// Where a step that a retry asks for again was placed; nothing once it has ended.
+Allocation PlacementOf(const ClusterState& state, const TokenOwner& owner) {
+  const Job* job = state.FindJob(owner.job);
+  if (job != nullptr && job->attempt.has_value()) {
+    for (const StepRun& step : job->attempt->steps) {
+      if (step.id == owner.step) {
+        return step.placement;
+      }
+    }
+  }
+  return Allocation();
+}
+
 Turn On(const ClusterState& state, const StartStep& input, Time now, const PolicyConfig&) {
   if (const TokenOwner* owner = state.FindToken(input.token)) {
     Turn turn;
     turn.job = owner->job;
     turn.step = owner->step;
+    turn.placement = PlacementOf(state, *owner);
     return turn;
   }
   const Job* job = state.FindJob(input.job);
@@ -164,6 +178,7 @@ Turn On(const ClusterState& state, const StartStep& input, Time now, const Polic
   Turn turn;
   turn.job = job->id;
   turn.step = job->attempt->last_step.Next();
+  turn.placement = *placement;
   for (const NodeAllocation& part : placement->nodes) {
     turn.effects.emplace_back(LaunchStep{job->id, job->attempt->number, turn.step, part.node});
   }

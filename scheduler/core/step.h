@@ -26,6 +26,7 @@ struct Turn {
   std::vector<Effect> effects;  // to perform once the events are durable
   JobId job;                    // SubmitJob, StartStep: the answer
   StepId step;                  // StartStep: the answer
+  Allocation placement;         // StartStep: where its ranks go
   NodeId node;                  // RegisterAgent: the answer
   std::uint32_t count = 0;      // CancelJob, HoldJob: how many jobs it reached
 };

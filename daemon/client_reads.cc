@@ -1,0 +1,298 @@
+// The methods of the client service that only read.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/client_service.h"
+#include "daemon/views.h"
+#include "proto/convert/convert.h"
+#include "scheduler/core/explain.h"
+#include "scheduler/core/snapshot_builder.h"
+
+namespace muster {
+namespace {
+
+using Unary = grpc::ServerUnaryReactor;
+
+// Which live jobs a listing wants.
+struct JobFilter {
+  std::set<std::string> states;
+  std::string user;
+  std::set<JobId> jobs;
+
+  explicit JobFilter(const wire::ListJobsRequest& request)
+      : states(request.states().begin(), request.states().end()), user(request.user()) {
+    for (const std::uint64_t id : request.jobs()) {
+      jobs.insert(JobId(id));
+    }
+  }
+  [[nodiscard]] bool Wants(const Job& job) const {
+    return (states.empty() || states.contains(Name(job.state))) &&
+           (user.empty() || user == job.spec->user.name) &&
+           (jobs.empty() || jobs.contains(job.id) || jobs.contains(job.submission));
+  }
+};
+
+std::vector<const Job*> Selected(const ClusterState& state, const wire::JobSelector& selector) {
+  if (selector.elements().empty()) {
+    return state.FindJobs(JobId(selector.job()), std::nullopt);
+  }
+  std::vector<const Job*> found;
+  for (const std::uint32_t element : selector.elements()) {
+    for (const Job* job : state.FindJobs(JobId(selector.job()), element)) {
+      found.push_back(job);
+    }
+  }
+  return found;
+}
+
+JobDetail LiveDetail(const Picture& picture, const Job& job) {
+  JobDetail detail;
+  detail.job = ViewOf(job, &picture.ReasonOf(job.id));
+  detail.request = job.spec->request;
+  if (job.attempt.has_value()) {
+    detail.attempts.push_back(ViewOf(picture.state(), job, kNoTime));
+  }
+  return detail;
+}
+
+// What only the program knows: where it runs, its files, its command.
+void AddProgram(JobStore& store, JobDetail& detail) {
+  const absl::StatusOr<Program> program = store.ReadProgram(detail.job.array_job_id);
+  if (!program.ok()) {
+    return;
+  }
+  detail.work_dir = program->work_dir;
+  detail.stdout_path = program->stdout_path;
+  detail.stderr_path = program->stderr_path;
+  detail.command = program->argv;
+}
+
+// A waiting job: what each node lacks. A placed one: what it got where.
+Explanation ExplainJob(const Picture& picture, const Job& job) {
+  if (!job.attempt.has_value() && picture.plan() != nullptr) {
+    return ExplainWaiting(*BuildSnapshot(picture.state(), picture.now()), job.id, *picture.plan());
+  }
+  Explanation explanation;
+  if (!job.attempt.has_value()) {
+    explanation.summary = ToSentence(picture.ReasonOf(job.id));
+    return explanation;
+  }
+  const Allocation& allocation = job.attempt->allocation;
+  explanation.summary =
+      absl::StrCat("placed on the fewest nodes that had room for its ", job.spec->request.tasks,
+                   job.spec->request.tasks == 1 ? " task: " : " tasks: ", allocation.nodes.size(),
+                   " of ", picture.state().nodes().size(), "; among those with room, the tightest");
+  for (const NodeAllocation& part : allocation.nodes) {
+    explanation.nodes.push_back(
+        NodeAnswer{part.name, true,
+                   absl::StrCat(part.ranks.size(), part.ranks.size() == 1 ? " task" : " tasks",
+                                " on cpus ", part.cpus.ToList(), ", memory nodes ",
+                                part.mem_nodes.ToList(), ", ", part.gpus.size(), " GPUs")});
+  }
+  return explanation;
+}
+
+std::string Label(const wire::JobSelector& selector) {
+  return selector.elements().empty() ? absl::StrCat(selector.job())
+                                     : absl::StrCat(selector.job(), "_", selector.elements(0));
+}
+
+absl::Status NoSuchJob(const wire::JobSelector& selector) {
+  return absl::NotFoundError(
+      absl::StrCat("job ", Label(selector), ": no such job; see muster queue and muster history"));
+}
+
+}  // namespace
+
+Unary* ClientService::Ping(Context* context, const wire::PingRequest*, wire::PingReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "Ping", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  controller_.Look([this, reactor, reply](const Picture& picture) -> Controller::Reply {
+    const ClusterState& state = picture.state();
+    reply->set_cluster(cluster_);
+    reply->set_version(MUSTER_VERSION);
+    reply->set_epoch(state.epoch().value());
+    reply->set_nodes(static_cast<std::uint32_t>(state.nodes().size()));
+    reply->set_nodes_connected(static_cast<std::uint32_t>(
+        std::count_if(state.nodes().begin(), state.nodes().end(),
+                      [](const auto& entry) { return entry.second.connected; })));
+    reply->set_jobs_pending(static_cast<std::uint32_t>(state.pending().size()));
+    reply->set_jobs_running(
+        static_cast<std::uint32_t>(state.jobs().size() - state.pending().size()));
+    return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
+  });
+  return reactor;
+}
+
+Unary* ClientService::ListJobs(Context* context, const wire::ListJobsRequest* request,
+                               wire::ListJobsReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "ListJobs", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  controller_.Look([this, reactor, reply,
+                    filter = JobFilter(*request)](const Picture& picture) -> Controller::Reply {
+    auto views = std::make_shared<std::vector<JobView>>();
+    for (const auto& [id, job] : picture.state().jobs()) {
+      if (filter.Wants(job)) {
+        views->push_back(ViewOf(job, &picture.ReasonOf(id)));
+      }
+    }
+    return [this, reactor, reply, views](const absl::Status& status) {
+      const bool queued = reader_.Run([reactor, reply, views, status] {
+        for (const JobView& view : *views) {
+          ToWire(view, reply->add_jobs());
+        }
+        reactor->Finish(ToGrpc(status));
+      });
+      if (!queued) {
+        reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
+      }
+    };
+  });
+  return reactor;
+}
+
+Unary* ClientService::ListHistory(Context* context, const wire::ListHistoryRequest* request,
+                                  wire::ListJobsReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "ListHistory", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  HistoryFilter filter;
+  filter.user = request->user();
+  filter.states.assign(request->states().begin(), request->states().end());
+  filter.since = Time(Duration(request->since()));
+  filter.limit = request->limit() == 0 ? filter.limit : request->limit();
+  for (const std::uint64_t id : request->jobs()) {
+    filter.jobs.push_back(JobId(id));
+  }
+  const bool queued = reader_.Run([this, reactor, reply, filter] {
+    const absl::StatusOr<std::vector<JobView>> views = accounting_.List(filter);
+    if (views.ok()) {
+      for (const JobView& view : *views) {
+        ToWire(view, reply->add_jobs());
+      }
+    }
+    reactor->Finish(ToGrpc(views.status()));
+  });
+  if (!queued) {
+    reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
+  }
+  return reactor;
+}
+
+Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* request,
+                              wire::ShowJobReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "ShowJob", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  controller_.Look([this, reactor, reply,
+                    selector = request->job()](const Picture& picture) -> Controller::Reply {
+    auto details = std::make_shared<std::vector<JobDetail>>();
+    for (const Job* job : Selected(picture.state(), selector)) {
+      details->push_back(LiveDetail(picture, *job));
+    }
+    return [this, reactor, reply, selector, details](const absl::Status&) {
+      reader_.Run([this, reactor, reply, selector, details] {
+        // Ended ones are the accounting's; one that ended between the two readings is there.
+        absl::StatusOr<std::vector<JobDetail>> ended = accounting_.Show(
+            JobId(selector.job()), {selector.elements().begin(), selector.elements().end()});
+        if (!ended.ok()) {
+          reactor->Finish(ToGrpc(ended.status()));
+          return;
+        }
+        std::set<JobId> seen;
+        for (std::vector<JobDetail>* source : {&*ended, details.get()}) {
+          for (JobDetail& detail : *source) {
+            if (seen.insert(detail.job.id).second) {
+              AddProgram(store_, detail);
+              ToWire(detail, reply->add_jobs());
+            }
+          }
+        }
+        reactor->Finish(seen.empty() ? ToGrpc(NoSuchJob(selector)) : grpc::Status::OK);
+      });
+    };
+  });
+  return reactor;
+}
+
+Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* request,
+                              wire::ExplainReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "Explain", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  controller_.Look(
+      [reactor, reply, selector = request->job()](const Picture& picture) -> Controller::Reply {
+        const std::vector<const Job*> jobs = Selected(picture.state(), selector);
+        if (jobs.empty()) {
+          return [reactor, selector](const absl::Status&) {
+            reactor->Finish(ToGrpc(absl::NotFoundError(absl::StrCat(
+                "job ", Label(selector), ": no such job, or it has ended; see muster show"))));
+          };
+        }
+        const Job& job = *jobs.front();
+        ToWire(ViewOf(job, &picture.ReasonOf(job.id)), reply->mutable_job());
+        if (job.attempt.has_value()) {
+          ToWire(job.attempt->allocation, reply->mutable_allocation());
+        }
+        const Explanation explanation = ExplainJob(picture, job);
+        reply->set_summary(explanation.summary);
+        for (const NodeAnswer& answer : explanation.nodes) {
+          wire::NodeAnswer* node = reply->add_nodes();
+          node->set_node(answer.node);
+          node->set_fits(answer.fits);
+          node->set_text(answer.text);
+        }
+        return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
+      });
+  return reactor;
+}
+
+Unary* ClientService::ListNodes(Context* context, const wire::ListNodesRequest* request,
+                                wire::ListNodesReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "ListNodes", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  const std::vector<std::string> names(request->names().begin(), request->names().end());
+  controller_.Look([reactor, reply, names, with_machine = request->with_machine()](
+                       const Picture& picture) -> Controller::Reply {
+    const ClusterState& state = picture.state();
+    absl::Status found = absl::OkStatus();
+    for (const std::string& name : names) {
+      if (const Node* node = state.FindNode(name)) {
+        ToWire(ViewOf(state, *node, with_machine), reply->add_nodes());
+      } else {
+        found =
+            absl::NotFoundError(absl::StrCat("node ", name, ": no such node; see muster nodes"));
+      }
+    }
+    if (names.empty()) {
+      for (const auto& [id, node] : state.nodes()) {
+        ToWire(ViewOf(state, node, with_machine), reply->add_nodes());
+      }
+    }
+    return [reactor, found](const absl::Status& status) {
+      reactor->Finish(ToGrpc(found.ok() ? status : found));
+    };
+  });
+  return reactor;
+}
+
+}  // namespace muster

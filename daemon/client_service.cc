@@ -1,0 +1,194 @@
+// The methods that change something. Those that read are in client_reads.cc, the streams in
+// client_streams.cc.
+#include "daemon/client_service.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/convert/convert.h"
+
+namespace muster {
+namespace {
+
+// Requests that name many jobs are answered once: when the last of their turns is durable.
+template <class Reply>
+struct Gathered {
+  grpc::ServerUnaryReactor* reactor = nullptr;
+  Reply* reply = nullptr;
+  std::size_t left = 0;
+
+  // Called for each turn, one after the other, on the writer's thread.
+  void Count(const absl::Status& status, std::uint32_t reached) {
+    if (!status.ok()) {
+      reply->add_errors(std::string(status.message()));
+    }
+    if constexpr (requires { reply->set_cancelled(0); }) {
+      reply->set_cancelled(reply->cancelled() + reached);
+    }
+    if (--left == 0) {
+      reactor->Finish(grpc::Status::OK);
+    }
+  }
+};
+
+struct Selected {
+  JobId job;
+  std::optional<std::uint32_t> element;
+};
+
+template <class Selectors>
+std::vector<Selected> Flatten(const Selectors& selectors) {
+  std::vector<Selected> flat;
+  for (const wire::JobSelector& selector : selectors) {
+    if (selector.elements().empty()) {
+      flat.push_back(Selected{JobId(selector.job()), std::nullopt});
+    }
+    for (const std::uint32_t element : selector.elements()) {
+      flat.push_back(Selected{JobId(selector.job()), element});
+    }
+  }
+  return flat;
+}
+
+}  // namespace
+
+ClientService::Unary* ClientService::Admit(Context* context, const char* method,
+                                           std::optional<Caller>& caller) const {
+  Unary* reactor = context->DefaultReactor();
+  absl::StatusOr<Caller> admitted =
+      Admitted(*context, absl::StrCat("/muster.wire.Controller/", method));
+  if (!admitted.ok()) {
+    log_.Warning("access", std::string(admitted.status().message()));
+    reactor->Finish(ToGrpc(admitted.status()));
+    return reactor;
+  }
+  caller = *std::move(admitted);
+  return reactor;
+}
+
+ClientService::Unary* ClientService::Submit(Context* context, const wire::SubmitRequest* request,
+                                            wire::SubmitReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "Submit", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  SubmitJob input;
+  input.token = request->token();
+  absl::Status status = FromWire(request->spec(), &input.spec);
+  status.Update(FromWire(request->program(), &input.program));
+  if (!status.ok()) {
+    reactor->Finish(ToGrpc(status));
+    return reactor;
+  }
+  input.spec.user = caller->user;
+  controller_.Take(std::move(input), [reactor, reply](const Turn& turn, const absl::Status& done) {
+    reply->set_job(turn.job.value());
+    reactor->Finish(ToGrpc(done));
+  });
+  return reactor;
+}
+
+ClientService::Unary* ClientService::Cancel(Context* context, const wire::CancelRequest* request,
+                                            wire::CancelReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "Cancel", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  const auto cancel = [this, user = caller->user, reactor,
+                       reply](const std::vector<Selected>& jobs) {
+    if (jobs.empty()) {
+      reactor->Finish(grpc::Status::OK);
+      return;
+    }
+    auto gathered = std::make_shared<Gathered<wire::CancelReply>>(
+        Gathered<wire::CancelReply>{reactor, reply, jobs.size()});
+    for (const Selected& job : jobs) {
+      controller_.Take(CancelJob{job.job, job.element, user},
+                       [gathered](const Turn& turn, const absl::Status& status) {
+                         gathered->Count(status, turn.count);
+                       });
+    }
+  };
+  if (!request->all_of_user()) {
+    cancel(Flatten(request->jobs()));
+    return reactor;
+  }
+  controller_.Look([cancel, uid = caller->user.uid](const Picture& picture) -> Controller::Reply {
+    std::vector<Selected> own;
+    for (const auto& [id, job] : picture.state().jobs()) {
+      if (job.spec->user.uid == uid) {
+        own.push_back(Selected{id, std::nullopt});
+      }
+    }
+    return [cancel, own](const absl::Status&) { cancel(own); };
+  });
+  return reactor;
+}
+
+ClientService::Unary* ClientService::Hold(Context* context, const wire::HoldRequest* request,
+                                          wire::HoldReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "Hold", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  const std::vector<Selected> jobs = Flatten(request->jobs());
+  if (jobs.empty()) {
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
+  }
+  auto gathered = std::make_shared<Gathered<wire::HoldReply>>(
+      Gathered<wire::HoldReply>{reactor, reply, jobs.size()});
+  for (const Selected& job : jobs) {
+    controller_.Take(HoldJob{job.job, job.element, request->held(), caller->user},
+                     [gathered](const Turn& turn, const absl::Status& status) {
+                       gathered->Count(status, turn.count);
+                     });
+  }
+  return reactor;
+}
+
+ClientService::Unary* ClientService::StartStep(Context* context,
+                                               const wire::StartStepRequest* request,
+                                               wire::StartStepReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "StartStep", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  muster::StartStep input;
+  input.token = request->token();
+  input.job = JobId(request->job());
+  input.by = caller->user;
+  absl::Status status = FromWire(request->spec(), &input.spec);
+  status.Update(FromWire(request->program(), &input.program));
+  if (!status.ok()) {
+    reactor->Finish(ToGrpc(status));
+    return reactor;
+  }
+  controller_.Take(std::move(input), [reactor, reply](const Turn& turn, const absl::Status& done) {
+    reply->set_step(turn.step.value());
+    ToWire(turn.placement, reply->mutable_placement());
+    reactor->Finish(ToGrpc(done));
+  });
+  return reactor;
+}
+
+ClientService::Unary* ClientService::Drain(Context* context, const wire::DrainRequest* request,
+                                           wire::DrainReply*) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "Drain", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  controller_.Take(
+      DrainNode{request->node(), request->drained(), request->reason()},
+      [reactor](const Turn&, const absl::Status& status) { reactor->Finish(ToGrpc(status)); });
+  return reactor;
+}
+
+}  // namespace muster

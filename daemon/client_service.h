@@ -1,0 +1,70 @@
+#pragma once
+
+// The service for clients: parses a request, hands it to the controller, and answers when that is
+// durable.
+//
+// Thread promise: gRPC's threads call in and never wait; answers come from the store's writer
+// thread or, when they are long, from one background thread. Invariants: every method first asks
+// the access table.
+
+#include <memory>
+#include <string>
+
+#include "daemon/controller.h"
+#include "daemon/rpc.h"
+#include "daemon/store/accounting.h"
+#include "daemon/worker.h"
+#include "proto/controller.grpc.pb.h"
+
+namespace muster {
+
+class ClientService final : public wire::Controller::CallbackService {
+ public:
+  ClientService(Controller& controller, Accounting& accounting, JobStore& store,
+                std::string cluster, const Logger& log)
+      : controller_(controller),
+        accounting_(accounting),
+        store_(store),
+        cluster_(std::move(cluster)),
+        log_(log) {}
+
+  using Context = grpc::CallbackServerContext;
+  using Unary = grpc::ServerUnaryReactor;
+  Unary* Ping(Context* context, const wire::PingRequest* request, wire::PingReply* reply) override;
+  Unary* Submit(Context* context, const wire::SubmitRequest* request,
+                wire::SubmitReply* reply) override;
+  grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>* SubmitMany(
+      Context* context) override;
+  Unary* Cancel(Context* context, const wire::CancelRequest* request,
+                wire::CancelReply* reply) override;
+  Unary* Hold(Context* context, const wire::HoldRequest* request, wire::HoldReply* reply) override;
+  Unary* StartStep(Context* context, const wire::StartStepRequest* request,
+                   wire::StartStepReply* reply) override;
+  Unary* ListJobs(Context* context, const wire::ListJobsRequest* request,
+                  wire::ListJobsReply* reply) override;
+  Unary* ListHistory(Context* context, const wire::ListHistoryRequest* request,
+                     wire::ListJobsReply* reply) override;
+  Unary* ShowJob(Context* context, const wire::ShowJobRequest* request,
+                 wire::ShowJobReply* reply) override;
+  Unary* Explain(Context* context, const wire::ExplainRequest* request,
+                 wire::ExplainReply* reply) override;
+  Unary* ListNodes(Context* context, const wire::ListNodesRequest* request,
+                   wire::ListNodesReply* reply) override;
+  Unary* Drain(Context* context, const wire::DrainRequest* request,
+               wire::DrainReply* reply) override;
+  grpc::ServerWriteReactor<wire::WatchJobReply>* WatchJob(
+      Context* context, const wire::WatchJobRequest* request) override;
+
+ private:
+  // The reactor to answer with; already finished, with `caller` unset, when the table refuses.
+  Unary* Admit(Context* context, const char* method, std::optional<Caller>& caller) const;
+
+  Controller& controller_;
+  Accounting& accounting_;
+  JobStore& store_;
+  const std::string cluster_;
+  const Logger& log_;
+  Worker reader_;
+};
+
+}  // namespace muster

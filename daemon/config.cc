@@ -1,0 +1,72 @@
+#include "daemon/config.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/config_file.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kFooter =
+    "The controller: keeps the jobs, decides what starts where, tells the agents.\n"
+    "Most people start it with `muster up`.\n\n"
+    "Examples:\n"
+    "  musterd --state /var/lib/muster\n"
+    "  musterd --state ~/.local/state/muster --listen 127.0.0.1:7117\n";
+
+void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
+  app.footer(kFooter);
+  app.add_option("--state", config.state_dir, "state directory; made with mode 0700")->required();
+  app.add_option("--listen", config.listen,
+                 "unix:PATH or HOST:PORT, may be repeated (default: controller.sock in the state "
+                 "directory); addresses beyond loopback need keys");
+  app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
+  app.add_option("--config", file, "settings, TOML: [policy] default_time_limit, kill_grace, …");
+  app.add_option("--tls-cert", config.tls.certificate, "our certificate, PEM");
+  app.add_option("--tls-key", config.tls.key, "its key, PEM, mode 0600");
+  app.add_option("--tls-ca", config.tls.authority,
+                 "who signs agents' and clients' certificates, PEM");
+  app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once serving");
+}
+
+}  // namespace
+
+absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
+  DaemonConfig config;
+  std::string file;
+  CLI::App app("musterd");
+  AddOptions(app, config, file);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    config.help = true;
+    config.help_text = app.help();
+    return config;
+  } catch (const CLI::ParseError& error) {
+    return absl::InvalidArgumentError(absl::StrCat(error.what(), "; see musterd --help"));
+  }
+  if (!file.empty()) {
+    RETURN_IF_ERROR(ReadConfigFile(file, config));
+  }
+  if (config.listen.empty()) {
+    config.listen.push_back(absl::StrCat("unix:", config.state_dir, "/controller.sock"));
+  }
+  return config;
+}
+
+absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
+  ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
+  RETURN_IF_ERROR(file.ReadString("cluster", &config.cluster));
+  PolicyConfig& policy = config.policy;
+  RETURN_IF_ERROR(file.ReadDuration("policy.default_time_limit", &policy.default_time_limit));
+  RETURN_IF_ERROR(file.ReadDuration("policy.kill_grace", &policy.kill_grace));
+  auto elements = static_cast<std::int64_t>(policy.array_elements_max);
+  RETURN_IF_ERROR(file.ReadInteger("policy.array_elements_max", {1, 1'000'000}, &elements));
+  policy.array_elements_max = static_cast<std::uint64_t>(elements);
+  return file.RefuseUnknownKeys();
+}
+
+}  // namespace muster

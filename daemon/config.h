@@ -1,0 +1,34 @@
+#pragma once
+
+// musterd's settings: from the command line and, where given, a TOML file.
+//
+// Thread promise: plain values. Invariants: what ParseConfig returns is complete and has been
+// checked.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "daemon/server.h"
+#include "scheduler/core/policy_config.h"
+
+namespace muster {
+
+struct DaemonConfig {
+  std::string state_dir;
+  std::vector<std::string> listen;  // empty: the socket in the state directory
+  std::string cluster = "muster";
+  TlsFiles tls;
+  PolicyConfig policy;
+  int ready_fd = -1;
+  bool help = false;
+  std::string help_text;
+};
+
+// From argv. InvalidArgument is one line for the user.
+absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv);
+
+// Reads [policy] and [cluster] of a file into the config; errors carry file and line.
+absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config);
+
+}  // namespace muster

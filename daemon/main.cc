@@ -1,0 +1,99 @@
+// musterd: wiring only.
+#include <poll.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/access.h"
+#include "daemon/agent_sessions.h"
+#include "daemon/client_service.h"
+#include "daemon/config.h"
+#include "daemon/controller.h"
+#include "daemon/server.h"
+#include "daemon/store/accounting.h"
+#include "daemon/store/job_store.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+constexpr int kExitRefused = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitStoreLost = 74;  // EX_IOERR: the store may have lost data; restart after looking
+
+void SayReady(int fd) {
+  if (fd >= 0) {
+    [[maybe_unused]] const ssize_t written = write(fd, "ready\n", 6);
+    close(fd);
+  }
+}
+
+// Waits for SIGTERM or SIGINT, or for the controller to end by itself.
+absl::Status WaitForEnd(const UniqueFd& signals, const Logger& log) {
+  while (true) {
+    pollfd ready{signals.get(), POLLIN, 0};
+    poll(&ready, 1, -1);
+    ASSIGN_OR_RETURN(const std::optional<SignalEvent> event, NextSignal(signals));
+    if (event.has_value() && event->number != SIGHUP) {
+      log.Info("musterd", absl::StrCat("signal ", event->number, ": stopping; jobs go on"));
+      return absl::OkStatus();
+    }
+  }
+}
+
+absl::Status Run(const DaemonConfig& config, const Logger& log, const Clock& clock) {
+  ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}));
+  RETURN_IF_ERROR(CheckEveryMethodHasARow());
+  RETURN_IF_ERROR(EnsurePrivateDirectory(config.state_dir));
+  ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store,
+                   JobStore::Open(absl::StrCat(config.state_dir, "/controller")));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting,
+                   Accounting::Open(absl::StrCat(config.state_dir, "/controller")));
+  AgentSessions sessions(log);
+  Controller controller(*store, sessions, clock, log, config.policy, config.cluster);
+  controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
+  RETURN_IF_ERROR(controller.Start());
+  AgentService agents(controller, sessions, config.cluster);
+  ClientService clients(controller, *accounting, *store, config.cluster, log);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
+                   Server::Start(config.listen, config.tls, {&agents, &clients}));
+  if (server->port() != 0) {
+    log.Info("musterd", absl::StrCat("port ", server->port()));
+  }
+  SayReady(config.ready_fd);
+  const absl::Status ended = WaitForEnd(signals, log);
+  server->Stop();
+  controller.Stop();
+  return controller.fatal().ok() ? ended : controller.fatal();
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  const absl::StatusOr<muster::DaemonConfig> config = muster::ParseConfig(argc, argv);
+  if (!config.ok()) {
+    std::fprintf(stderr, "musterd: %s\n", std::string(config.status().message()).c_str());
+    return muster::kExitUsage;
+  }
+  if (config->help) {
+    std::fputs(config->help_text.c_str(), stdout);
+    return 0;
+  }
+  muster::IgnoreBrokenPipes();
+  const muster::SystemClock clock;
+  const muster::Logger log = muster::Logger::ToStandardError(clock);
+  const absl::Status status = muster::Run(*config, log, clock);
+  if (!status.ok()) {
+    std::fprintf(stderr, "musterd: %s\n", std::string(status.message()).c_str());
+    return absl::IsDataLoss(status) ? muster::kExitStoreLost : muster::kExitRefused;
+  }
+  return 0;
+}

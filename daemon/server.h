@@ -1,0 +1,55 @@
+#pragma once
+
+// Where the controller listens, and with which credentials.
+//
+// A unix socket is for its owner alone. A TCP address on loopback needs no keys: the kernel says
+// whose the connection is. Any other address needs mutual TLS. Thread promise: Start and Stop from
+// one thread.
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+struct TlsFiles {
+  std::string certificate;  // PEM, ours
+  std::string key;          // PEM
+  std::string authority;    // PEM, who signs callers' certificates
+  [[nodiscard]] bool given() const {
+    return !certificate.empty() || !key.empty() || !authority.empty();
+  }
+};
+
+class Server {
+ public:
+  // Listens on every address ("unix:PATH", "HOST:PORT"). An error is one line: the address, what is
+  // wrong, the mend; then nothing listens.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const std::vector<std::string>& addresses,
+                                                       const TlsFiles& tls,
+                                                       const std::vector<grpc::Service*>& services);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // The TCP port that an address with port 0 was given; 0 when there is none.
+  [[nodiscard]] int port() const { return port_; }
+  // Ends all calls within a moment.
+  void Stop();
+
+ private:
+  Server() = default;
+  std::unique_ptr<grpc::Server> server_;
+  std::vector<std::string> sockets_;
+  int port_ = 0;
+};
+
+// True for 127.0.0.0/8, [::1] and localhost.
+bool IsLoopback(const std::string& address);
+
+}  // namespace muster
