@@ -52,8 +52,28 @@ absl::Status Classify(int code, int error, const std::string& what) {
   }
 }
 
+// The errno of the last failure of one of the database's files: 0 when it had none.
+int LastErrnoOf(sqlite3* handle, int which) {
+  sqlite3_file* file = nullptr;
+  int error = 0;
+  if (sqlite3_file_control(handle, "main", which, &file) == SQLITE_OK && file != nullptr &&
+      file->pMethods != nullptr) {
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+  }
+  return error;
+}
+
+// Why the kernel refused. A failed commit leaves it with the file and not with the connection.
+int ErrnoOf(sqlite3* handle, int code) {
+  if ((code & 0xff) != SQLITE_IOERR) {
+    return sqlite3_system_errno(handle);
+  }
+  const int of_log = LastErrnoOf(handle, SQLITE_FCNTL_JOURNAL_POINTER);
+  return of_log != 0 ? of_log : LastErrnoOf(handle, SQLITE_FCNTL_FILE_POINTER);
+}
+
 absl::Status MakeError(const std::string& path, sqlite3* handle, int code) {
-  const int error = handle == nullptr ? 0 : sqlite3_system_errno(handle);
+  const int error = handle == nullptr ? 0 : ErrnoOf(handle, code);
   std::string what =
       absl::StrCat(path, ": ", handle == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle));
   if ((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) {

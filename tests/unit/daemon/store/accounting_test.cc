@@ -1,0 +1,136 @@
+#include "daemon/store/accounting.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/store/job_store.h"
+#include "tests/unit/daemon/store/store_rig.h"
+
+namespace muster {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Jobs 1 and 2 (ann, bob), the array 10 with elements 5, 7, 9 of which 9 has not ended.
+class AccountingTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto store = JobStore::Open(directory_.path());
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+    Batch batch =
+        make_.Of({Submitted(1, ""), Submitted(2, ""), SubmittedArray(10, {{5, 9, 2}}, 3)});
+    batch.ended = {Ended(1, 1, "ann", "COMPLETED", 100), Ended(2, 2, "bob", "FAILED", 300),
+                   Ended(10, 10, "ann", "FAILED", 200), Ended(11, 10, "ann", "COMPLETED", 400)};
+    batch.ended[2].detail.job.array_task_id = "5";
+    batch.ended[3].detail.job.array_task_id = "7";
+    batch.attempts = {AttemptOf(1, 2), AttemptOf(1, 1), AttemptOf(12, 1)};
+    ASSERT_TRUE(store_->Commit({&batch, 1}).ok());
+    auto accounting = Accounting::Open(directory_.path());
+    ASSERT_TRUE(accounting.ok()) << accounting.status();
+    accounting_ = *std::move(accounting);
+  }
+  std::vector<std::uint64_t> Ids(const HistoryFilter& filter) {
+    auto views = accounting_->List(filter);
+    EXPECT_TRUE(views.ok()) << views.status();
+    std::vector<std::uint64_t> ids;
+    for (const JobView& view : *views) {
+      ids.push_back(view.id.value());
+    }
+    return ids;
+  }
+  std::vector<std::uint64_t> Shown(std::uint64_t id, const std::vector<std::uint32_t>& elements) {
+    auto details = accounting_->Show(JobId(id), elements);
+    EXPECT_TRUE(details.ok()) << details.status();
+    std::vector<std::uint64_t> ids;
+    for (const JobDetail& detail : *details) {
+      ids.push_back(detail.job.id.value());
+    }
+    return ids;
+  }
+  TempDirectory directory_;
+  std::unique_ptr<JobStore> store_;
+  std::unique_ptr<Accounting> accounting_;
+  BatchMaker make_;
+};
+
+TEST_F(AccountingTest, TheNewestEndComesFirst) {
+  EXPECT_THAT(Ids({}), ElementsAre(11, 2, 10, 1));
+}
+
+TEST_F(AccountingTest, EachFilterRestrictsAndTheyCombine) {
+  HistoryFilter filter;
+  filter.user = "ann";
+  EXPECT_THAT(Ids(filter), ElementsAre(11, 10, 1));
+  filter.states = {"COMPLETED", "TIMEOUT"};
+  EXPECT_THAT(Ids(filter), ElementsAre(11, 1));
+  filter.since = At(101);
+  EXPECT_THAT(Ids(filter), ElementsAre(11));
+  filter.states = {"COMPLETED", "FAILED"};
+  filter.limit = 1;
+  EXPECT_THAT(Ids(filter), ElementsAre(11));
+  filter.jobs = {JobId(2)};
+  EXPECT_THAT(Ids(filter), IsEmpty());
+}
+
+TEST_F(AccountingTest, AnArraysIdNamesItsElements) {
+  HistoryFilter filter;
+  filter.jobs = {JobId(10), JobId(2)};
+  EXPECT_THAT(Ids(filter), ElementsAre(11, 2, 10));
+  filter.jobs = {JobId(11)};
+  EXPECT_THAT(Ids(filter), ElementsAre(11));
+}
+
+TEST_F(AccountingTest, AFilterValueIsNeverReadAsSql) {
+  HistoryFilter filter;
+  filter.user = "x' OR '1'='1";
+  EXPECT_THAT(Ids(filter), IsEmpty());
+  filter.user.clear();
+  filter.states = {"x') OR ('1'='1"};
+  EXPECT_THAT(Ids(filter), IsEmpty());
+}
+
+TEST_F(AccountingTest, NoLimitMeansAll) {
+  HistoryFilter filter;
+  filter.limit = 0;
+  EXPECT_EQ(Ids(filter).size(), 4U);
+}
+
+TEST_F(AccountingTest, ShowGivesTheAttemptsInOrder) {
+  auto details = accounting_->Show(JobId(1), {});
+  ASSERT_TRUE(details.ok()) << details.status();
+  ASSERT_EQ(details->size(), 1U);
+  JobDetail expected = Ended(1, 1, "ann", "COMPLETED", 100).detail;
+  expected.attempts = {AttemptOf(1, 1).attempt, AttemptOf(1, 2).attempt};
+  EXPECT_EQ((*details)[0], expected);
+}
+
+TEST_F(AccountingTest, ShowGivesAnArraysEndedElementsOrThoseThatAreNamed) {
+  EXPECT_THAT(Shown(10, {}), ElementsAre(10, 11));
+  EXPECT_THAT(Shown(10, {7, 9, 1000}), ElementsAre(11));
+  EXPECT_THAT(Shown(11, {}), ElementsAre(11));
+  EXPECT_THAT(Shown(12, {}), IsEmpty());
+  EXPECT_THAT(Shown(999, {}), IsEmpty());
+}
+
+TEST_F(AccountingTest, EndedAttemptsOfALiveJobAreThere) {
+  EXPECT_THAT(*accounting_->Attempts(JobId(12)), ElementsAre(AttemptOf(12, 1).attempt));
+  EXPECT_THAT(*accounting_->Attempts(JobId(2)), IsEmpty());
+}
+
+TEST_F(AccountingTest, TheBindingColumnCountsTheVerdicts) {
+  auto database = Database::Open(directory_ / "state.db", Database::Mode::kReadOnly);
+  ASSERT_TRUE(database.ok());
+  EXPECT_EQ(*(*database)->ReadInteger(
+                "SELECT count(*) FROM attempts WHERE binding = 'differs 1, verified 1' "
+                "AND nodes = 'node1,node2'"),
+            3);
+}
+
+TEST_F(AccountingTest, AnAbsentDatabaseIsAnError) {
+  EXPECT_FALSE(Accounting::Open(directory_ / "nowhere").ok());
+}
+
+}  // namespace
+}  // namespace muster
