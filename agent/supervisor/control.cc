@@ -1,0 +1,152 @@
+#include "agent/supervisor/control.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/control_client.h"
+#include "agent/supervisor/unix_socket.h"
+#include "proto/convert/convert.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+// The bytes of a command and what the end of a connection looks like.
+struct Packet {
+  bool closed = false;
+  std::string bytes;
+};
+
+absl::StatusOr<std::string> ReadMemoryFile(int fd) {
+  std::string bytes(kControlCommandBytesMax + 1, '\0');
+  const ssize_t got = pread(fd, bytes.data(), bytes.size(), 0);
+  if (got < 0 || static_cast<std::size_t>(got) > kControlCommandBytesMax) {
+    return absl::InvalidArgumentError("a command that cannot be read or exceeds 4 MiB");
+  }
+  bytes.resize(static_cast<std::size_t>(got));
+  return bytes;
+}
+
+absl::StatusOr<Packet> Receive(int fd) {
+  Packet packet;
+  std::vector<char> buffer(kControlPacketBytes + 1);
+  iovec part = {buffer.data(), buffer.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> space = {};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space.data();
+  message.msg_controllen = space.size();
+  const ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (got <= 0) {
+    packet.closed = got == 0 || (errno != EAGAIN && errno != EINTR);
+    return packet;
+  }
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
+    UniqueFd file;
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header), sizeof(number));
+    file.reset(number);
+    ASSIGN_OR_RETURN(packet.bytes, ReadMemoryFile(file.get()));
+    return packet;
+  }
+  if ((message.msg_flags & MSG_TRUNC) != 0) {
+    return absl::InvalidArgumentError("a command that exceeds one packet");
+  }
+  packet.bytes.assign(buffer.data(), static_cast<std::size_t>(got));
+  return packet;
+}
+
+absl::StatusOr<ControlSocket::Command> Parse(const std::string& bytes) {
+  wire::SupervisorCommand message;
+  if (!message.ParseFromString(bytes)) {
+    return absl::InvalidArgumentError("not a supervisor's command");
+  }
+  if (message.has_step()) {
+    StepOrder order;
+    RETURN_IF_ERROR(FromWire(message.step(), &order));
+    return ControlSocket::Command(std::move(order));
+  }
+  if (message.has_terminate()) {
+    TerminateOrder order;
+    RETURN_IF_ERROR(FromWire(message.terminate(), &order));
+    return ControlSocket::Command(order);
+  }
+  return absl::UnimplementedError("a command that this supervisor does not know");
+}
+
+bool MayCommand(int fd) {
+  ucred peer = {};
+  socklen_t size = sizeof(peer);
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         (peer.uid == 0 || peer.uid == geteuid());
+}
+
+}  // namespace
+
+ControlSocket::ControlSocket(EventLoop& loop, std::string path, UniqueFd listener, Handler handler)
+    : loop_(loop),
+      path_(std::move(path)),
+      listener_(std::move(listener)),
+      handler_(std::move(handler)) {}
+
+ControlSocket::~ControlSocket() {
+  loop_.Unwatch(listener_.get());
+  for (const auto& [fd, connection] : connections_) {
+    loop_.Unwatch(fd);
+  }
+  unlink(path_.c_str());
+}
+
+absl::StatusOr<std::unique_ptr<ControlSocket>> ControlSocket::Open(EventLoop& loop,
+                                                                   const std::string& path,
+                                                                   Handler handler) {
+  ASSIGN_OR_RETURN(UniqueFd listener, BindUnix(path, SOCK_SEQPACKET | SOCK_NONBLOCK));
+  std::unique_ptr<ControlSocket> control(
+      new ControlSocket(loop, path, std::move(listener), std::move(handler)));
+  ControlSocket* self = control.get();
+  RETURN_IF_ERROR(
+      loop.Watch(self->listener_.get(), EPOLLIN, [self](std::uint32_t) { self->Accept(); }));
+  return control;
+}
+
+void ControlSocket::Accept() {
+  UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!fd.valid() || connections_.size() >= kConnectionsMax || !MayCommand(fd.get())) {
+    return;
+  }
+  const int number = fd.get();
+  if (loop_.Watch(number, EPOLLIN, [this, number](std::uint32_t) { Serve(number); }).ok()) {
+    connections_[number] = std::move(fd);
+  }
+}
+
+void ControlSocket::Serve(int fd) {
+  const absl::StatusOr<Packet> packet = Receive(fd);
+  if (packet.ok() && packet->closed) {
+    loop_.Unwatch(fd);
+    connections_.erase(fd);
+    return;
+  }
+  if (packet.ok() && packet->bytes.empty()) {
+    return;
+  }
+  absl::Status status = packet.status();
+  if (status.ok()) {
+    const absl::StatusOr<Command> command = Parse(packet->bytes);
+    status = command.ok() ? handler_(*command) : command.status();
+  }
+  const std::string answer = status.ok() ? "ok" : std::string(status.message());
+  send(fd, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace muster

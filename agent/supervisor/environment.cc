@@ -1,0 +1,433 @@
+#include "agent/supervisor/environment.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "agent/supervisor/hostlist.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint16_t kPortFirst = 20000;
+constexpr std::uint64_t kPortCount = 10000;
+
+// Whole families of names that a launcher owns.
+constexpr std::array<std::string_view, 9> kStalePrefixes = {
+    "MUSTER_", "SLURM_", "PMI_", "PMIX_", "OMPI_COMM_", "ORTE_", "FLUX_", "PBS_", "LSB_"};
+constexpr std::array<std::string_view, 24> kStaleNames = {"RANK",
+                                                          "WORLD_SIZE",
+                                                          "LOCAL_RANK",
+                                                          "LOCAL_WORLD_SIZE",
+                                                          "NODE_RANK",
+                                                          "GROUP_RANK",
+                                                          "GROUP_WORLD_SIZE",
+                                                          "ROLE_RANK",
+                                                          "ROLE_WORLD_SIZE",
+                                                          "MASTER_ADDR",
+                                                          "MASTER_PORT",
+                                                          "TORCHELASTIC_RUN_ID",
+                                                          "CUDA_VISIBLE_DEVICES",
+                                                          "CUDA_DEVICE_ORDER",
+                                                          "NVIDIA_VISIBLE_DEVICES",
+                                                          "ROCR_VISIBLE_DEVICES",
+                                                          "HIP_VISIBLE_DEVICES",
+                                                          "GPU_DEVICE_ORDINAL",
+                                                          "ZE_AFFINITY_MASK",
+                                                          "ASCEND_RT_VISIBLE_DEVICES",
+                                                          "JSM_JSRUN_PORT",
+                                                          "HYDI_CONTROL_FD",
+                                                          "MPI_LOCALNRANKS",
+                                                          "MPI_LOCALRANKID"};
+
+bool IsStale(std::string_view name) {
+  // Open MPI's own settings (OMPI_MCA_*) are the user's; the rest of OMPI_* is a launcher's.
+  if (name.substr(0, 5) == "OMPI_" && name.substr(0, 9) != "OMPI_MCA_") {
+    return true;
+  }
+  return std::any_of(
+             kStalePrefixes.begin(), kStalePrefixes.end(),
+             [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
+         std::find(kStaleNames.begin(), kStaleNames.end(), name) != kStaleNames.end();
+}
+
+class Variables {
+ public:
+  explicit Variables(const std::vector<std::string>& assignments) {
+    for (const std::string& assignment : assignments) {
+      const std::size_t equals = assignment.find('=');
+      if (equals != std::string::npos && equals > 0) {
+        values_[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+      }
+    }
+  }
+  void Set(const std::string& name, std::string value) { values_[name] = std::move(value); }
+  template <class Number>
+  void Set(const std::string& name, Number number) requires std::is_integral_v<Number> {
+    values_[name] = absl::StrCat(number);
+  }
+  // Sets MUSTER_`name` and SLURM_`name`.
+  template <class Value>
+  void SetTwins(const std::string& name, const Value& value) {
+    Set("MUSTER_" + name, value);
+    Set("SLURM_" + name, value);
+  }
+  [[nodiscard]] bool Has(const std::string& name) const { return values_.count(name) != 0; }
+  [[nodiscard]] std::string Get(const std::string& name, const std::string& otherwise) const {
+    const auto found = values_.find(name);
+    return found == values_.end() || found->second.empty() ? otherwise : found->second;
+  }
+  [[nodiscard]] std::vector<std::string> List() const {
+    std::vector<std::string> list;
+    list.reserve(values_.size());
+    for (const auto& [name, value] : values_) {
+      list.push_back(absl::StrCat(name, "=", value));
+    }
+    return list;
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+std::vector<std::string> NodeNames(const Allocation& allocation) {
+  std::vector<std::string> names;
+  for (const NodeAllocation& node : allocation.nodes) {
+    names.push_back(node.name);
+  }
+  return names;
+}
+
+std::vector<std::uint32_t> RanksPerNode(const Allocation& allocation) {
+  std::vector<std::uint32_t> counts;
+  for (const NodeAllocation& node : allocation.nodes) {
+    counts.push_back(static_cast<std::uint32_t>(node.ranks.size()));
+  }
+  return counts;
+}
+
+std::uint32_t RankCount(const Allocation& allocation) {
+  std::uint32_t count = 0;
+  for (const std::uint32_t ranks : RanksPerNode(allocation)) {
+    count += ranks;
+  }
+  return count;
+}
+
+std::int64_t Seconds(Time time) {
+  return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+}
+
+// "0x3": as the tools that read SLURM_CPU_BIND want it.
+std::string HexMask(const CpuSet& cpus) {
+  std::string digits;
+  const std::vector<std::uint32_t> members = cpus.Members();
+  const std::uint32_t nibbles = members.empty() ? 1 : members.back() / 4 + 1;
+  for (std::uint32_t nibble = nibbles; nibble-- > 0;) {
+    unsigned value = 0;
+    for (std::uint32_t bit = 0; bit < 4; ++bit) {
+      value |= cpus.Contains(nibble * 4 + bit) ? 1U << bit : 0U;
+    }
+    digits += absl::StrFormat("%x", value);
+  }
+  return "0x" + digits;
+}
+
+void SetArray(const LaunchOrder& launch, Variables* variables) {
+  if (!launch.array_index.has_value()) {
+    return;
+  }
+  variables->SetTwins("ARRAY_JOB_ID", launch.submission.value());
+  variables->SetTwins("ARRAY_TASK_ID", *launch.array_index);
+  if (!launch.spec.array.has_value() || launch.spec.array->ranges.empty()) {
+    return;
+  }
+  const std::vector<ArrayRange>& ranges = launch.spec.array->ranges;
+  std::uint32_t count = 0;
+  std::uint32_t lowest = ranges.front().first;
+  std::uint32_t highest = ranges.front().first;
+  for (const ArrayRange& range : ranges) {
+    const std::uint32_t step = std::max(range.step, 1U);
+    const std::uint32_t more = range.last < range.first ? 0 : (range.last - range.first) / step;
+    count += more + 1;
+    lowest = std::min(lowest, range.first);
+    highest = std::max(highest, range.first + more * step);
+  }
+  variables->SetTwins("ARRAY_TASK_COUNT", count);
+  variables->SetTwins("ARRAY_TASK_MIN", lowest);
+  variables->SetTwins("ARRAY_TASK_MAX", highest);
+  variables->SetTwins("ARRAY_TASK_STEP", std::max(ranges.front().step, 1U));
+}
+
+void SetIdentity(const SupervisorOrder& order, Variables* variables) {
+  const LaunchOrder& launch = order.launch;
+  variables->SetTwins("JOB_ID", launch.job.value());
+  variables->SetTwins("JOBID", launch.job.value());
+  variables->SetTwins("JOB_NAME", launch.spec.name);
+  variables->SetTwins("JOB_USER", launch.spec.user.name);
+  variables->SetTwins("JOB_UID", launch.spec.user.uid);
+  variables->SetTwins("JOB_PARTITION", std::string("main"));
+  variables->SetTwins("CLUSTER_NAME", launch.cluster);
+  variables->SetTwins("RESTART_COUNT", launch.attempt.value() - 1);
+  variables->SetTwins("JOB_START_TIME", Seconds(launch.started));
+  if (!launch.spec.account.empty()) {
+    variables->SetTwins("JOB_ACCOUNT", launch.spec.account);
+  }
+  if (launch.spec.time_limit > Duration(0)) {
+    variables->SetTwins("JOB_END_TIME", Seconds(launch.started + launch.spec.time_limit));
+  }
+  const Variables submitter(launch.program.environment);
+  variables->SetTwins("SUBMIT_DIR", submitter.Get("PWD", launch.program.work_dir));
+  if (submitter.Has("HOSTNAME")) {
+    variables->SetTwins("SUBMIT_HOST", submitter.Get("HOSTNAME", ""));
+  }
+  variables->Set("MUSTER_CONTROLLER", order.controller);
+  variables->Set("MUSTER_NODE_NAME", order.node_name);
+  variables->Set("SLURMD_NODENAME", order.node_name);
+  SetArray(launch, variables);
+}
+
+void SetGpus(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
+  const Allocation& allocation = order.launch.allocation;
+  std::size_t total = 0;
+  for (const NodeAllocation& each : allocation.nodes) {
+    total += each.gpus.size();
+  }
+  std::vector<std::uint32_t> indices;
+  for (const GpuGrant& grant : node.gpus) {
+    indices.push_back(grant.gpu < order.machine.gpus.size() ? order.machine.gpus[grant.gpu].os_index
+                                                            : grant.gpu);
+  }
+  if (total > 0) {
+    variables->SetTwins("GPUS", total);
+    variables->SetTwins("GPUS_ON_NODE", node.gpus.size());
+  }
+  if (!indices.empty()) {
+    variables->SetTwins("JOB_GPUS", absl::StrJoin(indices, ","));
+    variables->SetTwins("STEP_GPUS", absl::StrJoin(indices, ","));
+  }
+  variables->Set("CUDA_VISIBLE_DEVICES", absl::StrJoin(VisibleGpus(order, node), ","));
+  variables->Set("CUDA_DEVICE_ORDER", std::string("PCI_BUS_ID"));
+}
+
+// What is said of the whole job's resources, the same for a script and for ranks.
+void SetResources(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
+  const Allocation& allocation = order.launch.allocation;
+  const ResourceRequest& request = order.launch.spec.request;
+  std::vector<std::uint32_t> cpus;
+  for (const NodeAllocation& each : allocation.nodes) {
+    cpus.push_back(each.cpus.Count());
+  }
+  variables->SetTwins("JOB_NODELIST", CompressHostlist(NodeNames(allocation)));
+  variables->SetTwins("JOB_NUM_NODES", allocation.nodes.size());
+  variables->SetTwins("JOB_CPUS_PER_NODE", CompressCounts(cpus));
+  variables->SetTwins("CPUS_ON_NODE", node.cpus.Count());
+  variables->SetTwins("CPUS_PER_TASK", request.cpus_per_task);
+  if (request.tasks_per_node > 0) {
+    variables->SetTwins("NTASKS_PER_NODE", request.tasks_per_node);
+  }
+  if (!node.memory.zero()) {
+    variables->SetTwins("MEM_PER_NODE", node.memory.value() / kMebibyte.value());
+  }
+  if (!request.memory_per_cpu.zero()) {
+    variables->SetTwins("MEM_PER_CPU", request.memory_per_cpu.value() / kMebibyte.value());
+  }
+}
+
+// The nodes and tasks that a script or a step has at its disposal.
+void SetExtent(const Allocation& placement, std::uint32_t tasks, Variables* variables) {
+  variables->SetTwins("NODELIST", CompressHostlist(NodeNames(placement)));
+  variables->SetTwins("NNODES", placement.nodes.size());
+  variables->SetTwins("NTASKS", tasks);
+  variables->SetTwins("NPROCS", tasks);
+  variables->SetTwins("TASKS_PER_NODE", CompressCounts(RanksPerNode(placement)));
+}
+
+void SetCpuBinding(const NodeAllocation& node, const RankPlacement& rank, Variables* variables) {
+  std::vector<std::string> masks;
+  for (const RankPlacement& each : node.ranks) {
+    masks.push_back(HexMask(each.cpus));
+  }
+  variables->SetTwins("CPU_BIND_VERBOSE", std::string("quiet"));
+  variables->SetTwins("CPU_BIND_TYPE", std::string("mask_cpu:"));
+  variables->SetTwins("CPU_BIND_LIST", absl::StrJoin(masks, ","));
+  variables->SetTwins("CPU_BIND", absl::StrCat("quiet,mask_cpu:", absl::StrJoin(masks, ",")));
+  variables->Set("MUSTER_CPUS", rank.cpus.ToList());
+  variables->Set("MUSTER_MEM_NODES", rank.mem_nodes.ToList());
+}
+
+// OpenMP's, unless the user chose his own: one place a core.
+void SetOpenMp(const SupervisorOrder& order, const RankPlacement& rank, Variables* variables) {
+  if (!variables->Has("OMP_NUM_THREADS")) {
+    variables->Set("OMP_NUM_THREADS", std::max(rank.cpus.Count(), 1U));
+  }
+  if (variables->Has("OMP_PLACES") || variables->Has("OMP_PROC_BIND") || !order.machine.enforced) {
+    return;
+  }
+  std::vector<std::string> places;
+  for (const Core& core : order.machine.cores) {
+    const CpuSet mine = core.cpus & rank.cpus;
+    if (!mine.Empty()) {
+      places.push_back(absl::StrCat("{", absl::StrJoin(mine.Members(), ","), "}"));
+    }
+  }
+  if (!places.empty()) {
+    variables->Set("OMP_PLACES", absl::StrJoin(places, ","));
+    variables->Set("OMP_PROC_BIND", std::string("close"));
+  }
+}
+
+// Where the ranks of a step meet. The nodes of a cluster whose controller is reached by a unix
+// socket are all on this machine, whatever they are called.
+std::string MasterAddress(const SupervisorOrder& order, const Allocation& placement) {
+  const bool local = placement.nodes.size() == 1 || order.controller.rfind("unix:", 0) == 0;
+  return local ? "127.0.0.1" : placement.nodes.front().name;
+}
+
+// The address at which `muster run` listens for the step, without its port.
+std::string LaunchAddress(const Program& program) {
+  const std::size_t colon = program.io.address.rfind(':');
+  const bool local = colon == std::string::npos || program.io.address.rfind("unix:", 0) == 0;
+  return local ? "127.0.0.1" : program.io.address.substr(0, colon);
+}
+
+void SetRankNumbers(const SupervisorOrder& order, const StepSurroundings& step,
+                    std::uint32_t local_rank, Variables* variables) {
+  const Allocation& placement = *step.placement;
+  const NodeAllocation& node = placement.nodes[step.node_index];
+  const std::uint32_t world = RankCount(placement);
+  const std::uint32_t rank = node.ranks[local_rank].rank;
+  std::vector<std::uint32_t> local_ranks;
+  for (const RankPlacement& each : node.ranks) {
+    local_ranks.push_back(each.rank);
+  }
+  variables->SetTwins("PROCID", rank);
+  variables->SetTwins("LOCALID", local_rank);
+  variables->SetTwins("NODEID", step.node_index);
+  variables->SetTwins("STEP_ID", step.step.value());
+  variables->SetTwins("STEPID", step.step.value());
+  variables->SetTwins("STEP_NODELIST", CompressHostlist(NodeNames(placement)));
+  variables->SetTwins("STEP_NUM_NODES", placement.nodes.size());
+  variables->SetTwins("STEP_NUM_TASKS", world);
+  variables->SetTwins("STEP_TASKS_PER_NODE", CompressCounts(RanksPerNode(placement)));
+  variables->SetTwins("GTIDS", absl::StrJoin(local_ranks, ","));
+  variables->SetTwins("TASK_PID", std::string(kPidPlaceholder));
+  variables->SetTwins("LAUNCH_NODE_IPADDR", LaunchAddress(*step.program));
+  variables->Set("MASTER_ADDR", MasterAddress(order, placement));
+  variables->Set("MASTER_PORT", step.master_port);
+  variables->Set("RANK", rank);
+  variables->Set("WORLD_SIZE", world);
+  variables->Set("LOCAL_RANK", local_rank);
+  variables->Set("LOCAL_WORLD_SIZE", node.ranks.size());
+  variables->Set("NODE_RANK", step.node_index);
+  variables->Set("GROUP_RANK", step.node_index);
+}
+
+const NodeAllocation* FindNode(const Allocation& allocation, const std::string& name) {
+  for (const NodeAllocation& node : allocation.nodes) {
+    if (node.name == name) {
+      return &node;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> WithoutStaleVariables(const std::vector<std::string>& environment) {
+  std::vector<std::string> kept;
+  for (const std::string& assignment : environment) {
+    if (!IsStale(std::string_view(assignment).substr(0, assignment.find('=')))) {
+      kept.push_back(assignment);
+    }
+  }
+  return kept;
+}
+
+std::vector<std::uint32_t> DeviceOrder(const NodeAllocation& node) {
+  std::vector<std::uint32_t> order;
+  const auto add = [&order](std::uint32_t gpu) {
+    if (std::find(order.begin(), order.end(), gpu) == order.end()) {
+      order.push_back(gpu);
+    }
+  };
+  std::size_t most = 0;
+  for (const RankPlacement& rank : node.ranks) {
+    most = std::max(most, rank.gpus.size());
+  }
+  for (std::size_t round = 0; round < most; ++round) {
+    for (const RankPlacement& rank : node.ranks) {
+      if (round < rank.gpus.size()) {
+        add(rank.gpus[round]);
+      }
+    }
+  }
+  for (const GpuGrant& grant : node.gpus) {
+    add(grant.gpu);
+  }
+  return order;
+}
+
+std::vector<std::string> GpuNames(const Machine& machine, const std::vector<std::uint32_t>& gpus) {
+  std::vector<std::string> names;
+  for (const std::uint32_t gpu : gpus) {
+    const bool known = gpu < machine.gpus.size();
+    names.push_back(known && !machine.gpus[gpu].uuid.empty()
+                        ? machine.gpus[gpu].uuid
+                        : absl::StrCat(known ? machine.gpus[gpu].os_index : gpu));
+  }
+  return names;
+}
+
+std::vector<std::string> VisibleGpus(const SupervisorOrder& order, const NodeAllocation& node) {
+  std::vector<std::uint32_t> gpus = DeviceOrder(node);
+  const NodeAllocation* whole = FindNode(order.launch.allocation, node.name);
+  if (gpus.empty() && whole != nullptr) {
+    gpus = DeviceOrder(*whole);
+  }
+  return GpuNames(order.machine, gpus);
+}
+
+std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uint32_t node_index) {
+  const NodeAllocation& node = order.launch.allocation.nodes[node_index];
+  Variables variables(WithoutStaleVariables(order.launch.program.environment));
+  SetIdentity(order, &variables);
+  SetResources(order, node, &variables);
+  SetExtent(order.launch.allocation, RankCount(order.launch.allocation), &variables);
+  SetGpus(order, node, &variables);
+  variables.SetTwins("NODEID", node_index);
+  variables.SetTwins("PROCID", 0);
+  variables.SetTwins("LOCALID", 0);
+  variables.SetTwins("GTIDS", 0);
+  variables.SetTwins("TASK_PID", std::string(kPidPlaceholder));
+  variables.Set("PWD", order.launch.program.work_dir);
+  return variables.List();
+}
+
+std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepSurroundings& step,
+                                         std::uint32_t local_rank) {
+  const NodeAllocation& node = step.placement->nodes[step.node_index];
+  Variables variables(WithoutStaleVariables(step.program->environment));
+  SetIdentity(order, &variables);
+  const NodeAllocation* whole = FindNode(order.launch.allocation, node.name);
+  SetResources(order, whole == nullptr ? node : *whole, &variables);
+  SetExtent(*step.placement, RankCount(*step.placement), &variables);
+  SetGpus(order, node, &variables);
+  SetRankNumbers(order, step, local_rank, &variables);
+  SetCpuBinding(node, node.ranks[local_rank], &variables);
+  SetOpenMp(order, node.ranks[local_rank], &variables);
+  variables.Set("PWD", step.program->work_dir);
+  return variables.List();
+}
+
+std::uint16_t DerivedPort(JobId job, StepId step) {
+  const std::uint64_t mixed = job.value() * 131 + std::uint64_t{step.value()} * 17;
+  return static_cast<std::uint16_t>(kPortFirst + mixed % kPortCount);
+}
+
+}  // namespace muster

@@ -1,0 +1,111 @@
+// muster-supervisor --dir ATTEMPT_DIRECTORY: owns one job attempt on one node until nothing of it
+// is left. Exit status: 0 recorded, 1 cannot work, 2 bad usage, 3 somebody else supervises it.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "agent/supervisor/attempt_directory.h"
+#include "agent/supervisor/order_file.h"
+#include "agent/supervisor/supervisor.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/process.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+constexpr int kCannotWork = 1;
+constexpr int kBadUsage = 2;
+constexpr int kClaimedAlready = 3;
+
+// Standard input is nothing, standard output and error are the attempt's log.
+absl::Status TakeLog(const AttemptDirectory& directory) {
+  const UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const UniqueFd log(
+      open(directory.Log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!null.valid() || !log.valid() || dup2(null.get(), STDIN_FILENO) < 0 ||
+      dup2(log.get(), STDOUT_FILENO) < 0 || dup2(log.get(), STDERR_FILENO) < 0) {
+    return absl::InternalError("cannot open the log " + directory.Log());
+  }
+  return absl::OkStatus();
+}
+
+// A session of its own; every orphan of the job becomes our child; nobody debugs us but root.
+void Detach() {
+  close_range(STDERR_FILENO + 1, ~0U, 0);
+  setsid();  // refused when the agent has made us a session already
+  umask(077);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  prctl(PR_SET_DUMPABLE, 0);
+  IgnoreBrokenPipes();
+}
+
+// An order that nobody can read is an end too: the controller must hear of it.
+absl::Status RecordUnreadable(const AttemptDirectory& directory, const Clock& clock,
+                              const absl::Status& why) {
+  JobId job;
+  AttemptNumber attempt;
+  RETURN_IF_ERROR(AttemptDirectory::ParseName(directory.Name(), &job, &attempt));
+  ASSIGN_OR_RETURN(JournalWriter journal, JournalWriter::Open(directory.Journal(), job, attempt));
+  RunEnded fact;
+  fact.time = clock.Now();
+  fact.cause = EndCause::kLaunchFailed;
+  fact.text = std::string(why.message());
+  return journal.Append(std::move(fact));
+}
+
+absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, const Logger& log) {
+  absl::StatusOr<SupervisorOrder> order = ReadOrder(directory.Order());
+  if (!order.ok()) {
+    RETURN_IF_ERROR(RecordUnreadable(directory, clock, order.status()));
+    return order.status();
+  }
+  ASSIGN_OR_RETURN(UniqueFd signals, BlockSignals({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT,
+                                                   SIGUSR1, SIGUSR2, SIGALRM}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  ASSIGN_OR_RETURN(
+      JournalWriter journal,
+      JournalWriter::Open(directory.Journal(), order->launch.job, order->launch.attempt));
+  Supervisor supervisor(*loop, clock, log, directory, *std::move(order), std::move(journal),
+                        std::move(signals));
+  return supervisor.Run();
+}
+
+int Main(const AttemptDirectory& directory) {
+  Detach();
+  const absl::StatusOr<ProcessIdentity> self = ReadIdentity(getpid());
+  const absl::Status claimed = self.ok() ? TakeClaim(directory, *self) : self.status();
+  if (absl::IsAlreadyExists(claimed)) {
+    return kClaimedAlready;
+  }
+  const absl::Status logged = claimed.ok() ? TakeLog(directory) : claimed;
+  const SystemClock clock;
+  const Logger log(clock, STDERR_FILENO, LogLevel::kInfo, /*colour=*/false);
+  const absl::Status status = logged.ok() ? Supervise(directory, clock, log) : logged;
+  if (!status.ok()) {
+    log.Error("supervisor", std::string(status.message()));
+    return kCannotWork;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  if (argc != 3 || std::string_view(argv[1]) != "--dir" || *argv[2] == '\0') {
+    std::fputs("usage: muster-supervisor --dir ATTEMPT_DIRECTORY\n", stderr);
+    return muster::kBadUsage;
+  }
+  return muster::Main(muster::AttemptDirectory(argv[2]));
+}

@@ -1,0 +1,35 @@
+#pragma once
+
+// The order that an agent leaves in an attempt's directory for its supervisor: the model's view of
+// wire::SupervisorOrder.
+//
+// Written durably by the agent before it spawns the supervisor, so that an attempt known to the
+// agent is known after a crash too. Thread promise: plain values; the functions are safe from any
+// thread.
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "scheduler/model/machine.h"
+#include "scheduler/model/order.h"
+
+namespace muster {
+
+struct SupervisorOrder {
+  LaunchOrder launch;
+  Machine machine;         // the node's
+  std::string node_name;   // must be the name of a node in launch.allocation
+  std::string doorbell;    // path of the agent's socket; empty: nobody is told
+  std::string module_dir;  // where libmuster-pmix.so is
+  std::string cgroup;      // directory for the attempt's own cgroup; empty: none can be made
+  std::string controller;  // the address that `muster` inside the job calls
+};
+
+// Writes `order` to `path`, whole and durably, mode 0600.
+absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order);
+
+// Reads it back; DataLoss when it is not an order.
+absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path);
+
+}  // namespace muster

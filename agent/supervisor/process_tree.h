@@ -1,0 +1,24 @@
+#pragma once
+
+// Everything that descends from this process, found through /proc and signalled without hitting a
+// stranger.
+//
+// The supervisor is a child subreaper, so whatever a job starts, however it detaches, stays below
+// it. A pid is signalled through a pidfd, after a check that it still descends from us. Thread
+// promise: one thread.
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace muster {
+
+// The pids below `root`, parents before children. A process that starts or ends meanwhile may be
+// missed: repeat until nothing is left.
+std::vector<pid_t> Descendants(pid_t root);
+
+// Sends `signal` (and SIGCONT after it, so that a stopped process takes it) to every descendant of
+// this process; returns how many there were.
+int SignalDescendants(int signal);
+
+}  // namespace muster

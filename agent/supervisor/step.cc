@@ -1,0 +1,391 @@
+// Step, second half: from the exec to the end. The first half is step_launch.cc.
+#include "agent/supervisor/step.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/environment.h"
+#include "agent/supervisor/step_pmix.h"
+#include "agent/supervisor/step_rank.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kReadBackInterval{1};
+// How long output is waited for that a rank's children hold open after it has ended.
+constexpr Duration kOutputGrace{2000};
+// How long a `muster run` that takes nothing is waited for after the ranks have ended.
+constexpr Duration kFlushGrace{60000};
+constexpr Duration kLostConnectionGrace{2000};
+constexpr Duration kBrokenStepGrace{5000};
+
+Duration ToDuration(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) +
+         std::chrono::duration_cast<Duration>(std::chrono::microseconds(time.tv_usec));
+}
+
+ExitStatus FromWait(int wait_status) {
+  ExitStatus status;
+  if (WIFSIGNALED(wait_status)) {
+    status.signal = WTERMSIG(wait_status);
+  } else {
+    status.code = WEXITSTATUS(wait_status);
+  }
+  return status;
+}
+
+void Signal(pid_t pid, int signal) {
+  // The rank leads a group of its own once it has made its session.
+  if (kill(-pid, signal) != 0) {
+    kill(pid, signal);
+  }
+}
+
+}  // namespace
+
+Step::Step(StepHost host, StepPlan plan, StepHandlers handlers)
+    : host_(host), plan_(std::move(plan)), handlers_(std::move(handlers)) {
+  std::vector<RankPlacement> placements = Node().ranks;
+  if (!plan_.script.empty()) {
+    RankPlacement whole;
+    whole.cpus = Node().cpus;
+    whole.mem_nodes = Node().mem_nodes;
+    placements = {whole};
+  }
+  for (RankPlacement& placement : placements) {
+    ranks_.push_back(std::make_unique<Rank>());
+    ranks_.back()->exit.rank = placement.rank;
+    ranks_.back()->placement = std::move(placement);
+  }
+}
+
+Step::~Step() {
+  for (const EventLoop::TimerId timer : timers_) {
+    host_.loop.Cancel(timer);
+  }
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    host_.loop.Unwatch(rank->said.get());
+  }
+}
+
+void Step::After(Duration delay, std::function<void()> action) {
+  timers_.push_back(host_.loop.RunAfter(delay, std::move(action)));
+}
+
+PatternValues Step::ValuesOf(const Rank& rank) const {
+  const LaunchOrder& launch = host_.order.launch;
+  PatternValues values;
+  values.job = launch.job;
+  values.submission = launch.submission;
+  values.array_index = launch.array_index;
+  values.job_name = launch.spec.name;
+  values.node = host_.order.node_name;
+  values.rank = rank.placement.rank;
+  values.step = plan_.step;
+  return values;
+}
+
+PlannedBinding Step::PlanOf(const Rank& rank) const {
+  PlannedBinding plan;
+  plan.cpus = rank.placement.cpus;
+  plan.mem_nodes = rank.placement.mem_nodes;
+  plan.gpus = VisibleGpus(host_.order, Node());
+  plan.enforced = host_.order.machine.enforced;
+  plan.why_not_enforced = host_.order.machine.why_not_enforced;
+  plan.one_memory_node = host_.order.machine.numa_nodes.size() <= 1;
+  return plan;
+}
+
+Step::Rank* Step::Find(pid_t pid) {
+  const auto found =
+      std::find_if(ranks_.begin(), ranks_.end(),
+                   [pid](const std::unique_ptr<Rank>& rank) { return rank->pid == pid; });
+  return found == ranks_.end() ? nullptr : found->get();
+}
+
+bool Step::Owns(pid_t pid) const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [pid](const std::unique_ptr<Rank>& rank) { return rank->pid == pid; });
+}
+
+void Step::FailRank(Rank* rank, int code, const std::string& text) {
+  if (launch_error_.empty()) {
+    launch_error_ = text;
+  }
+  rank->failed = true;
+  rank->settled = true;
+  rank->exit.text = text;
+  rank->exit.status.code = code;
+  if (rank->pid == 0) {
+    EndRank(rank, rank->exit.status);
+  }
+}
+
+void Step::TryReadBack(Rank* rank, int tries_left) {
+  if (rank->settled) {
+    return;
+  }
+  absl::StatusOr<ObservedBinding> found = ReadBack(rank->pid);
+  const bool whole = found.ok() && found->cpus.has_value() && found->mem_policy.has_value() &&
+                     found->gpus.has_value();
+  if (!whole && tries_left > 0) {
+    After(kReadBackInterval, [this, rank, tries_left] {
+      TryReadBack(rank, tries_left - 1);
+      CheckStarted();
+    });
+    return;
+  }
+  TakeReading(rank, found.ok() ? *std::move(found) : ObservedBinding());
+}
+
+void Step::TakeReading(Rank* rank, ObservedBinding found) {
+  const PlannedBinding plan = PlanOf(*rank);
+  if (rank->self.has_value()) {
+    // What could not be asked any more the child said itself, just before its exec.
+    ObservedBinding self = FromKernel(*rank->self, plan.gpus);
+    found.cpus = found.cpus.has_value() ? found.cpus : self.cpus;
+    found.mem_policy = found.mem_policy.has_value() ? found.mem_policy : self.mem_policy;
+    found.gpus = found.gpus.has_value() ? found.gpus : self.gpus;
+  }
+  RankBinding binding = Compare(plan, found);
+  binding.step = plan_.step;
+  binding.rank = rank->placement.rank;
+  binding.pid = rank->started_pid;
+  const int refused = !rank->self.has_value()      ? 0
+                      : rank->self->cpu_error != 0 ? rank->self->cpu_error
+                                                   : rank->self->policy_error;
+  if (refused != 0 && plan.enforced) {
+    absl::StrAppend(&binding.text, binding.text.empty() ? "" : "; ",
+                    "the kernel said: ", strerror(refused));
+  }
+  if (!pmix_note_.empty()) {
+    absl::StrAppend(&binding.text, binding.text.empty() ? "" : "; ", pmix_note_);
+  }
+  rank->binding = std::move(binding);
+  rank->settled = true;
+}
+
+void Step::CheckStarted() {
+  const bool settled =
+      forked_ && std::all_of(ranks_.begin(), ranks_.end(),
+                             [](const std::unique_ptr<Rank>& rank) { return rank->settled; });
+  if (!settled || started_) {
+    return;
+  }
+  started_ = true;
+  if (launch_error_.empty()) {
+    handlers_.on_started();
+  }
+  BindingRead read;
+  read.time = host_.clock.Now();
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    if (rank->binding.has_value()) {
+      read.ranks.push_back(*rank->binding);
+    }
+  }
+  if (!read.ranks.empty()) {
+    host_.reporter.Report(std::move(read));
+  }
+  if (!launch_error_.empty()) {
+    host_.log.Error("step", launch_error_);
+    Terminate(kBrokenStepGrace);
+  }
+  CheckEnded();
+}
+
+void Step::BeforeReap(pid_t pid) {
+  Rank* rank = Find(pid);
+  if (rank == nullptr) {
+    return;
+  }
+  ReadSaid(rank);
+  if (!rank->settled) {
+    TryReadBack(rank, 0);
+  }
+}
+
+void Step::Reaped(pid_t pid, int wait_status, const rusage& usage) {
+  Rank* rank = Find(pid);
+  if (rank == nullptr) {
+    return;
+  }
+  usage_.user_cpu += ToDuration(usage.ru_utime);
+  usage_.system_cpu += ToDuration(usage.ru_stime);
+  usage_.peak_memory =
+      std::max(usage_.peak_memory, Bytes(static_cast<std::uint64_t>(usage.ru_maxrss) * 1024));
+  rank->pid = 0;
+  EndRank(rank, rank->failed ? rank->exit.status : FromWait(wait_status));
+  CheckStarted();
+  CheckEnded();
+}
+
+void Step::EndRank(Rank* rank, ExitStatus status) {
+  rank->ended = true;
+  rank->exit.time = host_.clock.Now();
+  if (rank->exit.status.success()) {
+    rank->exit.status = status;
+  }
+  if (status_.success()) {
+    status_ = rank->exit.status;
+  }
+  if (connection_ != nullptr) {
+    connection_->SendExit(rank->exit);
+  }
+  const bool broken =
+      rank->exit.status.signal != 0 || (pmix_ != nullptr && pmix_->Joined(rank->placement.rank));
+  const bool others = std::any_of(ranks_.begin(), ranks_.end(),
+                                  [](const std::unique_ptr<Rank>& each) { return each->pid != 0; });
+  if (broken && others && !terminating_) {
+    // The peers of an MPI rank do not notice that it is gone: they would wait for ever.
+    host_.log.Warning("step", absl::StrCat("rank ", rank->placement.rank, " of step ",
+                                           plan_.step.value(), " ended; ending the others"));
+    Terminate(kBrokenStepGrace);
+  }
+}
+
+void Step::Aborted(std::uint32_t rank, int code, const std::string& message) {
+  host_.log.Warning("step", absl::StrCat("rank ", rank, " of step ", plan_.step.value(),
+                                         " aborted with ", code, ": ", message));
+  const int exit_code = (code & 0xff) == 0 ? 1 : code & 0xff;
+  for (const std::unique_ptr<Rank>& each : ranks_) {
+    if (each->placement.rank == rank && each->exit.status.success()) {
+      each->exit.status.code = exit_code;
+      each->exit.text = message;
+    }
+  }
+  if (status_.success()) {
+    status_.code = exit_code;
+  }
+  if (!terminating_) {
+    Terminate(kBrokenStepGrace);
+  }
+}
+
+void Step::SignalRanks(int signal) {
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    if (rank->pid != 0) {
+      muster::Signal(rank->pid, signal);
+    }
+  }
+}
+
+void Step::Signal(int signal) {
+  if (signal > 0 && signal < NSIG) {
+    SignalRanks(signal);
+  }
+}
+
+void Step::Terminate(Duration grace) {
+  terminating_ = true;
+  SignalRanks(SIGTERM);
+  SignalRanks(SIGCONT);
+  After(grace, [this] { SignalRanks(SIGKILL); });
+}
+
+void Step::OnConnectionLost() {
+  // Lost output is read on and thrown away, so that a rank's last words cannot block it.
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    if (rank->output != nullptr) {
+      rank->output->Resume();
+      rank->error->Resume();
+    }
+  }
+  const bool alive = std::any_of(ranks_.begin(), ranks_.end(),
+                                 [](const std::unique_ptr<Rank>& rank) { return rank->pid != 0; });
+  if (alive && !terminating_) {
+    host_.log.Warning("step", absl::StrCat("the `muster run` of step ", plan_.step.value(),
+                                           " is gone; ending its ranks"));
+    Terminate(kLostConnectionGrace);
+  }
+  CheckEnded();
+}
+
+void Step::CloseOutput() {
+  draining_ = true;
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    if (rank->output != nullptr) {
+      rank->output->Close();
+      rank->error->Close();
+    }
+  }
+}
+
+void Step::DropConnection() {
+  if (connection_ == nullptr || ended_) {
+    return;
+  }
+  CloseOutput();
+  CheckEnded();
+  if (!ended_ && std::all_of(ranks_.begin(), ranks_.end(),
+                             [](const std::unique_ptr<Rank>& rank) { return rank->ended; })) {
+    Finish();
+  }
+}
+
+// All output was read, or what keeps a pipe open has had its time.
+bool Step::OutputTaken() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](const std::unique_ptr<Rank>& rank) {
+    return rank->output == nullptr || (rank->output->closed() && rank->error->closed());
+  });
+}
+
+void Step::CheckEnded() {
+  const bool all_ended = std::all_of(ranks_.begin(), ranks_.end(),
+                                     [](const std::unique_ptr<Rank>& rank) { return rank->ended; });
+  if (!all_ended || !started_ || ended_) {
+    return;
+  }
+  if (connection_ == nullptr || connection_->lost()) {
+    Finish();
+    return;
+  }
+  if (!OutputTaken()) {
+    if (!draining_) {
+      draining_ = true;
+      After(kOutputGrace, [this] {
+        CloseOutput();
+        CheckEnded();
+      });
+    }
+    return;
+  }
+  if (!done_sent_) {
+    done_sent_ = true;
+    connection_->SendDone();
+    if (connection_->Flushed()) {
+      Finish();
+      return;
+    }
+    connection_->WhenFlushed([this] { Finish(); });
+    After(kFlushGrace, [this] { Finish(); });
+  }
+}
+
+void Step::Finish() {
+  if (ended_) {
+    return;
+  }
+  ended_ = true;
+  pmix_.reset();
+  if (plan_.step.valid()) {
+    StepEnded report;
+    report.step = plan_.step;
+    report.time = host_.clock.Now();
+    for (const std::unique_ptr<Rank>& rank : ranks_) {
+      report.ranks.push_back(rank->exit);
+    }
+    report.usage = usage_;
+    host_.reporter.Report(std::move(report));
+  }
+  // From the loop: the owner may destroy this step.
+  host_.loop.Post(handlers_.on_ended);
+}
+
+}  // namespace muster

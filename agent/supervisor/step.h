@@ -1,0 +1,146 @@
+#pragma once
+
+// One step's ranks on this node, from launch to the last byte of their output. The batch script is
+// step 0 with one rank that has all of the node's cores.
+//
+// Thread promise: the loop's thread. Invariants: (1) a rank is read back exactly once, after its
+// exec and before it is reaped; (2) the binding is reported before the step's end; (3) a process is
+// signalled only between its fork and its reaping, so its pid is its own; (4) on_ended is called
+// once, last.
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/supervisor/cgroup.h"
+#include "agent/supervisor/launch.h"
+#include "agent/supervisor/order_file.h"
+#include "agent/supervisor/output_path.h"
+#include "agent/supervisor/rank_pipes.h"
+#include "agent/supervisor/reporter.h"
+#include "agent/supervisor/step_connection.h"
+#include "agent/supervisor/step_pmix.h"
+#include "scheduler/model/report.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/log.h"
+#include "topology/read_back.h"
+
+namespace muster {
+
+// What every step of an attempt works with; all of it outlives the steps.
+struct StepHost {
+  EventLoop& loop;
+  const Clock& clock;
+  const Logger& log;
+  const SupervisorOrder& order;
+  Reporter& reporter;
+  const AttemptCgroup* cgroup = nullptr;
+};
+
+// What a step is made of.
+struct StepPlan {
+  StepId step;  // 0: the batch script
+  Program program;
+  Allocation placement;          // the whole step's
+  std::uint32_t node_index = 0;  // this node's position in it
+  std::string script;            // path of the batch script; empty: program.argv is the command
+};
+
+struct StepHandlers {
+  std::function<void()> on_started;  // all ranks here run; not called when one could not start
+  std::function<void()> on_ended;
+};
+
+class Step {
+ public:
+  Step(StepHost host, StepPlan plan, StepHandlers handlers);
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+  ~Step();
+
+  // Prepares and forks all ranks. What goes wrong ends the step through on_ended, not here.
+  void Start(PmixGrant pmix);
+  // True when `pid` is a rank that has not been reaped.
+  [[nodiscard]] bool Owns(pid_t pid) const;
+  // `pid` has ended and is a zombie yet: the last moment to read it.
+  void BeforeReap(pid_t pid);
+  // It was reaped.
+  void Reaped(pid_t pid, int wait_status, const rusage& usage);
+
+  // SIGTERM to every rank, SIGKILL after `grace`.
+  void Terminate(Duration grace);
+  void Signal(int signal);
+  // Gives up on output that nobody takes: for an attempt that is being ended by force.
+  void DropConnection();
+  // A rank said so through PMIx: its code is the step's.
+  void Aborted(std::uint32_t rank, int code, const std::string& message);
+
+  [[nodiscard]] StepId id() const { return plan_.step; }
+  [[nodiscard]] bool ended() const { return ended_; }
+  // Why a rank could not be started; empty when all were.
+  [[nodiscard]] const std::string& launch_error() const { return launch_error_; }
+  // The status of the first rank that failed, else success.
+  [[nodiscard]] ExitStatus status() const { return status_; }
+
+ private:
+  struct Rank;
+  static constexpr int kReadBackTries = 8;  // a millisecond apart, while the exec completes
+
+  const NodeAllocation& Node() const { return plan_.placement.nodes[plan_.node_index]; }
+  absl::Status Connect();
+  absl::Status OpenFiles(Rank* rank);
+  absl::StatusOr<int> OpenShared(const std::string& pattern, const Rank& rank);
+  absl::Status OpenStreams(Rank* rank);
+  absl::Status LaunchRank(Rank* rank);
+  LaunchRequest RequestOf(const Rank& rank) const;
+  PlannedBinding PlanOf(const Rank& rank) const;
+  void ReadSaid(Rank* rank);
+  void Settle(Rank* rank, const LaunchOutcome& outcome);
+  std::string FailureText(const LaunchOutcome& outcome) const;
+  void FailRank(Rank* rank, int code, const std::string& text);
+  void TryReadBack(Rank* rank, int tries_left);
+  void TakeReading(Rank* rank, ObservedBinding found);
+  void CheckStarted();
+  void EndRank(Rank* rank, ExitStatus status);
+  void OnConnectionLost();
+  void CheckEnded();
+  void Finish();
+  Rank* Find(pid_t pid);
+  std::uint32_t LocalRankOf(const Rank& rank) const;
+  bool OutputTaken() const;
+  void CloseOutput();
+  void SignalRanks(int signal);
+  void After(Duration delay, std::function<void()> action);
+  PatternValues ValuesOf(const Rank& rank) const;
+
+  StepHost host_;
+  StepPlan plan_;
+  StepHandlers handlers_;
+  std::unique_ptr<StepPmix> pmix_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::map<std::string, UniqueFd> files_;  // by path; ranks that name one file share it
+  std::unique_ptr<StepConnection> connection_;
+  std::unique_ptr<InputPipe> input_;
+  std::string launch_error_;
+  std::string pmix_note_;
+  ExitStatus status_;
+  Usage usage_;
+  std::uint16_t master_port_ = 0;
+  std::vector<EventLoop::TimerId> timers_;
+  bool forked_ = false;
+  bool started_ = false;
+  bool terminating_ = false;
+  bool draining_ = false;
+  bool done_sent_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace muster

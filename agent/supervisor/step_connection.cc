@@ -1,0 +1,264 @@
+#include "agent/supervisor/step_connection.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/unix_socket.h"
+#include "proto/supervisor.pb.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kLengthBytes = 4;
+constexpr std::size_t kFrameBytesMax = std::size_t{8} << 20;
+constexpr std::string_view kUnixScheme = "unix:";
+constexpr timeval kConnectTimeout = {5, 0};
+
+std::string Framed(const wire::StepFrame& frame) {
+  const std::string body = frame.SerializeAsString();
+  std::string bytes;
+  bytes.reserve(kLengthBytes + body.size());
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    bytes.push_back(static_cast<char>((body.size() >> (8 * i)) & 0xffU));
+  }
+  return bytes + body;
+}
+
+struct FreeAddresses {
+  void operator()(addrinfo* found) const { freeaddrinfo(found); }
+};
+
+// Numeric addresses, which is what `muster run` gives, are resolved without asking anybody.
+absl::StatusOr<UniqueFd> ConnectTcp(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("bad address ", address, ": expected unix:PATH or HOST:PORT"));
+  }
+  std::string host = address.substr(0, colon);
+  if (host.size() > 1 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int error = getaddrinfo(host.c_str(), address.c_str() + colon + 1, &hints, &list);
+  if (error != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot resolve ", address, ": ", gai_strerror(error)));
+  }
+  const std::unique_ptr<addrinfo, FreeAddresses> found(list);
+  for (const addrinfo* each = found.get(); each != nullptr; each = each->ai_next) {
+    UniqueFd fd(socket(each->ai_family, each->ai_socktype | SOCK_CLOEXEC, each->ai_protocol));
+    setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &kConnectTimeout, sizeof(kConnectTimeout));
+    if (fd.valid() && connect(fd.get(), each->ai_addr, each->ai_addrlen) == 0) {
+      const int one = 1;
+      setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+      return fd;
+    }
+  }
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot connect to ", address));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StepConnection>> StepConnection::Open(
+    EventLoop& loop, const StepIo& io, const StepGreeting& greeting,
+    StepConnectionHandlers handlers) {
+  const bool local = io.address.rfind(kUnixScheme, 0) == 0;
+  absl::StatusOr<UniqueFd> socket =
+      local ? ConnectUnix(io.address.substr(kUnixScheme.size()), SOCK_STREAM)
+            : ConnectTcp(io.address);
+  RETURN_IF_ERROR(socket.status());
+  std::unique_ptr<StepConnection> made(
+      new StepConnection(loop, *std::move(socket), std::move(handlers)));
+  StepConnection* self = made.get();
+  RETURN_IF_ERROR(loop.Watch(self->socket_.get(), EPOLLIN,
+                             [self](std::uint32_t events) { self->OnReady(events); }));
+  wire::StepFrame frame;
+  wire::StepHello* hello = frame.mutable_hello();
+  hello->set_token(io.token);
+  hello->set_node_index(greeting.node_index);
+  hello->set_node(greeting.node);
+  hello->set_ranks(greeting.ranks);
+  self->Queue({.bytes = Framed(frame)});
+  return made;
+}
+
+StepConnection::~StepConnection() {
+  loop_.Unwatch(socket_.get());
+}
+
+void StepConnection::SendOutput(std::uint32_t rank, bool error, std::string_view data) {
+  wire::StepFrame frame;
+  wire::StepOutput* output = frame.mutable_output();
+  output->set_rank(rank);
+  output->set_error(error);
+  output->set_data(data.data(), data.size());
+  Queue({.bytes = Framed(frame), .rank = rank, .output = true});
+}
+
+void StepConnection::SendExit(const RankExit& exit) {
+  wire::StepFrame frame;
+  wire::StepRankExit* message = frame.mutable_exit();
+  message->set_rank(exit.rank);
+  message->set_code(exit.status.code);
+  message->set_signal(exit.status.signal);
+  message->set_text(exit.text);
+  Queue({.bytes = Framed(frame)});
+}
+
+void StepConnection::SendDone() {
+  wire::StepFrame frame;
+  frame.mutable_done();
+  Queue({.bytes = Framed(frame)});
+}
+
+bool StepConnection::Full(std::uint32_t rank) const {
+  const auto found = queued_.find(rank);
+  return found != queued_.end() && found->second >= kQueuedBytesMax;
+}
+
+void StepConnection::PauseInput(bool paused) {
+  paused_ = paused;
+  UpdateEvents();
+}
+
+void StepConnection::Queue(Outgoing frame) {
+  if (lost_) {
+    return;
+  }
+  if (frame.output) {
+    queued_[frame.rank] += frame.bytes.size();
+  }
+  outgoing_.push_back(std::move(frame));
+  Write();
+  UpdateEvents();
+}
+
+void StepConnection::OnReady(std::uint32_t events) {
+  if ((events & EPOLLOUT) != 0) {
+    Write();
+  }
+  if (!lost_ && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+    Read();
+  }
+  if (lost_) {
+    return;
+  }
+  UpdateEvents();
+  if (outgoing_.empty() && when_flushed_) {
+    const std::function<void()> done = std::exchange(when_flushed_, nullptr);
+    done();
+  }
+}
+
+void StepConnection::Write() {
+  while (!lost_ && !outgoing_.empty()) {
+    const Outgoing& frame = outgoing_.front();
+    const ssize_t sent = send(socket_.get(), frame.bytes.data() + first_sent_,
+                              frame.bytes.size() - first_sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) {
+      continue;
+    }
+    if (sent < 0) {
+      // A connection that is gone is noticed by Read(), so that the handlers are called from the
+      // loop only.
+      return;
+    }
+    first_sent_ += static_cast<std::size_t>(sent);
+    if (first_sent_ == frame.bytes.size()) {
+      const Outgoing gone = std::move(outgoing_.front());
+      outgoing_.pop_front();
+      first_sent_ = 0;
+      Sent(gone);
+    }
+  }
+}
+
+void StepConnection::Sent(const Outgoing& frame) {
+  if (!frame.output) {
+    return;
+  }
+  std::size_t& queued = queued_[frame.rank];
+  const bool was_full = queued >= kQueuedBytesMax;
+  queued -= frame.bytes.size();
+  if (was_full && queued < kQueuedBytesMax) {
+    handlers_.on_room(frame.rank);
+  }
+}
+
+void StepConnection::Read() {
+  std::array<char, 65536> buffer = {};
+  const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+    return;
+  }
+  if (got <= 0) {
+    Lose();
+    return;
+  }
+  incoming_.append(buffer.data(), static_cast<std::size_t>(got));
+  TakeFrames();
+}
+
+void StepConnection::TakeFrames() {
+  std::size_t at = 0;
+  while (!lost_ && incoming_.size() - at >= kLengthBytes) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < kLengthBytes; ++i) {
+      length |= static_cast<std::size_t>(static_cast<unsigned char>(incoming_[at + i])) << (8 * i);
+    }
+    if (length > kFrameBytesMax) {
+      Lose();
+      return;
+    }
+    if (incoming_.size() - at < kLengthBytes + length) {
+      break;
+    }
+    wire::StepFrame frame;
+    if (!frame.ParseFromArray(incoming_.data() + at + kLengthBytes, static_cast<int>(length))) {
+      Lose();
+      return;
+    }
+    at += kLengthBytes + length;
+    if (frame.has_input()) {
+      handlers_.on_input(frame.input().data());
+    } else if (frame.has_signal()) {
+      handlers_.on_signal(frame.signal().signal());
+    }
+  }
+  incoming_.erase(0, at);
+}
+
+void StepConnection::Lose() {
+  lost_ = true;
+  loop_.Unwatch(socket_.get());
+  outgoing_.clear();
+  queued_.clear();
+  incoming_.clear();
+  when_flushed_ = nullptr;
+  handlers_.on_lost();
+}
+
+void StepConnection::UpdateEvents() {
+  if (lost_) {
+    return;
+  }
+  const std::uint32_t events = (paused_ ? 0U : static_cast<std::uint32_t>(EPOLLIN)) |
+                               (outgoing_.empty() ? 0U : static_cast<std::uint32_t>(EPOLLOUT));
+  loop_.SetEvents(socket_.get(), events).IgnoreError();
+}
+
+}  // namespace muster

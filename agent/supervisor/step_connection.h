@@ -1,0 +1,95 @@
+#pragma once
+
+// The connection of a step to the `muster run` that watches it: frames out, frames in
+// (proto/supervisor.proto).
+//
+// Thread promise: the loop's thread. Invariants: frames leave in the order they were given; a rank
+// whose queued output reached kQueuedBytesMax is Full() until on_room names it; after on_lost
+// nothing is sent and no handler is called any more. Handlers must not destroy the connection.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/report.h"
+#include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster {
+
+// Who connects: the first frame.
+struct StepGreeting {
+  std::uint32_t node_index = 0;
+  std::string node;
+  std::uint32_t ranks = 0;
+};
+
+struct StepConnectionHandlers {
+  std::function<void(const std::string& data)> on_input;  // empty: end of file
+  std::function<void(int signal)> on_signal;
+  std::function<void(std::uint32_t rank)> on_room;  // a rank that was full may be read again
+  std::function<void()> on_lost;
+};
+
+class StepConnection {
+ public:
+  static constexpr std::size_t kQueuedBytesMax = std::size_t{1} << 20;
+
+  // Connects to io.address ("unix:PATH" or "HOST:PORT") and greets; an error names the address.
+  static absl::StatusOr<std::unique_ptr<StepConnection>> Open(EventLoop& loop, const StepIo& io,
+                                                              const StepGreeting& greeting,
+                                                              StepConnectionHandlers handlers);
+  StepConnection(const StepConnection&) = delete;
+  StepConnection& operator=(const StepConnection&) = delete;
+  ~StepConnection();
+
+  void SendOutput(std::uint32_t rank, bool error, std::string_view data);
+  void SendExit(const RankExit& exit);
+  void SendDone();
+
+  [[nodiscard]] bool Full(std::uint32_t rank) const;
+  // Everything given was handed to the kernel.
+  [[nodiscard]] bool Flushed() const { return outgoing_.empty(); }
+  [[nodiscard]] bool lost() const { return lost_; }
+  // While paused nothing is read from the client.
+  void PauseInput(bool paused);
+  // Called once when the queue runs empty.
+  void WhenFlushed(std::function<void()> done) { when_flushed_ = std::move(done); }
+
+ private:
+  struct Outgoing {
+    std::string bytes;
+    std::uint32_t rank = 0;
+    bool output = false;
+  };
+
+  StepConnection(EventLoop& loop, UniqueFd socket, StepConnectionHandlers handlers)
+      : loop_(loop), socket_(std::move(socket)), handlers_(std::move(handlers)) {}
+  void Queue(Outgoing frame);
+  void OnReady(std::uint32_t events);
+  void Write();
+  void Read();
+  void TakeFrames();
+  void Sent(const Outgoing& frame);
+  void Lose();
+  void UpdateEvents();
+
+  EventLoop& loop_;
+  UniqueFd socket_;
+  StepConnectionHandlers handlers_;
+  std::deque<Outgoing> outgoing_;
+  std::size_t first_sent_ = 0;  // bytes of outgoing_.front() that are gone
+  std::map<std::uint32_t, std::size_t> queued_;
+  std::string incoming_;
+  bool paused_ = false;
+  bool lost_ = false;
+  std::function<void()> when_flushed_;
+};
+
+}  // namespace muster

@@ -1,0 +1,308 @@
+// Step, first half: everything up to the ranks' exec.
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/environment.h"
+#include "agent/supervisor/step.h"
+#include "agent/supervisor/step_pmix.h"
+#include "agent/supervisor/step_rank.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr int kCannotRun = 126;  // as shells say
+constexpr int kNotFound = 127;
+constexpr int kPortTries = 64;
+
+// Sets the process's umask while it lives.
+class ScopedUmask {
+ public:
+  explicit ScopedUmask(mode_t mask) : old_(umask(mask)) {}
+  ScopedUmask(const ScopedUmask&) = delete;
+  ScopedUmask& operator=(const ScopedUmask&) = delete;
+  ~ScopedUmask() { umask(old_); }
+
+ private:
+  mode_t old_;
+};
+
+absl::Status CheckDirectory(const std::string& path) {
+  struct stat found = {};
+  if (stat(path.c_str(), &found) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot enter the working directory ", path));
+  }
+  if (!S_ISDIR(found.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot enter the working directory ", path, ": it is not a directory"));
+  }
+  return absl::OkStatus();
+}
+
+bool PortIsFree(std::uint16_t port) {
+  const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
+  return fd.valid() &&
+         bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+}
+
+// On one node a port in use is stepped over; several nodes must all derive the same one.
+std::uint16_t ChoosePort(JobId job, StepId step, bool one_node) {
+  const std::uint16_t derived = DerivedPort(job, step);
+  for (int i = 0; one_node && i < kPortTries; ++i) {
+    const int port = 20000 + (derived - 20000 + i) % 10000;
+    if (PortIsFree(static_cast<std::uint16_t>(port))) {
+      return static_cast<std::uint16_t>(port);
+    }
+  }
+  return derived;
+}
+
+}  // namespace
+
+void Step::Start(PmixGrant pmix) {
+  pmix_ = std::move(pmix.pmix);
+  pmix_note_ = std::move(pmix.note);
+  absl::Status status = std::move(pmix.refusal);
+  if (status.ok()) {
+    status = CheckDirectory(plan_.program.work_dir);
+  }
+  if (status.ok() && plan_.step.valid()) {
+    master_port_ =
+        ChoosePort(host_.order.launch.job, plan_.step, plan_.placement.nodes.size() == 1);
+  }
+  if (status.ok() && !plan_.program.io.address.empty()) {
+    status = Connect();
+  }
+  for (std::size_t i = 0; i < ranks_.size() && status.ok(); ++i) {
+    status = OpenStreams(ranks_[i].get());
+  }
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    absl::Status launched = status.ok() ? LaunchRank(rank.get()) : status;
+    rank->input_end.reset();
+    rank->output_end.reset();
+    rank->error_end.reset();
+    if (!launched.ok()) {
+      FailRank(rank.get(), kCannotRun,
+               absl::StrCat(host_.order.node_name, ": ", std::string(launched.message())));
+    }
+  }
+  files_.clear();
+  forked_ = true;
+  CheckStarted();
+}
+
+absl::Status Step::Connect() {
+  StepConnectionHandlers handlers;
+  handlers.on_input = [this](const std::string& data) {
+    if (input_ != nullptr) {
+      input_->Give(data);
+    }
+  };
+  handlers.on_signal = [this](int signal) { Signal(signal); };
+  handlers.on_room = [this](std::uint32_t number) {
+    for (const std::unique_ptr<Rank>& rank : ranks_) {
+      if (rank->placement.rank == number && rank->output != nullptr) {
+        rank->output->Resume();
+        rank->error->Resume();
+      }
+    }
+  };
+  handlers.on_lost = [this] { OnConnectionLost(); };
+  StepGreeting greeting;
+  greeting.node_index = plan_.node_index;
+  greeting.node = host_.order.node_name;
+  greeting.ranks = static_cast<std::uint32_t>(ranks_.size());
+  absl::StatusOr<std::unique_ptr<StepConnection>> connection =
+      StepConnection::Open(host_.loop, plan_.program.io, greeting, std::move(handlers));
+  if (!connection.ok()) {
+    return absl::UnavailableError(absl::StrCat("cannot reach the `muster run` that waits for it: ",
+                                               std::string(connection.status().message())));
+  }
+  connection_ = *std::move(connection);
+  return absl::OkStatus();
+}
+
+absl::Status Step::OpenStreams(Rank* rank) {
+  if (connection_ == nullptr) {
+    return OpenFiles(rank);
+  }
+  const std::uint32_t number = rank->placement.rank;
+  const auto closed = [this] { CheckEnded(); };
+  rank->output = std::make_unique<OutputPipe>(host_.loop, *connection_, number, false);
+  rank->error = std::make_unique<OutputPipe>(host_.loop, *connection_, number, true);
+  ASSIGN_OR_RETURN(rank->output_end, rank->output->Open(closed));
+  ASSIGN_OR_RETURN(rank->error_end, rank->error->Open(closed));
+  if (number == 0) {
+    input_ = std::make_unique<InputPipe>(host_.loop, *connection_);
+    ASSIGN_OR_RETURN(rank->input_end, input_->Open());
+  } else {
+    ASSIGN_OR_RETURN(rank->input_end, OpenInput("", ""));
+  }
+  rank->input_fd = rank->input_end.get();
+  rank->output_fd = rank->output_end.get();
+  rank->error_fd = rank->error_end.get();
+  return absl::OkStatus();
+}
+
+absl::Status Step::OpenFiles(Rank* rank) {
+  const Program& program = plan_.program;
+  const PatternValues values = ValuesOf(*rank);
+  const std::string output =
+      program.stdout_path.empty() ? DefaultOutputPattern(values) : program.stdout_path;
+  ASSIGN_OR_RETURN(
+      rank->input_end,
+      OpenInput(program.work_dir,
+                program.stdin_path.empty() ? "" : ExpandPattern(program.stdin_path, values)));
+  rank->input_fd = rank->input_end.get();
+  ASSIGN_OR_RETURN(rank->output_fd, OpenShared(output, *rank));
+  ASSIGN_OR_RETURN(rank->error_fd,
+                   OpenShared(program.stderr_path.empty() ? output : program.stderr_path, *rank));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> Step::OpenShared(const std::string& pattern, const Rank& rank) {
+  const Program& program = plan_.program;
+  const std::string path = ExpandPattern(pattern, ValuesOf(rank));
+  UniqueFd& file = files_[path];
+  if (!file.valid()) {
+    // Only the first node cuts a file to nothing, and no step of a batch job cuts the script's.
+    const bool inside = plan_.step.valid() && host_.order.launch.spec.kind == JobKind::kBatch;
+    const ScopedUmask mask(program.umask);
+    ASSIGN_OR_RETURN(file, OpenOutput(program.work_dir, path,
+                                      program.append_output || inside || plan_.node_index > 0));
+  }
+  return file.get();
+}
+
+LaunchRequest Step::RequestOf(const Rank& rank) const {
+  const Program& program = plan_.program;
+  LaunchRequest request;
+  request.work_dir = program.work_dir;
+  request.umask = static_cast<mode_t>(program.umask);
+  request.standard_input = rank.input_fd;
+  request.standard_output = rank.output_fd;
+  request.standard_error = rank.error_fd;
+  request.arguments = program.argv;
+  if (plan_.script.empty()) {
+    StepSurroundings surroundings;
+    surroundings.step = plan_.step;
+    surroundings.program = &program;
+    surroundings.placement = &plan_.placement;
+    surroundings.node_index = plan_.node_index;
+    surroundings.master_port = master_port_;
+    request.environment = RankEnvironment(host_.order, surroundings, LocalRankOf(rank));
+    request.programs = ProgramPaths(program.argv.front(), request.environment);
+  } else {
+    request.environment = BatchEnvironment(host_.order, plan_.node_index);
+    request.programs = {plan_.script};
+    request.arguments.insert(request.arguments.begin(), plan_.script);
+  }
+  if (host_.order.machine.enforced) {
+    request.binding.emplace(rank.placement.cpus, rank.placement.mem_nodes);
+  }
+  request.cgroup = host_.cgroup == nullptr ? -1 : host_.cgroup->procs();
+  return request;
+}
+
+std::uint32_t Step::LocalRankOf(const Rank& rank) const {
+  std::uint32_t local = 0;
+  while (ranks_[local].get() != &rank) {
+    ++local;
+  }
+  return local;
+}
+
+absl::Status Step::LaunchRank(Rank* rank) {
+  if (plan_.script.empty() && plan_.program.argv.empty()) {
+    return absl::InvalidArgumentError("no command to run");
+  }
+  LaunchRequest request = RequestOf(*rank);
+  if (pmix_ != nullptr) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> variables,
+                     pmix_->RankEnv(rank->placement.rank));
+    request.environment.insert(request.environment.end(), variables.begin(), variables.end());
+  }
+  ASSIGN_OR_RETURN(LaunchedChild child, Launch(request));
+  rank->pid = child.pid;
+  rank->started_pid = static_cast<std::uint32_t>(child.pid);
+  rank->said = std::move(child.said);
+  return host_.loop.Watch(rank->said.get(), EPOLLIN, [this, rank](std::uint32_t) {
+    ReadSaid(rank);
+    CheckStarted();
+  });
+}
+
+void Step::ReadSaid(Rank* rank) {
+  std::array<char, 4096> buffer = {};
+  while (rank->said.valid()) {
+    const ssize_t got = read(rank->said.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0 && errno == EAGAIN) {
+      return;
+    }
+    if (got > 0) {
+      rank->said_bytes.append(buffer.data(), static_cast<std::size_t>(got));
+      continue;
+    }
+    host_.loop.Unwatch(rank->said.get());
+    rank->said.reset();
+    Settle(rank, ParseOutcome(rank->said_bytes));
+  }
+}
+
+void Step::Settle(Rank* rank, const LaunchOutcome& outcome) {
+  rank->self = outcome.binding;
+  rank->said_bytes.clear();
+  if (outcome.error == 0) {
+    TryReadBack(rank, kReadBackTries);
+    return;
+  }
+  const bool not_found = outcome.failed_at == LaunchStage::kExec && outcome.error == ENOENT;
+  FailRank(rank, not_found ? kNotFound : kCannotRun,
+           absl::StrCat(host_.order.node_name, ": ", FailureText(outcome)));
+}
+
+std::string Step::FailureText(const LaunchOutcome& outcome) const {
+  const char* why = strerror(outcome.error);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
+  const Program& program = plan_.program;
+  if (outcome.failed_at == LaunchStage::kWorkDir) {
+    return absl::StrCat("cannot enter the working directory ", program.work_dir, ": ", why);
+  }
+  if (outcome.failed_at == LaunchStage::kCgroup) {
+    return absl::StrCat("cannot enter the cgroup ", host_.order.cgroup, ": ", why);
+  }
+  if (outcome.failed_at == LaunchStage::kDescriptors) {
+    return absl::StrCat("cannot take the standard streams: ", why);
+  }
+  if (!plan_.script.empty()) {
+    const std::optional<std::string> interpreter = InterpreterOf(program.script);
+    if (!interpreter.has_value()) {
+      return absl::StrCat("cannot run the batch script: ", why,
+                          ": begin it with a line like #!/bin/sh");
+    }
+    return absl::StrCat("cannot run the batch script: its interpreter ", *interpreter, ": ", why);
+  }
+  const std::string& command = program.argv.front();
+  const bool searched = command.find('/') == std::string::npos;
+  if (outcome.error == ENOENT && searched) {
+    return absl::StrCat("cannot run ", command, ": not found along PATH");
+  }
+  return absl::StrCat("cannot run ", command, ": ", why);
+}
+
+}  // namespace muster

@@ -1,0 +1,368 @@
+#include "agent/supervisor/supervisor.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/process_tree.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+// What a script leaves behind may finish by itself for that long (a `tee` that empties its pipe).
+constexpr Duration kSettle{100};
+constexpr Duration kLeftoverGraceMax{2000};
+constexpr Duration kKillIntervalMax{1000};
+constexpr StepId kRunStep{1};
+
+absl::StatusOr<std::uint32_t> FindNode(const Allocation& allocation, const std::string& name) {
+  for (std::uint32_t i = 0; i < allocation.nodes.size(); ++i) {
+    if (allocation.nodes[i].name == name) {
+      return i;
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat("node ", name, " has no part in it"));
+}
+
+absl::Status WriteScript(const std::string& path, const std::string& text) {
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700));
+  if (!fd.valid() ||
+      write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
+  }
+  return absl::OkStatus();
+}
+
+Usage UsageOfChildren() {
+  rusage used = {};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto duration = [](const timeval& time) {
+    return std::chrono::seconds(time.tv_sec) +
+           std::chrono::duration_cast<Duration>(std::chrono::microseconds(time.tv_usec));
+  };
+  Usage usage;
+  usage.user_cpu = duration(used.ru_utime);
+  usage.system_cpu = duration(used.ru_stime);
+  usage.peak_memory = Bytes(static_cast<std::uint64_t>(used.ru_maxrss) * 1024);
+  return usage;
+}
+
+bool NoChildren() {
+  siginfo_t info = {};
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
+                       AttemptDirectory directory, SupervisorOrder order, JournalWriter journal,
+                       UniqueFd signals)
+    : loop_(loop),
+      clock_(clock),
+      log_(log),
+      directory_(std::move(directory)),
+      order_(std::move(order)),
+      reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
+      signals_(std::move(signals)),
+      pmix_(loop, log, directory_, order_) {}
+
+Supervisor::~Supervisor() {
+  loop_.Unwatch(signals_.get());
+}
+
+absl::Status Supervisor::Run() {
+  const absl::Status status = Begin();
+  if (!status.ok()) {
+    EndByForce(EndCause::kLaunchFailed, Duration(0),
+               absl::StrCat(order_.node_name, ": ", std::string(status.message())));
+  }
+  return loop_.Run();
+}
+
+absl::Status Supervisor::Begin() {
+  RETURN_IF_ERROR(loop_.Watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { OnSignals(); }));
+  ASSIGN_OR_RETURN(node_index_, FindNode(order_.launch.allocation, order_.node_name));
+  ASSIGN_OR_RETURN(control_, ControlSocket::Open(loop_, directory_.Control(),
+                                                 [this](const ControlSocket::Command& command) {
+                                                   return OnCommand(command);
+                                                 }));
+  cgroup_ = AttemptCgroup::Make(order_.cgroup);
+  ArmTimeLimit();
+  if (order_.launch.spec.kind == JobKind::kRun) {
+    BeginRun();
+  } else if (node_index_ == 0) {
+    main_step_ = StepId();
+    RETURN_IF_ERROR(WriteScript(directory_.Script(), order_.launch.program.script));
+    BeginBatch();
+  } else {
+    ReportStarted();
+  }
+  return absl::OkStatus();
+}
+
+void Supervisor::BeginBatch() {
+  StepPlan plan;
+  plan.step = StepId();
+  plan.program = order_.launch.program;
+  plan.program.io = StepIo();
+  plan.placement = order_.launch.allocation;
+  plan.node_index = node_index_;
+  plan.script = directory_.Script();
+  Launch(std::move(plan));
+}
+
+void Supervisor::BeginRun() {
+  main_step_ = kRunStep;
+  StepPlan plan;
+  plan.step = kRunStep;
+  plan.program = order_.launch.program;
+  plan.placement = order_.launch.allocation;
+  plan.node_index = node_index_;
+  Launch(std::move(plan));
+}
+
+void Supervisor::ArmTimeLimit() {
+  const Duration limit = order_.launch.spec.time_limit;
+  if (limit <= Duration(0)) {
+    return;
+  }
+  // Counted from when the resources were given, by the wall clock once and by a steady timer from
+  // then on.
+  const Duration gone = std::clamp(clock_.Now() - order_.launch.started, Duration(0), limit);
+  loop_.RunAfter(limit - gone, [this, limit] {
+    EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace,
+               absl::StrCat("time limit of ", limit.count() / 1000, " s reached"));
+  });
+}
+
+void Supervisor::Launch(StepPlan plan) {
+  const StepId id = plan.step;
+  StepHandlers handlers;
+  handlers.on_started = [this, id] {
+    if (main_step_ == id) {
+      ReportStarted();
+    }
+  };
+  handlers.on_ended = [this, id] { OnStepEnded(id); };
+  PmixGrant grant =
+      pmix_.Grant(plan, [this, id](std::uint32_t rank, int code, const std::string& message) {
+        const auto step = steps_.find(id);
+        if (step != steps_.end()) {
+          step->second->Aborted(rank, code, message);
+        }
+      });
+  StepHost host{.loop = loop_,
+                .clock = clock_,
+                .log = log_,
+                .order = order_,
+                .reporter = reporter_,
+                .cgroup = cgroup_.has_value() ? &*cgroup_ : nullptr};
+  known_steps_.insert(id);
+  std::unique_ptr<Step>& step = steps_[id];
+  step = std::make_unique<Step>(host, std::move(plan), std::move(handlers));
+  step->Start(std::move(grant));
+}
+
+void Supervisor::ReportStarted() {
+  if (std::exchange(started_reported_, true)) {
+    return;
+  }
+  RunStarted fact;
+  fact.time = clock_.Now();
+  fact.pid = static_cast<std::uint32_t>(getpid());
+  if (!order_.machine.enforced) {
+    fact.limits = absl::StrCat("not enforced (", order_.machine.why_not_enforced, ")");
+  } else {
+    fact.limits = cgroup_.has_value() ? "not enforced (affinity only, in a cgroup of its own)"
+                                      : "not enforced (affinity only, no cgroup)";
+  }
+  reporter_.Report(std::move(fact));
+}
+
+absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
+  if (const auto* step = std::get_if<StepOrder>(&command)) {
+    return TakeStep(*step);
+  }
+  return TakeTerminate(std::get<TerminateOrder>(command));
+}
+
+absl::Status Supervisor::TakeStep(const StepOrder& order) {
+  if (order.job != order_.launch.job || order.attempt != order_.launch.attempt ||
+      !order.step.valid()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a step of attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
+                     " sent to ", directory_.Name()));
+  }
+  if (known_steps_.count(order.step) != 0) {
+    return absl::OkStatus();
+  }
+  if (ending_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("attempt ", directory_.Name(), " is ending: no step can start"));
+  }
+  StepPlan plan;
+  ASSIGN_OR_RETURN(plan.node_index, FindNode(order.placement, order_.node_name));
+  plan.step = order.step;
+  plan.program = order.program;
+  plan.placement = order.placement;
+  log_.Info("step", absl::StrCat("starting step ", order.step.value()));
+  Launch(std::move(plan));
+  return absl::OkStatus();
+}
+
+absl::Status Supervisor::TakeTerminate(const TerminateOrder& order) {
+  if (order.job != order_.launch.job || order.attempt != order_.launch.attempt) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a command for attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
+                     " sent to ", directory_.Name()));
+  }
+  EndByForce(order.cause, order.grace, "");
+  return absl::OkStatus();
+}
+
+void Supervisor::OnStepEnded(StepId id) {
+  const auto found = steps_.find(id);
+  if (found == steps_.end()) {
+    return;
+  }
+  if (main_step_ == id) {
+    status_ = found->second->status();
+    if (!found->second->launch_error().empty() && !forced_) {
+      cause_ = EndCause::kLaunchFailed;
+      text_ = found->second->launch_error();
+    }
+  }
+  steps_.erase(found);
+  if (main_step_ == id && !ending_) {
+    EndByItself();
+  }
+  CheckFinished();
+}
+
+void Supervisor::OnSignals() {
+  while (true) {
+    const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
+    if (!event.ok() || !event->has_value()) {
+      return;
+    }
+    if ((*event)->number == SIGCHLD) {
+      Reap();
+    } else {
+      log_.Warning("supervisor",
+                   absl::StrCat("signal ", (*event)->number, " from pid ", (*event)->sender_pid,
+                                " ignored: the job goes on; cancel it to end it"));
+    }
+  }
+}
+
+void Supervisor::Reap() {
+  while (true) {
+    siginfo_t info = {};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
+      break;
+    }
+    const pid_t pid = info.si_pid;
+    const auto step = std::find_if(steps_.begin(), steps_.end(),
+                                   [pid](const auto& each) { return each.second->Owns(pid); });
+    if (step != steps_.end()) {
+      step->second->BeforeReap(pid);
+    }
+    int wait_status = 0;
+    rusage usage = {};
+    if (wait4(pid, &wait_status, 0, &usage) == pid && step != steps_.end()) {
+      step->second->Reaped(pid, wait_status, usage);
+    }
+  }
+  CheckFinished();
+}
+
+void Supervisor::After(Duration delay, std::function<void()> action) {
+  loop_.RunAfter(delay, std::move(action));
+}
+
+void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& text) {
+  if (finished_) {
+    return;
+  }
+  if (!forced_ && !(ending_ && main_step_.has_value())) {
+    cause_ = cause;
+    text_ = text;
+  }
+  ending_ = true;
+  if (!std::exchange(forced_, true)) {
+    log_.Info("supervisor", absl::StrCat("ending the attempt, cause ", static_cast<int>(cause),
+                                         ", grace ", grace.count(), " ms"));
+  }
+  TerminateAll(grace);
+  // From the loop: who asked still waits for his answer on the control socket.
+  loop_.Post([this] { CheckFinished(); });
+}
+
+void Supervisor::EndByItself() {
+  ending_ = true;
+  if (NoChildren()) {
+    return;
+  }
+  const Duration grace = std::min(order_.launch.spec.kill_grace, kLeftoverGraceMax);
+  After(kSettle, [this, grace] { TerminateAll(grace); });
+}
+
+void Supervisor::TerminateAll(Duration grace) {
+  SignalDescendants(SIGTERM);
+  After(grace, [this] { KillAll(); });
+}
+
+void Supervisor::KillAll() {
+  if (finished_) {
+    return;
+  }
+  if (cgroup_.has_value()) {
+    cgroup_->Kill();
+  }
+  SignalDescendants(SIGKILL);
+  for (const auto& [id, step] : steps_) {
+    step->DropConnection();
+  }
+  // Once more until nothing is left: a process may have forked while we looked.
+  After(kill_interval_, [this] { KillAll(); });
+  kill_interval_ = std::min(kill_interval_ * 2, kKillIntervalMax);
+}
+
+void Supervisor::CheckFinished() {
+  if (ending_ && !finished_ && steps_.empty() && NoChildren()) {
+    Finish();
+  }
+}
+
+void Supervisor::Finish() {
+  finished_ = true;
+  control_.reset();
+  if (cgroup_.has_value()) {
+    if (cause_ == EndCause::kExited && !status_.success() && cgroup_->OutOfMemory()) {
+      cause_ = EndCause::kOutOfMemory;
+    }
+    cgroup_->Remove();
+  }
+  RunEnded fact;
+  fact.time = clock_.Now();
+  fact.cause = cause_;
+  fact.status = status_;
+  fact.usage = UsageOfChildren();
+  fact.text = text_;
+  reporter_.Report(std::move(fact));
+  reporter_.WhenWritten([this] { loop_.Stop(); });
+}
+
+}  // namespace muster

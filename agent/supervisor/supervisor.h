@@ -1,0 +1,94 @@
+#pragma once
+
+// The life of one job attempt on one node: launch, watch, end, report.
+//
+// Owns every process of the attempt here (it is their subreaper) and ends only when none is left
+// and the journal says so; no signal but SIGKILL ends it sooner. Thread promise: the loop's thread.
+// Invariants: (1) RunEnded is reported once, last, with no process left; (2) the first cause of an
+// end stands; (3) a step that came twice is started once.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "agent/supervisor/attempt_directory.h"
+#include "agent/supervisor/cgroup.h"
+#include "agent/supervisor/control.h"
+#include "agent/supervisor/order_file.h"
+#include "agent/supervisor/pmix_steps.h"
+#include "agent/supervisor/reporter.h"
+#include "agent/supervisor/step.h"
+#include "scheduler/model/exit_status.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster {
+
+class Supervisor {
+ public:
+  // `signals` is a BlockSignals descriptor that has SIGCHLD among others. Everything given by
+  // reference outlives the supervisor.
+  Supervisor(EventLoop& loop, const Clock& clock, const Logger& log, AttemptDirectory directory,
+             SupervisorOrder order, JournalWriter journal, UniqueFd signals);
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  ~Supervisor();
+
+  // Starts what the order says and turns the loop until the attempt has ended and is recorded.
+  absl::Status Run();
+
+ private:
+  absl::Status Begin();
+  void BeginBatch();
+  void BeginRun();
+  void ArmTimeLimit();
+  absl::Status OnCommand(const ControlSocket::Command& command);
+  absl::Status TakeStep(const StepOrder& order);
+  absl::Status TakeTerminate(const TerminateOrder& order);
+  void Launch(StepPlan plan);
+  void ReportStarted();
+  void OnStepEnded(StepId id);
+  void OnSignals();
+  void Reap();
+
+  // The end, in its stages. Ends what runs after SIGTERM and `grace`.
+  void EndByForce(EndCause cause, Duration grace, const std::string& text);
+  // The main step has ended by itself: what it left behind follows.
+  void EndByItself();
+  void TerminateAll(Duration grace);
+  void KillAll();
+  void CheckFinished();
+  void Finish();
+  void After(Duration delay, std::function<void()> action);
+
+  EventLoop& loop_;
+  const Clock& clock_;
+  const Logger& log_;
+  const AttemptDirectory directory_;
+  const SupervisorOrder order_;
+  Reporter reporter_;
+  UniqueFd signals_;
+  std::optional<AttemptCgroup> cgroup_;
+  std::unique_ptr<ControlSocket> control_;
+  PmixSteps pmix_;
+  std::map<StepId, std::unique_ptr<Step>> steps_;
+  std::set<StepId> known_steps_;
+  std::uint32_t node_index_ = 0;
+  std::optional<StepId> main_step_;  // its end is the attempt's
+  bool started_reported_ = false;
+  bool ending_ = false;
+  bool forced_ = false;
+  bool finished_ = false;
+  Duration kill_interval_{10};
+  EndCause cause_ = EndCause::kExited;
+  ExitStatus status_;
+  std::string text_;
+};
+
+}  // namespace muster
