@@ -1,0 +1,20 @@
+#pragma once
+
+// When a job may begin: now, now+1hour, 16:30, 2026-03-14T09:26, tomorrow.
+//
+// Pure: the caller says what time it is and where. Errors as in number.h. Thread promise: safe from
+// any thread. Invariants: an accepted time lies before the year 3000.
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "scheduler/model/time.h"
+
+namespace muster {
+
+// `now[+N[seconds|minutes|hours|days|weeks]]` (plain N: seconds), `HH:MM[:SS]` (the next such
+// moment), `YYYY-MM-DD[THH:MM[:SS]]`, `today`, `tomorrow`, `midnight`, `noon`; local to `zone`.
+absl::StatusOr<Time> ParseBegin(std::string_view text, Time now, absl::TimeZone zone);
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+#pragma once
+
+// --export: which of the submitter's variables a job gets.
+//
+// ALL (the default), NONE, or a list of NAME and NAME=VALUE, which may begin with ALL. Pure; errors
+// as in number.h. Thread promise: safe from any thread. Invariant: names are shell identifiers.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+struct ExportList {
+  bool all = true;
+  std::vector<std::string> names;        // taken from the submitter's environment
+  std::vector<std::string> assignments;  // "NAME=value", as given
+  friend bool operator==(const ExportList&, const ExportList&) = default;
+};
+
+absl::StatusOr<ExportList> ParseExport(std::string_view text);
+
+}  // namespace muster

@@ -1,0 +1,38 @@
+#pragma once
+
+// Whole numbers and plain text as people write them on a command line, read strictly.
+//
+// ASCII digits only: no sign, blank, exponent or suffix slips through, and nothing wraps round.
+// Every parser of this folder is pure and returns InvalidArgument with `"TEXT" is not a …: MEND`;
+// the caller puts the place (option or file:line) in front. Thread promise: safe from any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// The most of anything that one request may ask for (nodes, tasks, threads, GPUs).
+inline constexpr std::uint32_t kCountMax = 1'000'000;
+
+// `text` in double quotes for an error line: control characters escaped, long text cut.
+std::string Quote(std::string_view text);
+
+// Digits only, at most `max`; InvalidArgument without a message of its own otherwise (the caller
+// knows what was wanted).
+absl::StatusOr<std::uint64_t> ParseDigits(std::string_view text, std::uint64_t max);
+
+// A whole number from 1 to `max`.
+absl::StatusOr<std::uint32_t> ParseCount(std::string_view text, std::uint32_t max = kCountMax);
+
+// True when `text` is well-formed UTF-8 (RFC 3629: no surrogates, nothing overlong).
+bool IsUtf8(std::string_view text);
+
+// Refuses text that is longer than `bytes_max`, is not UTF-8 or holds a control character.
+absl::Status CheckText(std::string_view text, std::size_t bytes_max);
+
+}  // namespace muster

@@ -1,0 +1,70 @@
+#include "cli/parse/selector.h"
+
+#include "absl/strings/str_cat.h"
+#include "cli/parse/array.h"
+#include "cli/parse/number.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint64_t kJobIdMax = INT64_MAX;
+
+absl::Status NotASelector(std::string_view text) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(Quote(text), " is not a job: use a number like 12, 12_3 or 12_[3-5,7]"));
+}
+
+// The elements behind the underscore: "3" or "[3-5,7]".
+absl::StatusOr<std::vector<std::uint32_t>> ParseElements(std::string_view text) {
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
+    ASSIGN_OR_RETURN(const ArraySpec array, ParseArray(text.substr(1, text.size() - 2)));
+    if (array.max_running != 0) {
+      return absl::InvalidArgumentError("");
+    }
+    return ArrayIndices(array);
+  }
+  ASSIGN_OR_RETURN(const std::uint64_t index, ParseDigits(text, kArrayIndexMax));
+  return std::vector<std::uint32_t>{static_cast<std::uint32_t>(index)};
+}
+
+}  // namespace
+
+absl::StatusOr<JobId> ParseJobId(std::string_view text) {
+  const absl::StatusOr<std::uint64_t> job = ParseDigits(text, kJobIdMax);
+  if (!job.ok() || *job == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(text), " is not a job: use its number, like 12"));
+  }
+  return JobId(*job);
+}
+
+absl::StatusOr<JobSelector> ParseSelector(std::string_view text) {
+  const std::size_t underscore = text.find('_');
+  const absl::StatusOr<JobId> job = ParseJobId(text.substr(0, underscore));
+  if (!job.ok()) {
+    return NotASelector(text);
+  }
+  JobSelector selector{.job = *job, .elements = {}};
+  if (underscore != std::string_view::npos) {
+    absl::StatusOr<std::vector<std::uint32_t>> elements =
+        ParseElements(text.substr(underscore + 1));
+    if (!elements.ok()) {
+      return NotASelector(text);
+    }
+    selector.elements = *std::move(elements);
+  }
+  return selector;
+}
+
+absl::StatusOr<std::vector<JobSelector>> ParseSelectors(const std::vector<std::string>& texts) {
+  std::vector<JobSelector> selectors;
+  selectors.reserve(texts.size());
+  for (const std::string& text : texts) {
+    ASSIGN_OR_RETURN(JobSelector selector, ParseSelector(text));
+    selectors.push_back(std::move(selector));
+  }
+  return selectors;
+}
+
+}  // namespace muster
