@@ -1,0 +1,94 @@
+#include "cli/address.h"
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "cli/parse/number.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint64_t kPortMax = 65535;
+
+absl::StatusOr<std::string> Absolute(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  if (error) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": the current directory is gone: cd to one that exists"));
+  }
+  return absolute.lexically_normal().string();
+}
+
+}  // namespace
+
+absl::StatusOr<Address> ParseAddress(const std::string& text) {
+  Address address;
+  address.text = text;
+  if (text.rfind("unix:", 0) == 0 && text.size() > 5) {
+    address.path = text.substr(5);
+    return address;
+  }
+  const std::size_t colon = text.rfind(':');
+  if (colon != std::string::npos && colon > 0 && text.rfind("unix:", 0) != 0 &&
+      CheckText(text, 300).ok()) {
+    address.kind = Address::Kind::kTcp;
+    address.host = text.substr(0, colon);
+    address.port = text.substr(colon + 1);
+    const bool bracketed = address.host.front() == '[' && address.host.back() == ']';
+    if (bracketed) {
+      address.host = address.host.substr(1, address.host.size() - 2);
+    }
+    const absl::StatusOr<std::uint64_t> port = ParseDigits(address.port, kPortMax);
+    const bool host_fits = bracketed || address.host.find_first_of(":/ ") == std::string::npos;
+    if (port.ok() && *port > 0 && host_fits && !address.host.empty()) {
+      return address;
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(Quote(text), " is not an address: use unix:PATH or HOST:PORT"));
+}
+
+bool IsLocal(const Address& address) {
+  return address.kind == Address::Kind::kUnix || address.host == "localhost" ||
+         address.host == "::1" || address.host.rfind("127.", 0) == 0;
+}
+
+absl::StatusOr<std::string> StateDirectory(const std::string& option,
+                                           const Environment& environment) {
+  if (!option.empty()) {
+    return Absolute(option);
+  }
+  if (const std::string state = environment.Get("MUSTER_STATE"); !state.empty()) {
+    return Absolute(state);
+  }
+  if (const std::string xdg = environment.Get("XDG_STATE_HOME"); !xdg.empty()) {
+    return Absolute(xdg + "/muster");
+  }
+  if (const std::string home = environment.Get("HOME"); !home.empty()) {
+    return Absolute(home + "/.local/state/muster");
+  }
+  return absl::InvalidArgumentError("no state directory: HOME is not set; use --state DIR");
+}
+
+absl::StatusOr<Address> ControllerAddress(const std::string& option,
+                                          const std::string& state_option,
+                                          const Environment& environment) {
+  if (!option.empty()) {
+    return ParseAddress(option);
+  }
+  if (const std::string text = environment.Get("MUSTER_CONTROLLER");
+      state_option.empty() && !text.empty()) {
+    absl::StatusOr<Address> address = ParseAddress(text);
+    if (!address.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("MUSTER_CONTROLLER: ", std::string(address.status().message())));
+    }
+    return address;
+  }
+  ASSIGN_OR_RETURN(const std::string state, StateDirectory(state_option, environment));
+  return ParseAddress(absl::StrCat("unix:", state, "/controller.sock"));
+}
+
+}  // namespace muster

@@ -1,0 +1,174 @@
+#include "cli/cmd_run.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller.h"
+#include "cli/job_options.h"
+#include "cli/parse/number.h"
+#include "cli/request.h"
+#include "cli/run_session.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+bool IsProgram(const std::string& path) {
+  struct stat info = {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+// The command's path, as a shell would find it.
+absl::StatusOr<std::string> FindProgram(const std::string& command, const std::string& work_dir,
+                                        const Environment& environment) {
+  const auto missing = [&command](const char* problem) {
+    return absl::NotFoundError(absl::StrCat(Quote(command), ": ", problem));
+  };
+  if (command.empty()) {
+    return absl::InvalidArgumentError("the command is empty: name a program");
+  }
+  if (command.find('/') != std::string::npos) {
+    return IsProgram((std::filesystem::path(work_dir) / command).string())
+               ? absl::StatusOr<std::string>(command)
+               : missing("no such program: name an executable file");
+  }
+  std::string rest = environment.Get("PATH");
+  while (!rest.empty()) {
+    const std::size_t colon = rest.find(':');
+    const std::string directory = rest.substr(0, colon);
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+    const std::string path = directory + "/" + command;
+    if (!directory.empty() && IsProgram(path)) {
+      return path;
+    }
+  }
+  return missing("not found in PATH: name its path");
+}
+
+absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
+                                       bool inside) {
+  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  ASSIGN_OR_RETURN(JobRequest request,
+                   ReadJobOptions(invocation.values, {}, JobVerb::kRun, moment));
+  request.program.argv = invocation.arguments;
+  RETURN_IF_ERROR(CheckArguments(request.program.argv));
+  RETURN_IF_ERROR(CompleteRequest({.environment = invocation.environment,
+                                   .local = IsLocal(address),
+                                   .new_job = !inside,
+                                   .fallback = invocation.arguments.front()},
+                                  &request));
+  if (IsLocal(address)) {
+    ASSIGN_OR_RETURN(
+        request.program.argv[0],
+        FindProgram(request.program.argv[0], request.program.work_dir, invocation.environment));
+  }
+  return request;
+}
+
+// A step lives on its job's resources: what only a job can ask for is refused.
+absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRequest& request) {
+  constexpr std::array<const char*, 9> kOfStep = {"nodes", "ntasks",   "cpus-per-task",
+                                                  "chdir", "export",   "mpi",
+                                                  "label", "job-name", "partition"};
+  for (const Option& option : JobOptions(JobVerb::kRun)) {
+    const bool fits = std::any_of(kOfStep.begin(), kOfStep.end(),
+                                  [&option](const char* name) { return option.name == name; });
+    if (invocation.Has(option.name) && !fits) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", option.name, ": a step inside a job uses the job's resources: leave it out"));
+    }
+  }
+  return StepSpec{.tasks = request.tasks,
+                  .cpus_per_task = invocation.Has("cpus-per-task") ? request.cpus_per_task : 0,
+                  .nodes = request.min_nodes};
+}
+
+absl::StatusOr<std::unique_ptr<StepListener>> Listen(EventLoop& loop, const Address& address,
+                                                     const Environment& environment) {
+  if (!IsLocal(address)) {
+    return StepListener::ListenTcp(loop);
+  }
+  const std::string runtime = environment.Get("XDG_RUNTIME_DIR");
+  const bool usable = !runtime.empty() && access(runtime.c_str(), W_OK | X_OK) == 0;
+  return StepListener::ListenUnix(loop, usable ? runtime : "/tmp");
+}
+
+// Asks the controller for a job of our own, or for a step of the job that we are in.
+absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection,
+                            const JobRequest& request) {
+  RunPlan plan;
+  plan.token = request.program.io.token;
+  plan.label = invocation.Has("label");
+  plan.show_waiting = isatty(STDERR_FILENO) != 0;
+  ASSIGN_OR_RETURN(const std::string token, MakeToken());
+  if (!invocation.environment.Has("MUSTER_JOB_ID")) {
+    ASSIGN_OR_RETURN(plan.job, connection.Submit(token, request.spec, request.program));
+    return plan;
+  }
+  plan.own_job = false;
+  absl::StatusOr<JobId> job = ParseJobId(invocation.environment.Get("MUSTER_JOB_ID"));
+  if (!job.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("MUSTER_JOB_ID: ", std::string(job.status().message())));
+  }
+  plan.job = *job;
+  ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec.request));
+  ASSIGN_OR_RETURN(const StartedStep started,
+                   connection.StartStep(token, plan.job, spec, request.program));
+  plan.nodes = static_cast<std::uint32_t>(started.placement.nodes.size());
+  return plan;
+}
+
+absl::StatusOr<int> Run(const Invocation& invocation) {
+  // Before gRPC starts its threads, so that all of them leave the signals to the loop.
+  ASSIGN_OR_RETURN(const UniqueFd signals,
+                   BlockSignals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}));
+  IgnoreBrokenPipes();
+  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  ASSIGN_OR_RETURN(JobRequest request,
+                   ReadRequest(invocation, address, invocation.environment.Has("MUSTER_JOB_ID")));
+  ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  ASSIGN_OR_RETURN(const std::unique_ptr<StepListener> listener,
+                   Listen(*loop, address, invocation.environment));
+  ASSIGN_OR_RETURN(request.program.io.token, MakeToken());
+  request.program.io.address = listener->address();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request));
+  RunSession session(*loop, *connection, *listener, signals, std::move(plan));
+  return session.Run();
+}
+
+}  // namespace
+
+Verb RunVerb() {
+  Verb verb;
+  verb.name = "run";
+  verb.purpose = "Run a command on allocated resources, with its output here";
+  verb.synopsis = "CMD [ARG…]";
+  verb.examples = {"muster run -n 4 ./solver input.dat", "muster run -N 2 --label hostname",
+                   "muster run -G 1 -t 10 python train.py"};
+  verb.remarks =
+      "Outside a job it makes one, waits and ends it; inside a job it starts a step of it. The\n"
+      "exit code is the highest of all ranks, 128 + N for signal N. Ctrl-C sends SIGINT to the\n"
+      "ranks; twice within a second kills them. Files: redirect with < and >.";
+  verb.options = JobOptions(JobVerb::kRun);
+  verb.options.insert(verb.options.begin(),
+                      Option{.name = "label",
+                             .letter = 'l',
+                             .metavar = "",
+                             .text = "Begin each line of output with its rank"});
+  verb.arguments_min = 1;
+  verb.arguments_max = kAnyNumber;
+  verb.takes_command = true;
+  verb.run = Run;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,105 @@
+#include "cli/cmd_submit.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller.h"
+#include "cli/job_options.h"
+#include "cli/job_watch.h"
+#include "cli/parse/array.h"
+#include "cli/parse/directives.h"
+#include "cli/request.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<Script> ReadScript(const Invocation& invocation) {
+  if (invocation.Has("wrap")) {
+    if (!invocation.arguments.empty()) {
+      return absl::InvalidArgumentError("--wrap and SCRIPT exclude each other: give one");
+    }
+    return WrapCommand(invocation.Value("wrap"));
+  }
+  if (invocation.arguments.empty()) {
+    return absl::InvalidArgumentError("missing SCRIPT: name one, or - for stdin, or --wrap CMD");
+  }
+  return LoadScript(invocation.arguments.front());
+}
+
+absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address) {
+  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  // The command line alone first: its mistakes are told before a file is looked at.
+  RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, moment).status());
+  ASSIGN_OR_RETURN(Script script, ReadScript(invocation));
+  absl::StatusOr<std::vector<DirectiveLine>> lines = ParseDirectives(script.text);
+  if (!lines.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(script.name, ":", std::string(lines.status().message())));
+  }
+  ASSIGN_OR_RETURN(const std::vector<GivenOption> directives, ReadDirectives(*lines, script.name));
+  ASSIGN_OR_RETURN(JobRequest request,
+                   ReadJobOptions(invocation.values, directives, JobVerb::kSubmit, moment));
+  if (!invocation.arguments.empty()) {
+    request.program.argv.assign(invocation.arguments.begin() + 1, invocation.arguments.end());
+  }
+  RETURN_IF_ERROR(CheckArguments(request.program.argv));
+  request.program.script = std::move(script.text);
+  RETURN_IF_ERROR(CompleteRequest({.environment = invocation.environment,
+                                   .local = IsLocal(address),
+                                   .new_job = true,
+                                   .fallback = script.name},
+                                  &request));
+  return request;
+}
+
+// Waits for the job, or for every element of its array; the highest exit code of all.
+absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobSpec& spec) {
+  const std::size_t elements = spec.array.has_value() ? ArrayIndices(*spec.array).size() : 1;
+  int highest = 0;
+  JobId job = first;
+  for (std::size_t i = 0; i < elements; ++i, job = job.Next()) {
+    ASSIGN_OR_RETURN(const JobView ended, WaitForEnd(connection, job));
+    highest = std::max(highest, ExitCodeOf(ended));
+  }
+  return highest;
+}
+
+absl::StatusOr<int> Submit(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  ASSIGN_OR_RETURN(const JobRequest request, ReadRequest(invocation, address));
+  ASSIGN_OR_RETURN(const std::string token, MakeToken());
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  ASSIGN_OR_RETURN(const JobId job, connection->Submit(token, request.spec, request.program));
+  std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;
+  return request.wait ? WaitForAll(*connection, job, request.spec) : 0;
+}
+
+}  // namespace
+
+Verb SubmitVerb() {
+  Verb verb;
+  verb.name = "submit";
+  verb.purpose = "Submit a batch script; it runs when its resources are free";
+  verb.synopsis = "SCRIPT [ARG…] | --wrap CMD | -";
+  verb.examples = {"muster submit -n 4 --mem 8G -t 30 job.sh input.dat",
+                   "muster submit --array 0-99%10 --wrap './work $MUSTER_ARRAY_TASK_ID'",
+                   "muster submit --wait --parsable - < job.sh"};
+  verb.remarks =
+      "Options may stand in the script as #MUSTER or #SBATCH lines before the first command; the\n"
+      "command line wins. A request larger than the cluster is accepted and waits with the reason\n"
+      "\"never on this cluster\" (see muster queue) until such nodes join or it is cancelled.";
+  verb.options = JobOptions(JobVerb::kSubmit);
+  verb.options.insert(verb.options.begin(), Option{.name = "wrap",
+                                                   .letter = 0,
+                                                   .metavar = "CMD",
+                                                   .text = "Run CMD by /bin/sh; no SCRIPT then"});
+  verb.arguments_max = kAnyNumber;
+  verb.takes_command = true;
+  verb.run = Submit;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,342 @@
+#include "cli/connection.h"
+
+#include <grpcpp/grpcpp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "proto/controller.grpc.pb.h"
+#include "proto/convert/convert.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using Stub = wire::Controller::Stub;
+
+constexpr milliseconds kCallTimeout{30'000};
+constexpr milliseconds kRetryPause{50};
+constexpr int kReplyBytesMax = 256 << 20;
+constexpr std::size_t kSocketPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
+
+// "ipv4:" and "ipv6:" spare gRPC the name resolution; any other host goes through it.
+std::string GrpcTarget(const Address& address) {
+  if (address.kind == Address::Kind::kUnix) {
+    return "unix:" + address.path;
+  }
+  if (address.host.find(':') != std::string::npos) {
+    return absl::StrCat("ipv6:[", address.host, "]:", address.port);
+  }
+  const bool numeric = address.host.find_first_not_of("0123456789.") == std::string::npos;
+  const std::string host = address.host == "localhost" ? "127.0.0.1" : address.host;
+  return numeric || host == "127.0.0.1" ? absl::StrCat("ipv4:", host, ":", address.port)
+                                        : absl::StrCat("dns:///", host, ":", address.port);
+}
+
+std::shared_ptr<grpc::Channel> MakeChannel(const Address& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 300);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  arguments.SetMaxReceiveMessageSize(kReplyBytesMax);
+  return grpc::CreateCustomChannel(GrpcTarget(address), grpc::InsecureChannelCredentials(),
+                                   arguments);
+}
+
+// What connect(2) says of the controller's socket: 0, or an errno. Takes microseconds, and tells a
+// controller that never was from one that is restarting.
+int ProbeSocket(const std::string& path) {
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  std::memcpy(name.sun_path, path.c_str(), path.size());
+  const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid()) {
+    return errno;
+  }
+  const int result = connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+  return result == 0 || errno == EAGAIN ? 0 : errno;
+}
+
+absl::Status Nobody(const Address& address) {
+  return absl::UnavailableError(absl::StrCat("muster: no controller at ", address.text,
+                                             address.kind == Address::Kind::kUnix
+                                                 ? ": start one with \"muster up\""
+                                                 : ": check that musterd runs there"));
+}
+
+// A refusal of the controller: its own line, and never InvalidArgument (see the header).
+absl::Status Refusal(const grpc::Status& status) {
+  const auto code = static_cast<absl::StatusCode>(status.error_code());
+  const std::string message = status.error_message();
+  return absl::Status(
+      code == absl::StatusCode::kInvalidArgument ? absl::StatusCode::kFailedPrecondition : code,
+      message.empty() ? absl::StrCat("the controller refused (code ", status.error_code(), ")")
+                      : message.substr(0, message.find('\n')));
+}
+
+template <class Value, class Messages>
+absl::StatusOr<std::vector<Value>> ReadAll(const Messages& messages) {
+  std::vector<Value> values(static_cast<std::size_t>(messages.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const absl::Status status = FromWire(messages.Get(static_cast<int>(i)), &values[i]);
+    if (!status.ok()) {
+      return absl::InternalError(
+          absl::StrCat("bad reply: ", std::string(status.message()), ": update muster"));
+    }
+  }
+  return values;
+}
+
+template <class Messages>
+void WriteSelectors(const std::vector<JobSelector>& jobs, Messages* messages) {
+  for (const JobSelector& job : jobs) {
+    wire::JobSelector* message = messages->Add();
+    message->set_job(job.job.value());
+    message->mutable_elements()->Add(job.elements.begin(), job.elements.end());
+  }
+}
+
+}  // namespace
+
+struct Connection::Channel {
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<Stub> stub;
+
+  std::mutex mutex;                         // guards the two below
+  grpc::ClientContext* watching = nullptr;  // the stream that is being waited for
+  bool stopped = false;
+
+  // Makes one unary call, again and again while nobody answers and `patience` lasts.
+  template <class Request, class Reply>
+  absl::Status Call(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
+                    const Request& request, Reply* reply, const Address& address,
+                    milliseconds patience) {
+    const SystemClock clock;
+    const SteadyTime give_up = clock.SteadyNow() + patience;
+    for (bool first = true;; first = false) {
+      const int error = address.kind == Address::Kind::kUnix ? ProbeSocket(address.path) : 0;
+      if (error == EACCES || error == EPERM) {
+        return absl::PermissionDeniedError(
+            absl::StrCat(address.text,
+                         ": this controller belongs to another user: use --state or --controller"));
+      }
+      if (error == ENOENT && first) {
+        return Nobody(address);  // A restarting controller leaves its socket behind.
+      }
+      if (error == 0) {
+        grpc::ClientContext context;
+        context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
+        const grpc::Status status = (stub.get()->*method)(&context, request, reply);
+        if (status.ok()) {
+          return absl::OkStatus();
+        }
+        if (status.error_code() != grpc::StatusCode::UNAVAILABLE) {
+          return Refusal(status);
+        }
+      }
+      if (clock.SteadyNow() >= give_up) {
+        return Nobody(address);
+      }
+      std::this_thread::sleep_for(kRetryPause);
+    }
+  }
+};
+
+absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Address& address,
+                                                             Patience patience) {
+  if (address.kind == Address::Kind::kUnix && address.path.size() > kSocketPathBytesMax) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(address.path, ": a socket's path has at most ", kSocketPathBytesMax,
+                     " bytes, this one ", address.path.size(), ": use a shorter --state"));
+  }
+  auto channel = std::make_unique<Channel>();
+  channel->channel = MakeChannel(address);
+  channel->stub = wire::Controller::NewStub(channel->channel);
+  return std::unique_ptr<Connection>(new Connection(address, patience, std::move(channel)));
+}
+
+Connection::Connection(Address address, Patience patience, std::unique_ptr<Channel> channel)
+    : address_(std::move(address)), patience_(patience), channel_(std::move(channel)) {}
+
+Connection::~Connection() = default;
+
+absl::StatusOr<ClusterStatus> Connection::Ping() {
+  wire::PingReply reply;
+  RETURN_IF_ERROR(
+      channel_->Call(&Stub::Ping, wire::PingRequest(), &reply, address_, patience_.reading));
+  return ClusterStatus{.cluster = reply.cluster(),
+                       .version = reply.version(),
+                       .epoch = reply.epoch(),
+                       .nodes = reply.nodes(),
+                       .nodes_connected = reply.nodes_connected(),
+                       .jobs_pending = reply.jobs_pending(),
+                       .jobs_running = reply.jobs_running()};
+}
+
+absl::StatusOr<JobId> Connection::Submit(const std::string& token, const JobSpec& spec,
+                                         const Program& program) {
+  wire::SubmitRequest request;
+  request.set_token(token);
+  ToWire(spec, request.mutable_spec());
+  ToWire(program, request.mutable_program());
+  wire::SubmitReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::Submit, request, &reply, address_, patience_.changing));
+  return JobId(reply.job());
+}
+
+absl::StatusOr<StartedStep> Connection::StartStep(const std::string& token, JobId job,
+                                                  const StepSpec& spec, const Program& program) {
+  wire::StartStepRequest request;
+  request.set_token(token);
+  request.set_job(job.value());
+  ToWire(spec, request.mutable_spec());
+  ToWire(program, request.mutable_program());
+  wire::StartStepReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::StartStep, request, &reply, address_, patience_.changing));
+  StartedStep started{.step = StepId(reply.step()), .placement = {}};
+  RETURN_IF_ERROR(FromWire(reply.placement(), &started.placement));
+  return started;
+}
+
+absl::StatusOr<ChangeOutcome> Connection::Cancel(const std::vector<JobSelector>& jobs,
+                                                 bool all_of_user) {
+  wire::CancelRequest request;
+  WriteSelectors(jobs, request.mutable_jobs());
+  request.set_all_of_user(all_of_user);
+  wire::CancelReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::Cancel, request, &reply, address_, patience_.changing));
+  return ChangeOutcome{.errors = {reply.errors().begin(), reply.errors().end()},
+                       .changed = reply.cancelled()};
+}
+
+absl::StatusOr<ChangeOutcome> Connection::Hold(const std::vector<JobSelector>& jobs, bool held) {
+  wire::HoldRequest request;
+  WriteSelectors(jobs, request.mutable_jobs());
+  request.set_held(held);
+  wire::HoldReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::Hold, request, &reply, address_, patience_.changing));
+  const std::vector<std::string> errors(reply.errors().begin(), reply.errors().end());
+  return ChangeOutcome{
+      .errors = errors,
+      .changed = static_cast<std::uint32_t>(jobs.size() - std::min(jobs.size(), errors.size()))};
+}
+
+absl::Status Connection::Drain(const std::string& node, bool drained, const std::string& reason) {
+  wire::DrainRequest request;
+  request.set_node(node);
+  request.set_drained(drained);
+  request.set_reason(reason);
+  wire::DrainReply reply;
+  return channel_->Call(&Stub::Drain, request, &reply, address_, patience_.changing);
+}
+
+absl::StatusOr<std::vector<JobView>> Connection::ListJobs(const JobFilter& filter) {
+  wire::ListJobsRequest request;
+  request.mutable_states()->Add(filter.states.begin(), filter.states.end());
+  request.set_user(filter.user);
+  for (const JobId job : filter.jobs) {
+    request.add_jobs(job.value());
+  }
+  wire::ListJobsReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::ListJobs, request, &reply, address_, patience_.reading));
+  return ReadAll<JobView>(reply.jobs());
+}
+
+absl::StatusOr<std::vector<JobView>> Connection::ListHistory(const HistoryFilter& filter) {
+  wire::ListHistoryRequest request;
+  request.mutable_states()->Add(filter.jobs.states.begin(), filter.jobs.states.end());
+  request.set_user(filter.jobs.user);
+  for (const JobId job : filter.jobs.jobs) {
+    request.add_jobs(job.value());
+  }
+  request.set_since(filter.since.time_since_epoch().count());
+  request.set_limit(filter.limit);
+  wire::ListJobsReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::ListHistory, request, &reply, address_, patience_.reading));
+  return ReadAll<JobView>(reply.jobs());
+}
+
+absl::StatusOr<std::vector<JobDetail>> Connection::ShowJob(const JobSelector& job) {
+  wire::ShowJobRequest request;
+  request.mutable_job()->set_job(job.job.value());
+  request.mutable_job()->mutable_elements()->Add(job.elements.begin(), job.elements.end());
+  wire::ShowJobReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::ShowJob, request, &reply, address_, patience_.reading));
+  return ReadAll<JobDetail>(reply.jobs());
+}
+
+absl::StatusOr<std::vector<NodeView>> Connection::ListNodes(const std::vector<std::string>& names,
+                                                            bool with_machine) {
+  wire::ListNodesRequest request;
+  request.mutable_names()->Add(names.begin(), names.end());
+  request.set_with_machine(with_machine);
+  wire::ListNodesReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::ListNodes, request, &reply, address_, patience_.reading));
+  return ReadAll<NodeView>(reply.nodes());
+}
+
+absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobNews&)>& tell) {
+  grpc::ClientContext context;  // No deadline: a job may wait for days; keepalive finds the dead.
+  {
+    const std::lock_guard<std::mutex> lock(channel_->mutex);
+    if (channel_->stopped) {
+      return absl::OkStatus();
+    }
+    channel_->watching = &context;
+  }
+  wire::WatchJobRequest request;
+  request.set_job(job.value());
+  const auto reader = channel_->stub->WatchJob(&context, request);
+  wire::WatchJobReply reply;
+  bool enough = false;
+  absl::Status bad = absl::OkStatus();
+  while (!enough && bad.ok() && reader->Read(&reply)) {
+    JobNews news;
+    bad = FromWire(reply.job(), &news.job);
+    bad.Update(FromWire(reply.allocation(), &news.allocation));
+    enough = bad.ok() && !tell(news);
+  }
+  if (enough || !bad.ok()) {
+    context.TryCancel();
+  }
+  const grpc::Status status = reader->Finish();
+  const std::lock_guard<std::mutex> lock(channel_->mutex);
+  channel_->watching = nullptr;
+  if (!bad.ok()) {
+    return absl::InternalError(absl::StrCat("bad reply: ", std::string(bad.message())));
+  }
+  if (enough || channel_->stopped || status.ok()) {
+    return absl::OkStatus();
+  }
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE ? Nobody(address_) : Refusal(status);
+}
+
+void Connection::StopWatching() {
+  const std::lock_guard<std::mutex> lock(channel_->mutex);
+  channel_->stopped = true;
+  if (channel_->watching != nullptr) {
+    channel_->watching->TryCancel();
+  }
+}
+
+void QuietGrpc() {
+  // What the user set stays.
+  setenv("GRPC_ENABLE_FORK_SUPPORT", "0", 0);  // NOLINT(concurrency-mt-unsafe): before threads.
+  setenv("GRPC_DNS_RESOLVER", "native", 0);    // NOLINT(concurrency-mt-unsafe): before threads.
+  setenv("GRPC_VERBOSITY", "NONE", 0);         // NOLINT(concurrency-mt-unsafe): before threads.
+}
+
+}  // namespace muster

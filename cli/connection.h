@@ -1,0 +1,117 @@
+#pragma once
+
+// The controller, as the verbs call it: model values in, model values out, blocking.
+//
+// The only place of the cli that knows gRPC. Every call has a deadline. A call that changes
+// something is tried again with the same token while the controller restarts (Patience::changing);
+// a call that only reads gives up earlier. Errors are one line ready for the user and never
+// InvalidArgument, which stands for bad usage: Unavailable when nobody answers. Thread promise:
+// safe from any thread; each call blocks its own.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cli/address.h"
+#include "cli/parse/selector.h"
+#include "scheduler/model/allocation.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/view.h"
+
+namespace muster {
+
+// How long a call goes on trying while nobody answers.
+struct Patience {
+  std::chrono::milliseconds changing{10'000};
+  std::chrono::milliseconds reading{1'500};
+};
+
+struct ClusterStatus {
+  std::string cluster;
+  std::string version;
+  std::uint64_t epoch = 0;
+  std::uint32_t nodes = 0;
+  std::uint32_t nodes_connected = 0;
+  std::uint32_t jobs_pending = 0;
+  std::uint32_t jobs_running = 0;
+};
+
+struct JobFilter {
+  std::vector<std::string> states;  // names; empty: all
+  std::string user;                 // empty: everybody's
+  std::vector<JobId> jobs;          // empty: all
+};
+
+struct HistoryFilter {
+  JobFilter jobs;
+  Time since = kNoTime;     // ended at or after
+  std::uint32_t limit = 0;  // newest first; 0: the controller's default
+};
+
+// What Cancel and Hold did; one line for each job that could not be changed.
+struct ChangeOutcome {
+  std::vector<std::string> errors;
+  std::uint32_t changed = 0;
+};
+
+struct StartedStep {
+  StepId step;
+  Allocation placement;
+};
+
+// What WatchJob tells at each change.
+struct JobNews {
+  JobView job;
+  Allocation allocation;  // empty until the job has one
+};
+
+class Connection {
+ public:
+  // Connects lazily; fails only on an address that gRPC cannot take.
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(const Address& address,
+                                                          Patience patience = {});
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  absl::StatusOr<ClusterStatus> Ping();
+  absl::StatusOr<JobId> Submit(const std::string& token, const JobSpec& spec,
+                               const Program& program);
+  absl::StatusOr<StartedStep> StartStep(const std::string& token, JobId job, const StepSpec& spec,
+                                        const Program& program);
+  absl::StatusOr<ChangeOutcome> Cancel(const std::vector<JobSelector>& jobs, bool all_of_user);
+  absl::StatusOr<ChangeOutcome> Hold(const std::vector<JobSelector>& jobs, bool held);
+  absl::Status Drain(const std::string& node, bool drained, const std::string& reason);
+
+  absl::StatusOr<std::vector<JobView>> ListJobs(const JobFilter& filter);
+  absl::StatusOr<std::vector<JobView>> ListHistory(const HistoryFilter& filter);
+  absl::StatusOr<std::vector<JobDetail>> ShowJob(const JobSelector& job);
+  absl::StatusOr<std::vector<NodeView>> ListNodes(const std::vector<std::string>& names,
+                                                  bool with_machine);
+
+  // Calls `tell` with the job's news until the stream ends or `tell` says false. OK means the job
+  // is in a terminal state or `tell` had enough; Unavailable that the controller went away.
+  absl::Status WatchJob(JobId job, const std::function<bool(const JobNews&)>& tell);
+  // Ends a WatchJob that another thread waits in, and every later one. Safe from any thread.
+  void StopWatching();
+
+ private:
+  struct Channel;  // gRPC's, kept out of this header
+  Connection(Address address, Patience patience, std::unique_ptr<Channel> channel);
+
+  const Address address_;
+  const Patience patience_;
+  const std::unique_ptr<Channel> channel_;
+};
+
+// Turns off what gRPC would do at start-up for features that we do not use, and its own lines on
+// stderr. Sets environment variables: call it from main, before threads.
+void QuietGrpc();
+
+}  // namespace muster

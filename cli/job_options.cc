@@ -1,0 +1,393 @@
+#include "cli/job_options.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "cli/parse/array.h"
+#include "cli/parse/begin_time.h"
+#include "cli/parse/number.h"
+#include "cli/parse/resources.h"
+#include "cli/parse/time_limit.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 200;
+constexpr std::size_t kCommentBytesMax = 1024;
+constexpr std::size_t kPathBytesMax = 4095;
+constexpr std::uint64_t kNiceMax = 1'000'000;
+
+// Reads `value` into `request`; an error has no place yet.
+using Reader = absl::Status (*)(const std::string& value, const Moment& moment,
+                                JobRequest* request);
+
+struct JobOption {
+  const char* name;
+  char letter;
+  const char* metavar;  // "": a flag
+  const char* text;
+  Reader read;  // null: not in this version
+  bool submit;
+  bool run;
+};
+
+absl::Status ReadCount(const std::string& value, std::uint32_t* count) {
+  ASSIGN_OR_RETURN(*count, ParseCount(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadText(const std::string& value, std::size_t bytes_max, std::string* text) {
+  RETURN_IF_ERROR(CheckText(value, bytes_max));
+  *text = value;
+  return absl::OkStatus();
+}
+
+absl::Status ReadPath(const std::string& value, std::string* path) {
+  if (value.empty()) {
+    return absl::InvalidArgumentError("\"\" is not a path: name a file");
+  }
+  return ReadText(value, kPathBytesMax, path);
+}
+
+absl::Status NotOneOf(const std::string& value, const char* choices) {
+  return absl::InvalidArgumentError(absl::StrCat(Quote(value), " is not one of ", choices));
+}
+
+absl::Status ReadNice(const std::string& value, std::int32_t* nice) {
+  const absl::StatusOr<std::uint64_t> parsed = ParseDigits(value, kNiceMax);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Quote(value), " is not a nice value: use a whole number from 0 to ", kNiceMax));
+  }
+  *nice = static_cast<std::int32_t>(*parsed);
+  return absl::OkStatus();
+}
+
+absl::Status ReadMpi(const std::string& value, MpiFlavour* mpi) {
+  if (value == "auto") {
+    *mpi = MpiFlavour::kAuto;
+  } else if (value == "pmix") {
+    *mpi = MpiFlavour::kPmix;
+  } else if (value == "none") {
+    *mpi = MpiFlavour::kNone;
+  } else {
+    return NotOneOf(value, "auto, pmix, none");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadOpenMode(const std::string& value, bool* append) {
+  if (value != "append" && value != "truncate") {
+    return NotOneOf(value, "append, truncate");
+  }
+  *append = value == "append";
+  return absl::OkStatus();
+}
+
+absl::Status ReadNodes(const std::string& value, ResourceRequest* request) {
+  ASSIGN_OR_RETURN(const NodeRange range, ParseNodeRange(value));
+  request->min_nodes = range.min;
+  request->max_nodes = range.max;
+  return absl::OkStatus();
+}
+
+absl::Status ReadGpus(const std::string& value, GpuRequest* gpus) {
+  ASSIGN_OR_RETURN(*gpus, ParseGpus(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadMemory(const std::string& value, Bytes* memory) {
+  ASSIGN_OR_RETURN(*memory, ParseMemory(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadPartition(const std::string& value) {
+  return value == "main" ? absl::OkStatus()
+                         : absl::InvalidArgumentError(absl::StrCat(
+                               Quote(value), " does not exist: this version has only main"));
+}
+
+#define READ(...)                                                                           \
+  [](const std::string& value, const Moment& moment, JobRequest* request) -> absl::Status { \
+    (void)value;                                                                            \
+    (void)moment;                                                                           \
+    (void)request;                                                                          \
+    __VA_ARGS__                                                                             \
+  }
+#define SET(...) READ(__VA_ARGS__; return absl::OkStatus();)
+
+constexpr const char* kUnavailable = "";
+
+const JobOption kJobOptions[] = {
+    {"nodes", 'N', "MIN[-MAX]", "Number of nodes",
+     READ(return ReadNodes(value, &request->spec.request);), true, true},
+    {"ntasks", 'n', "N", "Number of tasks (ranks)",
+     READ(return ReadCount(value, &request->spec.request.tasks);), true, true},
+    {"ntasks-per-node", 0, "N", "Tasks on each node",
+     READ(return ReadCount(value, &request->spec.request.tasks_per_node);), true, true},
+    {"cpus-per-task", 'c', "N", "Hardware threads for each task",
+     READ(return ReadCount(value, &request->spec.request.cpus_per_task);), true, true},
+    {"mem", 0, "SIZE", "Memory on each node: 4G; without a suffix MiB",
+     READ(return ReadMemory(value, &request->spec.request.memory_per_node);), true, true},
+    {"mem-per-cpu", 0, "SIZE", "Memory for each hardware thread",
+     READ(return ReadMemory(value, &request->spec.request.memory_per_cpu);), true, true},
+    {"gpus", 'G', "[TYPE:]N", "GPUs for the whole job",
+     READ(return ReadGpus(value, &request->spec.request.gpus);), true, true},
+    {"gpus-per-node", 0, "[TYPE:]N", "GPUs on each node",
+     READ(return ReadGpus(value, &request->spec.request.gpus_per_node);), true, true},
+    {"gpus-per-task", 0, "[TYPE:]N", "GPUs for each task",
+     READ(return ReadGpus(value, &request->spec.request.gpus_per_task);), true, true},
+    {"exclusive", 0, "", "Whole nodes, shared with no other job",
+     SET(request->spec.request.exclusive = true), true, true},
+    {"time", 't', "LIMIT", "Time limit: minutes, HH:MM:SS, D-HH:MM or UNLIMITED",
+     READ(ASSIGN_OR_RETURN(request->spec.time_limit, ParseTimeLimit(value));
+          return absl::OkStatus();),
+     true, true},
+    {"array", 'a', "INDICES", "A job array: 0-99%10, 1,3,5-9:2",
+     READ(ASSIGN_OR_RETURN(request->spec.array, ParseArray(value)); return absl::OkStatus();), true,
+     false},
+    {"job-name", 'J', "NAME", "The job's name",
+     READ(return ReadText(value, kNameBytesMax, &request->spec.name);), true, true},
+    {"output", 'o', "FILE",
+     "Standard output; %j job, %A array, %a index, %x name, %N node, %t rank",
+     READ(return ReadPath(value, &request->program.stdout_path);), true, false},
+    {"error", 'e', "FILE", "Standard error (default: where the output goes)",
+     READ(return ReadPath(value, &request->program.stderr_path);), true, false},
+    {"input", 'i', "FILE", "Standard input (default: /dev/null)",
+     READ(return ReadPath(value, &request->program.stdin_path);), true, false},
+    {"open-mode", 0, "MODE", "append to output files, or truncate them (the default)",
+     READ(return ReadOpenMode(value, &request->program.append_output);), true, false},
+    {"chdir", 'D', "DIR", "Working directory (default: the current one)",
+     READ(return ReadPath(value, &request->program.work_dir);), true, true},
+    {"export", 0, "LIST", "Variables the job gets: ALL (default), NONE or NAME[=VALUE],…",
+     READ(ASSIGN_OR_RETURN(request->exports, ParseExport(value)); return absl::OkStatus();), true,
+     true},
+    {"hold", 'H', "", "Wait until released", SET(request->spec.held = true), true, false},
+    {"begin", 'b', "TIME", "Not before: now+1hour, 16:30, 2030-01-31T08:00",
+     READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, moment.now, moment.zone));
+          return absl::OkStatus();),
+     true, true},
+    {"nice", 0, "N", "Lower the priority", READ(return ReadNice(value, &request->spec.nice);), true,
+     true},
+    {"comment", 0, "TEXT", "A remark, kept with the job",
+     READ(return ReadText(value, kCommentBytesMax, &request->spec.comment);), true, true},
+    {"account", 'A', "NAME", "The account to charge",
+     READ(return ReadText(value, kNameBytesMax, &request->spec.account);), true, true},
+    {"mpi", 0, "KIND", "auto (default), pmix or none",
+     READ(return ReadMpi(value, &request->program.mpi);), true, true},
+    {"partition", 'p', "NAME", "The partition: main", READ(return ReadPartition(value);), true,
+     true},
+    {"requeue", 0, "", "Run again when the nodes failed before the start (the default)",
+     SET(static_cast<void>(0)), true, false},
+    {"no-requeue", 0, "", "Accepted: a job that ran is never run again", SET(static_cast<void>(0)),
+     true, false},
+    {"wait", 'W', "", "Wait for the end and exit with the job's code", SET(request->wait = true),
+     true, false},
+    {"parsable", 0, "", "Print the number alone", SET(request->parsable = true), true, false},
+    // The contract's options that this version refuses by name.
+    {"mem-per-gpu", 0, "SIZE", kUnavailable, nullptr, true, true},
+    {"gpu-share", 0, "SHARE", kUnavailable, nullptr, true, true},
+    {"constraint", 'C', "LIST", kUnavailable, nullptr, true, true},
+    {"qos", 'q', "NAME", kUnavailable, nullptr, true, true},
+    {"deadline", 0, "TIME", kUnavailable, nullptr, true, true},
+    {"dependency", 'd', "LIST", kUnavailable, nullptr, true, true},
+    {"switches", 0, "N", kUnavailable, nullptr, true, true},
+    {"distribution", 'm', "KIND", kUnavailable, nullptr, true, true},
+    {"cpu-bind", 0, "KIND", kUnavailable, nullptr, true, true},
+    {"mem-bind", 0, "KIND", kUnavailable, nullptr, true, true},
+    {"gpu-bind", 0, "KIND", kUnavailable, nullptr, true, true},
+    {"hint", 0, "KIND", kUnavailable, nullptr, true, true},
+    {"parallel", 0, "LIST", kUnavailable, nullptr, true, true},
+    {"alt", 0, "REQUEST", kUnavailable, nullptr, true, true},
+    {"signal", 0, "SIGNAL", kUnavailable, nullptr, true, true},
+    {"checkpoint-dir", 0, "DIR", kUnavailable, nullptr, true, true},
+    {"checkpoint-interval", 0, "TIME", kUnavailable, nullptr, true, true},
+    {"reservation", 0, "NAME", kUnavailable, nullptr, true, true},
+    {"mail-type", 0, "LIST", kUnavailable, nullptr, true, true},
+    {"mail-user", 0, "USER", kUnavailable, nullptr, true, true},
+    {"test-only", 0, "", kUnavailable, nullptr, true, true},
+    {"gres", 0, "LIST", kUnavailable, nullptr, true, true},
+    {"nodelist", 'w', "NODES", kUnavailable, nullptr, true, true},
+    {"exclude", 'x', "NODES", kUnavailable, nullptr, true, true},
+    {"licenses", 'L', "LIST", kUnavailable, nullptr, true, true},
+    {"ntasks-per-core", 0, "N", kUnavailable, nullptr, true, true},
+    {"ntasks-per-socket", 0, "N", kUnavailable, nullptr, true, true},
+    {"time-min", 0, "LIMIT", kUnavailable, nullptr, true, true},
+    {"tmp", 0, "SIZE", kUnavailable, nullptr, true, true},
+    {"pty", 0, "", kUnavailable, nullptr, false, true},
+};
+
+#undef SET
+#undef READ
+
+const JobOption* Find(const std::string& name) {
+  const auto* found = std::find_if(std::begin(kJobOptions), std::end(kJobOptions),
+                                   [&name](const JobOption& o) { return name == o.name; });
+  return found == std::end(kJobOptions) ? nullptr : found;
+}
+
+const JobOption* Find(char letter) {
+  const auto* found =
+      std::find_if(std::begin(kJobOptions), std::end(kJobOptions),
+                   [letter](const JobOption& o) { return o.letter == letter && letter != 0; });
+  return found == std::end(kJobOptions) ? nullptr : found;
+}
+
+// One directive line as options, word by word as a command line would be.
+class DirectiveReader {
+ public:
+  DirectiveReader(const DirectiveLine& line, const std::string& script)
+      : words_(line.words), place_(absl::StrCat(script, ":", line.line, ": ")) {}
+
+  absl::Status Read(std::vector<GivenOption>* given) {
+    while (next_ < words_.size()) {
+      const std::string word = words_[next_++];
+      if (word.size() > 2 && word.rfind("--", 0) == 0) {
+        RETURN_IF_ERROR(ReadLong(word, given));
+      } else if (word.size() > 1 && word[0] == '-' && word[1] != '-') {
+        RETURN_IF_ERROR(ReadLetters(word, given));
+      } else {
+        return absl::InvalidArgumentError(
+            absl::StrCat(place_, Quote(word), " is not an option: begin it with - or --"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Unknown(const std::string& word) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place_, Quote(word), " is not an option: see muster submit --help"));
+  }
+
+  absl::Status ReadLong(const std::string& word, std::vector<GivenOption>* given) {
+    const std::size_t equals = word.find('=');
+    const JobOption* option =
+        Find(word.substr(2, equals == std::string::npos ? equals : equals - 2));
+    if (option == nullptr || !option->submit) {
+      return Unknown(word);
+    }
+    if (equals == std::string::npos) {
+      return Take(*option, std::nullopt, given);
+    }
+    if (*option->metavar == '\0') {
+      return absl::InvalidArgumentError(
+          absl::StrCat(place_, "--", option->name, ": takes no value"));
+    }
+    return Take(*option, word.substr(equals + 1), given);
+  }
+
+  absl::Status ReadLetters(const std::string& word, std::vector<GivenOption>* given) {
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const JobOption* option = Find(word[i]);
+      if (option == nullptr || !option->submit) {
+        return Unknown(word);
+      }
+      const bool flag = *option->metavar == '\0';
+      if (!flag && i + 1 < word.size()) {
+        return Take(*option, word.substr(i + 1), given);
+      }
+      RETURN_IF_ERROR(Take(*option, std::nullopt, given));
+    }
+    return absl::OkStatus();
+  }
+
+  // `value` is what stood in the same word; without one, an option that needs one takes the next.
+  absl::Status Take(const JobOption& option, std::optional<std::string> value,
+                    std::vector<GivenOption>* given) {
+    const std::string where = absl::StrCat(place_, "--", option.name);
+    if (!value.has_value() && *option.metavar != '\0') {
+      if (next_ == words_.size()) {
+        return absl::InvalidArgumentError(absl::StrCat(where, ": needs a value"));
+      }
+      value = words_[next_++];
+    }
+    given->push_back({.name = option.name, .value = value.value_or(""), .where = where});
+    return absl::OkStatus();
+  }
+
+  const std::vector<std::string>& words_;
+  const std::string place_;
+  std::size_t next_ = 0;
+};
+
+// --mem and --mem-per-cpu say the same thing in two ways, so the one given later replaces both.
+bool Replaces(const std::string& later, const std::string& earlier) {
+  const auto is_memory = [](const std::string& name) {
+    return name == "mem" || name == "mem-per-cpu";
+  };
+  return later == earlier || (is_memory(later) && is_memory(earlier));
+}
+
+absl::Status RefuseBothMemories(const std::map<std::string, std::string>& values) {
+  if (values.count("mem") != 0 && values.count("mem-per-cpu") != 0) {
+    return absl::InvalidArgumentError("--mem and --mem-per-cpu exclude each other: give one");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Apply(const GivenOption& given, const Moment& moment, JobRequest* request) {
+  const JobOption* option = Find(given.name);
+  MUSTER_CHECK(option != nullptr);
+  if (option->read == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(given.where, ": not in this version"));
+  }
+  const absl::Status status = option->read(given.value, moment, request);
+  return status.ok() ? status
+                     : absl::InvalidArgumentError(
+                           absl::StrCat(given.where, ": ", std::string(status.message())));
+}
+
+}  // namespace
+
+std::vector<Option> JobOptions(JobVerb verb) {
+  std::vector<Option> options;
+  for (const JobOption& option : kJobOptions) {
+    if (verb == JobVerb::kSubmit ? option.submit : option.run) {
+      options.push_back({.name = option.name,
+                         .letter = option.letter,
+                         .metavar = option.metavar,
+                         .text = option.text});
+    }
+  }
+  return options;
+}
+
+absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<DirectiveLine>& lines,
+                                                        const std::string& script) {
+  std::vector<GivenOption> given;
+  for (const DirectiveLine& line : lines) {
+    RETURN_IF_ERROR(DirectiveReader(line, script).Read(&given));
+  }
+  return given;
+}
+
+absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,
+                                          const std::vector<GivenOption>& directives, JobVerb verb,
+                                          const Moment& moment) {
+  RETURN_IF_ERROR(RefuseBothMemories(values));
+  std::vector<GivenOption> all = directives;
+  for (const auto& value : values) {
+    const JobOption* option = Find(value.first);
+    if (option != nullptr && (verb == JobVerb::kSubmit ? option->submit : option->run)) {
+      all.push_back({.name = value.first, .value = value.second, .where = "--" + value.first});
+    }
+  }
+  JobRequest request;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const GivenOption& given = all[i];
+    const bool replaced = std::any_of(
+        all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(),
+        [&given](const GivenOption& later) { return Replaces(later.name, given.name); });
+    if (!replaced) {
+      RETURN_IF_ERROR(Apply(given, moment, &request));
+    }
+  }
+  request.spec.kind = verb == JobVerb::kSubmit ? JobKind::kBatch : JobKind::kRun;
+  return request;
+}
+
+}  // namespace muster

@@ -1,0 +1,62 @@
+#pragma once
+
+// The request options of submit and run: one table with Slurm's names, for the command line and
+// for #MUSTER and #SBATCH directives alike.
+//
+// The command line wins over directives, a later directive over an earlier one. Options of the
+// contract that this version lacks are in the table too, so that they are refused by name and not
+// taken for typing errors. Pure. Thread promise: safe from any thread. Invariants: every error
+// begins with where it was found ("--mem: …", "job.sh:3: --mem: …").
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "cli/parse/directives.h"
+#include "cli/parse/export_list.h"
+#include "cli/verb.h"
+#include "scheduler/model/job_spec.h"
+
+namespace muster {
+
+// What the options say; what they leave open is filled in by request.h.
+struct JobRequest {
+  JobSpec spec;
+  Program program;     // paths as given; neither script, argv nor environment
+  ExportList exports;  // --export
+  bool parsable = false;
+  bool wait = false;
+};
+
+// Where "now" and "16:30" are: --begin needs it.
+struct Moment {
+  Time now = kNoTime;
+  absl::TimeZone zone;
+};
+
+// An option as it was given, with the place for its errors.
+struct GivenOption {
+  std::string name;   // the table's long name
+  std::string value;  // "" for flags
+  std::string where;  // "--mem" or "job.sh:3: --mem"
+  friend bool operator==(const GivenOption&, const GivenOption&) = default;
+};
+
+enum class JobVerb { kSubmit, kRun };
+
+// The table as options of a verb; what is not in this version is there with an empty text.
+std::vector<Option> JobOptions(JobVerb verb);
+
+// Directives as options; `script` names the file in errors.
+absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<DirectiveLine>& lines,
+                                                        const std::string& script);
+
+// The request of `values` (the command line's, by name; names that are not job options are passed
+// over) over `directives`.
+absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,
+                                          const std::vector<GivenOption>& directives, JobVerb verb,
+                                          const Moment& moment);
+
+}  // namespace muster

@@ -1,0 +1,249 @@
+#include "cli/run_session.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/job_state.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kSecondInterrupt{1'000};
+constexpr milliseconds kWaitingPause{400};       // a job that starts at once is not told of
+constexpr milliseconds kJobEndPatience{10'000};  // for the controller's word after the step's end
+constexpr milliseconds kOutputPatience{2'000};   // for the step's output after the job's end
+constexpr milliseconds kStepPatience{60'000};    // for a step's first node to appear
+constexpr int kSignalBase = 128;
+
+// Writes all of `bytes`, waiting where the descriptor does not. False when nobody reads.
+bool WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd wait = {.fd = fd, .events = POLLOUT, .revents = 0};
+      poll(&wait, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::uint32_t NodesWithRanks(const Allocation& allocation) {
+  return static_cast<std::uint32_t>(
+      std::count_if(allocation.nodes.begin(), allocation.nodes.end(),
+                    [](const NodeAllocation& node) { return !node.ranks.empty(); }));
+}
+
+}  // namespace
+
+RunSession::RunSession(EventLoop& loop, Connection& connection, StepListener& listener,
+                       const UniqueFd& signals, RunPlan plan)
+    : loop_(loop),
+      connection_(connection),
+      listener_(listener),
+      signals_(signals),
+      plan_(std::move(plan)),
+      step_(plan_.token, plan_.label,
+            {.write = [this](bool error, std::string_view bytes) { Write(error, bytes); },
+             .tell = [this](const std::string& line) { Tell(line); }}),
+      input_(loop, STDIN_FILENO, listener) {}
+
+RunSession::~RunSession() {
+  loop_.Unwatch(signals_.get());
+}
+
+absl::StatusOr<int> RunSession::Run() {
+  RETURN_IF_ERROR(listener_.Start(&step_, [this] { OnChange(); }));
+  RETURN_IF_ERROR(loop_.Watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { OnSignals(); }));
+  if (plan_.nodes.has_value()) {
+    step_.Expect(*plan_.nodes);
+  }
+  if (!plan_.own_job) {
+    loop_.RunAfter(kStepPatience, [this] {
+      if (!step_.AnyConnected()) {
+        Tell(absl::StrCat("job ", plan_.job.value(), ": no node has begun the step after 60 s"));
+        Finish(1);
+      }
+    });
+  }
+  watch_ = std::make_unique<JobWatch>(
+      connection_, plan_.job, loop_, [this](const JobNews& news) { OnNews(news); },
+      [this](const absl::Status& status) { OnRefusal(status); });
+  RETURN_IF_ERROR(loop_.Run());
+  watch_.reset();
+  step_.Flush();
+  return exit_code_;
+}
+
+// A frame came or a connection ended.
+void RunSession::OnChange() {
+  if (step_.AllConnected()) {
+    input_.Start();
+    if (pending_signal_.has_value()) {
+      Forward(*std::exchange(pending_signal_, std::nullopt));
+    }
+  }
+  if (!step_.Done() || finishing_) {
+    return;
+  }
+  finishing_ = true;
+  if (!plan_.own_job || job_ended_) {
+    Finish(JobCode());
+    return;
+  }
+  loop_.RunAfter(kJobEndPatience, [this] { Finish(JobCode()); });
+}
+
+void RunSession::OnNews(const JobNews& news) {
+  job_ = news.job;
+  if (plan_.own_job && !news.allocation.nodes.empty()) {
+    step_.Expect(NodesWithRanks(news.allocation));
+  }
+  if (IsTerminalName(job_.state)) {
+    JobEnded();
+  } else if (plan_.show_waiting && job_.state == Name(JobState::kPending)) {
+    loop_.RunAfter(kWaitingPause, [this] { TellWaiting(); });
+  }
+  OnChange();
+}
+
+void RunSession::OnRefusal(const absl::Status& status) {
+  if (!step_.AnyConnected()) {
+    Tell(std::string(status.message()));
+    Finish(1);
+  }
+}
+
+void RunSession::JobEnded() {
+  job_ended_ = true;
+  if (finishing_) {
+    Finish(JobCode());
+  } else if (!step_.AnyConnected()) {
+    Finish(JobCode());
+  } else {
+    // The end may overtake the last output, which comes by another way.
+    loop_.RunAfter(kOutputPatience, [this] { Finish(JobCode()); });
+  }
+}
+
+// The exit code at the end, and a line when the ranks' own codes do not tell the story.
+int RunSession::JobCode() {
+  const int code = step_.ExitCode();
+  const bool ran = step_.Done() && !step_.Lost();
+  const bool told = job_.state == Name(JobState::kCompleted) ||
+                    (job_.state == Name(JobState::kFailed) && ran && code != 0);
+  if (!job_ended_ || (told && ran)) {
+    return ran ? code : std::max(code, 1);
+  }
+  const std::string& text = job_.exit_text.empty() ? job_.reason.text : job_.exit_text;
+  Tell(absl::StrCat("job ", plan_.job.value(), " ended: ", job_.state, text.empty() ? "" : ": ",
+                    EscapeControl(text)));
+  return std::max(code, 1);
+}
+
+void RunSession::TellWaiting() {
+  const bool waits = job_.state == Name(JobState::kPending);
+  if (waits && !job_.reason.text.empty() && job_.reason.text != waiting_told_) {
+    waiting_told_ = job_.reason.text;
+    Tell(absl::StrCat("job ", plan_.job.value(), " waits: ", EscapeControl(job_.reason.text)));
+  }
+}
+
+void RunSession::OnSignals() {
+  for (;;) {
+    const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
+    if (!event.ok() || !event->has_value()) {
+      return;
+    }
+    if ((*event)->number == SIGINT) {
+      OnInterrupt();
+    } else {
+      Forward((*event)->number);
+    }
+  }
+}
+
+void RunSession::OnInterrupt() {
+  const SteadyTime now = clock_.SteadyNow();
+  const bool again = interrupted_.has_value() && now - *interrupted_ <= kSecondInterrupt;
+  interrupted_ = now;
+  if (!again) {
+    Forward(SIGINT);
+    if (step_.AnyConnected()) {
+      Tell("sent SIGINT; Ctrl-C again within 1 s kills the step");
+    }
+    return;
+  }
+  Forward(SIGKILL);
+  CancelJob();
+  if (!step_.AnyConnected()) {
+    Finish(kSignalBase + SIGINT);
+  }
+}
+
+// Passes a signal on to the ranks; without ranks there is nothing but the job to end.
+void RunSession::Forward(int signal) {
+  if (step_.AnyConnected()) {
+    wire::StepFrame frame;
+    frame.mutable_signal()->set_signal(signal);
+    listener_.SendToAll(frame);
+  } else if (plan_.own_job) {
+    GiveUp(signal);
+  } else {
+    pending_signal_ = signal;
+  }
+}
+
+void RunSession::GiveUp(int signal) {
+  CancelJob();
+  Tell(absl::StrCat("job ", plan_.job.value(), " cancelled"));
+  Finish(kSignalBase + signal);
+}
+
+void RunSession::CancelJob() {
+  if (!plan_.own_job) {
+    return;
+  }
+  const absl::StatusOr<ChangeOutcome> outcome =
+      connection_.Cancel({{.job = plan_.job, .elements = {}}}, /*all_of_user=*/false);
+  if (!outcome.ok()) {
+    Tell(absl::StrCat("job ", plan_.job.value(),
+                      " is not cancelled: ", std::string(outcome.status().message())));
+  }
+}
+
+void RunSession::Write(bool error, std::string_view bytes) {
+  if (broken_ && !error) {
+    return;
+  }
+  if (!WriteAll(error ? STDERR_FILENO : STDOUT_FILENO, bytes) && !error) {
+    // As in a pipeline: who writes to a closed pipe gets SIGPIPE.
+    broken_ = true;
+    Forward(SIGPIPE);
+  }
+}
+
+void RunSession::Tell(const std::string& line) {
+  (void)WriteAll(STDERR_FILENO, absl::StrCat("muster: ", line, "\n"));
+}
+
+void RunSession::Finish(int code) {
+  exit_code_ = code;
+  loop_.Stop();
+}
+
+}  // namespace muster

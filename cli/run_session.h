@@ -1,0 +1,83 @@
+#pragma once
+
+// `muster run` while its step runs: output, input, signals, the job's end, and the exit code.
+//
+// Ties the listener, the session, the watch and the signals together on one loop. Output comes
+// straight from the nodes, so a controller that goes away disturbs nothing. Thread promise: the
+// loop's owner. Invariant: Run() returns exactly once, with 0-255.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "cli/connection.h"
+#include "cli/job_watch.h"
+#include "cli/stdin_pump.h"
+#include "cli/step_io.h"
+#include "cli/step_listener.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/event_loop.h"
+
+namespace muster {
+
+struct RunPlan {
+  JobId job;
+  bool own_job = true;                 // false: a step of the job that we are in
+  std::optional<std::uint32_t> nodes;  // how many have ranks of the step, once known
+  std::string token;                   // the step's
+  bool label = false;
+  bool show_waiting = false;  // tell why the job waits
+};
+
+class RunSession {
+ public:
+  // `signals` comes from BlockSignals; all references outlive the session.
+  RunSession(EventLoop& loop, Connection& connection, StepListener& listener,
+             const UniqueFd& signals, RunPlan plan);
+  RunSession(const RunSession&) = delete;
+  RunSession& operator=(const RunSession&) = delete;
+  ~RunSession();
+
+  // Until the step and its job have ended.
+  absl::StatusOr<int> Run();
+
+ private:
+  void OnChange();
+  void OnNews(const JobNews& news);
+  void OnRefusal(const absl::Status& status);
+  void OnSignals();
+  void OnInterrupt();
+  void Forward(int signal);
+  void GiveUp(int signal);
+  void CancelJob();
+  void TellWaiting();
+  void JobEnded();
+  void Write(bool error, std::string_view bytes);
+  void Tell(const std::string& line);
+  void Finish(int code);
+  int JobCode();
+
+  EventLoop& loop_;
+  Connection& connection_;
+  StepListener& listener_;
+  const UniqueFd& signals_;
+  const RunPlan plan_;
+  const SystemClock clock_;
+  StepSession step_;
+  StdinPump input_;
+  std::unique_ptr<JobWatch> watch_;
+  JobView job_;
+  bool job_ended_ = false;
+  bool finishing_ = false;  // the step is done; only the job's end is waited for
+  bool broken_ = false;     // nobody reads our output any more
+  std::string waiting_told_;
+  std::optional<SteadyTime> interrupted_;
+  std::optional<int> pending_signal_;  // to send once the ranks are there
+  int exit_code_ = 0;
+};
+
+}  // namespace muster

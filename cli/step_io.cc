@@ -1,0 +1,128 @@
+#include "cli/step_io.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster {
+namespace {
+
+// An unfinished line longer than this is written as it is: memory stays bounded.
+constexpr std::size_t kLineBytesMax = std::size_t{64} << 10;
+constexpr int kSignalBase = 128;
+
+int CodeOf(const wire::StepRankExit& exit) {
+  const int code = exit.signal() != 0 ? kSignalBase + exit.signal() : exit.code();
+  if (code == 0 && !exit.text().empty()) {
+    return 1;  // It could not be started.
+  }
+  return std::clamp(code, 0, 255);
+}
+
+}  // namespace
+
+bool SameToken(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    difference |=
+        static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]));
+  }
+  return difference == 0;
+}
+
+absl::Status StepSession::Take(ConnectionId connection, const wire::StepFrame& frame) {
+  const auto node = nodes_.find(connection);
+  if (node == nodes_.end()) {
+    return TakeHello(connection, frame);
+  }
+  switch (frame.body_case()) {
+    case wire::StepFrame::kOutput:
+      TakeOutput(frame.output());
+      return absl::OkStatus();
+    case wire::StepFrame::kExit:
+      TakeExit(node->second.name, frame.exit());
+      return absl::OkStatus();
+    case wire::StepFrame::kDone:
+      if (!node->second.done) {
+        node->second.done = true;
+        ++ended_;
+      }
+      return absl::OkStatus();
+    default:
+      return absl::InvalidArgumentError("an unexpected frame");
+  }
+}
+
+absl::Status StepSession::TakeHello(ConnectionId connection, const wire::StepFrame& frame) {
+  if (!frame.has_hello() || !SameToken(frame.hello().token(), token_)) {
+    return absl::PermissionDeniedError("no hello with this step's token");
+  }
+  nodes_[connection] = Node{.name = EscapeControl(frame.hello().node()), .done = false};
+  ++joined_;
+  return absl::OkStatus();
+}
+
+void StepSession::Closed(ConnectionId connection) {
+  const auto node = nodes_.find(connection);
+  if (node == nodes_.end()) {
+    return;
+  }
+  if (!node->second.done) {
+    lost_ = true;
+    ++ended_;
+    sink_.tell(
+        absl::StrCat("lost the connection to ", node->second.name, " before its ranks had ended"));
+  }
+  nodes_.erase(node);
+}
+
+void StepSession::TakeOutput(const wire::StepOutput& output) {
+  if (label_) {
+    WriteLines(output.rank(), output.error(), output.data());
+  } else {
+    sink_.write(output.error(), output.data());
+  }
+}
+
+void StepSession::WriteLines(std::uint32_t rank, bool error, std::string_view data) {
+  std::string& line = unfinished_[{rank, error}];
+  std::string whole;
+  while (!data.empty()) {
+    const std::size_t end = data.find('\n');
+    line.append(data.substr(0, end));
+    data.remove_prefix(end == std::string_view::npos ? data.size() : end + 1);
+    if (end != std::string_view::npos || line.size() > kLineBytesMax) {
+      absl::StrAppend(&whole, rank, ": ", line, "\n");
+      line.clear();
+    }
+  }
+  if (!whole.empty()) {
+    sink_.write(error, whole);
+  }
+}
+
+void StepSession::Flush() {
+  for (auto& entry : unfinished_) {
+    if (!entry.second.empty()) {
+      sink_.write(entry.first.second, absl::StrCat(entry.first.first, ": ", entry.second, "\n"));
+      entry.second.clear();
+    }
+  }
+}
+
+void StepSession::TakeExit(const std::string& node, const wire::StepRankExit& exit) {
+  const int code = CodeOf(exit);
+  exit_code_ = std::max(exit_code_, code);
+  if (code == 0 || failure_told_) {
+    return;
+  }
+  failure_told_ = true;
+  const std::string text = exit.text().empty() ? "" : ": " + EscapeControl(exit.text());
+  sink_.tell(exit.signal() != 0
+                 ? absl::StrCat("rank ", exit.rank(), " on ", node, ": ended by signal ",
+                                exit.signal(), text)
+                 : absl::StrCat("rank ", exit.rank(), " on ", node, ": exit code ", code, text));
+}
+
+}  // namespace muster

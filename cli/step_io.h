@@ -1,0 +1,85 @@
+#pragma once
+
+// What a step's frames mean: who has connected, what the ranks wrote, how they ended.
+//
+// The state machine behind `muster run`, without sockets: the listener hands it frames and asks it
+// what to do. Thread promise: one owner. Invariants: no frame of a connection counts before its
+// hello with the right token; the step is done when every expected node has said so or is lost;
+// the exit code is the highest of all ranks, 128 + signal for signals.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "proto/supervisor.pb.h"
+
+namespace muster {
+
+// Where output goes: each call has bytes to write now.
+struct StepSink {
+  std::function<void(bool error, std::string_view bytes)> write;
+  std::function<void(const std::string& line)> tell;  // for the user, without "muster: "
+};
+
+class StepSession {
+ public:
+  using ConnectionId = std::uint64_t;
+
+  // `token` is what a supervisor must show; `label` prefixes each line with its rank.
+  StepSession(std::string token, bool label, StepSink sink)
+      : token_(std::move(token)), label_(label), sink_(std::move(sink)) {}
+
+  // How many nodes have ranks of this step; until it is said, the step cannot be done.
+  void Expect(std::uint32_t nodes) { expected_ = nodes; }
+
+  // A frame of `connection`. PermissionDenied or InvalidArgument: close it.
+  absl::Status Take(ConnectionId connection, const wire::StepFrame& frame);
+  // The connection has ended, whoever closed it.
+  void Closed(ConnectionId connection);
+
+  // True for a connection that showed the token and may be written to.
+  bool Knows(ConnectionId connection) const { return nodes_.count(connection) != 0; }
+  // Every expected node has connected.
+  bool AllConnected() const { return expected_.has_value() && joined_ >= *expected_; }
+  bool AnyConnected() const { return joined_ > 0; }
+  // Every expected node is done or lost.
+  bool Done() const { return expected_.has_value() && ended_ >= *expected_; }
+  // True when a connection ended before its node was done: the end must come from elsewhere.
+  bool Lost() const { return lost_; }
+  // 0-255; of the ranks that have ended so far.
+  int ExitCode() const { return exit_code_; }
+  // Writes what is left of unfinished lines (label only).
+  void Flush();
+
+ private:
+  struct Node {
+    std::string name;
+    bool done = false;
+  };
+
+  absl::Status TakeHello(ConnectionId connection, const wire::StepFrame& frame);
+  void TakeOutput(const wire::StepOutput& output);
+  void TakeExit(const std::string& node, const wire::StepRankExit& exit);
+  void WriteLines(std::uint32_t rank, bool error, std::string_view data);
+
+  const std::string token_;
+  const bool label_;
+  const StepSink sink_;
+  std::map<ConnectionId, Node> nodes_;
+  std::map<std::pair<std::uint32_t, bool>, std::string> unfinished_;  // (rank, stderr) → line
+  std::optional<std::uint32_t> expected_;
+  std::uint32_t joined_ = 0;
+  std::uint32_t ended_ = 0;
+  bool lost_ = false;
+  bool failure_told_ = false;
+  int exit_code_ = 0;
+};
+
+// Constant-time comparison: how far a wrong token matches cannot be measured.
+bool SameToken(std::string_view a, std::string_view b);
+
+}  // namespace muster

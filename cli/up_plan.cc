@@ -1,0 +1,147 @@
+#include "cli/up_plan.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "cli/address.h"
+#include "cli/parse/number.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+absl::Status WithPlace(const char* place, const absl::Status& status) {
+  return absl::InvalidArgumentError(absl::StrCat(place, ": ", std::string(status.message())));
+}
+
+// The pieces between commas outside parentheses: synthetic attributes may hold commas.
+std::vector<std::string> SplitTopologies(const std::string& list) {
+  std::vector<std::string> pieces(1);
+  int depth = 0;
+  for (const char c : list) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      pieces.emplace_back();
+    } else {
+      pieces.back().push_back(c);
+    }
+  }
+  return pieces;
+}
+
+// Files as absolute paths, because daemons have their own working directory; other text, a
+// synthetic description, stays as it is.
+absl::StatusOr<std::string> ReadTopology(const std::string& text) {
+  std::error_code error;
+  if (std::filesystem::exists(text, error)) {
+    return std::filesystem::absolute(text, error).string();
+  }
+  if (text.empty() || text.find(':') == std::string::npos) {
+    return absl::NotFoundError(
+        absl::StrCat("--topology: ", Quote(text),
+                     ": no such file: name one or describe it, like pack:2 core:4"));
+  }
+  return text;
+}
+
+std::string Counted(std::uint64_t count, const char* noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
+DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::string& program,
+                     std::uint32_t index) {
+  const std::string name = absl::StrCat("node", index + 1);
+  DaemonSpec agent;
+  agent.name = name + "'s agent";
+  agent.program = program;
+  agent.log = absl::StrCat(options.state, "/log/agent-", name, ".log");
+  agent.arguments = {"--state",      absl::StrCat(options.state, "/agents/", name),
+                     "--controller", plan.controller,
+                     "--name",       name};
+  if (!options.topologies.empty()) {
+    const std::string& topology = options.topologies[index % options.topologies.size()];
+    agent.arguments.insert(agent.arguments.end(), {"--topology", topology});
+  } else if (options.nodes > 1) {
+    agent.arguments.insert(agent.arguments.end(),
+                           {"--slice", absl::StrCat(index, "/", options.nodes)});
+  }
+  return agent;
+}
+
+}  // namespace
+
+absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
+  UpOptions options;
+  ASSIGN_OR_RETURN(options.state,
+                   StateDirectory(invocation.Value("state"), invocation.environment));
+  if (invocation.Has("topology")) {
+    for (const std::string& text : SplitTopologies(invocation.Value("topology"))) {
+      ASSIGN_OR_RETURN(const std::string topology, ReadTopology(text));
+      options.topologies.push_back(topology);
+    }
+    options.nodes = static_cast<std::uint32_t>(options.topologies.size());
+  }
+  if (invocation.Has("nodes")) {
+    const absl::StatusOr<std::uint32_t> nodes =
+        ParseCount(invocation.Value("nodes"), kPersonalNodesMax);
+    if (!nodes.ok()) {
+      return WithPlace("--nodes", nodes.status());
+    }
+    options.nodes = *nodes;
+  }
+  if (options.topologies.size() > 1 && options.topologies.size() != options.nodes) {
+    return absl::InvalidArgumentError(absl::StrCat("--topology names ", options.topologies.size(),
+                                                   " machines for ", Counted(options.nodes, "node"),
+                                                   ": name one for all, or one for each"));
+  }
+  if (invocation.Has("listen")) {
+    const absl::StatusOr<Address> address = ParseAddress(invocation.Value("listen"));
+    if (!address.ok() || address->kind != Address::Kind::kTcp) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--listen: ", Quote(invocation.Value("listen")),
+                       " is not HOST:PORT: use one like 127.0.0.1:7700"));
+    }
+    options.listen = address->text;
+  }
+  return options;
+}
+
+absl::StatusOr<UpPlan> MakeUpPlan(const UpOptions& options) {
+  UpPlan plan;
+  plan.state = options.state;
+  plan.controller = absl::StrCat("unix:", options.state, "/controller.sock");
+  DaemonSpec controller;
+  controller.name = "the controller";
+  ASSIGN_OR_RETURN(controller.program, SiblingProgram("musterd"));
+  controller.log = options.state + "/log/musterd.log";
+  controller.arguments = {"--state", options.state, "--listen", plan.controller};
+  if (!options.listen.empty()) {
+    controller.arguments.insert(controller.arguments.end(), {"--listen", options.listen});
+  }
+  plan.daemons.push_back(std::move(controller));
+  ASSIGN_OR_RETURN(const std::string agent, SiblingProgram("muster-agent"));
+  for (std::uint32_t i = 0; i < options.nodes; ++i) {
+    plan.daemons.push_back(AgentSpec(options, plan, agent, i));
+    plan.directories.push_back(absl::StrCat(options.state, "/agents/node", i + 1));
+  }
+  return plan;
+}
+
+std::string ReadyLine(const std::vector<NodeView>& nodes) {
+  std::uint64_t cores = 0;
+  std::uint64_t gpus = 0;
+  Bytes memory;
+  for (const NodeView& node : nodes) {
+    cores += node.cores;
+    gpus += node.gpus;
+    memory += node.memory;
+  }
+  return absl::StrCat("ready: ", Counted(nodes.size(), "node"), ", ", Counted(cores, "core"), ", ",
+                      gpus == 0 ? "" : Counted(gpus, "GPU") + ", ",
+                      memory.value() / kGibibyte.value(),
+                      " GiB — submit with: muster submit --wrap hostname");
+}
+
+}  // namespace muster
