@@ -1,0 +1,32 @@
+// Directives and the options in them: lines ascend, every error is one line.
+// Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
+
+#include <cstdint>
+#include <string>
+
+#include "cli/job_options.h"
+#include "cli/parse/directives.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const absl::StatusOr<std::vector<muster::DirectiveLine>> lines = muster::ParseDirectives(text);
+  if (!lines.ok()) {
+    return lines.status().message().find(static_cast<char>(10)) == std::string::npos ? 0 : 1;
+  }
+  int last = 0;
+  for (const muster::DirectiveLine& line : *lines) {
+    if (line.line <= last || line.words.empty()) {
+      return 1;
+    }
+    last = line.line;
+  }
+  const auto given = muster::ReadDirectives(*lines, "job.sh");
+  if (!given.ok()) {
+    return given.status().message().find(static_cast<char>(10)) == std::string::npos ? 0 : 1;
+  }
+  const muster::Moment moment{.now = muster::Time(std::chrono::milliseconds(1773480413000)),
+                              .zone = absl::UTCTimeZone()};
+  const auto request = muster::ReadJobOptions({}, *given, muster::JobVerb::kSubmit, moment);
+  const bool one_line = request.status().message().find(static_cast<char>(10)) == std::string::npos;
+  return one_line ? 0 : 1;
+}

@@ -1,0 +1,26 @@
+// Memory, node ranges and GPU requests: what is accepted is positive and reads back.
+// Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
+
+#include <cstdint>
+#include <string>
+
+#include "cli/parse/resources.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const absl::StatusOr<muster::Bytes> memory = muster::ParseMemory(text);
+  if (memory.ok() && (memory->zero() || *memory > muster::kMemoryMax ||
+                      muster::ParseMemory(muster::FormatMemory(*memory)).value() != *memory)) {
+    return 1;
+  }
+  const absl::StatusOr<muster::NodeRange> nodes = muster::ParseNodeRange(text);
+  if (nodes.ok() && (nodes->min == 0 || nodes->max < nodes->min ||
+                     muster::ParseNodeRange(muster::FormatNodeRange(*nodes)).value() != *nodes)) {
+    return 1;
+  }
+  const absl::StatusOr<muster::GpuRequest> gpus = muster::ParseGpus(text);
+  return gpus.ok() &&
+                 (gpus->count == 0 || muster::ParseGpus(muster::FormatGpus(*gpus)).value() != *gpus)
+             ? 1
+             : 0;
+}

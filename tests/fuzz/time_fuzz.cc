@@ -1,0 +1,20 @@
+// Time limits and begin times: an accepted limit is in range and reads back; no begin before 1970.
+// Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
+
+#include <cstdint>
+#include <string>
+
+#include "cli/parse/begin_time.h"
+#include "cli/parse/time_limit.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const absl::StatusOr<muster::Duration> limit = muster::ParseTimeLimit(text);
+  if (limit.ok() && (limit->count() < 1000 || *limit > muster::kTimeLimitMax ||
+                     muster::ParseTimeLimit(muster::FormatTimeLimit(*limit)).value() != *limit)) {
+    return 1;
+  }
+  const muster::Time now(std::chrono::milliseconds(1773480413000));
+  const absl::StatusOr<muster::Time> begin = muster::ParseBegin(text, now, absl::UTCTimeZone());
+  return begin.ok() && begin->time_since_epoch().count() < 0 ? 1 : 0;
+}
