@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -13,7 +12,7 @@ namespace {
 // A transaction ends at this many journal entries, so that no batch waits long for the next ones.
 constexpr std::size_t kEntriesPerTransaction = 8192;
 // The log is moved into the file when nothing came for a while, or when it has become this large.
-constexpr auto kIdle = absl::Milliseconds(200);
+constexpr auto kIdle = std::chrono::milliseconds(200);
 constexpr std::uint64_t kLogBytesIdle = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLogBytesMost = std::uint64_t{64} << 20;
 
@@ -23,26 +22,29 @@ CommitQueue::CommitQueue(JobStore& store) : store_(store), thread_([this] { Run(
 
 CommitQueue::~CommitQueue() {
   {
-    absl::MutexLock hold(&mutex_);
+    const std::lock_guard hold(mutex_);
     stopping_ = true;
   }
+  changed_.notify_one();
   thread_.join();
 }
 
 void CommitQueue::Push(Batch batch, std::function<void(absl::Status)> done) {
   MUSTER_CHECK(done != nullptr);
-  absl::MutexLock hold(&mutex_);
+  const std::lock_guard hold(mutex_);
   items_.push_back({std::move(batch), std::move(done)});
   ++depth_;
+  changed_.notify_one();
 }
 
 void CommitQueue::Reset() {
-  absl::MutexLock hold(&mutex_);
+  const std::lock_guard hold(mutex_);
   items_.push_back({});
+  changed_.notify_one();
 }
 
 std::size_t CommitQueue::depth() const {
-  absl::MutexLock hold(&mutex_);
+  const std::lock_guard hold(mutex_);
   return depth_;
 }
 
@@ -55,7 +57,7 @@ void CommitQueue::Run() {
       store_.CheckpointAbove(kLogBytesMost).IgnoreError();
       continue;
     }
-    absl::MutexLock hold(&mutex_);
+    const std::lock_guard hold(mutex_);
     if (stopping_ && items_.empty()) {
       return;
     }
@@ -67,11 +69,8 @@ std::vector<CommitQueue::Item> CommitQueue::Take() {
   std::vector<Item> taken;
   bool idle = false;
   {
-    absl::MutexLock hold(&mutex_);
-    const auto wanted = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-      return stopping_ || !items_.empty();
-    };
-    idle = !mutex_.AwaitWithTimeout(absl::Condition(&wanted), kIdle);
+    std::unique_lock hold(mutex_);
+    idle = !changed_.wait_for(hold, kIdle, [this] { return stopping_ || !items_.empty(); });
     std::size_t entries = 0;
     while (!items_.empty() && entries < kEntriesPerTransaction) {
       entries += items_.front().batch.entries.size();
@@ -112,7 +111,7 @@ void CommitQueue::CommitGroup(std::vector<Batch>* batches,
   }
   for (const auto& tell : *done) {
     tell(status);
-    absl::MutexLock hold(&mutex_);
+    const std::lock_guard hold(mutex_);
     --depth_;
   }
   batches->clear();

@@ -7,16 +7,19 @@
 // `done` is called on the writer's thread, in the order of Push, with nothing locked. Invariants:
 // (1) a batch is written only if every batch pushed before it since the last Reset was; (2) every
 // `done` is called once, the destructor's drain included.
+//
+// The lock is std::mutex, whose every step ThreadSanitizer sees; absl::Mutex lives in a library
+// that is not instrumented, and TSan would call each use of the queue a race.
 
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <thread>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
 #include "daemon/store/batch.h"
 #include "daemon/store/job_store.h"
 
@@ -57,11 +60,12 @@ class CommitQueue {
                    std::vector<std::function<void(absl::Status)>>* done);
 
   JobStore& store_;
-  absl::Status failed_;  // the writer's thread only: why batches are refused until a Reset
-  mutable absl::Mutex mutex_;
-  std::deque<Item> items_ ABSL_GUARDED_BY(mutex_);
-  std::size_t depth_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status failed_;       // the writer's thread only: why batches are refused until a Reset
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::deque<Item> items_;
+  std::size_t depth_ = 0;
+  bool stopping_ = false;
   std::thread thread_;
 };
 

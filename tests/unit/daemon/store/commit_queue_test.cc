@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <latch>
 
-#include "absl/synchronization/notification.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
 namespace muster {
@@ -28,11 +28,11 @@ class CommitQueueTest : public testing::Test {
 
 // Holds the writer's thread in a `done` until Open().
 struct Gate {
-  absl::Notification reached;
-  absl::Notification open;
+  std::latch reached{1};
+  std::latch open{1};
   void operator()() {
-    reached.Notify();
-    open.WaitForNotification();
+    reached.count_down();
+    open.wait();
   }
 };
 
@@ -42,7 +42,7 @@ TEST_F(CommitQueueTest, WhatGathersDuringACommitIsOneTransaction) {
   {
     CommitQueue queue(*store_);
     queue.Push(make_.Of({Submitted(1, "")}), [&](absl::Status) { gate(); });
-    gate.reached.WaitForNotification();
+    gate.reached.wait();
     const std::uint64_t before = store_->transactions();
     for (int i = 0; i < 100; ++i) {
       queue.Push(make_.Small(), [&order, i](absl::Status status) {
@@ -51,13 +51,13 @@ TEST_F(CommitQueueTest, WhatGathersDuringACommitIsOneTransaction) {
       });
     }
     EXPECT_EQ(queue.depth(), 101U);
-    gate.open.Notify();
-    absl::Notification barrier;
+    gate.open.count_down();
+    std::latch barrier{1};
     queue.Push({}, [&](absl::Status status) {
       EXPECT_TRUE(status.ok());
-      barrier.Notify();
+      barrier.count_down();
     });
-    barrier.WaitForNotification();
+    barrier.wait();
     EXPECT_EQ(store_->transactions(), before + 1);
   }
   EXPECT_EQ(order.size(), 100U);
@@ -96,12 +96,12 @@ TEST_F(CommitQueueTest, AfterAFailureEverythingIsAbortedUntilReset) {
     Batch wrong = make_.Small();
     wrong.entries[0].version = Version(77);
     queue.Push({}, [&](absl::Status) { gate(); });
-    gate.reached.WaitForNotification();
-    gate.open.Notify();
+    gate.reached.wait();
+    gate.open.count_down();
     queue.Push(wrong, [&](absl::Status status) { codes.push_back(status.code()); });
-    absl::Notification failed;
-    queue.Push({}, [&](absl::Status) { failed.Notify(); });
-    failed.WaitForNotification();
+    std::latch failed{1};
+    queue.Push({}, [&](absl::Status) { failed.count_down(); });
+    failed.wait();
     BatchMaker again(1);
     queue.Push(again.Small(), note);
     queue.Push({}, note);
@@ -126,9 +126,9 @@ TEST_F(CommitQueueTest, ReadersSeeWhatDoneWasToldBeside) {
     queue.Push(make_.Small(), [](absl::Status) {});
     EXPECT_TRUE(store_->Load().ok());
   }
-  absl::Notification last;
-  queue.Push({}, [&](absl::Status) { last.Notify(); });
-  last.WaitForNotification();
+  std::latch last{1};
+  queue.Push({}, [&](absl::Status) { last.count_down(); });
+  last.wait();
   EXPECT_THAT(statuses, Each(absl::OkStatus()));
 }
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <functional>
+#include <latch>
 
-#include "absl/synchronization/notification.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/runtime/file.h"
@@ -147,12 +147,12 @@ TEST(StoreFaultsTest, AFullDiskRefusesKeepsWhatWasAcknowledgedAndRecovers) {
     BatchMaker make;
     absl::StatusCode refused = absl::StatusCode::kOk;
     const auto push = [&queue](Batch batch, const std::function<void(absl::Status)>& note) {
-      absl::Notification done;
+      std::latch done{1};
       queue.Push(std::move(batch), [&](absl::Status status) {
         note(status);
-        done.Notify();
+        done.count_down();
       });
-      done.WaitForNotification();
+      done.wait();
     };
     {
       const FileSizeLimit limit(1 << 20);
