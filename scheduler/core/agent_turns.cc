@@ -10,12 +10,21 @@
 namespace muster {
 namespace {
 
+// Whether the end of the job's part on one node ends it on the others: always for a batch job,
+// whose script it was or whose node is gone; for the ranks of a run only when they did not end by
+// themselves.
+bool EndsTheOthers(const JobSpec& spec, const RunEnded& ended) {
+  return spec.kind == JobKind::kBatch || ended.cause != EndCause::kExited ||
+         ended.status.signal != 0;
+}
+
 // Takes a fact in: the event, and what follows when the job's part on the node, or the job, is
 // over.
 void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Report& report,
               Time now, Turn& turn) {
   turn.events.emplace_back(RunReported{node, report});
-  if (!std::holds_alternative<RunEnded>(report.fact)) {
+  const auto* ended = std::get_if<RunEnded>(&report.fact);
+  if (ended == nullptr) {
     return;
   }
   Job after = job;
@@ -27,7 +36,7 @@ void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Repo
     turn.effects.emplace_back(Replan{});
     return;
   }
-  if (after.attempt->ending == EndCause::kNone) {
+  if (after.attempt->ending == EndCause::kNone && EndsTheOthers(*job.spec, *ended)) {
     turn.events.emplace_back(
         AttemptEnding{job.id, job.attempt->number, EndCause::kJobEnding, "", now});
     after.attempt->ending = EndCause::kJobEnding;
