@@ -1,0 +1,242 @@
+#include "agent/agent.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/convert/convert.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kComponent = "agent";
+constexpr std::size_t kFinishedMax = 4096;
+
+// This node's part of an allocation; null when it has none.
+const NodeAllocation* PartOf(const Allocation& allocation, NodeId node) {
+  const auto found = std::find_if(allocation.nodes.begin(), allocation.nodes.end(),
+                                  [node](const NodeAllocation& part) { return part.node == node; });
+  return found == allocation.nodes.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirectory& state,
+             Config config)
+    : loop_(loop),
+      clock_(clock),
+      log_(log),
+      state_(state),
+      config_(std::move(config)),
+      outbox_(state, log, [this](const Report& report) { return SendReport(report); }),
+      attempts_(loop, clock, log, state, config_.attempts,
+                [this](const AttemptKey& key) { News(key); }),
+      link_(loop, log, config_.link, this) {}
+
+Agent::~Agent() {
+  loop_.Cancel(check_timer_);
+}
+
+absl::Status Agent::Start() {
+  RETURN_IF_ERROR(attempts_.Recover());
+  ASSIGN_OR_RETURN(doorbell_, Doorbell::Open(loop_, state_.doorbell(),
+                                             [this](const AttemptKey& key) { News(key); }));
+  check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
+  link_.Connect();
+  return absl::OkStatus();
+}
+
+wire::Registration Agent::Introduce() {
+  const Registration registration{.name = config_.name,
+                                  .hostname = config_.hostname,
+                                  .instance = state_.instance(),
+                                  .boot_id = state_.boot_id(),
+                                  .epoch_seen = state_.epoch(),
+                                  .machine = config_.machine,
+                                  .attempts = attempts_.Known()};
+  wire::Registration message;
+  ToWire(registration, &message);
+  return message;
+}
+
+absl::Status Agent::Welcomed(const wire::Welcome& welcome) {
+  const Epoch epoch(welcome.epoch());
+  if (epoch < state_.epoch()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the controller is in epoch ", epoch.value(), " and this node has seen ",
+        state_.epoch().value(), ": it is an old controller, or a new one with a node of another; ",
+        "for the latter, give the agent a new --state"));
+  }
+  RETURN_IF_ERROR(state_.RaiseEpoch(epoch));
+  node_ = NodeId(welcome.node());
+  cluster_ = welcome.cluster();
+  for (const AttemptKey& key : attempts_.Keys()) {
+    outbox_.Rewind(key);
+    outbox_.Pump(key);
+  }
+  if (config_.ready && !std::exchange(announced_, true)) {
+    config_.ready();
+  }
+  return absl::OkStatus();
+}
+
+void Agent::Received(const wire::ControllerMessage& message) {
+  absl::Status status;
+  switch (message.body_case()) {
+    case wire::ControllerMessage::kLaunch:
+      status = Launch(message.launch());
+      break;
+    case wire::ControllerMessage::kStep:
+      status = StartStep(message.step());
+      break;
+    case wire::ControllerMessage::kTerminate:
+      status = Terminate(message.terminate());
+      break;
+    case wire::ControllerMessage::kAck:
+      Acknowledged(message.ack());
+      break;
+    default:
+      status = absl::UnimplementedError("a message of a kind that this agent does not know");
+  }
+  if (!status.ok()) {
+    log_.Warning(kComponent, std::string(status.message()));
+  }
+}
+
+absl::Status Agent::Admit(const Address& order) {
+  if (order.cluster != nullptr && *order.cluster != cluster_) {
+    return absl::FailedPreconditionError(absl::StrCat("it is of cluster ", *order.cluster));
+  }
+  if (order.node != node_) {
+    return absl::FailedPreconditionError(absl::StrCat("it is for node ", order.node.value()));
+  }
+  if (order.epoch < state_.epoch()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("its epoch ", order.epoch.value(), " is older than ", state_.epoch().value()));
+  }
+  if (order.expiry != kNoTime && order.expiry < clock_.Now()) {
+    return absl::FailedPreconditionError("it has expired");
+  }
+  return state_.RaiseEpoch(order.epoch);
+}
+
+absl::Status Agent::Launch(const wire::LaunchOrder& message) {
+  SupervisorOrder order;
+  RETURN_IF_ERROR(FromWire(message, &order.launch));
+  const AttemptKey key{order.launch.job, order.launch.attempt};
+  const std::string what = absl::StrCat("launch of ", ToString(key), " refused: ");
+  const absl::Status admitted = Admit({.cluster = &order.launch.cluster,
+                                       .node = order.launch.node,
+                                       .epoch = order.launch.epoch,
+                                       .expiry = order.launch.expiry});
+  if (!admitted.ok()) {
+    return absl::FailedPreconditionError(what + std::string(admitted.message()));
+  }
+  const NodeAllocation* part = PartOf(order.launch.allocation, node_);
+  if (part == nullptr || !key.job.valid() || !key.attempt.valid()) {
+    return absl::InvalidArgumentError(what + "it gives this node nothing");
+  }
+  if (finished_.count(key) != 0) {
+    return absl::FailedPreconditionError(what + "it has ended");
+  }
+  order.machine = config_.machine;
+  order.node_name = part->name;
+  order.doorbell = state_.doorbell();
+  order.module_dir = config_.module_dir;
+  order.controller = config_.link.address;
+  const NodeAllocation allocation = *part;
+  absl::Status launched = attempts_.Launch(std::move(order), allocation);
+  if (absl::IsAlreadyExists(launched)) {
+    outbox_.Rewind(key);
+    News(key);
+    return absl::OkStatus();
+  }
+  return launched;
+}
+
+absl::Status Agent::StartStep(const wire::StepOrder& message) {
+  StepOrder order;
+  RETURN_IF_ERROR(FromWire(message, &order));
+  absl::Status status = Admit({.cluster = &order.cluster,
+                               .node = order.node,
+                               .epoch = order.epoch,
+                               .expiry = order.expiry});
+  if (status.ok()) {
+    status = attempts_.StartStep(order);
+  }
+  if (!status.ok()) {
+    return absl::Status(status.code(),
+                        absl::StrCat("step ", order.step.value(), " of job ", order.job.value(),
+                                     " refused: ", std::string(status.message())));
+  }
+  return status;
+}
+
+absl::Status Agent::Terminate(const wire::TerminateOrder& message) {
+  TerminateOrder order;
+  RETURN_IF_ERROR(FromWire(message, &order));
+  const AttemptKey key{order.job, order.attempt};
+  const std::string what = absl::StrCat("end of ", ToString(key), " refused: ");
+  const absl::Status admitted =
+      Admit({.cluster = nullptr, .node = order.node, .epoch = order.epoch, .expiry = kNoTime});
+  if (!admitted.ok()) {
+    return absl::FailedPreconditionError(what + std::string(admitted.message()));
+  }
+  if (!key.job.valid() || !key.attempt.valid()) {
+    return absl::InvalidArgumentError(what + "it names no attempt");
+  }
+  if (finished_.count(key) != 0) {
+    return absl::OkStatus();
+  }
+  return attempts_.Terminate(order);
+}
+
+void Agent::Acknowledged(const wire::ReportAck& ack) {
+  const AttemptKey key{JobId(ack.job()), AttemptNumber(ack.attempt())};
+  if (!outbox_.Acknowledge(key, ack.index())) {
+    return;
+  }
+  outbox_.Forget(key);
+  attempts_.Remove(key);
+  if (finished_.insert(key).second) {
+    finished_order_.push_back(key);
+  }
+  if (finished_order_.size() > kFinishedMax) {
+    finished_.erase(finished_order_.front());
+    finished_order_.pop_front();
+  }
+}
+
+void Agent::News(const AttemptKey& key) {
+  if (link_.attached() && attempts_.Knows(key)) {
+    outbox_.Pump(key);
+  }
+}
+
+bool Agent::SendReport(const Report& report) {
+  wire::AgentMessage message;
+  ToWire(report, message.mutable_report());
+  return link_.Send(message);
+}
+
+void Agent::Writable() {
+  for (const AttemptKey& key : attempts_.Keys()) {
+    News(key);
+  }
+}
+
+void Agent::Refused(const std::string& text) {
+  outcome_ = absl::PermissionDeniedError(
+      absl::StrCat("the controller at ", config_.link.address, " refuses this agent: ", text));
+  loop_.Stop();
+}
+
+void Agent::Check() {
+  attempts_.Check();
+  Writable();
+  check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
+}
+
+}  // namespace muster

@@ -1,0 +1,102 @@
+#pragma once
+
+// The agent: brings about on this node what the controller orders, and reports what happened.
+//
+// Desired state comes down the link, facts go up; what is under way belongs to supervisors and goes
+// on without us. Thread promise: everything happens on the loop's thread. Invariants: (1) an order
+// of an older epoch, for another node or past its time changes nothing; (2) an order taken twice
+// has one effect; (3) an attempt's directory goes only when the controller has acknowledged its
+// end.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "agent/attempts.h"
+#include "agent/controller_link.h"
+#include "agent/doorbell.h"
+#include "agent/outbox.h"
+#include "agent/state_directory.h"
+#include "scheduler/model/machine.h"
+#include "scheduler/model/order.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster {
+
+class Agent final : public ControllerLink::Owner {
+ public:
+  struct Config {
+    std::string name;
+    std::string hostname;
+    std::string module_dir;
+    Machine machine;              // what this node is, or plays
+    std::function<void()> ready;  // called once, at the first Welcome
+    ControllerLink::Config link;
+    Attempts::Config attempts;
+    std::chrono::milliseconds check_every{2000};  // the net below the doorbell
+  };
+
+  // All references outlive the agent.
+  Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirectory& state,
+        Config config);
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+  ~Agent() override;
+
+  // Takes up the attempts on record, opens the doorbell and begins to connect. The rest happens in
+  // the loop, until it is stopped.
+  absl::Status Start();
+
+  // Why the agent stopped the loop itself; OK when it did not.
+  const absl::Status& outcome() const { return outcome_; }
+
+  wire::Registration Introduce() override;
+  absl::Status Welcomed(const wire::Welcome& welcome) override;
+  void Received(const wire::ControllerMessage& message) override;
+  void Writable() override;
+  void Refused(const std::string& text) override;
+
+ private:
+  // Where an order is for, in words of all three kinds.
+  struct Address {
+    const std::string* cluster;  // null: the order names none
+    NodeId node;
+    Epoch epoch;
+    Time expiry;
+  };
+  absl::Status Admit(const Address& order);
+  absl::Status Launch(const wire::LaunchOrder& message);
+  absl::Status StartStep(const wire::StepOrder& message);
+  absl::Status Terminate(const wire::TerminateOrder& message);
+  void Acknowledged(const wire::ReportAck& ack);
+  void News(const AttemptKey& key);
+  bool SendReport(const Report& report);
+  void Check();
+
+  EventLoop& loop_;
+  const Clock& clock_;
+  const Logger& log_;
+  StateDirectory& state_;
+  const Config config_;
+  bool announced_ = false;
+  absl::Status outcome_;
+  NodeId node_;  // as the last Welcome said, like the cluster
+  std::string cluster_;
+  Outbox outbox_;
+  Attempts attempts_;
+  // Attempts that came to their acknowledged end: an order for one that is still on its way is
+  // refused. The oldest are forgotten; by then their orders have expired.
+  std::set<AttemptKey> finished_;
+  std::deque<AttemptKey> finished_order_;
+  std::unique_ptr<Doorbell> doorbell_;
+  EventLoop::TimerId check_timer_{};
+  ControllerLink link_;  // last: it goes first, and calls nobody after that
+};
+
+}  // namespace muster

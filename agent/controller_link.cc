@@ -1,0 +1,156 @@
+#include "agent/controller_link.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/link_stream.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kComponent = "link";
+constexpr std::chrono::milliseconds kFirstDelay{50};
+constexpr std::chrono::milliseconds kLongestDelay{5000};
+constexpr unsigned kDoublingsMax = 7;  // 50 ms * 2^7 is beyond the longest delay
+// The controller may ask for heartbeats, not for a flood of them.
+constexpr std::chrono::milliseconds kShortestHeartbeat{10};
+
+double Jitter() {
+  std::random_device source;
+  return std::uniform_real_distribution<double>(0.0, 1.0)(source);
+}
+
+}  // namespace
+
+std::chrono::milliseconds BackoffDelay(unsigned failures, double jitter) {
+  const unsigned doublings = std::min(failures > 0 ? failures - 1 : 0, kDoublingsMax);
+  const auto whole = std::min(kFirstDelay * (1U << doublings), kLongestDelay);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(whole * (0.5 + 0.5 * jitter));
+}
+
+ControllerLink::ControllerLink(EventLoop& loop, const Logger& log, Config config, Owner* owner)
+    : loop_(loop), log_(log), config_(std::move(config)), owner_(owner) {}
+
+ControllerLink::~ControllerLink() {
+  CancelTimer(&connect_timer_);
+  CancelTimer(&welcome_timer_);
+  CancelTimer(&heartbeat_timer_);
+  if (stream_ != nullptr) {
+    stream_->CloseAndWait();
+  }
+}
+
+void ControllerLink::CancelTimer(std::optional<EventLoop::TimerId>* timer) {
+  if (timer->has_value()) {
+    loop_.Cancel(**timer);
+    timer->reset();
+  }
+}
+
+void ControllerLink::Connect() {
+  connect_timer_.reset();
+  absl::StatusOr<std::shared_ptr<grpc::Channel>> channel = LinkStream::MakeChannel(config_);
+  if (!channel.ok()) {
+    Lost(channel.status());
+    return;
+  }
+  wire::AgentMessage first;
+  *first.mutable_registration() = owner_->Introduce();
+  stream_ =
+      std::make_shared<LinkStream>(loop_, this, *std::move(channel), config_.messages_waiting_max);
+  stream_->Open(std::move(first));
+  welcome_timer_ = loop_.RunAfter(config_.welcome_within, [this] {
+    welcome_timer_.reset();
+    stream_->Cancel();
+  });
+}
+
+bool ControllerLink::Send(const wire::AgentMessage& message) {
+  if (!attached_) {
+    return false;
+  }
+  if (!stream_->Write(message)) {
+    starved_ = true;
+    return false;
+  }
+  return true;
+}
+
+void ControllerLink::Drained() {
+  if (attached_ && std::exchange(starved_, false)) {
+    owner_->Writable();
+  }
+}
+
+void ControllerLink::Handle(const wire::ControllerMessage& message) {
+  if (message.has_refusal()) {
+    Refuse(message.refusal());
+  } else if (message.has_welcome()) {
+    Welcome(message.welcome());
+  } else if (attached_) {
+    owner_->Received(message);
+  }
+}
+
+void ControllerLink::Welcome(const wire::Welcome& welcome) {
+  CancelTimer(&welcome_timer_);
+  attached_ = true;
+  const absl::Status taken = owner_->Welcomed(welcome);
+  if (!taken.ok()) {
+    attached_ = false;
+    refused_ = true;
+    log_.Error(kComponent, std::string(taken.message()));
+    stream_->Cancel();
+    return;
+  }
+  failures_ = 0;
+  log_.Info(kComponent, absl::StrCat("attached to cluster ", welcome.cluster(), " as node ",
+                                     welcome.node(), ", epoch ", welcome.epoch()));
+  heartbeat_ = std::chrono::milliseconds(welcome.heartbeat());
+  if (heartbeat_.count() > 0) {
+    heartbeat_ = std::max(heartbeat_, kShortestHeartbeat);
+    Beat();
+  }
+}
+
+void ControllerLink::Beat() {
+  const SystemClock clock;
+  wire::AgentMessage message;
+  message.mutable_heartbeat()->set_time(clock.Now().time_since_epoch().count());
+  stream_->Write(message);  // when the queue is full, what is in it shows that we live
+  heartbeat_timer_ = loop_.RunAfter(heartbeat_, [this] { Beat(); });
+}
+
+void ControllerLink::Refuse(const wire::Refusal& refusal) {
+  refused_ = true;
+  if (refusal.permanent()) {
+    owner_->Refused(refusal.text());
+    return;
+  }
+  log_.Warning(kComponent,
+               absl::StrCat("the controller does not take us: ", refusal.text(), "; trying again"));
+  stream_->Cancel();
+}
+
+void ControllerLink::Lost(const absl::Status& status) {
+  const bool told = std::exchange(refused_, false);
+  const bool was_attached = std::exchange(attached_, false);
+  starved_ = false;
+  CancelTimer(&welcome_timer_);
+  CancelTimer(&heartbeat_timer_);
+  stream_.reset();
+  ++failures_;
+  if ((was_attached || failures_ == 1) && !told) {
+    // Once: the failures that follow are the same one.
+    log_.Warning(
+        kComponent,
+        absl::StrCat(was_attached ? "lost" : "cannot reach", " the controller at ", config_.address,
+                     ": ", status.ok() ? "it ended the stream" : std::string(status.message()),
+                     "; trying again"));
+  }
+  connect_timer_ = loop_.RunAfter(BackoffDelay(failures_, Jitter()), [this] { Connect(); });
+}
+
+}  // namespace muster

@@ -1,0 +1,171 @@
+#include "agent/link_stream.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+
+namespace muster {
+namespace {
+
+// The largest order is a batch script with its environment; the largest report a step's exits.
+constexpr int kMessageBytesMax = 16 << 20;
+constexpr int kConnectMs = 5000;
+// Over a network a silent peer is found within 30 s. A unix socket's end is seen at once, and a
+// controller that is merely stopped keeps its link.
+constexpr int kKeepaliveEveryMs = 20000;
+constexpr int kKeepaliveAnswerMs = 10000;
+
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
+    const ControllerLink::Config& config) {
+  if (config.tls.empty()) {
+    return grpc::InsecureChannelCredentials();
+  }
+  grpc::SslCredentialsOptions options;
+  ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(config.tls.authority));
+  ASSIGN_OR_RETURN(options.pem_private_key, ReadFile(config.tls.key));
+  ASSIGN_OR_RETURN(options.pem_cert_chain, ReadFile(config.tls.certificate));
+  return grpc::SslCredentials(options);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> LinkStream::MakeChannel(
+    const ControllerLink::Config& config) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ChannelCredentials> credentials,
+                   MakeCredentials(config));
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
+  arguments.SetMaxSendMessageSize(kMessageBytesMax);
+  // A channel of our own for each stream: when to connect again is the link's decision alone.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (!IsUnixAddress(config.address)) {
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveEveryMs);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveAnswerMs);
+  }
+  return grpc::CreateCustomChannel(config.address, credentials, arguments);
+}
+
+LinkStream::LinkStream(EventLoop& loop, ControllerLink* link,
+                       std::shared_ptr<grpc::Channel> channel, std::size_t waiting_max)
+    : loop_(loop),
+      link_(link),
+      waiting_max_(waiting_max),
+      channel_(std::move(channel)),
+      stub_(wire::AgentLink::NewStub(channel_)) {}
+
+void LinkStream::Open(wire::AgentMessage first) {
+  stub_->async()->Attach(&context_, this);
+  AddHold();
+  {
+    const MutexLock lock(&mutex_);
+    outgoing_.push_back(std::move(first));
+    StartWrite(&outgoing_.front());
+  }
+  StartRead(&incoming_);
+  StartCall();
+}
+
+bool LinkStream::Write(const wire::AgentMessage& message) {
+  const wire::AgentMessage* next = nullptr;
+  {
+    const MutexLock lock(&mutex_);
+    if (!writable_ || outgoing_.size() >= waiting_max_) {
+      return false;
+    }
+    outgoing_.push_back(message);
+    if (outgoing_.size() == 1) {
+      next = &outgoing_.front();  // a deque's elements stay where they are
+    }
+  }
+  if (next != nullptr) {
+    StartWrite(next);
+  }
+  return true;
+}
+
+void LinkStream::OnWriteDone(bool ok) {
+  const wire::AgentMessage* next = nullptr;
+  bool drained = false;
+  {
+    const MutexLock lock(&mutex_);
+    outgoing_.pop_front();
+    if (!ok) {
+      writable_ = false;  // the read fails too, and ends the stream
+      outgoing_.clear();
+      return;
+    }
+    if (!outgoing_.empty()) {
+      next = &outgoing_.front();
+    }
+    drained = outgoing_.size() == waiting_max_ / 2;
+  }
+  if (next != nullptr) {
+    StartWrite(next);
+  }
+  if (drained) {
+    loop_.Post([self = shared_from_this()] {
+      if (self->link_ != nullptr) {
+        self->link_->Drained();
+      }
+    });
+  }
+}
+
+void LinkStream::OnReadDone(bool ok) {
+  loop_.Post([self = shared_from_this(), ok] { self->TakeRead(ok); });
+}
+
+void LinkStream::TakeRead(bool ok) {
+  if (!ok) {
+    Release();
+    return;
+  }
+  if (link_ != nullptr) {
+    link_->Handle(incoming_);
+  }
+  if (!released_) {
+    StartRead(&incoming_);
+  }
+}
+
+void LinkStream::Release() {
+  if (released_) {
+    return;
+  }
+  released_ = true;
+  {
+    const MutexLock lock(&mutex_);
+    writable_ = false;
+  }
+  RemoveHold();
+}
+
+void LinkStream::OnDone(const grpc::Status& status) {
+  const std::shared_ptr<LinkStream> self = shared_from_this();
+  loop_.Post([self, why = absl::Status(static_cast<absl::StatusCode>(status.error_code()),
+                                       status.error_message())] {
+    if (self->link_ != nullptr) {
+      self->link_->Lost(why);
+    }
+  });
+  const MutexLock lock(&mutex_);
+  done_ = true;
+  ended_.NotifyAll();
+}
+
+void LinkStream::CloseAndWait() {
+  Detach();
+  context_.TryCancel();
+  Release();
+  const MutexLock lock(&mutex_);
+  while (!done_) {
+    ended_.Wait(&mutex_);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,55 @@
+// muster-agent: the wiring of one node's agent.
+
+#include <cstdio>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "agent/options.h"
+#include "agent/run_agent.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/log.h"
+#include "topology/captured.h"
+#include "topology/describe.h"
+#include "topology/discover.h"
+#include "topology/slice.h"
+
+namespace muster {
+namespace {
+
+// The machine that this agent stands for.
+absl::StatusOr<Machine> FindMachine(const AgentOptions& options) {
+  absl::StatusOr<Machine> machine =
+      options.topology.empty() ? DiscoverMachine() : ReadCapturedMachine(options.topology);
+  if (!machine.ok() || options.slices == 1) {
+    return machine;
+  }
+  return SliceMachine(*machine, options.slice, options.slices);
+}
+
+absl::Status Main(const AgentOptions& options, const Clock& clock, const Logger& log) {
+  ASSIGN_OR_RETURN(const Machine machine, FindMachine(options));
+  log.Info("agent", absl::StrCat(options.name, ": ", DescribeMachine(machine)));
+  for (const std::string& remark : machine.remarks) {
+    log.Warning("agent", remark);
+  }
+  return RunAgent(options, machine, clock, log);
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  const muster::ParsedOptions parsed = muster::ParseAgentOptions(argc, argv);
+  if (parsed.exit_code >= 0) {
+    return parsed.exit_code;
+  }
+  const muster::SystemClock clock;
+  const muster::Logger log = muster::Logger::ToStandardError(clock);
+  const absl::Status status = muster::Main(parsed.options, clock, log);
+  if (!status.ok()) {
+    std::fprintf(stderr, "muster-agent: %s\n", std::string(status.message()).c_str());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,106 @@
+#include "agent/options.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <string_view>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 64;
+
+std::string HostName() {
+  std::array<char, 256> name = {};
+  if (gethostname(name.data(), name.size() - 1) != 0) {
+    return "localhost";
+  }
+  return name.data();
+}
+
+// Where our own binary is; its siblings are looked for beside it.
+std::filesystem::path BinaryDirectory() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+std::string DefaultModuleDirectory(const std::filesystem::path& binaries) {
+  const std::filesystem::path installed = binaries.parent_path() / "lib" / "muster";
+  std::error_code error;
+  if (std::filesystem::exists(installed / "libmuster-pmix.so", error)) {
+    return installed.string();
+  }
+  return (binaries.parent_path() / "lib").string();
+}
+
+std::string CheckName(const std::string& name) {
+  const bool fits = !name.empty() && name.size() <= kNameBytesMax &&
+                    std::all_of(name.begin(), name.end(), [](char c) {
+                      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                             (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-';
+                    });
+  return fits ? "" : "a node's name is 1 to 64 of A-Z a-z 0-9 . _ -";
+}
+
+// "I/N", I from 0.
+bool ParseSlice(const std::string& text, unsigned* slice, unsigned* slices) {
+  const std::vector<std::string> parts = absl::StrSplit(text, '/');
+  return parts.size() == 2 && absl::SimpleAtoi(parts[0], slice) &&
+         absl::SimpleAtoi(parts[1], slices) && *slice < *slices;
+}
+
+}  // namespace
+
+ParsedOptions ParseAgentOptions(int argc, char** argv) {
+  ParsedOptions parsed;
+  AgentOptions& options = parsed.options;
+  options.hostname = HostName();
+  options.name = options.hostname;
+  const std::filesystem::path binaries = BinaryDirectory();
+  options.supervisor = (binaries / "muster-supervisor").string();
+  options.module_dir = DefaultModuleDirectory(binaries);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    options.environment.emplace_back(*entry);
+  }
+  std::string slice;
+  CLI::App app("Muster's agent: runs jobs on one node for a controller", "muster-agent");
+  app.add_option("--state", options.state, "directory for what the agent keeps")->required();
+  app.add_option("--controller", options.controller, "unix:PATH or HOST:PORT")->required();
+  app.add_option("--name", options.name, "the node's name (default: this host's)");
+  app.add_option("--slice", slice, "I/N: be part I (from 0) of N of the machine");
+  app.add_option("--topology", options.topology,
+                 "play another machine: an hwloc XML file or a synthetic description");
+  app.add_option("--ready-fd", options.ready_fd, "write \"ready\" here once registered");
+  app.add_option("--supervisor", options.supervisor, "the supervisor's program");
+  app.add_option("--module-dir", options.module_dir, "where libmuster-pmix.so is");
+  app.add_option("--tls-cert", options.tls.certificate, "our certificate (PEM)");
+  app.add_option("--tls-key", options.tls.key, "its key (PEM)");
+  app.add_option("--tls-ca", options.tls.authority, "who signs the controller's (PEM)");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    parsed.exit_code = app.exit(error) == 0 ? 0 : 2;
+    return parsed;
+  }
+  std::string wrong = CheckName(options.name);
+  if (wrong.empty() && !slice.empty() && !ParseSlice(slice, &options.slice, &options.slices)) {
+    wrong = "--slice " + slice + ": expected I/N with I from 0 to N-1";
+  }
+  if (wrong.empty()) {
+    wrong = std::string(CheckControllerAddress(options.controller, options.tls).message());
+  }
+  if (!wrong.empty()) {
+    std::fprintf(stderr, "muster-agent: %s\n", wrong.c_str());
+    parsed.exit_code = 2;
+  }
+  return parsed;
+}
+
+}  // namespace muster

@@ -1,0 +1,39 @@
+#pragma once
+
+// The agent's command line as values.
+//
+// Thread promise: plain values; ParseAgentOptions belongs in main, before threads, because it reads
+// the environment. Invariant: what it returns was checked, so that nothing later fails for a bad
+// option.
+
+#include <string>
+#include <vector>
+
+#include "agent/controller_address.h"
+
+namespace muster {
+
+struct AgentOptions {
+  std::string state;
+  std::string controller;
+  TlsFiles tls;
+  std::string name;      // the node's; default: this host's
+  std::string hostname;  // this host's
+  std::string topology;  // a file or a synthetic description; empty: this machine
+  unsigned slice = 0;    // which part of the machine, from 0, of `slices`
+  unsigned slices = 1;
+  int ready_fd = -1;
+  std::string supervisor;                // the program
+  std::string module_dir;                // where libmuster-pmix.so is
+  std::vector<std::string> environment;  // ours, which supervisors inherit
+};
+
+// What to do after reading the command line.
+struct ParsedOptions {
+  AgentOptions options;
+  int exit_code = -1;  // not -1: end at once with this code; everything was said
+};
+
+ParsedOptions ParseAgentOptions(int argc, char** argv);
+
+}  // namespace muster

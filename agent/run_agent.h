@@ -1,0 +1,20 @@
+#pragma once
+
+// One agent from start to end: its state directory, its loop, its signals.
+//
+// Thread promise: called from main, before other threads. Invariant: ending the agent, however it
+// ends, ends no job: supervisors are sessions of their own and are adopted by the next agent.
+
+#include "absl/status/status.h"
+#include "agent/options.h"
+#include "scheduler/model/machine.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster {
+
+// Serves until SIGTERM or SIGINT, then returns OK. An error says why it could not start, or that
+// the controller refuses it for good. SIGHUP is ignored.
+absl::Status RunAgent(const AgentOptions& options, const Machine& machine, const Clock& clock,
+                      const Logger& log);
+
+}  // namespace muster

@@ -1,0 +1,47 @@
+#include "agent/standing.h"
+
+#include <unistd.h>
+
+#include <vector>
+
+#include "agent/supervisor/journal.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<bool> HasEnded(const AttemptDirectory& directory) {
+  ASSIGN_OR_RETURN(const std::vector<Report> reports, JournalReader(directory.Journal()).ReadNew());
+  return !reports.empty() && std::holds_alternative<RunEnded>(reports.back().fact);
+}
+
+// Where an attempt stands that nobody claimed and that has not ended.
+Standing Unclaimed(const AttemptDirectory& directory, bool rebooted) {
+  if (access(directory.Order().c_str(), F_OK) != 0) {
+    return Standing::kEmpty;
+  }
+  return rebooted ? Standing::kOtherBoot : Standing::kUnclaimed;
+}
+
+}  // namespace
+
+absl::StatusOr<Standing> ReadStanding(const AttemptDirectory& directory, const std::string& boot_id,
+                                      bool rebooted) {
+  const absl::StatusOr<ProcessIdentity> claim = ReadClaim(directory);
+  Standing otherwise = Standing::kDead;
+  if (absl::IsNotFound(claim.status())) {
+    otherwise = Unclaimed(directory, rebooted);
+  } else if (!claim.ok()) {
+    return claim.status();
+  } else if (claim->boot_id != boot_id) {
+    otherwise = Standing::kOtherBoot;
+  } else {
+    ASSIGN_OR_RETURN(const bool alive, IsAlive(*claim));
+    // A claim of our own only keeps supervisors out.
+    otherwise = alive && claim->pid != getpid() ? Standing::kSupervised : Standing::kDead;
+  }
+  ASSIGN_OR_RETURN(const bool ended, HasEnded(directory));
+  return ended ? Standing::kEnded : otherwise;
+}
+
+}  // namespace muster
