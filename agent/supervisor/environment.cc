@@ -17,10 +17,17 @@ namespace {
 constexpr std::uint16_t kPortFirst = 20000;
 constexpr std::uint64_t kPortCount = 10000;
 
-// Whole families of names that a launcher owns.
-constexpr std::array<std::string_view, 9> kStalePrefixes = {
-    "MUSTER_", "SLURM_", "PMI_", "PMIX_", "OMPI_COMM_", "ORTE_", "FLUX_", "PBS_", "LSB_"};
-constexpr std::array<std::string_view, 24> kStaleNames = {"RANK",
+// Whole families of names that a launcher owns. What else begins with OMPI_ is the user's settings.
+constexpr std::array<std::string_view, 12> kStalePrefixes = {
+    "MUSTER_",      "SLURM_",         "PMI_",  "PMIX_", "OMPI_COMM_", "OMPI_APP_",
+    "OMPI_MCA_ess", "OMPI_MCA_orte_", "ORTE_", "FLUX_", "PBS_",       "LSB_"};
+constexpr std::array<std::string_view, 30> kStaleNames = {"RANK",
+                                                          "OMPI_UNIVERSE_SIZE",
+                                                          "OMPI_NUM_APP_CTX",
+                                                          "OMPI_FIRST_RANKS",
+                                                          "OMPI_ARGV",
+                                                          "OMPI_COMMAND",
+                                                          "OMPI_FILE_LOCATION",
                                                           "WORLD_SIZE",
                                                           "LOCAL_RANK",
                                                           "LOCAL_WORLD_SIZE",
@@ -46,10 +53,6 @@ constexpr std::array<std::string_view, 24> kStaleNames = {"RANK",
                                                           "MPI_LOCALRANKID"};
 
 bool IsStale(std::string_view name) {
-  // Open MPI's own settings (OMPI_MCA_*) are the user's; the rest of OMPI_* is a launcher's.
-  if (name.substr(0, 5) == "OMPI_" && name.substr(0, 9) != "OMPI_MCA_") {
-    return true;
-  }
   return std::any_of(
              kStalePrefixes.begin(), kStalePrefixes.end(),
              [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
@@ -77,6 +80,7 @@ class Variables {
     Set("MUSTER_" + name, value);
     Set("SLURM_" + name, value);
   }
+  void Erase(const std::string& name) { values_.erase(name); }
   [[nodiscard]] bool Has(const std::string& name) const { return values_.count(name) != 0; }
   [[nodiscard]] std::string Get(const std::string& name, const std::string& otherwise) const {
     const auto found = values_.find(name);
@@ -239,6 +243,16 @@ void SetResources(const SupervisorOrder& order, const NodeAllocation& node, Vari
   }
 }
 
+// An `mpirun` of Open MPI that finds itself in a Slurm job looks for srun, which is not there: it
+// shall start its ranks by itself.
+void SetMpirun(Variables* variables) {
+  for (const char* part : {"OMPI_MCA_plm", "OMPI_MCA_ras"}) {
+    if (!variables->Has(part)) {
+      variables->Set(part, std::string("^slurm"));
+    }
+  }
+}
+
 // The nodes and tasks that a script or a step has at its disposal.
 void SetExtent(const Allocation& placement, std::uint32_t tasks, Variables* variables) {
   variables->SetTwins("NODELIST", CompressHostlist(NodeNames(placement)));
@@ -311,6 +325,12 @@ void SetRankNumbers(const SupervisorOrder& order, const StepSurroundings& step,
   variables->SetTwins("NODEID", step.node_index);
   variables->SetTwins("STEP_ID", step.step.value());
   variables->SetTwins("STEPID", step.step.value());
+  if (placement.nodes.size() == 1) {
+    // Beside SLURM_STEP_ID this name makes Open MPI refuse to be a single rank, and launchers that
+    // take it for an address fail where nodes have no address of their own. SLURM_JOB_NODELIST
+    // stands.
+    variables->Erase("SLURM_NODELIST");
+  }
   variables->SetTwins("STEP_NODELIST", CompressHostlist(NodeNames(placement)));
   variables->SetTwins("STEP_NUM_NODES", placement.nodes.size());
   variables->SetTwins("STEP_NUM_TASKS", world);
@@ -400,6 +420,7 @@ std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uin
   SetResources(order, node, &variables);
   SetExtent(order.launch.allocation, RankCount(order.launch.allocation), &variables);
   SetGpus(order, node, &variables);
+  SetMpirun(&variables);
   variables.SetTwins("NODEID", node_index);
   variables.SetTwins("PROCID", 0);
   variables.SetTwins("LOCALID", 0);
@@ -418,6 +439,7 @@ std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const Ste
   SetResources(order, whole == nullptr ? node : *whole, &variables);
   SetExtent(*step.placement, RankCount(*step.placement), &variables);
   SetGpus(order, node, &variables);
+  SetMpirun(&variables);
   SetRankNumbers(order, step, local_rank, &variables);
   SetCpuBinding(node, node.ranks[local_rank], &variables);
   SetOpenMp(order, node.ranks[local_rank], &variables);

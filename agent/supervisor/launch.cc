@@ -98,7 +98,7 @@ void WritePid(char* slot) {
 }
 
 void ResetSignals() {
-  for (int signal = 1; signal < NSIG; ++signal) {
+  for (int signal = 1; signal <= SIGSYS; ++signal) {
     std::signal(signal, SIG_DFL);  // SIGKILL and SIGSTOP refuse, as they should.
   }
   sigset_t none;

@@ -103,7 +103,7 @@ std::string DefaultOutputPattern(const PatternValues& values) {
 absl::StatusOr<UniqueFd> OpenOutput(const std::string& work_dir, const std::string& path,
                                     bool append) {
   return Open("output", Resolve(work_dir, path),
-              O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC));
+              O_WRONLY | O_CREAT | O_APPEND | (append ? 0 : O_TRUNC));
 }
 
 absl::StatusOr<UniqueFd> OpenInput(const std::string& work_dir, const std::string& path) {

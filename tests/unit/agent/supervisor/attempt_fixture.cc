@@ -141,8 +141,7 @@ RunEnded AttemptFixture::RunToEnd() {
 }
 
 std::vector<Report> AttemptFixture::Journal() const {
-  const absl::StatusOr<std::vector<Report>> reports =
-      JournalReader(directory_.Journal()).ReadNew();
+  const absl::StatusOr<std::vector<Report>> reports = JournalReader(directory_.Journal()).ReadNew();
   EXPECT_TRUE(reports.ok()) << reports.status();
   return reports.ok() ? *reports : std::vector<Report>();
 }

@@ -136,7 +136,7 @@ TEST_F(BatchTest, SaysThatAScriptWithoutAnInterpreterCannotRun) {
 TEST_F(BatchTest, GivesTheScriptTheNamesOfSlurmAndNothingStale) {
   Batch("env");
   order_.launch.program.environment = {"PATH=/usr/bin:/bin", "SLURM_JOB_ID=999", "RANK=3",
-                                       "PMIX_RANK=1", "HOSTNAME=login", "KEPT=yes"};
+                                       "PMIX_RANK=1",        "HOSTNAME=login",   "KEPT=yes"};
   EXPECT_EQ(RunToEnd().status.code, 0);
   const std::string text = "\n" + Output();
   for (const char* line :

@@ -1,0 +1,190 @@
+#include "agent/supervisor/environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/supervisor/hostlist.h"
+#include "agent/supervisor/launch.h"
+#include "agent/supervisor/output_path.h"
+
+namespace muster {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+using testing::StartsWith;
+
+// Two nodes of two ranks, each rank with two cores and two of four GPUs.
+SupervisorOrder Order() {
+  SupervisorOrder order;
+  order.node_name = "node2";
+  order.controller = "10.0.0.1:7000";
+  for (std::uint32_t core = 0; core < 4; ++core) {
+    Core made;
+    made.os_index = core;
+    made.cpus = CpuSet::Of({core, core + 4});
+    order.machine.cores.push_back(made);
+  }
+  for (std::uint32_t gpu = 0; gpu < 4; ++gpu) {
+    Gpu made;
+    made.os_index = gpu;
+    made.uuid = "GPU-" + std::string(1, static_cast<char>('a' + gpu));
+    order.machine.gpus.push_back(made);
+  }
+  LaunchOrder& launch = order.launch;
+  launch.job = JobId(12);
+  launch.submission = JobId(12);
+  launch.attempt = AttemptNumber(3);
+  launch.started = Time(std::chrono::seconds(1000));
+  launch.spec.time_limit = std::chrono::seconds(60);
+  launch.spec.account = "physics";
+  launch.spec.request.cpus_per_task = 4;
+  launch.program.work_dir = "/work";
+  for (std::uint32_t n = 0; n < 2; ++n) {
+    NodeAllocation node;
+    node.name = n == 0 ? "node1" : "node2";
+    node.memory = Bytes(std::uint64_t{3} << 30);
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      RankPlacement rank;
+      rank.rank = n * 2 + r;
+      rank.cpus = r == 0 ? CpuSet::Of({0, 1, 4, 5}) : CpuSet::Of({2, 3, 6, 7});
+      rank.gpus = {3 - 2 * r, 2 - 2 * r};
+      node.cpus |= rank.cpus;
+      node.ranks.push_back(rank);
+    }
+    for (std::uint32_t gpu = 0; gpu < 4; ++gpu) {
+      node.gpus.push_back({.gpu = gpu});
+    }
+    launch.allocation.nodes.push_back(node);
+  }
+  return order;
+}
+
+std::vector<std::string> RankOf(const SupervisorOrder& order, std::uint32_t local_rank) {
+  StepSurroundings step;
+  step.step = StepId(1);
+  step.program = &order.launch.program;
+  step.placement = &order.launch.allocation;
+  step.node_index = 1;
+  step.master_port = 23456;
+  return RankEnvironment(order, step, local_rank);
+}
+
+TEST(EnvironmentTest, NumbersRanksOverNodes) {
+  const std::vector<std::string> rank = RankOf(Order(), 1);
+  for (const char* expected : {"RANK=3",
+                               "WORLD_SIZE=4",
+                               "LOCAL_RANK=1",
+                               "LOCAL_WORLD_SIZE=2",
+                               "NODE_RANK=1",
+                               "GROUP_RANK=1",
+                               "MASTER_ADDR=node1",
+                               "MASTER_PORT=23456",
+                               "SLURM_PROCID=3",
+                               "MUSTER_PROCID=3",
+                               "SLURM_NODEID=1",
+                               "SLURM_GTIDS=2,3",
+                               "SLURM_TASKS_PER_NODE=2(x2)",
+                               "SLURM_JOB_NODELIST=node[1-2]",
+                               "SLURM_JOB_NUM_NODES=2",
+                               "SLURM_NTASKS=4",
+                               "SLURM_JOB_CPUS_PER_NODE=8(x2)",
+                               "SLURM_MEM_PER_NODE=3072",
+                               "SLURM_JOB_END_TIME=1060",
+                               "SLURM_RESTART_COUNT=2",
+                               "SLURM_JOB_ACCOUNT=physics",
+                               "SLURM_CPUS_PER_TASK=4",
+                               "SLURM_CPU_BIND_LIST=0x33,0xcc"}) {
+    EXPECT_THAT(rank, Contains(expected));
+  }
+}
+
+TEST(EnvironmentTest, MeetsOnTheLoopbackWhenAllNodesAreHere) {
+  SupervisorOrder order = Order();
+  order.controller = "unix:/run/controller.sock";
+  EXPECT_THAT(RankOf(order, 0), Contains("MASTER_ADDR=127.0.0.1"));
+}
+
+TEST(EnvironmentTest, OrdersDevicesSoThatTheNearestOfLocalRankIIsDeviceI) {
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    const std::vector<std::string> environment = RankOf(Order(), rank);
+    EXPECT_THAT(environment, Contains("CUDA_VISIBLE_DEVICES=GPU-d,GPU-b,GPU-c,GPU-a"));
+    EXPECT_THAT(environment, Contains("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
+  }
+}
+
+TEST(EnvironmentTest, HidesEveryGpuFromAJobWithoutAny) {
+  SupervisorOrder order = Order();
+  for (NodeAllocation& node : order.launch.allocation.nodes) {
+    node.gpus.clear();
+    node.ranks[0].gpus.clear();
+    node.ranks[1].gpus.clear();
+  }
+  EXPECT_THAT(RankOf(order, 0), Contains("CUDA_VISIBLE_DEVICES="));
+  EXPECT_THAT(BatchEnvironment(order, 1), Contains("CUDA_VISIBLE_DEVICES="));
+}
+
+TEST(EnvironmentTest, LeavesOpenMpToTheUserWhoSetIt) {
+  SupervisorOrder order = Order();
+  EXPECT_THAT(RankOf(order, 1), Contains("OMP_NUM_THREADS=4"));
+  EXPECT_THAT(RankOf(order, 1), Contains("OMP_PLACES={2,6},{3,7}"));
+  EXPECT_THAT(RankOf(order, 1), Contains("OMP_PROC_BIND=close"));
+  order.launch.program.environment = {"OMP_NUM_THREADS=1", "OMP_PROC_BIND=spread"};
+  EXPECT_THAT(RankOf(order, 1), Contains("OMP_NUM_THREADS=1"));
+  EXPECT_THAT(RankOf(order, 1), Contains("OMP_PROC_BIND=spread"));
+  EXPECT_THAT(RankOf(order, 1), Not(Contains(StartsWith("OMP_PLACES"))));
+}
+
+TEST(EnvironmentTest, DropsWhatOtherLaunchersLeft) {
+  EXPECT_THAT(
+      WithoutStaleVariables({"A=1", "SLURM_JOB_ID=1", "MUSTER_X=", "PMI_RANK=0", "PMIX_RANK=0",
+                             "OMPI_COMM_WORLD_RANK=0", "RANK=0", "MASTER_PORT=1",
+                             "CUDA_VISIBLE_DEVICES=0", "OMPI_MCA_btl=self", "RANKING=kept"}),
+      ElementsAre("A=1", "OMPI_MCA_btl=self", "RANKING=kept"));
+}
+
+TEST(EnvironmentTest, DerivesPortsInTheirRange) {
+  for (std::uint64_t job = 1; job < 5000; job += 37) {
+    const std::uint16_t port = DerivedPort(JobId(job), StepId(3));
+    EXPECT_GE(port, 20000);
+    EXPECT_LT(port, 30000);
+  }
+}
+
+TEST(HostlistTest, WritesRangesAsSlurmDoes) {
+  EXPECT_EQ(CompressHostlist({"node1", "node2", "node3", "node7"}), "node[1-3,7]");
+  EXPECT_EQ(CompressHostlist({"node1"}), "node1");
+  EXPECT_EQ(CompressHostlist({"n09", "n10", "n11", "login"}), "n[09-11],login");
+  EXPECT_EQ(CompressHostlist({"a1", "b1", "a2"}), "a[1-2],b1");
+  EXPECT_EQ(CompressHostlist({"n1", "n01"}), "n1,n01");
+  EXPECT_EQ(CompressHostlist({}), "");
+  EXPECT_EQ(CompressCounts({2, 2, 1}), "2(x2),1");
+}
+
+TEST(OutputPathTest, ExpandsItsPatterns) {
+  PatternValues values;
+  values.job = JobId(42);
+  values.submission = JobId(40);
+  values.array_index = 2;
+  values.job_name = "../evil";
+  values.node = "node1";
+  values.rank = 7;
+  values.step = StepId(1);
+  EXPECT_EQ(ExpandPattern("%j %A %a %N %t %s %%", values), "42 40 2 node1 7 1 %");
+  EXPECT_EQ(ExpandPattern("%x", values), ".._evil");
+  EXPECT_EQ(ExpandPattern("%6j-%3t", values), "000042-007");
+  EXPECT_EQ(ExpandPattern("100%q%", values), "100%q%");
+  EXPECT_EQ(DefaultOutputPattern(values), "muster-%A_%a.out");
+}
+
+TEST(LaunchTest, SearchesThePathAndReadsInterpreters) {
+  EXPECT_THAT(ProgramPaths("ls", {"PATH=/a::/b"}), ElementsAre("/a/ls", "./ls", "/b/ls"));
+  EXPECT_THAT(ProgramPaths("./ls", {"PATH=/a"}), ElementsAre("./ls"));
+  EXPECT_EQ(InterpreterOf("#! /bin/sh -e\ntrue\n"), "/bin/sh");
+  EXPECT_EQ(InterpreterOf("#!\n"), std::nullopt);
+  EXPECT_EQ(InterpreterOf("true"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,97 @@
+#include "tests/unit/agent/supervisor/run_client.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/unix_socket.h"
+
+namespace muster {
+namespace {
+
+constexpr int kTimeoutMs = 10000;
+
+bool Readable(int fd) {
+  pollfd poller = {fd, POLLIN, 0};
+  return poll(&poller, 1, kTimeoutMs) == 1;
+}
+
+}  // namespace
+
+RunClient::RunClient(const std::string& path)
+    : path_(path), listener_(BindUnix(path, SOCK_STREAM).value()) {}
+
+std::optional<wire::StepHello> RunClient::Accept() {
+  if (!Readable(listener_.get())) {
+    return std::nullopt;
+  }
+  connection_.reset(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  const std::optional<wire::StepFrame> frame = Next();
+  return frame.has_value() && frame->has_hello() ? std::optional(frame->hello()) : std::nullopt;
+}
+
+std::optional<wire::StepFrame> RunClient::Next() {
+  std::vector<char> chunk(1 << 16);
+  while (true) {
+    if (buffer_.size() >= 4) {
+      std::size_t length = 0;
+      for (std::size_t i = 0; i < 4; ++i) {
+        length |= static_cast<std::size_t>(static_cast<unsigned char>(buffer_[i])) << (8 * i);
+      }
+      if (buffer_.size() >= 4 + length) {
+        wire::StepFrame frame;
+        EXPECT_TRUE(frame.ParseFromString(buffer_.substr(4, length)));
+        buffer_.erase(0, 4 + length);
+        return frame;
+      }
+    }
+    if (!Readable(connection_.get())) {
+      return std::nullopt;
+    }
+    const ssize_t got = recv(connection_.get(), chunk.data(), chunk.size(), 0);
+    if (got <= 0) {
+      return std::nullopt;
+    }
+    buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+}
+
+void RunClient::Send(const wire::StepFrame& frame) {
+  const std::string body = frame.SerializeAsString();
+  std::string bytes;
+  for (std::size_t i = 0; i < 4; ++i) {
+    bytes.push_back(static_cast<char>((body.size() >> (8 * i)) & 0xff));
+  }
+  bytes += body;
+  EXPECT_EQ(send(connection_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(bytes.size()));
+}
+
+void RunClient::SendInput(const std::string& data) {
+  wire::StepFrame frame;
+  frame.mutable_input()->set_data(data);
+  Send(frame);
+}
+
+RunClient::Gathered RunClient::Gather() {
+  Gathered all;
+  while (!all.done) {
+    const std::optional<wire::StepFrame> frame = Next();
+    if (!frame.has_value()) {
+      break;
+    }
+    if (frame->has_output()) {
+      (frame->output().error() ? all.error : all.output) += frame->output().data();
+    } else if (frame->has_exit()) {
+      absl::StrAppend(&all.exits, frame->exit().rank(), ":", frame->exit().code(), ":",
+                      frame->exit().signal(), " ");
+    }
+    all.done = frame->has_done();
+  }
+  return all;
+}
+
+}  // namespace muster

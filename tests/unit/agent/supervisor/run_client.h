@@ -1,0 +1,45 @@
+#pragma once
+
+// The listening end of a step's connection, as `muster run` plays it: takes frames and answers.
+//
+// Thread promise: one thread. Invariant: at most one connection at a time.
+
+#include <optional>
+#include <string>
+
+#include "proto/supervisor.pb.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster {
+
+class RunClient {
+ public:
+  // Listens on a unix socket at `path`.
+  explicit RunClient(const std::string& path);
+  // The address to put into StepIo.
+  std::string Address() const { return "unix:" + path_; }
+
+  // Waits for the supervisor and returns its hello; nothing after ten seconds.
+  std::optional<wire::StepHello> Accept();
+  // The next frame; nothing at the end of the connection or after ten seconds.
+  std::optional<wire::StepFrame> Next();
+  void Send(const wire::StepFrame& frame);
+  void SendInput(const std::string& data);
+  void Close() { connection_.reset(); }
+  // Frames up to and including StepDone, gathered.
+  struct Gathered {
+    std::string output;
+    std::string error;
+    std::string exits;  // "rank:code:signal " each
+    bool done = false;
+  };
+  Gathered Gather();
+
+ private:
+  std::string path_;
+  UniqueFd listener_;
+  UniqueFd connection_;
+  std::string buffer_;
+};
+
+}  // namespace muster
