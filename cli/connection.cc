@@ -25,6 +25,7 @@ using Stub = wire::Controller::Stub;
 
 constexpr milliseconds kCallTimeout{30'000};
 constexpr milliseconds kRetryPause{50};
+constexpr milliseconds kConnectPatience{500};  // between two looks at the socket
 constexpr int kReplyBytesMax = 256 << 20;
 constexpr std::size_t kSocketPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
 
@@ -47,7 +48,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const Address& address) {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 300);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
@@ -119,6 +120,12 @@ struct Connection::Channel {
   grpc::ClientContext* watching = nullptr;  // the stream that is being waited for
   bool stopped = false;
 
+  // Waits until the channel is connected, for a while. gRPC reads from a new connection only while
+  // somebody waits for it: between calls that fail at once it would stay half open for seconds.
+  void Connect() const {
+    channel->WaitForConnected(std::chrono::system_clock::now() + kConnectPatience);
+  }
+
   // Makes one unary call, again and again while nobody answers and `patience` lasts.
   template <class Request, class Reply>
   absl::Status Call(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
@@ -151,6 +158,9 @@ struct Connection::Channel {
         return Nobody(address);
       }
       std::this_thread::sleep_for(kRetryPause);
+      if (error == 0) {
+        Connect();
+      }
     }
   }
 };
@@ -296,6 +306,9 @@ absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobN
       return absl::OkStatus();
     }
     channel_->watching = &context;
+  }
+  if (address_.kind == Address::Kind::kTcp || ProbeSocket(address_.path) == 0) {
+    channel_->Connect();
   }
   wire::WatchJobRequest request;
   request.set_job(job.value());

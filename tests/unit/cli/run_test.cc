@@ -177,6 +177,7 @@ class RunTest : public testing::Test {
   void Shutdown() {
     server_->Shutdown(std::chrono::system_clock::now());
     server_->Wait();
+    server_.reset();
   }
 
   void Start(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
@@ -244,7 +245,10 @@ TEST_F(RunTest, AControllerThatGoesAwayDisturbsNothing) {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   controller_.Tell("COMPLETED");
   Serve();
+  const auto served = std::chrono::steady_clock::now();
   EXPECT_EQ(Wait(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - served, std::chrono::seconds(3))
+      << "it notices that the controller is back";
   EXPECT_EQ(Out(), "0: before\n0: while it is away\n");
   EXPECT_EQ(Err(), "");
 }
