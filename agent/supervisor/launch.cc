@@ -138,7 +138,7 @@ int Execute(const Prepared& prepared) {
 [[noreturn]] void RunChild(const Prepared& prepared, pid_t parent) {
   const LaunchRequest& request = *prepared.request;
   ResetSignals();
-  setsid();
+  setpgid(0, 0);  // the session is the attempt's; one a rank would cost a scheduler group each
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {
     _exit(kNotStarted);

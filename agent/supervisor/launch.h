@@ -4,8 +4,9 @@
 //
 // Between fork and exec the child calls async-signal-safe functions only; everything is prepared
 // before. What the child has to say (its binding as it sees it, or why it could not be started)
-// comes through a close-on-exec pipe: the pipe's end is the exec. The child is a session of its own
-// and dies with the supervisor. Thread promise: the supervisor's thread.
+// comes through a close-on-exec pipe: the pipe's end is the exec. The child leads a process
+// group of its own in the supervisor's session and dies with the supervisor. Thread promise: the
+// supervisor's thread.
 
 #include <sys/types.h>
 

@@ -42,7 +42,7 @@ ExitStatus FromWait(int wait_status) {
 }
 
 void Signal(pid_t pid, int signal) {
-  // The rank leads a group of its own once it has made its session.
+  // The rank leads a group of its own as soon as it has run.
   if (kill(-pid, signal) != 0) {
     kill(pid, signal);
   }
