@@ -142,6 +142,8 @@ const JobOption kJobOptions[] = {
      READ(return ReadGpus(value, &request->spec.request.gpus_per_task);), true, true},
     {"exclusive", 0, "", "Whole nodes, shared with no other job",
      SET(request->spec.request.exclusive = true), true, true},
+    {"overcommit", 'O', "", "Tasks of a node share the hardware threads of one task",
+     SET(request->spec.request.overcommit = true), true, true},
     {"time", 't', "LIMIT", "Time limit: minutes, HH:MM:SS, D-HH:MM or UNLIMITED",
      READ(ASSIGN_OR_RETURN(request->spec.time_limit, ParseTimeLimit(value));
           return absl::OkStatus();),
