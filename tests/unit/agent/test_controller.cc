@@ -8,9 +8,10 @@
 
 namespace muster {
 
-TestController::TestController(std::string address) {
+TestController::TestController(const std::string& address,
+                               const std::shared_ptr<grpc::ServerCredentials>& credentials) {
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+  builder.AddListeningPort(address, credentials, &port_);
   builder.RegisterService(this);
   server_ = builder.BuildAndStart();
   EXPECT_NE(server_, nullptr) << address;
@@ -114,9 +115,9 @@ std::uint64_t TestController::heartbeats() const {
   return heartbeats_;
 }
 
-bool TestController::HasReport() const {
+bool TestController::HasRegistration() const {
   const MutexLock lock(&mutex_);
-  return !reports_.empty();
+  return !registrations_.empty();
 }
 
 void TestController::Send(const wire::ControllerMessage& message) {

@@ -26,8 +26,13 @@ class TestController final : public wire::AgentLink::Service {
   static constexpr std::uint32_t kNode = 7;
   static constexpr const char* kCluster = "test";
 
-  explicit TestController(std::string address);
+  explicit TestController(const std::string& address,
+                          const std::shared_ptr<grpc::ServerCredentials>& credentials =
+                              grpc::InsecureServerCredentials());
   ~TestController() override;
+
+  // The TCP port, where it listens on one.
+  int port() const { return port_; }
 
   // The next registration; answers it with a Welcome of that epoch unless `epoch` is 0.
   wire::Registration AwaitRegistration(std::uint64_t epoch = 1);
@@ -37,7 +42,7 @@ class TestController final : public wire::AgentLink::Service {
   RunEnded AwaitEnd();
   // How many heartbeats have come.
   std::uint64_t heartbeats() const;
-  bool HasReport() const;
+  bool HasRegistration() const;
 
   void Send(const wire::ControllerMessage& message);
   void Launch(const LaunchOrder& order);
@@ -62,6 +67,7 @@ class TestController final : public wire::AgentLink::Service {
   std::deque<wire::Registration> registrations_;
   std::deque<Report> reports_;
   std::uint64_t heartbeats_ = 0;
+  int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };
 
