@@ -1,0 +1,134 @@
+#include "cli/render/explanation_sheet.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "cli/render/hostlist.h"
+#include "cli/render/job_table.h"
+#include "cli/render/quantity.h"
+#include "cli/render/table.h"
+#include "cli/render/text.h"
+
+namespace muster {
+namespace {
+
+std::string MemoryNodes(const NumaSet& nodes) {
+  return nodes.Empty() ? "any" : nodes.ToList();
+}
+
+std::string GpuNumbers(const std::vector<std::uint32_t>& gpus) {
+  return NumberList({gpus.begin(), gpus.end()});
+}
+
+std::string NodeGpus(const NodeAllocation& node) {
+  std::string list;
+  for (const GpuGrant& grant : node.gpus) {
+    absl::StrAppend(&list, list.empty() ? "" : ",", grant.gpu);
+    if (grant.share != kWholeGpu) {
+      absl::StrAppend(&list, " (", grant.share.value(), "/1000)");
+    }
+  }
+  return list;
+}
+
+bool HasPartOf(const Allocation& allocation, const std::string& node) {
+  return std::any_of(allocation.nodes.begin(), allocation.nodes.end(),
+                     [&node](const NodeAllocation& part) { return part.name == node; });
+}
+
+// The nodes that the job has no part of.
+std::string NodeTable(const Explanation& explanation, const Style& style) {
+  Table table({{.title = "NODE", .right = false, .least = 0},
+               {.title = "FITS", .right = false, .least = 0},
+               {.title = "WHY", .right = false, .least = 0}});
+  bool any = false;
+  for (const NodeAnswer& answer : explanation.nodes) {
+    if (HasPartOf(explanation.allocation, answer.node)) {
+      continue;
+    }
+    any = true;
+    table.Add(
+        {{.text = answer.node},
+         {.text = answer.fits ? "yes" : "no", .paint = answer.fits ? Paint::kGreen : Paint::kRed},
+         {.text = answer.text}});
+  }
+  return any ? table.Print(style, true, 2) : "";
+}
+
+// What the controller says of the node that the job got `part` of; "" when it says nothing.
+std::string WhyThere(const Explanation& explanation, const NodeAllocation& part) {
+  for (const NodeAnswer& answer : explanation.nodes) {
+    if (answer.node == part.name) {
+      return answer.text;
+    }
+  }
+  return "";
+}
+
+// What the controller says, or what the view says where it has no sentence.
+std::string Summary(const Explanation& explanation) {
+  const JobView& job = explanation.job;
+  if (!explanation.summary.empty()) {
+    return explanation.summary;
+  }
+  if (IsEnded(job.state)) {
+    return job.exit_text.empty() ? ExitText({.code = job.exit_code, .signal = job.exit_signal})
+                                 : job.exit_text;
+  }
+  return job.nodes.empty() ? job.reason.text : absl::StrCat("placed on ", Hostlist(job.nodes));
+}
+
+std::string EndLine(const JobView& job, Time now, const Style& style) {
+  if (job.start_time == kNoTime) {
+    return absl::StrCat("  ended ", MomentText(job.end_time, style.zone),
+                        " without having started\n");
+  }
+  return absl::StrCat("  ended ", MomentText(job.end_time, style.zone), " after ",
+                      PreciseText(Elapsed(job, now)), " on ", Printable(Hostlist(job.nodes)), ", ",
+                      ExitText({.code = job.exit_code, .signal = job.exit_signal}), "\n");
+}
+
+}  // namespace
+
+Tree BindingTree(const NodeAllocation& node, const std::string& why) {
+  const std::string gpus = NodeGpus(node);
+  Tree tree{.text = absl::StrCat(Printable(node.name), "  cpus ", node.cpus.ToList(), ", memory ",
+                                 BytesText(node.memory), " on NUMA ", MemoryNodes(node.mem_nodes),
+                                 gpus.empty() ? "" : ", GPUs ", gpus),
+            .children = {}};
+  if (!why.empty()) {
+    tree.children.push_back({.text = "why: " + Printable(why), .children = {}});
+  }
+  for (const RankPlacement& rank : node.ranks) {
+    tree.children.push_back(
+        {.text = absl::StrCat("rank ", rank.rank),
+         .children = {{.text = absl::StrCat("cores: cpus ", rank.cpus.ToList()), .children = {}},
+                      {.text = absl::StrCat("memory: NUMA ", MemoryNodes(rank.mem_nodes)),
+                       .children = {}}}});
+    if (!rank.gpus.empty()) {
+      tree.children.back().children.push_back(
+          {.text = absl::StrCat("GPUs: ", GpuNumbers(rank.gpus)), .children = {}});
+    }
+  }
+  return tree;
+}
+
+std::string PrintExplanation(const Explanation& explanation, Time now, const Style& style) {
+  const JobView& job = explanation.job;
+  std::string page = absl::StrCat(Painted("job " + Printable(job.label), Paint::kBold, style), " ",
+                                  Painted(job.state, StatePaint(job.state), style), ": ",
+                                  Printable(Summary(explanation)), "\n");
+  if (IsEnded(job.state)) {
+    page += EndLine(job, now, style);
+  }
+  if (!job.binding.empty()) {
+    absl::StrAppend(&page, "  binding ", Printable(job.binding), "\n");
+  }
+  page += NodeTable(explanation, style);
+  for (const NodeAllocation& part : explanation.allocation.nodes) {
+    page += PrintTree(BindingTree(part, WhyThere(explanation, part)), style, "  ");
+  }
+  return page;
+}
+
+}  // namespace muster

@@ -1,0 +1,229 @@
+#include "cli/render/job_sheet.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/parse/time_limit.h"
+#include "cli/render/hostlist.h"
+#include "cli/render/job_table.h"
+#include "cli/render/quantity.h"
+#include "cli/render/shell_words.h"
+#include "cli/render/table.h"
+#include "cli/render/text.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kLabelWidth = 10;
+constexpr std::size_t kShortUuidBytes = 12;  // "GPU-1a2b3c4d"
+
+// "  label     text", or nothing without text.
+void AddLine(std::string& page, const std::string& label, const std::string& text) {
+  if (!text.empty()) {
+    absl::StrAppend(&page, "  ", label, std::string(kLabelWidth - label.size() + 1, ' '),
+                    Printable(text), "\n");
+  }
+}
+
+std::string GpuText(const GpuRequest& gpus, const char* of_what) {
+  return gpus.count == 0 ? ""
+                         : absl::StrCat(Counted(gpus.count, "GPU"),
+                                        gpus.type.empty() ? "" : " of type ", gpus.type, of_what);
+}
+
+std::string ShortGpus(const std::vector<std::string>& gpus) {
+  std::vector<std::string> names;
+  names.reserve(gpus.size());
+  for (const std::string& gpu : gpus) {
+    names.push_back(absl::StartsWith(gpu, "GPU-") ? gpu.substr(0, kShortUuidBytes) : gpu);
+  }
+  return absl::StrJoin(names, ",");
+}
+
+std::string OrDash(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
+std::string FoundText(const RankView& rank) {
+  std::vector<std::string> parts;
+  for (const std::string& part :
+       {rank.found_cpus, rank.found_mem_policy, ShortGpus(rank.found_gpus)}) {
+    if (!part.empty()) {
+      parts.push_back(part);
+    }
+  }
+  return OrDash(absl::StrJoin(parts, " "));
+}
+
+Paint VerdictPaint(const std::string& verdict) {
+  if (verdict == "verified") {
+    return Paint::kGreen;
+  }
+  return verdict == "differs" ? Paint::kRed : Paint::kYellow;
+}
+
+std::string RankTable(const std::vector<RankView>& ranks, const Style& style) {
+  Table table({{.title = "STEP", .right = true, .least = 0},
+               {.title = "RANK", .right = true, .least = 0},
+               {.title = "NODE", .right = false, .least = 0},
+               {.title = "CPUS", .right = false, .least = 0},
+               {.title = "MEM", .right = false, .least = 0},
+               {.title = "GPUS", .right = false, .least = 0},
+               {.title = "FOUND", .right = false, .least = 0},
+               {.title = "VERDICT", .right = false, .least = 0}});
+  for (const RankView& rank : ranks) {
+    table.Add(
+        {{.text = rank.step.valid() ? ToString(rank.step) : "batch"},
+         {.text = absl::StrCat(rank.rank)},
+         {.text = rank.node},
+         {.text = OrDash(rank.cpus)},
+         {.text = OrDash(rank.mem_nodes)},
+         {.text = OrDash(ShortGpus(rank.gpus))},
+         {.text = FoundText(rank)},
+         {.text = rank.text.empty() ? rank.verdict : absl::StrCat(rank.verdict, ": ", rank.text),
+          .paint = VerdictPaint(rank.verdict)}});
+  }
+  return table.Print(style, true, 2);
+}
+
+std::string GotText(const std::vector<std::string>& nodes, std::uint32_t cpus, Bytes memory,
+                    std::uint32_t gpus) {
+  return nodes.empty()
+             ? ""
+             : absl::StrCat(Hostlist(nodes), ": ", Counted(cpus, "cpu"), ", ", BytesText(memory),
+                            gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
+}
+
+std::string UsageText(const Usage& usage, Duration elapsed, std::uint32_t cpus) {
+  const std::string efficiency = CpuEfficiency(usage, elapsed, cpus);
+  return absl::StrCat("CPU time ", PreciseText(CpuTime(usage)), " (user ",
+                      PreciseText(usage.user_cpu), ", system ", PreciseText(usage.system_cpu), ")",
+                      efficiency.empty() ? "" : ", CPU efficiency " + efficiency,
+                      ", peak memory of one process ", BytesText(usage.peak_memory));
+}
+
+std::string EndText(const JobView& job) {
+  if (job.start_time == kNoTime) {
+    return job.exit_text.empty() ? "without having started" : job.exit_text;
+  }
+  const std::string exit = ExitText({.code = job.exit_code, .signal = job.exit_signal});
+  return job.exit_text.empty() ? exit : absl::StrCat(exit, ": ", job.exit_text);
+}
+
+std::string LimitText(Duration limit) {
+  if (limit == Duration(0)) {
+    return "the default";
+  }
+  return limit >= kTimeLimitMax ? "unlimited" : ElapsedText(limit);
+}
+
+void AddTimes(std::string& page, const JobView& job, Time now, const Style& style) {
+  AddLine(page, "submitted", MomentText(job.submit_time, style.zone));
+  if (job.start_time != kNoTime) {
+    AddLine(page, "started",
+            absl::StrCat(MomentText(job.start_time, style.zone), ", after ",
+                         ElapsedText(job.start_time - job.submit_time)));
+  }
+  if (IsEnded(job.state)) {
+    AddLine(page, "ended",
+            absl::StrCat(MomentText(job.end_time, style.zone),
+                         job.start_time == kNoTime
+                             ? ""
+                             : absl::StrCat(", ran for ", PreciseText(Elapsed(job, now)))));
+    AddLine(page, "exit", EndText(job));
+  } else if (job.start_time != kNoTime) {
+    AddLine(page, "running", absl::StrCat("for ", ElapsedText(Elapsed(job, now))));
+  }
+  AddLine(page, "limit", LimitText(job.time_limit));
+}
+
+void AddAttempt(std::string& page, const AttemptView& attempt, const Style& style) {
+  absl::StrAppend(&page, "\n",
+                  Painted(absl::StrCat("attempt ", attempt.number.value()), Paint::kBold, style),
+                  "\n");
+  AddLine(page, "on", GotText(attempt.nodes, attempt.cpus, attempt.memory, attempt.gpus));
+  AddLine(page, "started", MomentText(attempt.start_time, style.zone));
+  if (attempt.end_time != kNoTime) {
+    const Duration elapsed = attempt.end_time - attempt.start_time;
+    AddLine(
+        page, "ended",
+        absl::StrCat(MomentText(attempt.end_time, style.zone), ", ran for ", PreciseText(elapsed)));
+    AddLine(page, "exit",
+            absl::StrCat(ExitText(attempt.exit),
+                         attempt.cause.empty() ? "" : ", cause: ", attempt.cause));
+    AddLine(page, "used", UsageText(attempt.usage, elapsed, attempt.cpus));
+  }
+  AddLine(page, "limits", attempt.limits);
+  if (!attempt.ranks.empty()) {
+    page += RankTable(attempt.ranks, style);
+  }
+}
+
+}  // namespace
+
+std::string RequestText(const ResourceRequest& request) {
+  std::vector<std::string> parts = {Counted(std::max(1U, request.tasks), "task"),
+                                    absl::StrCat(Counted(request.cpus_per_task, "cpu"), " each")};
+  if (request.min_nodes != 0) {
+    parts.push_back(
+        request.max_nodes > request.min_nodes
+            ? absl::StrCat(request.min_nodes, " to ", Counted(request.max_nodes, "node"))
+            : Counted(request.min_nodes, "node"));
+  }
+  if (request.tasks_per_node != 0) {
+    parts.push_back(absl::StrCat(Counted(request.tasks_per_node, "task"), " a node"));
+  }
+  if (!request.memory_per_node.zero()) {
+    parts.push_back(BytesText(request.memory_per_node) + " a node");
+  }
+  if (!request.memory_per_cpu.zero()) {
+    parts.push_back(BytesText(request.memory_per_cpu) + " a cpu");
+  }
+  for (const std::string& gpus :
+       {GpuText(request.gpus, " in all"), GpuText(request.gpus_per_node, " a node"),
+        GpuText(request.gpus_per_task, " a task")}) {
+    if (!gpus.empty()) {
+      parts.push_back(gpus);
+    }
+  }
+  if (request.exclusive) {
+    parts.emplace_back("whole nodes");
+  }
+  if (request.overcommit) {
+    parts.emplace_back("overcommitted");
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style) {
+  const JobView& job = detail.job;
+  std::string page = absl::StrCat(Painted("job " + Printable(job.label), Paint::kBold, style), "  ",
+                                  Printable(job.name), "  ",
+                                  Painted(job.state, StatePaint(job.state), style), "\n");
+  AddLine(page, "user",
+          job.account.empty() ? job.user : absl::StrCat(job.user, ", account ", job.account));
+  AddLine(page, "asked", RequestText(detail.request));
+  if (!job.reason.kind.empty() && !IsEnded(job.state)) {
+    AddLine(page, "waits",
+            absl::StrCat(job.reason.kind, job.reason.text.empty() ? "" : ": ", job.reason.text));
+  }
+  AddTimes(page, job, now, style);
+  AddLine(page, "got", GotText(job.nodes, job.cpus, job.memory, job.gpus));
+  AddLine(page, "binding", job.binding);
+  if (job.restarts != 0) {
+    AddLine(page, "restarts", absl::StrCat(job.restarts));
+  }
+  AddLine(page, "command", ShellWords(detail.command));
+  AddLine(page, "directory", detail.work_dir);
+  AddLine(page, "output", detail.stdout_path);
+  AddLine(page, "errors", detail.stderr_path == detail.stdout_path ? "" : detail.stderr_path);
+  for (const AttemptView& attempt : detail.attempts) {
+    AddAttempt(page, attempt, style);
+  }
+  return page;
+}
+
+}  // namespace muster

@@ -1,0 +1,176 @@
+#include "cli/render/job_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/render/hostlist.h"
+#include "cli/render/quantity.h"
+#include "cli/render/table.h"
+#include "scheduler/model/job_state.h"
+#include "scheduler/model/reason.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kNameLeast = 8;
+constexpr std::size_t kTextLeast = 12;
+
+const JobStateName* FindState(const std::string& state) {
+  const auto found =
+      std::find_if(kJobStateNames.begin(), kJobStateNames.end(),
+                   [&state](const JobStateName& known) { return known.name == state; });
+  return found == kJobStateNames.end() ? nullptr : &*found;
+}
+
+bool IsWaiting(const JobView& job) {
+  return job.state == Name(JobState::kPending);
+}
+
+// A line of the queue: a job, and the elements that stand for more of its array.
+struct Line {
+  const JobView* job = nullptr;
+  std::vector<std::uint64_t> elements;
+};
+
+std::uint64_t ElementOf(const JobView& job) {
+  std::uint64_t element = 0;
+  std::from_chars(job.array_task_id.data(), job.array_task_id.data() + job.array_task_id.size(),
+                  element);
+  return element;
+}
+
+std::vector<Line> Fold(const std::vector<JobView>& jobs, bool fold) {
+  std::vector<Line> lines;
+  std::map<std::pair<JobId, bool>, std::size_t> line_of;  // array and "is held" to its line
+  for (const JobView& job : jobs) {
+    if (!fold || job.array_task_id.empty() || !IsWaiting(job)) {
+      lines.push_back({.job = &job, .elements = {}});
+      continue;
+    }
+    const bool held = job.reason.kind == Name(ReasonKind::kJobHeldUser);
+    const auto [place, added] = line_of.try_emplace({job.array_job_id, held}, lines.size());
+    if (added) {
+      lines.push_back({.job = &job, .elements = {}});
+    }
+    lines[place->second].elements.push_back(ElementOf(job));
+  }
+  return lines;
+}
+
+std::string LabelOf(const Line& line) {
+  return line.elements.size() < 2
+             ? line.job->label
+             : absl::StrCat(line.job->array_job_id.value(), "_[", NumberList(line.elements), "]");
+}
+
+std::string ReasonText(const ReasonView& reason) {
+  return reason.text.empty() ? absl::StrCat("(", reason.kind.empty() ? "None" : reason.kind, ")")
+                             : absl::StrCat("(", reason.text, ")");
+}
+
+std::string ExitColumn(const JobView& job) {
+  return job.start_time == kNoTime ? "-" : absl::StrCat(job.exit_code, ":", job.exit_signal);
+}
+
+std::string OrDash(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
+}  // namespace
+
+std::string StateCode(const std::string& state) {
+  const JobStateName* known = FindState(state);
+  return known == nullptr ? state : known->code;
+}
+
+bool IsEnded(const std::string& state) {
+  const JobStateName* known = FindState(state);
+  return known != nullptr && IsTerminal(known->state);
+}
+
+Paint StatePaint(const std::string& state) {
+  const JobStateName* known = FindState(state);
+  if (known == nullptr) {
+    return Paint::kPlain;
+  }
+  switch (known->state) {
+    case JobState::kPending:
+    case JobState::kConfiguring:
+    case JobState::kCompleting:
+      return Paint::kYellow;
+    case JobState::kRunning:
+    case JobState::kCompleted:
+      return Paint::kGreen;
+    case JobState::kCancelled:
+      return Paint::kFaint;
+    case JobState::kFailed:
+    case JobState::kTimeout:
+    case JobState::kNodeFail:
+    case JobState::kOutOfMemory:
+      return Paint::kRed;
+  }
+  return Paint::kPlain;
+}
+
+Duration Elapsed(const JobView& job, Time now) {
+  if (job.start_time == kNoTime) {
+    return Duration(0);
+  }
+  const Time end = job.end_time != kNoTime ? job.end_time : now;
+  return std::max(Duration(0), end - job.start_time);
+}
+
+std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,
+                       const Style& style) {
+  Table table({{.title = "JOBID", .right = true, .least = 12},
+               {.title = "NAME", .right = false, .least = kNameLeast},
+               {.title = "USER", .right = false, .least = kNameLeast},
+               {.title = "ST", .right = false, .least = 0},
+               {.title = "TIME", .right = true, .least = 0},
+               {.title = "NODES", .right = true, .least = 0},
+               {.title = "CPUS", .right = true, .least = 0},
+               {.title = "REASON/NODELIST", .right = false, .least = kTextLeast}});
+  for (const Line& line : Fold(jobs, choice.fold)) {
+    const JobView& job = *line.job;
+    const bool waiting = IsWaiting(job);
+    table.Add({{.text = LabelOf(line)},
+               {.text = job.name},
+               {.text = job.user},
+               {.text = StateCode(job.state), .paint = StatePaint(job.state)},
+               {.text = ElapsedText(Elapsed(job, now))},
+               {.text = waiting ? "-" : absl::StrCat(job.nodes.size())},
+               {.text = absl::StrCat(job.cpus)},
+               {.text = waiting ? ReasonText(job.reason) : Hostlist(job.nodes)}});
+  }
+  return table.Print(style, choice.header);
+}
+
+std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, const Style& style) {
+  Table table({{.title = "JOBID", .right = true, .least = 0},
+               {.title = "NAME", .right = false, .least = kNameLeast},
+               {.title = "STATE", .right = false, .least = 0},
+               {.title = "EXIT", .right = true, .least = 0},
+               {.title = "ELAPSED", .right = true, .least = 0},
+               {.title = "CPU-TIME", .right = true, .least = 0},
+               {.title = "PEAK-MEM", .right = true, .least = 0},
+               {.title = "NODES", .right = false, .least = kTextLeast},
+               {.title = "BINDING", .right = false, .least = kTextLeast}});
+  for (const JobView& job : jobs) {
+    const bool ran = job.start_time != kNoTime;
+    table.Add({{.text = job.label},
+               {.text = job.name},
+               {.text = job.state, .paint = StatePaint(job.state)},
+               {.text = ExitColumn(job)},
+               {.text = ran ? PreciseText(Elapsed(job, job.end_time)) : "-"},
+               {.text = ran ? PreciseText(CpuTime(job.usage)) : "-"},
+               {.text = ran ? BytesText(job.usage.peak_memory) : "-"},
+               {.text = OrDash(Hostlist(job.nodes))},
+               {.text = OrDash(job.binding)}});
+  }
+  return table.Print(style, choice.header);
+}
+
+}  // namespace muster

@@ -1,0 +1,23 @@
+#pragma once
+
+// A node as a tree, and who holds what of it: what topo prints.
+//
+// Package, NUMA node with its memory, L3 cache, cores with their threads; GPUs and NICs under the
+// NUMA node that they are near. Pure. Thread promise: safe from any thread. Invariants: every core,
+// GPU and NIC of the machine is on exactly one line; cores that one holder has stand in one line
+// once a machine has more than kFoldAbove.
+
+#include <cstddef>
+
+#include "cli/render/style.h"
+#include "cli/render/tree.h"
+#include "scheduler/model/view.h"
+
+namespace muster {
+
+inline constexpr std::size_t kFoldAbove = 16;
+
+// `node` carries its machine.
+Tree MachineTree(const NodeView& node, const Style& style);
+
+}  // namespace muster

@@ -1,0 +1,45 @@
+#include "cli/render/node_table.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cli/render/quantity.h"
+#include "cli/render/table.h"
+
+namespace muster {
+namespace {
+
+// "recorded, not enforced (why)" without the why, which topo tells.
+std::string ShortBinding(const std::string& binding) {
+  return binding.empty() ? "-" : binding.substr(0, binding.find(" ("));
+}
+
+}  // namespace
+
+Paint NodePaint(const std::string& state) {
+  if (absl::StartsWith(state, "DOWN") || absl::StrContains(state, "DRAIN")) {
+    return Paint::kRed;
+  }
+  return state == "ALLOCATED" ? Paint::kYellow : Paint::kGreen;
+}
+
+std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const Style& style) {
+  Table table({{.title = "NAME", .right = false, .least = 0},
+               {.title = "STATE", .right = false, .least = 0},
+               {.title = "CPUS", .right = true, .least = 0},
+               {.title = "MEMORY", .right = true, .least = 0},
+               {.title = "GPUS", .right = true, .least = 0},
+               {.title = "BINDING", .right = false, .least = 0},
+               {.title = "REASON", .right = false, .least = 12}});
+  for (const NodeView& node : nodes) {
+    table.Add({{.text = node.name},
+               {.text = node.state, .paint = NodePaint(node.state)},
+               {.text = absl::StrCat(node.cpus_taken, "/", node.cpus)},
+               {.text = BytesRatio(node.memory_taken, node.memory)},
+               {.text = node.gpus == 0 ? "-" : absl::StrCat(node.gpus_taken, "/", node.gpus)},
+               {.text = ShortBinding(node.binding)},
+               {.text = node.reason.empty() ? "-" : node.reason}});
+  }
+  return table.Print(style, header);
+}
+
+}  // namespace muster

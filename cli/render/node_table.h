@@ -1,0 +1,21 @@
+#pragma once
+
+// Many nodes, one line each: what nodes prints.
+//
+// Pure. Thread promise: safe from any thread. Invariants: nodes keep the order in which they came;
+// a node whose binding is recorded and not enforced says so in its line.
+
+#include <string>
+#include <vector>
+
+#include "cli/render/style.h"
+#include "scheduler/model/view.h"
+
+namespace muster {
+
+std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const Style& style);
+
+// Green for room, yellow for none, red for out of service.
+Paint NodePaint(const std::string& state);
+
+}  // namespace muster

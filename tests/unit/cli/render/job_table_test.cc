@@ -1,0 +1,66 @@
+#include "cli/render/job_table.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "cli/render/text.h"
+#include "tests/unit/cli/render/samples.h"
+
+namespace muster {
+namespace {
+
+using samples::Golden;
+using samples::kNow;
+
+TEST(JobTable, TheQueueFoldsTheWaitingElementsOfAnArray) {
+  EXPECT_EQ(PrintQueue(samples::QueueJobs(), {}, kNow, {}), Golden("queue.txt"));
+}
+
+TEST(JobTable, TheQueueUnfoldedHasALineForEachElement) {
+  const std::string page =
+      PrintQueue(samples::QueueJobs(), {.header = false, .fold = false}, kNow, {});
+  EXPECT_EQ(page, Golden("queue_array.txt"));
+  EXPECT_EQ(std::count(page.begin(), page.end(), '\n'),
+            static_cast<std::ptrdiff_t>(samples::QueueJobs().size()));
+}
+
+TEST(JobTable, OnATerminalTheQueueFitsItsWidth) {
+  Style style;
+  style.width = 72;
+  const std::string page = PrintQueue(samples::QueueJobs(), {}, kNow, style);
+  EXPECT_EQ(page, Golden("queue_72.txt"));
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(DisplayWidth(line), 72U) << line;
+  }
+}
+
+TEST(JobTable, AnEmptyQueueIsItsTitles) {
+  EXPECT_EQ(PrintQueue({}, {}, kNow, {}),
+            "JOBID  NAME  USER  ST  TIME  NODES  CPUS  REASON/NODELIST\n");
+  EXPECT_EQ(PrintQueue({}, {.header = false, .fold = true}, kNow, {}), "");
+}
+
+TEST(JobTable, TheHistoryShowsExitUsageAndBinding) {
+  EXPECT_EQ(PrintHistory(samples::HistoryJobs(), {}, {}), Golden("history.txt"));
+}
+
+TEST(JobTable, StatesHaveTheirCodesAndUnknownOnesStandAsTheyAre) {
+  EXPECT_EQ(StateCode("PENDING"), "PD");
+  EXPECT_EQ(StateCode("OUT_OF_MEMORY"), "OOM");
+  EXPECT_EQ(StateCode("SUSPENDED"), "SUSPENDED");
+  EXPECT_TRUE(IsEnded("TIMEOUT"));
+  EXPECT_FALSE(IsEnded("COMPLETING"));
+  EXPECT_EQ(StatePaint("FAILED"), Paint::kRed);
+  EXPECT_EQ(StatePaint("RUNNING"), Paint::kGreen);
+  EXPECT_EQ(StatePaint("SUSPENDED"), Paint::kPlain);
+}
+
+TEST(JobTable, AClockThatLagsBehindShowsNoNegativeTime) {
+  const JobView job = samples::Running(1, "a", {"node1"}, std::chrono::seconds(-5));
+  EXPECT_EQ(Elapsed(job, kNow), Duration(0));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,38 @@
+#include "cli/render/node_table.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/cli/render/samples.h"
+
+namespace muster {
+namespace {
+
+std::vector<NodeView> SampleNodes() {
+  NodeView played = samples::SampleNode(48);
+  played.name = "node12";
+  played.binding = "recorded, not enforced (it plays dgx.xml)";
+  played.state = "IDLE";
+  played.cpus_taken = 0;
+  played.memory_taken = Bytes(0);
+  played.gpus_taken = 0;
+  NodeView drained = samples::SampleNode(2);
+  drained.name = "node13";
+  drained.state = "DOWN+DRAIN";
+  drained.reason = "bad fan";
+  drained.gpus = 0;
+  return {samples::SampleNode(2), played, drained};
+}
+
+TEST(NodeTable, EachNodeShowsWhatIsTakenOfAll) {
+  EXPECT_EQ(PrintNodes(SampleNodes(), true, {}), samples::Golden("nodes.txt"));
+}
+
+TEST(NodeTable, StatesOutOfServiceAreRed) {
+  EXPECT_EQ(NodePaint("DOWN"), Paint::kRed);
+  EXPECT_EQ(NodePaint("IDLE+DRAIN"), Paint::kRed);
+  EXPECT_EQ(NodePaint("ALLOCATED"), Paint::kYellow);
+  EXPECT_EQ(NodePaint("MIXED"), Paint::kGreen);
+}
+
+}  // namespace
+}  // namespace muster
