@@ -288,6 +288,27 @@ absl::StatusOr<std::vector<JobDetail>> Connection::ShowJob(const JobSelector& jo
   return ReadAll<JobDetail>(reply.jobs());
 }
 
+absl::StatusOr<Explanation> Connection::Explain(const JobSelector& job) {
+  wire::ExplainRequest request;
+  request.mutable_job()->set_job(job.job.value());
+  request.mutable_job()->mutable_elements()->Add(job.elements.begin(), job.elements.end());
+  wire::ExplainReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::Explain, request, &reply, address_, patience_.reading));
+  Explanation explanation;
+  absl::Status status = FromWire(reply.job(), &explanation.job);
+  status.Update(FromWire(reply.allocation(), &explanation.allocation));
+  if (!status.ok()) {
+    return absl::InternalError(
+        absl::StrCat("bad reply: ", std::string(status.message()), ": update muster"));
+  }
+  explanation.summary = reply.summary();
+  for (const wire::NodeAnswer& answer : reply.nodes()) {
+    explanation.nodes.push_back(
+        {.node = answer.node(), .fits = answer.fits(), .text = answer.text()});
+  }
+  return explanation;
+}
+
 absl::StatusOr<std::vector<NodeView>> Connection::ListNodes(const std::vector<std::string>& names,
                                                             bool with_machine) {
   wire::ListNodesRequest request;

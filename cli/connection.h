@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/address.h"
+#include "cli/explanation.h"
 #include "cli/parse/selector.h"
 #include "scheduler/model/allocation.h"
 #include "scheduler/model/ids.h"
@@ -92,6 +93,7 @@ class Connection {
   absl::StatusOr<std::vector<JobView>> ListJobs(const JobFilter& filter);
   absl::StatusOr<std::vector<JobView>> ListHistory(const HistoryFilter& filter);
   absl::StatusOr<std::vector<JobDetail>> ShowJob(const JobSelector& job);
+  absl::StatusOr<Explanation> Explain(const JobSelector& job);
   absl::StatusOr<std::vector<NodeView>> ListNodes(const std::vector<std::string>& names,
                                                   bool with_machine);
 

@@ -7,12 +7,18 @@
 #include "cli/cmd_cancel.h"
 #include "cli/cmd_completion.h"
 #include "cli/cmd_drain.h"
+#include "cli/cmd_explain.h"
 #include "cli/cmd_help.h"
+#include "cli/cmd_history.h"
 #include "cli/cmd_hold.h"
+#include "cli/cmd_nodes.h"
+#include "cli/cmd_queue.h"
 #include "cli/cmd_release.h"
 #include "cli/cmd_resume.h"
 #include "cli/cmd_run.h"
+#include "cli/cmd_show.h"
 #include "cli/cmd_submit.h"
+#include "cli/cmd_topo.h"
 #include "cli/cmd_up.h"
 #include "cli/cmd_version.h"
 #include "cli/command_line.h"
@@ -22,9 +28,11 @@ int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
   const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),         muster::SubmitVerb(),  muster::RunVerb(),   muster::CancelVerb(),
-      muster::HoldVerb(),       muster::ReleaseVerb(), muster::DrainVerb(), muster::ResumeVerb(),
-      muster::CompletionVerb(), muster::VersionVerb(), muster::HelpVerb(),
+      muster::UpVerb(),      muster::SubmitVerb(),  muster::RunVerb(),        muster::QueueVerb(),
+      muster::HistoryVerb(), muster::ShowVerb(),    muster::ExplainVerb(),    muster::CancelVerb(),
+      muster::HoldVerb(),    muster::ReleaseVerb(), muster::NodesVerb(),      muster::TopoVerb(),
+      muster::DrainVerb(),   muster::ResumeVerb(),  muster::CompletionVerb(), muster::VersionVerb(),
+      muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

@@ -1,0 +1,44 @@
+#include "cli/cmd_explain.h"
+
+#include <unistd.h>
+
+#include "cli/controller.h"
+#include "cli/documents.h"
+#include "cli/output.h"
+#include "cli/render/explanation_sheet.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<int> Explain(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const JobSelector job, ParseSelector(invocation.arguments.front()));
+  if (job.elements.size() > 1) {
+    return absl::InvalidArgumentError("name one job, or one element like 12_3");
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  ASSIGN_OR_RETURN(const Explanation explanation, connection->Explain(job));
+  RETURN_IF_ERROR(WriteOut(
+      invocation.Has("json") ? ExplanationDocument(explanation)
+                             : PrintExplanation(explanation, SystemClock().Now(),
+                                                StyleFor(invocation.environment, STDOUT_FILENO))));
+  return 0;
+}
+
+}  // namespace
+
+Verb ExplainVerb() {
+  Verb verb;
+  verb.name = "explain";
+  verb.purpose = "Say why a job waits, why it runs where it does, or how it ended";
+  verb.synopsis = "JOB";
+  verb.examples = {"muster explain 12", "muster explain --json 12_3"};
+  verb.options = {JsonOption()};
+  verb.arguments_min = 1;
+  verb.arguments_max = 1;
+  verb.run = Explain;
+  return verb;
+}
+
+}  // namespace muster

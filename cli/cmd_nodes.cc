@@ -1,0 +1,38 @@
+#include "cli/cmd_nodes.h"
+
+#include <unistd.h>
+
+#include "cli/documents.h"
+#include "cli/node_query.h"
+#include "cli/output.h"
+#include "cli/render/node_table.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<int> Nodes(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const NodeAnswers answers, FetchNodes(invocation, "nodes", false));
+  RETURN_IF_ERROR(WriteOut(invocation.Has("json")
+                               ? NodesDocument(answers.nodes, false)
+                               : PrintNodes(answers.nodes, !invocation.Has("noheader"),
+                                            StyleFor(invocation.environment, STDOUT_FILENO))));
+  return answers.code;
+}
+
+}  // namespace
+
+Verb NodesVerb() {
+  Verb verb;
+  verb.name = "nodes";
+  verb.purpose = "List the nodes, what is taken of each, and why one is out of service";
+  verb.synopsis = "[NODE…]";
+  verb.examples = {"muster nodes", "muster nodes --json node1"};
+  verb.options = {{.name = "noheader", .letter = 0, .metavar = "", .text = "No line of titles"},
+                  JsonOption()};
+  verb.arguments_max = kAnyNumber;
+  verb.run = Nodes;
+  return verb;
+}
+
+}  // namespace muster

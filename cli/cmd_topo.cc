@@ -1,0 +1,46 @@
+#include "cli/cmd_topo.h"
+
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include "cli/documents.h"
+#include "cli/node_query.h"
+#include "cli/output.h"
+#include "cli/render/machine_tree.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+std::string Trees(const std::vector<NodeView>& nodes, const Style& style) {
+  std::string page;
+  for (const NodeView& node : nodes) {
+    absl::StrAppend(&page, page.empty() ? "" : "\n", PrintTree(MachineTree(node, style), style));
+  }
+  return page;
+}
+
+absl::StatusOr<int> Topo(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const NodeAnswers answers, FetchNodes(invocation, "topo", true));
+  RETURN_IF_ERROR(
+      WriteOut(invocation.Has("json")
+                   ? NodesDocument(answers.nodes, true)
+                   : Trees(answers.nodes, StyleFor(invocation.environment, STDOUT_FILENO))));
+  return answers.code;
+}
+
+}  // namespace
+
+Verb TopoVerb() {
+  Verb verb;
+  verb.name = "topo";
+  verb.purpose = "Draw each node as a tree, down to cores and GPUs, and who holds what";
+  verb.synopsis = "[NODE…]";
+  verb.examples = {"muster topo", "muster topo node1", "muster topo --json"};
+  verb.options = {JsonOption()};
+  verb.arguments_max = kAnyNumber;
+  verb.run = Topo;
+  return verb;
+}
+
+}  // namespace muster

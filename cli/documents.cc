@@ -1,0 +1,87 @@
+#include "cli/documents.h"
+
+#include "cli/json_output.h"
+#include "cli/render/job_table.h"
+#include "scheduler/model/machine.h"
+
+namespace muster {
+namespace {
+
+Json JobJson(const JobView& job) {
+  Json json = ToJson(job);
+  if (!IsEnded(job.state)) {
+    json["exit_code"] = nullptr;
+    json["exit_signal"] = nullptr;
+  }
+  return json;
+}
+
+Json DetailJson(const JobDetail& detail) {
+  Json json = JobJson(detail.job);
+  ForEachField(detail, [&json](const char* name, const auto& member) {
+    if (std::string(name) != "job") {
+      json[name] = ToJson(member);
+    }
+  });
+  return json;
+}
+
+// kNowhere is a number that only we know.
+Json MachineJson(const Machine& machine) {
+  Json json = ToJson(machine);
+  for (const char* list : {"l3_caches", "cores", "gpus", "nics"}) {
+    for (Json& item : json[list]) {
+      for (const char* place : {"package", "numa", "l3"}) {
+        const auto found = item.find(place);
+        if (found != item.end() && *found == kNowhere) {
+          *found = nullptr;
+        }
+      }
+    }
+  }
+  return json;
+}
+
+Json NodeJson(const NodeView& node, bool with_machine) {
+  Json json = ToJson(node);
+  if (with_machine) {
+    json["machine"] = MachineJson(node.machine);
+  } else {
+    json.erase("machine");
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string JobsDocument(const std::vector<JobView>& jobs) {
+  Json list = Json::array();
+  for (const JobView& job : jobs) {
+    list.push_back(JobJson(job));
+  }
+  return PrintJson(Json{{"jobs", std::move(list)}});
+}
+
+std::string DetailsDocument(const std::vector<JobDetail>& details) {
+  Json list = Json::array();
+  for (const JobDetail& detail : details) {
+    list.push_back(DetailJson(detail));
+  }
+  return PrintJson(Json{{"jobs", std::move(list)}});
+}
+
+std::string ExplanationDocument(const Explanation& explanation) {
+  Json json = ToJson(explanation);
+  json["job"] = JobJson(explanation.job);
+  return PrintJson(json);
+}
+
+std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine) {
+  Json list = Json::array();
+  for (const NodeView& node : nodes) {
+    list.push_back(NodeJson(node, with_machine));
+  }
+  return PrintJson(Json{{"nodes", std::move(list)}});
+}
+
+}  // namespace muster

@@ -1,0 +1,26 @@
+#pragma once
+
+// What the reading verbs print with --json: one document each, with stable names.
+//
+// Documents that other programs read: keys may be added, none renamed. Pure. Thread promise: safe
+// from any thread. Invariants: exit_code and exit_signal are null until the job has ended; a place
+// that is nowhere is null.
+
+#include <string>
+#include <vector>
+
+#include "cli/explanation.h"
+#include "scheduler/model/view.h"
+
+namespace muster {
+
+// {"jobs":[{"id","name","user","state","reason":{"kind","text"},"nodes",…}]}
+std::string JobsDocument(const std::vector<JobView>& jobs);
+// As JobsDocument, each job with "request", "work_dir", "command", "attempts" and so on.
+std::string DetailsDocument(const std::vector<JobDetail>& details);
+// {"job":{…},"summary","nodes":[{"node","fits","text"}],"allocation":{…}}
+std::string ExplanationDocument(const Explanation& explanation);
+// {"nodes":[{"name","state",…}]}; "machine" only when it was asked for.
+std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine);
+
+}  // namespace muster

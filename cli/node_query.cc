@@ -1,0 +1,27 @@
+#include "cli/node_query.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "cli/controller.h"
+#include "cli/parse/number.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+
+absl::StatusOr<NodeAnswers> FetchNodes(const Invocation& invocation, const std::string& verb,
+                                       bool with_machine) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  NodeAnswers answers;
+  ASSIGN_OR_RETURN(answers.nodes, connection->ListNodes(invocation.arguments, with_machine));
+  for (const std::string& name : invocation.arguments) {
+    if (std::none_of(answers.nodes.begin(), answers.nodes.end(),
+                     [&name](const NodeView& node) { return node.name == name; })) {
+      std::cerr << "muster " << verb << ": no node " << Quote(name) << ": see muster nodes\n";
+      answers.code = 1;
+    }
+  }
+  return answers;
+}
+
+}  // namespace muster
