@@ -78,7 +78,7 @@ void DaemonChild::Signal(int signal) const {
   (void)SendSignal(pidfd_, signal);
 }
 
-std::optional<std::string> DaemonChild::Reap() {
+std::optional<std::string> DaemonChild::Reap() const {
   int status = 0;
   if (waitpid(pid_, &status, WNOHANG) != pid_) {
     return std::nullopt;

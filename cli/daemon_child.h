@@ -40,7 +40,7 @@ class DaemonChild {
   // SIGTERM or SIGKILL; a child that has ended is not hit.
   void Signal(int signal) const;
   // "exit code 1" or "signal 9"; nothing while it runs.
-  std::optional<std::string> Reap();
+  std::optional<std::string> Reap() const;
   // The last line that it wrote to its log since it was started; empty when it wrote none.
   std::string LastLogLine() const;
 
