@@ -1,7 +1,9 @@
 #pragma once
 
 // Lists of nodes and counts in the short form that batch scripts know: "node[1-2,7],login",
-// "2(x3),1". Pure functions. Thread promise: safe from any thread.
+// "2(x3),1".
+//
+// Thread promise: pure, safe from any thread. Invariants: every name and every count comes out once.
 
 #include <cstdint>
 #include <string>

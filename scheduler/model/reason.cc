@@ -1,9 +1,10 @@
 #include "scheduler/model/reason.h"
 
+#include <chrono>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
+#include "absl/strings/str_format.h"
 
 namespace muster {
 namespace {
@@ -65,9 +66,12 @@ std::string ShortagesText(const Reason& reason) {
 }
 
 std::string TimeText(Time time) {
-  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC",
-                          absl::FromUnixMillis(time.time_since_epoch().count()),
-                          absl::UTCTimeZone());
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(time - day));
+  return absl::StrFormat("%04d-%02u-%02u %02d:%02d:%02d UTC", static_cast<int>(date.year()),
+                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                         clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
 }  // namespace
