@@ -17,7 +17,7 @@ absl::Status FollowUntilEnd(Connection& connection, JobId job,
                             const std::function<bool()>& stopped) {
   bool ended = false;
   while (!ended && !stopped()) {
-    const absl::Status status = connection.WatchJob(job, [&](const JobNews& news) {
+    absl::Status status = connection.WatchJob(job, [&](const JobNews& news) {
       ended = IsTerminalName(news.job.state);
       tell(news);
       return !ended && !stopped();

@@ -1,0 +1,82 @@
+#include "daemon/server.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "daemon/config.h"
+
+namespace muster {
+namespace {
+
+std::string TempDirectory() {
+  std::string path = "/tmp/muster-server.XXXXXX";
+  EXPECT_NE(mkdtemp(path.data()), nullptr);
+  return path;
+}
+
+TEST(ServerTest, AnAddressBeyondLoopbackIsRefusedWithoutKeys) {
+  for (const char* address : {"0.0.0.0:0", "192.0.2.1:7117", "[::]:7117", "node1:7117"}) {
+    const auto server = Server::Start({address}, TlsFiles(), {});
+    ASSERT_FALSE(server.ok()) << address;
+    EXPECT_NE(server.status().message().find("--tls-cert"), std::string::npos) << server.status();
+  }
+}
+
+TEST(ServerTest, KeysGoTogether) {
+  TlsFiles tls;
+  tls.certificate = "/nowhere/cert.pem";
+  const auto server = Server::Start({"0.0.0.0:0"}, tls, {});
+  ASSERT_FALSE(server.ok());
+  EXPECT_NE(server.status().message().find("all three"), std::string::npos) << server.status();
+}
+
+TEST(ServerTest, ASocketPathThatIsTooLongIsRefusedByItsLength) {
+  const auto server = Server::Start({"unix:/tmp/" + std::string(200, 'x')}, TlsFiles(), {});
+  ASSERT_FALSE(server.ok());
+  EXPECT_NE(server.status().message().find("shorter"), std::string::npos) << server.status();
+}
+
+TEST(ServerTest, TheSocketIsForItsOwnerAloneAndGoesWithTheServer) {
+  const std::string path = TempDirectory() + "/c.sock";
+  struct stat info {};
+  {
+    const auto server = Server::Start({"unix:" + path}, TlsFiles(), {});
+    ASSERT_TRUE(server.ok()) << server.status();
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, 0600U);
+  }
+  EXPECT_NE(stat(path.c_str(), &info), 0);
+}
+
+TEST(ServerTest, APortThatIsTakenIsRefused) {
+  const auto first = Server::Start({"127.0.0.1:0"}, TlsFiles(), {});
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_GT((*first)->port(), 0);
+  const std::string address = "127.0.0.1:" + std::to_string((*first)->port());
+  EXPECT_FALSE(Server::Start({address}, TlsFiles(), {}).ok());
+}
+
+TEST(DaemonConfigTest, TheSocketInTheStateDirectoryIsTheDefault) {
+  const char* argv[] = {"musterd", "--state", "/s"};
+  const auto config = ParseConfig(3, argv);
+  ASSERT_TRUE(config.ok());
+  ASSERT_EQ(config->listen.size(), 1U);
+  EXPECT_EQ(config->listen[0], "unix:/s/controller.sock");
+}
+
+TEST(DaemonConfigTest, BadUsageIsOneLine) {
+  for (const char* option : {"--no-such-option", "--ready-fd=x"}) {
+    const char* argv[] = {"musterd", "--state", "/s", option};
+    const auto config = ParseConfig(4, argv);
+    ASSERT_FALSE(config.ok()) << option;
+    EXPECT_EQ(config.status().message().find('\n'), std::string::npos);
+  }
+  const char* argv[] = {"musterd"};
+  EXPECT_FALSE(ParseConfig(1, argv).ok());
+}
+
+}  // namespace
+}  // namespace muster

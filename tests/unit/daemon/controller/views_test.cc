@@ -1,0 +1,87 @@
+#include "daemon/views.h"
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+Job RunningJob() {
+  Job job;
+  job.id = JobId(7);
+  job.submission = JobId(5);
+  job.array_index = 2;
+  JobSpec spec;
+  spec.name = "name";
+  spec.request.tasks = 2;
+  spec.user.name = "someone";
+  job.spec = std::make_shared<const JobSpec>(spec);
+  job.state = JobState::kRunning;
+  Attempt& attempt = job.attempt.emplace();
+  attempt.number = AttemptNumber(1);
+  NodeAllocation part;
+  part.node = NodeId(1);
+  part.name = "node1";
+  part.cpus = CpuSet::Of({0, 1});
+  part.ranks = {RankPlacement{0, CpuSet::Of({0}), NumaSet::Of({0}), {}},
+                RankPlacement{1, CpuSet::Of({1}), NumaSet::Of({0}), {}}};
+  attempt.allocation.nodes.push_back(part);
+  attempt.runs.resize(1);
+  return job;
+}
+
+RankBinding Binding(std::uint32_t rank, BindingVerdict verdict, const std::string& text) {
+  RankBinding binding;
+  binding.step = StepId(1);
+  binding.rank = rank;
+  binding.verdict = verdict;
+  binding.text = text;
+  return binding;
+}
+
+TEST(ViewsTest, AnElementIsCalledByItsArrayAndIndex) {
+  const JobView view = ViewOf(RunningJob(), nullptr);
+  EXPECT_EQ(view.label, "5_2");
+  EXPECT_EQ(view.array_task_id, "2");
+  EXPECT_EQ(view.cpus, 2U);
+  EXPECT_EQ(view.nodes, std::vector<std::string>{"node1"});
+}
+
+TEST(ViewsTest, BindingSaysHowManyRanksWereVerified) {
+  Job job = RunningJob();
+  EXPECT_EQ(BindingText(*job.attempt), "");
+  job.attempt->runs[0].bindings = {Binding(0, BindingVerdict::kVerified, ""),
+                                   Binding(1, BindingVerdict::kVerified, "")};
+  EXPECT_EQ(BindingText(*job.attempt), "verified 2/2");
+}
+
+TEST(ViewsTest, BindingNamesTheRankThatDiffers) {
+  Job job = RunningJob();
+  job.attempt->runs[0].bindings = {Binding(0, BindingVerdict::kVerified, ""),
+                                   Binding(1, BindingVerdict::kDiffers, "cpus 0-1, planned 1")};
+  EXPECT_EQ(BindingText(*job.attempt),
+            "verified 1/2; rank 1 on node1 differs: cpus 0-1, planned 1");
+}
+
+TEST(ViewsTest, BindingOfAPlayedMachineSaysThatItIsNotEnforced) {
+  Job job = RunningJob();
+  job.attempt->runs[0].bindings = {
+      Binding(0, BindingVerdict::kNotEnforced, "the agent plays big.xml")};
+  EXPECT_EQ(BindingText(*job.attempt), "not enforced (the agent plays big.xml)");
+}
+
+TEST(ViewsTest, TheLastViewOfAJobHasItsEnd) {
+  JobEnded end;
+  end.job = JobId(7);
+  end.state = JobState::kFailed;
+  end.status.code = 3;
+  end.text = "why";
+  end.time = Time(Duration(99));
+  const JobView view = ViewOf(RunningJob(), end);
+  EXPECT_EQ(view.state, "FAILED");
+  EXPECT_EQ(view.exit_code, 3);
+  EXPECT_EQ(view.exit_text, "why");
+  EXPECT_EQ(view.end_time, Time(Duration(99)));
+}
+
+}  // namespace
+}  // namespace muster
