@@ -1,6 +1,7 @@
 #include "scheduler/core/agent_turns.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -18,31 +19,43 @@ bool EndsTheOthers(const JobSpec& spec, const RunEnded& ended) {
          ended.status.signal != 0;
 }
 
+// True when every other node's run has ended.
+bool IsLast(const Attempt& attempt, NodeId node) {
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    if (attempt.runs[i].phase != RunPhase::kEnded && attempt.allocation.nodes[i].node != node) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Takes a fact in: the event, and what follows when the job's part on the node, or the job, is
 // over.
 void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Report& report,
               Time now, Turn& turn) {
   turn.events.emplace_back(RunReported{node, report});
-  const auto* ended = std::get_if<RunEnded>(&report.fact);
-  if (ended == nullptr) {
+  const auto* end = std::get_if<RunEnded>(&report.fact);
+  if (end == nullptr) {
+    return;
+  }
+  const Attempt& before = *job.attempt;
+  const bool last = IsLast(before, node);
+  if (!last && (before.ending != EndCause::kNone || !EndsTheOthers(*job.spec, *end))) {
     return;
   }
   Job after = job;
   TakeInReport(*after.attempt, node, report);
-  if (AllEnded(*after.attempt)) {
+  if (last) {
     Outcome outcome = OutcomeOf(*job.spec, *after.attempt);
     turn.events.emplace_back(
         JobEnded{job.id, outcome.state, outcome.status, std::move(outcome.text), now});
     turn.effects.emplace_back(Replan{});
     return;
   }
-  if (after.attempt->ending == EndCause::kNone && EndsTheOthers(*job.spec, *ended)) {
-    turn.events.emplace_back(
-        AttemptEnding{job.id, job.attempt->number, EndCause::kJobEnding, "", now});
-    after.attempt->ending = EndCause::kJobEnding;
-    for (Effect& effect : state.ActionsFor(after)) {
-      turn.effects.push_back(effect);
-    }
+  turn.events.emplace_back(AttemptEnding{job.id, before.number, EndCause::kJobEnding, "", now});
+  after.attempt->ending = EndCause::kJobEnding;
+  for (Effect& effect : state.ActionsFor(after)) {
+    turn.effects.push_back(effect);
   }
 }
 
@@ -101,6 +114,38 @@ void Reconcile(const ClusterState& state, NodeId node, const Node* before,
   }
 }
 
+// True when the state, too, has the attempt under way on the node.
+bool RunsHere(const ClusterState& state, const KnownAttempt& known, NodeId node) {
+  const Job* job = state.FindJob(known.job);
+  if (job == nullptr || !job->attempt.has_value() || job->attempt->number != known.attempt) {
+    return false;
+  }
+  const std::optional<std::size_t> run = RunOn(*job->attempt, node);
+  return run.has_value() && job->attempt->runs[*run].phase != RunPhase::kEnded;
+}
+
+const QuarantinedAttempt* FindQuarantined(const Node& node, JobId job, AttemptNumber attempt) {
+  const auto found = std::find_if(node.quarantined.begin(), node.quarantined.end(),
+                                  [&](const QuarantinedAttempt& other) {
+                                    return other.job == job && other.attempt == attempt;
+                                  });
+  return found == node.quarantined.end() ? nullptr : &*found;
+}
+
+// What an unknown attempt holds, as far as this machine can hold it: the agent's word is not
+// trusted further.
+NodeAllocation Bounded(NodeId node, const Registration& registration, NodeAllocation allocation) {
+  const Machine& machine = registration.machine;
+  allocation.node = node;
+  allocation.name = registration.name;
+  allocation.cpus &= AllCpus(machine);
+  allocation.memory = std::min(allocation.memory, machine.memory);
+  std::erase_if(allocation.gpus,
+                [&](const GpuGrant& grant) { return grant.gpu >= machine.gpus.size(); });
+  allocation.ranks.clear();
+  return allocation;
+}
+
 // Attempts that the state does not know are kept and counted; those that are gone are let go.
 void Quarantine(const ClusterState& state, NodeId node, const Node* before,
                 const Registration& registration, Time now, Turn& turn) {
@@ -112,21 +157,18 @@ void Quarantine(const ClusterState& state, NodeId node, const Node* before,
       }
     }
   }
+  std::set<std::pair<JobId, AttemptNumber>> seen;
   for (const KnownAttempt& known : registration.attempts) {
-    const Job* job = state.FindJob(known.job);
-    const bool ours = job != nullptr && job->attempt.has_value() &&
-                      job->attempt->number == known.attempt &&
-                      RunOn(*job->attempt, node).has_value();
     const bool already =
-        before != nullptr && std::any_of(before->quarantined.begin(), before->quarantined.end(),
-                                         [&](const QuarantinedAttempt& attempt) {
-                                           return attempt.job == known.job &&
-                                                  attempt.attempt == known.attempt;
-                                         });
-    if (!ours && !already && !known.ended) {
-      turn.events.emplace_back(AttemptQuarantined{
-          node, QuarantinedAttempt{known.job, known.attempt, known.allocation}, false, now});
+        !seen.emplace(known.job, known.attempt).second ||
+        (before != nullptr && FindQuarantined(*before, known.job, known.attempt) != nullptr);
+    if (already || known.ended || RunsHere(state, known, node)) {
+      continue;
     }
+    turn.events.emplace_back(AttemptQuarantined{
+        node,
+        QuarantinedAttempt{known.job, known.attempt, Bounded(node, registration, known.allocation)},
+        false, now});
   }
 }
 
@@ -135,11 +177,8 @@ void Quarantine(const ClusterState& state, NodeId node, const Node* before,
 Turn ReportOfUnknown(const Node& node, const TakeReport& input, Time now) {
   Turn turn;
   const Report& report = input.report;
-  const auto found = std::find_if(
-      node.quarantined.begin(), node.quarantined.end(), [&](const QuarantinedAttempt& attempt) {
-        return attempt.job == report.job && attempt.attempt == report.attempt;
-      });
-  if (found != node.quarantined.end() && std::holds_alternative<RunEnded>(report.fact)) {
+  const QuarantinedAttempt* found = FindQuarantined(node, report.job, report.attempt);
+  if (found != nullptr && std::holds_alternative<RunEnded>(report.fact)) {
     turn.events.emplace_back(AttemptQuarantined{node.id, *found, true, now});
     turn.effects.emplace_back(Replan{});
   }
@@ -147,12 +186,50 @@ Turn ReportOfUnknown(const Node& node, const TakeReport& input, Time now) {
   return turn;
 }
 
+constexpr std::size_t kNodeNameBytesMax = 255;
+
+// What the rest of the core relies on: a machine's numbers are in range and no thread is in two
+// cores.
+absl::Status CheckRegistration(const Registration& registration) {
+  const std::string& name = registration.name;
+  if (name.empty() || name.size() > kNodeNameBytesMax ||
+      std::any_of(name.begin(), name.end(), [](char c) { return c <= 0x20 || c == 0x7f; })) {
+    return absl::InvalidArgumentError(
+        "--name: a node's name has 1 to 255 printable characters and no space");
+  }
+  const auto bad = [&](const char* what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node ", name, ": ", what, "; check its --topology"));
+  };
+  const Machine& machine = registration.machine;
+  CpuSet seen;
+  for (const Core& core : machine.cores) {
+    if (core.cpus.Empty() || seen.Meets(core.cpus)) {
+      return bad("a core without threads, or a thread in two cores");
+    }
+    seen |= core.cpus;
+  }
+  if (machine.cores.empty()) {
+    return bad("no cores");
+  }
+  for (const NumaNode& numa : machine.numa_nodes) {
+    if (numa.os_index >= Bits::kLimit) {
+      return bad("a memory node numbered 65536 or higher");
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Turn On(const ClusterState& state, const RegisterAgent& input, Time now, const PolicyConfig&) {
   const Registration& registration = input.registration;
-  const Node* before = state.FindNode(registration.name);
   Turn turn;
+  turn.status = CheckRegistration(registration);
+  if (!turn.status.ok()) {
+    return turn;
+  }
+  const Node* before = state.FindNode(registration.name);
   if (before != nullptr && before->connected && before->instance != registration.instance) {
     turn.status = absl::AlreadyExistsError(
         absl::StrCat("node ", registration.name, ": another agent of that name is connected; ",
@@ -196,11 +273,12 @@ Turn On(const ClusterState& state, const TakeReport& input, Time now, const Poli
   const Report& report = input.report;
   const Job* job = state.FindJob(report.job);
   if (job == nullptr || !job->attempt.has_value() || job->attempt->number != report.attempt ||
-      !RunOn(*job->attempt, node->id).has_value()) {
+      !RunOn(*job->attempt, node->id).has_value() ||
+      FindQuarantined(*node, report.job, report.attempt) != nullptr) {
     return ReportOfUnknown(*node, input, now);
   }
   const NodeRun& run = job->attempt->runs[*RunOn(*job->attempt, node->id)];
-  if (report.index > run.reported + 1) {
+  if (run.phase != RunPhase::kEnded && report.index > run.reported + 1) {
     turn.status = absl::OutOfRangeError(absl::StrCat(
         "job ", ToString(job->id), ": report ", report.index, " came before ", run.reported + 1));
     return turn;

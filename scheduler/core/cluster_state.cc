@@ -19,10 +19,6 @@ ClusterState::ClusterState(StateImage image)
       next_job_(image.next_job),
       next_node_(image.next_node) {
   for (Node& node : image.nodes) {
-    node.taken = NodeUse();
-    for (const QuarantinedAttempt& attempt : node.quarantined) {
-      AddUse(node.taken, *node.machine, attempt.allocation);
-    }
     node_names_[node.name] = node.id;
     nodes_.emplace(node.id, std::move(node));
   }
@@ -32,9 +28,15 @@ ClusterState::ClusterState(StateImage image)
       pending_.insert(job.id);
     }
     if (job.attempt.has_value()) {
-      Take(job, job.attempt->allocation);
+      NoteHolder(job, job.attempt->allocation);
     }
     jobs_.emplace(job.id, std::move(job));
+  }
+  for (auto& [id, node] : nodes_) {
+    node.taken = UseOf(node);
+    for (const QuarantinedAttempt& attempt : node.quarantined) {
+      UseUp(attempt);
+    }
   }
   for (TokenOwner& owner : image.tokens) {
     Remember(std::move(owner));
@@ -60,6 +62,11 @@ void ClusterState::On(const EpochBegan& event) {
 void ClusterState::On(const JobSubmitted& event) {
   MUSTER_CHECK(event.first == next_job_ && event.count > 0);
   const auto spec = std::make_shared<const JobSpec>(event.spec);
+  std::vector<std::uint32_t> indices;
+  if (spec->array.has_value()) {
+    ForEachElement(*spec->array, [&](std::uint32_t index) { indices.push_back(index); });
+    MUSTER_CHECK(indices.size() == event.count);
+  }
   for (std::uint32_t i = 0; i < event.count; ++i) {
     Job job;
     job.id = JobId(event.first.value() + i);
@@ -68,7 +75,7 @@ void ClusterState::On(const JobSubmitted& event) {
     job.held = spec->held;
     job.submitted = event.time;
     if (spec->array.has_value()) {
-      job.array_index = ElementIndexAt(*spec->array, i);
+      job.array_index = indices[i];
     }
     pending_.insert(pending_.end(), job.id);
     jobs_.emplace_hint(jobs_.end(), job.id, std::move(job));
@@ -156,6 +163,7 @@ void ClusterState::On(const NodeRegistered& event) {
   node.boot_id = event.registration.boot_id;
   if (node.machine == nullptr || *node.machine != event.registration.machine) {
     node.machine = std::make_shared<const Machine>(event.registration.machine);
+    node.taken = UseOf(node);
   }
   node.connected = true;
   node.changed = event.time;
@@ -181,13 +189,13 @@ void ClusterState::On(const AttemptQuarantined& event) {
   if (event.over) {
     const auto found = std::find_if(node.quarantined.begin(), node.quarantined.end(), same);
     MUSTER_CHECK(found != node.quarantined.end());
-    SubtractUse(node.taken, found->allocation);
     node.quarantined.erase(found);
+    node.taken = UseOf(node);
     return;
   }
-  AddUse(node.taken, *node.machine, event.attempt.allocation);
+  CoverUse(node.taken, *node.machine, event.attempt.allocation);
   node.quarantined.push_back(event.attempt);
-  next_job_ = std::max(next_job_, event.attempt.job.Next());
+  UseUp(event.attempt);
 }
 
 const Job* ClusterState::FindJob(JobId id) const {
@@ -287,6 +295,12 @@ void ClusterState::Take(const Job& job, const Allocation& allocation) {
   for (const NodeAllocation& part : allocation.nodes) {
     Node& node = MustNode(part.node);
     AddUse(node.taken, *node.machine, part);
+  }
+  NoteHolder(job, allocation);
+}
+
+void ClusterState::NoteHolder(const Job& job, const Allocation& allocation) {
+  for (const NodeAllocation& part : allocation.nodes) {
     jobs_on_[part.node].insert(job.id);
   }
   if (job.spec->array.has_value() && job.spec->array->max_running > 0) {
@@ -296,13 +310,43 @@ void ClusterState::Take(const Job& job, const Allocation& allocation) {
 
 void ClusterState::Free(const Job& job, const Allocation& allocation) {
   for (const NodeAllocation& part : allocation.nodes) {
-    SubtractUse(MustNode(part.node).taken, part);
-    jobs_on_[part.node].erase(job.id);
+    Node& node = MustNode(part.node);
+    const auto holders = jobs_on_.find(part.node);
+    holders->second.erase(job.id);
+    if (holders->second.empty()) {
+      jobs_on_.erase(holders);
+    }
+    if (node.quarantined.empty()) {
+      SubtractUse(node.taken, part);
+    } else {
+      node.taken = UseOf(node);  // a quarantined attempt may hold some of the same threads
+    }
   }
   const auto running = array_running_.find(job.submission);
   if (running != array_running_.end() && --running->second == 0) {
     array_running_.erase(running);
   }
+}
+
+void ClusterState::UseUp(const QuarantinedAttempt& attempt) {
+  next_job_ = std::max(next_job_, attempt.job.Next());
+  const auto job = jobs_.find(attempt.job);
+  if (job != jobs_.end()) {
+    job->second.last_attempt = std::max(job->second.last_attempt, attempt.attempt);
+  }
+}
+
+NodeUse ClusterState::UseOf(const Node& node) const {
+  NodeUse use;
+  use.gpus.resize(node.machine->gpus.size());
+  for (const JobId id : JobsOn(node.id)) {
+    const Attempt& attempt = *FindJob(id)->attempt;
+    CoverUse(use, *node.machine, attempt.allocation.nodes[*RunOn(attempt, node.id)]);
+  }
+  for (const QuarantinedAttempt& attempt : node.quarantined) {
+    CoverUse(use, *node.machine, attempt.allocation);
+  }
+  return use;
 }
 
 void ClusterState::Remember(TokenOwner owner) {

@@ -81,8 +81,13 @@ class ClusterState {
   Node& MustNode(NodeId id);
   void Change(Job& job, JobChange change, JobState to);
   void Take(const Job& job, const Allocation& allocation);
+  void NoteHolder(const Job& job, const Allocation& allocation);
   void Free(const Job& job, const Allocation& allocation);
+  // What is taken of the node, from its jobs and its quarantined attempts.
+  [[nodiscard]] NodeUse UseOf(const Node& node) const;
   void Remember(TokenOwner owner);
+  // The ids of an attempt that nobody here started are never given out again.
+  void UseUp(const QuarantinedAttempt& attempt);
 
   Version version_;
   Epoch epoch_;
@@ -109,6 +114,9 @@ bool AllEnded(const Attempt& attempt);
 // Adds to, and takes from, what is taken of a node. REQUIRES: what is added is free, what is freed
 // is taken.
 void AddUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocation);
+// The same where what is added may be taken already: threads count once, a GPU is at most whole.
+// For what agents say of attempts that nobody here planned.
+void CoverUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocation);
 void SubtractUse(NodeUse& use, const NodeAllocation& allocation);
 
 }  // namespace muster

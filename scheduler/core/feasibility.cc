@@ -1,6 +1,8 @@
 #include "scheduler/core/feasibility.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "scheduler/core/placement.h"
 #include "scheduler/core/span.h"
@@ -8,12 +10,8 @@
 namespace muster {
 namespace {
 
-// The tasks that a node must be able to take for the job to start: all that one of its nodes must
-// hold when the job spreads over as many nodes as it may.
+// A node's share of the job when it spreads over as many nodes as it may.
 std::uint32_t TasksPerNode(const ResourceRequest& request) {
-  if (request.tasks_per_node > 0) {
-    return std::min(request.tasks_per_node, request.tasks);
-  }
   return (request.tasks + request.max_nodes - 1) / request.max_nodes;
 }
 
@@ -31,6 +29,25 @@ void Count(std::vector<Shortage>& counted, const Shortage& shortage) {
   }
   found->nodes += shortage.nodes;
   found->available = std::max(found->available, shortage.available);
+}
+
+// What the nodes that take their share still lack together: nodes, or room for all tasks.
+void CountTogether(std::vector<std::uint32_t> room, bool no_nodes, const ResourceRequest& request,
+                   Reason& reason) {
+  const auto able = static_cast<std::uint32_t>(room.size());
+  if ((able > 0 || no_nodes) && able < request.min_nodes) {
+    reason.shortages.push_back(Shortage{ShortageKind::kNodes, 0, request.min_nodes, able});
+    return;
+  }
+  if (able == 0) {
+    return;
+  }
+  std::sort(room.begin(), room.end(), std::greater<>());
+  std::uint64_t tasks = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(able, request.max_nodes); ++i) {
+    tasks += room[i];
+  }
+  reason.shortages.push_back(Shortage{ShortageKind::kTasks, able, request.tasks, tasks});
 }
 
 bool FitsSomehow(const std::vector<NodePicture>& nodes, const ResourceRequest& request,
@@ -52,9 +69,9 @@ std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest
   if (PlaceOnNode(node, request, tasks).tasks >= tasks) {
     return {};
   }
-  const std::uint32_t cores =
-      request.exclusive ? static_cast<std::uint32_t>(machine.cores.size())
-                        : CoresPerTask(machine, request) * (request.overcommit ? 1 : tasks);
+  const std::uint64_t cores = request.exclusive ? machine.cores.size()
+                                                : std::uint64_t{CoresPerTask(machine, request)} *
+                                                      (request.overcommit ? 1 : tasks);
   const std::uint32_t free_cores = FreeCores(node);
   if (free_cores < cores) {
     return {Shortage{ShortageKind::kCores, 1, cores, free_cores}};
@@ -62,10 +79,20 @@ std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest
   const std::uint32_t gpus = GpusOnNode(request, tasks);
   const GpuRequest& kind =
       request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
+  if (gpus > 0 &&
+      std::none_of(machine.gpus.begin(), machine.gpus.end(),
+                   [&](const Gpu& gpu) { return IsOfType(gpu, kind.type); }) &&
+      !machine.gpus.empty()) {
+    return {Shortage{ShortageKind::kGpuType, 1, gpus, 0}};
+  }
   if (gpus > 0 && FreeGpus(node, kind) < gpus) {
     return {Shortage{ShortageKind::kGpus, 1, gpus, FreeGpus(node, kind)}};
   }
-  const Bytes memory = MemoryOnNode(machine, request, tasks, request.cpus_per_task * tasks);
+  const std::uint64_t cpus =
+      cores * AllCpus(machine).Count() / std::max<std::size_t>(machine.cores.size(), 1);
+  const Bytes memory = MemoryOnNode(
+      machine, request, tasks,
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(cpus, AllCpus(machine).Count())));
   const Bytes free = machine.memory - std::min(node.taken.memory, machine.memory);
   if (free < memory) {
     return {Shortage{ShortageKind::kMemory, 1, memory.value(), free.value()}};
@@ -85,7 +112,7 @@ Reason WhyNotNow(const std::vector<NodePicture>& nodes, const ResourceRequest& r
   } else {
     reason.kind = ReasonKind::kResources;
   }
-  std::uint32_t able = 0;
+  std::vector<std::uint32_t> room;  // tasks that each node without a shortage can take
   for (const NodePicture& node : nodes) {
     NodePicture looked_at = node;
     if (reason.kind == ReasonKind::kBadConstraints) {
@@ -97,13 +124,13 @@ Reason WhyNotNow(const std::vector<NodePicture>& nodes, const ResourceRequest& r
     for (const Shortage& shortage : shortages) {
       Count(reason.shortages, shortage);
     }
-    able += shortages.empty() ? 1 : 0;
+    if (shortages.empty()) {
+      const std::uint32_t limit =
+          request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+      room.push_back(PlaceOnNode(looked_at, request, limit).tasks);
+    }
   }
-  if (able > 0 || nodes.empty()) {
-    const std::uint32_t needed = std::max(
-        request.min_nodes, (request.tasks + TasksPerNode(request) - 1) / TasksPerNode(request));
-    reason.shortages.push_back(Shortage{ShortageKind::kNodes, 0, needed, able});
-  }
+  CountTogether(std::move(room), nodes.empty(), request, reason);
   return reason;
 }
 

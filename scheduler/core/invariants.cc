@@ -10,6 +10,13 @@ namespace {
 
 using Problem = std::optional<std::string>;
 
+bool HasGpus(const NodeAllocation& part, const RankPlacement& rank) {
+  return std::all_of(rank.gpus.begin(), rank.gpus.end(), [&](std::uint32_t gpu) {
+    return std::any_of(part.gpus.begin(), part.gpus.end(),
+                       [&](const GpuGrant& grant) { return grant.gpu == gpu; });
+  });
+}
+
 Problem CheckRanks(const Job& job) {
   std::uint32_t next = 0;
   for (const NodeAllocation& part : job.attempt->allocation.nodes) {
@@ -17,9 +24,10 @@ Problem CheckRanks(const Job& job) {
       if (rank.rank != next++) {
         return absl::StrCat("job ", ToString(job.id), ": ranks are not numbered in order");
       }
-      if (!part.cpus.Includes(rank.cpus) || rank.cpus.Empty()) {
+      if (!part.cpus.Includes(rank.cpus) || rank.cpus.Empty() ||
+          !part.mem_nodes.Includes(rank.mem_nodes) || !HasGpus(part, rank)) {
         return absl::StrCat("job ", ToString(job.id), ": rank ", rank.rank,
-                            " has threads outside its node's part");
+                            " has threads, memory nodes or GPUs outside its node's part");
       }
     }
   }
@@ -57,6 +65,9 @@ Problem Add(const ClusterState& state, const std::string& holder, const NodeAllo
   if (node == nullptr) {
     return absl::StrCat(holder, ": is on a node that does not exist");
   }
+  if (part.cpus.Empty()) {
+    return absl::StrCat(holder, ": holds no thread of ", node->name);
+  }
   NodeUse& use = taken[part.node];
   if (use.cpus.Meets(part.cpus)) {
     return absl::StrCat(holder, ": shares threads ", (use.cpus & part.cpus).ToList(), " of ",
@@ -64,14 +75,35 @@ Problem Add(const ClusterState& state, const std::string& holder, const NodeAllo
   }
   use.gpus.resize(std::max(use.gpus.size(), node->taken.gpus.size()));
   for (const GpuGrant& grant : part.gpus) {
-    use.gpus.resize(std::max<std::size_t>(use.gpus.size(), grant.gpu + 1));
-    use.gpus[grant.gpu] += grant.share;
-    if (use.gpus[grant.gpu] > kWholeGpu) {
+    if (grant.gpu >= use.gpus.size()) {
+      return absl::StrCat(holder, ": holds GPU ", grant.gpu, " of ", node->name,
+                          ", which does not count it as taken");
+    }
+    if (use.gpus[grant.gpu] + grant.share > kWholeGpu) {
       return absl::StrCat(holder, ": shares GPU ", grant.gpu, " of ", node->name);
     }
   }
-  use.cpus |= part.cpus;
-  use.memory += part.memory;
+  CoverUse(use, *node->machine, part);
+  return std::nullopt;
+}
+
+// A waiting job for each entry of the queue, and the running elements of each array counted right.
+Problem CheckIndexes(const ClusterState& state) {
+  std::map<JobId, std::uint32_t> running;
+  std::size_t waiting = 0;
+  for (const auto& [id, job] : state.jobs()) {
+    waiting += job.state == JobState::kPending ? 1 : 0;
+    if (job.attempt.has_value() && job.spec->array.has_value() &&
+        job.spec->array->max_running > 0) {
+      ++running[job.submission];
+    }
+  }
+  if (state.pending().size() != waiting) {
+    return absl::StrCat("the queue has ", state.pending().size(), " jobs, ", waiting, " wait");
+  }
+  if (running != state.array_running()) {
+    return std::string("the running elements of an array are counted wrongly");
+  }
   return std::nullopt;
 }
 
@@ -101,15 +133,19 @@ std::optional<std::string> BrokenInvariant(const ClusterState& state) {
   }
   for (const auto& [id, node] : state.nodes()) {
     for (const QuarantinedAttempt& attempt : node.quarantined) {
-      if (Problem problem = Add(state, "a quarantined attempt", attempt.allocation, taken)) {
-        return problem;
+      if (attempt.allocation.node != id) {
+        return absl::StrCat("node ", node.name, ": quarantines an attempt of another node");
       }
+      CoverUse(taken[id], *node.machine, attempt.allocation);
+    }
+    if (node.id != id || id >= state.next_node()) {
+      return absl::StrCat("node ", node.name, ": has an id that was never given out");
     }
     if (!SameUse(taken[id], node.taken)) {
       return absl::StrCat("node ", node.name, ": what is taken is not the sum over its jobs");
     }
   }
-  return std::nullopt;
+  return CheckIndexes(state);
 }
 
 }  // namespace muster

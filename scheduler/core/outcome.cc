@@ -1,6 +1,7 @@
 #include "scheduler/core/outcome.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
@@ -8,28 +9,20 @@
 namespace muster {
 namespace {
 
-// What went wrong on a node, worst first; what a node says of itself alone.
-std::optional<JobState> StateOf(EndCause cause) {
-  switch (cause) {
-    case EndCause::kNodeRebooted:
-    case EndCause::kNodeLostRecord:
-      return JobState::kNodeFail;
-    case EndCause::kOutOfMemory:
-      return JobState::kOutOfMemory;
-    case EndCause::kTimeLimit:
-      return JobState::kTimeout;
-    case EndCause::kLaunchFailed:
-    case EndCause::kLostSupervisor:
-      return JobState::kFailed;
-    case EndCause::kNone:
-    case EndCause::kExited:
-    case EndCause::kCancelled:
-    case EndCause::kNeverStarted:
-    case EndCause::kJobEnding:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
+// What a node says went wrong there; the worst of all nodes decides.
+struct Failure {
+  EndCause cause;
+  JobState state;
+};
+constexpr auto kFailures = std::to_array<Failure>({
+    // worst first
+    {EndCause::kNodeRebooted, JobState::kNodeFail},
+    {EndCause::kNodeLostRecord, JobState::kNodeFail},
+    {EndCause::kOutOfMemory, JobState::kOutOfMemory},
+    {EndCause::kTimeLimit, JobState::kTimeout},
+    {EndCause::kLaunchFailed, JobState::kFailed},
+    {EndCause::kLostSupervisor, JobState::kFailed},
+});
 
 const char* TextOf(EndCause cause) {
   switch (cause) {
@@ -50,42 +43,54 @@ const char* TextOf(EndCause cause) {
   }
 }
 
-// A batch job ends as its script did; a run job as the first rank that failed.
-const NodeRun& Deciding(const JobSpec& spec, const Attempt& attempt) {
-  if (spec.kind == JobKind::kRun) {
-    for (const NodeRun& run : attempt.runs) {
-      if (!run.status.success()) {
-        return run;
-      }
-    }
+// A batch job ends as its script did. A run job ends as the first node whose ranks failed by
+// themselves; where none did, as the first that did not end in order.
+std::size_t Deciding(const JobSpec& spec, const Attempt& attempt) {
+  if (spec.kind != JobKind::kRun) {
+    return 0;
   }
-  return attempt.runs.front();
+  const auto first = [&](auto&& matches) {
+    return static_cast<std::size_t>(
+        std::find_if(attempt.runs.begin(), attempt.runs.end(), matches) - attempt.runs.begin());
+  };
+  const std::size_t failed = first(
+      [](const NodeRun& run) { return run.cause == EndCause::kExited && !run.status.success(); });
+  if (failed < attempt.runs.size()) {
+    return failed;
+  }
+  const std::size_t cut_short = first(
+      [](const NodeRun& run) { return run.cause != EndCause::kExited || !run.status.success(); });
+  return cut_short < attempt.runs.size() ? cut_short : 0;
+}
+
+std::string Sentence(const std::string& node, const NodeRun& run) {
+  return absl::StrCat(node, ": ", run.text.empty() ? TextOf(run.cause) : run.text);
 }
 
 }  // namespace
 
 Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
   MUSTER_CHECK(!attempt.runs.empty());
-  const NodeRun& deciding = Deciding(spec, attempt);
-  Outcome outcome;
-  outcome.status = deciding.status;
-  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
-    const NodeRun& run = attempt.runs[i];
-    if (const std::optional<JobState> state = StateOf(run.cause)) {
-      outcome.state = *state;
-      outcome.status = run.status;
-      outcome.text = absl::StrCat(attempt.allocation.nodes[i].name, ": ",
-                                  run.text.empty() ? TextOf(run.cause) : run.text);
-      return outcome;
+  for (const Failure& failure : kFailures) {
+    for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+      const NodeRun& run = attempt.runs[i];
+      if (run.cause == failure.cause) {
+        return Outcome{failure.state, run.status, Sentence(attempt.allocation.nodes[i].name, run)};
+      }
     }
   }
-  if (attempt.ending == EndCause::kCancelled && deciding.cause != EndCause::kExited) {
+  const std::size_t deciding = Deciding(spec, attempt);
+  const NodeRun& run = attempt.runs[deciding];
+  Outcome outcome{JobState::kFailed, run.status, run.text};
+  if (run.cause == EndCause::kExited) {
+    outcome.state = run.status.success() ? JobState::kCompleted : JobState::kFailed;
+  } else if (attempt.ending == EndCause::kCancelled || run.cause == EndCause::kCancelled) {
     outcome.state = JobState::kCancelled;
     outcome.text = attempt.ending_text;
-    return outcome;
+  } else {
+    outcome.text = absl::StrCat(attempt.allocation.nodes[deciding].name,
+                                ": was ended before its work was done");
   }
-  outcome.state = outcome.status.success() ? JobState::kCompleted : JobState::kFailed;
-  outcome.text = deciding.text;
   return outcome;
 }
 

@@ -1,6 +1,7 @@
 #include "scheduler/core/placement.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,25 @@ char Lower(char c) {
 
 bool IsGpuFree(const NodePicture& node, std::size_t gpu) {
   return gpu >= node.taken.gpus.size() || node.taken.gpus[gpu].zero();
+}
+
+std::uint64_t SaturatingProduct(std::uint64_t a, std::uint64_t b) {
+  return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+std::uint32_t ThreadsPerCore(const Machine& machine) {
+  return machine.cores.empty() ? 1 : std::max(machine.cores.front().cpus.Count(), 1U);
+}
+
+// Hardware threads that one task takes with its whole cores.
+std::uint64_t ThreadsPerTask(const Machine& machine, const ResourceRequest& request) {
+  return std::uint64_t{CoresPerTask(machine, request)} * ThreadsPerCore(machine);
+}
+
+// A job that says nothing gets the share of the memory that its threads are of the node's.
+std::uint64_t MemoryShare(const Machine& machine, std::uint64_t threads) {
+  const std::uint64_t all = std::max(AllCpus(machine).Count(), 1U);
+  return machine.memory.value() / all * std::min(threads, all);
 }
 
 // What is free in one NUMA node (or, last, in none).
@@ -100,7 +120,14 @@ class NodePlacer {
     if (!request_.memory_per_node.zero()) {
       return request_.memory_per_node <= free ? UINT32_MAX : 0;
     }
-    const std::uint64_t per_task = request_.memory_per_cpu.value() * request_.cpus_per_task;
+    std::uint64_t per_task =
+        SaturatingProduct(request_.memory_per_cpu.value(), request_.cpus_per_task);
+    if (request_.memory_per_cpu.zero()) {
+      per_task = MemoryShare(machine_, ThreadsPerTask(machine_, request_));
+      if (request_.overcommit) {  // all tasks share the threads, and the memory, of one
+        return per_task <= free.value() ? UINT32_MAX : 0;
+      }
+    }
     return per_task == 0 ? UINT32_MAX
                          : static_cast<std::uint32_t>(
                                std::min<std::uint64_t>(free.value() / per_task, UINT32_MAX));
@@ -182,6 +209,9 @@ class NodePlacer {
   bool PlaceNext(std::uint32_t remaining, Placed& placed) {
     if (request_.overcommit && placed.tasks > 0) {
       for (std::uint32_t i = 0; i < remaining; ++i) {
+        if (GpusLeft() < request_.gpus_per_task.count) {
+          return false;
+        }
         RankPlacement rank = placed.allocation.ranks.front();
         rank.rank = placed.tasks++;
         rank.gpus = TakeGpus(std::nullopt);
@@ -189,7 +219,7 @@ class NodePlacer {
       }
       return true;
     }
-    const std::optional<std::size_t> domain = ChooseDomain(remaining);
+    const std::optional<std::size_t> domain = ChooseDomain(request_.overcommit ? 1 : remaining);
     const std::uint32_t tasks = !domain.has_value() || request_.overcommit
                                     ? 1
                                     : std::min(remaining, Capacity(domains_[*domain]));
@@ -218,6 +248,14 @@ class NodePlacer {
     placed.allocation.ranks.push_back(std::move(rank));
     ++placed.tasks;
     return true;
+  }
+
+  [[nodiscard]] std::size_t GpusLeft() const {
+    std::size_t gpus = 0;
+    for (const Domain& domain : domains_) {
+      gpus += domain.gpus.size();
+    }
+    return gpus;
   }
 
   [[nodiscard]] bool HasRoom(std::optional<std::size_t> only) const {
@@ -304,9 +342,8 @@ class NodePlacer {
       allocation.cpus = AllCpus(machine_);
       allocation.mem_nodes = AllMemoryNodes();
       allocation.memory = machine_.memory;
-      for (const Domain& domain : domains_) {
-        gpus.insert(gpus.end(), domain.gpus.begin(), domain.gpus.end());
-      }
+      gpus.resize(machine_.gpus.size());
+      std::iota(gpus.begin(), gpus.end(), 0U);
     }
     std::sort(gpus.begin(), gpus.end());
     for (std::uint32_t gpu : gpus) {
@@ -321,7 +358,7 @@ class NodePlacer {
     const std::size_t gpus = node_gpus_.size();
     for (std::size_t i = 0; i < ranks && gpus > 0; ++i) {
       if (gpus < ranks) {
-        allocation.ranks[i].gpus = {node_gpus_[i % gpus]};
+        allocation.ranks[i].gpus = {node_gpus_[i * gpus / ranks]};
         continue;
       }
       for (std::size_t k = i * gpus / ranks; k < (i + 1) * gpus / ranks; ++k) {
@@ -351,9 +388,8 @@ std::uint32_t FreeCores(const NodePicture& node) {
 }
 
 std::uint32_t CoresPerTask(const Machine& machine, const ResourceRequest& request) {
-  const std::uint32_t threads =
-      machine.cores.empty() ? 1 : std::max(machine.cores.front().cpus.Count(), 1U);
-  return (request.cpus_per_task + threads - 1) / threads;
+  const std::uint64_t threads = ThreadsPerCore(machine);
+  return static_cast<std::uint32_t>((request.cpus_per_task + threads - 1) / threads);
 }
 
 Bytes MemoryOnNode(const Machine& machine, const ResourceRequest& request, std::uint32_t tasks,
@@ -362,10 +398,10 @@ Bytes MemoryOnNode(const Machine& machine, const ResourceRequest& request, std::
     return request.memory_per_node;
   }
   if (!request.memory_per_cpu.zero()) {
-    return request.memory_per_cpu * request.cpus_per_task * tasks;
+    return Bytes(SaturatingProduct(request.memory_per_cpu.value(),
+                                   std::uint64_t{request.cpus_per_task} * tasks));
   }
-  const std::uint64_t all = std::max(AllCpus(machine).Count(), 1U);
-  return Bytes(machine.memory.value() / all * cpus);
+  return Bytes(MemoryShare(machine, cpus));
 }
 
 std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request) {
@@ -379,7 +415,9 @@ std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request) {
 }
 
 std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks) {
-  return request.gpus_per_node.count + request.gpus_per_task.count * tasks;
+  const std::uint64_t gpus =
+      request.gpus_per_node.count + std::uint64_t{request.gpus_per_task.count} * tasks;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(gpus, UINT32_MAX));
 }
 
 bool IsOfType(const Gpu& gpu, const std::string& type) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -40,8 +41,12 @@ class Pass {
     if (std::optional<Reason> reason = NotEligible(job)) {
       return reason;
     }
+    const std::uint64_t shape = Fingerprint().Add(job.spec->request).value();
+    if (const auto known = unfit_.find(shape); known != unfit_.end()) {
+      return known->second;
+    }
     if (blocker_.valid()) {
-      return Behind(job);
+      return Behind(job, shape);
     }
     std::optional<Allocation> place = PlaceJob(nodes_, job.spec->request, ClusterView::kAsIs);
     if (!place.has_value()) {
@@ -49,6 +54,8 @@ class Pass {
       if (reason.kind == ReasonKind::kResources) {
         blocker_ = job.id;
         ahead_ = 1;
+      } else {
+        unfit_.emplace(shape, reason);
       }
       return reason;
     }
@@ -61,6 +68,10 @@ class Pass {
     Reason reason;
     if (job.held) {
       reason.kind = ReasonKind::kJobHeldUser;
+      return reason;
+    }
+    if (job.quarantined) {
+      reason.kind = ReasonKind::kCleaning;
       return reason;
     }
     if (job.spec->begin > snapshot_.now) {
@@ -79,18 +90,10 @@ class Pass {
   }
 
   // Somebody before it waits; a job that can never start says that instead.
-  Reason Behind(const WaitingJob& job) {
-    const std::uint64_t shape = Fingerprint().Add(job.spec->request).value();
-    auto known = never_.find(shape);
-    if (known == never_.end()) {
-      std::optional<Reason> never;
-      if (!PlaceJob(nodes_, job.spec->request, ClusterView::kEmptyAll).has_value()) {
-        never = WhyNotNow(nodes_, job.spec->request);
-      }
-      known = never_.emplace(shape, std::move(never)).first;
-    }
-    if (known->second.has_value()) {
-      return *known->second;
+  Reason Behind(const WaitingJob& job, std::uint64_t shape) {
+    if (fitting_.insert(shape).second &&
+        !PlaceJob(nodes_, job.spec->request, ClusterView::kEmptyAll).has_value()) {
+      return unfit_.emplace(shape, WhyNotNow(nodes_, job.spec->request)).first->second;
     }
     Reason reason;
     reason.kind = ReasonKind::kPriority;
@@ -116,7 +119,10 @@ class Pass {
   const Snapshot& snapshot_;
   std::vector<NodePicture> nodes_;
   std::map<JobId, std::uint32_t> running_;
-  std::map<std::uint64_t, std::optional<Reason>> never_;  // by the request's fingerprint
+  // By the request's fingerprint: what cannot start in this pass whoever waits before it, since
+  // nodes only fill up; and what could on an empty cluster.
+  std::map<std::uint64_t, Reason> unfit_;
+  std::set<std::uint64_t> fitting_;
   JobId blocker_;
   std::uint32_t ahead_ = 0;
   Plan plan_;

@@ -1,25 +1,39 @@
 #include "scheduler/core/snapshot_builder.h"
 
 #include <algorithm>
+#include <set>
 
 #include "scheduler/core/queue_order.h"
 
 namespace muster {
 
+std::vector<NodePicture> PicturesOf(const ClusterState& state) {
+  std::vector<NodePicture> pictures;
+  pictures.reserve(state.nodes().size());
+  for (const auto& [id, node] : state.nodes()) {
+    pictures.push_back(
+        NodePicture{id, node.name, node.machine, node.connected, node.drained, node.taken});
+  }
+  return pictures;
+}
+
 std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->version = state.version();
   snapshot->now = now;
-  snapshot->nodes.reserve(state.nodes().size());
+  snapshot->nodes = PicturesOf(state);
+  std::set<JobId> quarantined;
   for (const auto& [id, node] : state.nodes()) {
-    snapshot->nodes.push_back(
-        NodePicture{id, node.name, node.machine, node.connected, node.drained, node.taken});
+    for (const QuarantinedAttempt& attempt : node.quarantined) {
+      quarantined.insert(attempt.job);
+    }
   }
   snapshot->waiting.reserve(state.pending().size());
   for (const JobId id : state.pending()) {
     const Job& job = *state.FindJob(id);
     snapshot->waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, job.spec,
-                                           job.held, job.submitted, job.last_attempt});
+                                           job.held, quarantined.contains(id), job.submitted,
+                                           job.last_attempt});
   }
   if (!std::is_sorted(snapshot->waiting.begin(), snapshot->waiting.end(), GoesBefore)) {
     std::sort(snapshot->waiting.begin(), snapshot->waiting.end(), GoesBefore);

@@ -45,6 +45,10 @@ std::uint64_t SumOfFirst(const std::vector<Candidate>& candidates, std::size_t c
   return sum;
 }
 
+bool IsTighter(const Candidate& a, const Candidate& b) {
+  return a.cores != b.cores ? a.cores < b.cores : a.node->id < b.node->id;
+}
+
 // The fewest candidates, at least min_nodes, that hold all tasks; the last of them as tight as can
 // be. REQUIRES: sorted by room, most first.
 std::vector<Candidate> Choose(const std::vector<Candidate>& candidates,
@@ -60,7 +64,7 @@ std::vector<Candidate> Choose(const std::vector<Candidate>& candidates,
     const std::uint64_t rest = held < request.tasks ? request.tasks - held : 1;
     const Candidate* tightest = &candidates[count - 1];
     for (std::size_t i = count; i < candidates.size(); ++i) {
-      if (candidates[i].fits >= rest && candidates[i].cores < tightest->cores) {
+      if (candidates[i].fits >= rest && IsTighter(candidates[i], *tightest)) {
         tightest = &candidates[i];
       }
     }

@@ -31,6 +31,25 @@ std::string Label(JobId job, std::optional<std::uint32_t> array_index) {
   return array_index.has_value() ? absl::StrCat(job.value(), "_", *array_index) : ToString(job);
 }
 
+absl::Status CheckToken(const std::string& token) {
+  if (token.empty() || token.size() > kTokenBytesMax) {
+    return absl::InvalidArgumentError("token: the client must send one of 1 to 64 bytes");
+  }
+  return absl::OkStatus();
+}
+
+// The numbers of a step are bounded before anything is made of them.
+absl::Status CheckStep(const StepSpec& spec, const PolicyConfig& config) {
+  if (spec.tasks > config.tasks_max || spec.cpus_per_task > Bits::kLimit ||
+      spec.nodes > config.nodes_max) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the step asks ", spec.tasks, " tasks of ", spec.cpus_per_task, " CPUs on ",
+                     spec.nodes, " nodes; at most ", config.tasks_max, ", ", Bits::kLimit, " and ",
+                     config.nodes_max, " are allowed"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status NoSuchJob(JobId job, std::optional<std::uint32_t> array_index) {
   return absl::NotFoundError(absl::StrCat("job ", Label(job, array_index),
                                           ": no such job, or it has ended; see muster history"));
@@ -49,8 +68,8 @@ Turn On(const ClusterState& state, const BeginEpoch&, Time now, const PolicyConf
 }
 
 Turn On(const ClusterState& state, const SubmitJob& input, Time now, const PolicyConfig& config) {
-  if (input.token.empty() || input.token.size() > kTokenBytesMax) {
-    return Refused(absl::InvalidArgumentError("token: the client must send one of 1 to 64 bytes"));
+  if (absl::Status token = CheckToken(input.token); !token.ok()) {
+    return Refused(std::move(token));
   }
   Turn turn;
   if (const TokenOwner* owner = state.FindToken(input.token)) {
@@ -60,6 +79,9 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
   absl::StatusOr<JobSpec> spec = Normalise(input.spec, config);
   if (!spec.ok()) {
     return Refused(spec.status());
+  }
+  if (absl::Status program = CheckProgram(spec->kind, input.program); !program.ok()) {
+    return Refused(std::move(program));
   }
   const std::uint64_t count = spec->array.has_value() ? ElementCount(*spec->array) : 1;
   turn.job = state.next_job();
@@ -152,7 +174,10 @@ Allocation PlacementOf(const ClusterState& state, const TokenOwner& owner) {
   return Allocation();
 }
 
-Turn On(const ClusterState& state, const StartStep& input, Time now, const PolicyConfig&) {
+Turn On(const ClusterState& state, const StartStep& input, Time now, const PolicyConfig& config) {
+  if (absl::Status token = CheckToken(input.token); !token.ok()) {
+    return Refused(std::move(token));
+  }
   if (const TokenOwner* owner = state.FindToken(input.token)) {
     Turn turn;
     turn.job = owner->job;
@@ -170,6 +195,12 @@ Turn On(const ClusterState& state, const StartStep& input, Time now, const Polic
   if (!job->attempt.has_value() || job->state == JobState::kCompleting) {
     return Refused(absl::FailedPreconditionError(absl::StrCat(
         "job ", ToString(job->id), ": is ", Name(job->state), "; a step needs it running")));
+  }
+  if (absl::Status size = CheckStep(input.spec, config); !size.ok()) {
+    return Refused(std::move(size));
+  }
+  if (absl::Status program = CheckProgram(JobKind::kRun, input.program); !program.ok()) {
+    return Refused(std::move(program));
   }
   absl::StatusOr<Allocation> placement = PlaceStep(state, *job, input.spec);
   if (!placement.ok()) {
@@ -199,7 +230,7 @@ Turn On(const ClusterState& state, const DrainNode& input, Time now, const Polic
   }
   Turn turn;
   turn.node = node->id;
-  if (node->drained != input.drained || node->drain_reason != input.reason) {
+  if (node->drained != input.drained || (input.drained && node->drain_reason != input.reason)) {
     turn.events.emplace_back(NodeDrained{node->id, input.drained, input.reason, now});
     turn.effects.emplace_back(Replan{});
   }
@@ -209,9 +240,10 @@ Turn On(const ClusterState& state, const DrainNode& input, Time now, const Polic
 Turn On(const ClusterState& state, const TakePlan& input, Time now, const PolicyConfig&) {
   Turn turn;
   Verifier verifier(state);
+  bool stale = false;
   for (const PlannedStart& start : input.plan.starts) {
     if (!verifier.Accept(start)) {
-      turn.effects.emplace_back(Replan{});
+      stale = true;
       continue;
     }
     const AttemptNumber attempt = state.FindJob(start.job)->last_attempt.Next();
@@ -220,6 +252,9 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
     for (const NodeAllocation& part : start.allocation.nodes) {
       turn.effects.emplace_back(Launch{start.job, attempt, part.node});
     }
+  }
+  if (stale) {
+    turn.effects.emplace_back(Replan{});
   }
   return turn;
 }

@@ -44,9 +44,7 @@ ResourceRequest RequestOf(const StepSpec& spec, const Job& job) {
   request.min_nodes = std::max(spec.nodes, 1U);
   request.max_nodes = spec.nodes > 0 ? spec.nodes : request.tasks;
   request.overcommit = spec.overcommit || asked.overcommit;
-  // The job's memory and GPUs are already its own: the step's ranks share them.
-  request.memory_per_node = Bytes(1);
-  return request;
+  return request;  // the job's memory and GPUs are already its own: the step's ranks share them
 }
 
 // A step of the job's own shape takes the places that were planned for the job's ranks.
@@ -65,7 +63,7 @@ void GiveGpus(const NodeAllocation& whole, NodeAllocation& part) {
   for (std::size_t i = 0; i < ranks && gpus > 0; ++i) {
     part.ranks[i].gpus.clear();
     if (gpus < ranks) {
-      part.ranks[i].gpus.push_back(whole.gpus[i % gpus].gpu);
+      part.ranks[i].gpus.push_back(whole.gpus[i * gpus / ranks].gpu);
       continue;
     }
     for (std::size_t k = i * gpus / ranks; k < (i + 1) * gpus / ranks; ++k) {

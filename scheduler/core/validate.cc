@@ -1,9 +1,9 @@
 #include "scheduler/core/validate.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
@@ -17,6 +17,9 @@ constexpr std::size_t kNameBytesMax = 200;
 constexpr std::size_t kCommentBytesMax = 4096;
 constexpr std::uint32_t kCpusPerTaskMax = Bits::kLimit;
 constexpr std::uint32_t kGpusMax = 1U << 16;
+constexpr std::size_t kArrayRangesMax = 10'000;
+constexpr Duration kDurationMax = std::chrono::hours(24) * 36500;
+constexpr Time kTimeMax{std::chrono::hours(24) * 365 * 300};
 
 bool HasControl(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](char c) {
@@ -47,7 +50,7 @@ absl::Status CheckAtMost(const char* option, std::uint32_t value, std::uint32_t 
 
 // -N and -n and --ntasks-per-node say each other.
 absl::Status FillTasks(ResourceRequest& request) {
-  const bool nodes_said = request.min_nodes > 0;
+  const bool nodes_said = request.min_nodes > 0 || request.max_nodes > 0;
   if (request.max_nodes > 0 && request.max_nodes < request.min_nodes) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--nodes: ", request.min_nodes, "-", request.max_nodes, " runs backwards; write MIN-MAX"));
@@ -81,12 +84,20 @@ absl::Status FillTasks(ResourceRequest& request) {
 
 // GPUs over the whole job become GPUs per task where they divide, else GPUs of one node.
 absl::Status FillGpus(ResourceRequest& request) {
-  if (request.gpus.count == 0) {
-    return absl::OkStatus();
+  int said = 0;
+  for (GpuRequest* gpus : {&request.gpus, &request.gpus_per_node, &request.gpus_per_task}) {
+    RETURN_IF_ERROR(CheckText("--gpus", gpus->type, kNameBytesMax));
+    if (gpus->count == 0) {
+      *gpus = GpuRequest();
+    }
+    said += gpus->count > 0 ? 1 : 0;
   }
-  if (request.gpus_per_node.count > 0 || request.gpus_per_task.count > 0) {
+  if (said > 1) {
     return absl::InvalidArgumentError(
         "--gpus: say GPUs once: --gpus, --gpus-per-node or --gpus-per-task");
+  }
+  if (request.gpus.count == 0) {
+    return absl::OkStatus();
   }
   const GpuRequest whole = std::exchange(request.gpus, GpuRequest());
   if (whole.count % request.tasks == 0) {
@@ -105,6 +116,11 @@ absl::Status FillGpus(ResourceRequest& request) {
 }
 
 absl::Status CheckArray(const ArraySpec& array, const PolicyConfig& config) {
+  if (array.ranges.size() > kArrayRangesMax) {
+    return absl::InvalidArgumentError(absl::StrCat("--array: ", array.ranges.size(),
+                                                   " ranges; at most ", kArrayRangesMax,
+                                                   " are allowed; write FIRST-LAST:STEP"));
+  }
   std::uint64_t count = 0;
   for (const ArrayRange& range : array.ranges) {
     if (range.step == 0 || range.first > range.last) {
@@ -124,12 +140,13 @@ absl::Status CheckArray(const ArraySpec& array, const PolicyConfig& config) {
   if (array.ranges.size() == 1) {
     return absl::OkStatus();
   }
-  std::set<std::uint32_t> seen;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint32_t index = ElementIndexAt(array, i);
-    if (!seen.insert(index).second) {
-      return absl::InvalidArgumentError(absl::StrCat("--array: names ", index, " twice"));
-    }
+  std::vector<std::uint32_t> indices;
+  indices.reserve(count);
+  ForEachElement(array, [&](std::uint32_t index) { indices.push_back(index); });
+  std::sort(indices.begin(), indices.end());
+  const auto twice = std::adjacent_find(indices.begin(), indices.end());
+  if (twice != indices.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("--array: names ", *twice, " twice"));
   }
   return absl::OkStatus();
 }
@@ -146,6 +163,9 @@ absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& conf
   if (request.memory_per_node > kMemoryMax || request.memory_per_cpu > kMemoryMax) {
     return absl::InvalidArgumentError("--mem: more than 1 PiB");
   }
+  if (request.memory_per_cpu.value() > kMemoryMax.value() / std::max(request.cpus_per_task, 1U)) {
+    return absl::InvalidArgumentError("--mem-per-cpu: more than 1 PiB a task");
+  }
   if (!request.memory_per_node.zero() && !request.memory_per_cpu.zero()) {
     return absl::InvalidArgumentError("--mem: say --mem or --mem-per-cpu, not both");
   }
@@ -155,6 +175,19 @@ absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& conf
     return absl::InvalidArgumentError(absl::StrCat("--ntasks-per-node: ", tasks,
                                                    " tasks in all is more than the limit of ",
                                                    config.tasks_max));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTimes(const JobSpec& spec) {
+  if (spec.time_limit.count() < 0 || spec.kill_grace.count() < 0) {
+    return absl::InvalidArgumentError("--time: is negative");
+  }
+  if (spec.time_limit > kDurationMax || spec.kill_grace > kDurationMax) {
+    return absl::InvalidArgumentError("--time: more than 36500 days; leave it out for no limit");
+  }
+  if (spec.begin < kNoTime || spec.begin > kTimeMax) {
+    return absl::InvalidArgumentError("--begin: is not between the years 1970 and 2270");
   }
   return absl::OkStatus();
 }
@@ -170,9 +203,7 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
   RETURN_IF_ERROR(CheckSizes(request, config));
   RETURN_IF_ERROR(FillTasks(request));
   RETURN_IF_ERROR(FillGpus(request));
-  if (spec.time_limit.count() < 0 || spec.kill_grace.count() < 0) {
-    return absl::InvalidArgumentError("--time: is negative");
-  }
+  RETURN_IF_ERROR(CheckTimes(spec));
   if (spec.time_limit.count() == 0) {
     spec.time_limit = config.default_time_limit;
   }
@@ -186,6 +217,26 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
     RETURN_IF_ERROR(CheckArray(*spec.array, config));
   }
   return spec;
+}
+
+absl::Status CheckProgram(JobKind kind, const Program& program) {
+  if (kind == JobKind::kBatch && program.script.rfind("#!", 0) != 0) {
+    return absl::InvalidArgumentError(
+        "the script does not begin with #!; its first line must name its interpreter, such as "
+        "#!/bin/bash");
+  }
+  if (kind != JobKind::kBatch && program.argv.empty()) {
+    return absl::InvalidArgumentError("no command to run");
+  }
+  const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  if (has_nul(program.script) || has_nul(program.work_dir) || has_nul(program.stdin_path) ||
+      has_nul(program.stdout_path) || has_nul(program.stderr_path) ||
+      std::any_of(program.argv.begin(), program.argv.end(), has_nul) ||
+      std::any_of(program.environment.begin(), program.environment.end(), has_nul)) {
+    return absl::InvalidArgumentError(
+        "the script, a path, an argument or the environment holds a NUL byte");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace muster

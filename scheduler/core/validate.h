@@ -16,4 +16,8 @@ namespace muster {
 // InvalidArgument says which option, what is wrong with it, and the mend.
 absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config);
 
+// InvalidArgument when no node could run the program: a batch job needs a script that begins with
+// "#!", the others a command; no part of it holds a NUL byte.
+absl::Status CheckProgram(JobKind kind, const Program& program);
+
 }  // namespace muster

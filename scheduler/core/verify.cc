@@ -1,19 +1,33 @@
 #include "scheduler/core/verify.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster {
 
+Verifier::Verifier(const ClusterState& state) : state_(state) {
+  for (const auto& [id, node] : state.nodes()) {
+    for (const QuarantinedAttempt& attempt : node.quarantined) {
+      quarantined_.insert(attempt.job);
+    }
+  }
+}
+
 bool Verifier::Accept(const PlannedStart& start) {
-  if (!JobWaits(start) || start.allocation.nodes.empty() ||
-      !std::all_of(start.allocation.nodes.begin(), start.allocation.nodes.end(),
-                   [this](const NodeAllocation& part) { return Fits(part); })) {
+  if (!JobWaits(start) || start.allocation.nodes.empty()) {
     return false;
   }
+  std::map<NodeId, NodeUse> after;
   for (const NodeAllocation& part : start.allocation.nodes) {
+    if (after.contains(part.node) || !Fits(part)) {
+      return false;
+    }
     NodeUse use = UseOf(part.node);
     AddUse(use, *state_.FindNode(part.node)->machine, part);
-    use_[part.node] = use;
+    after.emplace(part.node, std::move(use));
+  }
+  for (auto& [node, use] : after) {
+    use_[node] = std::move(use);
   }
   accepted_.insert(start.job);
   ++started_of_array_[state_.FindJob(start.job)->submission];
@@ -23,7 +37,7 @@ bool Verifier::Accept(const PlannedStart& start) {
 bool Verifier::JobWaits(const PlannedStart& start) const {
   const Job* job = state_.FindJob(start.job);
   if (job == nullptr || job->state != JobState::kPending || job->held ||
-      accepted_.contains(start.job)) {
+      accepted_.contains(start.job) || quarantined_.contains(start.job)) {
     return false;
   }
   const std::uint32_t limit = job->spec->array.has_value() ? job->spec->array->max_running : 0;
@@ -42,15 +56,22 @@ bool Verifier::Fits(const NodeAllocation& part) const {
   if (node == nullptr || !node->connected || node->drained) {
     return false;
   }
-  const NodeUse use = UseOf(part.node);
-  if (use.cpus.Meets(part.cpus) || !AllCpus(*node->machine).Includes(part.cpus) ||
-      use.memory + part.memory > node->machine->memory) {
+  NodeUse use = UseOf(part.node);
+  if (part.cpus.Empty() || use.cpus.Meets(part.cpus) ||
+      !AllCpus(*node->machine).Includes(part.cpus) ||
+      part.memory > node->machine->memory - std::min(use.memory, node->machine->memory)) {
     return false;
   }
-  return std::all_of(part.gpus.begin(), part.gpus.end(), [&](const GpuGrant& grant) {
-    const GpuShare taken = grant.gpu < use.gpus.size() ? use.gpus[grant.gpu] : GpuShare();
-    return grant.gpu < node->machine->gpus.size() && taken + grant.share <= kWholeGpu;
-  });
+  const std::size_t gpus = node->machine->gpus.size();
+  use.gpus.resize(std::max(use.gpus.size(), gpus));
+  for (const GpuGrant& grant : part.gpus) {
+    if (grant.gpu >= gpus || grant.share > kWholeGpu ||
+        use.gpus[grant.gpu] + grant.share > kWholeGpu) {
+      return false;
+    }
+    use.gpus[grant.gpu] += grant.share;
+  }
+  return true;
 }
 
 NodeUse Verifier::UseOf(NodeId node) const {

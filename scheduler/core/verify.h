@@ -6,6 +6,7 @@
 // passes fit together on the state that it was made for.
 
 #include <map>
+#include <set>
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/model/plan.h"
@@ -14,7 +15,8 @@ namespace muster {
 
 class Verifier {
  public:
-  explicit Verifier(const ClusterState& state) : state_(state) {}
+  // REQUIRES: the state outlives it and does not change meanwhile.
+  explicit Verifier(const ClusterState& state);
 
   // True when the start still holds; it is then counted against what follows.
   bool Accept(const PlannedStart& start);
@@ -27,6 +29,7 @@ class Verifier {
   const ClusterState& state_;
   std::map<NodeId, NodeUse> use_;
   std::set<JobId> accepted_;
+  std::set<JobId> quarantined_;  // jobs with an attempt that nobody here started
   std::map<JobId, std::uint32_t> started_of_array_;
 };
 

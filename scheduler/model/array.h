@@ -34,6 +34,17 @@ inline std::uint32_t ElementCount(const ArraySpec& array) {
   return static_cast<std::uint32_t>(count);
 }
 
+// Calls visit(index) for each element, in order.
+template <class Visitor>
+void ForEachElement(const ArraySpec& array, Visitor&& visit) {
+  for (const ArrayRange& range : array.ranges) {
+    const std::uint64_t count = RangeCount(range);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      visit(static_cast<std::uint32_t>(range.first + i * range.step));
+    }
+  }
+}
+
 // The array index of element `ordinal`, counted from 0. REQUIRES: ordinal < ElementCount(array).
 inline std::uint32_t ElementIndexAt(const ArraySpec& array, std::uint32_t ordinal) {
   std::uint64_t left = ordinal;

@@ -182,8 +182,7 @@ struct StepSpec {
   static constexpr auto Fields() {
     return std::tuple{Field{"tasks", &StepSpec::tasks},
                       Field{"cpus_per_task", &StepSpec::cpus_per_task},
-                      Field{"nodes", &StepSpec::nodes},
-                      Field{"overcommit", &StepSpec::overcommit}};
+                      Field{"nodes", &StepSpec::nodes}, Field{"overcommit", &StepSpec::overcommit}};
   }
   friend bool operator==(const StepSpec&, const StepSpec&) = default;
 };

@@ -99,7 +99,7 @@ struct Machine {
   std::vector<Gpu> gpus;
   std::vector<Nic> nics;
   Bytes memory;  // what jobs may use in all; at least the sum over the NUMA nodes that say a size
-  std::string source;  // "live", or the file or synthetic string it was read from
+  std::string source;    // "live", or the file or synthetic string it was read from
   bool enforced = true;  // false when an agent plays a machine that it is not
   std::string why_not_enforced;
   std::vector<std::string> remarks;  // what discovery could not read or found to be contradictory

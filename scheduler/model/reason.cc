@@ -14,9 +14,10 @@ std::string BytesText(std::uint64_t bytes) {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
   constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
   const auto scaled = [bytes](std::uint64_t unit, const char* name) {
-    const std::uint64_t tenths = bytes * 10 / unit;
-    return tenths % 10 == 0 ? absl::StrCat(tenths / 10, " ", name)
-                            : absl::StrCat(tenths / 10, ".", tenths % 10, " ", name);
+    const std::uint64_t whole = bytes / unit;
+    const std::uint64_t tenths = bytes % unit * 10 / unit;
+    return tenths == 0 ? absl::StrCat(whole, " ", name)
+                       : absl::StrCat(whole, ".", tenths, " ", name);
   };
   if (bytes >= kGiB) {
     return scaled(kGiB, "GiB");
@@ -28,31 +29,13 @@ std::string Counted(std::uint64_t count, const char* noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
+std::string ShortOf(const std::string& needed, const std::string& has) {
+  return absl::StrCat("short of ", needed, " (has ", has, ")");
+}
+
 std::string ShortageText(const Shortage& shortage) {
-  const auto short_of = [&](const std::string& needed, const std::string& has) {
-    return absl::StrCat(shortage.nodes, " short of ", needed, " (has ", has, ")");
-  };
-  switch (shortage.kind) {
-    case ShortageKind::kCores:
-      return short_of(Counted(shortage.needed, "core"), absl::StrCat(shortage.available));
-    case ShortageKind::kMemory:
-      return short_of(BytesText(shortage.needed), BytesText(shortage.available));
-    case ShortageKind::kGpus:
-      return short_of(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available));
-    case ShortageKind::kTasks:
-      return absl::StrCat(shortage.nodes, " with room for ", shortage.available, " of ",
-                          Counted(shortage.needed, "task"));
-    case ShortageKind::kNodes:
-      return absl::StrCat("needs ", Counted(shortage.needed, "node"), ", ", shortage.available,
-                          " would do");
-    case ShortageKind::kGpuType:
-      return absl::StrCat(shortage.nodes, " without GPUs of that type");
-    case ShortageKind::kDown:
-      return absl::StrCat(shortage.nodes, " down");
-    case ShortageKind::kDrained:
-      return absl::StrCat(shortage.nodes, " drained");
-  }
-  return "";
+  const std::string text = ToSentence(shortage);
+  return shortage.kind == ShortageKind::kNodes ? text : absl::StrCat(shortage.nodes, " ", text);
 }
 
 std::string ShortagesText(const Reason& reason) {
@@ -96,8 +79,34 @@ const char* Name(ReasonKind kind) {
       return "ReqNodeNotAvail";
     case ReasonKind::kNotPlannedYet:
       return "NotPlannedYet";
+    case ReasonKind::kCleaning:
+      return "Cleaning";
   }
   return "None";
+}
+
+std::string ToSentence(const Shortage& shortage) {
+  switch (shortage.kind) {
+    case ShortageKind::kCores:
+      return ShortOf(Counted(shortage.needed, "core"), absl::StrCat(shortage.available));
+    case ShortageKind::kMemory:
+      return ShortOf(BytesText(shortage.needed), BytesText(shortage.available));
+    case ShortageKind::kGpus:
+      return ShortOf(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available));
+    case ShortageKind::kTasks:
+      return absl::StrCat("with room for ", shortage.available, " of ",
+                          Counted(shortage.needed, "task"));
+    case ShortageKind::kNodes:
+      return absl::StrCat("needs ", Counted(shortage.needed, "node"), ", ", shortage.available,
+                          " would do");
+    case ShortageKind::kGpuType:
+      return "without GPUs of that type";
+    case ShortageKind::kDown:
+      return "down";
+    case ShortageKind::kDrained:
+      return "drained";
+  }
+  return "";
 }
 
 std::string ToSentence(const Reason& reason) {
@@ -121,6 +130,8 @@ std::string ToSentence(const Reason& reason) {
       return absl::StrCat("the array runs at most ", reason.limit, " at a time");
     case ReasonKind::kNotPlannedYet:
       return "no pass has looked at it yet";
+    case ReasonKind::kCleaning:
+      return "an attempt of it that this controller did not start still runs; it waits for its end";
   }
   return "";
 }

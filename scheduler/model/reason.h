@@ -26,6 +26,7 @@ enum class ReasonKind : std::uint8_t {
   kJobArrayTaskLimit = 6,
   kReqNodeNotAvail = 7,  // it would fit on nodes that are down or drained
   kNotPlannedYet = 8,    // no pass has looked at it
+  kCleaning = 9,         // an attempt of it that this controller did not start still runs
 };
 
 enum class ReasonClass : std::uint8_t {
@@ -44,7 +45,7 @@ enum class ShortageKind : std::uint8_t {
   kGpuType = 7,
 };
 
-// `nodes` nodes lack `missing` of something (the least that any of them lacks).
+// `nodes` nodes lack something: they need `needed` of it and have at most `available`.
 struct Shortage {
   ShortageKind kind = ShortageKind::kCores;
   std::uint32_t nodes = 0;
@@ -77,6 +78,8 @@ struct Reason {
 
 // Slurm's name: "Resources".
 const char* Name(ReasonKind kind);
+// What one node lacks: "short of 3 cores (has 1)".
+std::string ToSentence(const Shortage& shortage);
 // One sentence with the numbers: "2 nodes: 1 short of 3 cores (has 1), 1 drained".
 std::string ToSentence(const Reason& reason);
 

@@ -37,6 +37,7 @@ struct WaitingJob {
   std::optional<std::uint32_t> array_index;
   std::shared_ptr<const JobSpec> spec;
   bool held = false;
+  bool quarantined = false;  // an attempt of it that this controller did not start still runs
   Time submitted = kNoTime;
   AttemptNumber last_attempt;
 };
