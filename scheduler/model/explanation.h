@@ -1,8 +1,10 @@
 #pragma once
 
-// Why a job waits, node by node.
+// An explanation: why a job waits, or why it runs where it does, node by node.
 //
-// Thread promise: plain values. Invariants: `nodes` holds every registered node once, in id order.
+// Made by core/explain, sent by the controller, rendered by the cli. Thread promise: plain values.
+// Invariants: (1) `nodes` is in the order of node ids; (2) a node that does not fit says in `text`
+// what it lacks, with numbers.
 
 #include <string>
 #include <vector>
@@ -12,10 +14,11 @@
 
 namespace muster {
 
+// What one node is to the job.
 struct NodeAnswer {
   std::string node;
-  bool fits = false;  // it could take its share of the job now
-  std::string text;   // what it lacks
+  bool fits = false;
+  std::string text;
   static constexpr auto Fields() {
     return std::tuple{Field{"node", &NodeAnswer::node}, Field{"fits", &NodeAnswer::fits},
                       Field{"text", &NodeAnswer::text}};
@@ -24,7 +27,7 @@ struct NodeAnswer {
 };
 
 struct Explanation {
-  Reason reason;
+  Reason reason;        // of kind kNone when the job does not wait
   std::string summary;  // one sentence
   std::vector<NodeAnswer> nodes;
   static constexpr auto Fields() {
