@@ -1,0 +1,517 @@
+#include "tests/unit/scheduler/core/history.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/invariants.h"
+#include "scheduler/core/planner.h"
+#include "scheduler/core/snapshot_builder.h"
+#include "tests/unit/scheduler/core/builders.h"
+
+namespace muster::testing {
+namespace {
+
+const User& Ada() {
+  static const User ada{1000, 1000, "ada"};
+  return ada;
+}
+
+RunEnded End(EndCause cause, Time now, ExitStatus status = ExitStatus()) {
+  RunEnded end;
+  end.time = now;
+  end.cause = cause;
+  end.status = status;
+  return end;
+}
+
+void Append(SimAttempt& attempt, Fact fact) {
+  if (attempt.ended) {
+    return;
+  }
+  attempt.ended = std::holds_alternative<RunEnded>(fact);
+  attempt.journal.push_back(std::move(fact));
+}
+
+}  // namespace
+
+History::History(std::uint64_t seed) : random_(seed), now_(At(1'000'000)) {
+  Take(BeginEpoch{});
+  const std::uint32_t nodes = Number(1, 4);
+  for (std::uint32_t i = 1; i <= nodes; ++i) {
+    Shape shape;
+    shape.numa = Number(1, 2);
+    shape.cores = Number(1, 4);
+    shape.threads = Number(1, 2);
+    shape.gpus = Number(0, 2);
+    SimAgent agent;
+    agent.registration = World::RegistrationOf(absl::StrCat("n", i), shape);
+    agents_.push_back(std::move(agent));
+    Register(agents_.back());
+  }
+}
+
+std::uint32_t History::Number(std::uint32_t low, std::uint32_t high) {
+  return low + static_cast<std::uint32_t>(random_() % (std::uint64_t{high} - low + 1));
+}
+
+void History::Fail(const std::string& problem) {
+  if (problem_.empty()) {
+    problem_ = absl::StrCat("after ", events_.size(), " events: ", problem);
+  }
+}
+
+Turn History::Take(const Input& input) {
+  muster::Turn turn = Step(state_, input, now_, config_);
+  for (const Event& event : turn.events) {
+    state_.Apply(event);
+    events_.push_back(event);
+    if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
+      Fail(*broken);
+    }
+  }
+  if (!turn.status.ok() && !(turn.events.empty() && turn.effects.empty())) {
+    Fail(absl::StrCat("refused, yet it has an effect: ", turn.status.ToString()));
+  }
+  Perform(turn.effects);
+  CheckTruth();
+  return turn;
+}
+
+void History::Perform(const std::vector<Effect>& effects) {
+  for (const Effect& effect : effects) {
+    std::visit([this](const auto& order) { Perform(order); }, effect);
+  }
+}
+
+SimAgent* History::AgentOf(NodeId node) {
+  const auto found = std::find_if(agents_.begin(), agents_.end(),
+                                  [node](const SimAgent& agent) { return agent.id == node; });
+  return found == agents_.end() ? nullptr : &*found;
+}
+
+SimAgent* History::Reach(NodeId node) {
+  SimAgent* agent = AgentOf(node);
+  if (agent == nullptr || !agent->linked) {
+    return nullptr;
+  }
+  if (!settling_ && Chance(5)) {
+    agent->linked = false;
+    return nullptr;
+  }
+  return agent;
+}
+
+void History::Perform(const Launch& order) {
+  SimAgent* agent = Reach(order.node);
+  if (agent == nullptr) {
+    return;
+  }
+  const Job* job = state_.FindJob(order.job);
+  if (job == nullptr || !job->attempt.has_value() || job->attempt->number != order.attempt) {
+    Fail(absl::StrCat("job ", ToString(order.job), " is launched and has no such attempt"));
+    return;
+  }
+  const auto [attempt, fresh] = agent->attempts.try_emplace({order.job, order.attempt});
+  if (!fresh) {
+    return;
+  }
+  attempt->second.allocation = job->attempt->allocation.nodes[*RunOn(*job->attempt, order.node)];
+  if (Chance(3)) {
+    Append(attempt->second, End(EndCause::kLaunchFailed, now_));
+    return;
+  }
+  RunStarted started;
+  started.time = now_;
+  Append(attempt->second, started);
+}
+
+void History::Perform(const LaunchStep& order) {
+  SimAgent* agent = Reach(order.node);
+  if (agent == nullptr) {
+    return;
+  }
+  const auto found = agent->attempts.find({order.job, order.attempt});
+  if (found != agent->attempts.end()) {
+    const auto& journal = found->second.journal;
+    const bool known = std::any_of(journal.begin(), journal.end(), [&](const Fact& fact) {
+      const auto* end = std::get_if<StepEnded>(&fact);
+      return end != nullptr && end->step == order.step;
+    });
+    if (!known) {
+      StepEnded ended;
+      ended.step = order.step;
+      ended.time = now_;
+      Append(found->second, ended);
+    }
+  }
+}
+
+void History::Perform(const Terminate& order) {
+  SimAgent* agent = Reach(order.node);
+  if (agent == nullptr) {
+    return;
+  }
+  const auto [attempt, fresh] = agent->attempts.try_emplace({order.job, order.attempt});
+  if (attempt->second.foreign) {
+    Fail(absl::StrCat("job ", ToString(order.job), ": a quarantined attempt is told to end"));
+  }
+  Append(attempt->second,
+         fresh ? End(EndCause::kNeverStarted, now_) : End(order.cause, now_, ExitStatus{0, 15}));
+}
+
+void History::Perform(const Acknowledge& order) {
+  SimAgent* agent = Reach(order.node);
+  if (agent == nullptr) {
+    return;
+  }
+  const auto found = agent->attempts.find({order.job, order.attempt});
+  if (found == agent->attempts.end()) {
+    return;
+  }
+  SimAttempt& attempt = found->second;
+  attempt.acknowledged = std::max(attempt.acknowledged, order.index);
+  if (attempt.ended && attempt.acknowledged >= attempt.journal.size()) {
+    agent->attempts.erase(found);
+  }
+}
+
+// Judged from the agents alone: no two attempts of a job at once, no thread in two attempts.
+void History::CheckTruth() {
+  std::map<JobId, AttemptNumber> alive;
+  for (const SimAgent& agent : agents_) {
+    CpuSet busy;
+    for (const auto& [key, attempt] : agent.attempts) {
+      if (attempt.ended) {
+        continue;
+      }
+      const auto [other, first] = alive.emplace(key.first, key.second);
+      if (!first && other->second != key.second) {
+        Fail(absl::StrCat("two attempts of job ", ToString(key.first), " run at once"));
+      }
+      if (!attempt.foreign) {
+        if (busy.Meets(attempt.allocation.cpus)) {
+          Fail(absl::StrCat("two attempts share threads of ", agent.registration.name));
+        }
+        busy |= attempt.allocation.cpus;
+      }
+    }
+    const Node* node = state_.FindNode(agent.id);
+    if (node != nullptr &&
+        (!AllCpus(*node->machine).Includes(node->taken.cpus) ||
+         (node->quarantined.empty() && node->taken.memory > node->machine->memory))) {
+      Fail(absl::StrCat("more is taken of ", node->name, " than it has"));
+    }
+  }
+}
+
+ResourceRequest History::AnyRequest() {
+  ResourceRequest request;
+  request.tasks = Number(0, 6);
+  request.cpus_per_task = Number(1, 3);
+  request.min_nodes = Chance(30) ? Number(1, 3) : 0;
+  request.tasks_per_node = Chance(20) ? Number(1, 3) : 0;
+  if (Chance(25)) {
+    (Chance(50) ? request.memory_per_node : request.memory_per_cpu) = kGibibyte * Number(1, 4);
+  }
+  if (Chance(25)) {
+    (Chance(50) ? request.gpus_per_task : request.gpus).count = Number(1, 2);
+  }
+  request.exclusive = Chance(8);
+  request.overcommit = Chance(8);
+  return request;
+}
+
+JobSpec History::AnySpec() {
+  JobSpec spec;
+  spec.user = Ada();
+  spec.request = AnyRequest();
+  spec.kind = Chance(25) ? JobKind::kRun : JobKind::kBatch;
+  spec.nice = static_cast<std::int32_t>(Number(0, 2));
+  spec.held = Chance(5);
+  if (Chance(10)) {
+    spec.begin = now_ + std::chrono::seconds(Number(0, 60));
+  }
+  if (spec.kind == JobKind::kBatch && Chance(20)) {
+    spec.array = ArraySpec{{{Number(0, 3), Number(3, 8), Number(1, 3)}}, Number(0, 2)};
+  }
+  return spec;
+}
+
+// Some job that was given out, ended or not; now and then one that never was.
+JobId History::AnyJob() {
+  return JobId(Number(1, static_cast<std::uint32_t>(state_.next_job().value())));
+}
+
+void History::Submit() {
+  if (!submitted_.empty() && Chance(15)) {
+    const std::uint32_t again = Number(0, static_cast<std::uint32_t>(submitted_.size()) - 1);
+    const std::size_t before = events_.size();
+    const muster::Turn turn = Take(submitted_[again]);
+    if (turn.job != answers_[again] || events_.size() != before) {
+      Fail("a retry with the same token had another effect");
+    }
+    return;
+  }
+  SubmitJob submit{absl::StrCat("t", submitted_.size()), AnySpec(), Program()};
+  submit.program = submit.spec.kind == JobKind::kRun ? Command() : Script();
+  const muster::Turn turn = Take(submit);
+  if (turn.status.ok()) {
+    submitted_.push_back(submit);
+    answers_.push_back(turn.job);
+  }
+}
+
+void History::CancelOrHold() {
+  const User by = Chance(10) ? User{1001, 1001, "bob"} : Ada();
+  const std::optional<std::uint32_t> element =
+      Chance(20) ? std::optional<std::uint32_t>(Number(0, 4)) : std::nullopt;
+  if (Chance(50)) {
+    Take(CancelJob{AnyJob(), element, by});
+  } else {
+    Take(HoldJob{AnyJob(), element, Chance(40), by});
+  }
+}
+
+void History::StartAStep() {
+  for (const auto& [id, job] : state_.jobs()) {
+    if (job.state == JobState::kRunning && Chance(30)) {
+      StepSpec spec;
+      spec.tasks = Number(0, 3);
+      spec.overcommit = Chance(20);
+      Take(StartStep{absl::StrCat("s", events_.size()), id, spec, Command(), Ada()});
+      return;
+    }
+  }
+}
+
+// A pass on the state as it is, taken now or some turns later.
+void History::LookOrStart() {
+  if (plans_.size() < 3 && (plans_.empty() || Chance(50))) {
+    plans_.push_back(MakePlan(*BuildSnapshot(state_, now_), config_));
+  }
+  if (Chance(70)) {
+    const Plan plan = plans_.front();
+    plans_.pop_front();
+    Take(TakePlan{plan});
+  }
+}
+
+// Something happens to an attempt on the node.
+void History::Progress(SimAgent& agent) {
+  for (auto& [key, attempt] : agent.attempts) {
+    if (attempt.ended || !(settling_ || Chance(40))) {
+      continue;
+    }
+    if (!settling_ && Chance(30)) {
+      BindingRead read;
+      read.time = now_;
+      Append(attempt, read);
+      continue;
+    }
+    const EndCause cause = Chance(85)   ? EndCause::kExited
+                           : Chance(50) ? EndCause::kTimeLimit
+                                        : EndCause::kLostSupervisor;
+    Append(attempt, End(cause, now_, ExitStatus{Chance(80) ? 0 : 3, 0}));
+  }
+}
+
+// Reports: the next that is not acknowledged, an old one again, or one too early.
+void History::Send(SimAgent& agent) {
+  if (!agent.linked || agent.attempts.empty()) {
+    return;
+  }
+  auto chosen = agent.attempts.begin();
+  std::advance(chosen, Number(0, static_cast<std::uint32_t>(agent.attempts.size()) - 1));
+  const SimAttempt& attempt = chosen->second;
+  std::uint64_t index = attempt.acknowledged + 1;
+  if (!settling_ && Chance(20)) {
+    index = Number(1, static_cast<std::uint32_t>(attempt.journal.size()) + 1);
+  }
+  if (index > attempt.journal.size()) {
+    return;
+  }
+  Take(TakeReport{agent.id, Report{chosen->first.first, chosen->first.second, index,
+                                   attempt.journal[index - 1]}});
+}
+
+void History::Lose(SimAgent& agent) {
+  agent.linked = false;
+  if (agent.id.valid()) {
+    Take(LoseAgent{agent.id});
+  }
+}
+
+void History::Register(SimAgent& agent) {
+  Registration registration = agent.registration;
+  registration.epoch_seen = state_.epoch();
+  for (const auto& [key, attempt] : agent.attempts) {
+    registration.attempts.push_back(
+        KnownAttempt{key.first, key.second, attempt.ended, attempt.allocation});
+  }
+  agent.linked = true;
+  const Node* before = state_.FindNode(registration.name);
+  const bool refused =
+      before != nullptr && before->connected && before->instance != registration.instance;
+  agent.id = before != nullptr ? before->id : state_.next_node();
+  const muster::Turn turn = Take(RegisterAgent{registration});
+  if (turn.status.ok() == refused) {
+    Fail(absl::StrCat("registration: ", turn.status.ToString()));
+  }
+  agent.linked = agent.linked && !refused;
+}
+
+void History::Reboot(SimAgent& agent) {
+  Lose(agent);
+  agent.registration.boot_id += "+";
+  for (auto& [key, attempt] : agent.attempts) {
+    Append(attempt, End(EndCause::kNodeRebooted, now_));
+  }
+  Register(agent);
+}
+
+void History::LoseRecord(SimAgent& agent) {
+  if (Chance(70)) {
+    Lose(agent);
+  }
+  agent.registration.instance += "+";
+  agent.attempts.clear();
+  Register(agent);
+  if (!agent.linked) {
+    Lose(agent);
+  }
+}
+
+// Work of another lineage of this cluster turns up: of a job yet unknown, or of one that waits.
+void History::FindForeign(SimAgent& agent) {
+  Lose(agent);
+  JobId job(state_.next_job().value() + Number(0, 2));
+  if (!state_.pending().empty() && Chance(50)) {
+    job = *state_.pending().begin();
+  }
+  const auto [attempt, fresh] = agent.attempts.try_emplace({job, AttemptNumber(1)});
+  if (fresh) {
+    attempt->second.foreign = true;
+    attempt->second.allocation.node = NodeId(Number(1, 9));
+    attempt->second.allocation.cpus.Insert(Number(0, 9));
+    attempt->second.allocation.memory = kGibibyte * Number(0, 3);
+    RunStarted started;
+    started.time = now_;
+    Append(attempt->second, started);
+  }
+  Register(agent);
+}
+
+StateImage History::Image() const {
+  StateImage image;
+  image.version = state_.version();
+  image.epoch = state_.epoch();
+  image.next_job = state_.next_job();
+  image.next_node = state_.next_node();
+  for (const auto& [id, node] : state_.nodes()) {
+    image.nodes.push_back(node);
+    image.nodes.back().taken = NodeUse();
+  }
+  for (const auto& [id, job] : state_.jobs()) {
+    image.jobs.push_back(job);
+  }
+  for (const Event& event : events_) {
+    if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
+      image.tokens.push_back(TokenOwner{submitted->token, submitted->first, StepId()});
+    } else if (const auto* step = std::get_if<StepStarted>(&event)) {
+      image.tokens.push_back(TokenOwner{step->token, step->job, step->step});
+    }
+  }
+  return image;
+}
+
+// The controller dies and starts again: load, next epoch, ActionsFor every job.
+void History::Restart() {
+  for (SimAgent& agent : agents_) {
+    agent.linked = false;
+  }
+  plans_.clear();
+  state_ = ClusterState(Image());
+  if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
+    Fail(absl::StrCat("after a restart: ", *broken));
+  }
+  Take(BeginEpoch{});
+  for (const auto& [id, job] : state_.jobs()) {
+    Perform(state_.ActionsFor(job));
+  }
+}
+
+void History::Turn() {
+  now_ += std::chrono::seconds(Number(0, 5));
+  SimAgent& agent = AnyAgent();
+  const std::uint32_t kind = Number(0, 99);
+  if (kind < 18) {
+    Submit();
+  } else if (kind < 26) {
+    CancelOrHold();
+  } else if (kind < 30) {
+    StartAStep();
+  } else if (kind < 50) {
+    LookOrStart();
+  } else if (kind < 62) {
+    Progress(agent);
+  } else if (kind < 85) {
+    Send(agent);
+  } else if (kind < 88) {
+    Lose(agent);
+  } else if (kind < 94) {
+    Register(agent);
+  } else if (kind < 95) {
+    Reboot(agent);
+  } else if (kind < 96) {
+    LoseRecord(agent);
+  } else if (kind < 97) {
+    FindForeign(agent);
+  } else if (kind < 98) {
+    Restart();
+  } else {
+    Take(DrainNode{agent.registration.name, Chance(40), "maintenance"});
+  }
+}
+
+// One round of a cluster in which nothing fails any more.
+void History::SettleOnce() {
+  now_ += std::chrono::minutes(1);
+  plans_.clear();
+  Take(TakePlan{MakePlan(*BuildSnapshot(state_, now_), config_)});
+  for (SimAgent& agent : agents_) {
+    Progress(agent);
+    while (!agent.attempts.empty() && problem_.empty()) {
+      const std::size_t before = agent.attempts.size();
+      for (std::size_t i = 0; i < 8 * before; ++i) {
+        Send(agent);
+      }
+      if (agent.attempts.size() == before) {
+        break;
+      }
+    }
+  }
+}
+
+void History::Settle() {
+  settling_ = true;
+  for (SimAgent& agent : agents_) {
+    if (!agent.linked) {
+      Lose(agent);
+    }
+    Register(agent);
+    Take(DrainNode{agent.registration.name, false, ""});
+  }
+  const std::set<JobId> waiting = state_.pending();
+  for (const JobId job : waiting) {
+    Take(HoldJob{job, std::nullopt, false, Ada()});
+  }
+  constexpr int kRoundsMax = 1000;
+  int idle = 0;
+  for (int round = 0; round < kRoundsMax && idle < 3 && problem_.empty(); ++round) {
+    const std::size_t before = events_.size();
+    SettleOnce();
+    idle = events_.size() == before ? idle + 1 : 0;
+  }
+}
+
+}  // namespace muster::testing

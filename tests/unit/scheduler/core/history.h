@@ -1,0 +1,112 @@
+#pragma once
+
+// A history: a random sequence of inputs to the core, with agents that keep the truth of what runs.
+//
+// The simulated agents hold attempts as real ones do: each has a journal of facts that is sent
+// until it is acknowledged; links break, nodes reboot, records get lost, plans come late, the
+// controller restarts from what its store would hold. Thread promise: one thread. Invariants: the
+// same seed makes the same history; every event is recorded; after every event the state's
+// invariants were checked.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scheduler/core/cluster_state.h"
+#include "scheduler/core/policy_config.h"
+#include "scheduler/core/step.h"
+
+namespace muster::testing {
+
+// An attempt as its agent has it.
+struct SimAttempt {
+  NodeAllocation allocation;
+  std::vector<Fact> journal;
+  std::uint64_t acknowledged = 0;
+  bool ended = false;
+  bool foreign = false;  // nobody in this history ordered it
+};
+
+struct SimAgent {
+  NodeId id;
+  Registration registration;  // without attempts
+  bool linked = false;        // orders and reports get through
+  std::map<std::pair<JobId, AttemptNumber>, SimAttempt> attempts;
+};
+
+class History {
+ public:
+  explicit History(std::uint64_t seed);
+
+  // One random input or fact of the world.
+  void Turn();
+  // Faults stop: everybody comes back, everything ends.
+  void Settle();
+
+  // What the state got wrong, as a sentence; empty while all is well.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] const ClusterState& state() const { return state_; }
+  [[nodiscard]] const std::vector<Event>& events() const { return events_; }
+  [[nodiscard]] Time now() const { return now_; }
+  [[nodiscard]] const PolicyConfig& config() const { return config_; }
+  // What the store would hand back.
+  [[nodiscard]] StateImage Image() const;
+
+ private:
+  std::uint32_t Number(std::uint32_t low, std::uint32_t high);
+  bool Chance(std::uint32_t percent) { return Number(1, 100) <= percent; }
+  muster::Turn Take(const Input& input);
+  void Perform(const std::vector<Effect>& effects);
+  void Perform(const Launch& order);
+  void Perform(const LaunchStep& order);
+  void Perform(const Terminate& order);
+  void Perform(const Acknowledge& order);
+  void Perform(const Replan&) {}
+  void Fail(const std::string& problem);
+  void CheckTruth();
+
+  ResourceRequest AnyRequest();
+  JobSpec AnySpec();
+  JobId AnyJob();
+  SimAgent& AnyAgent() {
+    return agents_[Number(0, static_cast<std::uint32_t>(agents_.size()) - 1)];
+  }
+  SimAgent* AgentOf(NodeId node);
+  // An agent that the order gets through to; when the link breaks, nobody.
+  SimAgent* Reach(NodeId node);
+
+  void Submit();
+  void CancelOrHold();
+  void StartAStep();
+  void LookOrStart();
+  void Progress(SimAgent& agent);
+  void Send(SimAgent& agent);
+  void Lose(SimAgent& agent);
+  void Register(SimAgent& agent);
+  void Reboot(SimAgent& agent);
+  void LoseRecord(SimAgent& agent);
+  void FindForeign(SimAgent& agent);
+  void Restart();
+  void SettleOnce();
+
+  std::mt19937_64 random_;
+  ClusterState state_;
+  PolicyConfig config_;
+  Time now_;
+  std::vector<Event> events_;
+  std::vector<SimAgent> agents_;
+  std::deque<Plan> plans_;  // made, not taken yet
+  std::vector<SubmitJob> submitted_;
+  std::vector<JobId> answers_;  // parallel to submitted_
+  bool settling_ = false;
+  std::string problem_;
+};
+
+}  // namespace muster::testing

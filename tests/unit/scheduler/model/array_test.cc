@@ -1,0 +1,45 @@
+#include "scheduler/model/array.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace muster {
+namespace {
+
+ArraySpec Spec(std::vector<ArrayRange> ranges) {
+  ArraySpec array;
+  array.ranges = std::move(ranges);
+  return array;
+}
+
+TEST(Array, CountsTheIndicesThatAStepLeaves) {
+  EXPECT_EQ(RangeCount(ArrayRange{0, 9, 1}), 10U);
+  EXPECT_EQ(RangeCount(ArrayRange{0, 9, 4}), 3U);
+  EXPECT_EQ(RangeCount(ArrayRange{7, 7, 100}), 1U);
+}
+
+TEST(Array, CountsARangeThatEndsAtTheLargestIndexWithoutWrapping) {
+  EXPECT_EQ(RangeCount(ArrayRange{0, UINT32_MAX, 1}), std::uint64_t{1} << 32);
+  EXPECT_EQ(ElementIndexAt(Spec({{UINT32_MAX - 1, UINT32_MAX, 1}}), 1), UINT32_MAX);
+}
+
+TEST(Array, NumbersElementsInTheOrderInWhichTheRangesWereWritten) {
+  const ArraySpec array = Spec({{5, 9, 2}, {0, 1, 1}});
+  EXPECT_EQ(ElementCount(array), 5U);
+  std::vector<std::uint32_t> one_by_one;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    one_by_one.push_back(ElementIndexAt(array, i));
+  }
+  EXPECT_EQ(one_by_one, (std::vector<std::uint32_t>{5, 7, 9, 0, 1}));
+  std::vector<std::uint32_t> visited;
+  ForEachElement(array, [&](std::uint32_t index) { visited.push_back(index); });
+  EXPECT_EQ(visited, one_by_one);
+}
+
+TEST(ArrayDeathTest, AnOrdinalPastTheEndEndsTheProcess) {
+  EXPECT_DEATH(ElementIndexAt(Spec({{0, 1, 1}}), 2), "broken invariant");
+}
+
+}  // namespace
+}  // namespace muster
