@@ -253,7 +253,8 @@ class Cluster:
         def missing():
             rows = self.history()
             left = [job for job in jobs if job not in rows]
-            return f"{len(left)} of {len(jobs)} jobs have not ended: {left[:10]}; {self.logs()}"
+            return (f"{len(left)} of {len(jobs)} jobs have not ended: {left[:10]}, of which ran "
+                    f"{[job for job in left if job in self.ended_by_themselves()][:10]}; {self.logs()}")
         rows = wait_until(ended, missing, patience)
         return [rows[job] for job in jobs]
 
@@ -317,7 +318,7 @@ class Cluster:
             except OSError:
                 pass  # nobody waits
             return done()
-        wait_until(let_through, "jobs that waited at the gate have not ended", pause=0.2)
+        wait_until(let_through, lambda: f"jobs did not pass the gate: {self.leftovers()}", pause=0.2)
 
     # Its end.
 

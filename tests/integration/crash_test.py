@@ -86,7 +86,7 @@ class CrashTest(ClusterTest):
         expected = sorted(running | set(submitters.acknowledged))
         self.assertEqual(len(expected), len(running) + len(submitters.acknowledged),
                          "an id was acknowledged twice")
-        cluster.open_gate(lambda: running <= set(cluster.history()))
+        cluster.open_gate(lambda: running <= set(cluster.ended_by_themselves()))
         cluster.wait_ended(*expected, patience=240)
         rows = cluster.history()
         # What was not acknowledged is there as a whole or not at all.
