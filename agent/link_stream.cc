@@ -59,7 +59,7 @@ LinkStream::LinkStream(EventLoop& loop, ControllerLink* link,
       stub_(wire::AgentLink::NewStub(channel_)) {}
 
 void LinkStream::Open(wire::AgentMessage first) {
-  stub_->async()->Attach(&context_, this);
+  stub_->async()->Attach(context_.get(), this);
   AddHold();
   {
     const MutexLock lock(&mutex_);
@@ -149,6 +149,7 @@ void LinkStream::OnDone(const grpc::Status& status) {
   const std::shared_ptr<LinkStream> self = shared_from_this();
   loop_.Post([self, why = absl::Status(static_cast<absl::StatusCode>(status.error_code()),
                                        status.error_message())] {
+    self->DropChannel();
     if (self->link_ != nullptr) {
       self->link_->Lost(why);
     }
@@ -160,12 +161,21 @@ void LinkStream::OnDone(const grpc::Status& status) {
 
 void LinkStream::CloseAndWait() {
   Detach();
-  context_.TryCancel();
+  Cancel();
   Release();
-  const MutexLock lock(&mutex_);
-  while (!done_) {
-    ended_.Wait(&mutex_);
+  {
+    const MutexLock lock(&mutex_);
+    while (!done_) {
+      ended_.Wait(&mutex_);
+    }
   }
+  DropChannel();
+}
+
+void LinkStream::DropChannel() {
+  context_.reset();
+  stub_.reset();
+  channel_.reset();
 }
 
 }  // namespace muster

@@ -5,7 +5,8 @@
 // Thread promise: On…() run on gRPC's threads and only queue or post; everything else is the
 // loop's. Invariants: (1) the object outlives its OnDone(); (2) a hold keeps the call open until
 // the loop has seen the last read fail, so that the loop may start operations whenever it likes
-// before.
+// before; (3) the channel ends on the loop's thread: the end of the last channel joins gRPC's
+// threads, which none of them can do.
 
 #include <grpcpp/grpcpp.h>
 
@@ -38,7 +39,11 @@ class LinkStream final
   // Queues a message; false when too many wait.
   bool Write(const wire::AgentMessage& message);
   // Ends the stream soon, from our side.
-  void Cancel() { context_.TryCancel(); }
+  void Cancel() {
+    if (context_ != nullptr) {
+      context_->TryCancel();
+    }
+  }
   // Nothing is told to the link any more.
   void Detach() { link_ = nullptr; }
   // Cancels, and waits until gRPC is done with this object.
@@ -51,13 +56,14 @@ class LinkStream final
  private:
   void TakeRead(bool ok);
   void Release();
+  void DropChannel();
 
   EventLoop& loop_;
   ControllerLink* link_;  // the loop's; null once detached
   const std::size_t waiting_max_;
-  const std::shared_ptr<grpc::Channel> channel_;
-  const std::unique_ptr<wire::AgentLink::Stub> stub_;
-  grpc::ClientContext context_;
+  std::shared_ptr<grpc::Channel> channel_;  // these three: the loop's, null once the call is done
+  std::unique_ptr<wire::AgentLink::Stub> stub_;
+  std::unique_ptr<grpc::ClientContext> context_ = std::make_unique<grpc::ClientContext>();
   bool released_ = false;             // the loop's
   wire::ControllerMessage incoming_;  // gRPC's while a read is under way, then the loop's
 
