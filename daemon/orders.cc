@@ -110,7 +110,8 @@ std::shared_ptr<const Program> Orders::Find(const Key& key) const {
 }
 
 void Orders::Keep(Key key, const Program& program) {
-  if (!programs_.emplace(key, std::make_shared<const Program>(program)).second) {
+  // A submission that was refused because it could not be stored leaves its id to the next one.
+  if (!programs_.insert_or_assign(key, std::make_shared<const Program>(program)).second) {
     return;
   }
   order_.push_back(std::move(key));
