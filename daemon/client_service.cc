@@ -98,8 +98,8 @@ ClientService::Unary* ClientService::Cancel(Context* context, const wire::Cancel
   if (!caller.has_value()) {
     return reactor;
   }
-  const auto cancel = [this, user = caller->user, reactor,
-                       reply](const std::vector<Selected>& jobs) {
+  const auto cancel = [this, user = caller->user, reactor, reply,
+                       all = request->all_of_user()](const std::vector<Selected>& jobs) {
     if (jobs.empty()) {
       reactor->Finish(grpc::Status::OK);
       return;
@@ -108,8 +108,10 @@ ClientService::Unary* ClientService::Cancel(Context* context, const wire::Cancel
         Gathered<wire::CancelReply>{reactor, reply, jobs.size()});
     for (const Selected& job : jobs) {
       controller_.Take(CancelJob{job.job, job.element, user},
-                       [gathered](const Turn& turn, const absl::Status& status) {
-                         gathered->Count(status, turn.count);
+                       [gathered, all](const Turn& turn, const absl::Status& status) {
+                         // What has ended meanwhile was not asked for by name.
+                         const bool gone = all && absl::IsNotFound(status);
+                         gathered->Count(gone ? absl::OkStatus() : status, turn.count);
                        });
     }
   };
@@ -120,8 +122,9 @@ ClientService::Unary* ClientService::Cancel(Context* context, const wire::Cancel
   controller_.Look([cancel, uid = caller->user.uid](const Picture& picture) -> Controller::Reply {
     std::vector<Selected> own;
     for (const auto& [id, job] : picture.state().jobs()) {
-      if (job.spec->user.uid == uid) {
-        own.push_back(Selected{id, std::nullopt});
+      // One request for each submission: an array's id names all of its elements.
+      if (job.spec->user.uid == uid && (own.empty() || own.back().job != job.submission)) {
+        own.push_back(Selected{job.submission, std::nullopt});
       }
     }
     return [cancel, own](const absl::Status&) { cancel(own); };
