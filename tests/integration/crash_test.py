@@ -5,8 +5,8 @@ import signal
 import threading
 import unittest
 
-from cluster import (ClusterTest, WIDE, processes_with, read_file, start_time, start_up, wait_until,
-                     Cluster)
+from cluster import (Cluster, ClusterTest, WIDE, processes_with, read_file, start_time, start_up,
+                     wait_until)
 
 SUBMISSIONS = int(os.environ.get("MUSTER_SUBMISSIONS", "500"))
 CLIENTS = 5
@@ -108,7 +108,9 @@ class CrashTest(ClusterTest):
         def crash():
             self.cluster.controller.kill()
             self.cluster.controller.start()
-        self.check_crash(crash)
+        self.check_crash(crash, crashes=4)
+        for agent in self.cluster.agents:
+            self.assertIsNone(agent.process.poll(), agent.last_words())
 
     def test_killed_agents_lose_no_job_and_run_none_twice(self):
         def crash():

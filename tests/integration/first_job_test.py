@@ -128,6 +128,16 @@ class ManyCoresTest(ClusterTest):
         self.assertNotIn(held, self.cluster.begun())
         self.assertIsNone(start_time(self.cluster.begun()[running]))
 
+    def test_cancel_all_ends_everything_and_complains_of_nothing(self):
+        first = self.cluster.submit("--hold", "-a", "0-9", "--wrap", "true")
+        alone = self.cluster.submit("--hold", "--wrap", "true")
+        running = self.cluster.submit(self.cluster.script("exec sleep 1000"))
+        wait_until(lambda: running in self.cluster.begun(), "the job did not begin")
+        done = self.cluster.muster("cancel", "--all")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = self.cluster.wait_ended(*range(first, first + 10), alone, running)
+        self.assertEqual({row["state"] for row in rows}, {"CANCELLED"})
+
     def test_a_held_job_waits_for_its_release(self):
         job = self.cluster.submit("--hold", self.cluster.script("finish 0"))
         reason = self.cluster.wait_reason(job, "held")
