@@ -1,0 +1,338 @@
+#include "scheduler/simulator/agents.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kRetryMin{200};
+constexpr Duration kRetryMax{5'000};
+constexpr Duration kAwayMin{500};
+constexpr Duration kAwayMax{60'000};
+constexpr Duration kRunMin{50};
+constexpr Duration kRunMax{40'000};
+constexpr Duration kStepMax{3'000};
+constexpr std::uint32_t kFailing = 150;  // thousandths of scripts that exit with an error
+constexpr std::int32_t kTermSignal = 15;
+
+}  // namespace
+
+SimulatedAgent::SimulatedAgent(const Surroundings& world, std::size_t index, std::string name,
+                               Machine machine)
+    : world_(world), index_(index), name_(std::move(name)), machine_(std::move(machine)) {}
+
+void SimulatedAgent::Start() {
+  Connect();
+}
+
+void SimulatedAgent::Connect() {
+  if (!alive_ || session_ != 0) {
+    return;
+  }
+  session_ = world_.network.Connect(index_);
+  if (session_ == 0) {
+    Detach();
+    return;
+  }
+  Registration registration;
+  registration.name = name_;
+  registration.hostname = name_;
+  registration.instance = absl::StrCat(name_, "/", instance_);
+  registration.boot_id = absl::StrCat(name_, "/", boot_);
+  registration.epoch_seen = epoch_;
+  registration.machine = machine_;
+  for (const auto& [key, attempt] : attempts_) {
+    registration.attempts.push_back(
+        KnownAttempt{key.first, key.second, attempt.phase == Phase::kEnded, attempt.part});
+  }
+  world_.network.SendUp(session_, std::move(registration));
+}
+
+// Without a stream; tries again later.
+void SimulatedAgent::Detach() {
+  session_ = 0;
+  node_ = NodeId();
+  world_.clock.After(world_.faults.Between(kRetryMin, kRetryMax), [this, life = life_] {
+    if (life == life_) {
+      Connect();
+    }
+  });
+}
+
+void SimulatedAgent::NoticeLoss(Session session) {
+  if (alive_ && session == session_) {
+    Detach();
+  }
+}
+
+void SimulatedAgent::EndAllProcesses() {
+  for (auto& [key, attempt] : attempts_) {
+    if (attempt.phase == Phase::kRunning) {
+      world_.witness.Ended(name_, key.first, key.second, world_.clock.now());
+    }
+    if (attempt.phase != Phase::kEnded) {
+      RunEnded ended;
+      ended.time = world_.clock.now();
+      ended.cause = EndCause::kNodeRebooted;
+      attempt.phase = Phase::kEnded;
+      attempt.journal.emplace_back(ended);
+    }
+  }
+}
+
+void SimulatedAgent::Die(AgentDeath how) {
+  if (!alive_) {
+    return;
+  }
+  ++world_.faults.counts().agents_died;
+  alive_ = false;
+  ++life_;
+  world_.network.Cut(session_);
+  session_ = 0;
+  node_ = NodeId();
+  finished_.clear();
+  if (how != AgentDeath::kProcess) {
+    EndAllProcesses();
+  }
+  if (how == AgentDeath::kReboot) {
+    ++world_.faults.counts().reboots;
+    ++boot_;
+  }
+  if (how == AgentDeath::kRecordLost) {
+    ++world_.faults.counts().records_lost;
+    attempts_.clear();
+    epoch_ = Epoch();
+    ++instance_;
+    boot_ += world_.faults.Below(2);
+  }
+  world_.clock.After(world_.faults.Between(kAwayMin, kAwayMax), [this] {
+    alive_ = true;
+    Connect();
+  });
+}
+
+void SimulatedAgent::Receive(Session session, const ToAgent& message) {
+  if (alive_ && session == session_) {
+    std::visit([this](const auto& held) { On(held); }, message);
+  }
+}
+
+void SimulatedAgent::On(const Welcome& welcome) {
+  if (welcome.epoch < epoch_) {
+    world_.witness.Broken(absl::StrCat(name_, " was welcomed by an older controller"));
+    return;
+  }
+  epoch_ = welcome.epoch;
+  node_ = welcome.node;
+  for (auto& [key, attempt] : attempts_) {
+    attempt.sent = attempt.acknowledged;
+    Pump(key, attempt);
+  }
+}
+
+void SimulatedAgent::On(const Refusal&) {
+  world_.network.Cut(session_);
+  Detach();
+}
+
+bool SimulatedAgent::Admits(NodeId node, Epoch epoch, Time expiry) {
+  if (!node_.valid() || node != node_ || epoch < epoch_ ||
+      (expiry != kNoTime && expiry < world_.clock.now())) {
+    return false;
+  }
+  epoch_ = epoch;
+  return true;
+}
+
+void SimulatedAgent::On(const LaunchOrder& order) {
+  const Key key{order.job, order.attempt};
+  if (!Admits(order.node, order.epoch, order.expiry) || finished_.contains(key)) {
+    return;
+  }
+  if (const auto known = attempts_.find(key); known != attempts_.end()) {
+    known->second.sent = known->second.acknowledged;
+    Pump(key, known->second);
+    return;
+  }
+  const auto part = std::find_if(order.allocation.nodes.begin(), order.allocation.nodes.end(),
+                                 [this](const NodeAllocation& own) { return own.node == node_; });
+  if (part == order.allocation.nodes.end()) {
+    world_.witness.Broken(absl::StrCat(name_, " was told to launch what gives it nothing"));
+    return;
+  }
+  LocalAttempt& attempt = attempts_[key];
+  attempt.serial = ++serial_;
+  attempt.part = *part;
+  attempt.kind = order.spec.kind;
+  attempt.leads = part == order.allocation.nodes.begin();
+  attempt.time_limit = order.spec.time_limit;
+  Later(world_.faults.LaunchDelay(), key, &SimulatedAgent::Run);
+}
+
+void SimulatedAgent::On(const StepOrder& order) {
+  const Key key{order.job, order.attempt};
+  const auto known = attempts_.find(key);
+  if (!Admits(order.node, order.epoch, order.expiry) || known == attempts_.end() ||
+      known->second.phase == Phase::kEnded ||
+      !known->second.known_steps.insert(order.step).second) {
+    return;
+  }
+  known->second.steps.insert(order.step);
+  world_.clock.After(world_.faults.Between(Duration(1), kStepMax),
+                     [this, key, step = order.step] { EndStep(key, step); });
+}
+
+void SimulatedAgent::On(const TerminateOrder& order) {
+  const Key key{order.job, order.attempt};
+  if (!Admits(order.node, order.epoch, kNoTime) || finished_.contains(key)) {
+    return;
+  }
+  const auto known = attempts_.find(key);
+  if (known == attempts_.end()) {
+    // Remembered as ended, so that a launch order that comes late finds it there.
+    LocalAttempt& attempt = attempts_[key];
+    attempt.serial = ++serial_;
+    Finish(key, EndCause::kNeverStarted, ExitStatus());
+    return;
+  }
+  const std::uint64_t serial = known->second.serial;
+  const Duration grace = std::max(order.grace, Duration(1));
+  world_.clock.After(world_.faults.Between(Duration(1), grace),
+                     [this, key, serial, cause = order.cause] {
+                       const auto found = attempts_.find(key);
+                       if (found != attempts_.end() && found->second.serial == serial) {
+                         const bool began = found->second.phase == Phase::kRunning;
+                         Finish(key, began ? cause : EndCause::kNeverStarted,
+                                began ? ExitStatus{0, kTermSignal} : ExitStatus());
+                       }
+                     });
+}
+
+void SimulatedAgent::On(const Acknowledge& ack) {
+  const Key key{ack.job, ack.attempt};
+  const auto known = attempts_.find(key);
+  if (known == attempts_.end()) {
+    return;
+  }
+  LocalAttempt& attempt = known->second;
+  if (ack.index > attempt.journal.size()) {
+    world_.witness.Broken(absl::StrCat(name_, " got an acknowledgement of what it never said"));
+    return;
+  }
+  attempt.acknowledged = std::max(attempt.acknowledged, ack.index);
+  if (attempt.phase == Phase::kEnded && attempt.acknowledged == attempt.journal.size()) {
+    attempts_.erase(known);
+    finished_.insert(key);
+  }
+}
+
+void SimulatedAgent::Later(Duration delay, const Key& key,
+                           void (SimulatedAgent::*action)(const Key&)) {
+  world_.clock.After(delay, [this, key, action, serial = attempts_.at(key).serial] {
+    const auto found = attempts_.find(key);
+    if (found != attempts_.end() && found->second.serial == serial &&
+        found->second.phase != Phase::kEnded) {
+      (this->*action)(key);
+    }
+  });
+}
+
+void SimulatedAgent::Run(const Key& key) {
+  if (world_.faults.Fault(world_.faults.rates().launch_fails)) {
+    Finish(key, EndCause::kLaunchFailed, ExitStatus());
+    return;
+  }
+  LocalAttempt& attempt = attempts_.at(key);
+  attempt.phase = Phase::kRunning;
+  const Time now = world_.clock.now();
+  world_.witness.Began(Execution{name_, key.first, key.second, attempt.part.cpus, now, {}});
+  RunStarted started;
+  started.time = now;
+  Write(attempt, started, key);
+  BindingRead read;
+  read.time = now;
+  for (const RankPlacement& rank : attempt.part.ranks) {
+    RankBinding binding;
+    binding.rank = rank.rank;
+    binding.cpus = rank.cpus;
+    binding.verdict = BindingVerdict::kVerified;
+    read.ranks.push_back(binding);
+  }
+  Write(attempt, read, key);
+  if (attempt.kind == JobKind::kRun || attempt.leads) {
+    Later(world_.faults.Between(kRunMin, kRunMax), key, &SimulatedAgent::ExitItself);
+  }
+  if (attempt.time_limit > Duration(0)) {
+    Later(attempt.time_limit, key, &SimulatedAgent::ReachLimit);
+  }
+}
+
+void SimulatedAgent::ExitItself(const Key& key) {
+  Finish(key, EndCause::kExited, ExitStatus{world_.faults.Chance(kFailing) ? 1 : 0, 0});
+}
+
+void SimulatedAgent::ReachLimit(const Key& key) {
+  Finish(key, EndCause::kTimeLimit, ExitStatus{0, kTermSignal});
+}
+
+void SimulatedAgent::EndStep(const Key& key, StepId step) {
+  const auto known = attempts_.find(key);
+  if (known == attempts_.end() || known->second.phase == Phase::kEnded ||
+      known->second.steps.erase(step) == 0) {
+    return;
+  }
+  StepEnded ended;
+  ended.step = step;
+  ended.time = world_.clock.now();
+  Write(known->second, ended, key);
+}
+
+void SimulatedAgent::Finish(const Key& key, EndCause cause, ExitStatus status) {
+  LocalAttempt& attempt = attempts_.at(key);
+  if (attempt.phase == Phase::kEnded) {
+    return;
+  }
+  if (attempt.phase == Phase::kRunning) {
+    world_.witness.Ended(name_, key.first, key.second, world_.clock.now());
+  }
+  while (!attempt.steps.empty()) {
+    EndStep(key, *attempt.steps.begin());
+  }
+  attempt.phase = Phase::kEnded;
+  RunEnded ended;
+  ended.time = world_.clock.now();
+  ended.cause = cause;
+  ended.status = status;
+  Write(attempt, ended, key);
+}
+
+void SimulatedAgent::Write(LocalAttempt& attempt, Fact fact, const Key& key) {
+  attempt.journal.push_back(std::move(fact));
+  Pump(key, attempt);
+}
+
+void SimulatedAgent::Pump(const Key& key, LocalAttempt& attempt) {
+  if (!alive_ || !node_.valid()) {
+    return;
+  }
+  while (attempt.sent < attempt.journal.size()) {
+    const Fact& fact = attempt.journal[attempt.sent];
+    world_.network.SendUp(session_, Report{key.first, key.second, ++attempt.sent, fact});
+  }
+}
+
+std::string SimulatedAgent::Describe() const {
+  std::string text = absl::StrCat(name_, alive_ ? "" : " dead", node_.valid() ? "" : " detached");
+  for (const auto& [key, attempt] : attempts_) {
+    absl::StrAppend(&text, " ", ToString(key.first), ".", ToString(key.second), "(phase ",
+                    static_cast<int>(attempt.phase), ", ", attempt.acknowledged, "/",
+                    attempt.journal.size(), ")");
+  }
+  return text;
+}
+
+}  // namespace muster

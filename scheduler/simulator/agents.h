@@ -1,0 +1,123 @@
+#pragma once
+
+// A simulated node: its agent, what the agent has on record, and the processes of jobs.
+//
+// It answers the controller's orders as the real agent does (agent/): it refuses old epochs, takes
+// an order twice with one effect, reports facts in order and sends again what was not acknowledged.
+// Thread promise: none; one thread. Invariants: (1) the agent's death ends no process, and what
+// happens meanwhile is on record; (2) a reboot, and a node set up anew (its record is lost), end
+// all of them; (3) what begins and ends is told to the witness at that moment.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scheduler/model/machine.h"
+#include "scheduler/model/node.h"
+#include "scheduler/model/order.h"
+#include "scheduler/model/report.h"
+#include "scheduler/simulator/faults.h"
+#include "scheduler/simulator/network.h"
+#include "scheduler/simulator/virtual_clock.h"
+#include "scheduler/simulator/witness.h"
+
+namespace muster {
+
+// What all agents of a simulation share.
+struct Surroundings {
+  VirtualClock& clock;
+  Network& network;
+  Faults& faults;
+  Witness& witness;
+};
+
+enum class AgentDeath : std::uint8_t {
+  kProcess,     // the agent alone; its record and the jobs stay
+  kReboot,      // the node went down; the record stays
+  kRecordLost,  // the node was set up anew
+};
+
+class SimulatedAgent {
+ public:
+  // `index` is its number in the network.
+  SimulatedAgent(const Surroundings& world, std::size_t index, std::string name, Machine machine);
+  SimulatedAgent(const SimulatedAgent&) = delete;
+  SimulatedAgent& operator=(const SimulatedAgent&) = delete;
+
+  void Start();
+  // Dies, and comes back in its own time.
+  void Die(AgentDeath how);
+  void Receive(Session session, const ToAgent& message);
+  void NoticeLoss(Session session);
+
+  // True when it is there, connected and has nothing on record.
+  [[nodiscard]] bool idle() const { return alive_ && node_.valid() && attempts_.empty(); }
+  [[nodiscard]] bool alive() const { return alive_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  // One line on what it has, for a report of a failure.
+  [[nodiscard]] std::string Describe() const;
+
+ private:
+  using Key = std::pair<JobId, AttemptNumber>;
+  enum class Phase : std::uint8_t { kOrdered, kRunning, kEnded };
+  struct LocalAttempt {
+    std::uint64_t serial = 0;  // tells it from an earlier one of the same key
+    Phase phase = Phase::kOrdered;
+    NodeAllocation part;
+    JobKind kind = JobKind::kBatch;
+    bool leads = false;  // the batch script runs here
+    Duration time_limit{0};
+    std::set<StepId> steps;        // under way
+    std::set<StepId> known_steps;  // ever ordered
+    std::vector<Fact> journal;
+    std::uint64_t sent = 0;
+    std::uint64_t acknowledged = 0;
+  };
+
+  void Connect();
+  void Detach();
+  [[nodiscard]] bool Admits(NodeId node, Epoch epoch, Time expiry);
+
+  void On(const Welcome& welcome);
+  void On(const Refusal& refusal);
+  void On(const LaunchOrder& order);
+  void On(const StepOrder& order);
+  void On(const TerminateOrder& order);
+  void On(const Acknowledge& ack);
+
+  // Runs `action` on the attempt later, unless it is gone or over by then.
+  void Later(Duration delay, const Key& key, void (SimulatedAgent::*action)(const Key&));
+  void Run(const Key& key);
+  void ExitItself(const Key& key);
+  void ReachLimit(const Key& key);
+  void EndStep(const Key& key, StepId step);
+  void Finish(const Key& key, EndCause cause, ExitStatus status);
+  void Write(LocalAttempt& attempt, Fact fact, const Key& key);
+  void Pump(const Key& key, LocalAttempt& attempt);
+  void EndAllProcesses();
+
+  const Surroundings world_;
+  const std::size_t index_;
+  const std::string name_;
+  const Machine machine_;
+
+  // On disk.
+  std::uint64_t instance_ = 1;
+  std::uint64_t boot_ = 1;
+  Epoch epoch_;
+  std::map<Key, LocalAttempt> attempts_;
+
+  // In the agent's memory.
+  bool alive_ = true;
+  std::uint64_t life_ = 0;  // counts its deaths
+  Session session_ = 0;
+  NodeId node_;  // valid once welcomed
+  std::set<Key> finished_;
+  std::uint64_t serial_ = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,101 @@
+#include "scheduler/simulator/witness.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+std::string Label(const Execution& execution) {
+  return absl::StrCat("job ", ToString(execution.job), " attempt ", ToString(execution.attempt),
+                      " on ", execution.node);
+}
+
+}  // namespace
+
+void Witness::Broken(std::string what) {
+  if (!broken_.has_value()) {
+    broken_ = std::move(what);
+  }
+}
+
+void Witness::Began(const Execution& execution) {
+  const Key key{execution.node, execution.job, execution.attempt};
+  if (!executions_.emplace(key, execution).second) {
+    Broken(absl::StrCat("promise 3: ", Label(execution), " was started twice"));
+    return;
+  }
+  for (const Key& other_key : running_) {
+    const Execution& other = executions_.at(other_key);
+    if (other.job == execution.job && other.attempt != execution.attempt) {
+      Broken(absl::StrCat("promise 3: ", Label(execution), " overlaps ", Label(other)));
+    }
+    if (other.node == execution.node && other.cpus.Meets(execution.cpus)) {
+      Broken(absl::StrCat("promise 2: ", Label(execution), " and ", Label(other), " share threads ",
+                          (other.cpus & execution.cpus).ToList()));
+    }
+  }
+  running_.push_back(key);
+}
+
+void Witness::Ended(const std::string& node, JobId job, AttemptNumber attempt, Time now) {
+  const Key key{node, job, attempt};
+  if (std::erase(running_, key) == 0) {
+    Broken(absl::StrCat("job ", ToString(job), " on ", node, " ended and was not running"));
+    return;
+  }
+  executions_.at(key).end = now;
+}
+
+void Witness::Acknowledged(const std::string& token, JobId job) {
+  const auto [told, first] = told_.emplace(token, job);
+  if (!first && told->second != job) {
+    Broken(absl::StrCat("promise 1: token ", token, " was told job ", ToString(told->second),
+                        " and job ", ToString(job)));
+  }
+}
+
+void Witness::CheckJournal(const std::vector<JournalEntry>& journal, bool all_over) {
+  std::map<std::string, JobId> made;
+  std::map<JobId, int> ends;  // how often each submitted job ended
+  for (const JournalEntry& entry : journal) {
+    if (const auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
+      if (!made.emplace(submitted->token, submitted->first).second) {
+        Broken(absl::StrCat("promise 1: token ", submitted->token, " made two submissions"));
+      }
+      for (std::uint32_t i = 0; i < submitted->count; ++i) {
+        if (!ends.emplace(JobId(submitted->first.value() + i), 0).second) {
+          Broken(absl::StrCat("promise 5: an id of job ", ToString(submitted->first),
+                              " was given out twice"));
+        }
+      }
+    } else if (const auto* ended = std::get_if<JobEnded>(&entry.event)) {
+      const auto job = ends.find(ended->job);
+      if (job == ends.end() || ++job->second > 1) {
+        Broken(absl::StrCat("promise 5: job ", ToString(ended->job),
+                            job == ends.end() ? " ended and was never submitted" : " ended twice"));
+      }
+    }
+  }
+  for (const auto& [token, job] : told_) {
+    const auto found = made.find(token);
+    if (found == made.end() || found->second != job) {
+      Broken(absl::StrCat("promise 1: the acknowledged job ", ToString(job), " of token ", token,
+                          " is lost"));
+    }
+  }
+  for (const auto& [job, times] : ends) {
+    if (all_over && times == 0) {
+      Broken(absl::StrCat("promise 5: job ", ToString(job), " never ended"));
+    }
+  }
+  if (all_over && !running_.empty()) {
+    Broken(absl::StrCat("promise 5: ", Label(executions_.at(running_.front())),
+                        " still runs after all jobs ended"));
+  }
+}
+
+}  // namespace muster

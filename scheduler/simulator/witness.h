@@ -1,0 +1,61 @@
+#pragma once
+
+// The witness: sees what really ran on the nodes and what clients were really told, and says which
+// promise was broken.
+//
+// It believes no state of the controller's. Thread promise: none; one thread. Invariants: the first
+// broken promise is kept; later ones follow from it and are dropped.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "scheduler/model/allocation.h"
+#include "scheduler/model/event.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/time.h"
+
+namespace muster {
+
+// A job's part on one node, as the node itself saw it.
+struct Execution {
+  std::string node;
+  JobId job;
+  AttemptNumber attempt;
+  CpuSet cpus;
+  Time begin = kNoTime;
+  std::optional<Time> end;
+};
+
+class Witness {
+ public:
+  // A part began on a node, or ended there. Broken: it ran there before; another attempt of the job
+  // is running anywhere; its threads are another job's.
+  void Began(const Execution& execution);
+  void Ended(const std::string& node, JobId job, AttemptNumber attempt, Time now);
+
+  // A client was told that its submission is that job. Broken: it was told another one before.
+  void Acknowledged(const std::string& token, JobId job);
+
+  // Compares the journal with what clients were told. Broken: an acknowledged submission is not in
+  // it; a token made two; a job ended twice, or without having been submitted. With `all_over`
+  // also: a job has not ended, or something still runs.
+  void CheckJournal(const std::vector<JournalEntry>& journal, bool all_over);
+
+  void Broken(std::string what);
+  [[nodiscard]] const std::optional<std::string>& broken() const { return broken_; }
+  [[nodiscard]] std::size_t executions() const { return executions_.size(); }
+
+ private:
+  using Key = std::tuple<std::string, JobId, AttemptNumber>;
+
+  std::map<Key, Execution> executions_;
+  std::vector<Key> running_;
+  std::map<std::string, JobId> told_;
+  std::optional<std::string> broken_;
+};
+
+}  // namespace muster

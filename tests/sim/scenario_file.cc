@@ -1,0 +1,56 @@
+#include "tests/sim/scenario_file.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/config_file.h"
+
+namespace muster {
+namespace {
+
+absl::Status ReadNumber(ConfigFile& file, const std::string& key, IntegerRange range,
+                        std::uint32_t* out) {
+  int64_t number = *out;
+  RETURN_IF_ERROR(file.ReadInteger(key, range, &number));
+  *out = static_cast<std::uint32_t>(number);
+  return absl::OkStatus();
+}
+
+absl::Status ReadFaults(ConfigFile& file, FaultRates* rates) {
+  constexpr IntegerRange kThousandths{0, 1000};
+  RETURN_IF_ERROR(file.ReadDuration("faults.connection_lost_every", &rates->connection_lost_every));
+  RETURN_IF_ERROR(file.ReadDuration("faults.agent_dies_every", &rates->agent_dies_every));
+  RETURN_IF_ERROR(file.ReadDuration("faults.controller_dies_every", &rates->controller_dies_every));
+  for (const auto& [key, rate] : {
+           std::pair{"faults.record_lost", &rates->record_lost},
+           std::pair{"faults.reboot", &rates->reboot},
+           std::pair{"faults.controller_dies_at_step", &rates->controller_dies_at_step},
+           std::pair{"faults.report_duplicated", &rates->report_duplicated},
+           std::pair{"faults.report_late", &rates->report_late},
+           std::pair{"faults.reply_lost", &rates->reply_lost},
+           std::pair{"faults.launch_slow", &rates->launch_slow},
+           std::pair{"faults.launch_fails", &rates->launch_fails},
+       }) {
+    RETURN_IF_ERROR(ReadNumber(file, key, kThousandths, rate));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Scenario> ReadScenario(const std::string& name) {
+  ASSIGN_OR_RETURN(ConfigFile file,
+                   ConfigFile::Load(std::string(MUSTER_SCENARIOS) + "/" + name + ".toml"));
+  Scenario scenario;
+  scenario.name = name;
+  RETURN_IF_ERROR(ReadNumber(file, "nodes", {1, 1000}, &scenario.nodes));
+  RETURN_IF_ERROR(ReadNumber(file, "cores_per_node", {1, 1000}, &scenario.cores_per_node));
+  RETURN_IF_ERROR(ReadNumber(file, "submissions", {1, 100'000}, &scenario.submissions));
+  RETURN_IF_ERROR(file.ReadDuration("active", &scenario.active));
+  RETURN_IF_ERROR(ReadFaults(file, &scenario.faults));
+  RETURN_IF_ERROR(file.RefuseUnknownKeys());
+  return scenario;
+}
+
+}  // namespace muster

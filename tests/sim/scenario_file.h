@@ -1,0 +1,18 @@
+#pragma once
+
+// A scenario of the simulator, read from a TOML file.
+//
+// Thread promise: safe from any thread. Invariants: a key that is not there keeps the scenario's
+// default; a key that nobody knows is an error.
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "scheduler/simulator/simulator.h"
+
+namespace muster {
+
+// `name` is the file's, without ".toml", in the folder of the scenarios.
+absl::StatusOr<Scenario> ReadScenario(const std::string& name);
+
+}  // namespace muster
