@@ -58,36 +58,44 @@ void Witness::Acknowledged(const std::string& token, JobId job) {
   }
 }
 
+void Witness::Count(const JobSubmitted& submitted, Tally& tally) {
+  if (!tally.made.emplace(submitted.token, submitted.first).second) {
+    Broken(absl::StrCat("promise 1: token ", submitted.token, " made two submissions"));
+  }
+  for (std::uint32_t i = 0; i < submitted.count; ++i) {
+    if (!tally.ends.emplace(JobId(submitted.first.value() + i), 0).second) {
+      Broken(absl::StrCat("promise 5: an id of job ", ToString(submitted.first),
+                          " was given out twice"));
+    }
+  }
+}
+
+void Witness::Count(const JobEnded& ended, Tally& tally) {
+  const auto job = tally.ends.find(ended.job);
+  if (job == tally.ends.end()) {
+    Broken(absl::StrCat("promise 5: job ", ToString(ended.job), " ended and was never submitted"));
+  } else if (++job->second > 1) {
+    Broken(absl::StrCat("promise 5: job ", ToString(ended.job), " ended twice"));
+  }
+}
+
 void Witness::CheckJournal(const std::vector<JournalEntry>& journal, bool all_over) {
-  std::map<std::string, JobId> made;
-  std::map<JobId, int> ends;  // how often each submitted job ended
+  Tally tally;
   for (const JournalEntry& entry : journal) {
     if (const auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
-      if (!made.emplace(submitted->token, submitted->first).second) {
-        Broken(absl::StrCat("promise 1: token ", submitted->token, " made two submissions"));
-      }
-      for (std::uint32_t i = 0; i < submitted->count; ++i) {
-        if (!ends.emplace(JobId(submitted->first.value() + i), 0).second) {
-          Broken(absl::StrCat("promise 5: an id of job ", ToString(submitted->first),
-                              " was given out twice"));
-        }
-      }
+      Count(*submitted, tally);
     } else if (const auto* ended = std::get_if<JobEnded>(&entry.event)) {
-      const auto job = ends.find(ended->job);
-      if (job == ends.end() || ++job->second > 1) {
-        Broken(absl::StrCat("promise 5: job ", ToString(ended->job),
-                            job == ends.end() ? " ended and was never submitted" : " ended twice"));
-      }
+      Count(*ended, tally);
     }
   }
   for (const auto& [token, job] : told_) {
-    const auto found = made.find(token);
-    if (found == made.end() || found->second != job) {
+    const auto found = tally.made.find(token);
+    if (found == tally.made.end() || found->second != job) {
       Broken(absl::StrCat("promise 1: the acknowledged job ", ToString(job), " of token ", token,
                           " is lost"));
     }
   }
-  for (const auto& [job, times] : ends) {
+  for (const auto& [job, times] : tally.ends) {
     if (all_over && times == 0) {
       Broken(absl::StrCat("promise 5: job ", ToString(job), " never ended"));
     }

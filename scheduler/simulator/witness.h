@@ -51,6 +51,13 @@ class Witness {
 
  private:
   using Key = std::tuple<std::string, JobId, AttemptNumber>;
+  // What the journal says.
+  struct Tally {
+    std::map<std::string, JobId> made;  // by token
+    std::map<JobId, int> ends;          // how often each submitted job ended
+  };
+  void Count(const JobSubmitted& submitted, Tally& tally);
+  void Count(const JobEnded& ended, Tally& tally);
 
   std::map<Key, Execution> executions_;
   std::vector<Key> running_;
