@@ -159,6 +159,7 @@ class AgentSession final
       return;
     }
     const std::string name = input.registration.name;
+    registration_ = input;
     controller_.Take(std::move(input), [session = shared_from_this(), name](
                                            const Turn& turn, const absl::Status& status) {
       session->Registered(name, turn, status);
@@ -180,6 +181,24 @@ class AgentSession final
     Send(std::move(message));
     sessions_.Admit(turn.node, shared_from_this());
     sessions_.log().Info("agents", absl::StrCat("node ", name, " registered"));
+    MakeSureItIsConnected(turn.node);
+  }
+
+  // The end of the agent's last stream may have been judged after this registration and before this
+  // session was admitted: then the node counts as lost although it is here, and registers once
+  // more.
+  void MakeSureItIsConnected(NodeId node) {
+    controller_.Look(
+        [session = shared_from_this(), node](const Picture& picture) -> Controller::Reply {
+          const Node* known = picture.state().FindNode(node);
+          const bool lost = known != nullptr && !known->connected;
+          return [session, lost](const absl::Status& status) {
+            if (status.ok() && lost) {
+              session->controller_.Take(session->registration_,
+                                        [](const Turn&, const absl::Status&) {});
+            }
+          };
+        });
   }
 
   void TakeReport(const wire::Report& message) {
@@ -206,6 +225,7 @@ class AgentSession final
   AgentSessions& sessions_;
   const std::string cluster_;
   std::shared_ptr<AgentSession> self_;
+  RegisterAgent registration_;
   std::atomic<std::uint32_t> node_ = 0;
   std::atomic<std::chrono::steady_clock::time_point> heard_;
   wire::AgentMessage incoming_;
