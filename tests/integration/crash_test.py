@@ -1,4 +1,4 @@
-"""kill -9 of each daemon while jobs are submitted and run: nothing acknowledged is lost, nothing runs twice."""
+"""kill -9 of each daemon while jobs are submitted and run: nothing is lost, nothing runs twice."""
 
 import os
 import signal
