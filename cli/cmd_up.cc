@@ -95,9 +95,11 @@ class UpSession {
     if (status.ok()) {
       Say(running_ == 0
               ? "stopped"
-              : absl::StrCat("stopped; ", running_, running_ == 1 ? " job runs" : " jobs run",
-                             " on under their supervisors; the next \"muster up\" "
-                             "adopts them"));
+              : absl::StrCat("stopped; ", running_,
+                             running_ == 1 ? " job runs on under its supervisor; the next \"muster "
+                                             "up\" adopts it"
+                                           : " jobs run on under their supervisors; the next "
+                                             "\"muster up\" adopts them"));
     }
     loop_.Stop();
   }

@@ -115,7 +115,7 @@ void RunSession::OnNews(const JobNews& news) {
   }
   if (IsTerminalName(job_.state)) {
     JobEnded();
-  } else if (plan_.show_waiting && job_.state == Name(JobState::kPending)) {
+  } else if ((plan_.show_waiting || job_.reason.never) && job_.state == Name(JobState::kPending)) {
     loop_.RunAfter(kWaitingPause, [this] { TellWaiting(); });
   }
   OnChange();

@@ -30,7 +30,7 @@ struct RunPlan {
   std::optional<std::uint32_t> nodes;  // how many have ranks of the step, once known
   std::string token;                   // the step's
   bool label = false;
-  bool show_waiting = false;  // tell why the job waits
+  bool show_waiting = false;  // tell why the job waits, also when it may start soon
 };
 
 class RunSession {

@@ -51,6 +51,9 @@ absl::Status WaitForEnd(const UniqueFd& signals, const Logger& log) {
 absl::Status Run(const DaemonConfig& config, const Logger& log, const Clock& clock) {
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}));
   RETURN_IF_ERROR(CheckEveryMethodHasARow());
+  for (const std::string& address : config.listen) {
+    RETURN_IF_ERROR(CheckAddress(address, config.tls));
+  }
   RETURN_IF_ERROR(EnsurePrivateDirectory(config.state_dir));
   ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store,
                    JobStore::Open(absl::StrCat(config.state_dir, "/controller")));

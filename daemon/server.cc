@@ -20,6 +20,27 @@ constexpr int kMessageBytesMax = 64 << 20;
 constexpr int kKeepaliveMs = 20'000;
 constexpr const char* kUnix = "unix:";
 
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> TlsCredentials(const TlsFiles& tls) {
+  if (tls.certificate.empty() || tls.key.empty() || tls.authority.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-cert, --tls-key and --tls-ca go together: give all three");
+  }
+  struct stat key {};
+  if (stat(tls.key.c_str(), &key) == 0 && (key.st_mode & 077) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--tls-key ", tls.key, ": others may read it; chmod 600 it"));
+  }
+  grpc::SslServerCredentialsOptions options(
+      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  ASSIGN_OR_RETURN(std::string certificate, ReadFile(tls.certificate));
+  ASSIGN_OR_RETURN(std::string private_key, ReadFile(tls.key));
+  ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(tls.authority));
+  options.pem_key_cert_pairs.push_back({std::move(private_key), std::move(certificate)});
+  return grpc::SslServerCredentials(options);
+}
+
+}  // namespace
+
 absl::Status CheckAddress(const std::string& address, const TlsFiles& tls) {
   if (absl::StartsWith(address, kUnix)) {
     const std::string path = address.substr(5);
@@ -42,27 +63,6 @@ absl::Status CheckAddress(const std::string& address, const TlsFiles& tls) {
   }
   return absl::OkStatus();
 }
-
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> TlsCredentials(const TlsFiles& tls) {
-  if (tls.certificate.empty() || tls.key.empty() || tls.authority.empty()) {
-    return absl::InvalidArgumentError(
-        "--tls-cert, --tls-key and --tls-ca go together: give all three");
-  }
-  struct stat key {};
-  if (stat(tls.key.c_str(), &key) == 0 && (key.st_mode & 077) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--tls-key ", tls.key, ": others may read it; chmod 600 it"));
-  }
-  grpc::SslServerCredentialsOptions options(
-      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  ASSIGN_OR_RETURN(std::string certificate, ReadFile(tls.certificate));
-  ASSIGN_OR_RETURN(std::string private_key, ReadFile(tls.key));
-  ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(tls.authority));
-  options.pem_key_cert_pairs.push_back({std::move(private_key), std::move(certificate)});
-  return grpc::SslServerCredentials(options);
-}
-
-}  // namespace
 
 bool IsLoopback(const std::string& address) {
   return absl::StartsWith(address, "127.") || absl::StartsWith(address, "[::1]:") ||

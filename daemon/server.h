@@ -49,6 +49,10 @@ class Server {
   int port_ = 0;
 };
 
+// Whether Start would take the address as it is written, before anything is opened. InvalidArgument
+// is one line for the user.
+absl::Status CheckAddress(const std::string& address, const TlsFiles& tls);
+
 // True for 127.0.0.0/8, [::1] and localhost.
 bool IsLoopback(const std::string& address);
 
