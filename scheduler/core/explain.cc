@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/feasibility.h"
 #include "scheduler/core/placement.h"
-#include "scheduler/core/snapshot_builder.h"
 #include "scheduler/model/reason.h"
 
 namespace muster {
 namespace {
-
-std::string Named(JobId job) {
-  return absl::StrCat("job ", ToString(job));
-}
 
 Reason ReasonOf(JobId job, const Plan& plan) {
   const auto left = std::find_if(plan.waiting.begin(), plan.waiting.end(),
@@ -37,10 +31,9 @@ bool Starts(JobId job, const Plan& plan) {
 // The reason in words; of a job behind another also what that one waits for.
 std::string Summary(JobId job, const Reason& reason, const Plan& plan) {
   if (Starts(job, plan)) {
-    return absl::StrCat(Named(job), " is about to start");
+    return "about to start";
   }
-  std::string text =
-      absl::StrCat(Named(job), " waits: ", Name(reason.kind), ": ", ToSentence(reason));
+  std::string text = ToSentence(reason);
   if (reason.kind == ReasonKind::kPriority) {
     absl::StrAppend(&text, "; that one waits: ", ToSentence(ReasonOf(reason.behind, plan)));
   }
@@ -63,41 +56,6 @@ NodeAnswer AnswerOf(const NodePicture& node, const ResourceRequest& request) {
   return answer;
 }
 
-std::string GpuList(const std::vector<GpuGrant>& gpus) {
-  std::string list;
-  for (const GpuGrant& grant : gpus) {
-    absl::StrAppend(&list, list.empty() ? "" : ",", grant.gpu);
-  }
-  return list;
-}
-
-NodeAnswer PlaceOf(const NodeAllocation& part) {
-  NodeAnswer answer;
-  answer.node = part.name;
-  answer.fits = true;
-  answer.text = absl::StrCat(part.ranks.size(), part.ranks.size() == 1 ? " rank" : " ranks",
-                             " on CPUs ", part.cpus.ToList());
-  if (!part.mem_nodes.Empty()) {
-    absl::StrAppend(&answer.text, ", memory nodes ", part.mem_nodes.ToList());
-  }
-  if (!part.gpus.empty()) {
-    absl::StrAppend(&answer.text, ", GPUs ", GpuList(part.gpus));
-  }
-  return answer;
-}
-
-Explanation ExplainPlace(const Job& job) {
-  Explanation explanation;
-  const std::size_t nodes = job.attempt->allocation.nodes.size();
-  explanation.summary = absl::StrCat(Named(job.id), " is ", Name(job.state), " on ", nodes,
-                                     nodes == 1 ? " node" : " nodes",
-                                     ", the fewest and tightest that held it when it started");
-  for (const NodeAllocation& part : job.attempt->allocation.nodes) {
-    explanation.nodes.push_back(PlaceOf(part));
-  }
-  return explanation;
-}
-
 }  // namespace
 
 Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan) {
@@ -105,7 +63,7 @@ Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan
   const auto waiting = std::find_if(snapshot.waiting.begin(), snapshot.waiting.end(),
                                     [job](const WaitingJob& other) { return other.id == job; });
   if (waiting == snapshot.waiting.end()) {
-    explanation.summary = absl::StrCat(Named(job), " does not wait");
+    explanation.summary = "does not wait";
     return explanation;
   }
   explanation.reason = ReasonOf(job, plan);
@@ -114,21 +72,6 @@ Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan
     explanation.nodes.push_back(AnswerOf(node, waiting->spec->request));
   }
   return explanation;
-}
-
-Explanation ExplainJob(const ClusterState& state, const Job& job, const Plan* plan, Time now) {
-  if (job.attempt.has_value()) {
-    return ExplainPlace(job);
-  }
-  Snapshot snapshot;
-  snapshot.version = state.version();
-  snapshot.now = now;
-  snapshot.nodes = PicturesOf(state);
-  WaitingJob waiting;
-  waiting.id = job.id;
-  waiting.spec = job.spec;
-  snapshot.waiting.push_back(std::move(waiting));
-  return ExplainWaiting(snapshot, job.id, plan != nullptr ? *plan : Plan());
 }
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 #include "scheduler/core/queue_order.h"
 
 namespace muster {
+namespace {
 
 std::vector<NodePicture> PicturesOf(const ClusterState& state) {
   std::vector<NodePicture> pictures;
@@ -16,6 +17,8 @@ std::vector<NodePicture> PicturesOf(const ClusterState& state) {
   }
   return pictures;
 }
+
+}  // namespace
 
 std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now) {
   auto snapshot = std::make_shared<Snapshot>();

@@ -6,15 +6,11 @@
 // pure. Invariants: the same state and the same `now` make the same snapshot, in queue order.
 
 #include <memory>
-#include <vector>
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/model/snapshot.h"
 
 namespace muster {
-
-// The nodes alone, sorted by id.
-std::vector<NodePicture> PicturesOf(const ClusterState& state);
 
 std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now);
 

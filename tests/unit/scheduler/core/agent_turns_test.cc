@@ -372,13 +372,22 @@ TEST(Reports, ANodeOfARunThatEndedInOrderLeavesTheOthersRunning) {
   EXPECT_EQ(two.world.EndOf(two.job)->state, JobState::kCompleted);
 }
 
-TEST(Reports, ANodeOfARunThatFailedEndsTheOthersAndDecides) {
+TEST(Reports, ANodeOfARunThatExitedWithACodeLeavesTheOthersRunningAndDecides) {
   TwoNodes two(JobKind::kRun);
   const Turn turn = two.world.TellEnded(two.b, two.job, 2, EndCause::kExited, ExitStatus{7, 0});
+  EXPECT_TRUE(Only<Terminate>(turn).empty());
+  two.world.TellEnded(two.a, two.job, 2);
+  EXPECT_EQ(two.world.EndOf(two.job)->state, JobState::kFailed);
+  EXPECT_EQ(two.world.EndOf(two.job)->status.code, 7);
+}
+
+TEST(Reports, ANodeOfARunThatDiedOfASignalEndsTheOthersAndDecides) {
+  TwoNodes two(JobKind::kRun);
+  const Turn turn = two.world.TellEnded(two.b, two.job, 2, EndCause::kExited, ExitStatus{0, 11});
   EXPECT_EQ(Only<Terminate>(turn).size(), 1U);
   two.world.TellEnded(two.a, two.job, 2, EndCause::kJobEnding, ExitStatus{0, 15});
   EXPECT_EQ(two.world.EndOf(two.job)->state, JobState::kFailed);
-  EXPECT_EQ(two.world.EndOf(two.job)->status.code, 7);
+  EXPECT_EQ(two.world.EndOf(two.job)->status.signal, 11);
 }
 
 TEST(Reports, OfANodeWhoseRunIsOverAreAcknowledgedWhateverTheirNumber) {

@@ -24,6 +24,11 @@ TEST(Array, CountsARangeThatEndsAtTheLargestIndexWithoutWrapping) {
   EXPECT_EQ(ElementIndexAt(Spec({{UINT32_MAX - 1, UINT32_MAX, 1}}), 1), UINT32_MAX);
 }
 
+TEST(Array, ARangeThatHoldsNothingHasNoElement) {
+  EXPECT_EQ(RangeCount(ArrayRange{0, 9, 0}), 0U);
+  EXPECT_EQ(RangeCount(ArrayRange{9, 0, 1}), 0U);
+}
+
 TEST(Array, NumbersElementsInTheOrderInWhichTheRangesWereWritten) {
   const ArraySpec array = Spec({{5, 9, 2}, {0, 1, 1}});
   EXPECT_EQ(ElementCount(array), 5U);
@@ -38,7 +43,7 @@ TEST(Array, NumbersElementsInTheOrderInWhichTheRangesWereWritten) {
 }
 
 TEST(ArrayDeathTest, AnOrdinalPastTheEndEndsTheProcess) {
-  EXPECT_DEATH(ElementIndexAt(Spec({{0, 1, 1}}), 2), "broken invariant");
+  EXPECT_DEATH(static_cast<void>(ElementIndexAt(Spec({{0, 1, 1}}), 2)), "broken invariant");
 }
 
 }  // namespace

@@ -1,0 +1,197 @@
+// How long the core's decisions take: a pass, a snapshot, a submission. Run by hand, on an idle
+// machine; nodes have 64 cores in 8 NUMA nodes and 4 GPUs.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/planner.h"
+#include "scheduler/core/snapshot_builder.h"
+#include "scheduler/core/step.h"
+
+namespace muster {
+namespace {
+
+constexpr Time kNow{std::chrono::seconds(1'000'000)};
+
+Machine BigMachine() {
+  Machine machine;
+  for (std::uint32_t n = 0; n < 8; ++n) {
+    machine.numa_nodes.push_back(NumaNode{n, CpuSet(), kGibibyte * 64});
+    machine.memory += kGibibyte * 64;
+    for (std::uint32_t c = 0; c < 8; ++c) {
+      Core core;
+      core.os_index = n * 8 + c;
+      core.cpus.Insert(core.os_index);
+      core.numa = n;
+      machine.numa_nodes[n].cpus |= core.cpus;
+      machine.cores.push_back(std::move(core));
+    }
+    if (n % 2 == 0) {
+      Gpu gpu;
+      gpu.os_index = n / 2;
+      gpu.model = "H100";
+      gpu.numa = n;
+      machine.gpus.push_back(std::move(gpu));
+    }
+  }
+  return machine;
+}
+
+void Must(ClusterState& state, const Input& input) {
+  const Turn turn = Step(state, input, kNow, PolicyConfig());
+  if (!turn.status.ok()) {
+    std::abort();
+  }
+  for (const Event& event : turn.events) {
+    state.Apply(event);
+  }
+}
+
+JobSpec SpecOf(std::uint32_t tasks, std::uint32_t cpus_per_task) {
+  JobSpec spec;
+  spec.user = User{1000, 1000, "ada"};
+  spec.name = "bench";
+  spec.request.tasks = tasks;
+  spec.request.cpus_per_task = cpus_per_task;
+  return spec;
+}
+
+Program Script() {
+  Program program;
+  program.script = "#!/bin/sh\n";
+  return program;
+}
+
+ClusterState Cluster(std::int64_t nodes) {
+  ClusterState state;
+  Must(state, BeginEpoch{});
+  Registration registration;
+  registration.instance = "i";
+  registration.machine = BigMachine();
+  for (std::int64_t i = 1; i <= nodes; ++i) {
+    registration.name = absl::StrCat("n", i);
+    Must(state, RegisterAgent{registration});
+  }
+  return state;
+}
+
+// Jobs of eight shapes, from one core to two nodes.
+void SubmitMany(ClusterState& state, std::int64_t jobs) {
+  for (std::int64_t i = 0; i < jobs; ++i) {
+    const auto shape = static_cast<std::uint32_t>(i % 8);
+    JobSpec spec = SpecOf(1U << shape, 1);
+    spec.request.gpus_per_task.count = shape == 1 ? 1 : 0;
+    Must(state, SubmitJob{absl::StrCat("t", i), std::move(spec), Script()});
+  }
+}
+
+// A pass that starts what fits: range(0) jobs wait, range(1) nodes are idle.
+void PassOnIdleCluster(benchmark::State& bench) {
+  ClusterState state = Cluster(bench.range(1));
+  SubmitMany(state, bench.range(0));
+  const auto snapshot = BuildSnapshot(state, kNow);
+  std::size_t starts = 0;
+  for (auto _ : bench) {
+    starts = MakePlan(*snapshot, PolicyConfig()).starts.size();
+  }
+  bench.counters["starts"] = static_cast<double>(starts);
+}
+BENCHMARK(PassOnIdleCluster)
+    ->Unit(benchmark::kMillisecond)
+    ->Args({1000, 100})
+    ->Args({10000, 100})
+    ->Args({1000, 1000})
+    ->Args({10000, 1000})
+    ->Args({1000, 16384})
+    ->Args({10000, 16384});
+
+// A pass in which nothing fits: every node has one core left, the head wants two on one node.
+void PassOnFullCluster(benchmark::State& bench) {
+  ClusterState state = Cluster(bench.range(1));
+  JobSpec filler = SpecOf(static_cast<std::uint32_t>(bench.range(1)), 63);
+  Must(state, SubmitJob{"filler", std::move(filler), Script()});
+  Must(state, TakePlan{MakePlan(*BuildSnapshot(state, kNow), PolicyConfig())});
+  for (std::int64_t i = 0; i < bench.range(0); ++i) {
+    Must(state, SubmitJob{absl::StrCat("t", i), SpecOf(1, 2), Script()});
+  }
+  const auto snapshot = BuildSnapshot(state, kNow);
+  for (auto _ : bench) {
+    benchmark::DoNotOptimize(MakePlan(*snapshot, PolicyConfig()));
+  }
+}
+BENCHMARK(PassOnFullCluster)
+    ->Unit(benchmark::kMillisecond)
+    ->Args({1000, 100})
+    ->Args({10000, 1000})
+    ->Args({10000, 16384});
+
+void Snapshots(benchmark::State& bench) {
+  ClusterState state = Cluster(bench.range(1));
+  SubmitMany(state, bench.range(0));
+  for (auto _ : bench) {
+    benchmark::DoNotOptimize(BuildSnapshot(state, kNow));
+  }
+}
+BENCHMARK(Snapshots)
+    ->Unit(benchmark::kMillisecond)
+    ->Args({1000, 100})
+    ->Args({10000, 1000})
+    ->Args({10000, 16384});
+
+// The whole turn of a 10,000-element array: validation, event, Apply.
+void SubmitArray(benchmark::State& bench) {
+  const ClusterState empty = Cluster(1);
+  SubmitJob submit{"t", SpecOf(1, 1), Script()};
+  submit.spec.array = ArraySpec{{{0, 9999, 1}}, 0};
+  for (auto _ : bench) {
+    bench.PauseTiming();
+    auto state = std::make_unique<ClusterState>(empty);
+    bench.ResumeTiming();
+    Must(*state, submit);
+    bench.PauseTiming();
+    state.reset();
+    bench.ResumeTiming();
+  }
+}
+BENCHMARK(SubmitArray)->Unit(benchmark::kMillisecond);
+
+// Step and Apply of one plain submission, with as many jobs waiting as it gets to.
+void SubmitOne(benchmark::State& bench) {
+  ClusterState state = Cluster(1);
+  SubmitJob submit{"", SpecOf(1, 1), Script()};
+  std::uint64_t next = 0;
+  for (auto _ : bench) {
+    submit.token = absl::StrCat("t", ++next);
+    Must(state, submit);
+  }
+  bench.SetItemsProcessed(static_cast<std::int64_t>(next));
+}
+BENCHMARK(SubmitOne)->Unit(benchmark::kMicrosecond);
+
+// Verification and Apply of a plan that starts range(0) one-core jobs.
+void TakeAPlan(benchmark::State& bench) {
+  ClusterState waiting = Cluster(256);
+  for (std::int64_t i = 0; i < bench.range(0); ++i) {
+    Must(waiting, SubmitJob{absl::StrCat("t", i), SpecOf(1, 1), Script()});
+  }
+  const TakePlan take{MakePlan(*BuildSnapshot(waiting, kNow), PolicyConfig())};
+  for (auto _ : bench) {
+    bench.PauseTiming();
+    auto state = std::make_unique<ClusterState>(waiting);
+    bench.ResumeTiming();
+    Must(*state, take);
+    bench.PauseTiming();
+    state.reset();
+    bench.ResumeTiming();
+  }
+}
+BENCHMARK(TakeAPlan)->Unit(benchmark::kMillisecond)->Arg(1000)->Arg(10000);
+
+}  // namespace
+}  // namespace muster
+
+BENCHMARK_MAIN();
