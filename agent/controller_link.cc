@@ -58,8 +58,8 @@ void ControllerLink::Connect() {
   }
   wire::AgentMessage first;
   *first.mutable_registration() = owner_->Introduce();
-  stream_ =
-      std::make_shared<LinkStream>(loop_, this, *std::move(channel), config_.messages_waiting_max);
+  channel_ = *std::move(channel);
+  stream_ = std::make_shared<LinkStream>(loop_, this, channel_, config_.messages_waiting_max);
   stream_->Open(std::move(first));
   welcome_timer_ = loop_.RunAfter(config_.welcome_within, [this] {
     welcome_timer_.reset();
@@ -95,6 +95,9 @@ void ControllerLink::Handle(const wire::ControllerMessage& message) {
 }
 
 void ControllerLink::Welcome(const wire::Welcome& welcome) {
+  if (attached_) {
+    return;  // one is enough
+  }
   CancelTimer(&welcome_timer_);
   attached_ = true;
   const absl::Status taken = owner_->Welcomed(welcome);

@@ -20,6 +20,10 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
+namespace grpc {
+class Channel;
+}  // namespace grpc
+
 namespace muster {
 
 class LinkStream;
@@ -83,6 +87,9 @@ class ControllerLink {
   const Logger& log_;
   const Config config_;
   Owner* const owner_;
+  // The newest channel, kept until the next one is made: with no channel at all gRPC would take its
+  // threads down and up again at every attempt.
+  std::shared_ptr<grpc::Channel> channel_;
   std::shared_ptr<LinkStream> stream_;
   bool attached_ = false;
   bool starved_ = false;  // Send() said no since the queue was last empty enough

@@ -59,7 +59,7 @@ LinkStream::LinkStream(EventLoop& loop, ControllerLink* link,
       stub_(wire::AgentLink::NewStub(channel_)) {}
 
 void LinkStream::Open(wire::AgentMessage first) {
-  stub_->async()->Attach(context_.get(), this);
+  stub_->async()->Attach(&context_, this);
   AddHold();
   {
     const MutexLock lock(&mutex_);
@@ -146,36 +146,28 @@ void LinkStream::Release() {
 }
 
 void LinkStream::OnDone(const grpc::Status& status) {
-  const std::shared_ptr<LinkStream> self = shared_from_this();
-  loop_.Post([self, why = absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                                       status.error_message())] {
-    self->DropChannel();
+  const std::shared_ptr<Ending> ending = ending_;
+  loop_.Post([self = shared_from_this(),
+              why = absl::Status(static_cast<absl::StatusCode>(status.error_code()),
+                                 status.error_message())] {
     if (self->link_ != nullptr) {
       self->link_->Lost(why);
     }
   });
-  const MutexLock lock(&mutex_);
-  done_ = true;
-  ended_.NotifyAll();
+  // From here on this object may be gone.
+  const MutexLock lock(&ending->mutex);
+  ending->done = true;
+  ending->changed.NotifyAll();
 }
 
 void LinkStream::CloseAndWait() {
   Detach();
-  Cancel();
+  context_.TryCancel();
   Release();
-  {
-    const MutexLock lock(&mutex_);
-    while (!done_) {
-      ended_.Wait(&mutex_);
-    }
+  const MutexLock lock(&ending_->mutex);
+  while (!ending_->done) {
+    ending_->changed.Wait(&ending_->mutex);
   }
-  DropChannel();
-}
-
-void LinkStream::DropChannel() {
-  context_.reset();
-  stub_.reset();
-  channel_.reset();
 }
 
 }  // namespace muster

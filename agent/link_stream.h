@@ -3,10 +3,10 @@
 // One life of the agent's stream to the controller, as gRPC's callbacks see it.
 //
 // Thread promise: On…() run on gRPC's threads and only queue or post; everything else is the
-// loop's. Invariants: (1) the object outlives its OnDone(); (2) a hold keeps the call open until
-// the loop has seen the last read fail, so that the loop may start operations whenever it likes
-// before; (3) the channel ends on the loop's thread: the end of the last channel joins gRPC's
-// threads, which none of them can do.
+// loop's. Invariants: (1) the object outlives its OnDone(), and goes on the loop's thread: a
+// channel's end joins gRPC's threads, so none of them may bring it about; (2) a hold keeps the call
+// open until the loop has seen the last read fail, so that the loop may start operations whenever
+// it likes before.
 
 #include <grpcpp/grpcpp.h>
 
@@ -39,11 +39,7 @@ class LinkStream final
   // Queues a message; false when too many wait.
   bool Write(const wire::AgentMessage& message);
   // Ends the stream soon, from our side.
-  void Cancel() {
-    if (context_ != nullptr) {
-      context_->TryCancel();
-    }
-  }
+  void Cancel() { context_.TryCancel(); }
   // Nothing is told to the link any more.
   void Detach() { link_ = nullptr; }
   // Cancels, and waits until gRPC is done with this object.
@@ -54,24 +50,30 @@ class LinkStream final
   void OnDone(const grpc::Status& status) override;
 
  private:
+  // What is left to touch once the stream may be gone.
+  struct Ending {
+    Mutex mutex;
+    CondVar changed;
+    bool done ABSL_GUARDED_BY(mutex) = false;
+  };
+
   void TakeRead(bool ok);
   void Release();
-  void DropChannel();
 
   EventLoop& loop_;
   ControllerLink* link_;  // the loop's; null once detached
   const std::size_t waiting_max_;
-  std::shared_ptr<grpc::Channel> channel_;  // these three: the loop's, null once the call is done
-  std::unique_ptr<wire::AgentLink::Stub> stub_;
-  std::unique_ptr<grpc::ClientContext> context_ = std::make_unique<grpc::ClientContext>();
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<wire::AgentLink::Stub> stub_;
+  grpc::ClientContext context_;
   bool released_ = false;             // the loop's
   wire::ControllerMessage incoming_;  // gRPC's while a read is under way, then the loop's
 
+  const std::shared_ptr<Ending> ending_ = std::make_shared<Ending>();
+
   Mutex mutex_;
-  CondVar ended_;
   std::deque<wire::AgentMessage> outgoing_ ABSL_GUARDED_BY(mutex_);  // the first is being written
   bool writable_ ABSL_GUARDED_BY(mutex_) = true;
-  bool done_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace muster
