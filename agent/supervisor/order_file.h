@@ -3,9 +3,9 @@
 // The order that an agent leaves in an attempt's directory for its supervisor: the model's view of
 // wire::SupervisorOrder.
 //
-// Written durably by the agent before it spawns the supervisor, so that an attempt known to the
-// agent is known after a crash too. Thread promise: plain values; the functions are safe from any
-// thread.
+// Written by the agent before it spawns the supervisor, so that an attempt known to the agent is
+// known after a crash of it too. Thread promise: plain values; the functions are safe from any
+// thread. Invariants: a reader sees a whole order or none.
 
 #include <string>
 
@@ -26,7 +26,8 @@ struct SupervisorOrder {
   std::string controller;  // the address that `muster` inside the job calls
 };
 
-// Writes `order` to `path`, whole and durably, mode 0600.
+// Writes `order` to `path`, whole, mode 0600. It outlives every process, not a loss of power: then
+// the boot is another one and the order is void.
 absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order);
 
 // Reads it back; DataLoss when it is not an order.
