@@ -167,10 +167,9 @@ absl::Status MayCall(const Caller& caller, std::string_view method) {
 }
 
 absl::Status CheckEveryMethodHasARow() {
-  RETURN_IF_ERROR(CheckService(*wire::Registration::descriptor()->file()->pool()->FindServiceByName(
-      "muster.wire.Controller")));
-  return CheckService(*wire::Registration::descriptor()->file()->pool()->FindServiceByName(
-      "muster.wire.AgentLink"));
+  RETURN_IF_ERROR(
+      CheckService(*wire::PingRequest::descriptor()->file()->FindServiceByName("Controller")));
+  return CheckService(*wire::AgentMessage::descriptor()->file()->FindServiceByName("AgentLink"));
 }
 
 }  // namespace muster

@@ -192,7 +192,7 @@ class UpCrashTest(unittest.TestCase):
         cluster.up.terminate()
         said, _ = cluster.up.communicate()
         self.assertEqual(cluster.up.returncode, 0)
-        self.assertIn("1 job runs on under their supervisors", said)
+        self.assertIn("1 job runs on under its supervisor", said)
         self.assertIsNotNone(start_time(cluster.begun()[job]))
         self.restart()
         cluster.open_gate(lambda: job in cluster.history())

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "daemon/config.h"
+#include "proto/controller.grpc.pb.h"
 
 namespace muster {
 namespace {
@@ -41,9 +42,10 @@ TEST(ServerTest, ASocketPathThatIsTooLongIsRefusedByItsLength) {
 
 TEST(ServerTest, TheSocketIsForItsOwnerAloneAndGoesWithTheServer) {
   const std::string path = TempDirectory() + "/c.sock";
+  wire::Controller::CallbackService service;
   struct stat info {};
   {
-    const auto server = Server::Start({"unix:" + path}, TlsFiles(), {});
+    const auto server = Server::Start({"unix:" + path}, TlsFiles(), {&service});
     ASSERT_TRUE(server.ok()) << server.status();
     ASSERT_EQ(stat(path.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777U, 0600U);
@@ -52,11 +54,13 @@ TEST(ServerTest, TheSocketIsForItsOwnerAloneAndGoesWithTheServer) {
 }
 
 TEST(ServerTest, APortThatIsTakenIsRefused) {
-  const auto first = Server::Start({"127.0.0.1:0"}, TlsFiles(), {});
+  wire::Controller::CallbackService service;
+  const auto first = Server::Start({"127.0.0.1:0"}, TlsFiles(), {&service});
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_GT((*first)->port(), 0);
   const std::string address = "127.0.0.1:" + std::to_string((*first)->port());
-  EXPECT_FALSE(Server::Start({address}, TlsFiles(), {}).ok());
+  wire::Controller::CallbackService other;
+  EXPECT_FALSE(Server::Start({address}, TlsFiles(), {&other}).ok());
 }
 
 TEST(DaemonConfigTest, TheSocketInTheStateDirectoryIsTheDefault) {
