@@ -251,6 +251,10 @@ void Controller::Touch(const Event& event) {
         } else if constexpr (requires { change.node; }) {
           group_.nodes.insert(change.node);
         }
+        if constexpr (std::is_same_v<Change, AttemptQuarantined>) {
+          // Its number is used up, also for a job that waits here.
+          group_.jobs.insert(change.attempt.job);
+        }
       },
       event);
 }
