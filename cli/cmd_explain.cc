@@ -18,7 +18,7 @@ absl::StatusOr<int> Explain(const Invocation& invocation) {
     return absl::InvalidArgumentError("name one job, or one element like 12_3");
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const Explanation explanation, connection->Explain(job));
+  ASSIGN_OR_RETURN(const JobExplanation explanation, connection->Explain(job));
   RETURN_IF_ERROR(WriteOut(
       invocation.Has("json") ? ExplanationDocument(explanation)
                              : PrintExplanation(explanation, SystemClock().Now(),

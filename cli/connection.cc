@@ -288,13 +288,13 @@ absl::StatusOr<std::vector<JobDetail>> Connection::ShowJob(const JobSelector& jo
   return ReadAll<JobDetail>(reply.jobs());
 }
 
-absl::StatusOr<Explanation> Connection::Explain(const JobSelector& job) {
+absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
   wire::ExplainRequest request;
   request.mutable_job()->set_job(job.job.value());
   request.mutable_job()->mutable_elements()->Add(job.elements.begin(), job.elements.end());
   wire::ExplainReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::Explain, request, &reply, address_, patience_.reading));
-  Explanation explanation;
+  JobExplanation explanation;
   absl::Status status = FromWire(reply.job(), &explanation.job);
   status.Update(FromWire(reply.allocation(), &explanation.allocation));
   if (!status.ok()) {

@@ -93,7 +93,7 @@ class Connection {
   absl::StatusOr<std::vector<JobView>> ListJobs(const JobFilter& filter);
   absl::StatusOr<std::vector<JobView>> ListHistory(const HistoryFilter& filter);
   absl::StatusOr<std::vector<JobDetail>> ShowJob(const JobSelector& job);
-  absl::StatusOr<Explanation> Explain(const JobSelector& job);
+  absl::StatusOr<JobExplanation> Explain(const JobSelector& job);
   absl::StatusOr<std::vector<NodeView>> ListNodes(const std::vector<std::string>& names,
                                                   bool with_machine);
 

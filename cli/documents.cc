@@ -70,7 +70,7 @@ std::string DetailsDocument(const std::vector<JobDetail>& details) {
   return PrintJson(Json{{"jobs", std::move(list)}});
 }
 
-std::string ExplanationDocument(const Explanation& explanation) {
+std::string ExplanationDocument(const JobExplanation& explanation) {
   Json json = ToJson(explanation);
   json["job"] = JobJson(explanation.job);
   return PrintJson(json);

@@ -19,7 +19,7 @@ std::string JobsDocument(const std::vector<JobView>& jobs);
 // As JobsDocument, each job with "request", "work_dir", "command", "attempts" and so on.
 std::string DetailsDocument(const std::vector<JobDetail>& details);
 // {"job":{…},"summary","nodes":[{"node","fits","text"}],"allocation":{…}}
-std::string ExplanationDocument(const Explanation& explanation);
+std::string ExplanationDocument(const JobExplanation& explanation);
 // {"nodes":[{"name","state",…}]}; "machine" only when it was asked for.
 std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine);
 

@@ -9,34 +9,23 @@
 #include <vector>
 
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/explanation.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/view.h"
 
 namespace muster {
 
-// What one node is to the job: waiting, what it lacks; running, why it was chosen.
-struct NodeAnswer {
-  std::string node;
-  bool fits = false;
-  std::string text;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"node", &NodeAnswer::node}, Field{"fits", &NodeAnswer::fits},
-                      Field{"text", &NodeAnswer::text}};
-  }
-  friend bool operator==(const NodeAnswer&, const NodeAnswer&) = default;
-};
-
-struct Explanation {
+struct JobExplanation {
   JobView job;
   std::string summary;  // one sentence
   std::vector<NodeAnswer> nodes;
   Allocation allocation;
   static constexpr auto Fields() {
-    return std::tuple{Field{"job", &Explanation::job}, Field{"summary", &Explanation::summary},
-                      Field{"nodes", &Explanation::nodes},
-                      Field{"allocation", &Explanation::allocation}};
+    return std::tuple{
+        Field{"job", &JobExplanation::job}, Field{"summary", &JobExplanation::summary},
+        Field{"nodes", &JobExplanation::nodes}, Field{"allocation", &JobExplanation::allocation}};
   }
-  friend bool operator==(const Explanation&, const Explanation&) = default;
+  friend bool operator==(const JobExplanation&, const JobExplanation&) = default;
 };
 
 }  // namespace muster

@@ -37,7 +37,7 @@ bool HasPartOf(const Allocation& allocation, const std::string& node) {
 }
 
 // The nodes that the job has no part of.
-std::string NodeTable(const Explanation& explanation, const Style& style) {
+std::string NodeTable(const JobExplanation& explanation, const Style& style) {
   Table table({{.title = "NODE", .right = false, .least = 0},
                {.title = "FITS", .right = false, .least = 0},
                {.title = "WHY", .right = false, .least = 0}});
@@ -56,7 +56,7 @@ std::string NodeTable(const Explanation& explanation, const Style& style) {
 }
 
 // What the controller says of the node that the job got `part` of; "" when it says nothing.
-std::string WhyThere(const Explanation& explanation, const NodeAllocation& part) {
+std::string WhyThere(const JobExplanation& explanation, const NodeAllocation& part) {
   for (const NodeAnswer& answer : explanation.nodes) {
     if (answer.node == part.name) {
       return answer.text;
@@ -66,7 +66,7 @@ std::string WhyThere(const Explanation& explanation, const NodeAllocation& part)
 }
 
 // What the controller says, or what the view says where it has no sentence.
-std::string Summary(const Explanation& explanation) {
+std::string Summary(const JobExplanation& explanation) {
   const JobView& job = explanation.job;
   if (!explanation.summary.empty()) {
     return explanation.summary;
@@ -113,7 +113,7 @@ Tree BindingTree(const NodeAllocation& node, const std::string& why) {
   return tree;
 }
 
-std::string PrintExplanation(const Explanation& explanation, Time now, const Style& style) {
+std::string PrintExplanation(const JobExplanation& explanation, Time now, const Style& style) {
   const JobView& job = explanation.job;
   std::string page = absl::StrCat(Painted("job " + Printable(job.label), Paint::kBold, style), " ",
                                   Painted(job.state, StatePaint(job.state), style), ": ",

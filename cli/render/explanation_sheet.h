@@ -13,7 +13,7 @@
 
 namespace muster {
 
-std::string PrintExplanation(const Explanation& explanation, Time now, const Style& style);
+std::string PrintExplanation(const JobExplanation& explanation, Time now, const Style& style);
 
 // One node of the binding map: its ranks, and of each its cores, memory nodes and GPUs. `why` says
 // why the node was chosen, or nothing.

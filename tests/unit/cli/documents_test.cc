@@ -73,7 +73,7 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
 }
 
 TEST(Documents, AnExplanationHasItsFourKeys) {
-  Explanation explanation;
+  JobExplanation explanation;
   explanation.job = samples::QueueJobs()[0];
   explanation.summary = "placed on node1";
   explanation.nodes = {{.node = "node1", .fits = true, .text = "idle"}};

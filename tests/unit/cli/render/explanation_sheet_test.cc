@@ -32,7 +32,7 @@ NodeAllocation Part(const std::string& name, std::uint32_t first_rank, bool gpus
 }
 
 TEST(ExplanationSheet, AWaitingJobShowsWhatEachNodeLacks) {
-  Explanation explanation;
+  JobExplanation explanation;
   explanation.job = samples::QueueJobs()[3];
   explanation.summary = "2 nodes: 1 short of 3 cores (has 1), 1 drained";
   explanation.nodes = {{.node = "node1", .fits = false, .text = "short of 3 cores (has 1)"},
@@ -42,7 +42,7 @@ TEST(ExplanationSheet, AWaitingJobShowsWhatEachNodeLacks) {
 }
 
 TEST(ExplanationSheet, ARunningJobShowsItsBindingMapAsATree) {
-  Explanation explanation;
+  JobExplanation explanation;
   explanation.job = samples::QueueJobs()[0];
   explanation.job.binding = "verified 4/4";
   explanation.nodes = {{.node = "node1", .fits = true, .text = "least left over"}};
@@ -51,14 +51,14 @@ TEST(ExplanationSheet, ARunningJobShowsItsBindingMapAsATree) {
 }
 
 TEST(ExplanationSheet, AnEndedJobSaysHow) {
-  Explanation explanation;
+  JobExplanation explanation;
   explanation.job = samples::Ended(3, "slow", "TIMEOUT", 0, 15);
   explanation.job.exit_text = "reached its time limit of 0:01:00";
   EXPECT_EQ(PrintExplanation(explanation, kNow, {}), Golden("explain_ended.txt"));
 }
 
 TEST(ExplanationSheet, AJobThatNeverStartedSaysSo) {
-  Explanation explanation;
+  JobExplanation explanation;
   explanation.job = samples::HistoryJobs().back();
   explanation.summary = "cancelled by alice";
   EXPECT_EQ(PrintExplanation(explanation, kNow, {}),
