@@ -18,22 +18,18 @@ namespace muster {
 namespace {
 
 // The machine that this agent stands for.
-absl::StatusOr<Machine> FindMachine(const AgentOptions& options) {
-  absl::StatusOr<Machine> machine =
-      options.topology.empty() ? DiscoverMachine() : ReadCapturedMachine(options.topology);
-  if (!machine.ok() || options.slices == 1) {
-    return machine;
+absl::StatusOr<Machine> FindMachine(const AgentOptions& options, const Logger& log) {
+  ASSIGN_OR_RETURN(Machine machine, options.topology.empty()
+                                        ? DiscoverMachine()
+                                        : ReadCapturedMachine(options.topology));
+  if (options.slices > 1) {
+    ASSIGN_OR_RETURN(machine, SliceMachine(machine, options.slice, options.slices));
   }
-  return SliceMachine(*machine, options.slice, options.slices);
-}
-
-absl::Status Main(const AgentOptions& options, const Clock& clock, const Logger& log) {
-  ASSIGN_OR_RETURN(const Machine machine, FindMachine(options));
   log.Info("agent", absl::StrCat(options.name, ": ", DescribeMachine(machine)));
   for (const std::string& remark : machine.remarks) {
     log.Warning("agent", remark);
   }
-  return RunAgent(options, machine, clock, log);
+  return machine;
 }
 
 }  // namespace
@@ -46,7 +42,8 @@ int main(int argc, char** argv) {
   }
   const muster::SystemClock clock;
   const muster::Logger log = muster::Logger::ToStandardError(clock);
-  const absl::Status status = muster::Main(parsed.options, clock, log);
+  const absl::Status status = muster::RunAgent(
+      parsed.options, [&] { return muster::FindMachine(parsed.options, log); }, clock, log);
   if (!status.ok()) {
     std::fprintf(stderr, "muster-agent: %s\n", std::string(status.message()).c_str());
     return 1;

@@ -59,11 +59,12 @@ AttemptCgroups MakeCgroups(const std::string& name, const StateDirectory& state,
 
 }  // namespace
 
-absl::Status RunAgent(const AgentOptions& options, const Machine& machine, const Clock& clock,
-                      const Logger& log) {
+absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_machine,
+                      const Clock& clock, const Logger& log) {
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP}));
   ASSIGN_OR_RETURN(StateDirectory state, StateDirectory::Open(options.state));
+  ASSIGN_OR_RETURN(const Machine machine, find_machine());
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
   EventLoop* const running = loop.get();
   RETURN_IF_ERROR(loop->Watch(signals.get(), EPOLLIN, [&signals, running, &log](std::uint32_t) {

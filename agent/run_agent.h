@@ -5,16 +5,23 @@
 // Thread promise: called from main, before other threads. Invariant: ending the agent, however it
 // ends, ends no job: supervisors are sessions of their own and are adopted by the next agent.
 
+#include <functional>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "agent/options.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/runtime/log.h"
 
 namespace muster {
 
+// Looks at the machine that the agent stands for.
+using MachineFinder = std::function<absl::StatusOr<Machine>()>;
+
 // Serves until SIGTERM or SIGINT, then returns OK. An error says why it could not start, or that
-// the controller refuses it for good. SIGHUP is ignored.
-absl::Status RunAgent(const AgentOptions& options, const Machine& machine, const Clock& clock,
-                      const Logger& log);
+// the controller refuses it for good. SIGHUP is ignored. The machine is looked at only when the
+// state directory is ours.
+absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_machine,
+                      const Clock& clock, const Logger& log);
 
 }  // namespace muster

@@ -91,6 +91,9 @@ absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
   if (const auto* began = std::get_if<EpochBegan>(&event)) {
     return put_meta_.Run("epoch", began->epoch.value());
   }
+  if (const auto* unknown = std::get_if<AttemptQuarantined>(&event)) {
+    return raise_meta_.Run("next_job", unknown->attempt.job.Next().value());
+  }
   if (const auto* started = std::get_if<StepStarted>(&event)) {
     return WriteStep(version, *started);
   }

@@ -68,6 +68,9 @@ class RowWriter {
   Statement put_meta_{database_,
                       "INSERT INTO meta VALUES (?, ?) "
                       "ON CONFLICT (key) DO UPDATE SET value = excluded.value"};
+  Statement raise_meta_{database_,
+                        "INSERT INTO meta VALUES (?, ?) "
+                        "ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)"};
 };
 
 }  // namespace muster

@@ -214,7 +214,10 @@ absl::StatusOr<StateImage> ReadState(Database& database) {
   ASSIGN_OR_RETURN(const std::int64_t last_job,
                    database.ReadInteger(
                        "SELECT first + count - 1 FROM submissions ORDER BY first DESC LIMIT 1"));
-  image.next_job = JobId(static_cast<std::uint64_t>(last_job)).Next();
+  ASSIGN_OR_RETURN(const std::int64_t unknown,
+                   database.ReadInteger("SELECT value FROM meta WHERE key = 'next_job'"));
+  image.next_job = std::max(JobId(static_cast<std::uint64_t>(last_job)).Next(),
+                            JobId(static_cast<std::uint64_t>(unknown)));
   ASSIGN_OR_RETURN(const std::int64_t last_node, database.ReadInteger("SELECT max(id) FROM nodes"));
   image.next_node = NodeId(static_cast<std::uint32_t>(last_node)).Next();
   ASSIGN_OR_RETURN(image.nodes, ReadNodes(database));

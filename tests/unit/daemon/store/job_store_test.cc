@@ -191,6 +191,15 @@ TEST_F(JobStoreTest, AnEndedSubmissionIsNotExpandedAndItsIdIsNotGivenOutAgain) {
   EXPECT_EQ(Load().next_job, JobId(2));
 }
 
+TEST_F(JobStoreTest, TheIdOfAnUnknownAttemptIsNotGivenOutAfterItIsOver) {
+  Commit(
+      make_.Of({AttemptQuarantined{NodeId(1), {JobId(90), AttemptNumber(1), {}}, false, At(1)}}));
+  Commit(make_.Of({AttemptQuarantined{NodeId(1), {JobId(90), AttemptNumber(1), {}}, true, At(2)},
+                   AttemptQuarantined{NodeId(1), {JobId(7), AttemptNumber(1), {}}, false, At(3)}}));
+  Open();
+  EXPECT_EQ(Load().next_job, JobId(91));
+}
+
 TEST_F(JobStoreTest, AnArrayOfTenThousandIsOneRow) {
   Commit(make_.Of({SubmittedArray(1, {{0, 9999, 1}}, 10000)}));
   EXPECT_EQ(Count("SELECT count(*) FROM submissions"), 1);
