@@ -110,6 +110,9 @@ void AttemptFixture::Start() {
   SpawnRequest request;
   request.program = MUSTER_SUPERVISOR;
   request.arguments = {"muster-supervisor", "--dir", directory_.path()};
+  if (const char* leaks = std::getenv("LSAN_OPTIONS")) {
+    request.environment = {std::string("LSAN_OPTIONS=") + leaks};  // as the preset asan sets them
+  }
   request.fds = {{STDIN_FILENO, 0}, {STDERR_FILENO, 2}};
   const absl::StatusOr<pid_t> pid = Spawn(request);
   ASSERT_TRUE(pid.ok()) << pid.status();
