@@ -9,6 +9,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/cluster_state.h"
+#include "scheduler/core/eligibility.h"
 #include "scheduler/core/feasibility.h"
 #include "scheduler/core/span.h"
 #include "scheduler/model/fingerprint.h"
@@ -18,11 +19,8 @@ namespace {
 
 class Pass {
  public:
-  explicit Pass(const Snapshot& snapshot) : snapshot_(snapshot), nodes_(snapshot.nodes) {
-    for (const ArrayRunning& array : snapshot.arrays) {
-      running_[array.submission] = array.running;
-    }
-  }
+  explicit Pass(const Snapshot& snapshot)
+      : snapshot_(snapshot), nodes_(snapshot.nodes), counts_(CountsOf(snapshot)) {}
 
   Plan Run() {
     plan_.version = snapshot_.version;
@@ -31,6 +29,7 @@ class Pass {
         plan_.waiting.push_back(LeftWaiting{job.id, *std::move(reason)});
       }
     }
+    plan_.wake = counts_.wake;
     plan_.hash = Fingerprint().Add(plan_.starts).Add(plan_.waiting).value();
     return std::move(plan_);
   }
@@ -38,8 +37,10 @@ class Pass {
  private:
   // Starts the job, or says why not.
   std::optional<Reason> LookAt(const WaitingJob& job) {
-    if (std::optional<Reason> reason = NotEligible(job)) {
-      return reason;
+    std::vector<Reason> blockers;
+    AddJobBlockers(snapshot_, job, counts_, blockers);
+    if (!blockers.empty()) {
+      return std::move(blockers.front());
     }
     const std::uint64_t shape = Fingerprint().Add(job.spec->request).value();
     if (const auto known = unfit_.find(shape); known != unfit_.end()) {
@@ -60,32 +61,6 @@ class Pass {
       return reason;
     }
     Start(job, *std::move(place));
-    return std::nullopt;
-  }
-
-  // Reasons that have nothing to do with resources.
-  std::optional<Reason> NotEligible(const WaitingJob& job) {
-    Reason reason;
-    if (job.held) {
-      reason.kind = ReasonKind::kJobHeldUser;
-      return reason;
-    }
-    if (job.quarantined) {
-      reason.kind = ReasonKind::kCleaning;
-      return reason;
-    }
-    if (job.spec->begin > snapshot_.now) {
-      reason.kind = ReasonKind::kBeginTime;
-      reason.until = job.spec->begin;
-      plan_.wake = plan_.wake == kNoTime ? reason.until : std::min(plan_.wake, reason.until);
-      return reason;
-    }
-    const std::uint32_t limit = job.spec->array.has_value() ? job.spec->array->max_running : 0;
-    if (limit > 0 && running_[job.submission] >= limit) {
-      reason.kind = ReasonKind::kJobArrayTaskLimit;
-      reason.limit = limit;
-      return reason;
-    }
     return std::nullopt;
   }
 
@@ -110,15 +85,13 @@ class Pass {
       MUSTER_CHECK(node != nodes_.end() && node->id == part.node);
       AddUse(node->taken, *node->machine, part);
     }
-    if (job.spec->array.has_value() && job.spec->array->max_running > 0) {
-      ++running_[job.submission];
-    }
+    CountStart(job, counts_);
     plan_.starts.push_back(PlannedStart{job.id, std::move(place)});
   }
 
   const Snapshot& snapshot_;
   std::vector<NodePicture> nodes_;
-  std::map<JobId, std::uint32_t> running_;
+  PassCounts counts_;
   // By the request's fingerprint: what cannot start in this pass whoever waits before it, since
   // nodes only fill up; and what could on an empty cluster.
   std::map<std::uint64_t, Reason> unfit_;
