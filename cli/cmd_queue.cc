@@ -35,7 +35,9 @@ absl::StatusOr<int> Queue(const Invocation& given) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->ListJobs(query.filter));
   const std::vector<JobView> jobs = Select(held, query.selectors);
-  const TableChoice choice{.header = !invocation.Has("noheader"), .fold = !invocation.Has("array")};
+  const TableChoice choice{.header = !invocation.Has("noheader"),
+                           .fold = !invocation.Has("array"),
+                           .start = invocation.Has("start")};
   RETURN_IF_ERROR(WriteOut(invocation.Has("json")
                                ? JobsDocument(jobs)
                                : PrintQueue(jobs, choice, SystemClock().Now(),
@@ -51,12 +53,16 @@ Verb QueueVerb() {
   verb.purpose = "List the jobs that wait or run, and why each waits";
   verb.synopsis = "[JOB…]";
   verb.examples = {"muster queue", "muster queue --user alice --states PD,R",
-                   "muster queue --json"};
+                   "muster queue --start", "muster queue --json"};
   verb.options = JobQueryOptions();
   verb.options.push_back({.name = "array",
                           .letter = 'r',
                           .metavar = "",
                           .text = "A line for each waiting element of an array"});
+  verb.options.push_back({.name = "start",
+                          .letter = 0,
+                          .metavar = "",
+                          .text = "A column for when each job is expected to start"});
   verb.options.push_back(JsonOption());
   verb.arguments_max = kAnyNumber;
   verb.run = Queue;

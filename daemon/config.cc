@@ -1,6 +1,7 @@
 #include "daemon/config.h"
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -57,6 +58,26 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   return config;
 }
 
+namespace {
+
+// [policy] backfill = "none" | "easy" | "conservative" | "hybrid", reservations = N.
+absl::Status ReadBackfill(ConfigFile& file, PolicyConfig& policy) {
+  std::string name = Name(policy.backfill);
+  RETURN_IF_ERROR(file.ReadString("policy.backfill", &name));
+  const std::optional<Backfill> backfill = ParseBackfill(name);
+  if (!backfill.has_value()) {
+    return file.ErrorAt("policy.backfill",
+                        absl::StrCat("\"", name, "\" is not none, easy, conservative or hybrid"));
+  }
+  policy.backfill = *backfill;
+  std::int64_t reservations = policy.reservations;
+  RETURN_IF_ERROR(file.ReadInteger("policy.reservations", {0, 100'000}, &reservations));
+  policy.reservations = static_cast<std::uint32_t>(reservations);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   RETURN_IF_ERROR(file.ReadString("cluster", &config.cluster));
@@ -66,6 +87,7 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   auto elements = static_cast<std::int64_t>(policy.array_elements_max);
   RETURN_IF_ERROR(file.ReadInteger("policy.array_elements_max", {1, 1'000'000}, &elements));
   policy.array_elements_max = static_cast<std::uint64_t>(elements);
+  RETURN_IF_ERROR(ReadBackfill(file, policy));
   return file.RefuseUnknownKeys();
 }
 

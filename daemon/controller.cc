@@ -303,7 +303,7 @@ void Controller::MaybePlan() {
     return;
   }
   planning_ = true;
-  std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state_, clock_.Now());
+  std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state_, clock_.Now(), plan_.get());
   planner_->Run([this, snapshot] {
     auto plan = std::make_shared<const Plan>(MakePlan(*snapshot, policy_));
     queue_.Push([this, plan] { OnPlan(plan); });

@@ -174,6 +174,7 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   if (reason != nullptr && job.state == JobState::kPending) {
     view.reason =
         ReasonView{Name(reason->kind), ToSentence(*reason), reason->verdict == ReasonClass::kNever};
+    view.expected_start = reason->until;
   }
   if (job.attempt.has_value()) {
     view.start_time = job.attempt->started;

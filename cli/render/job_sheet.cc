@@ -127,6 +127,10 @@ void AddTimes(std::string& page, const JobView& job, Time now, const Style& styl
             absl::StrCat(MomentText(job.start_time, style.zone), ", after ",
                          ElapsedText(job.start_time - job.submit_time)));
   }
+  if (job.start_time == kNoTime && job.expected_start != kNoTime) {
+    AddLine(page, "expected",
+            absl::StrCat("to start by ", MomentText(job.expected_start, style.zone)));
+  }
   if (IsEnded(job.state)) {
     AddLine(page, "ended",
             absl::StrCat(MomentText(job.end_time, style.zone),

@@ -75,6 +75,12 @@ std::string ExitColumn(const JobView& job) {
   return job.start_time == kNoTime ? "-" : absl::StrCat(job.exit_code, ":", job.exit_signal);
 }
 
+// When the job started, or is expected to; "-" when nobody knows.
+std::string StartText(const JobView& job, const Style& style) {
+  const Time start = job.start_time != kNoTime ? job.start_time : job.expected_start;
+  return start == kNoTime ? "-" : MomentText(start, style.zone);
+}
+
 std::string OrDash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
@@ -125,25 +131,33 @@ Duration Elapsed(const JobView& job, Time now) {
 
 std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,
                        const Style& style) {
-  Table table({{.title = "JOBID", .right = true, .least = 12},
-               {.title = "NAME", .right = false, .least = kNameLeast},
-               {.title = "USER", .right = false, .least = kNameLeast},
-               {.title = "ST", .right = false, .least = 0},
-               {.title = "TIME", .right = true, .least = 0},
-               {.title = "NODES", .right = true, .least = 0},
-               {.title = "CPUS", .right = true, .least = 0},
-               {.title = "REASON/NODELIST", .right = false, .least = kTextLeast}});
+  std::vector<Column> columns = {{.title = "JOBID", .right = true, .least = 12},
+                                 {.title = "NAME", .right = false, .least = kNameLeast},
+                                 {.title = "USER", .right = false, .least = kNameLeast},
+                                 {.title = "ST", .right = false, .least = 0},
+                                 {.title = "TIME", .right = true, .least = 0},
+                                 {.title = "NODES", .right = true, .least = 0},
+                                 {.title = "CPUS", .right = true, .least = 0}};
+  if (choice.start) {
+    columns.push_back({.title = "START", .right = false, .least = 0});
+  }
+  columns.push_back({.title = "REASON/NODELIST", .right = false, .least = kTextLeast});
+  Table table(columns);
   for (const Line& line : Fold(jobs, choice.fold)) {
     const JobView& job = *line.job;
     const bool waiting = IsWaiting(job);
-    table.Add({{.text = LabelOf(line)},
-               {.text = job.name},
-               {.text = job.user},
-               {.text = StateCode(job.state), .paint = StatePaint(job.state)},
-               {.text = ElapsedText(Elapsed(job, now))},
-               {.text = waiting ? "-" : absl::StrCat(job.nodes.size())},
-               {.text = absl::StrCat(job.cpus)},
-               {.text = waiting ? ReasonText(job.reason) : Hostlist(job.nodes)}});
+    std::vector<Cell> row = {{.text = LabelOf(line)},
+                             {.text = job.name},
+                             {.text = job.user},
+                             {.text = StateCode(job.state), .paint = StatePaint(job.state)},
+                             {.text = ElapsedText(Elapsed(job, now))},
+                             {.text = waiting ? "-" : absl::StrCat(job.nodes.size())},
+                             {.text = absl::StrCat(job.cpus)}};
+    if (choice.start) {
+      row.push_back({.text = StartText(job, style)});
+    }
+    row.push_back({.text = waiting ? ReasonText(job.reason) : Hostlist(job.nodes)});
+    table.Add(row);
   }
   return table.Print(style, choice.header);
 }

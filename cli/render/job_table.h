@@ -17,7 +17,8 @@ namespace muster {
 
 struct TableChoice {
   bool header = true;
-  bool fold = true;  // queue: waiting elements of one array in one line
+  bool fold = true;    // queue: waiting elements of one array in one line
+  bool start = false;  // queue: a column for when each is expected to start
 };
 
 std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,

@@ -420,10 +420,14 @@ std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(gpus, UINT32_MAX));
 }
 
+bool IsOfType(const std::string& model, const std::string& type) {
+  return type.empty() ||
+         std::search(model.begin(), model.end(), type.begin(), type.end(),
+                     [](char a, char b) { return Lower(a) == Lower(b); }) != model.end();
+}
+
 bool IsOfType(const Gpu& gpu, const std::string& type) {
-  return std::search(gpu.model.begin(), gpu.model.end(), type.begin(), type.end(),
-                     [](char a, char b) { return Lower(a) == Lower(b); }) != gpu.model.end() ||
-         type.empty();
+  return IsOfType(gpu.model, type);
 }
 
 }  // namespace muster

@@ -39,5 +39,6 @@ std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request);
 std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks);
 // True when the model is of the requested type: the type is part of its name, whatever the case.
 bool IsOfType(const Gpu& gpu, const std::string& type);
+bool IsOfType(const std::string& model, const std::string& type);
 
 }  // namespace muster

@@ -3,24 +3,45 @@
 #include <algorithm>
 #include <set>
 
+#include "scheduler/core/node_timeline.h"
 #include "scheduler/core/queue_order.h"
 
 namespace muster {
 namespace {
+
+Holding HoldingOf(const Job& job, NodeId node) {
+  const Attempt& attempt = *job.attempt;
+  const NodeAllocation& part = attempt.allocation.nodes[*RunOn(attempt, node)];
+  Holding holding;
+  holding.job = job.id;
+  if (const Duration limit = PlannedDuration(job.spec->time_limit); limit.count() > 0) {
+    holding.ends = attempt.started + limit;
+  }
+  holding.threads = part.cpus.Count();
+  holding.memory = part.memory;
+  for (const GpuGrant& grant : part.gpus) {
+    holding.gpus.push_back(grant.gpu);
+  }
+  return holding;
+}
 
 std::vector<NodePicture> PicturesOf(const ClusterState& state) {
   std::vector<NodePicture> pictures;
   pictures.reserve(state.nodes().size());
   for (const auto& [id, node] : state.nodes()) {
     pictures.push_back(
-        NodePicture{id, node.name, node.machine, node.connected, node.drained, node.taken});
+        NodePicture{id, node.name, node.machine, node.connected, node.drained, node.taken, {}});
+    for (const JobId job : state.JobsOn(id)) {
+      pictures.back().holdings.push_back(HoldingOf(*state.FindJob(job), id));
+    }
   }
   return pictures;
 }
 
 }  // namespace
 
-std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now) {
+std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now,
+                                              const Plan* last) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->version = state.version();
   snapshot->now = now;
@@ -43,6 +64,11 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
   }
   for (const auto& [submission, running] : state.array_running()) {
     snapshot->arrays.push_back(ArrayRunning{submission, running});
+  }
+  if (last != nullptr) {
+    snapshot->promised = last->reservations;
+    std::sort(snapshot->promised.begin(), snapshot->promised.end(),
+              [](const auto& a, const auto& b) { return a.job < b.job; });
   }
   return snapshot;
 }

@@ -8,10 +8,13 @@
 #include <memory>
 
 #include "scheduler/core/cluster_state.h"
+#include "scheduler/model/plan.h"
 #include "scheduler/model/snapshot.h"
 
 namespace muster {
 
-std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now);
+// `last` is the plan of the pass before, if there was one: its reservations are kept to.
+std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now,
+                                              const Plan* last = nullptr);
 
 }  // namespace muster

@@ -15,7 +15,7 @@ namespace {
 // A picture of the job's own part of a node: everything else, and `busy`, counts as taken.
 NodePicture OwnPart(const ClusterState& state, const NodeAllocation& part, const CpuSet& busy) {
   const Node& node = *state.FindNode(part.node);
-  NodePicture picture{node.id, node.name, node.machine, true, false, NodeUse()};
+  NodePicture picture{node.id, node.name, node.machine, true, false, NodeUse(), {}};
   picture.taken.cpus = (AllCpus(*node.machine) - part.cpus) | busy;
   picture.taken.gpus.assign(node.machine->gpus.size(), kWholeGpu);
   for (const GpuGrant& grant : part.gpus) {

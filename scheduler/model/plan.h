@@ -4,8 +4,8 @@
 //
 // A proposal only: core/verify checks each start against the state as it is by then.
 // Thread promise: immutable once made. Invariants: (1) no job is both started and waiting; (2)
-// starts are in queue order; (3) `hash` is the fingerprint of starts and reasons, the same on every
-// machine.
+// starts are in queue order; (3) `hash` is the fingerprint of starts, reservations and reasons, the
+// same on every machine.
 
 #include <cstdint>
 #include <vector>
@@ -28,6 +28,30 @@ struct PlannedStart {
   friend bool operator==(const PlannedStart&, const PlannedStart&) = default;
 };
 
+// A node and how many of the job's tasks it is to take.
+struct ReservedNode {
+  NodeId node;
+  std::uint32_t tasks = 0;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"node", &ReservedNode::node}, Field{"tasks", &ReservedNode::tasks}};
+  }
+  friend bool operator==(const ReservedNode&, const ReservedNode&) = default;
+};
+
+// A later start for which the nodes are kept free: jobs that come after do not delay it. The next
+// pass keeps to the same nodes while nothing earlier is found.
+struct PlannedReservation {
+  JobId job;
+  Time start = kNoTime;
+  std::vector<ReservedNode> nodes;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &PlannedReservation::job},
+                      Field{"start", &PlannedReservation::start},
+                      Field{"nodes", &PlannedReservation::nodes}};
+  }
+  friend bool operator==(const PlannedReservation&, const PlannedReservation&) = default;
+};
+
 struct LeftWaiting {
   JobId job;
   Reason reason;
@@ -40,12 +64,16 @@ struct LeftWaiting {
 struct Plan {
   Version version;  // the snapshot's
   std::vector<PlannedStart> starts;
+  std::vector<PlannedReservation> reservations;
   std::vector<LeftWaiting> waiting;
   Time wake = kNoTime;  // when time alone will change the answer (a begin time), or kNoTime
   std::uint64_t hash = 0;
   static constexpr auto Fields() {
-    return std::tuple{Field{"version", &Plan::version}, Field{"starts", &Plan::starts},
-                      Field{"waiting", &Plan::waiting}, Field{"wake", &Plan::wake},
+    return std::tuple{Field{"version", &Plan::version},
+                      Field{"starts", &Plan::starts},
+                      Field{"reservations", &Plan::reservations},
+                      Field{"waiting", &Plan::waiting},
+                      Field{"wake", &Plan::wake},
                       Field{"hash", &Plan::hash}};
   }
   friend bool operator==(const Plan&, const Plan&) = default;

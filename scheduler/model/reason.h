@@ -65,7 +65,7 @@ struct Reason {
   std::vector<Shortage> shortages;
   JobId behind;             // kPriority: the first job before it
   std::uint32_t ahead = 0;  // kPriority: how many jobs are before it
-  Time until = kNoTime;     // kBeginTime
+  Time until = kNoTime;     // kBeginTime; kResources, kPriority: the expected start
   std::uint32_t limit = 0;  // kJobArrayTaskLimit
   static constexpr auto Fields() {
     return std::tuple{Field{"kind", &Reason::kind},     Field{"verdict", &Reason::verdict},

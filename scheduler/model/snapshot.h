@@ -18,9 +18,19 @@
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/model/node.h"
+#include "scheduler/model/plan.h"
 #include "scheduler/model/time.h"
 
 namespace muster {
+
+// What a running job holds of a node, and when it is to give it back.
+struct Holding {
+  JobId job;
+  Time ends = kNoTime;  // start and limit; kNoTime: it has no limit
+  std::uint32_t threads = 0;
+  Bytes memory;
+  std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
+};
 
 struct NodePicture {
   NodeId id;
@@ -29,6 +39,7 @@ struct NodePicture {
   bool up = false;
   bool drained = false;
   NodeUse taken;
+  std::vector<Holding> holdings;  // by job
 };
 
 struct WaitingJob {
@@ -54,6 +65,7 @@ struct Snapshot {
   std::vector<NodePicture> nodes;
   std::vector<WaitingJob> waiting;
   std::vector<ArrayRunning> arrays;
+  std::vector<PlannedReservation> promised;  // by the last plan, sorted by job
 };
 
 }  // namespace muster

@@ -50,6 +50,7 @@ struct JobView {
   std::uint32_t restarts = 0;
   Time submit_time = kNoTime;
   Time start_time = kNoTime;
+  Time expected_start = kNoTime;  // of a waiting job, as the last plan says, if it does
   Time end_time = kNoTime;
   Duration time_limit{0};
   std::int32_t exit_code = 0;
@@ -75,6 +76,7 @@ struct JobView {
                       Field{"restarts", &JobView::restarts},
                       Field{"submit_time", &JobView::submit_time},
                       Field{"start_time", &JobView::start_time},
+                      Field{"expected_start", &JobView::expected_start},
                       Field{"end_time", &JobView::end_time},
                       Field{"time_limit", &JobView::time_limit},
                       Field{"exit_code", &JobView::exit_code},

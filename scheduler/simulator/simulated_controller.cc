@@ -94,6 +94,7 @@ void SimulatedController::Die() {
   write_asked_ = false;
   plan_wanted_ = false;
   planning_ = false;
+  last_plan_ = nullptr;
   node_of_.clear();
   owner_.clear();
   welcomed_.clear();
@@ -297,13 +298,16 @@ void SimulatedController::MaybePlan() {
   }
   plan_wanted_ = false;
   if (state_.pending().empty()) {
+    last_plan_ = nullptr;
     return;
   }
   planning_ = true;
   // The pass looks at the snapshot of now; its plan comes back later, stale or not.
-  auto plan = std::make_shared<const Plan>(MakePlan(*BuildSnapshot(state_, clock_.now()), policy_));
+  const auto snapshot = BuildSnapshot(state_, clock_.now(), last_plan_.get());
+  auto plan = std::make_shared<const Plan>(MakePlan(*snapshot, policy_));
   clock_.After(faults_.Between(Duration(0), kPlanMax), [this, plan, life = life_] {
     if (alive_ && life == life_) {
+      last_plan_ = plan;
       OnPlan(*plan);
     }
   });

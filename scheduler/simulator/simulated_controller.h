@@ -104,6 +104,7 @@ class SimulatedController {
   bool write_asked_ = false;
   bool plan_wanted_ = false;
   bool planning_ = false;
+  std::shared_ptr<const Plan> last_plan_;
   std::map<Session, NodeId> node_of_;
   std::map<NodeId, Session> owner_;     // the stream that registered last
   std::map<NodeId, Session> welcomed_;  // the stream that orders go to

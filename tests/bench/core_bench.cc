@@ -129,6 +129,60 @@ BENCHMARK(PassOnFullCluster)
     ->Args({10000, 1000})
     ->Args({10000, 16384});
 
+// A busy cluster: on every node two jobs of 30 cores, with limits of their own.
+ClusterState BusyCluster(std::int64_t nodes) {
+  ClusterState state = Cluster(nodes);
+  for (std::int64_t i = 0; i < 2 * nodes; ++i) {
+    JobSpec spec = SpecOf(1, 30);
+    spec.time_limit = std::chrono::minutes(10 + i * 7919 % 2880);
+    spec.request.gpus_per_task.count = i % 3 == 0 ? 2 : 0;
+    Must(state, SubmitJob{absl::StrCat("f", i), std::move(spec), Script()});
+  }
+  Must(state, TakePlan{MakePlan(*BuildSnapshot(state, kNow), PolicyConfig())});
+  return state;
+}
+
+// Jobs of 500 shapes with a time limit: one node in part, whole nodes, GPUs, up to 64 nodes.
+void SubmitShapes(ClusterState& state, std::int64_t jobs) {
+  for (std::int64_t i = 0; i < jobs; ++i) {
+    const auto shape = static_cast<std::uint32_t>(i * 31 % 500);
+    JobSpec spec = SpecOf(1, 8 + shape % 57);
+    spec.time_limit = std::chrono::minutes(30 + shape * 3);
+    if (shape % 5 == 0) {
+      spec.request.gpus_per_task.count = 1 + shape % 4;
+    }
+    if (shape % 7 == 0) {
+      spec.request.tasks = spec.request.min_nodes = spec.request.max_nodes = 2U << shape / 7 % 6;
+    }
+    Must(state, SubmitJob{absl::StrCat("t", i), std::move(spec), Script()});
+  }
+}
+
+// A pass over range(0) jobs of 500 shapes on range(1) busy nodes that reserves for the first
+// range(2).
+void PassWithReservations(benchmark::State& bench) {
+  ClusterState state = BusyCluster(bench.range(1));
+  SubmitShapes(state, bench.range(0));
+  const auto snapshot = BuildSnapshot(state, kNow);
+  PolicyConfig config;
+  config.backfill = Backfill::kConservative;
+  config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
+  Plan plan;
+  for (auto _ : bench) {
+    plan = MakePlan(*snapshot, config);
+  }
+  bench.counters["starts"] = static_cast<double>(plan.starts.size());
+  bench.counters["reservations"] = static_cast<double>(plan.reservations.size());
+}
+BENCHMARK(PassWithReservations)
+    ->Unit(benchmark::kMillisecond)
+    ->Args({1000, 1000, 1000})
+    ->Args({10000, 1000, 1000})
+    ->Args({10000, 4096, 1000})
+    ->Args({10000, 16384, 100})
+    ->Args({10000, 16384, 1000})
+    ->Args({100000, 16384, 1000});
+
 void Snapshots(benchmark::State& bench) {
   ClusterState state = Cluster(bench.range(1));
   SubmitMany(state, bench.range(0));

@@ -36,7 +36,8 @@ TEST(Explain, SaysOfEveryNodeWhatItLacks) {
 }
 
 TEST(Explain, SaysWhichJobsAreBeforeItAndWhatTheFirstWaitsFor) {
-  const World world = Busy();
+  World world = Busy();
+  world.config.backfill = Backfill::kNone;
   const Explanation explanation =
       ExplainWaiting(*BuildSnapshot(world.state, world.now), JobId(3), world.MakePlanNow());
   EXPECT_EQ(explanation.summary,

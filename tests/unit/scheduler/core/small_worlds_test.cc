@@ -203,7 +203,9 @@ TEST(SmallWorlds, AQueueOfThreeStartsInOrderUpToTheFirstThatMustWait) {
       expected.push_back(JobId(i + 1));
     }
     std::vector<JobId> started;
-    for (const PlannedStart& start : MakePlan(WorldOf(nodes, queue), PolicyConfig()).starts) {
+    PolicyConfig in_order;
+    in_order.backfill = Backfill::kNone;
+    for (const PlannedStart& start : MakePlan(WorldOf(nodes, queue), in_order).starts) {
       started.push_back(start.job);
     }
     ASSERT_EQ(started, expected) << code;

@@ -1,0 +1,404 @@
+#include "scheduler/core/availability.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+// A node that could take some of a job's tasks.
+struct Candidate {
+  std::uint32_t room = 0;
+  std::uint32_t cores = 0;  // free ones: the fewer, the tighter
+  std::uint32_t node = 0;
+};
+
+bool ByRoom(const Candidate& a, const Candidate& b) {
+  if (a.room != b.room) {
+    return a.room > b.room;
+  }
+  return a.cores != b.cores ? a.cores < b.cores : a.node < b.node;
+}
+
+bool IsTighter(const Candidate& a, const Candidate& b) {
+  return a.cores != b.cores ? a.cores < b.cores : a.node < b.node;
+}
+
+// How many of the candidates, the roomiest first, hold all tasks; 0 when none do.
+std::size_t NodesNeeded(const std::vector<Candidate>& roomiest, const ResourceRequest& request) {
+  std::uint64_t tasks = 0;
+  for (std::size_t i = 0; i < roomiest.size(); ++i) {
+    tasks += roomiest[i].room;
+    if (i + 1 >= request.min_nodes && tasks >= request.tasks) {
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
+// Each node gets one task, the rest go round by round to those with room.
+std::vector<NodeShare> Deal(std::vector<Candidate> chosen, std::uint32_t tasks) {
+  std::sort(chosen.begin(), chosen.end(),
+            [](const Candidate& a, const Candidate& b) { return a.node < b.node; });
+  std::vector<NodeShare> shares;
+  for (const Candidate& candidate : chosen) {
+    shares.push_back(NodeShare{candidate.node, 0});
+  }
+  while (tasks > 0) {
+    const std::uint32_t before = tasks;
+    for (std::size_t i = 0; i < shares.size() && tasks > 0; ++i) {
+      if (shares[i].tasks < chosen[i].room) {
+        ++shares[i].tasks;
+        --tasks;
+      }
+    }
+    MUSTER_CHECK(tasks < before);
+  }
+  return shares;
+}
+
+// How many nodes are looked at, over all times, for a division of the tasks that starts earlier
+// than the plain one. On large clusters a reservation may so be later than it need be; the job is
+// still started when it fits.
+constexpr std::size_t kUnevenLooks = 1U << 16;
+
+std::uint32_t TasksPerNode(const ResourceRequest& request) {
+  return request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+}
+
+}  // namespace
+
+Availability::Availability(const Snapshot& snapshot) : snapshot_(snapshot) {
+  const std::size_t nodes = snapshot.nodes.size();
+  timelines_.reserve(nodes);
+  std::map<const Machine*, std::uint32_t> known;
+  for (const NodePicture& node : snapshot.nodes) {
+    usable_.push_back(node.up && !node.drained);
+    const auto [found, is_new] = known.emplace(node.machine.get(), 0);
+    if (is_new) {
+      found->second = InternCapacity(*node.machine);
+    }
+    capacity_of_.push_back(found->second);
+    timelines_.push_back(TimelineOf(node, capacities_[found->second], snapshot.now));
+    Index(static_cast<std::uint32_t>(timelines_.size()) - 1);
+  }
+}
+
+std::uint32_t Availability::InternCapacity(const Machine& machine) {
+  NodeCapacity capacity = CapacityOf(machine);
+  const auto found = std::find(capacities_.begin(), capacities_.end(), capacity);
+  if (found != capacities_.end()) {
+    return static_cast<std::uint32_t>(found - capacities_.begin());
+  }
+  capacities_.push_back(std::move(capacity));
+  return static_cast<std::uint32_t>(capacities_.size()) - 1;
+}
+
+void Availability::Index(std::uint32_t node) {
+  if (usable_[node]) {
+    const FreeAmounts& free = timelines_[node].now();
+    by_free_[{CountGpus(free, ~0U), free.cores}].insert(node);
+  }
+}
+
+void Availability::Unindex(std::uint32_t node) {
+  const FreeAmounts& free = timelines_[node].now();
+  const auto bucket = by_free_.find({CountGpus(free, ~0U), free.cores});
+  bucket->second.erase(node);
+  if (bucket->second.empty()) {
+    by_free_.erase(bucket);
+  }
+}
+
+const Availability::Shape& Availability::ShapeOf(const Need& need) const {
+  Shape& shape = shapes_[need.shape];
+  while (shape.scales.size() < capacities_.size()) {
+    const NodeCapacity& capacity = capacities_[shape.scales.size()];
+    shape.scales.push_back(ScaleOf(capacity, *need.request));
+    shape.least_cores = std::min(
+        shape.least_cores, DemandOf(capacity, shape.scales.back(), need.request->tasks).cores);
+  }
+  return shape;
+}
+
+NodeDemand Availability::Demand(const Shape& shape, std::uint32_t node, std::uint32_t tasks) const {
+  return DemandOf(capacity(node), shape.scales[capacity_of_[node]], tasks);
+}
+
+std::uint32_t Availability::Room(const Need& need, const Shape& shape, std::uint32_t node,
+                                 const FreeAmounts& free) const {
+  return RoomFor(free, capacity(node), shape.scales[capacity_of_[node]],
+                 TasksPerNode(*need.request));
+}
+
+std::optional<Opening> Availability::FindNow(const Need& need) const {
+  const Shape& shape = ShapeOf(need);
+  Opening opening;
+  opening.start = snapshot_.now;
+  if (need.request->min_nodes == 1) {
+    if (const std::optional<std::uint32_t> node = TightestNode(need, shape)) {
+      opening.shares = {NodeShare{*node, need.request->tasks}};
+      return opening;
+    }
+    if (need.request->max_nodes == 1) {
+      return std::nullopt;
+    }
+  }
+  opening.shares = SpreadAt(need, shape, snapshot_.now);
+  return opening.shares.empty() ? std::nullopt : std::optional(std::move(opening));
+}
+
+std::vector<NodeShare> Availability::SpreadAt(const Need& need, const Shape& shape,
+                                              Time start) const {
+  const Time end = NeededUntil(start, need.duration);
+  std::vector<std::uint32_t> room(timelines_.size(), 0);
+  for (std::uint32_t node = 0; node < room.size(); ++node) {
+    if (IsOpen(node, need)) {
+      room[node] = Room(need, shape, node, timelines_[node].Least(start, end));
+    }
+  }
+  return Spread(need, room);
+}
+
+std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& shape,
+                                                Time before) const {
+  if (need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes ||
+      timelines_.size() > kUnevenLooks) {
+    return std::nullopt;
+  }
+  std::vector<Time> times;
+  for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
+    if (IsOpen(node, need)) {
+      timelines_[node].AppendTimes(times);
+    }
+  }
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  std::size_t looks = 0;
+  for (const Time time : times) {
+    looks += timelines_.size();
+    if (time >= before || looks > kUnevenLooks) {
+      break;
+    }
+    std::vector<NodeShare> shares = SpreadAt(need, shape, time);
+    if (!shares.empty()) {
+      return Opening{time, std::move(shares)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
+                                                        const Shape& shape) const {
+  const std::uint32_t tasks = need.request->tasks;
+  if (TasksPerNode(*need.request) < tasks) {
+    return std::nullopt;
+  }
+  const Time end = NeededUntil(snapshot_.now, need.duration);
+  const std::uint32_t gpus =
+      shape.scales.empty() ? 0 : shape.scales[0].fixed.gpus + shape.scales[0].each.gpus * tasks;
+  for (auto bucket = by_free_.lower_bound({gpus, 0}); bucket != by_free_.end(); ++bucket) {
+    if (bucket->first.second < shape.least_cores) {
+      continue;
+    }
+    for (const std::uint32_t node : bucket->second) {
+      if (Room(need, shape, node, timelines_[node].now()) >= tasks && IsOpen(node, need) &&
+          Room(need, shape, node, timelines_[node].Least(snapshot_.now, end)) >= tasks) {
+        return node;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<NodeShare> Availability::Spread(const Need& need,
+                                            const std::vector<std::uint32_t>& room) const {
+  std::vector<Candidate> candidates;
+  for (std::uint32_t node = 0; node < room.size(); ++node) {
+    if (room[node] > 0) {
+      candidates.push_back(Candidate{room[node], timelines_[node].now().cores, node});
+    }
+  }
+  const std::size_t most = std::min<std::size_t>(candidates.size(), need.request->max_nodes);
+  const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(most);
+  std::partial_sort(candidates.begin(), end, candidates.end(), ByRoom);
+  std::vector<Candidate> chosen(candidates.begin(), end);
+  const std::size_t count = NodesNeeded(chosen, *need.request);
+  if (count == 0) {
+    return {};
+  }
+  std::uint64_t held = 0;
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    held += chosen[i].room;
+  }
+  const std::uint64_t rest = held < need.request->tasks ? need.request->tasks - held : 1;
+  for (std::size_t i = count; i < candidates.size(); ++i) {
+    if (candidates[i].room >= rest && IsTighter(candidates[i], chosen[count - 1])) {
+      chosen[count - 1] = candidates[i];
+    }
+  }
+  chosen.resize(count);
+  return Deal(std::move(chosen), need.request->tasks);
+}
+
+std::vector<Availability::Part> Availability::PartsWhenEmpty(const Need& need,
+                                                             const Shape& shape) const {
+  std::vector<std::uint32_t> room(timelines_.size(), 0);
+  for (std::uint32_t node = 0; node < room.size(); ++node) {
+    room[node] = IsOpen(node, need) ? Room(need, shape, node, capacity(node).all) : 0;
+  }
+  std::map<std::uint32_t, Part, std::greater<>> parts;  // the largest first
+  for (const NodeShare& share : Spread(need, room)) {
+    Part& part = parts[share.tasks];
+    part.tasks = share.tasks;
+    ++part.nodes;
+  }
+  std::vector<Part> list;
+  for (const auto& [tasks, part] : parts) {
+    list.push_back(part);
+  }
+  return list;
+}
+
+void Availability::FillQueue(const Need& need, const Shape& shape, Part& part) const {
+  part.queue.reserve(timelines_.size());
+  for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
+    if (IsOpen(node, need) && Room(need, shape, node, capacity(node).all) >= part.tasks) {
+      part.queue.emplace_back(timelines_[node].EarliestFit(Demand(shape, node, part.tasks),
+                                                           snapshot_.now, need.duration),
+                              node);
+    }
+  }
+  std::make_heap(part.queue.begin(), part.queue.end(), std::greater<>());
+  part.filled = true;
+}
+
+bool Availability::EverFits(const Need& need) {
+  ShapeOf(need);
+  Shape& shape = shapes_[need.shape];
+  if (!shape.parts.has_value()) {
+    shape.parts = PartsWhenEmpty(need, shape);
+  }
+  return !shape.parts->empty();
+}
+
+std::optional<Opening> Availability::FindEarliest(const Need& need) {
+  if (!EverFits(need)) {
+    return std::nullopt;
+  }
+  Shape& shape = shapes_[need.shape];
+  Opening opening = GatherParts(need, shape);
+  std::optional<Opening> uneven = FindUneven(need, shape, opening.start);
+  return uneven.has_value() ? uneven : opening;
+}
+
+Opening Availability::GatherParts(const Need& need, Shape& shape) {
+  Opening opening;
+  opening.start = snapshot_.now;
+  for (bool settled = false; !settled;) {
+    settled = true;
+    opening.shares.clear();
+    std::set<std::uint32_t> used;
+    for (Part& part : *shape.parts) {
+      if (!part.filled) {
+        FillQueue(need, shape, part);
+      }
+      std::set<std::uint32_t> before = used;
+      const std::optional<Time> time = Gather(need, shape, part, opening.start, used);
+      if (!time.has_value()) {
+        return Opening{kFarFuture, {}};
+      }
+      settled = settled && (opening.shares.empty() || *time == opening.start);
+      opening.start = *time;
+      for (const std::uint32_t node : used) {
+        if (!before.contains(node)) {
+          opening.shares.push_back(NodeShare{node, part.tasks});
+        }
+      }
+    }
+  }
+  std::sort(opening.shares.begin(), opening.shares.end(),
+            [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
+  return opening;
+}
+
+std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, Part& part,
+                                         Time from, std::set<std::uint32_t>& used) {
+  const auto pop = [&] {
+    std::pop_heap(part.queue.begin(), part.queue.end(), std::greater<>());
+    const auto entry = part.queue.back();
+    part.queue.pop_back();
+    return entry;
+  };
+  const auto push = [&](Time time, std::uint32_t node) {
+    part.queue.emplace_back(time, node);
+    std::push_heap(part.queue.begin(), part.queue.end(), std::greater<>());
+  };
+  const auto earliest = [&](std::uint32_t node, Time time) {
+    return timelines_[node].EarliestFit(Demand(shape, node, part.tasks), time, need.duration);
+  };
+  std::vector<std::pair<Time, std::uint32_t>> popped;  // with their exact times
+  std::vector<std::uint32_t> fitting;
+  Time time = from;
+  while (true) {
+    while (!part.queue.empty() && part.queue.front().first <= time) {
+      const auto [bound, node] = pop();
+      const Time exact = earliest(node, snapshot_.now);
+      if (exact > time) {
+        push(exact, node);
+      } else {
+        popped.emplace_back(exact, node);
+      }
+    }
+    Time next = part.queue.empty() ? kFarFuture : part.queue.front().first;
+    fitting.clear();
+    for (const auto& [exact, node] : popped) {
+      if (used.contains(node)) {
+        continue;
+      }
+      const Time fits = exact == time ? time : earliest(node, time);
+      if (fits == time) {
+        fitting.push_back(node);
+      } else {
+        next = std::min(next, fits);
+      }
+    }
+    if (fitting.size() >= part.nodes || next >= kFarFuture) {
+      break;
+    }
+    time = next;
+  }
+  for (const auto& [exact, node] : popped) {
+    push(exact, node);
+  }
+  if (fitting.size() < part.nodes) {
+    return std::nullopt;
+  }
+  std::sort(fitting.begin(), fitting.end());
+  used.insert(fitting.begin(), fitting.begin() + part.nodes);
+  return time;
+}
+
+bool Availability::Fits(const Need& need, const Opening& opening) const {
+  const Shape& shape = ShapeOf(need);
+  const Time end = NeededUntil(opening.start, need.duration);
+  return std::all_of(opening.shares.begin(), opening.shares.end(), [&](const NodeShare& share) {
+    return IsOpen(share.node, need) &&
+           Room(need, shape, share.node, timelines_[share.node].Least(opening.start, end)) >=
+               share.tasks;
+  });
+}
+
+void Availability::Take(const Need& need, const Opening& opening) {
+  const Shape& shape = ShapeOf(need);
+  const Time end = EndOf(opening.start, need.duration);
+  for (const NodeShare& share : opening.shares) {
+    Unindex(share.node);
+    timelines_[share.node].Take(Demand(shape, share.node, share.tasks), opening.start, end);
+    Index(share.node);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,124 @@
+#pragma once
+
+// When and where a job could start: the nodes' timelines, searched without looking at every node
+// for every job.
+//
+// One pass owns one; each start and each reservation is taken out of it. Nodes that are down or
+// drained are not in it. Thread promise: none; owned by one pass. Invariants: (1) amounts only fall
+// during a pass, so an earliest time once found is a lower bound ever after; (2) the answer depends
+// on the snapshot and the calls alone; ties go to the lower node id.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "scheduler/core/node_room.h"
+#include "scheduler/core/node_timeline.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/snapshot.h"
+
+namespace muster {
+
+// What is looked for. Needs of one shape are equal but for the job.
+struct Need {
+  const ResourceRequest* request = nullptr;
+  Duration duration{0};  // zero: no limit
+  std::uint64_t shape = 0;
+  const std::vector<bool>* allowed = nullptr;  // by node position; null: all
+};
+
+// A node, by its position in the snapshot, and the tasks that it gets.
+struct NodeShare {
+  std::uint32_t node = 0;
+  std::uint32_t tasks = 0;
+};
+
+struct Opening {
+  Time start = kNoTime;
+  std::vector<NodeShare> shares;  // by node
+};
+
+class Availability {
+ public:
+  // REQUIRES: the snapshot outlives it.
+  explicit Availability(const Snapshot& snapshot);
+
+  // Where the job can start now and run for its whole time: the tightest node that takes all of it,
+  // else the fewest nodes.
+  [[nodiscard]] std::optional<Opening> FindNow(const Need& need) const;
+  // The earliest opening; at kHorizon when it hangs on a job without a limit, at kFarFuture,
+  // without nodes, when not even then is there room. Nothing when the nodes that are up never hold
+  // it.
+  std::optional<Opening> FindEarliest(const Need& need);
+  // Whether the nodes that are up hold the job when nothing else runs.
+  bool EverFits(const Need& need);
+  // Whether these nodes take these tasks from then on for the job's whole time.
+  [[nodiscard]] bool Fits(const Need& need, const Opening& opening) const;
+  void Take(const Need& need, const Opening& opening);
+
+  [[nodiscard]] const NodeTimeline& timeline(std::uint32_t node) const { return timelines_[node]; }
+  [[nodiscard]] const NodeCapacity& capacity(std::uint32_t node) const {
+    return capacities_[capacity_of_[node]];
+  }
+  // True when the node is up, not drained and open to the job.
+  [[nodiscard]] bool IsOpen(std::uint32_t node, const Need& need) const {
+    return usable_[node] && (need.allowed == nullptr || (*need.allowed)[node]);
+  }
+
+ private:
+  // A job's parts of one size: so many nodes with so many tasks each.
+  struct Part {
+    std::uint32_t tasks = 0;
+    std::uint32_t nodes = 0;
+    // Nodes by the earliest time at which they take such a part: lower bounds, made exact when
+    // popped. A heap, earliest first.
+    std::vector<std::pair<Time, std::uint32_t>> queue;
+    bool filled = false;
+  };
+  // What is worked out once for all jobs of a shape.
+  struct Shape {
+    std::vector<DemandScale> scales;         // by capacity
+    std::uint32_t least_cores = UINT32_MAX;  // that all tasks take on one node, on any capacity
+    std::optional<std::vector<Part>> parts;
+  };
+
+  std::uint32_t InternCapacity(const Machine& machine);
+  void Index(std::uint32_t node);
+  void Unindex(std::uint32_t node);
+  const Shape& ShapeOf(const Need& need) const;
+  [[nodiscard]] NodeDemand Demand(const Shape& shape, std::uint32_t node,
+                                  std::uint32_t tasks) const;
+  [[nodiscard]] std::uint32_t Room(const Need& need, const Shape& shape, std::uint32_t node,
+                                   const FreeAmounts& free) const;
+  [[nodiscard]] std::optional<std::uint32_t> TightestNode(const Need& need,
+                                                          const Shape& shape) const;
+  // The fewest nodes with room for all tasks; `room` is by node.
+  [[nodiscard]] std::vector<NodeShare> Spread(const Need& need,
+                                              const std::vector<std::uint32_t>& room) const;
+  [[nodiscard]] std::vector<NodeShare> SpreadAt(const Need& need, const Shape& shape,
+                                                Time start) const;
+  // The earliest time before `before` at which the tasks fit in some other division over nodes.
+  [[nodiscard]] std::optional<Opening> FindUneven(const Need& need, const Shape& shape,
+                                                  Time before) const;
+  // One opening for the parts into which an empty cluster would divide the tasks.
+  Opening GatherParts(const Need& need, Shape& shape);
+  [[nodiscard]] std::vector<Part> PartsWhenEmpty(const Need& need, const Shape& shape) const;
+  void FillQueue(const Need& need, const Shape& shape, Part& part) const;
+  // The earliest time from `from` on at which enough nodes outside `used` take the part.
+  std::optional<Time> Gather(const Need& need, const Shape& shape, Part& part, Time from,
+                             std::set<std::uint32_t>& used);
+
+  const Snapshot& snapshot_;
+  std::vector<bool> usable_;  // by node
+  std::vector<NodeCapacity> capacities_;
+  std::vector<std::uint32_t> capacity_of_;  // by node
+  std::vector<NodeTimeline> timelines_;     // by node
+  // Usable nodes by what is free now, (GPUs, cores): the tightest come first.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> by_free_;
+  mutable std::map<std::uint64_t, Shape> shapes_;
+};
+
+}  // namespace muster

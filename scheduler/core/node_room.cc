@@ -1,0 +1,189 @@
+#include "scheduler/core/node_room.h"
+
+#include <algorithm>
+#include <map>
+
+#include "scheduler/core/placement.h"
+
+namespace muster {
+namespace {
+
+// How long a job past its limit is given before it is looked for again.
+constexpr Duration kOverrun = std::chrono::seconds(30);
+
+std::uint64_t SaturatingProduct(std::uint64_t a, std::uint64_t b) {
+  return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+std::uint32_t Clamp(std::uint64_t count) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, UINT32_MAX));
+}
+
+std::uint32_t CoresPerTask(const NodeCapacity& capacity, const ResourceRequest& request) {
+  return static_cast<std::uint32_t>(
+      (std::uint64_t{request.cpus_per_task} + capacity.threads_per_core - 1) /
+      capacity.threads_per_core);
+}
+
+// The share of the node's memory that so many threads are of all.
+std::uint64_t MemoryShare(const NodeCapacity& capacity, std::uint64_t threads) {
+  const std::uint64_t all = std::max(capacity.threads, 1U);
+  return capacity.all.memory.value() / all * std::min(threads, all);
+}
+
+const GpuRequest& GpuKind(const ResourceRequest& request) {
+  return request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
+}
+
+std::uint32_t GpuMask(const NodeCapacity& capacity, const std::string& type) {
+  std::uint32_t mask = 0;
+  for (std::size_t i = 0; i < kGpuModels; ++i) {
+    if (!capacity.gpu_models[i].empty() && IsOfType(capacity.gpu_models[i], type)) {
+      mask |= 1U << i;
+    }
+  }
+  return mask;
+}
+
+}  // namespace
+
+NodeCapacity CapacityOf(const Machine& machine) {
+  NodeCapacity capacity;
+  capacity.all.cores = static_cast<std::uint32_t>(machine.cores.size());
+  capacity.all.memory = machine.memory;
+  capacity.threads_per_core =
+      machine.cores.empty() ? 1 : std::max(machine.cores.front().cpus.Count(), 1U);
+  for (const Core& core : machine.cores) {
+    capacity.threads += core.cpus.Count();
+    capacity.uniform = capacity.uniform && core.cpus.Count() == capacity.threads_per_core;
+  }
+  for (const Gpu& gpu : machine.gpus) {
+    std::size_t at = 0;
+    while (at + 1 < kGpuModels && !capacity.gpu_models[at].empty() &&
+           capacity.gpu_models[at] != gpu.model) {
+      ++at;
+    }
+    if (capacity.gpu_models[at].empty()) {
+      capacity.gpu_models[at] = gpu.model.empty() ? "gpu" : gpu.model;
+    }
+    ++capacity.all.gpus[at];
+  }
+  return capacity;
+}
+
+std::size_t GpuModelOf(const NodeCapacity& capacity, const Gpu& gpu) {
+  for (std::size_t i = 0; i + 1 < kGpuModels; ++i) {
+    if (capacity.gpu_models[i] == gpu.model || capacity.gpu_models[i + 1].empty()) {
+      return i;
+    }
+  }
+  return kGpuModels - 1;
+}
+
+FreeAmounts FreeNow(const NodePicture& node, const NodeCapacity& capacity) {
+  FreeAmounts free = capacity.all;
+  const std::uint32_t taken = node.taken.cpus.Count();
+  if (taken > 0) {
+    free.cores =
+        capacity.uniform ? free.cores - taken / capacity.threads_per_core : FreeCores(node);
+  }
+  free.memory -= std::min(node.taken.memory, free.memory);
+  for (std::size_t i = 0; i < node.taken.gpus.size() && i < node.machine->gpus.size(); ++i) {
+    if (!node.taken.gpus[i].zero()) {
+      --free.gpus[GpuModelOf(capacity, node.machine->gpus[i])];
+    }
+  }
+  return free;
+}
+
+NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, Time now) {
+  NodeTimeline timeline(FreeNow(node, capacity), now);
+  std::map<std::uint32_t, Time> gpus;  // when the last holder of each ends
+  for (const Holding& holding : node.holdings) {
+    const Time ends = holding.ends == kNoTime ? kHorizon
+                      : holding.ends > now    ? holding.ends
+                                              : now + kOverrun;
+    FreeAmounts amounts;
+    amounts.cores = holding.threads / capacity.threads_per_core;
+    amounts.memory = holding.memory;
+    timeline.Release(ends, amounts, capacity.all);
+    for (const std::uint32_t gpu : holding.gpus) {
+      gpus[gpu] = std::max(gpus[gpu], ends);
+    }
+  }
+  for (const auto& [gpu, ends] : gpus) {
+    FreeAmounts amounts;
+    amounts.gpus[GpuModelOf(capacity, node.machine->gpus[gpu])] = 1;
+    timeline.Release(ends, amounts, capacity.all);
+  }
+  timeline.Release(kHorizon, capacity.all, capacity.all);  // what nobody here accounts for
+  return timeline;
+}
+
+DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request) {
+  DemandScale scale;
+  scale.whole_node = request.exclusive;
+  const std::uint32_t cores = CoresPerTask(capacity, request);
+  NodeDemand& cores_go_to = request.overcommit ? scale.fixed : scale.each;
+  cores_go_to.cores = cores;
+  scale.fixed.gpus = request.gpus_per_node.count;
+  scale.each.gpus = request.gpus_per_task.count;
+  if (scale.fixed.gpus + scale.each.gpus > 0) {
+    scale.fixed.gpu_models = GpuMask(capacity, GpuKind(request).type);
+  }
+  if (!request.memory_per_node.zero()) {
+    scale.fixed.memory = request.memory_per_node;
+  } else if (!request.memory_per_cpu.zero()) {
+    scale.each.memory =
+        Bytes(SaturatingProduct(request.memory_per_cpu.value(), request.cpus_per_task));
+  } else {
+    cores_go_to.memory =
+        Bytes(MemoryShare(capacity, std::uint64_t{cores} * capacity.threads_per_core));
+  }
+  return scale;
+}
+
+NodeDemand DemandOf(const NodeCapacity& capacity, const DemandScale& scale, std::uint32_t tasks) {
+  NodeDemand demand;
+  if (scale.whole_node) {
+    demand.cores = capacity.all.cores;
+    demand.memory = capacity.all.memory;
+    demand.gpu_models = ~0U;
+    demand.gpus = CountGpus(capacity.all, demand.gpu_models);
+    return demand;
+  }
+  demand.cores = Clamp(scale.fixed.cores + std::uint64_t{scale.each.cores} * tasks);
+  demand.gpus = Clamp(scale.fixed.gpus + std::uint64_t{scale.each.gpus} * tasks);
+  demand.gpu_models = scale.fixed.gpu_models;
+  const std::uint64_t memory = SaturatingProduct(scale.each.memory.value(), tasks);
+  demand.memory =
+      Bytes(memory > UINT64_MAX - scale.fixed.memory.value() ? UINT64_MAX
+                                                             : memory + scale.fixed.memory.value());
+  return demand;
+}
+
+std::uint32_t RoomFor(const FreeAmounts& free, const NodeCapacity& capacity,
+                      const DemandScale& scale, std::uint32_t limit) {
+  if (scale.whole_node && free != capacity.all) {
+    return 0;
+  }
+  if (!Holds(free, scale.fixed)) {
+    return 0;
+  }
+  std::uint64_t room = limit;
+  if (scale.each.cores > 0) {
+    room = std::min<std::uint64_t>(room, (free.cores - scale.fixed.cores) / scale.each.cores);
+  } else if (free.cores < std::max(scale.fixed.cores, 1U)) {
+    return 0;
+  }
+  if (scale.each.gpus > 0) {
+    room = std::min<std::uint64_t>(
+        room, (CountGpus(free, scale.fixed.gpu_models) - scale.fixed.gpus) / scale.each.gpus);
+  }
+  if (!scale.each.memory.zero()) {
+    room = std::min(room, (free.memory - scale.fixed.memory).value() / scale.each.memory.value());
+  }
+  return static_cast<std::uint32_t>(room);
+}
+
+}  // namespace muster

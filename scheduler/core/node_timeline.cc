@@ -1,0 +1,133 @@
+#include "scheduler/core/node_timeline.h"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+void Add(FreeAmounts& to, const FreeAmounts& more) {
+  to.cores += more.cores;
+  to.memory += more.memory;
+  for (std::size_t i = 0; i < kGpuModels; ++i) {
+    to.gpus[i] = static_cast<std::uint16_t>(to.gpus[i] + more.gpus[i]);
+  }
+}
+
+void Lower(FreeAmounts& to, const FreeAmounts& other) {
+  to.cores = std::min(to.cores, other.cores);
+  to.memory = std::min(to.memory, other.memory);
+  for (std::size_t i = 0; i < kGpuModels; ++i) {
+    to.gpus[i] = std::min(to.gpus[i], other.gpus[i]);
+  }
+}
+
+// GPUs come from the first models of the mask that have some.
+void Subtract(FreeAmounts& from, const NodeDemand& demand) {
+  from.cores -= std::min(from.cores, demand.cores);
+  from.memory -= std::min(from.memory, demand.memory);
+  std::uint32_t left = demand.gpus;
+  for (std::size_t i = 0; i < kGpuModels && left > 0; ++i) {
+    if ((demand.gpu_models >> i & 1U) != 0) {
+      const std::uint32_t some = std::min<std::uint32_t>(left, from.gpus[i]);
+      from.gpus[i] = static_cast<std::uint16_t>(from.gpus[i] - some);
+      left -= some;
+    }
+  }
+}
+
+}  // namespace
+
+std::uint32_t CountGpus(const FreeAmounts& amounts, std::uint32_t gpu_models) {
+  std::uint32_t gpus = 0;
+  for (std::size_t i = 0; i < kGpuModels; ++i) {
+    gpus += (gpu_models >> i & 1U) != 0 ? amounts.gpus[i] : 0U;
+  }
+  return gpus;
+}
+
+bool Holds(const FreeAmounts& amounts, const NodeDemand& demand) {
+  return amounts.cores >= demand.cores && amounts.memory >= demand.memory &&
+         (demand.gpus == 0 || CountGpus(amounts, demand.gpu_models) >= demand.gpus);
+}
+
+void NodeTimeline::Release(Time when, const FreeAmounts& amounts, const FreeAmounts& all) {
+  if (when >= kFarFuture) {
+    return;
+  }
+  for (std::size_t i = Split(std::max(when, segments_.front().from)); i < segments_.size(); ++i) {
+    Add(segments_[i].free, amounts);
+    Lower(segments_[i].free, all);
+  }
+}
+
+void NodeTimeline::Take(const NodeDemand& demand, Time from, Time until) {
+  const std::size_t first = Split(from);
+  const std::size_t end = until >= kFarFuture ? segments_.size() : Split(until);
+  for (std::size_t i = first; i < end; ++i) {
+    Subtract(segments_[i].free, demand);
+  }
+}
+
+void NodeTimeline::AppendTimes(std::vector<Time>& times) const {
+  for (const Segment& segment : segments_) {
+    times.push_back(segment.from);
+  }
+}
+
+FreeAmounts NodeTimeline::Least(Time from, Time until) const {
+  std::size_t i = At(from);
+  FreeAmounts least = segments_[i].free;
+  for (++i; i < segments_.size() && segments_[i].from < until; ++i) {
+    Lower(least, segments_[i].free);
+  }
+  return least;
+}
+
+Time NodeTimeline::EarliestFit(const NodeDemand& demand, Time from, Duration duration) const {
+  Time start = from;
+  for (std::size_t i = At(from); i < segments_.size(); ++i) {
+    if (segments_[i].from >= NeededUntil(start, duration)) {
+      return start;
+    }
+    if (!Holds(segments_[i].free, demand)) {
+      start = i + 1 < segments_.size() ? segments_[i + 1].from : kFarFuture;
+    }
+  }
+  return start;
+}
+
+std::size_t NodeTimeline::At(Time when) const {
+  std::size_t i = 0;
+  while (i + 1 < segments_.size() && segments_[i + 1].from <= when) {
+    ++i;
+  }
+  return i;
+}
+
+std::size_t NodeTimeline::Split(Time when) {
+  const std::size_t at = At(when);
+  if (segments_[at].from >= when) {
+    return at;
+  }
+  segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                   Segment{when, segments_[at].free});
+  return at + 1;
+}
+
+Duration PlannedDuration(Duration time_limit) {
+  constexpr Duration kCentury = std::chrono::hours(24 * 36500);
+  return time_limit >= kCentury ? Duration(0) : time_limit;
+}
+
+Time EndOf(Time start, Duration duration) {
+  if (start >= kHorizon) {
+    return kFarFuture;
+  }
+  return duration.count() <= 0 || kHorizon - start <= duration ? kHorizon : start + duration;
+}
+
+Time NeededUntil(Time start, Duration duration) {
+  return duration.count() <= 0 ? kFarFuture : EndOf(start, duration);
+}
+
+}  // namespace muster
