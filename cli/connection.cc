@@ -306,6 +306,10 @@ absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
     explanation.nodes.push_back(
         {.node = answer.node(), .fits = answer.fits(), .text = answer.text()});
   }
+  for (const wire::Suggestion& suggestion : reply.suggestions()) {
+    explanation.suggestions.push_back(
+        {.change = suggestion.change(), .start = Time(Duration(suggestion.start()))});
+  }
   return explanation;
 }
 

@@ -20,10 +20,12 @@ struct JobExplanation {
   std::string summary;  // one sentence
   std::vector<NodeAnswer> nodes;
   Allocation allocation;
+  std::vector<Suggestion> suggestions;
   static constexpr auto Fields() {
     return std::tuple{
         Field{"job", &JobExplanation::job}, Field{"summary", &JobExplanation::summary},
-        Field{"nodes", &JobExplanation::nodes}, Field{"allocation", &JobExplanation::allocation}};
+        Field{"nodes", &JobExplanation::nodes}, Field{"allocation", &JobExplanation::allocation},
+        Field{"suggestions", &JobExplanation::suggestions}};
   }
   friend bool operator==(const JobExplanation&, const JobExplanation&) = default;
 };

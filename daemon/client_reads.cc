@@ -9,6 +9,7 @@
 #include "daemon/client_service.h"
 #include "daemon/views.h"
 #include "proto/convert/convert.h"
+#include "scheduler/core/counterfactual.h"
 #include "scheduler/core/explain.h"
 #include "scheduler/core/snapshot_builder.h"
 
@@ -94,6 +95,24 @@ Explanation ExplainJob(const Picture& picture, const Job& job) {
                                 part.mem_nodes.ToList(), ", ", part.gpus.size(), " GPUs")});
   }
   return explanation;
+}
+
+void AddExplanation(const Explanation& explanation, wire::ExplainReply& reply) {
+  reply.set_summary(explanation.summary);
+  for (const NodeAnswer& answer : explanation.nodes) {
+    wire::NodeAnswer* node = reply.add_nodes();
+    node->set_node(answer.node);
+    node->set_fits(answer.fits);
+    node->set_text(answer.text);
+  }
+}
+
+void AddSuggestions(const std::vector<Suggestion>& suggestions, wire::ExplainReply& reply) {
+  for (const Suggestion& suggestion : suggestions) {
+    wire::Suggestion* wire = reply.add_suggestions();
+    wire->set_change(suggestion.change);
+    wire->set_start(suggestion.start.time_since_epoch().count());
+  }
 }
 
 std::string Label(const wire::JobSelector& selector) {
@@ -237,7 +256,8 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
     return reactor;
   }
   controller_.Look(
-      [reactor, reply, selector = request->job()](const Picture& picture) -> Controller::Reply {
+      [this, reactor, reply,
+       selector = request->job()](const Picture& picture) -> Controller::Reply {
         const std::vector<const Job*> jobs = Selected(picture.state(), selector);
         if (jobs.empty()) {
           return [reactor, selector](const absl::Status&) {
@@ -250,15 +270,17 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
         if (job.attempt.has_value()) {
           ToWire(job.attempt->allocation, reply->mutable_allocation());
         }
-        const Explanation explanation = ExplainJob(picture, job);
-        reply->set_summary(explanation.summary);
-        for (const NodeAnswer& answer : explanation.nodes) {
-          wire::NodeAnswer* node = reply->add_nodes();
-          node->set_node(answer.node);
-          node->set_fits(answer.fits);
-          node->set_text(answer.text);
+        AddExplanation(ExplainJob(picture, job), *reply);
+        if (job.state != JobState::kPending) {
+          return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
         }
-        return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
+        const auto snapshot = BuildSnapshot(picture.state(), picture.now(), picture.plan().get());
+        return [this, reactor, reply, snapshot, id = job.id](const absl::Status& status) {
+          reader_.Run([this, reactor, reply, snapshot, id, status] {
+            AddSuggestions(SuggestChanges(*snapshot, id, controller_.policy()), *reply);
+            reactor->Finish(ToGrpc(status));
+          });
+        };
       });
   return reactor;
 }

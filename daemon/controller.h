@@ -81,6 +81,7 @@ class Controller {
   absl::Status Start();
   // Ends the loop once what was taken in is durable.
   void Stop();
+  [[nodiscard]] const PolicyConfig& policy() const { return policy_; }
   // The term of this controller, set by Start.
   [[nodiscard]] Epoch epoch() const { return epoch_; }
   // Set when the loop ended because the store may have lost data.

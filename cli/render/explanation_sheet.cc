@@ -88,6 +88,26 @@ std::string EndLine(const JobView& job, Time now, const Style& style) {
                       ExitText({.code = job.exit_code, .signal = job.exit_signal}), "\n");
 }
 
+// "now", or "2026-11-21 12:30:00, in 1:20:00".
+std::string WhenText(Time start, Time now, const Style& style) {
+  return start <= now ? "now"
+                      : absl::StrCat(MomentText(start, style.zone), ", in ", ElapsedText(start - now));
+}
+
+// When a waiting job is expected to start, and what would make it sooner.
+std::string StartLines(const JobExplanation& explanation, Time now, const Style& style) {
+  std::string lines;
+  if (explanation.job.expected_start != kNoTime) {
+    absl::StrAppend(&lines, "  expected to start by ",
+                    MomentText(explanation.job.expected_start, style.zone), "\n");
+  }
+  for (const Suggestion& suggestion : explanation.suggestions) {
+    absl::StrAppend(&lines, "  sooner with ", Printable(suggestion.change), ": ",
+                    WhenText(suggestion.start, now, style), "\n");
+  }
+  return lines;
+}
+
 }  // namespace
 
 Tree BindingTree(const NodeAllocation& node, const std::string& why) {
@@ -124,6 +144,7 @@ std::string PrintExplanation(const JobExplanation& explanation, Time now, const 
   if (!job.binding.empty()) {
     absl::StrAppend(&page, "  binding ", Printable(job.binding), "\n");
   }
+  page += StartLines(explanation, now, style);
   page += NodeTable(explanation, style);
   for (const NodeAllocation& part : explanation.allocation.nodes) {
     page += PrintTree(BindingTree(part, WhyThere(explanation, part)), style, "  ");

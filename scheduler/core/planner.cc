@@ -48,7 +48,9 @@ class Pass {
     std::vector<Reason> blockers;
     AddJobBlockers(snapshot_, job, counts_, blockers);
     if (!blockers.empty()) {
-      return Leave(job, std::move(blockers.front()));
+      Leave(job, std::move(blockers.front()));
+      plan_.waiting.back().also.assign(blockers.begin() + 1, blockers.end());
+      return;
     }
     const Need need = NeedOf(job);
     ShapeVerdict& verdict = verdicts_[need.shape];
@@ -178,7 +180,7 @@ class Pass {
   }
 
   void Leave(const WaitingJob& job, Reason reason) {
-    plan_.waiting.push_back(LeftWaiting{job.id, std::move(reason)});
+    plan_.waiting.push_back(LeftWaiting{job.id, std::move(reason), {}});
   }
 
   // The nodes as they are after the starts so far.

@@ -11,6 +11,7 @@
 
 #include "scheduler/model/fields.h"
 #include "scheduler/model/reason.h"
+#include "scheduler/model/time.h"
 
 namespace muster {
 
@@ -24,6 +25,16 @@ struct NodeAnswer {
                       Field{"text", &NodeAnswer::text}};
   }
   friend bool operator==(const NodeAnswer&, const NodeAnswer&) = default;
+};
+
+// One change of the request with which the job would start sooner.
+struct Suggestion {
+  std::string change;  // "--time=1:00:00"
+  Time start = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"change", &Suggestion::change}, Field{"start", &Suggestion::start}};
+  }
+  friend bool operator==(const Suggestion&, const Suggestion&) = default;
 };
 
 struct Explanation {

@@ -55,8 +55,10 @@ struct PlannedReservation {
 struct LeftWaiting {
   JobId job;
   Reason reason;
+  std::vector<Reason> also;  // further blockers: each alone keeps it waiting too
   static constexpr auto Fields() {
-    return std::tuple{Field{"job", &LeftWaiting::job}, Field{"reason", &LeftWaiting::reason}};
+    return std::tuple{Field{"job", &LeftWaiting::job}, Field{"reason", &LeftWaiting::reason},
+                      Field{"also", &LeftWaiting::also}};
   }
   friend bool operator==(const LeftWaiting&, const LeftWaiting&) = default;
 };

@@ -1,0 +1,181 @@
+#include "scheduler/core/counterfactual.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "scheduler/core/node_timeline.h"
+#include "scheduler/core/planner.h"
+
+namespace muster {
+namespace {
+
+using Change = std::function<void(JobSpec&)>;
+
+struct Variant {
+  std::string option;  // as one would write it
+  Change change;
+};
+
+// The snapshot without the jobs behind this one; nothing when it is not there.
+std::optional<Snapshot> UpTo(const Snapshot& snapshot, JobId job) {
+  const auto found = std::find_if(snapshot.waiting.begin(), snapshot.waiting.end(),
+                                  [job](const WaitingJob& other) { return other.id == job; });
+  if (found == snapshot.waiting.end()) {
+    return std::nullopt;
+  }
+  Snapshot ahead = snapshot;
+  ahead.waiting.assign(snapshot.waiting.begin(), found + 1);
+  return ahead;
+}
+
+// REQUIRES: the job is the last that waits.
+Time StartOfLast(const Snapshot& snapshot, const PolicyConfig& config) {
+  PolicyConfig all = config;
+  all.backfill = Backfill::kConservative;
+  const JobId job = snapshot.waiting.back().id;
+  const Plan plan = MakePlan(snapshot, all);
+  if (!plan.starts.empty() && plan.starts.back().job == job) {
+    return snapshot.now;
+  }
+  return !plan.reservations.empty() && plan.reservations.back().job == job
+             ? plan.reservations.back().start
+             : kNoTime;
+}
+
+std::string TimeOption(Duration limit) {
+  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(limit).count();
+  return absl::StrFormat("--time=%d:%02d:00", minutes / 60, minutes % 60);
+}
+
+// Shorter limits, the longest first.
+std::vector<Variant> ShorterTimes(const JobSpec& spec) {
+  std::vector<Duration> limits;
+  const Duration limit = PlannedDuration(spec.time_limit);
+  if (limit.count() == 0) {
+    limits = {std::chrono::hours(24), std::chrono::hours(4), std::chrono::hours(1),
+              std::chrono::minutes(15)};
+  } else {
+    for (Duration shorter = limit / 2; shorter >= std::chrono::minutes(1) && limits.size() < 4;
+         shorter /= 2) {
+      limits.push_back(std::chrono::floor<std::chrono::minutes>(shorter));
+    }
+  }
+  std::vector<Variant> variants;
+  for (const Duration shorter : limits) {
+    variants.push_back({TimeOption(shorter), [shorter](JobSpec& s) { s.time_limit = shorter; }});
+  }
+  return variants;
+}
+
+void AddGpuVariant(const ResourceRequest& request, std::vector<Variant>& variants) {
+  const GpuRequest& gpus =
+      request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
+  if (gpus.count > 0 && !gpus.type.empty()) {
+    variants.push_back({absl::StrCat("any GPU in place of ", gpus.type), [](JobSpec& spec) {
+                          spec.request.gpus_per_task.type.clear();
+                          spec.request.gpus_per_node.type.clear();
+                        }});
+  }
+}
+
+// Everything but time, one thing at a time.
+std::vector<Variant> SmallerRequests(const JobSpec& spec) {
+  const ResourceRequest& request = spec.request;
+  std::vector<Variant> variants;
+  if (request.min_nodes > 1 && request.tasks_per_node == 0) {
+    variants.push_back({absl::StrCat("--nodes=1-", request.max_nodes),
+                        [](JobSpec& s) { s.request.min_nodes = 1; }});
+  }
+  if (request.tasks > 1) {
+    const std::uint32_t half = request.tasks / 2;
+    variants.push_back({absl::StrCat("--ntasks=", half), [half](JobSpec& s) {
+                          s.request.tasks = half;
+                          s.request.max_nodes = std::min(s.request.max_nodes, half);
+                          s.request.min_nodes = std::min(s.request.min_nodes, half);
+                        }});
+  }
+  if (request.cpus_per_task > 1) {
+    const std::uint32_t half = request.cpus_per_task / 2;
+    variants.push_back({absl::StrCat("--cpus-per-task=", half),
+                        [half](JobSpec& s) { s.request.cpus_per_task = half; }});
+  }
+  if (request.memory_per_node.value() > kMebibyte.value()) {
+    const Bytes half(request.memory_per_node.value() / 2);
+    variants.push_back({absl::StrCat("--mem=", half.value() / kMebibyte.value(), "M"),
+                        [half](JobSpec& s) { s.request.memory_per_node = half; }});
+  }
+  if (request.exclusive) {
+    variants.push_back({"no --exclusive", [](JobSpec& s) { s.request.exclusive = false; }});
+  }
+  AddGpuVariant(request, variants);
+  return variants;
+}
+
+bool IsSooner(Time start, Time than) {
+  return start != kNoTime && (than == kNoTime || start < than);
+}
+
+// Plans with one variant after the other in place of the last job's request.
+class Trial {
+ public:
+  Trial(Snapshot snapshot, const PolicyConfig& config)
+      : snapshot_(std::move(snapshot)),
+        config_(config),
+        spec_(snapshot_.waiting.back().spec),
+        now_as_it_is_(StartOfLast(snapshot_, config)) {}
+
+  std::optional<Suggestion> Try(const Variant& variant) {
+    JobSpec changed = *spec_;
+    variant.change(changed);
+    snapshot_.waiting.back().spec = std::make_shared<const JobSpec>(std::move(changed));
+    const Time start = StartOfLast(snapshot_, config_);
+    return IsSooner(start, now_as_it_is_) ? std::optional(Suggestion{variant.option, start})
+                                          : std::nullopt;
+  }
+
+ private:
+  Snapshot snapshot_;
+  const PolicyConfig& config_;
+  const std::shared_ptr<const JobSpec> spec_;
+  const Time now_as_it_is_;
+};
+
+}  // namespace
+
+Time ExpectedStart(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
+  const std::optional<Snapshot> ahead = UpTo(snapshot, job);
+  return ahead.has_value() ? StartOfLast(*ahead, config) : kNoTime;
+}
+
+std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,
+                                       const PolicyConfig& config) {
+  std::vector<Suggestion> suggestions;
+  std::optional<Snapshot> ahead = UpTo(snapshot, job);
+  if (!ahead.has_value()) {
+    return suggestions;
+  }
+  const JobSpec spec = *ahead->waiting.back().spec;
+  Trial trial(*std::move(ahead), config);
+  for (const Variant& variant : ShorterTimes(spec)) {
+    if (std::optional<Suggestion> found = trial.Try(variant)) {
+      suggestions.push_back(*std::move(found));
+      break;  // a shorter one still is no better advice
+    }
+  }
+  for (const Variant& variant : SmallerRequests(spec)) {
+    if (std::optional<Suggestion> found = trial.Try(variant)) {
+      suggestions.push_back(*std::move(found));
+    }
+  }
+  std::stable_sort(suggestions.begin(), suggestions.end(),
+                   [](const Suggestion& a, const Suggestion& b) { return a.start < b.start; });
+  return suggestions;
+}
+
+}  // namespace muster

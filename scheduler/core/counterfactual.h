@@ -1,0 +1,24 @@
+#pragma once
+
+// Counterfactuals: single changes of a waiting job's request with which it would start sooner.
+//
+// Each is found by planning again, on the same snapshot, with that one thing changed; jobs behind
+// it are left out, since they cannot delay it. Thread promise: pure; takes as long as several
+// passes. Invariants: every change that is told starts the job earlier than its present request.
+
+#include <vector>
+
+#include "scheduler/core/policy_config.h"
+#include "scheduler/model/explanation.h"
+#include "scheduler/model/snapshot.h"
+
+namespace muster {
+
+// When the job would start if all run to their limits: now, later, or kNoTime when nobody knows.
+Time ExpectedStart(const Snapshot& snapshot, JobId job, const PolicyConfig& config);
+
+// The changes that help, the earliest start first. Empty for a job that is not in the snapshot.
+std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,
+                                       const PolicyConfig& config);
+
+}  // namespace muster
