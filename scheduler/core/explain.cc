@@ -12,15 +12,16 @@
 namespace muster {
 namespace {
 
-Reason ReasonOf(JobId job, const Plan& plan) {
+LeftWaiting WhyLeft(JobId job, const Plan& plan) {
   const auto left = std::find_if(plan.waiting.begin(), plan.waiting.end(),
                                  [job](const LeftWaiting& waiting) { return waiting.job == job; });
   if (left != plan.waiting.end()) {
-    return left->reason;
+    return *left;
   }
-  Reason reason;
-  reason.kind = ReasonKind::kNotPlannedYet;
-  return reason;
+  LeftWaiting unknown;
+  unknown.job = job;
+  unknown.reason.kind = ReasonKind::kNotPlannedYet;
+  return unknown;
 }
 
 bool Starts(JobId job, const Plan& plan) {
@@ -28,14 +29,18 @@ bool Starts(JobId job, const Plan& plan) {
                      [job](const PlannedStart& start) { return start.job == job; });
 }
 
-// The reason in words; of a job behind another also what that one waits for.
-std::string Summary(JobId job, const Reason& reason, const Plan& plan) {
-  if (Starts(job, plan)) {
+// All reasons in words; of a job behind another also what that one waits for.
+std::string Summary(const LeftWaiting& left, const Plan& plan) {
+  if (Starts(left.job, plan)) {
     return "about to start";
   }
-  std::string text = ToSentence(reason);
-  if (reason.kind == ReasonKind::kPriority) {
-    absl::StrAppend(&text, "; that one waits: ", ToSentence(ReasonOf(reason.behind, plan)));
+  std::string text = ToSentence(left.reason);
+  if (left.reason.kind == ReasonKind::kPriority) {
+    absl::StrAppend(&text, "; that one waits: ",
+                    ToSentence(WhyLeft(left.reason.behind, plan).reason));
+  }
+  for (const Reason& further : left.also) {
+    absl::StrAppend(&text, "; also ", ToSentence(further));
   }
   return text;
 }
@@ -66,8 +71,9 @@ Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan
     explanation.summary = "does not wait";
     return explanation;
   }
-  explanation.reason = ReasonOf(job, plan);
-  explanation.summary = Summary(job, explanation.reason, plan);
+  const LeftWaiting left = WhyLeft(job, plan);
+  explanation.reason = left.reason;
+  explanation.summary = Summary(left, plan);
   for (const NodePicture& node : snapshot.nodes) {
     explanation.nodes.push_back(AnswerOf(node, waiting->spec->request));
   }

@@ -46,6 +46,19 @@ TEST(Explain, SaysWhichJobsAreBeforeItAndWhatTheFirstWaitsFor) {
   EXPECT_EQ(explanation.nodes[0], (NodeAnswer{"n1", true, "has room for 1 of 1 task"}));
 }
 
+TEST(Explain, TellsEveryReasonAndNotOnlyTheFirst) {
+  World world = Busy();
+  JobSpec spec = testing::Normal(Tasks(1));
+  spec.held = true;
+  spec.begin = world.now + std::chrono::hours(1);
+  world.Take(SubmitJob{"held", spec, testing::Script()});
+  const Explanation explanation =
+      ExplainWaiting(*BuildSnapshot(world.state, world.now), JobId(4), world.MakePlanNow());
+  EXPECT_EQ(explanation.reason.kind, ReasonKind::kJobHeldUser);
+  EXPECT_NE(explanation.summary.find("; also not before "), std::string::npos)
+      << explanation.summary;
+}
+
 TEST(Explain, SaysThatNoPassHasLookedAtAJobYet) {
   const World world = Busy();
   EXPECT_EQ(ExplainWaiting(*BuildSnapshot(world.state, world.now), JobId(2), Plan()).summary,
