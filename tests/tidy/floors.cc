@@ -23,7 +23,7 @@ const std::vector<Floor>& Floors() {
       {"scheduler/runtime", {"scheduler/base"}, {"toml++", "systemd"}},
       {"scheduler/simulator",
        {"scheduler/core", "scheduler/model", "scheduler/base"},
-       {"nlohmann-json", "zstd"}},
+       {"nlohmann-json", "zstd", "zlib", "lzma"}},
       {"proto/convert", {"scheduler/model", "scheduler/base", "proto"}, {"protobuf"}},
       {"proto", {}, {"protobuf", "gRPC"}},
       {"topology",
@@ -61,15 +61,33 @@ struct Library {
   std::string_view name;
 };
 
-constexpr std::array<Library, 24> kLibraries = {{
-    {"grpcpp/", "gRPC"},      {"grpc/", "gRPC"},        {"google/protobuf/", "protobuf"},
-    {"sqlite3", "SQLite"},    {"hwloc", "hwloc"},       {"numa.h", "libnuma"},
-    {"numaif.h", "libnuma"},  {"nvml", "NVML"},         {"pmix", "PMIx"},
-    {"toml++/", "toml++"},    {"CLI/", "CLI11"},        {"nlohmann/", "nlohmann-json"},
-    {"mpi.h", "MPI"},         {"cuda", "CUDA"},         {"nccl", "CUDA"},
-    {"hwy/", "Highway"},      {"systemd/", "systemd"},  {"bpf/", "libbpf"},
-    {"munge", "MUNGE"},       {"zstd", "zstd"},         {"xxhash", "xxhash"},
-    {"gtest/", "GoogleTest"}, {"gmock/", "GoogleTest"}, {"rapidcheck", "RapidCheck"},
+constexpr std::array<Library, 26> kLibraries = {{
+    {"grpcpp/", "gRPC"},
+    {"grpc/", "gRPC"},
+    {"google/protobuf/", "protobuf"},
+    {"sqlite3", "SQLite"},
+    {"hwloc", "hwloc"},
+    {"numa.h", "libnuma"},
+    {"numaif.h", "libnuma"},
+    {"nvml", "NVML"},
+    {"pmix", "PMIx"},
+    {"toml++/", "toml++"},
+    {"CLI/", "CLI11"},
+    {"nlohmann/", "nlohmann-json"},
+    {"mpi.h", "MPI"},
+    {"cuda", "CUDA"},
+    {"nccl", "CUDA"},
+    {"hwy/", "Highway"},
+    {"systemd/", "systemd"},
+    {"bpf/", "libbpf"},
+    {"munge", "MUNGE"},
+    {"zstd", "zstd"},
+    {"xxhash", "xxhash"},
+    {"zlib.h", "zlib"},
+    {"lzma.h", "lzma"},
+    {"gtest/", "GoogleTest"},
+    {"gmock/", "GoogleTest"},
+    {"rapidcheck", "RapidCheck"},
 }};
 
 const Floor* FloorOf(std::string_view path) {

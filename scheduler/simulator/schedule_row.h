@@ -1,0 +1,30 @@
+#pragma once
+
+// One job of a schedule, as it is written, audited and compared: when it came, ran and ended.
+//
+// Thread promise: plain values. Times are whole seconds of the trace. Nothing here knows of a
+// scheduler.
+
+#include <cstdint>
+#include <string>
+
+namespace muster {
+
+struct ScheduleRow {
+  std::int64_t job_id = 0;
+  std::int64_t submission_time = 0;
+  std::int64_t requested_resources = 0;  // processors
+  std::int64_t requested_time = 0;       // the run time where the trace names none
+  bool success = true;                   // false: it was cut off at its requested time
+  std::int64_t starting_time = 0;
+  std::int64_t execution_time = 0;
+  std::string allocated_resources;   // "0-3 7"
+  std::string reason;                // how it came to start: head, backfilled, reserved
+  std::int64_t promised_start = -1;  // the latest start it had been promised; -1: none
+
+  [[nodiscard]] std::int64_t finish_time() const { return starting_time + execution_time; }
+  [[nodiscard]] std::int64_t waiting_time() const { return starting_time - submission_time; }
+  [[nodiscard]] std::int64_t turnaround_time() const { return finish_time() - submission_time; }
+};
+
+}  // namespace muster
