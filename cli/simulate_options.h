@@ -1,0 +1,29 @@
+#pragma once
+
+// What `muster simulate` was asked for, read and checked before anything runs.
+//
+// Thread promise: plain values. InvalidArgument names the option and the mend.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/verb.h"
+#include "scheduler/simulator/flat_simulation.h"
+
+namespace muster {
+
+struct SimulateOptions {
+  FlatRun run;
+  std::string policy;  // as it was named
+  std::string jobs_csv;
+  std::string summary_json;
+  std::string check;
+  bool audit = false;
+  bool json = false;
+};
+
+std::vector<Option> SimulateOptionTable();
+absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation);
+
+}  // namespace muster

@@ -1,0 +1,152 @@
+#include "cli/simulate_report.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/json_output.h"
+#include "cli/render/table.h"
+#include "scheduler/simulator/policy_names.h"
+
+namespace muster {
+namespace {
+
+std::string PartialSentence(const FlatResult& result) {
+  return absl::StrCat("PARTIAL: stopped at ", result.now, " s of the trace, when ", result.ended,
+                      " of the ", result.jobs, " jobs that had arrived had ended");
+}
+
+std::string DroppedText(const DroppedRecords& dropped) {
+  std::string text;
+  const auto add = [&text](std::uint64_t count, const char* what) {
+    if (count != 0) {
+      absl::StrAppend(&text, text.empty() ? "" : ", ", count, " ", what);
+    }
+  };
+  add(dropped.no_run_time, "without run time");
+  add(dropped.no_processors, "without processors");
+  add(dropped.too_large, "larger than the machine");
+  add(dropped.no_requested_time, "without requested time");
+  add(dropped.before_zero, "submitted before 0");
+  return text.empty() ? "none" : text;
+}
+
+std::string SkippedText(const SwfSkipped& skipped) {
+  return absl::StrCat(skipped.lines, " broken, ", skipped.duplicates, " with an id seen before",
+                      skipped.truncated ? ", and the file ends in the middle" : "",
+                      skipped.first.empty() ? "" : "; the first: ", skipped.first);
+}
+
+std::string AuditText(const AuditReport& audit) {
+  return audit.violations == 0
+             ? absl::StrCat("legal: ", audit.jobs, " jobs, ", audit.promises,
+                            " promised starts kept, at most ", audit.most_in_use,
+                            " processors in use")
+             : absl::StrCat("ILLEGAL: ", audit.violations, " violations; the first: ", audit.first);
+}
+
+std::string CheckText(const CheckReport& check) {
+  std::string text = absl::StrCat(check.compared, " jobs compared, ", check.different,
+                                  " start at another moment, ", check.only_here, " only here, ",
+                                  check.only_there, " only there");
+  for (const std::string& example : check.examples) {
+    absl::StrAppend(&text, "\n          ", example);
+  }
+  return text;
+}
+
+std::string ValueText(const Metric& metric) {
+  return metric.whole ? absl::StrFormat("%.0f", metric.value)
+                      : absl::StrFormat("%.4f", metric.value);
+}
+
+Json Dropped(const DroppedRecords& dropped) {
+  return {{"no_run_time", dropped.no_run_time}, {"no_processors", dropped.no_processors},
+          {"too_large", dropped.too_large},     {"no_requested_time", dropped.no_requested_time},
+          {"before_zero", dropped.before_zero}, {"total", dropped.total()}};
+}
+
+Json Skipped(const SwfSkipped& skipped) {
+  return {{"broken", skipped.lines},
+          {"duplicates", skipped.duplicates},
+          {"truncated", skipped.truncated},
+          {"first", skipped.first}};
+}
+
+}  // namespace
+
+std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcome& outcome,
+                            const Style& style) {
+  const FlatResult& result = outcome.result;
+  std::string page;
+  if (!result.complete) {
+    absl::StrAppend(&page, PartialSentence(result), "\n");
+  }
+  absl::StrAppend(&page, "trace     ", options.run.trace, ": ", result.records, " records, ",
+                  result.jobs, " jobs\n", "dropped   ", DroppedText(result.dropped), "\n");
+  if (options.run.lenient) {
+    absl::StrAppend(&page, "skipped   ", SkippedText(result.skipped), "\n");
+  }
+  absl::StrAppend(&page, "machine   ", result.processors, " identical processors\n", "policy    ",
+                  options.policy, ": order ", Name(options.run.policy.order), ", backfilling ",
+                  Name(options.run.policy.backfill), ", candidates ",
+                  Name(options.run.policy.candidates), "; estimates ", Name(options.run.estimates),
+                  ", instant ", Name(options.run.instant), ", filter ", Name(options.run.filter),
+                  "\n", "queue     ", result.longest_queue, " jobs at its longest\n");
+  if (outcome.audit.has_value()) {
+    absl::StrAppend(&page, "audit     ", AuditText(*outcome.audit), "\n");
+  }
+  if (outcome.check.has_value()) {
+    absl::StrAppend(&page, "check     ", CheckText(*outcome.check), "\n");
+  }
+  Table table({{.title = "METRIC"},
+               {.title = "VALUE", .right = true},
+               {.title = ""},
+               {.title = "DEFINITION", .least = 20}});
+  for (const Metric& metric : outcome.metrics) {
+    table.Add({{metric.name}, {ValueText(metric)}, {metric.unit}, {metric.definition}});
+  }
+  return outcome.metrics.empty() ? page : absl::StrCat(page, "\n", table.Print(style));
+}
+
+std::string SimulationDocument(const SimulateOptions& options, const SimulateOutcome& outcome) {
+  const FlatResult& result = outcome.result;
+  Json document = {{"trace", options.run.trace},
+                   {"policy", options.policy},
+                   {"order", Name(options.run.policy.order)},
+                   {"backfill", Name(options.run.policy.backfill)},
+                   {"backfill_order", Name(options.run.policy.candidates)},
+                   {"estimates", Name(options.run.estimates)},
+                   {"instant", Name(options.run.instant)},
+                   {"filter", Name(options.run.filter)},
+                   {"processors", result.processors},
+                   {"complete", result.complete},
+                   {"stopped_at", result.complete ? Json(nullptr) : Json(result.now)},
+                   {"records", result.records},
+                   {"jobs", result.jobs},
+                   {"ended", result.ended},
+                   {"dropped", Dropped(result.dropped)},
+                   {"skipped", Skipped(result.skipped)},
+                   {"longest_queue", result.longest_queue}};
+  Json definitions = Json::object();
+  for (const Metric& metric : outcome.metrics) {
+    document[metric.name] =
+        metric.whole ? Json(static_cast<std::int64_t>(metric.value)) : Json(metric.value);
+    definitions[metric.name] = absl::StrCat(metric.definition, *metric.unit == 0 ? "" : " (",
+                                            metric.unit, *metric.unit == 0 ? "" : ")");
+  }
+  document["definitions"] = definitions;
+  if (outcome.audit.has_value()) {
+    const AuditReport& audit = *outcome.audit;
+    document["audit"] = {{"legal", audit.violations == 0}, {"jobs", audit.jobs},
+                         {"promises", audit.promises},     {"violations", audit.violations},
+                         {"first", audit.first},           {"most_in_use", audit.most_in_use}};
+  }
+  if (outcome.check.has_value()) {
+    const CheckReport& check = *outcome.check;
+    document["check"] = {{"same", check.same()},           {"compared", check.compared},
+                         {"different", check.different},   {"only_here", check.only_here},
+                         {"only_there", check.only_there}, {"examples", ToJson(check.examples)}};
+  }
+  return PrintJson(document);
+}
+
+}  // namespace muster

@@ -1,0 +1,31 @@
+#pragma once
+
+// What a simulation came to, as a page and as a JSON document.
+//
+// Neither says how long it took or when it ran: two runs give the same bytes. Thread promise: pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/render/style.h"
+#include "cli/simulate_options.h"
+#include "scheduler/simulator/flat_simulation.h"
+#include "scheduler/simulator/schedule_audit.h"
+#include "scheduler/simulator/schedule_check.h"
+#include "scheduler/simulator/schedule_metrics.h"
+
+namespace muster {
+
+struct SimulateOutcome {
+  FlatResult result;
+  std::vector<Metric> metrics;
+  std::optional<AuditReport> audit;
+  std::optional<CheckReport> check;
+};
+
+std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcome& outcome,
+                            const Style& style);
+std::string SimulationDocument(const SimulateOptions& options, const SimulateOutcome& outcome);
+
+}  // namespace muster
