@@ -5,6 +5,8 @@
 // Thread promise: a value; one thread at a time. Invariants: ranges neither overlap nor touch.
 
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <map>
 
 namespace muster {
@@ -13,13 +15,9 @@ class IdSet {
  public:
   // False when `id` was there already.
   bool Insert(std::int64_t id) {
-    if (newest_ != ranges_.end() && id == newest_->second + 1) {
-      const auto next = std::next(newest_);
-      if (next == ranges_.end() || next->first > id) {
-        ++newest_->second;
-        JoinNext();
-        return true;
-      }
+    if (newest_ != ranges_.end() && id == newest_->second + 1 && id < next_first_ - 1) {
+      ++newest_->second;
+      return true;
     }
     const auto after = ranges_.upper_bound(id);
     if (after != ranges_.begin() && std::prev(after)->second >= id) {
@@ -39,15 +37,17 @@ class IdSet {
   using Ranges = std::map<std::int64_t, std::int64_t>;  // first to last
 
   void JoinNext() {
-    const auto next = std::next(newest_);
+    auto next = std::next(newest_);
     if (next != ranges_.end() && next->first == newest_->second + 1) {
       newest_->second = next->second;
-      ranges_.erase(next);
+      next = ranges_.erase(next);
     }
+    next_first_ = next == ranges_.end() ? std::numeric_limits<std::int64_t>::max() : next->first;
   }
 
   Ranges ranges_;
   Ranges::iterator newest_ = ranges_.end();  // the range that grew last
+  std::int64_t next_first_ = 0;              // of the range behind it
 };
 
 }  // namespace muster

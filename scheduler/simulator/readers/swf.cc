@@ -61,6 +61,29 @@ std::string_view NextWord(std::string_view* text) {
   return word;
 }
 
+// The next word of `text` when it is a whole number of at most 18 digits, as nearly all are; `text`
+// begins behind it afterwards. Otherwise false, and `text` is as it was.
+bool ReadWholeWord(std::string_view* text, std::int64_t* number) {
+  const char* at = text->data();
+  const char* const end = at + text->size();
+  while (at != end && IsBlank(*at)) {
+    ++at;
+  }
+  const bool is_negative = at != end && *at == '-';
+  at += is_negative ? 1 : 0;
+  const char* const digits = at;
+  std::int64_t value = 0;
+  while (at != end && *at >= '0' && *at <= '9' && at - digits < 18) {
+    value = value * 10 + (*at++ - '0');
+  }
+  if (at == digits || (at != end && !IsBlank(*at))) {
+    return false;
+  }
+  *number = is_negative ? -value : value;
+  text->remove_prefix(static_cast<std::size_t>(at - text->data()));
+  return true;
+}
+
 bool ReadWhole(std::string_view word, std::int64_t* number) {
   const bool is_negative = !word.empty() && word[0] == '-';
   const std::string_view digits = word.substr(is_negative ? 1 : 0);
@@ -163,8 +186,8 @@ absl::StatusOr<bool> SwfReader::Read(SwfRecord* record) {
       return true;
     }
     if (!lenient_) {
-      return absl::DataLossError(absl::StrCat(std::string(status.message()),
-                                              "; --lenient leaves such records out"));
+      return absl::DataLossError(
+          absl::StrCat(std::string(status.message()), "; --lenient leaves such records out"));
     }
     Skip(status);
   }
@@ -191,20 +214,26 @@ absl::Status SwfReader::ReadRecord(const Line& line, SwfRecord* record) {
   std::string_view rest = line.text;
   for (std::size_t i = 0; i < kFields; ++i) {
     const FieldRule& rule = kRules[i];
-    const std::string_view word = NextWord(&rest);
-    if (word.empty()) {
-      return Error(line, absl::StrCat("the record has ", i, " of 18 fields: is the file cut off?"));
+    std::int64_t value = 0;
+    std::string_view word;
+    const bool is_whole = ReadWholeWord(&rest, &value);
+    if (!is_whole) {
+      word = NextWord(&rest);
+      if (word.empty()) {
+        return Error(line,
+                     absl::StrCat("the record has ", i, " of 18 fields: is the file cut off?"));
+      }
     }
     if (rule.max == 0) {
-      if (!IsDecimal(word)) {
+      if (!is_whole && !IsDecimal(word)) {
         return Error(line, absl::StrCat("field ", i + 1, " (", rule.name, ") is ", Shown(word),
                                         ": write a number, or -1 if it is not known"));
       }
       continue;
     }
-    std::int64_t value = 0;
-    if (!ReadWhole(word, &value) || value < rule.min || value > rule.max) {
-      return Error(line, absl::StrCat("field ", i + 1, " (", rule.name, ") is ", Shown(word),
+    if (!is_whole || value < rule.min || value > rule.max) {
+      return Error(line, absl::StrCat("field ", i + 1, " (", rule.name, ") is ",
+                                      is_whole ? absl::StrCat("\"", value, "\"") : Shown(word),
                                       ": write a whole number from ", rule.min, " to ", rule.max));
     }
     record->*rule.member = value;
@@ -213,9 +242,9 @@ absl::Status SwfReader::ReadRecord(const Line& line, SwfRecord* record) {
     return Error(line, "the record has more than 18 fields: take out what is not of the format");
   }
   if (!ids_.Insert(record->job_id)) {
-    return absl::AlreadyExistsError(
-        absl::StrCat(path_, ":", line.number, ": job id ", record->job_id,
-                     " was there before: give each job its own"));
+    return absl::AlreadyExistsError(absl::StrCat(path_, ":", line.number, ": job id ",
+                                                 record->job_id,
+                                                 " was there before: give each job its own"));
   }
   return absl::OkStatus();
 }

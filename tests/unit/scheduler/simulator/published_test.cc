@@ -1,0 +1,107 @@
+// The published EASY tables, where their data is: MUSTER_KTH_SWF names the log KTH-SP2-1996-2,
+// MUSTER_KTH_SCHEDULE the schedule that its authors' simulator wrote (column "EASY, user
+// estimate"). Both come from github.com/jad-darrous/predictsim; they carry no licence, so they are
+// not here.
+//
+// Gaussier, Glesser, Reis, Trystram, "Improving backfilling by using machine learning to predict
+// running times", SC'15: average bounded slowdown.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "scheduler/simulator/flat_simulation.h"
+#include "scheduler/simulator/policy_names.h"
+#include "scheduler/simulator/schedule_check.h"
+#include "scheduler/simulator/schedule_metrics.h"
+
+namespace muster {
+namespace {
+
+class Measured final : public FlatObserver {
+ public:
+  explicit Measured(ScheduleCheck* check = nullptr) : check_(check) {}
+  absl::Status Begin(std::int64_t processors) override {
+    (void)processors;
+    metrics = ScheduleMetrics();
+    return absl::OkStatus();
+  }
+  absl::Status Ended(const ScheduleRow& row) override {
+    metrics.Add(row);
+    if (check_ != nullptr) {
+      check_->Compare(row);
+    }
+    return absl::OkStatus();
+  }
+  bool KeepGoing(const FlatProgress& progress) override {
+    (void)progress;
+    return true;
+  }
+
+  ScheduleMetrics metrics;
+
+ private:
+  ScheduleCheck* check_;
+};
+
+const char* Path(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no thread sets it
+}
+
+FlatRun KthRun(const char* policy, const char* estimates, const char* instant) {
+  FlatRun run;
+  run.trace = Path("MUSTER_KTH_SWF");
+  run.policy = ParseFlatPolicy(policy).value();
+  run.estimates = ParseEstimates(estimates).value();
+  run.instant = ParseInstantOrder(instant).value();
+  run.filter = RecordFilter::kSc15;
+  return run;
+}
+
+double BoundedSlowdown(const FlatRun& run) {
+  Measured measured;
+  const absl::StatusOr<FlatResult> result = SimulateFlat(run, measured);
+  EXPECT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(measured.metrics.jobs(), 28'481U);
+  for (const Metric& metric : measured.metrics.Compute(100)) {
+    if (metric.name == std::string("mean_bounded_slowdown")) {
+      return metric.value;
+    }
+  }
+  return 0;
+}
+
+TEST(Published, TheSixRowsOfKthAreTheirs) {
+  if (Path("MUSTER_KTH_SWF") == nullptr) {
+    GTEST_SKIP() << "MUSTER_KTH_SWF names no log";
+  }
+  const struct {
+    const char* policy;
+    const char* estimates;
+    double published;
+  } rows[] = {{"easy", "requested", 92.5765397336295}, {"easy-sjbf", "requested", 69.4054005803035},
+              {"easy", "exact", 71.7223851124418},     {"easy-sjbf", "exact", 49.8477189313406},
+              {"easy", "x2", 79.9302510862489},        {"easy-sjbf", "x2", 58.9125322399729}};
+  for (const auto& row : rows) {
+    EXPECT_NEAR(BoundedSlowdown(KthRun(row.policy, row.estimates, "submit-first")), row.published,
+                1e-9)
+        << row.policy << " " << row.estimates;
+  }
+  EXPECT_NEAR(BoundedSlowdown(KthRun("easy", "exact", "ends-first")), 71.7223851124418, 1e-9);
+}
+
+TEST(Published, EveryStartOfKthIsTheirs) {
+  if (Path("MUSTER_KTH_SWF") == nullptr || Path("MUSTER_KTH_SCHEDULE") == nullptr) {
+    GTEST_SKIP() << "MUSTER_KTH_SWF and MUSTER_KTH_SCHEDULE name no files";
+  }
+  absl::StatusOr<ScheduleCheck> check = ScheduleCheck::Open(Path("MUSTER_KTH_SCHEDULE"));
+  ASSERT_TRUE(check.ok()) << check.status();
+  Measured measured(&*check);
+  ASSERT_TRUE(SimulateFlat(KthRun("easy", "requested", "submit-first"), measured).ok());
+  const CheckReport report = check->Finish();
+  EXPECT_EQ(report.compared, 28'481U);
+  EXPECT_TRUE(report.same());
+}
+
+}  // namespace
+}  // namespace muster
