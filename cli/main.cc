@@ -16,6 +16,7 @@
 #include "cli/cmd_release.h"
 #include "cli/cmd_resume.h"
 #include "cli/cmd_run.h"
+#include "cli/cmd_share.h"
 #include "cli/cmd_show.h"
 #include "cli/cmd_simulate.h"
 #include "cli/cmd_submit.h"
@@ -30,11 +31,13 @@ int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
   const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),         muster::SubmitVerb(),  muster::RunVerb(),      muster::QueueVerb(),
-      muster::HistoryVerb(),    muster::ShowVerb(),    muster::ExplainVerb(),  muster::CancelVerb(),
-      muster::HoldVerb(),       muster::ReleaseVerb(), muster::NodesVerb(),    muster::TopoVerb(),
-      muster::DrainVerb(),      muster::ResumeVerb(),  muster::SimulateVerb(), muster::TraceVerb(),
-      muster::CompletionVerb(), muster::VersionVerb(), muster::HelpVerb(),
+      muster::UpVerb(),       muster::SubmitVerb(),  muster::RunVerb(),
+      muster::QueueVerb(),    muster::HistoryVerb(), muster::ShowVerb(),
+      muster::ExplainVerb(),  muster::CancelVerb(),  muster::HoldVerb(),
+      muster::ReleaseVerb(),  muster::NodesVerb(),   muster::TopoVerb(),
+      muster::ShareVerb(),    muster::DrainVerb(),   muster::ResumeVerb(),
+      muster::SimulateVerb(), muster::TraceVerb(),   muster::CompletionVerb(),
+      muster::VersionVerb(),  muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

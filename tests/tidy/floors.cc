@@ -48,8 +48,8 @@ const std::vector<Floor>& Floors() {
         "scheduler/model", "scheduler/base"},
        {"gRPC", "protobuf", "CLI11", "libbpf", "systemd", "nlohmann-json"}},
       {"cli",
-       {"scheduler/simulator", "topology", "proto/convert", "proto", "scheduler/runtime",
-        "scheduler/model", "scheduler/base"},
+       {"scheduler/simulator", "scheduler/core", "topology", "proto/convert", "proto",
+        "scheduler/runtime", "scheduler/model", "scheduler/base"},
        {"gRPC", "protobuf", "CLI11", "nlohmann-json"}},
       {"checkpoint", {}, {"MPI", "CUDA"}},
   };

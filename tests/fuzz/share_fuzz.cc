@@ -1,0 +1,29 @@
+// Account trees in files: what is read has ranks, what is refused has one line.
+// Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "cli/share_file.h"
+#include "scheduler/core/classic_fairshare.h"
+#include "scheduler/core/fair_tree.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const absl::StatusOr<muster::AccountTree> tree = muster::ParseShareFile(text, "f");
+  if (!tree.ok()) {
+    return tree.status().message().find('\n') == std::string::npos ? 0 : 1;
+  }
+  const auto is_odd = [](const muster::ShareStanding& standing) {
+    return !(standing.fairshare >= 0 && standing.fairshare <= 1);
+  };
+  for (const muster::ShareStandings& standings :
+       {muster::FairTree(*tree), muster::ClassicFairshare(*tree)}) {
+    if (standings.associations.size() != tree->associations.size() ||
+        std::any_of(standings.associations.begin(), standings.associations.end(), is_odd)) {
+      return 1;
+    }
+  }
+  return 0;
+}
