@@ -29,7 +29,7 @@ std::string TooManyShares() {
 }
 
 bool SharesAreGood(ShareCount shares) {
-  return shares <= kSharesMax || shares == kParentShares;
+  return shares.value() <= kSharesMax.value() || shares == kParentShares;
 }
 
 constexpr const char* kTooMuchUsage = "more usage than can be: use less than 2 * 10^19";

@@ -146,7 +146,7 @@ absl::uint128 AmountInPeriod(const DecayedUsage& usage, std::int64_t period) {
 
 DecayedUsage Charge(const DecayedUsage& usage, const ChargedRun& run, Duration half_life) {
   CheckHalfLife(half_life);
-  MUSTER_CHECK(run.rate <= kBillingRateMax);
+  MUSTER_CHECK(run.rate.value() <= kBillingRateMax.value());
   if (run.until <= run.from) {
     return usage;
   }

@@ -20,7 +20,7 @@ PriorityTerm PlainTerm(const char* name, std::int64_t points) {
 }
 
 PriorityTerm FactorTerm(const WeightedFactor& weighted) {
-  const Factor factor = std::min(weighted.factor, kWholeFactor);
+  const Factor factor(std::min(weighted.factor.value(), kWholeFactor.value()));
   const std::uint64_t points =
       std::uint64_t{weighted.weight} * factor.value() / kWholeFactor.value();
   return {.name = weighted.name,
