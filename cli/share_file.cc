@@ -59,6 +59,11 @@ std::string Shown(const Scalar& value) {
   return value.kind == Kind::kText ? Quote(value.text) : value.text;
 }
 
+// How people write that there is no parent.
+bool IsNothing(const Scalar& value) {
+  return value.kind == Kind::kNull || (value.kind == Kind::kText && value.text.empty());
+}
+
 std::optional<ShareCount> ReadShares(const Scalar& value) {
   if (value.kind == Kind::kText && value.text == "parent") {
     return kParentShares;
@@ -235,7 +240,7 @@ class TreeReader final : public nlohmann::json_sax<nlohmann::json> {
       case kName:
         return TakeName(value, &entry_.name);
       case kGroup:
-        return (IsAccount() && value.kind == Kind::kNull) || TakeName(value, &entry_.group);
+        return (IsAccount() && IsNothing(value)) || TakeName(value, &entry_.group);
       case kShares:
         return TakeShares(value);
       case kUsage:

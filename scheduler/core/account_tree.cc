@@ -137,6 +137,9 @@ bool IsTooDeep(std::uint32_t node, const std::vector<std::uint32_t>& parents) {
 std::optional<TreeFault> CheckLinks(const AccountTree& tree, const NodesByName& node_of) {
   for (std::size_t i = 0; i < tree.accounts.size(); ++i) {
     const Account& account = tree.accounts[i];
+    if (account.name == kRootAccount && !account.parent.empty() && account.parent != kRootAccount) {
+      return AccountFault(i, "parent", "root with a parent: leave it out");
+    }
     if (account.name != kRootAccount && node_of.count(account.parent) == 0) {
       return AccountFault(
           i, "parent",

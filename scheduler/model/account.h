@@ -32,7 +32,7 @@ inline constexpr std::size_t kAccountDepthMax = 64;  // accounts below root, on 
 
 struct Account {
   std::string name;
-  std::string parent = kRootAccount;  // of "root" itself: anything
+  std::string parent = kRootAccount;  // of "root" itself: nothing, or "root"
   ShareCount shares{1};
   DecayedUsage usage;  // of associations that are gone; the others' is not in it
   static constexpr auto Fields() {

@@ -40,7 +40,7 @@ TEST(ShareFile, ATreeIsReadInItsOrder) {
       R"({"users":[{"usage":1.5,"name":"ann","shares":"parent","account":"lab"},
                    {"name":"bob","account":"root","shares":7,"usage":0}],
           "accounts":[{"name":"lab","shares":3,"usage":2},{"name":"sub","parent":"lab","shares":0},
-                      {"name":"root"},{"name":"top","parent":null,"shares":1}]})",
+                      {"name":"root","parent":""},{"name":"top","parent":null,"shares":1}]})",
       "f");
   ASSERT_TRUE(tree.ok()) << tree.status();
   ASSERT_EQ(tree->accounts.size(), 4U);

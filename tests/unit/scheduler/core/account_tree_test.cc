@@ -63,6 +63,13 @@ TEST(AccountTree, CirclesAreFoundWhereverTheyHang) {
             "accounts/2/parent: account \"B\" is below itself: name a parent that is not below it");
 }
 
+TEST(AccountTree, RootHasNoParent) {
+  EXPECT_EQ(Fault({.accounts = {InAccount("A", "root", 1), InAccount("root", "A", 1)},
+                   .associations = {}}),
+            "accounts/0/parent: root with a parent: leave it out");
+  EXPECT_EQ(Fault({.accounts = {InAccount("root", "root", 1)}, .associations = {}}), "");
+}
+
 TEST(AccountTree, SixtyFourLevelsAreTheMost) {
   AccountTree tree;
   for (int i = 0; i < 64; ++i) {
