@@ -55,7 +55,9 @@ wire::Registration Agent::Introduce() {
                                   .boot_id = state_.boot_id(),
                                   .epoch_seen = state_.epoch(),
                                   .machine = config_.machine,
-                                  .attempts = attempts_.Known()};
+                                  .attempts = attempts_.Known(),
+                                  .features = config_.features,
+                                  .weight = config_.weight};
   wire::Registration message;
   ToWire(registration, &message);
   return message;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "agent/attempts.h"
@@ -35,7 +36,9 @@ class Agent final : public ControllerLink::Owner {
     std::string name;
     std::string hostname;
     std::string module_dir;
-    Machine machine;              // what this node is, or plays
+    Machine machine;  // what this node is, or plays
+    std::vector<std::string> features;
+    std::uint32_t weight = 0;
     std::function<void()> ready;  // called once, at the first Welcome
     ControllerLink::Config link;
     Attempts::Config attempts;

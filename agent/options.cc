@@ -40,13 +40,22 @@ std::string DefaultModuleDirectory(const std::filesystem::path& binaries) {
   return (binaries.parent_path() / "lib").string();
 }
 
+bool IsName(const std::string& name) {
+  return !name.empty() && name.size() <= kNameBytesMax &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  c == '.' || c == '_' || c == '-';
+         });
+}
+
 std::string CheckName(const std::string& name) {
-  const bool fits = !name.empty() && name.size() <= kNameBytesMax &&
-                    std::all_of(name.begin(), name.end(), [](char c) {
-                      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                             (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-';
-                    });
-  return fits ? "" : "a node's name is 1 to 64 of A-Z a-z 0-9 . _ -";
+  return IsName(name) ? "" : "a node's name is 1 to 64 of A-Z a-z 0-9 . _ -";
+}
+
+std::string CheckFeatures(const std::vector<std::string>& features) {
+  return std::all_of(features.begin(), features.end(), IsName)
+             ? ""
+             : "--features: each is 1 to 64 of A-Z a-z 0-9 . _ -, with commas between them";
 }
 
 // "I/N", I from 0.
@@ -70,6 +79,7 @@ ParsedOptions ParseAgentOptions(int argc, char** argv) {
     options.environment.emplace_back(*entry);
   }
   std::string slice;
+  std::string features;
   CLI::App app("Muster's agent: runs jobs on one node for a controller", "muster-agent");
   app.add_option("--state", options.state, "directory for what the agent keeps")->required();
   app.add_option("--controller", options.controller, "unix:PATH or HOST:PORT")->required();
@@ -77,6 +87,9 @@ ParsedOptions ParseAgentOptions(int argc, char** argv) {
   app.add_option("--slice", slice, "I/N: be part I (from 0) of N of the machine");
   app.add_option("--topology", options.topology,
                  "play another machine: an hwloc XML file or a synthetic description");
+  app.add_option("--features", features, "what jobs may ask for by --constraint: a,b,…");
+  app.add_option("--weight", options.weight,
+                 "nodes of a lower weight are taken first (default: 0)");
   app.add_option("--ready-fd", options.ready_fd, "write \"ready\" here once registered");
   app.add_option("--supervisor", options.supervisor, "the supervisor's program");
   app.add_option("--module-dir", options.module_dir, "where libmuster-pmix.so is");
@@ -92,6 +105,10 @@ ParsedOptions ParseAgentOptions(int argc, char** argv) {
   std::string wrong = CheckName(options.name);
   if (wrong.empty() && !slice.empty() && !ParseSlice(slice, &options.slice, &options.slices)) {
     wrong = "--slice " + slice + ": expected I/N with I from 0 to N-1";
+  }
+  if (wrong.empty() && !features.empty()) {
+    options.features = absl::StrSplit(features, ',');
+    wrong = CheckFeatures(options.features);
   }
   if (wrong.empty()) {
     wrong = std::string(CheckControllerAddress(options.controller, options.tls).message());

@@ -6,6 +6,7 @@
 // the environment. Invariant: what it returns was checked, so that nothing later fails for a bad
 // option.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct AgentOptions {
   std::string topology;  // a file or a synthetic description; empty: this machine
   unsigned slice = 0;    // which part of the machine, from 0, of `slices`
   unsigned slices = 1;
+  std::vector<std::string> features;
+  std::uint32_t weight = 0;  // lighter nodes are taken first
   int ready_fd = -1;
   std::string supervisor;                // the program
   std::string module_dir;                // where libmuster-pmix.so is

@@ -76,6 +76,8 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.hostname = options.hostname;
   config.module_dir = options.module_dir;
   config.machine = machine;
+  config.features = options.features;
+  config.weight = options.weight;
   config.ready = [fd = options.ready_fd] { AnnounceReady(fd); };
   config.link.address = options.controller;
   config.link.tls = options.tls;

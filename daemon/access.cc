@@ -32,6 +32,8 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/SubmitMany", true, true},
     Row{"/muster.wire.Controller/Cancel", true, true},
     Row{"/muster.wire.Controller/Hold", true, true},
+    Row{"/muster.wire.Controller/Requeue", true, true},
+    Row{"/muster.wire.Controller/Update", true, true},
     Row{"/muster.wire.Controller/StartStep", true, true},
     Row{"/muster.wire.Controller/ListJobs", true, true},
     Row{"/muster.wire.Controller/ListHistory", true, true},

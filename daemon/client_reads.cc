@@ -54,6 +54,7 @@ JobDetail LiveDetail(const Picture& picture, const Job& job) {
   JobDetail detail;
   detail.job = ViewOf(job, &picture.ReasonOf(job.id));
   detail.request = job.spec->request;
+  detail.constraint = ToText(job.spec->request.constraint);
   if (job.attempt.has_value()) {
     detail.attempts.push_back(ViewOf(picture.state(), job, kNoTime));
   }

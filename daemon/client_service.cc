@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/submission.h"
 #include "proto/convert/convert.h"
 
 namespace muster {
@@ -84,10 +85,11 @@ ClientService::Unary* ClientService::Submit(Context* context, const wire::Submit
     return reactor;
   }
   input.spec.user = caller->user;
-  controller_.Take(std::move(input), [reactor, reply](const Turn& turn, const absl::Status& done) {
-    reply->set_job(turn.job.value());
-    reactor->Finish(ToGrpc(done));
-  });
+  TakeWithHistory(controller_, accounting_, reader_, std::move(input),
+                  [reactor, reply](const Turn& turn, const absl::Status& done) {
+                    reply->set_job(turn.job.value());
+                    reactor->Finish(ToGrpc(done));
+                  });
   return reactor;
 }
 
@@ -151,6 +153,55 @@ ClientService::Unary* ClientService::Hold(Context* context, const wire::HoldRequ
                      [gathered](const Turn& turn, const absl::Status& status) {
                        gathered->Count(status, turn.count);
                      });
+  }
+  return reactor;
+}
+
+ClientService::Unary* ClientService::Requeue(Context* context, const wire::RequeueRequest* request,
+                                             wire::RequeueReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "Requeue", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  const std::vector<Selected> jobs = Flatten(request->jobs());
+  if (jobs.empty()) {
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
+  }
+  auto gathered = std::make_shared<Gathered<wire::RequeueReply>>(
+      Gathered<wire::RequeueReply>{reactor, reply, jobs.size()});
+  for (const Selected& job : jobs) {
+    controller_.Take(RequeueJob{job.job, job.element, caller->user},
+                     [gathered](const Turn& turn, const absl::Status& status) {
+                       gathered->Count(status, turn.count);
+                     });
+  }
+  return reactor;
+}
+
+ClientService::Unary* ClientService::Update(Context* context, const wire::UpdateRequest* request,
+                                            wire::UpdateReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "Update", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  JobUpdate changes;
+  const absl::Status status = FromWire(request->changes(), &changes);
+  const std::vector<Selected> jobs = Flatten(request->jobs());
+  if (!status.ok() || jobs.empty()) {
+    reactor->Finish(ToGrpc(status));
+    return reactor;
+  }
+  auto gathered = std::make_shared<Gathered<wire::UpdateReply>>(
+      Gathered<wire::UpdateReply>{reactor, reply, jobs.size()});
+  for (const Selected& job : jobs) {
+    TakeWithHistory(controller_, accounting_, reader_,
+                    UpdateJob{job.job, job.element, changes, {}, caller->user},
+                    [gathered](const Turn& turn, const absl::Status& done) {
+                      gathered->Count(done, turn.count);
+                    });
   }
   return reactor;
 }

@@ -38,6 +38,10 @@ class ClientService final : public wire::Controller::CallbackService {
   Unary* Cancel(Context* context, const wire::CancelRequest* request,
                 wire::CancelReply* reply) override;
   Unary* Hold(Context* context, const wire::HoldRequest* request, wire::HoldReply* reply) override;
+  Unary* Requeue(Context* context, const wire::RequeueRequest* request,
+                 wire::RequeueReply* reply) override;
+  Unary* Update(Context* context, const wire::UpdateRequest* request,
+                wire::UpdateReply* reply) override;
   Unary* StartStep(Context* context, const wire::StartStepRequest* request,
                    wire::StartStepReply* reply) override;
   Unary* ListJobs(Context* context, const wire::ListJobsRequest* request,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/client_service.h"
+#include "daemon/submission.h"
 #include "proto/convert/convert.h"
 #include "scheduler/runtime/mutex.h"
 
@@ -17,8 +18,8 @@ constexpr std::size_t kInFlightMax = 4096;
 class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>,
                            public std::enable_shared_from_this<SubmitStream> {
  public:
-  SubmitStream(Controller& controller, User user)
-      : controller_(controller), user_(std::move(user)) {}
+  SubmitStream(Controller& controller, Accounting& accounting, Worker& reader, User user)
+      : controller_(controller), accounting_(accounting), reader_(reader), user_(std::move(user)) {}
 
   void Begin() {
     self_ = shared_from_this();
@@ -36,7 +37,9 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
       MaybeFinish();
       return;
     }
-    Take();
+    if (Take()) {
+      return;
+    }
     const MutexLock lock(&mutex_);
     if (in_flight_ < kInFlightMax) {
       StartRead(&request_);
@@ -64,7 +67,9 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   void OnDone() override { self_.reset(); }
 
  private:
-  void Take() {
+  // Hands the request on. True when nothing may be read before its answer: one that looks other
+  // jobs up first would be overtaken.
+  bool Take() {
     SubmitJob input;
     input.token = request_.token();
     absl::Status status = FromWire(request_.spec(), &input.spec);
@@ -77,12 +82,25 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
     }
     if (!status.ok()) {
       Answer(JobId(), status);
-      return;
+      return false;
     }
-    controller_.Take(std::move(input),
-                     [stream = shared_from_this()](const Turn& turn, const absl::Status& done) {
-                       stream->Answer(turn.job, done);
-                     });
+    const bool waits = !input.spec.dependency.terms.empty();
+    TakeWithHistory(
+        controller_, accounting_, reader_, std::move(input),
+        [stream = shared_from_this(), waits](const Turn& turn, const absl::Status& done) {
+          stream->Answer(turn.job, done);
+          if (waits) {
+            stream->ReadOn();
+          }
+        });
+    return waits;
+  }
+
+  void ReadOn() {
+    const MutexLock lock(&mutex_);
+    if (!broken_ && !finished_) {
+      StartRead(&request_);
+    }
   }
 
   void Answer(JobId job, const absl::Status& status) {
@@ -116,6 +134,8 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   }
 
   Controller& controller_;
+  Accounting& accounting_;
+  Worker& reader_;
   const User user_;
   std::shared_ptr<SubmitStream> self_;
   wire::SubmitRequest request_;
@@ -244,7 +264,8 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
 grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>* ClientService::SubmitMany(
     Context* context) {
   const absl::StatusOr<Caller> caller = Admitted(*context, "/muster.wire.Controller/SubmitMany");
-  auto stream = std::make_shared<SubmitStream>(controller_, caller.ok() ? caller->user : User());
+  auto stream = std::make_shared<SubmitStream>(controller_, accounting_, reader_,
+                                               caller.ok() ? caller->user : User());
   if (caller.ok()) {
     stream->Begin();
   } else {

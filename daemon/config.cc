@@ -1,5 +1,7 @@
 #include "daemon/config.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <utility>
@@ -18,6 +20,25 @@ constexpr const char* kFooter =
     "  musterd --state /var/lib/muster\n"
     "  musterd --state ~/.local/state/muster --listen 127.0.0.1:7117\n";
 
+// [licenses] NAME = COUNT.
+absl::Status ReadLicenses(ConfigFile& file, std::vector<LicenseCount>& licenses) {
+  constexpr std::int64_t kLicensesMax = 1'000'000'000;
+  licenses.clear();
+  for (const std::string& name : file.KeysUnder("licenses")) {
+    const std::string key = absl::StrCat("licenses.", name);
+    const bool fits =
+        !name.empty() && name.size() <= 64 && name.find_first_of(".:,*@ \t") == std::string::npos;
+    if (!fits) {
+      return file.ErrorAt(key,
+                          "a licence's name has 1 to 64 characters, none of . : , * @ or blank");
+    }
+    std::int64_t count = 0;
+    RETURN_IF_ERROR(file.ReadInteger(key, {1, kLicensesMax}, &count));
+    licenses.push_back({name, static_cast<std::uint64_t>(count)});
+  }
+  return absl::OkStatus();
+}
+
 void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
   app.footer(kFooter);
   app.add_option("--state", config.state_dir, "state directory; made with mode 0700")->required();
@@ -25,7 +46,9 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
                  "unix:PATH or HOST:PORT, may be repeated (default: controller.sock in the state "
                  "directory); addresses beyond loopback need keys");
   app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
-  app.add_option("--config", file, "settings, TOML: [policy] default_time_limit, kill_grace, …");
+  app.add_option("--config", file,
+                 "settings, TOML: [policy] default_time_limit, kill_grace, …; "
+                 "[licenses] NAME = COUNT");
   app.add_option("--tls-cert", config.tls.certificate, "our certificate, PEM");
   app.add_option("--tls-key", config.tls.key, "its key, PEM, mode 0600");
   app.add_option("--tls-ca", config.tls.authority,
@@ -37,6 +60,7 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
 
 absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   DaemonConfig config;
+  config.policy.operator_uid = geteuid();
   std::string file;
   CLI::App app("musterd");
   AddOptions(app, config, file);
@@ -88,6 +112,10 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   RETURN_IF_ERROR(file.ReadInteger("policy.array_elements_max", {1, 1'000'000}, &elements));
   policy.array_elements_max = static_cast<std::uint64_t>(elements);
   RETURN_IF_ERROR(ReadBackfill(file, policy));
+  auto requeues = static_cast<std::int64_t>(policy.requeues_max);
+  RETURN_IF_ERROR(file.ReadInteger("policy.requeues_max", {0, 1'000'000}, &requeues));
+  policy.requeues_max = static_cast<std::uint32_t>(requeues);
+  RETURN_IF_ERROR(ReadLicenses(file, policy.licenses));
   return file.RefuseUnknownKeys();
 }
 

@@ -28,7 +28,7 @@ struct DaemonConfig {
 // From argv. InvalidArgument is one line for the user.
 absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv);
 
-// Reads [policy] and [cluster] of a file into the config; errors carry file and line.
+// Reads [policy], [licenses] and `cluster` of a file into the config; errors carry file and line.
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config);
 
 }  // namespace muster

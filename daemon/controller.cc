@@ -210,6 +210,10 @@ void Controller::Apply(const std::vector<Event>& events) {
     if (const auto* end = std::get_if<JobEnded>(&event)) {
       NoteEnd(*end);
     }
+    if (const auto* again = std::get_if<JobRequeued>(&event)) {
+      const Job& job = *state_.FindJob(again->job);
+      group_.batch.attempts.push_back(EndedAttempt{job.id, ViewOf(state_, job, again->time)});
+    }
     state_.Apply(event);
     orders_.Learn(event);
     Touch(event);
@@ -223,6 +227,7 @@ void Controller::NoteEnd(const JobEnded& end) {
   EndedJob ended{job.id, job.submission, JobDetail()};
   ended.detail.job = ViewOf(job, end);
   ended.detail.request = job.spec->request;
+  ended.detail.constraint = ToText(job.spec->request.constraint);
   const Allocation* allocation = nullptr;
   if (job.attempt.has_value()) {
     allocation = &job.attempt->allocation;
@@ -318,7 +323,7 @@ void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
   for (const LeftWaiting& left : plan_->waiting) {
     reasons_.emplace(left.job, left.reason);
   }
-  if (!plan_->starts.empty()) {
+  if (!plan_->starts.empty() || !plan_->drops.empty()) {
     DoTake(TakePlan{*plan_}, [](const Turn&, const absl::Status&) {});
   }
   std::set<JobId> told;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/deadline.h"
 
 namespace muster {
 namespace {
@@ -50,6 +51,7 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
             LaunchOrder order{cluster_,         job.id,        job.submission, job.array_index,
                               launch.attempt,   state.epoch(), launch.node,    now + kOrderLife,
                               attempt->started, *job.spec,     Program(),      attempt->allocation};
+            order.spec.time_limit = LimitFrom(order.spec, order.started);
             return PreparedOrder{launch.node, std::move(order),
                                  Find(KeyOf(job.submission, StepId()))};
           },

@@ -73,6 +73,8 @@ const char* Name(EndCause cause) {
       return "out of memory";
     case EndCause::kJobEnding:
       return "job ending";
+    case EndCause::kRequeued:
+      return "requeued";
   }
   return "";
 }
@@ -171,6 +173,15 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   view.restarts = job.last_attempt.value() > 0 ? job.last_attempt.value() - 1 : 0;
   view.submit_time = job.submitted;
   view.time_limit = spec.time_limit;
+  view.dependency = ToText(spec.dependency);
+  for (const LicenseCount& license : spec.licenses) {
+    absl::StrAppend(&view.licenses, view.licenses.empty() ? "" : ",", license.name, ":",
+                    license.count);
+  }
+  view.begin_time = spec.begin;
+  view.deadline = spec.deadline;
+  view.nice = spec.nice;
+  view.comment = spec.comment;
   if (reason != nullptr && job.state == JobState::kPending) {
     view.reason =
         ReasonView{Name(reason->kind), ToSentence(*reason), reason->verdict == ReasonClass::kNever};
@@ -229,6 +240,8 @@ NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine) 
   view.hostname = node.hostname;
   view.state = NodeState(node);
   view.reason = node.drain_reason;
+  view.features = node.features;
+  view.weight = node.weight;
   view.cores = static_cast<std::uint32_t>(node.machine->cores.size());
   view.cpus = AllCpus(*node.machine).Count();
   view.cpus_taken = node.taken.cpus.Count();

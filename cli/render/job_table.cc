@@ -116,6 +116,7 @@ Paint StatePaint(const std::string& state) {
     case JobState::kTimeout:
     case JobState::kNodeFail:
     case JobState::kOutOfMemory:
+    case JobState::kDeadline:
       return Paint::kRed;
   }
   return Paint::kPlain;

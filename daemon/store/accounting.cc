@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/store/blob.h"
+#include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -119,6 +120,14 @@ absl::StatusOr<std::vector<JobDetail>> Accounting::Show(
     ASSIGN_OR_RETURN(detail.attempts, ReadAttempts(detail.job.id));
   }
   return details;
+}
+
+absl::StatusOr<std::vector<TargetHistory>> Accounting::Targets(
+    const std::vector<DependencyTerm>& terms) {
+  absl::MutexLock hold(&mutex_);
+  Transaction transaction(*database_);
+  RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
+  return ReadTargets(*database_, terms);
 }
 
 absl::StatusOr<std::vector<AttemptView>> Accounting::Attempts(JobId id) {

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/store/sqlite.h"
+#include "scheduler/model/dependency.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/time.h"
 #include "scheduler/model/view.h"
@@ -42,6 +43,9 @@ class Accounting {
   // The ended job `id` with its attempts; for an array's id every ended element, in the order of
   // ids, or those whose array index is in `elements`. Empty when none has ended.
   absl::StatusOr<std::vector<JobDetail>> Show(JobId id, const std::vector<std::uint32_t>& elements);
+
+  // What has ended of the jobs that these terms name.
+  absl::StatusOr<std::vector<TargetHistory>> Targets(const std::vector<DependencyTerm>& terms);
 
   // The ended attempts of a job, ended or live, in order.
   absl::StatusOr<std::vector<AttemptView>> Attempts(JobId id);

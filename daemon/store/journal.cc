@@ -45,6 +45,12 @@ struct DescribeEvent {
   JournalColumns operator()(const AttemptQuarantined& e) const {
     return About("attempt_quarantined", e.attempt.job, e.time);
   }
+  JournalColumns operator()(const JobRequeued& e) const {
+    return About("job_requeued", e.job, e.time);
+  }
+  JournalColumns operator()(const JobUpdated& e) const {
+    return About("job_updated", e.job, e.time);
+  }
 };
 
 std::string Where(const Database& database, const char* table, std::uint64_t key) {

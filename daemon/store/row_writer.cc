@@ -17,7 +17,8 @@ namespace {
 // True when the submission alone says all there is to say of the job.
 bool IsAsSubmitted(const Job& job) {
   return job.spec != nullptr && job.state == JobState::kPending && !job.attempt.has_value() &&
-         !job.last_attempt.valid() && job.held == job.spec->held;
+         !job.last_attempt.valid() && job.held == job.spec->held && job.held_by == HoldBy::kUser &&
+         job.changed_spec == nullptr;
 }
 
 // The first id that this batch submits; jobs from there on have no row yet.

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/store/blob.h"
+#include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/array.h"
 
@@ -139,7 +142,7 @@ absl::Status JobsReader::Expand(const Submission& submission, std::vector<Job>* 
 absl::StatusOr<Job> JobsReader::TakeStored(const Submission& submission) {
   Job job;
   RETURN_IF_ERROR(Decode<wire::Job>(jobs_.Bytes(1), Where("job", stored_), &job));
-  job.spec = submission.spec;
+  job.spec = job.changed_spec != nullptr ? job.changed_spec : submission.spec;
   RETURN_IF_ERROR(NextJob());
   return job;
 }
@@ -195,6 +198,26 @@ absl::StatusOr<std::vector<TokenOwner>> ReadTokens(Database& database) {
   return tokens;
 }
 
+// What has ended of the jobs that the live ones depend on; each named once.
+absl::StatusOr<std::vector<TargetHistory>> ReadHistory(Database& database,
+                                                       const std::vector<Job>& jobs) {
+  std::set<std::pair<JobId, std::optional<std::uint32_t>>> seen;
+  std::vector<DependencyTerm> terms;
+  const JobSpec* last = nullptr;  // all elements of an array share one
+  for (const Job& job : jobs) {
+    if (job.spec.get() == last) {
+      continue;
+    }
+    last = job.spec.get();
+    for (const DependencyTerm& term : job.spec->dependency.terms) {
+      if (seen.emplace(term.job, term.element).second) {
+        terms.push_back(term);
+      }
+    }
+  }
+  return ReadTargets(database, terms);
+}
+
 }  // namespace
 
 absl::StatusOr<Version> ReadVersion(Database& database) {
@@ -224,6 +247,7 @@ absl::StatusOr<StateImage> ReadState(Database& database) {
   JobsReader jobs(database);
   ASSIGN_OR_RETURN(image.jobs, jobs.Read());
   ASSIGN_OR_RETURN(image.tokens, ReadTokens(database));
+  ASSIGN_OR_RETURN(image.history, ReadHistory(database, image.jobs));
   return image;
 }
 

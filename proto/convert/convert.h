@@ -18,6 +18,7 @@
 #include "proto/view.pb.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/job.h"
+#include "scheduler/model/job_update.h"
 #include "scheduler/model/node.h"
 #include "scheduler/model/order.h"
 #include "scheduler/model/plan.h"
@@ -49,6 +50,7 @@ MUSTER_CONVERTED(JobView)
 MUSTER_CONVERTED(JobDetail)
 MUSTER_CONVERTED(NodeView)
 MUSTER_CONVERTED(AttemptView)
+MUSTER_CONVERTED(JobUpdate)
 
 #undef MUSTER_CONVERTED
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/feature_match.h"
 #include "scheduler/core/outcome.h"
 
 namespace muster {
@@ -29,6 +30,23 @@ bool IsLast(const Attempt& attempt, NodeId node) {
   return true;
 }
 
+// True when the end of the attempt is not the end of the job: somebody requeued it, or its node
+// failed and it says --requeue.
+bool RunsAgain(const JobSpec& spec, const Attempt& attempt, const Outcome& outcome) {
+  return attempt.ending == EndCause::kRequeued ||
+         (attempt.ending != EndCause::kCancelled && outcome.state == JobState::kNodeFail &&
+          spec.kind == JobKind::kBatch && spec.requeue == Choice::kYes);
+}
+
+// A job that was requeued as often as is allowed is held.
+void HoldWhatRunsTooOften(const ClusterState& state, const PolicyConfig& config, Turn& turn) {
+  for (Event& event : turn.events) {
+    if (auto* requeued = std::get_if<JobRequeued>(&event)) {
+      requeued->held = state.FindJob(requeued->job)->requeues >= config.requeues_max;
+    }
+  }
+}
+
 // Takes a fact in: the event, and what follows when the job's part on the node, or the job, is
 // over.
 void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Report& report,
@@ -47,6 +65,13 @@ void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Repo
   TakeInReport(*after.attempt, node, report);
   if (last) {
     Outcome outcome = OutcomeOf(*job.spec, *after.attempt);
+    if (RunsAgain(*job.spec, before, outcome)) {
+      turn.events.emplace_back(
+          JobRequeued{job.id, before.number, false,
+                      before.ending_text.empty() ? outcome.text : before.ending_text, now});
+      turn.effects.emplace_back(Replan{});
+      return;
+    }
     turn.events.emplace_back(
         JobEnded{job.id, outcome.state, outcome.status, std::move(outcome.text), now});
     turn.effects.emplace_back(Replan{});
@@ -201,6 +226,12 @@ absl::Status CheckRegistration(const Registration& registration) {
     return absl::InvalidArgumentError(
         absl::StrCat("node ", name, ": ", what, "; check its --topology"));
   };
+  constexpr std::size_t kFeaturesMax = 256;
+  if (registration.features.size() > kFeaturesMax ||
+      !std::all_of(registration.features.begin(), registration.features.end(), IsFeatureName)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "node ", name, ": --features: at most ", kFeaturesMax, " names of letters, digits, . _ -"));
+  }
   const Machine& machine = registration.machine;
   CpuSet seen;
   for (const Core& core : machine.cores) {
@@ -222,7 +253,8 @@ absl::Status CheckRegistration(const Registration& registration) {
 
 }  // namespace
 
-Turn On(const ClusterState& state, const RegisterAgent& input, Time now, const PolicyConfig&) {
+Turn On(const ClusterState& state, const RegisterAgent& input, Time now,
+        const PolicyConfig& config) {
   const Registration& registration = input.registration;
   Turn turn;
   turn.status = CheckRegistration(registration);
@@ -246,8 +278,12 @@ Turn On(const ClusterState& state, const RegisterAgent& input, Time now, const P
   turn.node = before != nullptr ? before->id : state.next_node();
   Registration stored = registration;
   stored.attempts.clear();
+  std::sort(stored.features.begin(), stored.features.end());
+  stored.features.erase(std::unique(stored.features.begin(), stored.features.end()),
+                        stored.features.end());
   turn.events.emplace_back(NodeRegistered{turn.node, std::move(stored), now});
   Reconcile(state, turn.node, before, registration, now, turn);
+  HoldWhatRunsTooOften(state, config, turn);
   Quarantine(state, turn.node, before, registration, now, turn);
   turn.effects.emplace_back(Replan{});
   return turn;
@@ -263,7 +299,7 @@ Turn On(const ClusterState& state, const LoseAgent& input, Time now, const Polic
   return turn;
 }
 
-Turn On(const ClusterState& state, const TakeReport& input, Time now, const PolicyConfig&) {
+Turn On(const ClusterState& state, const TakeReport& input, Time now, const PolicyConfig& config) {
   Turn turn;
   const Node* node = state.FindNode(input.node);
   if (node == nullptr) {
@@ -285,6 +321,7 @@ Turn On(const ClusterState& state, const TakeReport& input, Time now, const Poli
   }
   if (report.index == run.reported + 1 && run.phase != RunPhase::kEnded) {
     TakeFact(state, *job, node->id, report, now, turn);
+    HoldWhatRunsTooOften(state, config, turn);
   }
   turn.effects.emplace_back(Acknowledge{node->id, report.job, report.attempt, report.index});
   return turn;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "scheduler/base/status.h"
+#include "scheduler/core/feature_match.h"
 
 namespace muster {
 namespace {
@@ -26,12 +27,36 @@ bool IsTighter(const Candidate& a, const Candidate& b) {
   return a.cores != b.cores ? a.cores < b.cores : a.node < b.node;
 }
 
-// How many of the candidates, the roomiest first, hold all tasks; 0 when none do.
-std::size_t NodesNeeded(const std::vector<Candidate>& roomiest, const ResourceRequest& request) {
+// Moves the candidates that the job must have to the front; how many they are, or nothing when they
+// cannot be had.
+std::optional<std::size_t> PutFirst(const Snapshot& snapshot, std::vector<Candidate>& candidates,
+                                    const ResourceRequest& request) {
+  std::vector<const NodePicture*> nodes;
+  nodes.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) {
+    nodes.push_back(&snapshot.nodes[candidate.node]);
+  }
+  const std::optional<std::vector<std::size_t>> must = MustHave(nodes, request);
+  if (!must.has_value()) {
+    return std::nullopt;
+  }
+  std::set<std::uint32_t> first;
+  for (const std::size_t position : *must) {
+    first.insert(candidates[position].node);
+  }
+  std::stable_partition(
+      candidates.begin(), candidates.end(),
+      [&first](const Candidate& candidate) { return first.contains(candidate.node); });
+  return first.size();
+}
+
+// How many of the candidates, the first `fixed` among them, hold all tasks; 0 when none do.
+std::size_t NodesNeeded(const std::vector<Candidate>& roomiest, std::size_t fixed,
+                        const ResourceRequest& request) {
   std::uint64_t tasks = 0;
   for (std::size_t i = 0; i < roomiest.size(); ++i) {
     tasks += roomiest[i].room;
-    if (i + 1 >= request.min_nodes && tasks >= request.tasks) {
+    if (i + 1 >= std::max<std::size_t>(request.min_nodes, fixed) && tasks >= request.tasks) {
       return i + 1;
     }
   }
@@ -82,6 +107,7 @@ Availability::Availability(const Snapshot& snapshot) : snapshot_(snapshot) {
     }
     capacity_of_.push_back(found->second);
     timelines_.push_back(TimelineOf(node, capacities_[found->second], snapshot.now));
+    weights_.insert(node.weight);
     Index(static_cast<std::uint32_t>(timelines_.size()) - 1);
   }
 }
@@ -96,16 +122,19 @@ std::uint32_t Availability::InternCapacity(const Machine& machine) {
   return static_cast<std::uint32_t>(capacities_.size()) - 1;
 }
 
+std::array<std::uint32_t, 3> Availability::KeyOf(std::uint32_t node) const {
+  const FreeAmounts& free = timelines_[node].now();
+  return {snapshot_.nodes[node].weight, CountGpus(free, ~0U), free.cores};
+}
+
 void Availability::Index(std::uint32_t node) {
   if (usable_[node]) {
-    const FreeAmounts& free = timelines_[node].now();
-    by_free_[{CountGpus(free, ~0U), free.cores}].insert(node);
+    by_free_[KeyOf(node)].insert(node);
   }
 }
 
 void Availability::Unindex(std::uint32_t node) {
-  const FreeAmounts& free = timelines_[node].now();
-  const auto bucket = by_free_.find({CountGpus(free, ~0U), free.cores});
+  const auto bucket = by_free_.find(KeyOf(node));
   bucket->second.erase(node);
   if (bucket->second.empty()) {
     by_free_.erase(bucket);
@@ -137,7 +166,7 @@ std::optional<Opening> Availability::FindNow(const Need& need) const {
   const Shape& shape = ShapeOf(need);
   Opening opening;
   opening.start = snapshot_.now;
-  if (need.request->min_nodes == 1) {
+  if (need.request->min_nodes == 1 && !NamesNodes(*need.request)) {
     if (const std::optional<std::uint32_t> node = TightestNode(need, shape)) {
       opening.shares = {NodeShare{*node, need.request->tasks}};
       return opening;
@@ -164,8 +193,9 @@ std::vector<NodeShare> Availability::SpreadAt(const Need& need, const Shape& sha
 
 std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& shape,
                                                 Time before) const {
-  if (need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes ||
-      timelines_.size() > kUnevenLooks) {
+  const bool even =
+      need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
+  if ((even && !NamesNodes(*need.request)) || timelines_.size() > kUnevenLooks) {
     return std::nullopt;
   }
   std::vector<Time> times;
@@ -199,8 +229,8 @@ std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
   const Time end = NeededUntil(snapshot_.now, need.duration);
   const std::uint32_t gpus =
       shape.scales.empty() ? 0 : shape.scales[0].fixed.gpus + shape.scales[0].each.gpus * tasks;
-  for (auto bucket = by_free_.lower_bound({gpus, 0}); bucket != by_free_.end(); ++bucket) {
-    if (bucket->first.second < shape.least_cores) {
+  for (auto bucket = by_free_.begin(); bucket != by_free_.end(); ++bucket) {
+    if (bucket->first[1] < gpus || bucket->first[2] < shape.least_cores) {
       continue;
     }
     for (const std::uint32_t node : bucket->second) {
@@ -215,17 +245,38 @@ std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
 
 std::vector<NodeShare> Availability::Spread(const Need& need,
                                             const std::vector<std::uint32_t>& room) const {
+  for (const std::uint32_t weight : weights_) {
+    std::vector<NodeShare> shares = SpreadUpTo(weight, need, room);
+    if (!shares.empty()) {
+      return shares;
+    }
+  }
+  return {};
+}
+
+std::vector<NodeShare> Availability::SpreadUpTo(std::uint32_t weight, const Need& need,
+                                                const std::vector<std::uint32_t>& room) const {
   std::vector<Candidate> candidates;
   for (std::uint32_t node = 0; node < room.size(); ++node) {
-    if (room[node] > 0) {
+    if (room[node] > 0 && snapshot_.nodes[node].weight <= weight) {
       candidates.push_back(Candidate{room[node], timelines_[node].now().cores, node});
     }
   }
   const std::size_t most = std::min<std::size_t>(candidates.size(), need.request->max_nodes);
   const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(most);
-  std::partial_sort(candidates.begin(), end, candidates.end(), ByRoom);
+  std::size_t fixed = 0;
+  if (NamesNodes(*need.request)) {
+    std::sort(candidates.begin(), candidates.end(), ByRoom);
+    const std::optional<std::size_t> must = PutFirst(snapshot_, candidates, *need.request);
+    if (!must.has_value()) {
+      return {};
+    }
+    fixed = *must;
+  } else {
+    std::partial_sort(candidates.begin(), end, candidates.end(), ByRoom);
+  }
   std::vector<Candidate> chosen(candidates.begin(), end);
-  const std::size_t count = NodesNeeded(chosen, *need.request);
+  const std::size_t count = NodesNeeded(chosen, fixed, *need.request);
   if (count == 0) {
     return {};
   }
@@ -234,7 +285,7 @@ std::vector<NodeShare> Availability::Spread(const Need& need,
     held += chosen[i].room;
   }
   const std::uint64_t rest = held < need.request->tasks ? need.request->tasks - held : 1;
-  for (std::size_t i = count; i < candidates.size(); ++i) {
+  for (std::size_t i = count; count > fixed && i < candidates.size(); ++i) {
     if (candidates[i].room >= rest && IsTighter(candidates[i], chosen[count - 1])) {
       chosen[count - 1] = candidates[i];
     }
@@ -289,7 +340,8 @@ std::optional<Opening> Availability::FindEarliest(const Need& need) {
     return std::nullopt;
   }
   Shape& shape = shapes_[need.shape];
-  Opening opening = GatherParts(need, shape);
+  // Which of the nodes it must have are free when is a question for the search below.
+  Opening opening = NamesNodes(*need.request) ? Opening{kFarFuture, {}} : GatherParts(need, shape);
   std::optional<Opening> uneven = FindUneven(need, shape, opening.start);
   return uneven.has_value() ? uneven : opening;
 }

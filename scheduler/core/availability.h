@@ -8,6 +8,7 @@
 // during a pass, so an earliest time once found is a lower bound ever after; (2) the answer depends
 // on the snapshot and the calls alone; ties go to the lower node id.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -86,6 +87,7 @@ class Availability {
   };
 
   std::uint32_t InternCapacity(const Machine& machine);
+  [[nodiscard]] std::array<std::uint32_t, 3> KeyOf(std::uint32_t node) const;
   void Index(std::uint32_t node);
   void Unindex(std::uint32_t node);
   const Shape& ShapeOf(const Need& need) const;
@@ -95,9 +97,12 @@ class Availability {
                                    const FreeAmounts& free) const;
   [[nodiscard]] std::optional<std::uint32_t> TightestNode(const Need& need,
                                                           const Shape& shape) const;
-  // The fewest nodes with room for all tasks; `room` is by node.
+  // The fewest nodes with room for all tasks, of the lightest that do; `room` is by node.
   [[nodiscard]] std::vector<NodeShare> Spread(const Need& need,
                                               const std::vector<std::uint32_t>& room) const;
+  // The same of nodes up to that weight.
+  [[nodiscard]] std::vector<NodeShare> SpreadUpTo(std::uint32_t weight, const Need& need,
+                                                  const std::vector<std::uint32_t>& room) const;
   [[nodiscard]] std::vector<NodeShare> SpreadAt(const Need& need, const Shape& shape,
                                                 Time start) const;
   // The earliest time before `before` at which the tasks fit in some other division over nodes.
@@ -116,8 +121,10 @@ class Availability {
   std::vector<NodeCapacity> capacities_;
   std::vector<std::uint32_t> capacity_of_;  // by node
   std::vector<NodeTimeline> timelines_;     // by node
-  // Usable nodes by what is free now, (GPUs, cores): the tightest come first.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> by_free_;
+  // Usable nodes by weight and what is free now, (weight, GPUs, cores): the lightest come first,
+  // of those the tightest.
+  std::map<std::array<std::uint32_t, 3>, std::set<std::uint32_t>> by_free_;
+  std::set<std::uint32_t> weights_;
   mutable std::map<std::uint64_t, Shape> shapes_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "scheduler/base/status.h"
 #include "scheduler/model/array.h"
@@ -41,6 +42,7 @@ ClusterState::ClusterState(StateImage image)
   for (TokenOwner& owner : image.tokens) {
     Remember(std::move(owner));
   }
+  ResolveDependencies(image.history);
 }
 
 void ClusterState::Apply(const Event& event) {
@@ -81,17 +83,27 @@ void ClusterState::On(const JobSubmitted& event) {
     jobs_.emplace_hint(jobs_.end(), job.id, std::move(job));
   }
   next_job_ = JobId(event.first.value() + event.count);
+  dependencies_.Join(*spec, event.first, event.count);
+  if (!spec->dependency.terms.empty()) {
+    auto progress = BeginProgress(*this, spec->dependency, spec->array.has_value(), event.history);
+    MUSTER_CHECK(progress.ok());
+    dependencies_.Wait({event.first, false}, spec->dependency, *std::move(progress), event.count);
+  }
   Remember(TokenOwner{event.token, event.first, StepId()});
 }
 
 void ClusterState::On(const JobHeld& event) {
-  MustJob(event.job).held = event.held;
+  Job& job = MustJob(event.job);
+  job.held = event.held;
+  job.held_by = event.held ? event.by : HoldBy::kUser;
 }
 
 void ClusterState::On(const AttemptStarted& event) {
   Job& job = MustJob(event.job);
   MUSTER_CHECK(event.attempt == job.last_attempt.Next());
+  dependencies_.Started(job, event.time);
   Change(job, JobChange::kStart, JobState::kConfiguring);
+  job.first_started = job.first_started == kNoTime ? event.time : job.first_started;
   pending_.erase(job.id);
   job.last_attempt = event.attempt;
   Attempt& attempt = job.attempt.emplace();
@@ -146,8 +158,39 @@ void ClusterState::On(const JobEnded& event) {
     MUSTER_CHECK(AllEnded(*job.attempt));
     Free(job, job.attempt->allocation);
   }
+  dependencies_.Ended(job, event.state);
   pending_.erase(event.job);
   jobs_.erase(event.job);
+}
+
+void ClusterState::On(const JobRequeued& event) {
+  Job& job = MustJob(event.job);
+  MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.attempt);
+  MUSTER_CHECK(AllEnded(*job.attempt));
+  Change(job, JobChange::kRequeue, JobState::kPending);
+  Free(job, job.attempt->allocation);
+  dependencies_.Requeued(job);
+  job.attempt.reset();
+  ++job.requeues;
+  if (event.held) {
+    job.held = true;
+    job.held_by = HoldBy::kMaxRequeue;
+  }
+  pending_.insert(job.id);
+}
+
+void ClusterState::On(const JobUpdated& event) {
+  Job& job = MustJob(event.job);
+  std::vector<TermProgress> progress = dependencies_.ProgressOf(job);
+  if (!(event.spec.dependency == job.spec->dependency)) {
+    auto begun =
+        BeginProgress(*this, event.spec.dependency, job.array_index.has_value(), event.history);
+    MUSTER_CHECK(begun.ok());
+    progress = *std::move(begun);
+  }
+  dependencies_.Change(job, event.spec, std::move(progress));
+  job.changed_spec = std::make_shared<const JobSpec>(event.spec);
+  job.spec = job.changed_spec;
 }
 
 void ClusterState::On(const NodeRegistered& event) {
@@ -159,6 +202,8 @@ void ClusterState::On(const NodeRegistered& event) {
     next_node_ = std::max(next_node_, event.node.Next());
   }
   node.hostname = event.registration.hostname;
+  node.features = event.registration.features;
+  node.weight = event.registration.weight;
   node.instance = event.registration.instance;
   node.boot_id = event.registration.boot_id;
   if (node.machine == nullptr || *node.machine != event.registration.machine) {
@@ -306,6 +351,7 @@ void ClusterState::NoteHolder(const Job& job, const Allocation& allocation) {
   if (job.spec->array.has_value() && job.spec->array->max_running > 0) {
     ++array_running_[job.submission];
   }
+  licenses_.Take(job);
 }
 
 void ClusterState::Free(const Job& job, const Allocation& allocation) {
@@ -325,6 +371,30 @@ void ClusterState::Free(const Job& job, const Allocation& allocation) {
   const auto running = array_running_.find(job.submission);
   if (running != array_running_.end() && --running->second == 0) {
     array_running_.erase(running);
+  }
+  licenses_.Free(job);
+}
+
+void ClusterState::ResolveDependencies(const std::vector<TargetHistory>& history) {
+  std::map<JobId, std::uint32_t> sharing;  // jobs with the spec of their submission
+  for (const auto& [id, job] : jobs_) {
+    dependencies_.Join(*job.spec, job.submission, 1);
+    if (job.attempt.has_value()) {
+      dependencies_.Allocated(job);
+    }
+    sharing[job.submission] += job.changed_spec == nullptr ? 1 : 0;
+  }
+  for (const auto& [id, job] : jobs_) {
+    const bool changed = job.changed_spec != nullptr;
+    const auto shared = sharing.find(job.submission);
+    if (job.spec->dependency.terms.empty() || (!changed && shared->second == 0)) {
+      continue;
+    }
+    auto progress =
+        BeginProgress(*this, job.spec->dependency, job.array_index.has_value(), history);
+    MUSTER_CHECK(progress.ok());
+    dependencies_.Wait({changed ? job.id : job.submission, changed}, job.spec->dependency,
+                       *std::move(progress), changed ? 1 : std::exchange(shared->second, 0));
   }
 }
 

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/core/dependency.h"
+#include "scheduler/core/licenses.h"
 #include "scheduler/model/effect.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/job.h"
@@ -47,6 +49,9 @@ class ClusterState {
     return array_running_;
   }
 
+  [[nodiscard]] const DependencyBook& dependencies() const { return dependencies_; }
+  [[nodiscard]] const LicenseBook& licenses() const { return licenses_; }
+
   // Null when there is none (any more).
   [[nodiscard]] const Job* FindJob(JobId id) const;
   [[nodiscard]] const Node* FindNode(NodeId id) const;
@@ -76,6 +81,8 @@ class ClusterState {
   void On(const NodeLost& event);
   void On(const NodeDrained& event);
   void On(const AttemptQuarantined& event);
+  void On(const JobRequeued& event);
+  void On(const JobUpdated& event);
 
   Job& MustJob(JobId id);
   Node& MustNode(NodeId id);
@@ -83,6 +90,8 @@ class ClusterState {
   void Take(const Job& job, const Allocation& allocation);
   void NoteHolder(const Job& job, const Allocation& allocation);
   void Free(const Job& job, const Allocation& allocation);
+  // Who waits for whom, out of the live jobs and what is known of the ended ones.
+  void ResolveDependencies(const std::vector<TargetHistory>& history);
   // What is taken of the node, from its jobs and its quarantined attempts.
   [[nodiscard]] NodeUse UseOf(const Node& node) const;
   void Remember(TokenOwner owner);
@@ -99,6 +108,8 @@ class ClusterState {
   std::map<NodeId, std::set<JobId>> jobs_on_;
   std::set<JobId> pending_;
   std::map<JobId, std::uint32_t> array_running_;
+  DependencyBook dependencies_;
+  LicenseBook licenses_;
   std::deque<std::string> token_order_;
   std::unordered_map<std::string, TokenOwner> tokens_;
 };

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <utility>
 
+#include "scheduler/core/feature_match.h"
+#include "scheduler/core/node_room.h"
 #include "scheduler/core/placement.h"
-#include "scheduler/core/span.h"
 
 namespace muster {
 namespace {
@@ -16,7 +20,8 @@ std::uint32_t TasksPerNode(const ResourceRequest& request) {
 }
 
 bool Counts(const Shortage& counted, const Shortage& shortage) {
-  return counted.kind == shortage.kind && counted.needed == shortage.needed;
+  return counted.kind == shortage.kind && counted.needed == shortage.needed &&
+         counted.name == shortage.name;
 }
 
 // Adds one node's shortage to those counted so far.
@@ -50,61 +55,95 @@ void CountTogether(std::vector<std::uint32_t> room, bool no_nodes, const Resourc
   reason.shortages.push_back(Shortage{ShortageKind::kTasks, able, request.tasks, tasks});
 }
 
-bool FitsSomehow(const std::vector<NodePicture>& nodes, const ResourceRequest& request,
-                 ClusterView view) {
-  return PlaceJob(nodes, request, view).has_value();
+// A node as the filters see it: what it has, and what of that they take to be free.
+struct Look {
+  const NodePicture* node = nullptr;
+  bool up = false;
+  bool drained = false;
+  const NodeCapacity* capacity = nullptr;
+  FreeAmounts free;
+};
+
+std::uint32_t RoomOn(const Look& look, const ResourceRequest& request, std::uint32_t limit) {
+  return RoomFor(look.free, *look.capacity, ScaleOf(*look.capacity, request), limit);
 }
 
-}  // namespace
+// True when the looks that `usable` chooses hold the whole job with nothing taken of them.
+template <class Usable>
+bool FitsEmpty(const std::vector<Look>& looks, const ResourceRequest& request, Usable usable) {
+  const std::uint32_t limit = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+  std::map<const NodeCapacity*, std::uint32_t> known;
+  std::vector<std::uint32_t> room;
+  std::vector<const NodePicture*> able;
+  for (const Look& look : looks) {
+    if (!usable(look) || !NodeMay(*look.node, request)) {
+      continue;
+    }
+    const auto [found, is_new] = known.emplace(look.capacity, 0);
+    if (is_new) {
+      found->second = RoomFor(look.capacity->all, *look.capacity,
+                              ScaleOf(*look.capacity, request), limit);
+    }
+    if (found->second > 0) {
+      room.push_back(found->second);
+      able.push_back(look.node);
+    }
+  }
+  if (NamesNodes(request) && !MustHave(able, request).has_value()) {
+    return false;
+  }
+  std::sort(room.begin(), room.end(), std::greater<>());
+  room.resize(std::min<std::size_t>(room.size(), request.max_nodes));
+  std::uint64_t tasks = 0;
+  for (const std::uint32_t some : room) {
+    tasks += some;
+  }
+  return room.size() >= request.min_nodes && tasks >= request.tasks;
+}
 
-std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request) {
-  if (!node.up) {
+std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& request) {
+  if (!look.up) {
     return {Shortage{ShortageKind::kDown, 1, 0, 0}};
   }
-  if (node.drained) {
+  if (look.drained) {
     return {Shortage{ShortageKind::kDrained, 1, 0, 0}};
   }
-  const Machine& machine = *node.machine;
+  if (std::optional<Shortage> shortage = WhyNodeMayNot(*look.node, request)) {
+    return {*std::move(shortage)};
+  }
   const std::uint32_t tasks = TasksPerNode(request);
-  if (PlaceOnNode(node, request, tasks).tasks >= tasks) {
+  const std::uint32_t room = RoomOn(look, request, tasks);
+  if (room >= tasks) {
     return {};
   }
-  const std::uint64_t cores = request.exclusive ? machine.cores.size()
-                                                : std::uint64_t{CoresPerTask(machine, request)} *
-                                                      (request.overcommit ? 1 : tasks);
-  const std::uint32_t free_cores = FreeCores(node);
-  if (free_cores < cores) {
-    return {Shortage{ShortageKind::kCores, 1, cores, free_cores}};
+  const NodeCapacity& capacity = *look.capacity;
+  const DemandScale scale = ScaleOf(capacity, request);
+  const NodeDemand demand = DemandOf(capacity, scale, tasks);
+  if (look.free.cores < demand.cores) {
+    return {Shortage{ShortageKind::kCores, 1, demand.cores, look.free.cores}};
   }
   const std::uint32_t gpus = GpusOnNode(request, tasks);
-  const GpuRequest& kind =
-      request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
-  if (gpus > 0 &&
-      std::none_of(machine.gpus.begin(), machine.gpus.end(),
-                   [&](const Gpu& gpu) { return IsOfType(gpu, kind.type); }) &&
-      !machine.gpus.empty()) {
+  const bool has_gpus = CountGpus(capacity.all, ~0U) > 0;
+  if (gpus > 0 && has_gpus && scale.fixed.gpu_models == 0) {
     return {Shortage{ShortageKind::kGpuType, 1, gpus, 0}};
   }
-  if (gpus > 0 && FreeGpus(node, kind) < gpus) {
-    return {Shortage{ShortageKind::kGpus, 1, gpus, FreeGpus(node, kind)}};
+  const std::uint32_t free_gpus = CountGpus(look.free, scale.fixed.gpu_models);
+  if (gpus > 0 && free_gpus < gpus) {
+    return {Shortage{ShortageKind::kGpus, 1, gpus, free_gpus}};
   }
-  const std::uint64_t cpus =
-      cores * AllCpus(machine).Count() / std::max<std::size_t>(machine.cores.size(), 1);
-  const Bytes memory = MemoryOnNode(
-      machine, request, tasks,
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(cpus, AllCpus(machine).Count())));
-  const Bytes free = machine.memory - std::min(node.taken.memory, machine.memory);
-  if (free < memory) {
-    return {Shortage{ShortageKind::kMemory, 1, memory.value(), free.value()}};
+  if (look.free.memory < demand.memory) {
+    return {Shortage{ShortageKind::kMemory, 1, demand.memory.value(), look.free.memory.value()}};
   }
-  return {Shortage{ShortageKind::kTasks, 1, tasks, PlaceOnNode(node, request, tasks).tasks}};
+  return {Shortage{ShortageKind::kTasks, 1, tasks, room}};
 }
 
-Reason WhyNotNow(const std::vector<NodePicture>& nodes, const ResourceRequest& request) {
+Reason WhyNot(std::vector<Look> looks, const ResourceRequest& request) {
   Reason reason;
-  reason.nodes = static_cast<std::uint32_t>(nodes.size());
-  const bool ever = FitsSomehow(nodes, request, ClusterView::kEmptyAll);
-  if (nodes.empty() || (ever && !FitsSomehow(nodes, request, ClusterView::kEmptyUsable))) {
+  reason.nodes = static_cast<std::uint32_t>(looks.size());
+  const bool ever = FitsEmpty(looks, request, [](const Look&) { return true; });
+  if (looks.empty() || (ever && !FitsEmpty(looks, request, [](const Look& look) {
+                          return look.up && !look.drained;
+                        }))) {
     reason.kind = ReasonKind::kReqNodeNotAvail;
   } else if (!ever) {
     reason.kind = ReasonKind::kBadConstraints;
@@ -112,26 +151,47 @@ Reason WhyNotNow(const std::vector<NodePicture>& nodes, const ResourceRequest& r
   } else {
     reason.kind = ReasonKind::kResources;
   }
+  const std::uint32_t limit = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
   std::vector<std::uint32_t> room;  // tasks that each node without a shortage can take
-  for (const NodePicture& node : nodes) {
-    NodePicture looked_at = node;
+  std::vector<const NodePicture*> able;
+  for (Look& look : looks) {
     if (reason.kind == ReasonKind::kBadConstraints) {
-      looked_at.taken = NodeUse();
-      looked_at.up = true;
-      looked_at.drained = false;
+      look = Look{look.node, true, false, look.capacity, look.capacity->all};
     }
-    const std::vector<Shortage> shortages = ShortagesOf(looked_at, request);
+    const std::vector<Shortage> shortages = ShortagesOf(look, request);
     for (const Shortage& shortage : shortages) {
       Count(reason.shortages, shortage);
     }
     if (shortages.empty()) {
-      const std::uint32_t limit =
-          request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
-      room.push_back(PlaceOnNode(looked_at, request, limit).tasks);
+      able.push_back(look.node);
+      room.push_back(RoomOn(look, request, limit));
     }
   }
-  CountTogether(std::move(room), nodes.empty(), request, reason);
+  std::vector<Shortage> named = WhyNotHad(able, request);
+  if (named.empty()) {
+    CountTogether(std::move(room), looks.empty(), request, reason);
+  }
+  std::move(named.begin(), named.end(), std::back_inserter(reason.shortages));
   return reason;
+}
+
+}  // namespace
+
+std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request) {
+  const NodeCapacity capacity = CapacityOf(*node.machine);
+  return ShortagesOf(Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity)},
+                     request);
+}
+
+Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& availability,
+                 const ResourceRequest& request) {
+  std::vector<Look> looks;
+  looks.reserve(nodes.size());
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    looks.push_back(Look{&nodes[node], nodes[node].up, nodes[node].drained,
+                         &availability.capacity(node), availability.timeline(node).now()});
+  }
+  return WhyNot(std::move(looks), request);
 }
 
 }  // namespace muster

@@ -10,14 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/core/availability.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/reason.h"
 #include "scheduler/model/snapshot.h"
 
 namespace muster {
 
-// Why the job cannot start on the nodes as they are. REQUIRES: PlaceJob(kAsIs) found nothing.
-Reason WhyNotNow(const std::vector<NodePicture>& nodes, const ResourceRequest& request);
+// Why the job cannot start on the nodes as the pass has left them so far. REQUIRES: `availability`
+// is of these nodes and finds no opening now.
+Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& availability,
+                 const ResourceRequest& request);
 
 // What one node lacks of its share of the job; nothing when it could take it.
 std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/deadline.h"
 
 namespace muster {
 namespace {
@@ -74,6 +75,11 @@ Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
   for (const Failure& failure : kFailures) {
     for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
       const NodeRun& run = attempt.runs[i];
+      if (run.cause == EndCause::kTimeLimit && failure.cause == run.cause &&
+          LimitFrom(spec, attempt.started) != spec.time_limit) {
+        return Outcome{JobState::kDeadline, run.status,
+                       absl::StrCat(attempt.allocation.nodes[i].name, ": reached its deadline")};
+      }
       if (run.cause == failure.cause) {
         return Outcome{failure.state, run.status, Sentence(attempt.allocation.nodes[i].name, run)};
       }

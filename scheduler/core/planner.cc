@@ -11,6 +11,7 @@
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/eligibility.h"
 #include "scheduler/core/feasibility.h"
+#include "scheduler/core/feature_match.h"
 #include "scheduler/core/placement.h"
 #include "scheduler/model/fingerprint.h"
 
@@ -29,7 +30,7 @@ class Pass {
       : snapshot_(snapshot),
         reservations_left_(ReservationsOf(config)),
         may_pass_(config.backfill != Backfill::kNone),
-        counts_(CountsOf(snapshot)),
+        counts_(snapshot, config),
         availability_(snapshot) {}
 
   Plan Run() {
@@ -38,7 +39,12 @@ class Pass {
       LookAt(job);
     }
     plan_.wake = counts_.wake;
-    plan_.hash = Fingerprint().Add(plan_.starts).Add(plan_.reservations).Add(plan_.waiting).value();
+    plan_.hash = Fingerprint()
+                     .Add(plan_.starts)
+                     .Add(plan_.reservations)
+                     .Add(plan_.waiting)
+                     .Add(plan_.drops)
+                     .value();
     return std::move(plan_);
   }
 
@@ -47,6 +53,9 @@ class Pass {
   void LookAt(const WaitingJob& job) {
     std::vector<Reason> blockers;
     AddJobBlockers(snapshot_, job, counts_, blockers);
+    if (std::optional<PlannedDrop> drop = DropOf(job, blockers)) {
+      plan_.drops.push_back(*std::move(drop));
+    }
     if (!blockers.empty()) {
       Leave(job, std::move(blockers.front()));
       plan_.waiting.back().also.assign(blockers.begin() + 1, blockers.end());
@@ -75,7 +84,22 @@ class Pass {
     if (is_new) {
       known->second = Fingerprint().Add(job.spec->request).Add(job.spec->time_limit).value();
     }
-    return Need{&job.spec->request, PlannedDuration(job.spec->time_limit), known->second, nullptr};
+    return Need{&job.spec->request, PlannedDuration(job.spec->time_limit), known->second,
+                AllowedFor(job.spec->request, known->second)};
+  }
+
+  // Which nodes a request of the shape may use; null for all of them.
+  const std::vector<bool>* AllowedFor(const ResourceRequest& request, std::uint64_t shape) {
+    if (!DescribesNodes(request)) {
+      return nullptr;
+    }
+    const auto [known, is_new] = allowed_.try_emplace(shape);
+    if (is_new) {
+      for (const NodePicture& node : snapshot_.nodes) {
+        known->second.push_back(NodeMay(node, request));
+      }
+    }
+    return &known->second;
   }
 
   // The nodes that the last plan promised to the job, if they are free for it at that time.
@@ -136,7 +160,7 @@ class Pass {
   // The job waits for resources, or behind one that does; the first ones get a reservation.
   void LeaveBlocked(const WaitingJob& job, const Need& need, ShapeVerdict& verdict) {
     if (!availability_.EverFits(need)) {
-      verdict.beyond = WhyNotNow(Pictures(), *need.request);
+      verdict.beyond = WhyNotNow(snapshot_.nodes, availability_, *need.request);
       return Leave(job, *verdict.beyond);
     }
     Time start = kNoTime;
@@ -157,7 +181,7 @@ class Pass {
     }
     first_blocked_ = job.id;
     ahead_ = 1;
-    Reason reason = WhyNotNow(Pictures(), *need.request);
+    Reason reason = WhyNotNow(snapshot_.nodes, availability_, *need.request);
     reason.until = start;
     Leave(job, std::move(reason));
   }
@@ -183,15 +207,6 @@ class Pass {
     plan_.waiting.push_back(LeftWaiting{job.id, std::move(reason), {}});
   }
 
-  // The nodes as they are after the starts so far.
-  std::vector<NodePicture> Pictures() const {
-    std::vector<NodePicture> pictures = snapshot_.nodes;
-    for (const auto& [node, picture] : touched_) {
-      pictures[node] = picture;
-    }
-    return pictures;
-  }
-
   const Snapshot& snapshot_;
   std::uint32_t reservations_left_;
   const bool may_pass_;  // jobs may overtake those that wait for resources
@@ -200,6 +215,7 @@ class Pass {
   std::map<std::uint32_t, NodePicture> touched_;  // nodes on which something was started
   std::map<const JobSpec*, std::uint64_t> shapes_;
   std::map<std::uint64_t, ShapeVerdict> verdicts_;
+  std::map<std::uint64_t, std::vector<bool>> allowed_;  // by shape, then node
   JobId first_blocked_;
   std::uint32_t ahead_ = 0;
   Plan plan_;

@@ -10,8 +10,10 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "scheduler/model/fields.h"
+#include "scheduler/model/license.h"
 #include "scheduler/model/time.h"
 
 namespace muster {
@@ -33,6 +35,9 @@ struct PolicyConfig {
   std::uint64_t array_elements_max = 1'000'000;
   std::uint32_t tasks_max = 1U << 20;
   std::uint32_t nodes_max = 1U << 16;
+  std::uint32_t requeues_max = 5;      // then a job is held
+  std::uint32_t operator_uid = 0;      // who runs the controller: may what root may
+  std::vector<LicenseCount> licenses;  // what the cluster has, sorted by name
   static constexpr auto Fields() {
     return std::tuple{Field{"backfill", &PolicyConfig::backfill},
                       Field{"reservations", &PolicyConfig::reservations},
@@ -41,7 +46,10 @@ struct PolicyConfig {
                       Field{"kill_grace", &PolicyConfig::kill_grace},
                       Field{"array_elements_max", &PolicyConfig::array_elements_max},
                       Field{"tasks_max", &PolicyConfig::tasks_max},
-                      Field{"nodes_max", &PolicyConfig::nodes_max}};
+                      Field{"nodes_max", &PolicyConfig::nodes_max},
+                      Field{"requeues_max", &PolicyConfig::requeues_max},
+                      Field{"operator_uid", &PolicyConfig::operator_uid},
+                      Field{"licenses", &PolicyConfig::licenses}};
   }
 };
 

@@ -29,8 +29,8 @@ std::vector<NodePicture> PicturesOf(const ClusterState& state) {
   std::vector<NodePicture> pictures;
   pictures.reserve(state.nodes().size());
   for (const auto& [id, node] : state.nodes()) {
-    pictures.push_back(
-        NodePicture{id, node.name, node.machine, node.connected, node.drained, node.taken, {}});
+    pictures.push_back(NodePicture{id, node.name, node.machine, node.connected, node.drained,
+                                   node.taken, {}, node.features, node.weight});
     for (const JobId job : state.JobsOn(id)) {
       pictures.back().holdings.push_back(HoldingOf(*state.FindJob(job), id));
     }
@@ -55,9 +55,9 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
   snapshot->waiting.reserve(state.pending().size());
   for (const JobId id : state.pending()) {
     const Job& job = *state.FindJob(id);
-    snapshot->waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, job.spec,
-                                           job.held, quarantined.contains(id), job.submitted,
-                                           job.last_attempt});
+    snapshot->waiting.push_back(WaitingJob{
+        job.id, job.submission, job.array_index, job.spec, job.held, quarantined.contains(id),
+        job.submitted, job.last_attempt, job.held_by, state.dependencies().Look(job, now)});
   }
   if (!std::is_sorted(snapshot->waiting.begin(), snapshot->waiting.end(), GoesBefore)) {
     std::sort(snapshot->waiting.begin(), snapshot->waiting.end(), GoesBefore);
@@ -70,6 +70,7 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
     std::sort(snapshot->promised.begin(), snapshot->promised.end(),
               [](const auto& a, const auto& b) { return a.job < b.job; });
   }
+  snapshot->licenses = state.licenses().Uses();
   return snapshot;
 }
 

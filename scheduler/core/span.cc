@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "scheduler/base/status.h"
+#include "scheduler/core/feature_match.h"
 #include "scheduler/core/placement.h"
 
 namespace muster {
@@ -49,12 +52,38 @@ bool IsTighter(const Candidate& a, const Candidate& b) {
   return a.cores != b.cores ? a.cores < b.cores : a.node->id < b.node->id;
 }
 
-// The fewest candidates, at least min_nodes, that hold all tasks; the last of them as tight as can
-// be. REQUIRES: sorted by room, most first.
-std::vector<Candidate> Choose(const std::vector<Candidate>& candidates,
+// Moves the candidates that the job must have to the front; how many they are, or nothing when they
+// cannot be had.
+std::optional<std::size_t> PutFirst(std::vector<Candidate>& candidates,
+                                    const ResourceRequest& request) {
+  if (!NamesNodes(request)) {
+    return 0;
+  }
+  std::vector<const NodePicture*> nodes;
+  for (const Candidate& candidate : candidates) {
+    nodes.push_back(candidate.node);
+  }
+  const std::optional<std::vector<std::size_t>> must = MustHave(nodes, request);
+  if (!must.has_value()) {
+    return std::nullopt;
+  }
+  std::vector<NodeId> first;
+  for (const std::size_t position : *must) {
+    first.push_back(nodes[position]->id);
+  }
+  std::stable_partition(candidates.begin(), candidates.end(), [&first](const Candidate& candidate) {
+    return std::find(first.begin(), first.end(), candidate.node->id) != first.end();
+  });
+  return first.size();
+}
+
+// The fewest candidates, at least min_nodes and the first `fixed`, that hold all tasks; the last of
+// them as tight as can be. REQUIRES: sorted by room, most first, behind the fixed ones.
+std::vector<Candidate> Choose(const std::vector<Candidate>& candidates, std::size_t fixed,
                               const ResourceRequest& request) {
   const std::size_t most = std::min<std::size_t>(candidates.size(), request.max_nodes);
-  for (std::size_t count = request.min_nodes; count <= most; ++count) {
+  for (std::size_t count = std::max<std::size_t>(request.min_nodes, fixed); count <= most;
+       ++count) {
     if (SumOfFirst(candidates, count) < request.tasks) {
       continue;
     }
@@ -63,7 +92,7 @@ std::vector<Candidate> Choose(const std::vector<Candidate>& candidates,
     const std::uint64_t held = SumOfFirst(candidates, count - 1);
     const std::uint64_t rest = held < request.tasks ? request.tasks - held : 1;
     const Candidate* tightest = &candidates[count - 1];
-    for (std::size_t i = count; i < candidates.size(); ++i) {
+    for (std::size_t i = count; count > fixed && i < candidates.size(); ++i) {
       if (candidates[i].fits >= rest && IsTighter(candidates[i], *tightest)) {
         tightest = &candidates[i];
       }
@@ -81,6 +110,27 @@ bool ByRoom(const Candidate& a, const Candidate& b) {
   return a.cores != b.cores ? a.cores < b.cores : a.node->id < b.node->id;
 }
 
+// As Choose, of the lightest nodes that do: heavier ones are looked at only where they are needed.
+std::vector<Candidate> ChooseByWeight(std::vector<Candidate> candidates,
+                                      const ResourceRequest& request) {
+  std::set<std::uint32_t> weights;
+  for (const Candidate& candidate : candidates) {
+    weights.insert(candidate.node->weight);
+  }
+  for (const std::uint32_t weight : weights) {
+    std::vector<Candidate> light;
+    std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(light),
+                 [weight](const Candidate& candidate) { return candidate.node->weight <= weight; });
+    const std::optional<std::size_t> fixed = PutFirst(light, request);
+    std::vector<Candidate> chosen =
+        fixed.has_value() ? Choose(light, *fixed, request) : std::vector<Candidate>();
+    if (!chosen.empty()) {
+      return chosen;
+    }
+  }
+  return {};
+}
+
 bool ById(const Candidate& a, const Candidate& b) {
   return a.node->id < b.node->id;
 }
@@ -94,7 +144,7 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
   emptied.reserve(view == ClusterView::kAsIs ? 0 : nodes.size());
   std::vector<Candidate> candidates;
   for (const NodePicture& node : nodes) {
-    if (view != ClusterView::kEmptyAll && (!node.up || node.drained)) {
+    if ((view != ClusterView::kEmptyAll && (!node.up || node.drained)) || !NodeMay(node, request)) {
       continue;
     }
     const NodePicture* picture = &node;
@@ -108,7 +158,7 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
     }
   }
   std::sort(candidates.begin(), candidates.end(), ByRoom);
-  std::vector<Candidate> chosen = Choose(candidates, request);
+  std::vector<Candidate> chosen = ChooseByWeight(std::move(candidates), request);
   if (chosen.empty()) {
     return std::nullopt;
   }

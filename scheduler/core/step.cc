@@ -6,6 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/agent_turns.h"
+#include "scheduler/core/deadline.h"
+#include "scheduler/core/job_access.h"
+#include "scheduler/core/job_turns.h"
+#include "scheduler/core/start_gate.h"
 #include "scheduler/core/step_placement.h"
 #include "scheduler/core/validate.h"
 #include "scheduler/core/verify.h"
@@ -21,14 +25,6 @@ Turn Refused(absl::Status status) {
   Turn turn;
   turn.status = std::move(status);
   return turn;
-}
-
-bool MayChange(const Job& job, const User& by) {
-  return by.uid == 0 || by.uid == job.spec->user.uid;
-}
-
-std::string Label(JobId job, std::optional<std::uint32_t> array_index) {
-  return array_index.has_value() ? absl::StrCat(job.value(), "_", *array_index) : ToString(job);
 }
 
 absl::Status CheckToken(const std::string& token) {
@@ -48,16 +44,6 @@ absl::Status CheckStep(const StepSpec& spec, const PolicyConfig& config) {
                      config.nodes_max, " are allowed"));
   }
   return absl::OkStatus();
-}
-
-absl::Status NoSuchJob(JobId job, std::optional<std::uint32_t> array_index) {
-  return absl::NotFoundError(absl::StrCat("job ", Label(job, array_index),
-                                          ": no such job, or it has ended; see muster history"));
-}
-
-absl::Status NotYours(const Job& job) {
-  return absl::PermissionDeniedError(
-      absl::StrCat("job ", ToString(job.id), ": belongs to ", job.spec->user.name));
 }
 
 Turn On(const ClusterState& state, const BeginEpoch&, Time now, const PolicyConfig&) {
@@ -83,10 +69,18 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
   if (absl::Status program = CheckProgram(spec->kind, input.program); !program.ok()) {
     return Refused(std::move(program));
   }
+  if (absl::Status dependency = CheckDependencyNow(state, *spec, input.history, now);
+      !dependency.ok()) {
+    return Refused(std::move(dependency));
+  }
+  if (!CanMeetDeadline(*spec, std::max(now, spec->begin))) {
+    return Refused(absl::InvalidArgumentError(
+        "--deadline: the job could not end by then, with its --begin and --time"));
+  }
   const std::uint64_t count = spec->array.has_value() ? ElementCount(*spec->array) : 1;
   turn.job = state.next_job();
   turn.events.emplace_back(JobSubmitted{turn.job, static_cast<std::uint32_t>(count), input.token,
-                                        *std::move(spec), input.program, now});
+                                        *std::move(spec), input.program, now, input.history});
   turn.effects.emplace_back(Replan{});
   return turn;
 }
@@ -99,26 +93,27 @@ void Cancel(const ClusterState& state, const Job& job, const User& by, Time now,
     turn.events.emplace_back(JobEnded{job.id, JobState::kCancelled, ExitStatus(), text, now});
     return;
   }
-  if (job.attempt->ending == EndCause::kNone) {
+  const bool tells =
+      job.attempt->ending == EndCause::kNone || job.attempt->ending == EndCause::kRequeued;
+  if (tells) {
     turn.events.emplace_back(
         AttemptEnding{job.id, job.attempt->number, EndCause::kCancelled, text, now});
   }
   Job ending = job;
-  ending.attempt->ending =
-      job.attempt->ending == EndCause::kNone ? EndCause::kCancelled : job.attempt->ending;
+  ending.attempt->ending = tells ? EndCause::kCancelled : job.attempt->ending;
   for (Effect& effect : state.ActionsFor(ending)) {
     turn.effects.push_back(effect);
   }
 }
 
-Turn On(const ClusterState& state, const CancelJob& input, Time now, const PolicyConfig&) {
+Turn On(const ClusterState& state, const CancelJob& input, Time now, const PolicyConfig& config) {
   const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
   if (jobs.empty()) {
     return Refused(NoSuchJob(input.job, input.array_index));
   }
   Turn turn;
   for (const Job* job : jobs) {
-    if (!MayChange(*job, input.by)) {
+    if (!MayChange(*job, input.by, config)) {
       return Refused(NotYours(*job));
     }
     Cancel(state, *job, input.by, now, turn);
@@ -127,20 +122,26 @@ Turn On(const ClusterState& state, const CancelJob& input, Time now, const Polic
   return turn;
 }
 
-Turn On(const ClusterState& state, const HoldJob& input, Time now, const PolicyConfig&) {
+Turn On(const ClusterState& state, const HoldJob& input, Time now, const PolicyConfig& config) {
   const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
   if (jobs.empty()) {
     return Refused(NoSuchJob(input.job, input.array_index));
   }
   Turn turn;
   for (const Job* job : jobs) {
-    if (!MayChange(*job, input.by)) {
+    if (!MayChange(*job, input.by, config)) {
       return Refused(NotYours(*job));
     }
     if (job->state == JobState::kPending) {
+      if (!input.held && job->held && job->held_by == HoldBy::kAdmin &&
+          !IsOperator(input.by, config)) {
+        return Refused(absl::PermissionDeniedError(absl::StrCat(
+            "job ", ToString(job->id), ": held by the operator, who alone can release it")));
+      }
       ++turn.count;
+      const HoldBy by = input.by.uid == job->spec->user.uid ? HoldBy::kUser : HoldBy::kAdmin;
       if (job->held != input.held) {
-        turn.events.emplace_back(JobHeld{job->id, input.held, now});
+        turn.events.emplace_back(JobHeld{job->id, input.held, now, by});
       }
     }
   }
@@ -189,7 +190,7 @@ Turn On(const ClusterState& state, const StartStep& input, Time now, const Polic
   if (job == nullptr) {
     return Refused(NoSuchJob(input.job, std::nullopt));
   }
-  if (!MayChange(*job, input.by)) {
+  if (!MayChange(*job, input.by, config)) {
     return Refused(NotYours(*job));
   }
   if (!job->attempt.has_value() || job->state == JobState::kCompleting) {
@@ -237,20 +238,28 @@ Turn On(const ClusterState& state, const DrainNode& input, Time now, const Polic
   return turn;
 }
 
-Turn On(const ClusterState& state, const TakePlan& input, Time now, const PolicyConfig&) {
+Turn On(const ClusterState& state, const TakePlan& input, Time now, const PolicyConfig& config) {
   Turn turn;
   Verifier verifier(state);
+  StartGate gate(state, config, now);
   bool stale = false;
   for (const PlannedStart& start : input.plan.starts) {
-    if (!verifier.Accept(start)) {
+    if (!gate.Admits(start.job) || !verifier.Accept(start)) {
       stale = true;
       continue;
     }
+    gate.Count(start.job);
     const AttemptNumber attempt = state.FindJob(start.job)->last_attempt.Next();
     turn.events.emplace_back(
         AttemptStarted{start.job, attempt, start.allocation, now, input.plan.hash});
     for (const NodeAllocation& part : start.allocation.nodes) {
       turn.effects.emplace_back(Launch{start.job, attempt, part.node});
+    }
+  }
+  for (const PlannedDrop& drop : input.plan.drops) {
+    if (gate.MustDrop(drop)) {
+      turn.events.emplace_back(JobEnded{drop.job, drop.state, ExitStatus(), drop.text, now});
+      stale = true;  // those that depend on it have an answer now
     }
   }
   if (stale) {

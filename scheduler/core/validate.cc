@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/terms.h"
 #include "scheduler/model/array.h"
 #include "scheduler/model/index_set.h"
 
@@ -18,7 +19,7 @@ constexpr std::size_t kCommentBytesMax = 4096;
 constexpr std::uint32_t kCpusPerTaskMax = Bits::kLimit;
 constexpr std::uint32_t kGpusMax = 1U << 16;
 constexpr std::size_t kArrayRangesMax = 10'000;
-constexpr Duration kDurationMax = std::chrono::hours(24) * 36500;
+constexpr Duration kDurationMax = std::chrono::hours(24) * 36525;  // what UNLIMITED means
 constexpr Time kTimeMax{std::chrono::hours(24) * 365 * 300};
 
 bool HasControl(const std::string& text) {
@@ -184,7 +185,7 @@ absl::Status CheckTimes(const JobSpec& spec) {
     return absl::InvalidArgumentError("--time: is negative");
   }
   if (spec.time_limit > kDurationMax || spec.kill_grace > kDurationMax) {
-    return absl::InvalidArgumentError("--time: more than 36500 days; leave it out for no limit");
+    return absl::InvalidArgumentError("--time: more than 36525 days; leave it out for no limit");
   }
   if (spec.begin < kNoTime || spec.begin > kTimeMax) {
     return absl::InvalidArgumentError("--begin: is not between the years 1970 and 2270");
@@ -198,7 +199,9 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
   RETURN_IF_ERROR(CheckText("--job-name", spec.name, kNameBytesMax));
   RETURN_IF_ERROR(CheckText("--account", spec.account, kNameBytesMax));
   RETURN_IF_ERROR(CheckText("--comment", spec.comment, kCommentBytesMax));
+  RETURN_IF_ERROR(CheckTerms(spec, config));
   ResourceRequest& request = spec.request;
+  RETURN_IF_ERROR(FillNamedNodes(request));
   request.cpus_per_task = std::max(request.cpus_per_task, 1U);
   RETURN_IF_ERROR(CheckSizes(request, config));
   RETURN_IF_ERROR(FillTasks(request));

@@ -16,6 +16,7 @@
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
+#include "scheduler/model/job.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/job_state.h"
 #include "scheduler/model/node.h"
@@ -42,11 +43,13 @@ struct JobSubmitted {
   JobSpec spec;
   Program program;
   Time time = kNoTime;
+  std::vector<TargetHistory> history = {};  // of the jobs that it depends on
   static constexpr auto Fields() {
     return std::tuple{
         Field{"first", &JobSubmitted::first},     Field{"count", &JobSubmitted::count},
         Field{"token", &JobSubmitted::token},     Field{"spec", &JobSubmitted::spec},
-        Field{"program", &JobSubmitted::program}, Field{"time", &JobSubmitted::time}};
+        Field{"program", &JobSubmitted::program}, Field{"time", &JobSubmitted::time},
+        Field{"history", &JobSubmitted::history}};
   }
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
@@ -56,9 +59,10 @@ struct JobHeld {
   JobId job;
   bool held = true;
   Time time = kNoTime;
+  HoldBy by = HoldBy::kUser;
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &JobHeld::job}, Field{"held", &JobHeld::held},
-                      Field{"time", &JobHeld::time}};
+                      Field{"time", &JobHeld::time}, Field{"by", &JobHeld::by}};
   }
   friend bool operator==(const JobHeld&, const JobHeld&) = default;
 };
@@ -192,10 +196,38 @@ struct AttemptQuarantined {
   friend bool operator==(const AttemptQuarantined&, const AttemptQuarantined&) = default;
 };
 
+// An attempt is over and its job waits again.
+struct JobRequeued {
+  JobId job;
+  AttemptNumber attempt;
+  bool held = false;  // it was requeued too often
+  std::string text;   // why it runs again
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &JobRequeued::job}, Field{"attempt", &JobRequeued::attempt},
+                      Field{"held", &JobRequeued::held}, Field{"text", &JobRequeued::text},
+                      Field{"time", &JobRequeued::time}};
+  }
+  friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
+};
+
+// A job asks something else from now on: `spec` is the whole of it.
+struct JobUpdated {
+  JobId job;
+  JobSpec spec;
+  std::vector<TargetHistory> history;  // of the jobs that it depends on
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &JobUpdated::job}, Field{"spec", &JobUpdated::spec},
+                      Field{"history", &JobUpdated::history}, Field{"time", &JobUpdated::time}};
+  }
+  friend bool operator==(const JobUpdated&, const JobUpdated&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
-using Event =
-    std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
-                 StepStarted, JobEnded, NodeRegistered, NodeLost, NodeDrained, AttemptQuarantined>;
+using Event = std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported,
+                           AttemptEnding, StepStarted, JobEnded, NodeRegistered, NodeLost,
+                           NodeDrained, AttemptQuarantined, JobRequeued, JobUpdated>;
 
 struct JournalEntry {
   Version version;

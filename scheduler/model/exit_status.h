@@ -36,6 +36,7 @@ enum class EndCause : std::uint8_t {
   kNeverStarted = 8,    // it was told to end before it had begun
   kOutOfMemory = 9,     // the kernel's out-of-memory killer ended it
   kJobEnding = 10,      // the job ended on its other nodes
+  kRequeued = 20,       // somebody asked that it run again
 };
 
 struct Usage {

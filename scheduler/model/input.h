@@ -13,6 +13,7 @@
 
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job_spec.h"
+#include "scheduler/model/job_update.h"
 #include "scheduler/model/node.h"
 #include "scheduler/model/plan.h"
 #include "scheduler/model/report.h"
@@ -26,6 +27,8 @@ struct SubmitJob {
   std::string token;
   JobSpec spec;  // with `user` as the transport says
   Program program;
+  // What the accounting knows of the jobs in spec.dependency: ended jobs are not in the state.
+  std::vector<TargetHistory> history = {};
 };
 
 // Ends a job, all elements of an array (element unset, id the array's), or one element.
@@ -74,7 +77,22 @@ struct TakePlan {
   Plan plan;
 };
 
+// Ends the attempt of a batch job and sends it back to the queue.
+struct RequeueJob {
+  JobId job;
+  std::optional<std::uint32_t> array_index;
+  User by;
+};
+
+struct UpdateJob {
+  JobId job;
+  std::optional<std::uint32_t> array_index;
+  JobUpdate changes;
+  std::vector<TargetHistory> history;  // as in SubmitJob
+  User by;
+};
+
 using Input = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
-                           LoseAgent, TakeReport, DrainNode, TakePlan>;
+                           LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob>;
 
 }  // namespace muster

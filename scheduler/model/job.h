@@ -92,6 +92,13 @@ struct Attempt {
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 
+// Who holds a held job, and so who may release it.
+enum class HoldBy : std::uint8_t {
+  kUser = 0,
+  kAdmin = 1,       // the operator: the owner cannot release it
+  kMaxRequeue = 2,  // it was requeued too often
+};
+
 struct Job {
   JobId id;
   JobId submission;  // the first id of its submission: its own, or its array's
@@ -102,6 +109,11 @@ struct Job {
   Time submitted = kNoTime;
   AttemptNumber last_attempt;
   std::optional<Attempt> attempt;
+  HoldBy held_by = HoldBy::kUser;  // while `held`
+  std::uint32_t requeues = 0;      // how often it was sent back to the queue
+  Time first_started = kNoTime;    // when its first attempt was given its resources
+  // What it asks since it was changed; `spec` is then this one. Null: as submitted.
+  std::shared_ptr<const JobSpec> changed_spec;
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &Job::id},
                       Field{"submission", &Job::submission},
@@ -110,7 +122,11 @@ struct Job {
                       Field{"held", &Job::held},
                       Field{"submitted", &Job::submitted},
                       Field{"last_attempt", &Job::last_attempt},
-                      Field{"attempt", &Job::attempt}};
+                      Field{"attempt", &Job::attempt},
+                      Field{"held_by", &Job::held_by},
+                      Field{"requeues", &Job::requeues},
+                      Field{"first_started", &Job::first_started},
+                      Field{"changed_spec", &Job::changed_spec}};
   }
 };
 

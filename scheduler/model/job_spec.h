@@ -12,7 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/dependency.h"
+#include "scheduler/model/feature_expression.h"
 #include "scheduler/model/fields.h"
+#include "scheduler/model/license.h"
 #include "scheduler/model/time.h"
 #include "scheduler/model/units.h"
 
@@ -56,8 +59,11 @@ struct ResourceRequest {
   GpuRequest gpus;  // over the whole job
   GpuRequest gpus_per_node;
   GpuRequest gpus_per_task;
-  bool exclusive = false;   // whole nodes
-  bool overcommit = false;  // tasks share the hardware threads of one task on each node
+  bool exclusive = false;             // whole nodes
+  bool overcommit = false;            // tasks share the hardware threads of one task on each node
+  Constraint constraint;              // --constraint
+  std::vector<std::string> nodelist;  // these nodes, and others only where more are needed
+  std::vector<std::string> exclude;   // none of these
   static constexpr auto Fields() {
     return std::tuple{Field{"min_nodes", &ResourceRequest::min_nodes},
                       Field{"max_nodes", &ResourceRequest::max_nodes},
@@ -70,7 +76,10 @@ struct ResourceRequest {
                       Field{"gpus_per_node", &ResourceRequest::gpus_per_node},
                       Field{"gpus_per_task", &ResourceRequest::gpus_per_task},
                       Field{"exclusive", &ResourceRequest::exclusive},
-                      Field{"overcommit", &ResourceRequest::overcommit}};
+                      Field{"overcommit", &ResourceRequest::overcommit},
+                      Field{"constraint", &ResourceRequest::constraint},
+                      Field{"nodelist", &ResourceRequest::nodelist},
+                      Field{"exclude", &ResourceRequest::exclude}};
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
@@ -97,6 +106,13 @@ struct ArraySpec {
   friend bool operator==(const ArraySpec&, const ArraySpec&) = default;
 };
 
+// An answer that may be left to the configuration.
+enum class Choice : std::uint8_t {
+  kUnsaid = 0,
+  kYes = 1,
+  kNo = 2,
+};
+
 struct JobSpec {
   JobKind kind = JobKind::kBatch;
   std::string name;
@@ -110,6 +126,11 @@ struct JobSpec {
   bool held = false;       // submitted with --hold
   Time begin = kNoTime;    // not before
   std::optional<ArraySpec> array;
+  Dependency dependency;
+  Choice kill_on_invalid_dep = Choice::kUnsaid;  // cancel it once the dependency never can be met
+  Time deadline = kNoTime;                       // never runs past it
+  Choice requeue = Choice::kUnsaid;  // kYes: also when a node fails; kNo: not even when asked
+  std::vector<LicenseCount> licenses;
   static constexpr auto Fields() {
     return std::tuple{Field{"kind", &JobSpec::kind},
                       Field{"name", &JobSpec::name},
@@ -122,7 +143,12 @@ struct JobSpec {
                       Field{"nice", &JobSpec::nice},
                       Field{"held", &JobSpec::held},
                       Field{"begin", &JobSpec::begin},
-                      Field{"array", &JobSpec::array}};
+                      Field{"array", &JobSpec::array},
+                      Field{"dependency", &JobSpec::dependency},
+                      Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
+                      Field{"deadline", &JobSpec::deadline},
+                      Field{"requeue", &JobSpec::requeue},
+                      Field{"licenses", &JobSpec::licenses}};
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

@@ -22,12 +22,13 @@ enum class JobState : std::uint8_t {
   kTimeout = 7,
   kNodeFail = 8,
   kOutOfMemory = 9,
+  kDeadline = 10,  // it could not end by its deadline, or had not
 };
 
 inline constexpr std::array kAllJobStates = {
     JobState::kPending,   JobState::kConfiguring, JobState::kRunning,   JobState::kCompleting,
     JobState::kCompleted, JobState::kFailed,      JobState::kCancelled, JobState::kTimeout,
-    JobState::kNodeFail,  JobState::kOutOfMemory,
+    JobState::kNodeFail,  JobState::kOutOfMemory, JobState::kDeadline,
 };
 
 struct JobStateName {
@@ -36,7 +37,7 @@ struct JobStateName {
   const char* code;  // R
 };
 
-inline constexpr std::array<JobStateName, 10> kJobStateNames = {{
+inline constexpr std::array<JobStateName, 11> kJobStateNames = {{
     {JobState::kPending, "PENDING", "PD"},
     {JobState::kConfiguring, "CONFIGURING", "CF"},
     {JobState::kRunning, "RUNNING", "R"},
@@ -47,6 +48,7 @@ inline constexpr std::array<JobStateName, 10> kJobStateNames = {{
     {JobState::kTimeout, "TIMEOUT", "TO"},
     {JobState::kNodeFail, "NODE_FAIL", "NF"},
     {JobState::kOutOfMemory, "OUT_OF_MEMORY", "OOM"},
+    {JobState::kDeadline, "DEADLINE", "DL"},
 }};
 
 constexpr const char* Name(JobState state) {
@@ -71,6 +73,7 @@ enum class JobChange : std::uint8_t {
   kTerminate,  // it is told to end
   kEnd,        // every node of it has ended
   kDrop,       // it ends without having started
+  kRequeue,    // every node of it has ended, and it shall run again
 };
 
 struct JobTransition {
@@ -82,9 +85,17 @@ struct JobTransition {
 inline constexpr auto kJobTransitions = std::to_array<JobTransition>({
     {JobState::kPending, JobChange::kStart, JobState::kConfiguring},
     {JobState::kPending, JobChange::kDrop, JobState::kCancelled},
+    {JobState::kPending, JobChange::kDrop, JobState::kDeadline},
     {JobState::kConfiguring, JobChange::kRun, JobState::kRunning},
     {JobState::kConfiguring, JobChange::kTerminate, JobState::kCompleting},
     {JobState::kRunning, JobChange::kTerminate, JobState::kCompleting},
+    {JobState::kCompleting, JobChange::kTerminate, JobState::kCompleting},  // for another cause
+    {JobState::kConfiguring, JobChange::kRequeue, JobState::kPending},
+    {JobState::kRunning, JobChange::kRequeue, JobState::kPending},
+    {JobState::kCompleting, JobChange::kRequeue, JobState::kPending},
+    {JobState::kConfiguring, JobChange::kEnd, JobState::kDeadline},
+    {JobState::kRunning, JobChange::kEnd, JobState::kDeadline},
+    {JobState::kCompleting, JobChange::kEnd, JobState::kDeadline},
     {JobState::kConfiguring, JobChange::kEnd, JobState::kCompleted},
     {JobState::kConfiguring, JobChange::kEnd, JobState::kFailed},
     {JobState::kConfiguring, JobChange::kEnd, JobState::kCancelled},

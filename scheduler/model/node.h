@@ -57,6 +57,8 @@ struct Node {
   std::string drain_reason;
   std::vector<QuarantinedAttempt> quarantined;
   NodeUse taken;
+  std::vector<std::string> features;  // sorted, no repeats
+  std::uint32_t weight = 0;           // lighter nodes are taken first
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &Node::id},
                       Field{"name", &Node::name},
@@ -68,7 +70,9 @@ struct Node {
                       Field{"changed", &Node::changed},
                       Field{"drained", &Node::drained},
                       Field{"drain_reason", &Node::drain_reason},
-                      Field{"quarantined", &Node::quarantined}};
+                      Field{"quarantined", &Node::quarantined},
+                      Field{"features", &Node::features},
+                      Field{"weight", &Node::weight}};
   }
 };
 
@@ -95,6 +99,8 @@ struct Registration {
   Epoch epoch_seen;  // the newest epoch whose orders it took
   Machine machine;
   std::vector<KnownAttempt> attempts;
+  std::vector<std::string> features;  // as its --features says
+  std::uint32_t weight = 0;           // as its --weight says
   static constexpr auto Fields() {
     return std::tuple{Field{"name", &Registration::name},
                       Field{"hostname", &Registration::hostname},
@@ -102,7 +108,9 @@ struct Registration {
                       Field{"boot_id", &Registration::boot_id},
                       Field{"epoch_seen", &Registration::epoch_seen},
                       Field{"machine", &Registration::machine},
-                      Field{"attempts", &Registration::attempts}};
+                      Field{"attempts", &Registration::attempts},
+                      Field{"features", &Registration::features},
+                      Field{"weight", &Registration::weight}};
   }
   friend bool operator==(const Registration&, const Registration&) = default;
 };

@@ -8,11 +8,13 @@
 // same on every machine.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "scheduler/model/allocation.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
+#include "scheduler/model/job_state.h"
 #include "scheduler/model/reason.h"
 #include "scheduler/model/time.h"
 
@@ -63,6 +65,18 @@ struct LeftWaiting {
   friend bool operator==(const LeftWaiting&, const LeftWaiting&) = default;
 };
 
+// A waiting job that is to end without having started.
+struct PlannedDrop {
+  JobId job;
+  JobState state = JobState::kCancelled;
+  std::string text;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &PlannedDrop::job}, Field{"state", &PlannedDrop::state},
+                      Field{"text", &PlannedDrop::text}};
+  }
+  friend bool operator==(const PlannedDrop&, const PlannedDrop&) = default;
+};
+
 struct Plan {
   Version version;  // the snapshot's
   std::vector<PlannedStart> starts;
@@ -70,13 +84,15 @@ struct Plan {
   std::vector<LeftWaiting> waiting;
   Time wake = kNoTime;  // when time alone will change the answer (a begin time), or kNoTime
   std::uint64_t hash = 0;
+  std::vector<PlannedDrop> drops;
   static constexpr auto Fields() {
     return std::tuple{Field{"version", &Plan::version},
                       Field{"starts", &Plan::starts},
                       Field{"reservations", &Plan::reservations},
                       Field{"waiting", &Plan::waiting},
                       Field{"wake", &Plan::wake},
-                      Field{"hash", &Plan::hash}};
+                      Field{"hash", &Plan::hash},
+                      Field{"drops", &Plan::drops}};
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

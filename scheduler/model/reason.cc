@@ -1,5 +1,6 @@
 #include "scheduler/model/reason.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -35,7 +36,7 @@ std::string ShortOf(const std::string& needed, const std::string& has) {
 
 std::string ShortageText(const Shortage& shortage) {
   const std::string text = ToSentence(shortage);
-  return shortage.kind == ShortageKind::kNodes ? text : absl::StrCat(shortage.nodes, " ", text);
+  return shortage.nodes == 0 ? text : absl::StrCat(shortage.nodes, " ", text);
 }
 
 std::string ShortagesText(const Reason& reason) {
@@ -55,6 +56,36 @@ std::string TimeText(Time time) {
   return absl::StrFormat("%04d-%02u-%02u %02d:%02d:%02d UTC", static_cast<int>(date.year()),
                          static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                          clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
+// "job 12", "jobs 12, 13 and 5 more"; nothing for none.
+std::string HoldersText(const std::vector<JobId>& holders) {
+  constexpr std::size_t kNamed = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, holders.size()); ++i) {
+    absl::StrAppend(&text, i == 0 ? (holders.size() == 1 ? "job " : "jobs ") : ", ",
+                    holders[i].value());
+  }
+  if (holders.size() > kNamed) {
+    absl::StrAppend(&text, " and ", holders.size() - kNamed, " more");
+  }
+  return text;
+}
+
+std::string LicensesText(const Reason& reason) {
+  if (reason.verdict == ReasonClass::kNever) {
+    return absl::StrCat("never on this cluster: needs ", reason.needed, " of licence ", reason.name,
+                        ", which has ", reason.capacity);
+  }
+  return absl::StrCat("needs ", reason.needed, " of licence ", reason.name, ": ", reason.used,
+                      " of ", reason.capacity, " in use", reason.holders.empty() ? "" : " by ",
+                      HoldersText(reason.holders));
+}
+
+std::string DependencyText(const Reason& reason) {
+  return absl::StrCat(
+      "waits for ", reason.name,
+      reason.until == kNoTime ? "" : absl::StrCat(", until ", TimeText(reason.until)));
 }
 
 }  // namespace
@@ -81,6 +112,18 @@ const char* Name(ReasonKind kind) {
       return "NotPlannedYet";
     case ReasonKind::kCleaning:
       return "Cleaning";
+    case ReasonKind::kDependency:
+      return "Dependency";
+    case ReasonKind::kDependencyNeverSatisfied:
+      return "DependencyNeverSatisfied";
+    case ReasonKind::kJobHeldAdmin:
+      return "JobHeldAdmin";
+    case ReasonKind::kJobHoldMaxRequeue:
+      return "JobHoldMaxRequeue";
+    case ReasonKind::kLicenses:
+      return "Licenses";
+    case ReasonKind::kDeadline:
+      return "DeadLine";
   }
   return "None";
 }
@@ -105,6 +148,17 @@ std::string ToSentence(const Shortage& shortage) {
       return "down";
     case ShortageKind::kDrained:
       return "drained";
+    case ShortageKind::kFeatures:
+      return absl::StrCat("without the features ", shortage.name);
+    case ShortageKind::kExcluded:
+      return "excluded";
+    case ShortageKind::kNotListed:
+      return "not in the node list";
+    case ShortageKind::kListedNodes:
+      return absl::StrCat("cannot use ", shortage.name, " of its node list");
+    case ShortageKind::kFeatureNodes:
+      return absl::StrCat("needs ", Counted(shortage.needed, "node"), " with ", shortage.name, ", ",
+                          shortage.available, " would do");
   }
   return "";
 }
@@ -132,6 +186,20 @@ std::string ToSentence(const Reason& reason) {
       return "no pass has looked at it yet";
     case ReasonKind::kCleaning:
       return "an attempt of it that this controller did not start still runs; it waits for its end";
+    case ReasonKind::kDependency:
+      return DependencyText(reason);
+    case ReasonKind::kDependencyNeverSatisfied:
+      return absl::StrCat("never: ", reason.name,
+                          " can no longer be met; cancel it, or muster update --dependency");
+    case ReasonKind::kJobHeldAdmin:
+      return "held by the operator, who alone can release it";
+    case ReasonKind::kJobHoldMaxRequeue:
+      return absl::StrCat("held: it was requeued ", reason.used, " times, at most ",
+                          reason.capacity, " are allowed; muster release starts it on its way");
+    case ReasonKind::kLicenses:
+      return LicensesText(reason);
+    case ReasonKind::kDeadline:
+      return absl::StrCat("can no longer end by its deadline, ", TimeText(reason.until));
   }
   return "";
 }

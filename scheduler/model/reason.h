@@ -27,6 +27,12 @@ enum class ReasonKind : std::uint8_t {
   kReqNodeNotAvail = 7,  // it would fit on nodes that are down or drained
   kNotPlannedYet = 8,    // no pass has looked at it
   kCleaning = 9,         // an attempt of it that this controller did not start still runs
+  kDependency = 20,      // a job that it depends on has not done what it must
+  kDependencyNeverSatisfied = 21,
+  kJobHeldAdmin = 22,
+  kJobHoldMaxRequeue = 23,
+  kLicenses = 24,
+  kDeadline = 25,  // it can no longer end in time: it is about to end as DEADLINE
 };
 
 enum class ReasonClass : std::uint8_t {
@@ -43,6 +49,11 @@ enum class ShortageKind : std::uint8_t {
   kTasks = 5,  // the node as it stands cannot hold one task, or too few of them
   kNodes = 6,  // too few nodes in all
   kGpuType = 7,
+  kFeatures = 20,      // the node's features do not match --constraint
+  kExcluded = 21,      // the node is in --exclude
+  kNotListed = 22,     // the node is not in --nodelist, which names enough
+  kListedNodes = 23,   // a node of --nodelist cannot take its share, or does not exist
+  kFeatureNodes = 24,  // too few nodes with a feature that is counted
 };
 
 // `nodes` nodes lack something: they need `needed` of it and have at most `available`.
@@ -51,9 +62,11 @@ struct Shortage {
   std::uint32_t nodes = 0;
   std::uint64_t needed = 0;
   std::uint64_t available = 0;  // the most that any of these nodes has
+  std::string name = {};        // which features, which nodes
   static constexpr auto Fields() {
     return std::tuple{Field{"kind", &Shortage::kind}, Field{"nodes", &Shortage::nodes},
-                      Field{"needed", &Shortage::needed}, Field{"available", &Shortage::available}};
+                      Field{"needed", &Shortage::needed}, Field{"available", &Shortage::available},
+                      Field{"name", &Shortage::name}};
   }
   friend bool operator==(const Shortage&, const Shortage&) = default;
 };
@@ -67,11 +80,19 @@ struct Reason {
   std::uint32_t ahead = 0;  // kPriority: how many jobs are before it
   Time until = kNoTime;     // kBeginTime; kResources, kPriority: the expected start
   std::uint32_t limit = 0;  // kJobArrayTaskLimit
+  std::string name;         // of what: a licence, the open terms of a dependency, …
+  std::uint64_t used = 0;
+  std::uint64_t needed = 0;
+  std::uint64_t capacity = 0;
+  std::vector<JobId> holders;  // who holds it, or is waited for
   static constexpr auto Fields() {
-    return std::tuple{Field{"kind", &Reason::kind},     Field{"verdict", &Reason::verdict},
-                      Field{"nodes", &Reason::nodes},   Field{"shortages", &Reason::shortages},
-                      Field{"behind", &Reason::behind}, Field{"ahead", &Reason::ahead},
-                      Field{"until", &Reason::until},   Field{"limit", &Reason::limit}};
+    return std::tuple{Field{"kind", &Reason::kind},      Field{"verdict", &Reason::verdict},
+                      Field{"nodes", &Reason::nodes},    Field{"shortages", &Reason::shortages},
+                      Field{"behind", &Reason::behind},  Field{"ahead", &Reason::ahead},
+                      Field{"until", &Reason::until},    Field{"limit", &Reason::limit},
+                      Field{"name", &Reason::name},      Field{"used", &Reason::used},
+                      Field{"needed", &Reason::needed},  Field{"capacity", &Reason::capacity},
+                      Field{"holders", &Reason::holders}};
   }
   friend bool operator==(const Reason&, const Reason&) = default;
 };

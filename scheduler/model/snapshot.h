@@ -15,6 +15,7 @@
 
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
+#include "scheduler/model/job.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/model/node.h"
@@ -39,7 +40,9 @@ struct NodePicture {
   bool up = false;
   bool drained = false;
   NodeUse taken;
-  std::vector<Holding> holdings;  // by job
+  std::vector<Holding> holdings = {};      // by job
+  std::vector<std::string> features = {};  // sorted
+  std::uint32_t weight = 0;                // lighter ones are taken first
 };
 
 struct WaitingJob {
@@ -51,12 +54,21 @@ struct WaitingJob {
   bool quarantined = false;  // an attempt of it that this controller did not start still runs
   Time submitted = kNoTime;
   AttemptNumber last_attempt;
+  HoldBy held_by = HoldBy::kUser;
+  std::shared_ptr<const OpenDependency> dependency = {};  // null: none, or met
 };
 
 // How many elements of an array with a throttle hold resources.
 struct ArrayRunning {
   JobId submission;
   std::uint32_t running = 0;
+};
+
+// A licence that running jobs hold.
+struct LicenseUse {
+  std::string name;
+  std::uint64_t used = 0;
+  std::vector<JobId> holders;
 };
 
 struct Snapshot {
@@ -66,6 +78,7 @@ struct Snapshot {
   std::vector<WaitingJob> waiting;
   std::vector<ArrayRunning> arrays;
   std::vector<PlannedReservation> promised;  // by the last plan, sorted by job
+  std::vector<LicenseUse> licenses;  // sorted by name
 };
 
 }  // namespace muster

@@ -29,7 +29,8 @@ struct StateImage {
   NodeId next_node{1};
   std::vector<Node> nodes;
   std::vector<Job> jobs;
-  std::vector<TokenOwner> tokens;  // the newest ones, oldest first
+  std::vector<TokenOwner> tokens;      // the newest ones, oldest first
+  std::vector<TargetHistory> history;  // of what live jobs depend on
 };
 
 }  // namespace muster

@@ -58,6 +58,12 @@ struct JobView {
   std::string exit_text;
   std::string binding;  // "verified 2/2", "rank 1 differs: …", "not enforced (…)"
   Usage usage;
+  std::string dependency;  // as submitted; the reason says what of it is open
+  std::string licenses;    // "ansys:2,matlab:1"
+  Time begin_time = kNoTime;
+  Time deadline = kNoTime;
+  std::int32_t nice = 0;
+  std::string comment;
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &JobView::id},
                       Field{"label", &JobView::label},
@@ -83,7 +89,13 @@ struct JobView {
                       Field{"exit_signal", &JobView::exit_signal},
                       Field{"exit_text", &JobView::exit_text},
                       Field{"binding", &JobView::binding},
-                      Field{"usage", &JobView::usage}};
+                      Field{"usage", &JobView::usage},
+                      Field{"dependency", &JobView::dependency},
+                      Field{"licenses", &JobView::licenses},
+                      Field{"begin_time", &JobView::begin_time},
+                      Field{"deadline", &JobView::deadline},
+                      Field{"nice", &JobView::nice},
+                      Field{"comment", &JobView::comment}};
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };
@@ -157,6 +169,7 @@ struct JobDetail {
   std::string stderr_path;
   std::vector<std::string> command;
   std::vector<AttemptView> attempts;
+  std::string constraint;  // request.constraint as --constraint reads it
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &JobDetail::job},
                       Field{"request", &JobDetail::request},
@@ -164,7 +177,8 @@ struct JobDetail {
                       Field{"stdout_path", &JobDetail::stdout_path},
                       Field{"stderr_path", &JobDetail::stderr_path},
                       Field{"command", &JobDetail::command},
-                      Field{"attempts", &JobDetail::attempts}};
+                      Field{"attempts", &JobDetail::attempts},
+                      Field{"constraint", &JobDetail::constraint}};
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };
@@ -206,6 +220,8 @@ struct NodeView {
   std::string binding;  // "enforced", or "recorded, not enforced (why)"
   Machine machine;      // only when asked for
   std::vector<HolderView> holders;
+  std::vector<std::string> features;
+  std::uint32_t weight = 0;
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &NodeView::id},
                       Field{"name", &NodeView::name},
@@ -221,7 +237,9 @@ struct NodeView {
                       Field{"gpus_taken", &NodeView::gpus_taken},
                       Field{"binding", &NodeView::binding},
                       Field{"machine", &NodeView::machine},
-                      Field{"holders", &NodeView::holders}};
+                      Field{"holders", &NodeView::holders},
+                      Field{"features", &NodeView::features},
+                      Field{"weight", &NodeView::weight}};
   }
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };

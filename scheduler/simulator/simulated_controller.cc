@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/deadline.h"
 #include "scheduler/core/invariants.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
@@ -218,10 +219,12 @@ std::optional<ToAgent> SimulatedController::OrderOf(const Effect& effect) const 
   if (const auto* launch = std::get_if<Launch>(&effect)) {
     const Job* job = state_.FindJob(launch->job);
     if (job != nullptr && job->attempt.has_value() && job->attempt->number == launch->attempt) {
-      return LaunchOrder{"simulated",      job->id,         job->submission,
-                         job->array_index, launch->attempt, state_.epoch(),
-                         launch->node,     expiry,          job->attempt->started,
-                         *job->spec,       Program(),       job->attempt->allocation};
+      LaunchOrder order{"simulated",      job->id,         job->submission,
+                        job->array_index, launch->attempt, state_.epoch(),
+                        launch->node,     expiry,          job->attempt->started,
+                        *job->spec,       Program(),       job->attempt->allocation};
+      order.spec.time_limit = LimitFrom(order.spec, order.started);
+      return order;
     }
   }
   if (const auto* launch = std::get_if<LaunchStep>(&effect)) {
@@ -323,7 +326,7 @@ void SimulatedController::OnPlan(const Plan& plan) {
       }
     });
   }
-  if (!plan.starts.empty()) {
+  if (!plan.starts.empty() || !plan.drops.empty()) {
     Take(TakePlan{plan}, nullptr);
   }
   MaybePlan();

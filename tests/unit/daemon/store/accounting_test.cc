@@ -55,6 +55,28 @@ class AccountingTest : public testing::Test {
   BatchMaker make_;
 };
 
+TEST_F(AccountingTest, TellsWhatHasEndedOfTheJobsThatOthersDependOn) {
+  const auto term = [](std::uint64_t job, std::optional<std::uint32_t> element) {
+    return DependencyTerm{DependencyKind::kAfterOk, JobId(job), element, Duration(0)};
+  };
+  const auto targets = accounting_->Targets(
+      {term(1, {}), term(10, {}), term(10, 7), term(10, 9), term(11, {}), term(99, {})});
+  ASSERT_TRUE(targets.ok()) << targets.status();
+  ASSERT_EQ(targets->size(), 6U);
+  const auto counts = [&](std::size_t i) {
+    return std::pair((*targets)[i].ended, (*targets)[i].failed);
+  };
+  EXPECT_EQ(counts(0), std::pair(1U, 0U));
+  EXPECT_EQ((*targets)[0].started, At(2000)) << "the first attempt's start";
+  EXPECT_EQ(counts(1), std::pair(2U, 1U));
+  EXPECT_TRUE((*targets)[1].completed.Contains(7));
+  EXPECT_TRUE((*targets)[1].others.Contains(5));
+  EXPECT_EQ(counts(2), std::pair(1U, 0U));
+  EXPECT_EQ(counts(3), std::pair(0U, 0U));
+  EXPECT_EQ(counts(4), std::pair(1U, 0U));
+  EXPECT_EQ(counts(5), std::pair(0U, 0U));
+}
+
 TEST_F(AccountingTest, TheNewestEndComesFirst) {
   EXPECT_THAT(Ids({}), ElementsAre(11, 2, 10, 1));
 }

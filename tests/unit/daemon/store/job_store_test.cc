@@ -61,6 +61,39 @@ TEST_F(JobStoreTest, AFreshStoreLoadsAnEmptyImage) {
   EXPECT_TRUE(image.tokens.empty());
 }
 
+TEST_F(JobStoreTest, AChangedJobAndAnAdminsHoldAreKeptAndThePastOfDependenciesIsLoaded) {
+  JobSubmitted held = Submitted(3, "held");
+  held.spec.held = true;
+  JobSubmitted waits = Submitted(2, "waits");
+  waits.spec.dependency.terms = {{DependencyKind::kAfterOk, JobId(1), std::nullopt, Duration(0)}};
+  Batch batch = make_.Of({Submitted(1, "first"), waits, held});
+  batch.ended = {Ended(1, 1, "ann", "FAILED", 100)};
+  const auto waiting = [](const JobSubmitted& event) {
+    Job job = RunningJob(event, 0);
+    job.state = JobState::kPending;
+    job.attempt.reset();
+    job.last_attempt = AttemptNumber();
+    return job;
+  };
+  Job changed = waiting(waits);
+  JobSpec spec = waits.spec;
+  spec.nice = 9;
+  changed.changed_spec = std::make_shared<const JobSpec>(spec);
+  changed.spec = changed.changed_spec;
+  Job by_admin = waiting(held);
+  by_admin.held = true;
+  by_admin.held_by = HoldBy::kAdmin;
+  batch.jobs = {changed, by_admin};
+  Commit(batch);
+  const StateImage image = Load();
+  ASSERT_EQ(image.jobs.size(), 2U);
+  EXPECT_EQ(image.jobs[0].spec->nice, 9);
+  EXPECT_EQ(image.jobs[1].held_by, HoldBy::kAdmin);
+  ASSERT_EQ(image.history.size(), 1U);
+  EXPECT_EQ(image.history[0].job, JobId(1));
+  EXPECT_EQ(image.history[0].failed, 1U);
+}
+
 TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
   RunReported reported{NodeId(1), {JobId(1), AttemptNumber(1), 1, RunStarted{At(5), 77, "limits"}}};
   RunReported bound{NodeId(1),

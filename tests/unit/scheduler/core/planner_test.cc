@@ -239,7 +239,12 @@ TEST(Planner, DecidesTheSameInEveryBuildAndOnEveryMachine) {
 TEST(Planner, TheHashCoversEveryStartAndEveryReason) {
   Plan plan = Golden().Make();
   const auto hash = [&] {
-    return Fingerprint().Add(plan.starts).Add(plan.reservations).Add(plan.waiting).value();
+    return Fingerprint()
+        .Add(plan.starts)
+        .Add(plan.reservations)
+        .Add(plan.waiting)
+        .Add(plan.drops)
+        .value();
   };
   EXPECT_EQ(plan.hash, hash());
   ++plan.waiting.back().reason.ahead;

@@ -180,7 +180,7 @@ TEST(Validate, FillsTimesFromTheSettingsAndRefusesNonsense) {
   spec.time_limit = Duration(-1);
   ExpectRefused(Normalise(spec, config), "--time: is negative");
   spec.time_limit = Duration::max();
-  ExpectRefused(Normalise(spec, config), "--time: more than 36500 days");
+  ExpectRefused(Normalise(spec, config), "--time: more than 36525 days");
   spec.time_limit = Duration(0);
   spec.begin = Time::max();
   ExpectRefused(Normalise(spec, config), "--begin");

@@ -1,0 +1,21 @@
+#pragma once
+
+// Requests that name other jobs, on their way to the controller: what the accounting knows of those
+// jobs goes with them, because jobs that have ended are not in the state.
+//
+// Thread promise: safe from any thread; the accounting is read on `reader`'s thread. Invariants: a
+// job that ends between the look-up and the turn is looked up again, so that no outcome is missed.
+
+#include "daemon/controller.h"
+#include "daemon/store/accounting.h"
+#include "daemon/worker.h"
+#include "scheduler/model/input.h"
+
+namespace muster {
+
+// As Controller::Take, for a SubmitJob or an UpdateJob; those that name no jobs go straight there.
+// REQUIRES: all three outlive the answer.
+void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader, Input input,
+                     Controller::Done done);
+
+}  // namespace muster

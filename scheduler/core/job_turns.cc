@@ -1,0 +1,177 @@
+#include "scheduler/core/job_turns.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/core/deadline.h"
+#include "scheduler/core/job_access.h"
+#include "scheduler/core/validate.h"
+
+namespace muster {
+namespace {
+
+absl::Status CheckRequeue(const Job& job) {
+  const auto refuse = [&](const char* why) {
+    return absl::FailedPreconditionError(absl::StrCat("job ", ToString(job.id), ": ", why));
+  };
+  if (!job.attempt.has_value()) {
+    return refuse("waits already; only a job that has started is requeued");
+  }
+  if (job.spec->kind != JobKind::kBatch) {
+    return refuse("is not a batch job; only those are requeued");
+  }
+  if (job.attempt->ending != EndCause::kNone && job.attempt->ending != EndCause::kRequeued) {
+    return refuse("is ending already");
+  }
+  if (job.spec->requeue == Choice::kNo) {
+    return refuse("was submitted with --no-requeue");
+  }
+  return absl::OkStatus();
+}
+
+void Requeue(const ClusterState& state, const Job& job, const User& by, Time now, Turn& turn) {
+  ++turn.count;
+  if (job.attempt->ending != EndCause::kNone) {
+    return;  // it ends already, for this
+  }
+  turn.events.emplace_back(AttemptEnding{job.id, job.attempt->number, EndCause::kRequeued,
+                                         absl::StrCat("requeued by ", by.name), now});
+  Job ending = job;
+  ending.attempt->ending = EndCause::kRequeued;
+  for (Effect& effect : state.ActionsFor(ending)) {
+    turn.effects.push_back(effect);
+  }
+}
+
+template <class T>
+void Set(const std::optional<T>& change, T& member) {
+  if (change.has_value()) {
+    member = *change;
+  }
+}
+
+absl::Status CheckChanges(const Job& job, const JobUpdate& changes) {
+  JobUpdate allowed;
+  allowed.name = changes.name;
+  allowed.comment = changes.comment;
+  if (job.state != JobState::kPending && changes != allowed) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("job ", ToString(job.id),
+                     ": has started; only --job-name and --comment can still be changed"));
+  }
+  return absl::OkStatus();
+}
+
+// The terms of a changed dependency lead back to the job itself.
+absl::Status CheckNoCycle(const ClusterState& state, const Job& job, const Dependency& dependency) {
+  for (const DependencyTerm& term : dependency.terms) {
+    for (const Job* target : state.FindJobs(term.job, term.element)) {
+      if (state.dependencies().WaitsFor(*target, job.submission, state)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--dependency: ", ToText(term), ": ",
+                         target->submission == job.submission
+                             ? "is the job itself"
+                             : "waits for this job, and so they would for ever"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const UpdateJob& input,
+                                Time now, const PolicyConfig& config) {
+  const JobUpdate& changes = input.changes;
+  RETURN_IF_ERROR(CheckChanges(job, changes));
+  JobSpec spec = *job.spec;
+  Set(changes.name, spec.name);
+  Set(changes.comment, spec.comment);
+  Set(changes.time_limit, spec.time_limit);
+  Set(changes.nice, spec.nice);
+  Set(changes.begin, spec.begin);
+  Set(changes.deadline, spec.deadline);
+  Set(changes.dependency, spec.dependency);
+  ASSIGN_OR_RETURN(spec, Normalise(std::move(spec), config));
+  if (changes.dependency.has_value()) {
+    RETURN_IF_ERROR(CheckNoCycle(state, job, spec.dependency));
+    RETURN_IF_ERROR(CheckDependencyNow(state, spec, input.history, now));
+  }
+  if ((changes.deadline.has_value() || changes.time_limit.has_value()) &&
+      !CanMeetDeadline(spec, now)) {
+    return absl::InvalidArgumentError("--deadline: the job could not end by then any more");
+  }
+  return spec;
+}
+
+Turn Refused(absl::Status status) {
+  Turn turn;
+  turn.status = std::move(status);
+  return turn;
+}
+
+}  // namespace
+
+absl::Status CheckDependencyNow(const ClusterState& state, const JobSpec& spec,
+                                const std::vector<TargetHistory>& history, Time now) {
+  ASSIGN_OR_RETURN(const std::vector<TermProgress> progress,
+                   BeginProgress(state, spec.dependency, spec.array.has_value(), history));
+  const std::shared_ptr<const OpenDependency> open = LookAhead(spec.dependency, progress, now);
+  if (open != nullptr && open->state == TermState::kNever &&
+      spec.kill_on_invalid_dep != Choice::kNo) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--dependency: ", open->terms,
+                     " can never be met: that job has ended otherwise; see muster history "
+                     "(--kill-on-invalid-dep=no submits the job all the same)"));
+  }
+  return absl::OkStatus();
+}
+
+Turn On(const ClusterState& state, const RequeueJob& input, Time now, const PolicyConfig& config) {
+  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  if (jobs.empty()) {
+    return Refused(NoSuchJob(input.job, input.array_index));
+  }
+  Turn turn;
+  absl::Status last;
+  for (const Job* job : jobs) {
+    if (!MayChange(*job, input.by, config)) {
+      return Refused(NotYours(*job));
+    }
+    const absl::Status may = CheckRequeue(*job);
+    if (may.ok()) {
+      Requeue(state, *job, input.by, now, turn);
+    }
+    last.Update(may);
+  }
+  // Of an array, the elements that run are requeued and the others left as they are.
+  return turn.count == 0 ? Refused(std::move(last)) : turn;
+}
+
+Turn On(const ClusterState& state, const UpdateJob& input, Time now, const PolicyConfig& config) {
+  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  if (jobs.empty()) {
+    return Refused(NoSuchJob(input.job, input.array_index));
+  }
+  if (input.changes == JobUpdate()) {
+    return Refused(absl::InvalidArgumentError("nothing to change: name an option"));
+  }
+  Turn turn;
+  for (const Job* job : jobs) {
+    if (!MayChange(*job, input.by, config)) {
+      return Refused(NotYours(*job));
+    }
+    absl::StatusOr<JobSpec> spec = Changed(state, *job, input, now, config);
+    if (!spec.ok()) {
+      return Refused(spec.status());
+    }
+    ++turn.count;
+    if (!(*spec == *job->spec)) {
+      turn.events.emplace_back(JobUpdated{job->id, *std::move(spec), input.history, now});
+    }
+  }
+  turn.effects.emplace_back(Replan{});
+  return turn;
+}
+
+}  // namespace muster
