@@ -110,6 +110,14 @@ void WriteSelectors(const std::vector<JobSelector>& jobs, Messages* messages) {
   }
 }
 
+template <class Reply>
+ChangeOutcome OutcomeOf(const std::vector<JobSelector>& jobs, const Reply& reply) {
+  const std::vector<std::string> errors(reply.errors().begin(), reply.errors().end());
+  return ChangeOutcome{
+      .errors = errors,
+      .changed = static_cast<std::uint32_t>(jobs.size() - std::min(jobs.size(), errors.size()))};
+}
+
 }  // namespace
 
 struct Connection::Channel {
@@ -238,10 +246,25 @@ absl::StatusOr<ChangeOutcome> Connection::Hold(const std::vector<JobSelector>& j
   request.set_held(held);
   wire::HoldReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::Hold, request, &reply, address_, patience_.changing));
-  const std::vector<std::string> errors(reply.errors().begin(), reply.errors().end());
-  return ChangeOutcome{
-      .errors = errors,
-      .changed = static_cast<std::uint32_t>(jobs.size() - std::min(jobs.size(), errors.size()))};
+  return OutcomeOf(jobs, reply);
+}
+
+absl::StatusOr<ChangeOutcome> Connection::Requeue(const std::vector<JobSelector>& jobs) {
+  wire::RequeueRequest request;
+  WriteSelectors(jobs, request.mutable_jobs());
+  wire::RequeueReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::Requeue, request, &reply, address_, patience_.changing));
+  return OutcomeOf(jobs, reply);
+}
+
+absl::StatusOr<ChangeOutcome> Connection::Update(const std::vector<JobSelector>& jobs,
+                                                 const JobUpdate& changes) {
+  wire::UpdateRequest request;
+  WriteSelectors(jobs, request.mutable_jobs());
+  ToWire(changes, request.mutable_changes());
+  wire::UpdateReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::Update, request, &reply, address_, patience_.changing));
+  return OutcomeOf(jobs, reply);
 }
 
 absl::Status Connection::Drain(const std::string& node, bool drained, const std::string& reason) {

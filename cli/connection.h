@@ -23,6 +23,7 @@
 #include "scheduler/model/allocation.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job_spec.h"
+#include "scheduler/model/job_update.h"
 #include "scheduler/model/view.h"
 
 namespace muster {
@@ -55,7 +56,7 @@ struct HistoryFilter {
   std::uint32_t limit = 0;  // newest first; 0: the controller's default
 };
 
-// What Cancel and Hold did; one line for each job that could not be changed.
+// What Cancel, Hold, Requeue and Update did; one line for each job that could not be changed.
 struct ChangeOutcome {
   std::vector<std::string> errors;
   std::uint32_t changed = 0;
@@ -88,6 +89,9 @@ class Connection {
                                         const Program& program);
   absl::StatusOr<ChangeOutcome> Cancel(const std::vector<JobSelector>& jobs, bool all_of_user);
   absl::StatusOr<ChangeOutcome> Hold(const std::vector<JobSelector>& jobs, bool held);
+  absl::StatusOr<ChangeOutcome> Requeue(const std::vector<JobSelector>& jobs);
+  absl::StatusOr<ChangeOutcome> Update(const std::vector<JobSelector>& jobs,
+                                       const JobUpdate& changes);
   absl::Status Drain(const std::string& node, bool drained, const std::string& reason);
 
   absl::StatusOr<std::vector<JobView>> ListJobs(const JobFilter& filter);

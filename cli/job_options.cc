@@ -7,6 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/array.h"
 #include "cli/parse/begin_time.h"
+#include "cli/parse/constraint.h"
+#include "cli/parse/dependency.h"
+#include "cli/parse/hostlist.h"
+#include "cli/parse/licenses.h"
 #include "cli/parse/number.h"
 #include "cli/parse/resources.h"
 #include "cli/parse/time_limit.h"
@@ -76,6 +80,14 @@ absl::Status ReadMpi(const std::string& value, MpiFlavour* mpi) {
   } else {
     return NotOneOf(value, "auto, pmix, none");
   }
+  return absl::OkStatus();
+}
+
+absl::Status ReadChoice(const std::string& value, Choice* choice) {
+  if (value != "yes" && value != "no") {
+    return NotOneOf(value, "yes, no");
+  }
+  *choice = value == "yes" ? Choice::kYes : Choice::kNo;
   return absl::OkStatus();
 }
 
@@ -172,6 +184,36 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, moment.now, moment.zone));
           return absl::OkStatus();),
      true, true},
+    {"deadline", "", "TIME", "Not past this: not started when it cannot end by then",
+     READ(ASSIGN_OR_RETURN(request->spec.deadline, ParseBegin(value, moment.now, moment.zone));
+          return absl::OkStatus();),
+     true, true},
+    {"dependency", "d", "LIST",
+     "After other jobs: after:N[+MIN], afterany:N, afterok:N, afternotok:N, aftercorr:N, "
+     "singleton; "
+     "joined by , (all) or ? (any)",
+     READ(ASSIGN_OR_RETURN(request->spec.dependency, ParseDependency(value));
+          return absl::OkStatus();),
+     true, true},
+    {"kill-on-invalid-dep", "", "yes|no",
+     "A dependency that can never be met: yes cancels the job, no lets it wait; unless said, it is "
+     "refused at submission and waits when that shows later",
+     READ(return ReadChoice(value, &request->spec.kill_on_invalid_dep);), true, true},
+    {"constraint", "C", "FEATURES", "Nodes with these features: a&(b|!c), a*2, [a*2&b*4]",
+     READ(ASSIGN_OR_RETURN(request->spec.request.constraint, ParseConstraint(value));
+          return absl::OkStatus();),
+     true, true},
+    {"nodelist", "w", "NODES", "These nodes, like n1,n[3-5]; others only where more are needed",
+     READ(ASSIGN_OR_RETURN(request->spec.request.nodelist, ParseHostlist(value));
+          return absl::OkStatus();),
+     true, true},
+    {"exclude", "x", "NODES", "None of these nodes",
+     READ(ASSIGN_OR_RETURN(request->spec.request.exclude, ParseHostlist(value));
+          return absl::OkStatus();),
+     true, true},
+    {"licenses", "L", "NAME[:N],…", "Licences that it holds while it runs",
+     READ(ASSIGN_OR_RETURN(request->spec.licenses, ParseLicenses(value)); return absl::OkStatus();),
+     true, true},
     {"nice", "", "N", "Lower the priority", READ(return ReadNice(value, &request->spec.nice);),
      true, true},
     {"comment", "", "TEXT", "A remark, kept with the job",
@@ -182,20 +224,17 @@ const JobOption kJobOptions[] = {
      READ(return ReadMpi(value, &request->program.mpi);), true, true},
     {"partition", "p", "NAME", "The partition: main", READ(return ReadPartition(value);), true,
      true},
-    {"requeue", "", "", "Run again when the nodes failed before the start (the default)",
-     SET(static_cast<void>(0)), true, false},
-    {"no-requeue", "", "", "Accepted: a job that ran is never run again", SET(static_cast<void>(0)),
-     true, false},
+    {"requeue", "", "", "Run again when a node of it fails",
+     SET(request->spec.requeue = Choice::kYes), true, false},
+    {"no-requeue", "", "", "Never run again, not even by muster requeue",
+     SET(request->spec.requeue = Choice::kNo), true, false},
     {"wait", "W", "", "Wait for the end and exit with the job's code", SET(request->wait = true),
      true, false},
     {"parsable", "", "", "Print the number alone", SET(request->parsable = true), true, false},
     // The contract's options that this version refuses by name.
     {"mem-per-gpu", "", "SIZE", kUnavailable, nullptr, true, true},
     {"gpu-share", "", "SHARE", kUnavailable, nullptr, true, true},
-    {"constraint", "C", "LIST", kUnavailable, nullptr, true, true},
     {"qos", "q", "NAME", kUnavailable, nullptr, true, true},
-    {"deadline", "", "TIME", kUnavailable, nullptr, true, true},
-    {"dependency", "d", "LIST", kUnavailable, nullptr, true, true},
     {"switches", "", "N", kUnavailable, nullptr, true, true},
     {"distribution", "m", "KIND", kUnavailable, nullptr, true, true},
     {"cpu-bind", "", "KIND", kUnavailable, nullptr, true, true},
@@ -212,9 +251,6 @@ const JobOption kJobOptions[] = {
     {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
     {"test-only", "", "", kUnavailable, nullptr, true, true},
     {"gres", "", "LIST", kUnavailable, nullptr, true, true},
-    {"nodelist", "w", "NODES", kUnavailable, nullptr, true, true},
-    {"exclude", "x", "NODES", kUnavailable, nullptr, true, true},
-    {"licenses", "L", "LIST", kUnavailable, nullptr, true, true},
     {"ntasks-per-core", "", "N", kUnavailable, nullptr, true, true},
     {"ntasks-per-socket", "", "N", kUnavailable, nullptr, true, true},
     {"time-min", "", "LIMIT", kUnavailable, nullptr, true, true},
@@ -316,15 +352,23 @@ class DirectiveReader {
   std::size_t next_ = 0;
 };
 
-// --mem and --mem-per-cpu say the same thing in two ways, so the one given later replaces both.
+// --mem and --mem-per-cpu say one thing in two ways, as --requeue and --no-requeue do: the one
+// given later replaces both.
 bool Replaces(const std::string& later, const std::string& earlier) {
   const auto is_memory = [](const std::string& name) {
     return name == "mem" || name == "mem-per-cpu";
   };
-  return later == earlier || (is_memory(later) && is_memory(earlier));
+  const auto is_requeue = [](const std::string& name) {
+    return name == "requeue" || name == "no-requeue";
+  };
+  return later == earlier || (is_memory(later) && is_memory(earlier)) ||
+         (is_requeue(later) && is_requeue(earlier));
 }
 
-absl::Status RefuseBothMemories(const std::map<std::string, std::string>& values) {
+absl::Status RefuseOpposites(const std::map<std::string, std::string>& values) {
+  if (values.count("requeue") != 0 && values.count("no-requeue") != 0) {
+    return absl::InvalidArgumentError("--requeue and --no-requeue exclude each other: give one");
+  }
   if (values.count("mem") != 0 && values.count("mem-per-cpu") != 0) {
     return absl::InvalidArgumentError("--mem and --mem-per-cpu exclude each other: give one");
   }
@@ -370,7 +414,7 @@ absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<Direct
 absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,
                                           const std::vector<GivenOption>& directives, JobVerb verb,
                                           const Moment& moment) {
-  RETURN_IF_ERROR(RefuseBothMemories(values));
+  RETURN_IF_ERROR(RefuseOpposites(values));
   std::vector<GivenOption> all = directives;
   for (const auto& value : values) {
     const JobOption* option = Find(value.first);

@@ -14,6 +14,7 @@
 #include "cli/cmd_nodes.h"
 #include "cli/cmd_queue.h"
 #include "cli/cmd_release.h"
+#include "cli/cmd_requeue.h"
 #include "cli/cmd_resume.h"
 #include "cli/cmd_run.h"
 #include "cli/cmd_share.h"
@@ -23,6 +24,7 @@
 #include "cli/cmd_topo.h"
 #include "cli/cmd_trace.h"
 #include "cli/cmd_up.h"
+#include "cli/cmd_update.h"
 #include "cli/cmd_version.h"
 #include "cli/command_line.h"
 #include "cli/connection.h"
@@ -31,13 +33,14 @@ int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
   const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),       muster::SubmitVerb(),  muster::RunVerb(),
-      muster::QueueVerb(),    muster::HistoryVerb(), muster::ShowVerb(),
-      muster::ExplainVerb(),  muster::CancelVerb(),  muster::HoldVerb(),
-      muster::ReleaseVerb(),  muster::NodesVerb(),   muster::TopoVerb(),
-      muster::ShareVerb(),    muster::DrainVerb(),   muster::ResumeVerb(),
-      muster::SimulateVerb(), muster::TraceVerb(),   muster::CompletionVerb(),
-      muster::VersionVerb(),  muster::HelpVerb(),
+      muster::UpVerb(),      muster::SubmitVerb(),     muster::RunVerb(),
+      muster::QueueVerb(),   muster::HistoryVerb(),    muster::ShowVerb(),
+      muster::ExplainVerb(), muster::CancelVerb(),     muster::HoldVerb(),
+      muster::ReleaseVerb(), muster::RequeueVerb(),    muster::UpdateVerb(),
+      muster::NodesVerb(),   muster::TopoVerb(),       muster::ShareVerb(),
+      muster::DrainVerb(),   muster::ResumeVerb(),     muster::SimulateVerb(),
+      muster::TraceVerb(),   muster::CompletionVerb(), muster::VersionVerb(),
+      muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

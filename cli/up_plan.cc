@@ -5,7 +5,9 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "cli/address.h"
+#include "cli/parse/constraint.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
@@ -50,6 +52,24 @@ std::string Counted(std::uint64_t count, const char* noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
+// "a,b" for every node, or a list for each: "a,b;c".
+absl::StatusOr<std::vector<std::string>> ReadFeatures(const std::string& text,
+                                                      std::uint32_t nodes) {
+  std::vector<std::string> lists = absl::StrSplit(text, ';');
+  for (const std::string& list : lists) {
+    const absl::StatusOr<std::vector<std::string>> features = ParseFeatures(list);
+    if (!features.ok()) {
+      return WithPlace("--features", features.status());
+    }
+  }
+  if (lists.size() > 1 && lists.size() != nodes) {
+    return absl::InvalidArgumentError(absl::StrCat("--features has ", lists.size(), " lists for ",
+                                                   Counted(nodes, "node"),
+                                                   ": give one for all, or one for each"));
+  }
+  return lists;
+}
+
 DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::string& program,
                      std::uint32_t index) {
   const std::string name = absl::StrCat("node", index + 1);
@@ -66,6 +86,10 @@ DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::st
   } else if (options.nodes > 1) {
     agent.arguments.insert(agent.arguments.end(),
                            {"--slice", absl::StrCat(index, "/", options.nodes)});
+  }
+  if (!options.features.empty()) {
+    const std::string& features = options.features[index % options.features.size()];
+    agent.arguments.insert(agent.arguments.end(), {"--features", features});
   }
   return agent;
 }
@@ -96,6 +120,13 @@ absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
                                                    " machines for ", Counted(options.nodes, "node"),
                                                    ": name one for all, or one for each"));
   }
+  if (invocation.Has("features")) {
+    ASSIGN_OR_RETURN(options.features, ReadFeatures(invocation.Value("features"), options.nodes));
+  }
+  if (invocation.Has("config")) {
+    std::error_code error;
+    options.config = std::filesystem::absolute(invocation.Value("config"), error).string();
+  }
   if (invocation.Has("listen")) {
     const absl::StatusOr<Address> address = ParseAddress(invocation.Value("listen"));
     if (!address.ok() || address->kind != Address::Kind::kTcp) {
@@ -119,6 +150,9 @@ absl::StatusOr<UpPlan> MakeUpPlan(const UpOptions& options) {
   controller.arguments = {"--state", options.state, "--listen", plan.controller};
   if (!options.listen.empty()) {
     controller.arguments.insert(controller.arguments.end(), {"--listen", options.listen});
+  }
+  if (!options.config.empty()) {
+    controller.arguments.insert(controller.arguments.end(), {"--config", options.config});
   }
   plan.daemons.push_back(std::move(controller));
   ASSIGN_OR_RETURN(const std::string agent, SiblingProgram("muster-agent"));

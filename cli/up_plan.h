@@ -23,6 +23,8 @@ struct UpOptions {
   std::string state;  // absolute
   std::uint32_t nodes = 1;
   std::vector<std::string> topologies;  // empty: this machine; one: every node plays it
+  std::vector<std::string> features;    // empty: none; one list: every node has it
+  std::string config;                   // the controller's; empty: none
   std::string listen;                   // HOST:PORT; empty: the unix socket alone
 };
 

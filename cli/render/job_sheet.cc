@@ -144,6 +144,20 @@ void AddTimes(std::string& page, const JobView& job, Time now, const Style& styl
   AddLine(page, "limit", LimitText(job.time_limit));
 }
 
+// What else the job asked for: after what, where, when, with which licences.
+void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
+  const JobView& job = detail.job;
+  AddLine(page, "after", job.dependency);
+  AddLine(page, "features", detail.constraint);
+  AddLine(page, "nodes", Hostlist(detail.request.nodelist));
+  AddLine(page, "not on", Hostlist(detail.request.exclude));
+  AddLine(page, "licences", job.licenses);
+  AddLine(page, "begin", job.begin_time == kNoTime ? "" : MomentText(job.begin_time, style.zone));
+  AddLine(page, "deadline", job.deadline == kNoTime ? "" : MomentText(job.deadline, style.zone));
+  AddLine(page, "nice", job.nice == 0 ? "" : absl::StrCat(job.nice));
+  AddLine(page, "comment", job.comment);
+}
+
 void AddAttempt(std::string& page, const AttemptView& attempt, const Style& style) {
   absl::StrAppend(&page, "\n",
                   Painted(absl::StrCat("attempt ", attempt.number.value()), Paint::kBold, style),
@@ -210,6 +224,7 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   AddLine(page, "user",
           job.account.empty() ? job.user : absl::StrCat(job.user, ", account ", job.account));
   AddLine(page, "asked", RequestText(detail.request));
+  AddTerms(page, detail, style);
   if (!job.reason.kind.empty() && !IsEnded(job.state)) {
     AddLine(page, "waits",
             absl::StrCat(job.reason.kind, job.reason.text.empty() ? "" : ": ", job.reason.text));

@@ -1,7 +1,12 @@
 #include "cli/render/node_table.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/render/quantity.h"
 #include "cli/render/table.h"
 
@@ -23,21 +28,32 @@ Paint NodePaint(const std::string& state) {
 }
 
 std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const Style& style) {
-  Table table({{.title = "NAME", .right = false, .least = 0},
-               {.title = "STATE", .right = false, .least = 0},
-               {.title = "CPUS", .right = true, .least = 0},
-               {.title = "MEMORY", .right = true, .least = 0},
-               {.title = "GPUS", .right = true, .least = 0},
-               {.title = "BINDING", .right = false, .least = 0},
-               {.title = "REASON", .right = false, .least = 12}});
+  const bool featured = std::any_of(nodes.begin(), nodes.end(),
+                                    [](const NodeView& node) { return !node.features.empty(); });
+  std::vector<Column> columns = {{.title = "NAME", .right = false, .least = 0},
+                                 {.title = "STATE", .right = false, .least = 0},
+                                 {.title = "CPUS", .right = true, .least = 0},
+                                 {.title = "MEMORY", .right = true, .least = 0},
+                                 {.title = "GPUS", .right = true, .least = 0},
+                                 {.title = "BINDING", .right = false, .least = 0}};
+  if (featured) {
+    columns.push_back({.title = "FEATURES", .right = false, .least = 0});
+  }
+  columns.push_back({.title = "REASON", .right = false, .least = 12});
+  Table table(std::move(columns));
   for (const NodeView& node : nodes) {
-    table.Add({{.text = node.name},
-               {.text = node.state, .paint = NodePaint(node.state)},
-               {.text = absl::StrCat(node.cpus_taken, "/", node.cpus)},
-               {.text = BytesRatio(node.memory_taken, node.memory)},
-               {.text = node.gpus == 0 ? "-" : absl::StrCat(node.gpus_taken, "/", node.gpus)},
-               {.text = ShortBinding(node.binding)},
-               {.text = node.reason.empty() ? "-" : node.reason}});
+    std::vector<Cell> cells = {
+        {.text = node.name},
+        {.text = node.state, .paint = NodePaint(node.state)},
+        {.text = absl::StrCat(node.cpus_taken, "/", node.cpus)},
+        {.text = BytesRatio(node.memory_taken, node.memory)},
+        {.text = node.gpus == 0 ? "-" : absl::StrCat(node.gpus_taken, "/", node.gpus)},
+        {.text = ShortBinding(node.binding)}};
+    if (featured) {
+      cells.push_back({.text = node.features.empty() ? "-" : absl::StrJoin(node.features, ",")});
+    }
+    cells.push_back({.text = node.reason.empty() ? "-" : node.reason});
+    table.Add(std::move(cells));
   }
   return table.Print(style, header);
 }

@@ -114,7 +114,7 @@ TEST(CommandLine, HelpHasAPurposeAndExamples) {
     EXPECT_FALSE(verb.examples.empty());
   }
   EXPECT_THAT(Invoke({"submit", "--help"}).out, HasSubstr("never on this cluster"));
-  EXPECT_THAT(Invoke({"submit", "--help"}).out, testing::Not(HasSubstr("--dependency")));
+  EXPECT_THAT(Invoke({"submit", "--help"}).out, testing::Not(HasSubstr("--switches")));
 }
 
 TEST(Completion, OffersVerbsAndShownOptions) {
@@ -122,7 +122,7 @@ TEST(Completion, OffersVerbsAndShownOptions) {
   EXPECT_THAT(script, HasSubstr("compgen -W 'submit cancel'"));
   EXPECT_THAT(script, HasSubstr("cancel) words='--help --all --controller --state'"));
   EXPECT_THAT(script, HasSubstr(" --ntasks-per-node "));
-  EXPECT_THAT(script, testing::Not(HasSubstr("--dependency")));
+  EXPECT_THAT(script, testing::Not(HasSubstr("--switches")));
 }
 
 TEST(Up, TopologiesAreSplitOutsideParentheses) {

@@ -65,6 +65,23 @@ TEST(JobOptions, FillTheSpec) {
   EXPECT_EQ(request.spec.name, "Grüße");
 }
 
+TEST(JobOptions, TermsAreReadFromBoth) {
+  const JobRequest request =
+      Read({{"licenses", "ansys:2"}, {"no-requeue", ""}, {"exclude", "n9"}},
+           "#SBATCH -d afterok:1:2 -C a&b -w n[1-2] --requeue --deadline=now+1hour\n"
+           "#SBATCH --kill-on-invalid-dep=yes\n")
+          .value();
+  EXPECT_EQ(ToText(request.spec.dependency), "afterok:1,afterok:2");
+  EXPECT_EQ(ToText(request.spec.request.constraint), "a&b");
+  EXPECT_EQ(request.spec.request.nodelist, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ(request.spec.request.exclude, std::vector<std::string>{"n9"});
+  EXPECT_EQ(request.spec.licenses.front().count, 2U);
+  EXPECT_EQ(request.spec.requeue, Choice::kNo);
+  EXPECT_EQ(request.spec.kill_on_invalid_dep, Choice::kYes);
+  EXPECT_EQ(request.spec.deadline, kMoment.now + std::chrono::hours(1));
+  EXPECT_THAT(Error({{"kill-on-invalid-dep", "maybe"}}), StartsWith("--kill-on-invalid-dep: "));
+}
+
 TEST(JobOptions, TheCommandLineWinsOverDirectives) {
   const JobRequest request =
       Read({{"ntasks", "1"}}, "#SBATCH -n 4 -J first\n#MUSTER -J second -Hc2\n").value();
@@ -95,10 +112,11 @@ TEST(JobOptions, ErrorsSayWhere) {
 }
 
 TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
-  EXPECT_EQ(Error({{"dependency", "afterok:3"}}), "--dependency: not in this version");
-  EXPECT_EQ(Error({}, "#SBATCH -C gpu\n"), "job.sh:1: --constraint: not in this version");
+  EXPECT_EQ(Error({{"switches", "1"}}), "--switches: not in this version");
+  EXPECT_EQ(Error({}, "#SBATCH --hint=compute_bound\n"), "job.sh:1: --hint: not in this version");
   EXPECT_THAT(Error({{"partition", "debug"}}), StartsWith("--partition: \"debug\" does not exist"));
-  EXPECT_TRUE(Read({{"partition", "main"}, {"requeue", ""}, {"no-requeue", ""}}).ok());
+  EXPECT_TRUE(Read({{"partition", "main"}}).ok());
+  EXPECT_FALSE(Read({{"requeue", ""}, {"no-requeue", ""}}).ok());
 }
 
 TEST(JobOptions, NamesAreCheckedText) {
