@@ -40,7 +40,7 @@ std::vector<std::string> ReadCorpus(const char* directory) {
 // One change: a byte flipped, replaced, taken out or put in, or a piece of another input spliced
 // in.
 void Mutate(std::mt19937_64& random, const std::vector<std::string>& corpus, std::string* input) {
-  const std::string kTelling = "0123456789-:,%_[]=+KMGT \n\"'\\#";
+  const std::string kTelling = "0123456789-:,%_[]=+?&|!()*KMGT \n\"'\\#";
   const auto below = [&random](std::size_t limit) {
     return limit == 0 ? 0 : static_cast<std::size_t>(random() % limit);
   };
