@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kSecondInterrupt{1'000};
 constexpr milliseconds kWaitingPause{400};       // a job that starts at once is not told of
 constexpr milliseconds kJobEndPatience{10'000};  // for the controller's word after the step's end
-constexpr milliseconds kOutputPatience{2'000};   // for the step's output after the job's end
+constexpr milliseconds kOutputPatience{10'000};  // for the step's output after the job's end
 constexpr milliseconds kStepPatience{60'000};    // for a step's first node to appear
 constexpr int kSignalBase = 128;
 
@@ -132,10 +132,11 @@ void RunSession::JobEnded() {
   job_ended_ = true;
   if (finishing_) {
     Finish(JobCode());
-  } else if (!step_.AnyConnected()) {
-    Finish(JobCode());
+  } else if (!step_.AnyConnected() && job_.start_time == kNoTime) {
+    Finish(JobCode());  // it never ran: no output is on its way
   } else {
-    // The end may overtake the last output, which comes by another way.
+    // The end may overtake the last output, which comes by another way, and on a busy machine even
+    // the first.
     loop_.RunAfter(kOutputPatience, [this] { Finish(JobCode()); });
   }
 }

@@ -43,6 +43,12 @@ ResourceRequest OnNodes(std::uint32_t nodes) {
   return request;
 }
 
+Reason WhyNot(const std::vector<NodePicture>& nodes, const ResourceRequest& request) {
+  Snapshot snapshot;
+  snapshot.nodes = nodes;
+  return WhyNotNow(snapshot.nodes, Availability(snapshot), request);
+}
+
 TEST(FeatureMatch, ExpressionsAreEvaluatedAsWritten) {
   const FeatureExpression expression{{Has("a"), Has("b"), Has("c"), kNot, kOr, kAnd}};
   EXPECT_EQ(ToText(expression), "a&(b|!c)");
@@ -70,7 +76,7 @@ TEST(FeatureMatch, AJobStartsOnlyOnNodesThatMatch) {
   EXPECT_EQ(Placed(nodes, Asks(request)), "n3");
   request.exclude = {"n2", "n3"};
   EXPECT_EQ(Placed(nodes, Asks(request)), "");
-  EXPECT_EQ(ToSentence(WhyNotNow(nodes, Asks(request))),
+  EXPECT_EQ(ToSentence(WhyNot(nodes, Asks(request))),
             "never on this cluster: 3 nodes: 1 without the features gpu, 2 excluded");
 }
 
@@ -91,7 +97,7 @@ TEST(FeatureMatch, ListedNodesAreUsedAndOthersOnlyWhenMoreAreNeeded) {
   request = ResourceRequest();
   request.nodelist = {"n3", "x9"};
   EXPECT_EQ(Placed(nodes, Asks(request)), "");
-  EXPECT_EQ(ToSentence(WhyNotNow(nodes, Asks(request))),
+  EXPECT_EQ(ToSentence(WhyNot(nodes, Asks(request))),
             "never on this cluster: 3 nodes: 2 not in the node list, cannot use x9 of its node "
             "list");
 }
@@ -107,7 +113,7 @@ TEST(FeatureMatch, CountsAreMetTogether) {
   request = ResourceRequest();
   request.constraint.counts = {{{{Has("b")}}, 3}};
   EXPECT_EQ(Placed(nodes, Asks(request)), "");
-  EXPECT_EQ(ToSentence(WhyNotNow(nodes, Asks(request))),
+  EXPECT_EQ(ToSentence(WhyNot(nodes, Asks(request))),
             "never on this cluster: 5 nodes: needs 3 nodes with b, 2 would do");
 }
 
