@@ -1,0 +1,111 @@
+// muster simulate and muster trace, as a user sees them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/progress_bar.h"
+#include "tests/unit/cli/program.h"
+
+namespace muster {
+namespace {
+
+using testing::HasSubstr;
+
+class Simulate : public testing::Test {
+ protected:
+  std::string Trace(const std::string& text) {
+    const std::string path = directory_ / "log.swf";
+    std::ofstream(path, std::ios::trunc) << text;
+    return path;
+  }
+
+  TempDirectory directory_;
+  const std::string two_jobs_ =
+      "; MaxProcs: 4\n"
+      "1 0 -1 10 3 -1 -1 3 20 -1 1 1 1 1 1 1 -1 -1\n"
+      "2 5 -1 10 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n";
+};
+
+TEST_F(Simulate, WritesTheTableAndTheSummaryAndAuditsThem) {
+  const std::string table = directory_ / "jobs.csv";
+  const std::string summary = directory_ / "sum.json";
+  const ProgramEnd again = RunMuster({"simulate", "--trace", Trace(two_jobs_), "--jobs-csv", table,
+                                      "--summary-json", summary, "--audit", "--json"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(again.out, ReadFile(summary).value());
+  const nlohmann::json document = nlohmann::json::parse(again.out);
+  EXPECT_EQ(document["complete"], true);
+  EXPECT_EQ(document["max_waiting_time"], 5);
+  EXPECT_EQ(document["makespan"], 20);
+  EXPECT_EQ(document["audit"]["legal"], true);
+  EXPECT_THAT(ReadFile(table).value(),
+              HasSubstr("\n2,5,4,20,1,10,10,20,5,15,1.5,0-3,0,,head,20\n"));
+  EXPECT_EQ(RunMuster({"simulate", "--trace", Trace(two_jobs_), "--check", table}).code, 0);
+}
+
+TEST_F(Simulate, ADifferentScheduleIsARefusal) {
+  const std::string other = directory_ / "other.csv";
+  std::ofstream(other) << "job_id,starting_time\n1,0\n2,11\n";
+  const ProgramEnd end = RunMuster({"simulate", "--trace", Trace(two_jobs_), "--check", other});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.out, HasSubstr("job 2 starts at 10, there at 11"));
+}
+
+TEST_F(Simulate, SaysInOneLineWhatIsWrong) {
+  EXPECT_EQ(RunMuster({"simulate"}).err,
+            "muster simulate: --trace: name the workload: --trace FILE\n");
+  const ProgramEnd policy = RunMuster({"simulate", "--trace", "x", "--policy", "best"});
+  EXPECT_EQ(policy.code, 2);
+  EXPECT_THAT(policy.err, HasSubstr("--policy: \"best\" is not a policy: one of fcfs, easy"));
+  const ProgramEnd empty = RunMuster({"simulate", "--trace", Trace("")});
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_THAT(empty.err, HasSubstr("the trace is empty"));
+  const ProgramEnd unsized =
+      RunMuster({"simulate", "--trace", Trace("; MaxNodes: 9\n" + two_jobs_.substr(14))});
+  EXPECT_EQ(unsized.code, 1);
+  EXPECT_THAT(unsized.err, HasSubstr("(MaxNodes is 9): say how many with --flat P"));
+}
+
+TEST_F(Simulate, AFailureLeavesNoTable) {
+  const std::string table = directory_ / "jobs.csv";
+  const ProgramEnd end =
+      RunMuster({"simulate", "--trace", Trace(two_jobs_ + "broken\n"), "--jobs-csv", table});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("log.swf:4: "));
+  EXPECT_FALSE(ReadFile(table).ok());
+}
+
+TEST_F(Simulate, ALogOutOfOrderIsSimulatedInOrder) {
+  const std::string header = "; MaxProcs: 4\n";
+  const std::string lines = two_jobs_.substr(header.size());
+  const std::size_t second = lines.find('\n') + 1;
+  const ProgramEnd sorted = RunMuster({"simulate", "--json", "--trace", Trace(two_jobs_)});
+  const ProgramEnd unsorted =
+      RunMuster({"simulate", "--json", "--trace",
+                 Trace(header + lines.substr(second) + lines.substr(0, second))});
+  EXPECT_EQ(nlohmann::json::parse(unsorted.out)["mean_waiting_time"],
+            nlohmann::json::parse(sorted.out)["mean_waiting_time"]);
+}
+
+TEST_F(Simulate, TraceInfoDescribesALog) {
+  const ProgramEnd end = RunMuster({"trace", "info", "--json", Trace(two_jobs_)});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const nlohmann::json document = nlohmann::json::parse(end.out);
+  EXPECT_EQ(document["jobs"], 2);
+  EXPECT_EQ(document["header"]["max_procs"], 4);
+  EXPECT_EQ(document["mean_share_of_requested_time"], 0.5);
+  EXPECT_EQ(document["weeks"][0]["jobs"], 2);
+}
+
+TEST(ProgressLine, SaysHowFarAndHowFast) {
+  EXPECT_EQ(ProgressLine("simulate", "jobs", 0.5, 400'000, 2),
+            "simulate  [##########..........]  50 %, 400000 jobs, 200000 jobs/s, 2 s left");
+  EXPECT_EQ(ProgressLine("simulate", "jobs", -1, 400'000, 2),
+            "simulate  400000 jobs, 200000 jobs/s");
+}
+
+}  // namespace
+}  // namespace muster
