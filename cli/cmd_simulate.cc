@@ -84,7 +84,7 @@ class RowTaker final : public FlatObserver {
 
  private:
   absl::Status Flush() {
-    const absl::Status status = table_->Append(pending_);
+    absl::Status status = table_->Append(pending_);
     pending_.clear();
     return status;
   }
