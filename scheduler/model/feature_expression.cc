@@ -73,9 +73,12 @@ std::string ToText(const Constraint& constraint) {
     absl::StrAppend(&counts, counts.empty() ? "" : "&", plain ? text : absl::StrCat("(", text, ")"),
                     "*", count.nodes);
   }
+  if (constraint.every.postfix.empty()) {
+    return absl::StrCat("[", counts, "]");
+  }
   const std::string every = ToText(constraint.every);
-  return every.empty() ? absl::StrCat("[", counts, "]")
-                       : absl::StrCat("(", every, ")&[", counts, "]");
+  const bool loose = constraint.every.postfix.back().op == FeatureOp::kOr;
+  return absl::StrCat(loose ? absl::StrCat("(", every, ")") : every, "&[", counts, "]");
 }
 
 }  // namespace muster

@@ -81,7 +81,7 @@ TEST(ParseConstraint, BindsNotBeforeAndBeforeOr) {
 TEST(ParseConstraint, TakesCounts) {
   EXPECT_EQ(Features("a*2"), "[a*2]");
   EXPECT_EQ(Features("[a*2&b*4]"), "[a*2&b*4]");
-  EXPECT_EQ(Features("ib&[a*2&(b|c)*4]"), "(ib)&[a*2&(b|c)*4]");
+  EXPECT_EQ(Features("ib&[a*2&(b|c)*4]"), "ib&[a*2&(b|c)*4]");
   const Constraint constraint = *ParseConstraint("ib&[a*2&b*4]");
   EXPECT_EQ(constraint.counts.size(), 2U);
   EXPECT_EQ(constraint.counts[1].nodes, 4U);

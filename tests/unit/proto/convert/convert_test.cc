@@ -97,6 +97,7 @@ TEST(ConvertTest, EveryValueComesBackAsItWas) {
   ExpectRoundTrip<JournalEntry, wire::JournalEntry>();
   ExpectRoundTrip<JobDetail, wire::JobDetail>();
   ExpectRoundTrip<NodeView, wire::NodeView>();
+  ExpectRoundTrip<JobUpdate, wire::JobUpdate>();
 }
 
 template <std::size_t... I>

@@ -265,8 +265,14 @@ void History::CancelOrHold() {
   const User by = Chance(10) ? User{1001, 1001, "bob"} : Ada();
   const std::optional<std::uint32_t> element =
       Chance(20) ? std::optional<std::uint32_t>(Number(0, 4)) : std::nullopt;
-  if (Chance(50)) {
+  if (Chance(40)) {
     Take(CancelJob{AnyJob(), element, by});
+  } else if (Chance(30)) {
+    Take(RequeueJob{AnyJob(), element, by});
+  } else if (Chance(30)) {
+    JobUpdate changes;
+    changes.nice = static_cast<std::int32_t>(Number(0, 3));
+    Take(UpdateJob{AnyJob(), element, changes, {}, by});
   } else {
     Take(HoldJob{AnyJob(), element, Chance(40), by});
   }
