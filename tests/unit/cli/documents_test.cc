@@ -60,8 +60,8 @@ TEST(Documents, AnEmptyListIsStillADocument) {
 TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   const Json job = Json::parse(DetailsDocument({samples::EndedDetail()}))["jobs"][0];
   std::vector<std::string> keys = kJobKeys;
-  keys.insert(keys.end(),
-              {"request", "work_dir", "stdout_path", "stderr_path", "command", "attempts"});
+  keys.insert(keys.end(), {"request", "work_dir", "stdout_path", "stderr_path", "command",
+                           "attempts", "constraint"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);
@@ -98,7 +98,7 @@ TEST(Documents, ANodeCarriesItsMachineOnlyWhenAsked) {
   EXPECT_EQ(Keys(plain),
             (std::vector<std::string>{"id", "name", "hostname", "state", "reason", "cores", "cpus",
                                       "cpus_taken", "memory", "memory_taken", "gpus", "gpus_taken",
-                                      "binding", "holders"}));
+                                      "binding", "holders", "features", "weight"}));
   const Json full = Json::parse(NodesDocument({node}, true))["nodes"][0];
   EXPECT_EQ(full["machine"]["cores"].size(), 4U);
   EXPECT_EQ(full["machine"]["cores"][0]["cpus"], "0,4");
