@@ -84,8 +84,9 @@ FreeAmounts FreeNow(const NodePicture& node, const NodeCapacity& capacity) {
   FreeAmounts free = capacity.all;
   const std::uint32_t taken = node.taken.cpus.Count();
   if (taken > 0) {
-    free.cores =
-        capacity.uniform ? free.cores - taken / capacity.threads_per_core : FreeCores(node);
+    free.cores = capacity.uniform
+                     ? free.cores - std::min(free.cores, taken / capacity.threads_per_core)
+                     : FreeCores(node);
   }
   free.memory -= std::min(node.taken.memory, free.memory);
   for (std::size_t i = 0; i < node.taken.gpus.size() && i < node.machine->gpus.size(); ++i) {
@@ -108,6 +109,9 @@ NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, T
     amounts.memory = holding.memory;
     timeline.Release(ends, amounts, capacity.all);
     for (const std::uint32_t gpu : holding.gpus) {
+      if (gpu >= node.machine->gpus.size()) {
+        continue;  // the machine came back smaller
+      }
       gpus[gpu] = std::max(gpus[gpu], ends);
     }
   }

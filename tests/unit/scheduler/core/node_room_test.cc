@@ -12,8 +12,7 @@ namespace {
 using testing::MakeNode;
 using testing::Tasks;
 
-std::uint32_t RoomOn(const NodePicture& node, const ResourceRequest& request,
-                     std::uint32_t limit) {
+std::uint32_t RoomOn(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit) {
   const NodeCapacity capacity = CapacityOf(*node.machine);
   return RoomFor(FreeNow(node, capacity), capacity, ScaleOf(capacity, request), limit);
 }
@@ -30,6 +29,17 @@ TEST(NodeRoom, AMachineWithTwoModelsCountsThemApart) {
   EXPECT_EQ(RoomOn(node, request, 4), 3U);
   request.gpus_per_task = {"", 1};
   EXPECT_EQ(RoomOn(node, request, 4), 4U);
+}
+
+TEST(NodeRoom, AMachineThatCameBackSmallerHasNothingFreeAndNeverMoreThanItHas) {
+  NodePicture node = MakeNode(1, {.cores = 2, .gpus = 1});
+  node.taken.cpus = testing::Cpus("0-7");
+  node.holdings = {Holding{JobId(1), testing::At(100), 8, kGibibyte, {0, 3}}};
+  const NodeCapacity capacity = CapacityOf(*node.machine);
+  EXPECT_EQ(FreeNow(node, capacity).cores, 0U);
+  const NodeTimeline timeline = TimelineOf(node, capacity, testing::At(0));
+  EXPECT_EQ(timeline.Least(testing::At(100), testing::At(101)).cores, 2U);
+  EXPECT_EQ(timeline.Least(testing::At(100), testing::At(101)).gpus[0], 1U);
 }
 
 // The counting twin never disagrees with the one that places.

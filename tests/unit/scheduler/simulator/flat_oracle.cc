@@ -131,8 +131,11 @@ class Oracle {
                                         18000, 36000, 72000, 180000, 360000};
     bool any = false;
     for (Entry& entry : entries_) {
+      if (entry.state != State::kRunning) {
+        continue;
+      }
       const std::int64_t limit = entry.start + entry.job.requested;
-      while (entry.state == State::kRunning && entry.planned_end <= now && limit > now) {
+      while (entry.planned_end <= now && limit > now) {
         entry.planned_end = std::min(
             entry.planned_end + more[std::min<std::size_t>(entry.corrections++, 10)], limit);
         any = true;
