@@ -88,7 +88,7 @@ namespace {
 absl::Status ReadBackfill(ConfigFile& file, PolicyConfig& policy) {
   std::string name = Name(policy.backfill);
   RETURN_IF_ERROR(file.ReadString("policy.backfill", &name));
-  const std::optional<Backfill> backfill = ParseBackfill(name);
+  const std::optional<Backfill> backfill = BackfillNamed(name);
   if (!backfill.has_value()) {
     return file.ErrorAt("policy.backfill",
                         absl::StrCat("\"", name, "\" is not none, easy, conservative or hybrid"));

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "scheduler/core/backfill.h"
+
 namespace muster {
 
 // In which order the queue stands. All but the first are smallest score first, ties to the earlier
@@ -22,13 +24,6 @@ enum class FlatOrder : std::uint8_t {
   kF4 = 7,
 };
 
-// What happens behind a head that does not fit.
-enum class Backfill : std::uint8_t {
-  kNone = 0,          // all wait
-  kEasy = 1,          // whoever does not delay the head may start (Lifka, JSSPP 1995)
-  kConservative = 2,  // whoever delays nobody before it (Mu'alem and Feitelson, TPDS 2001)
-};
-
 enum class CandidateOrder : std::uint8_t {
   kQueue = 0,
   kShortestFirst = 1,  // by estimate, ties to the earlier arrival (Tsafrir et al., TPDS 2007)
@@ -36,7 +31,7 @@ enum class CandidateOrder : std::uint8_t {
 
 struct FlatPolicy {
   FlatOrder order = FlatOrder::kArrival;
-  Backfill backfill = Backfill::kEasy;  // kConservative only with kArrival
+  Backfill backfill = Backfill::kEasy;  // kConservative only with kArrival; never kHybrid
   CandidateOrder candidates = CandidateOrder::kQueue;
   // Estimates may be shorter than jobs run, and are then corrected (core/run_time_prediction.h).
   bool estimates_fall_short = false;

@@ -4,27 +4,16 @@
 //
 // Thread promise: plain value. Invariants: durations are not negative.
 
-#include <array>
 #include <chrono>
 #include <cstdint>
-#include <optional>
-#include <string_view>
-#include <utility>
 #include <vector>
 
+#include "scheduler/core/backfill.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/license.h"
 #include "scheduler/model/time.h"
 
 namespace muster {
-
-// Which waiting jobs may overtake one that waits for resources.
-enum class Backfill : std::uint8_t {
-  kNone = 0,          // none do
-  kEasy = 1,          // those that do not delay the first (Lifka, JSSPP 1995)
-  kConservative = 2,  // those that delay nobody (Mu'alem and Feitelson, TPDS 12(6), 2001)
-  kHybrid = 3,        // those that do not delay the first `reservations`
-};
 
 struct PolicyConfig {
   Backfill backfill = Backfill::kHybrid;
@@ -52,25 +41,6 @@ struct PolicyConfig {
                       Field{"licenses", &PolicyConfig::licenses}};
   }
 };
-
-inline constexpr std::array<std::pair<Backfill, const char*>, 4> kBackfillNames = {
-    {{Backfill::kNone, "none"},
-     {Backfill::kEasy, "easy"},
-     {Backfill::kConservative, "conservative"},
-     {Backfill::kHybrid, "hybrid"}}};
-
-constexpr const char* Name(Backfill backfill) {
-  return kBackfillNames[static_cast<std::size_t>(backfill)].second;
-}
-
-constexpr std::optional<Backfill> ParseBackfill(std::string_view name) {
-  for (const auto& [backfill, its_name] : kBackfillNames) {
-    if (name == its_name) {
-      return backfill;
-    }
-  }
-  return std::nullopt;
-}
 
 // How many blocked jobs are kept a place in the future.
 constexpr std::uint32_t ReservationsOf(const PolicyConfig& config) {

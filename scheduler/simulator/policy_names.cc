@@ -11,7 +11,8 @@ namespace {
 // The names of an enumeration, in the order of its values.
 constexpr std::array<const char*, 8> kOrders = {"arrival", "sjf", "wfp3", "unicep",
                                                 "f1",      "f2",  "f3",   "f4"};
-constexpr std::array<const char*, 3> kBackfills = {"none", "easy", "conservative"};
+constexpr std::array<const char*, 3> kBackfills = {
+    Name(Backfill::kNone), Name(Backfill::kEasy), Name(Backfill::kConservative)};
 constexpr std::array<const char*, 2> kCandidates = {"queue", "shortest"};
 constexpr std::array<const char*, 4> kEstimates = {"requested", "exact", "x2", "user-last-2"};
 constexpr std::array<const char*, 2> kInstants = {"ends-first", "submit-first"};
@@ -78,9 +79,6 @@ absl::StatusOr<RecordFilter> ParseRecordFilter(const std::string& name) {
 
 const char* Name(FlatOrder order) {
   return kOrders[static_cast<std::size_t>(order)];
-}
-const char* Name(Backfill backfill) {
-  return kBackfills[static_cast<std::size_t>(backfill)];
 }
 const char* Name(CandidateOrder order) {
   return kCandidates[static_cast<std::size_t>(order)];

@@ -25,7 +25,6 @@ absl::StatusOr<InstantOrder> ParseInstantOrder(const std::string& name);
 absl::StatusOr<RecordFilter> ParseRecordFilter(const std::string& name);
 
 const char* Name(FlatOrder order);  // "arrival", "sjf", …
-const char* Name(Backfill backfill);
 const char* Name(CandidateOrder order);
 const char* Name(Estimates estimates);
 const char* Name(InstantOrder instant);
