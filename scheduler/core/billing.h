@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "scheduler/model/decayed_usage.h"
-#include "scheduler/model/tres.h"
+#include "scheduler/model/tres_weight.h"
 
 namespace muster {
 

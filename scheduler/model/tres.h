@@ -1,45 +1,52 @@
 #pragma once
 
-// Trackable resources (Slurm's TRES): how much of what a job holds, and what each of it weighs.
+// Trackable resources (Slurm's TRES): named amounts that limits are written in.
 //
-// Names are Slurm's, in lower case but for what follows a slash: cpu, mem, node, energy, billing,
-// gres/gpu, gres/gpu:a100, license/matlab, bb/NAME, fs/disk. Thread promise: plain values.
-// Invariants: (1) memory is in bytes, whatever unit a weight is for; (2) a weight is in millionths,
-// for 2^unit_bits of the resource.
+// The text form is Slurm's: "cpu=10,mem=4G,node=2,gres/gpu=2,gres/gpu:a100=1". Thread promise:
+// plain values and pure functions. Invariants of a list that ParseTres or MergeTres made: (1)
+// sorted by kind, then type; each pair once; (2) only kGpu has a type, in lower case.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "scheduler/model/fields.h"
 
 namespace muster {
 
-struct TresAmount {
-  std::string tres;
-  std::uint64_t amount = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"tres", &TresAmount::tres}, Field{"amount", &TresAmount::amount}};
-  }
-  friend bool operator==(const TresAmount&, const TresAmount&) = default;
+enum class TresKind : std::uint8_t {
+  kCpu = 0,     // hardware threads
+  kMemory = 1,  // bytes
+  kNode = 2,    // nodes held, counted once for each job on them
+  kGpu = 3,     // GPUs; `type` is part of the model's name, empty for any
 };
 
-struct TresWeight {
-  std::string tres;
-  std::uint64_t weight = 0;     // millionths
-  std::uint32_t unit_bits = 0;  // 0: for each one; 30: for each GiB
+struct Tres {
+  TresKind kind = TresKind::kCpu;
+  std::string type;
+  std::uint64_t count = 0;
   static constexpr auto Fields() {
-    return std::tuple{Field{"tres", &TresWeight::tres}, Field{"weight", &TresWeight::weight},
-                      Field{"unit_bits", &TresWeight::unit_bits}};
+    return std::tuple{Field{"kind", &Tres::kind}, Field{"type", &Tres::type},
+                      Field{"count", &Tres::count}};
   }
-  friend bool operator==(const TresWeight&, const TresWeight&) = default;
+  friend bool operator==(const Tres&, const Tres&) = default;
 };
 
-// How weighted resources become one number (Slurm's PriorityFlags).
-enum class BillingRule : std::uint8_t {
-  kSum = 0,
-  kMaxTres = 1,      // MAX_TRES: the largest of those on a node, and the sum of all others
-  kMaxTresGres = 2,  // MAX_TRES_GRES: the same, but the GRES are added
-};
+using TresList = std::vector<Tres>;
+
+// "cpu", "mem", "node", "gres/gpu", "gres/gpu:a100".
+std::string TresName(const Tres& tres);
+// The amount alone: "10", "4G".
+std::string TresAmountText(TresKind kind, std::uint64_t count);
+// What ParseTres reads back.
+std::string TresText(const TresList& list);
+
+// Memory without a suffix is MiB; suffixes B, K, M, G, T. InvalidArgument is one line.
+absl::StatusOr<TresList> ParseTres(const std::string& text);
+// Takes the amounts of `text` into `list`: those named are replaced, "cpu=-1" removes one, and an
+// empty text removes all (Slurm's rule for changing limits).
+absl::Status MergeTres(const std::string& text, TresList* list);
 
 }  // namespace muster

@@ -7,7 +7,7 @@
 #include "scheduler/model/fingerprint.h"
 #include "scheduler/model/priority.h"
 #include "scheduler/model/share_standing.h"
-#include "scheduler/model/tres.h"
+#include "scheduler/model/tres_weight.h"
 
 namespace muster {
 namespace {
