@@ -179,6 +179,11 @@ void Controller::Finish() {
   for (const NodeId id : group_.nodes) {
     group_.batch.nodes.push_back(*state_.FindNode(id));
   }
+  for (const UsageKey& key : group_.spent) {
+    if (std::optional<Spent> spent = state_.policy().SpentOf(key)) {
+      group_.batch.spent.push_back(*std::move(spent));
+    }
+  }
   Group group = std::exchange(group_, Group());
   commits_->Push(std::move(group.batch),
                  [this, after = std::move(group.after)](const absl::Status& status) {
@@ -224,6 +229,9 @@ void Controller::Apply(const std::vector<Event>& events) {
 // The accounting of a job that is about to leave the state.
 void Controller::NoteEnd(const JobEnded& end) {
   const Job& job = *state_.FindJob(end.job);
+  for (UsageKey& key : state_.policy().BudgetsOf(job)) {
+    group_.spent.insert(std::move(key));
+  }
   EndedJob ended{job.id, job.submission, JobDetail()};
   ended.detail.job = ViewOf(job, end);
   ended.detail.request = job.spec->request;

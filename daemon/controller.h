@@ -104,6 +104,7 @@ class Controller {
     Batch batch;
     std::set<JobId> jobs;
     std::set<NodeId> nodes;
+    std::set<UsageKey> spent;  // budgets that ended jobs were charged to
     std::vector<Reply> after;
   };
 

@@ -52,6 +52,7 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
                               launch.attempt,   state.epoch(), launch.node,    now + kOrderLife,
                               attempt->started, *job.spec,     Program(),      attempt->allocation};
             order.spec.time_limit = LimitFrom(order.spec, order.started);
+            order.spec.partition = attempt->partition;  // the one of several that it runs in
             return PreparedOrder{launch.node, std::move(order),
                                  Find(KeyOf(job.submission, StepId()))};
           },

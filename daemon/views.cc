@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/usage_keys.h"
 
 namespace muster {
 namespace {
@@ -167,6 +168,10 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   view.name = spec.name;
   view.user = spec.user.name;
   view.account = spec.account;
+  view.partition =
+      EffectivePartition(job.attempt.has_value() ? job.attempt->partition : spec.partition);
+  view.qos = EffectiveQos(spec.qos);
+  view.reservation = spec.reservation;
   view.state = Name(job.state);
   view.tasks = spec.request.tasks;
   view.cpus = spec.request.tasks * spec.request.cpus_per_task;

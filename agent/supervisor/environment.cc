@@ -175,7 +175,13 @@ void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   variables->SetTwins("JOB_NAME", launch.spec.name);
   variables->SetTwins("JOB_USER", launch.spec.user.name);
   variables->SetTwins("JOB_UID", launch.spec.user.uid);
-  variables->SetTwins("JOB_PARTITION", std::string("main"));
+  const std::string& partition = launch.spec.partition;
+  variables->SetTwins("JOB_PARTITION", partition.empty() ? std::string("main") : partition);
+  const std::string& qos = launch.spec.qos;
+  variables->SetTwins("JOB_QOS", qos.empty() ? std::string("normal") : qos);
+  if (!launch.spec.reservation.empty()) {
+    variables->SetTwins("JOB_RESERVATION", launch.spec.reservation);
+  }
   variables->SetTwins("CLUSTER_NAME", launch.cluster);
   variables->SetTwins("RESTART_COUNT", launch.attempt.value() - 1);
   variables->SetTwins("JOB_START_TIME", Seconds(launch.started));

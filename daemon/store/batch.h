@@ -15,6 +15,7 @@
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node.h"
+#include "scheduler/model/policy_usage.h"
 #include "scheduler/model/view.h"
 
 namespace muster {
@@ -37,7 +38,8 @@ struct Batch {
   std::vector<Job> jobs;  // changed and not ended
   std::vector<EndedJob> ended;
   std::vector<EndedAttempt> attempts;
-  std::vector<Node> nodes;  // changed
+  std::vector<Node> nodes;   // changed
+  std::vector<Spent> spent;  // changed
 
   [[nodiscard]] bool empty() const { return entries.empty(); }
 };

@@ -152,6 +152,14 @@ absl::StatusOr<StepStarted> JobStore::ReadStep(JobId job, AttemptNumber attempt,
   return ReadStepRow(*reader_, job, attempt, step);
 }
 
+absl::StatusOr<std::vector<PolicyChanged>> JobStore::ReadPolicyHistory(std::uint32_t limit) {
+  absl::MutexLock hold(&mutex_);
+  std::vector<PolicyChanged> changes;
+  RETURN_IF_ERROR(ReadPolicyRows(*reader_, limit,
+                                 [&](const PolicyChanged& change) { changes.push_back(change); }));
+  return changes;
+}
+
 absl::StatusOr<std::optional<JobId>> JobStore::FindToken(const std::string& token) {
   absl::MutexLock hold(&mutex_);
   Statement row(*reader_, "SELECT first FROM submissions WHERE token = ? AND token <> ''");

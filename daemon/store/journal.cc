@@ -15,6 +15,8 @@ JournalColumns AboutNode(const char* kind, Time time) {
   return {kind, std::nullopt, time};
 }
 
+constexpr const char* kPolicyChanged = "policy_changed";
+
 struct DescribeEvent {
   JournalColumns operator()(const EpochBegan& e) const { return AboutNode("epoch_began", e.time); }
   JournalColumns operator()(const JobSubmitted& e) const {
@@ -50,6 +52,9 @@ struct DescribeEvent {
   }
   JournalColumns operator()(const JobUpdated& e) const {
     return About("job_updated", e.job, e.time);
+  }
+  JournalColumns operator()(const PolicyChanged& e) const {
+    return AboutNode(kPolicyChanged, e.time);
   }
 };
 
@@ -104,6 +109,27 @@ absl::Status ReadJournalRows(Database& database, Version from,
     }
     if (!visit(entry)) {
       return absl::OkStatus();
+    }
+  }
+}
+
+absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,
+                            const std::function<void(const PolicyChanged&)>& visit) {
+  // The words of the partial index, so that it is used.
+  Statement rows(database,
+                 "SELECT version, payload FROM journal WHERE kind = 'policy_changed' "
+                 "ORDER BY version DESC LIMIT ?");
+  rows.Start(limit);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return absl::OkStatus();
+    }
+    JournalEntry entry;
+    const std::string where = Where(database, "journal entry", rows.Unsigned(0));
+    RETURN_IF_ERROR(Decode<wire::JournalEntry>(rows.Bytes(1), where, &entry));
+    if (const auto* changed = std::get_if<PolicyChanged>(&entry.event)) {
+      visit(*changed);
     }
   }
 }

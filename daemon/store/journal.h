@@ -32,6 +32,10 @@ std::optional<std::int64_t> TimeColumn(Time time);
 absl::Status ReadJournalRows(Database& database, Version from,
                              const std::function<bool(const JournalEntry&)>& visit);
 
+// Calls visit(event) for the changes of policy, the newest first, at most `limit`.
+absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,
+                            const std::function<void(const PolicyChanged&)>& visit);
+
 // The program of a submission. NotFound when there is no such submission.
 absl::StatusOr<Program> ReadProgramRow(Database& database, JobId submission);
 

@@ -118,7 +118,18 @@ CREATE TABLE meta (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array<Migration, 1> kMigrations = {{{1, kVersion1}}};
+// Policy: one row for each object (its last change) and for what was spent of a budget.
+constexpr const char* kVersion2 = R"sql(
+CREATE TABLE policy (
+  kind    TEXT NOT NULL,
+  name    TEXT NOT NULL,
+  payload BLOB NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX journal_policy ON journal (version) WHERE kind = 'policy_changed';
+)sql";
+
+constexpr std::array<Migration, 2> kMigrations = {{{1, kVersion1}, {2, kVersion2}}};
 
 absl::Status Take(Database& database, const Migration& migration) {
   Transaction transaction(database);

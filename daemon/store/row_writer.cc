@@ -14,6 +14,32 @@
 namespace muster {
 namespace {
 
+constexpr const char* kSpentKind = "spent";
+
+std::string SpentName(UsageScope scope, const std::string& name, const std::string& user) {
+  return absl::StrCat(static_cast<int>(scope), ":", name, "/", user);
+}
+
+// The row of what was spent of the object's budgets.
+std::string SpentName(const PolicyObject& object) {
+  if (const auto* association = std::get_if<AssociationRules>(&object)) {
+    return SpentName(UsageScope::kAssociation, association->account, association->user);
+  }
+  return SpentName(KindOf(object) == PolicyKind::kQos ? UsageScope::kQos : UsageScope::kAccount,
+                   NameOf(object), "");
+}
+
+bool HasBudgetOf(const PolicyObject& object) {
+  return std::visit(
+      [](const auto& held) {
+        if constexpr (requires { held.limits; }) {
+          return HasBudget(held.limits);
+        }
+        return false;
+      },
+      object);
+}
+
 // True when the submission alone says all there is to say of the job.
 bool IsAsSubmitted(const Job& job) {
   return job.spec != nullptr && job.state == JobState::kPending && !job.attempt.has_value() &&
@@ -74,6 +100,9 @@ absl::Status RowWriter::Write(const Batch& batch) {
   for (const Node& node : batch.nodes) {
     RETURN_IF_ERROR(WriteNode(node));
   }
+  for (const Spent& spent : batch.spent) {
+    RETURN_IF_ERROR(WriteSpent(spent));
+  }
   return absl::OkStatus();
 }
 
@@ -91,6 +120,9 @@ absl::Status RowWriter::WriteEntry(const JournalEntry& entry) {
 absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
   if (const auto* began = std::get_if<EpochBegan>(&event)) {
     return put_meta_.Run("epoch", began->epoch.value());
+  }
+  if (const auto* policy = std::get_if<PolicyChanged>(&event)) {
+    return WritePolicy(*policy);
   }
   if (const auto* unknown = std::get_if<AttemptQuarantined>(&event)) {
     return raise_meta_.Run("next_job", unknown->attempt.job.Next().value());
@@ -174,6 +206,25 @@ absl::Status RowWriter::WriteAttempt(const EndedAttempt& ended) {
 absl::Status RowWriter::WriteNode(const Node& node) {
   Encode<wire::Node>(node, &payload_);
   return put_node_.Run(node.id.value(), node.name, Blob{payload_});
+}
+
+absl::Status RowWriter::WritePolicy(const PolicyChanged& event) {
+  const char* kind = Name(KindOf(event.object));
+  const std::string name = NameOf(event.object);
+  if (event.deleted || event.spent_reset || !HasBudgetOf(event.object)) {
+    RETURN_IF_ERROR(delete_policy_.Run(kSpentKind, SpentName(event.object)));
+  }
+  if (event.deleted) {
+    return delete_policy_.Run(kind, name);
+  }
+  Encode<wire::PolicyChanged>(event, &payload_);
+  return put_policy_.Run(kind, name, Blob{payload_});
+}
+
+absl::Status RowWriter::WriteSpent(const Spent& spent) {
+  Encode<wire::Spent>(spent, &payload_);
+  return put_policy_.Run(kSpentKind, SpentName(spent.scope, spent.name, spent.user),
+                         Blob{payload_});
 }
 
 }  // namespace muster

@@ -30,6 +30,8 @@ class RowWriter {
   absl::Status WriteEnded(const EndedJob& ended);
   absl::Status WriteAttempt(const EndedAttempt& ended);
   absl::Status WriteNode(const Node& node);
+  absl::Status WritePolicy(const PolicyChanged& event);
+  absl::Status WriteSpent(const Spent& spent);
 
   Database& database_;
   std::string payload_;  // reused, to save an allocation a row
@@ -65,6 +67,10 @@ class RowWriter {
   Statement put_node_{database_,
                       "INSERT INTO nodes VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
                       "name = excluded.name, payload = excluded.payload"};
+  Statement put_policy_{database_,
+                        "INSERT INTO policy VALUES (?, ?, ?) "
+                        "ON CONFLICT (kind, name) DO UPDATE SET payload = excluded.payload"};
+  Statement delete_policy_{database_, "DELETE FROM policy WHERE kind = ? AND name = ?"};
   Statement put_meta_{database_,
                       "INSERT INTO meta VALUES (?, ?) "
                       "ON CONFLICT (key) DO UPDATE SET value = excluded.value"};

@@ -162,6 +162,27 @@ absl::StatusOr<std::vector<Node>> ReadNodes(Database& database) {
   }
 }
 
+absl::Status ReadPolicy(Database& database, StateImage* image) {
+  Statement rows(database, "SELECT kind, name, payload FROM policy ORDER BY kind, name");
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return absl::OkStatus();
+    }
+    const std::string where = absl::StrCat(database.path(), ": ", std::string(rows.Text(0)), " ",
+                                           std::string(rows.Text(1)));
+    if (rows.Text(0) == "spent") {
+      Spent spent;
+      RETURN_IF_ERROR(Decode<wire::Spent>(rows.Bytes(2), where, &spent));
+      image->spent.push_back(std::move(spent));
+    } else {
+      PolicyChanged last;
+      RETURN_IF_ERROR(Decode<wire::PolicyChanged>(rows.Bytes(2), where, &last));
+      image->policy.push_back(std::move(last.object));
+    }
+  }
+}
+
 // Rows (version, token, job, step), newest first, as owners behind their versions.
 using VersionedToken = std::pair<std::uint64_t, TokenOwner>;
 absl::Status CollectTokens(Statement& rows, std::vector<VersionedToken>* tokens) {
@@ -246,6 +267,7 @@ absl::StatusOr<StateImage> ReadState(Database& database) {
   ASSIGN_OR_RETURN(image.nodes, ReadNodes(database));
   JobsReader jobs(database);
   ASSIGN_OR_RETURN(image.jobs, jobs.Read());
+  RETURN_IF_ERROR(ReadPolicy(database, &image));
   ASSIGN_OR_RETURN(image.tokens, ReadTokens(database));
   ASSIGN_OR_RETURN(image.history, ReadHistory(database, image.jobs));
   return image;

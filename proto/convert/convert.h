@@ -22,6 +22,8 @@
 #include "scheduler/model/node.h"
 #include "scheduler/model/order.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy_usage.h"
+#include "scheduler/model/policy_view.h"
 #include "scheduler/model/report.h"
 #include "scheduler/model/view.h"
 
@@ -51,6 +53,11 @@ MUSTER_CONVERTED(JobDetail)
 MUSTER_CONVERTED(NodeView)
 MUSTER_CONVERTED(AttemptView)
 MUSTER_CONVERTED(JobUpdate)
+MUSTER_CONVERTED(PolicyChanged)
+MUSTER_CONVERTED(Spent)
+MUSTER_CONVERTED(Assignment)
+MUSTER_CONVERTED(PolicyView)
+MUSTER_CONVERTED(PolicyChangeView)
 
 #undef MUSTER_CONVERTED
 

@@ -39,6 +39,7 @@ ClusterState::ClusterState(StateImage image)
       UseUp(attempt);
     }
   }
+  policy_.Load(image.policy, image.spent, jobs_, nodes_);
   for (TokenOwner& owner : image.tokens) {
     Remember(std::move(owner));
   }
@@ -82,6 +83,7 @@ void ClusterState::On(const JobSubmitted& event) {
     pending_.insert(pending_.end(), job.id);
     jobs_.emplace_hint(jobs_.end(), job.id, std::move(job));
   }
+  policy_.Submit(*spec, event.count);
   next_job_ = JobId(event.first.value() + event.count);
   dependencies_.Join(*spec, event.first, event.count);
   if (!spec->dependency.terms.empty()) {
@@ -110,11 +112,13 @@ void ClusterState::On(const AttemptStarted& event) {
   attempt.number = event.attempt;
   attempt.allocation = event.allocation;
   attempt.started = event.time;
+  attempt.partition = event.partition;
   attempt.runs.resize(event.allocation.nodes.size());
   if (job.spec->kind == JobKind::kRun) {
     attempt.last_step = StepId(1);
   }
   Take(job, attempt.allocation);
+  policy_.Start(job, nodes_);
 }
 
 void ClusterState::On(const RunReported& event) {
@@ -157,8 +161,10 @@ void ClusterState::On(const JobEnded& event) {
   if (job.attempt.has_value()) {
     MUSTER_CHECK(AllEnded(*job.attempt));
     Free(job, job.attempt->allocation);
+    policy_.End(job, event.time);
   }
   dependencies_.Ended(job, event.state);
+  policy_.Forget(*job.spec);
   pending_.erase(event.job);
   jobs_.erase(event.job);
 }
@@ -169,6 +175,7 @@ void ClusterState::On(const JobRequeued& event) {
   MUSTER_CHECK(AllEnded(*job.attempt));
   Change(job, JobChange::kRequeue, JobState::kPending);
   Free(job, job.attempt->allocation);
+  policy_.End(job, event.time);
   dependencies_.Requeued(job);
   job.attempt.reset();
   ++job.requeues;
@@ -189,8 +196,10 @@ void ClusterState::On(const JobUpdated& event) {
     progress = *std::move(begun);
   }
   dependencies_.Change(job, event.spec, std::move(progress));
+  const std::shared_ptr<const JobSpec> before = job.spec;
   job.changed_spec = std::make_shared<const JobSpec>(event.spec);
   job.spec = job.changed_spec;
+  policy_.Update(*before, job);
 }
 
 void ClusterState::On(const NodeRegistered& event) {
@@ -200,6 +209,7 @@ void ClusterState::On(const NodeRegistered& event) {
     node.name = event.registration.name;
     node_names_[node.name] = node.id;
     next_node_ = std::max(next_node_, event.node.Next());
+    policy_.AddNode(node);
   }
   node.hostname = event.registration.hostname;
   node.features = event.registration.features;
@@ -241,6 +251,10 @@ void ClusterState::On(const AttemptQuarantined& event) {
   CoverUse(node.taken, *node.machine, event.attempt.allocation);
   node.quarantined.push_back(event.attempt);
   UseUp(event.attempt);
+}
+
+void ClusterState::On(const PolicyChanged& event) {
+  policy_.Change(event, jobs_, nodes_);
 }
 
 const Job* ClusterState::FindJob(JobId id) const {

@@ -19,6 +19,7 @@
 
 #include "scheduler/core/dependency.h"
 #include "scheduler/core/licenses.h"
+#include "scheduler/core/policy_ledger.h"
 #include "scheduler/model/effect.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/job.h"
@@ -51,6 +52,8 @@ class ClusterState {
 
   [[nodiscard]] const DependencyBook& dependencies() const { return dependencies_; }
   [[nodiscard]] const LicenseBook& licenses() const { return licenses_; }
+  // Partitions, QOS, accounts, reservations, and what is in use of them.
+  [[nodiscard]] const PolicyLedger& policy() const { return policy_; }
 
   // Null when there is none (any more).
   [[nodiscard]] const Job* FindJob(JobId id) const;
@@ -83,6 +86,7 @@ class ClusterState {
   void On(const AttemptQuarantined& event);
   void On(const JobRequeued& event);
   void On(const JobUpdated& event);
+  void On(const PolicyChanged& event);
 
   Job& MustJob(JobId id);
   Node& MustNode(NodeId id);
@@ -110,6 +114,7 @@ class ClusterState {
   std::map<JobId, std::uint32_t> array_running_;
   DependencyBook dependencies_;
   LicenseBook licenses_;
+  PolicyLedger policy_;
   std::deque<std::string> token_order_;
   std::unordered_map<std::string, TokenOwner> tokens_;
 };

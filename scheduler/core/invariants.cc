@@ -101,6 +101,10 @@ Problem CheckIndexes(const ClusterState& state) {
   if (state.pending().size() != waiting) {
     return absl::StrCat("the queue has ", state.pending().size(), " jobs, ", waiting, " wait");
   }
+  const PolicyLedger& policy = state.policy();
+  if (policy.active() && !(policy.Recount(state.jobs(), state.nodes()) == policy.picture().usage)) {
+    return std::string("the use that limits count is not the sum over the jobs");
+  }
   if (running != state.array_running()) {
     return std::string("the running elements of an array are counted wrongly");
   }

@@ -71,6 +71,9 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
               [](const auto& a, const auto& b) { return a.job < b.job; });
   }
   snapshot->licenses = state.licenses().Uses();
+  if (state.policy().active()) {
+    snapshot->policy = std::make_shared<const PolicyPicture>(state.policy().picture());
+  }
   return snapshot;
 }
 

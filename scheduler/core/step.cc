@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/admission.h"
 #include "scheduler/core/agent_turns.h"
 #include "scheduler/core/deadline.h"
 #include "scheduler/core/job_access.h"
 #include "scheduler/core/job_turns.h"
 #include "scheduler/core/start_gate.h"
+#include "scheduler/core/policy_turns.h"
 #include "scheduler/core/step_placement.h"
 #include "scheduler/core/validate.h"
 #include "scheduler/core/verify.h"
@@ -78,6 +80,10 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
         "--deadline: the job could not end by then, with its --begin and --time"));
   }
   const std::uint64_t count = spec->array.has_value() ? ElementCount(*spec->array) : 1;
+  const Submission submission{count, input.spec.time_limit.count() > 0, now};
+  if (absl::Status admitted = Admit(state.policy().picture(), submission, &*spec); !admitted.ok()) {
+    return Refused(std::move(admitted));
+  }
   turn.job = state.next_job();
   turn.events.emplace_back(JobSubmitted{turn.job, static_cast<std::uint32_t>(count), input.token,
                                         *std::move(spec), input.program, now, input.history});
@@ -240,7 +246,7 @@ Turn On(const ClusterState& state, const DrainNode& input, Time now, const Polic
 
 Turn On(const ClusterState& state, const TakePlan& input, Time now, const PolicyConfig& config) {
   Turn turn;
-  Verifier verifier(state);
+  Verifier verifier(state, now);
   StartGate gate(state, config, now);
   bool stale = false;
   for (const PlannedStart& start : input.plan.starts) {
@@ -250,8 +256,8 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
     }
     gate.Count(start.job);
     const AttemptNumber attempt = state.FindJob(start.job)->last_attempt.Next();
-    turn.events.emplace_back(
-        AttemptStarted{start.job, attempt, start.allocation, now, input.plan.hash});
+    turn.events.emplace_back(AttemptStarted{start.job, attempt, start.allocation, now,
+                                            input.plan.hash, start.partition});
     for (const NodeAllocation& part : start.allocation.nodes) {
       turn.effects.emplace_back(Launch{start.job, attempt, part.node});
     }

@@ -5,7 +5,8 @@
 
 namespace muster {
 
-Verifier::Verifier(const ClusterState& state) : state_(state) {
+Verifier::Verifier(const ClusterState& state, Time now)
+    : state_(state), now_(now), usage_(state.policy().picture()) {
   for (const auto& [id, node] : state.nodes()) {
     for (const QuarantinedAttempt& attempt : node.quarantined) {
       quarantined_.insert(attempt.job);
@@ -25,6 +26,9 @@ bool Verifier::Accept(const PlannedStart& start) {
     NodeUse use = UseOf(part.node);
     AddUse(use, *state_.FindNode(part.node)->machine, part);
     after.emplace(part.node, std::move(use));
+  }
+  if (state_.policy().active() && !PolicyAllows(start)) {
+    return false;
   }
   for (auto& [node, use] : after) {
     use_[node] = std::move(use);
@@ -71,6 +75,23 @@ bool Verifier::Fits(const NodeAllocation& part) const {
     }
     use.gpus[grant.gpu] += grant.share;
   }
+  return true;
+}
+
+bool Verifier::PolicyAllows(const PlannedStart& start) {
+  const Job& job = *state_.FindJob(start.job);
+  const PolicyPicture& policy = state_.policy().picture();
+  const auto machine_of = [this](NodeId node) -> const Machine& {
+    return *state_.FindNode(node)->machine;
+  };
+  const std::optional<JobPartition> partition = FindOwn(policy, *job.spec, start.partition);
+  if (!partition.has_value() || !MayStart(policy, *job.spec, *partition, start.allocation, now_) ||
+      !CheckLimits(usage_, AskOf(*job.spec, partition->name, start.allocation, machine_of))
+           .empty()) {
+    return false;
+  }
+  usage_.Start(*job.spec,
+               ChargeOf(job.id, *job.spec, partition->name, now_, start.allocation, machine_of));
   return true;
 }
 

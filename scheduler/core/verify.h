@@ -9,6 +9,7 @@
 #include <set>
 
 #include "scheduler/core/cluster_state.h"
+#include "scheduler/core/policy_filter.h"
 #include "scheduler/model/plan.h"
 
 namespace muster {
@@ -16,7 +17,7 @@ namespace muster {
 class Verifier {
  public:
   // REQUIRES: the state outlives it and does not change meanwhile.
-  explicit Verifier(const ClusterState& state);
+  explicit Verifier(const ClusterState& state, Time now = kNoTime);
 
   // True when the start still holds; it is then counted against what follows.
   bool Accept(const PlannedStart& start);
@@ -25,8 +26,12 @@ class Verifier {
   [[nodiscard]] bool JobWaits(const PlannedStart& start) const;
   [[nodiscard]] bool Fits(const NodeAllocation& part) const;
   [[nodiscard]] NodeUse UseOf(NodeId node) const;
+  // Policy lets the job start there, with what it is given.
+  bool PolicyAllows(const PlannedStart& start);
 
   const ClusterState& state_;
+  const Time now_;
+  PassUsage usage_;
   std::map<NodeId, NodeUse> use_;
   std::set<JobId> accepted_;
   std::set<JobId> quarantined_;  // jobs with an attempt that nobody here started

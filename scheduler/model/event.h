@@ -20,6 +20,7 @@
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/job_state.h"
 #include "scheduler/model/node.h"
+#include "scheduler/model/policy.h"
 #include "scheduler/model/report.h"
 #include "scheduler/model/time.h"
 
@@ -74,11 +75,14 @@ struct AttemptStarted {
   Allocation allocation;
   Time time = kNoTime;
   std::uint64_t plan_hash = 0;
+  std::string partition;
   static constexpr auto Fields() {
-    return std::tuple{
-        Field{"job", &AttemptStarted::job}, Field{"attempt", &AttemptStarted::attempt},
-        Field{"allocation", &AttemptStarted::allocation}, Field{"time", &AttemptStarted::time},
-        Field{"plan_hash", &AttemptStarted::plan_hash}};
+    return std::tuple{Field{"job", &AttemptStarted::job},
+                      Field{"attempt", &AttemptStarted::attempt},
+                      Field{"allocation", &AttemptStarted::allocation},
+                      Field{"time", &AttemptStarted::time},
+                      Field{"plan_hash", &AttemptStarted::plan_hash},
+                      Field{"partition", &AttemptStarted::partition}};
   }
   friend bool operator==(const AttemptStarted&, const AttemptStarted&) = default;
 };
@@ -224,10 +228,29 @@ struct JobUpdated {
   friend bool operator==(const JobUpdated&, const JobUpdated&) = default;
 };
 
+// A partition, QOS, account, association or reservation was set as `object` says, or deleted.
+struct PolicyChanged {
+  PolicyObject object;
+  bool deleted = false;
+  bool spent_reset = false;  // what was used of its budgets is forgotten
+  User by;
+  std::string text;  // what changed: "MaxJobs=4 (was 2)"
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"object", &PolicyChanged::object},
+                      Field{"deleted", &PolicyChanged::deleted},
+                      Field{"spent_reset", &PolicyChanged::spent_reset},
+                      Field{"by", &PolicyChanged::by},
+                      Field{"text", &PolicyChanged::text},
+                      Field{"time", &PolicyChanged::time}};
+  }
+  friend bool operator==(const PolicyChanged&, const PolicyChanged&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
 using Event = std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported,
                            AttemptEnding, StepStarted, JobEnded, NodeRegistered, NodeLost,
-                           NodeDrained, AttemptQuarantined, JobRequeued, JobUpdated>;
+                           NodeDrained, AttemptQuarantined, JobRequeued, JobUpdated, PolicyChanged>;
 
 struct JournalEntry {
   Version version;

@@ -16,6 +16,7 @@
 #include "scheduler/model/job_update.h"
 #include "scheduler/model/node.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy.h"
 #include "scheduler/model/report.h"
 
 namespace muster {
@@ -92,7 +93,30 @@ struct UpdateJob {
   User by;
 };
 
+enum class PolicyVerb : std::uint8_t {
+  kAdd = 0,     // refused when it is there
+  kSet = 1,     // refused when it is not
+  kDelete = 2,  // refused while something needs it
+};
+
+// An administrator changes one object of the policy.
+struct ChangePolicy {
+  PolicyVerb verb = PolicyVerb::kSet;
+  PolicyKind kind = PolicyKind::kPartition;
+  std::string name;  // of an association: "ACCOUNT/USER"
+  std::vector<Assignment> assignments;
+  User by;
+};
+
+// The configuration was read: what it names is as it says, what it named before and no more, goes.
+struct ConfigurePolicy {
+  std::vector<PolicyObject> objects;
+  User by;
+  std::string source;  // the file, for the history
+};
+
 using Input = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
-                           LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob>;
+                           LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob,
+                           ChangePolicy, ConfigurePolicy>;
 
 }  // namespace muster

@@ -82,12 +82,14 @@ struct Attempt {
   StepId last_step;
   EndCause ending = EndCause::kNone;  // why it was told to end, if it was
   std::string ending_text;
+  std::string partition;  // where it runs; empty: the implied one
   static constexpr auto Fields() {
     return std::tuple{
-        Field{"number", &Attempt::number},   Field{"allocation", &Attempt::allocation},
-        Field{"started", &Attempt::started}, Field{"runs", &Attempt::runs},
-        Field{"steps", &Attempt::steps},     Field{"last_step", &Attempt::last_step},
-        Field{"ending", &Attempt::ending},   Field{"ending_text", &Attempt::ending_text}};
+        Field{"number", &Attempt::number},      Field{"allocation", &Attempt::allocation},
+        Field{"started", &Attempt::started},    Field{"runs", &Attempt::runs},
+        Field{"steps", &Attempt::steps},        Field{"last_step", &Attempt::last_step},
+        Field{"ending", &Attempt::ending},      Field{"ending_text", &Attempt::ending_text},
+        Field{"partition", &Attempt::partition}};
   }
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };

@@ -131,6 +131,9 @@ struct JobSpec {
   Time deadline = kNoTime;                       // never runs past it
   Choice requeue = Choice::kUnsaid;  // kYes: also when a node fails; kNo: not even when asked
   std::vector<LicenseCount> licenses;
+  std::string partition;    // names in order of preference, "a,b"; empty: the implied one
+  std::string qos;          // empty: the implied one
+  std::string reservation;  // empty: none
   static constexpr auto Fields() {
     return std::tuple{Field{"kind", &JobSpec::kind},
                       Field{"name", &JobSpec::name},
@@ -148,7 +151,10 @@ struct JobSpec {
                       Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
                       Field{"deadline", &JobSpec::deadline},
                       Field{"requeue", &JobSpec::requeue},
-                      Field{"licenses", &JobSpec::licenses}};
+                      Field{"licenses", &JobSpec::licenses},
+                      Field{"partition", &JobSpec::partition},
+                      Field{"qos", &JobSpec::qos},
+                      Field{"reservation", &JobSpec::reservation}};
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

@@ -23,9 +23,11 @@ namespace muster {
 struct PlannedStart {
   JobId job;
   Allocation allocation;
+  std::string partition;  // which of the job's it starts in; empty: the implied one
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &PlannedStart::job},
-                      Field{"allocation", &PlannedStart::allocation}};
+                      Field{"allocation", &PlannedStart::allocation},
+                      Field{"partition", &PlannedStart::partition}};
   }
   friend bool operator==(const PlannedStart&, const PlannedStart&) = default;
 };

@@ -560,6 +560,16 @@ std::string PolicyKey(PolicyKind kind, const std::string& written) {
       MakePolicyObject(kind, "x"));
 }
 
+std::vector<Assignment> InTableOrder(PolicyKind kind, std::vector<Assignment> assignments) {
+  const std::vector<std::string> keys = PolicyKeys(kind);
+  const auto place = [&](const Assignment& said) {
+    return std::find(keys.begin(), keys.end(), PolicyKey(kind, said.key)) - keys.begin();
+  };
+  std::stable_sort(assignments.begin(), assignments.end(),
+                   [&](const Assignment& a, const Assignment& b) { return place(a) < place(b); });
+  return assignments;
+}
+
 std::vector<std::string> PolicyKeys(PolicyKind kind) {
   std::vector<std::string> names;
   std::visit(

@@ -30,6 +30,8 @@ std::string DescribeChange(const PolicyObject& before, const PolicyObject& after
 
 // The table's name of a key however it was written; "" when there is none.
 std::string PolicyKey(PolicyKind kind, const std::string& key);
+// The assignments in the table's order: a start before a duration, whatever the writer's order.
+std::vector<Assignment> InTableOrder(PolicyKind kind, std::vector<Assignment> assignments);
 // All of the kind's names, in the table's order.
 std::vector<std::string> PolicyKeys(PolicyKind kind);
 

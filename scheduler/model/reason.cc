@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "scheduler/model/policy_reason.h"
 
 namespace muster {
 namespace {
@@ -124,6 +125,8 @@ const char* Name(ReasonKind kind) {
       return "Licenses";
     case ReasonKind::kDeadline:
       return "DeadLine";
+    default:
+      return PolicyReasonName(kind);
   }
   return "None";
 }
@@ -200,6 +203,8 @@ std::string ToSentence(const Reason& reason) {
       return LicensesText(reason);
     case ReasonKind::kDeadline:
       return absl::StrCat("can no longer end by its deadline, ", TimeText(reason.until));
+    default:
+      return PolicyReasonSentence(reason);
   }
   return "";
 }

@@ -33,6 +33,46 @@ enum class ReasonKind : std::uint8_t {
   kJobHoldMaxRequeue = 23,
   kLicenses = 24,
   kDeadline = 25,  // it can no longer end in time: it is about to end as DEADLINE
+  // 40-79: what policy says; model/policy_reason has the names and sentences.
+  kPartitionDown = 40,
+  kPartitionInactive = 41,
+  kPartitionNodeLimit = 42,  // it asks more or fewer nodes than the partition gives
+  kPartitionTimeLimit = 43,
+  kReservation = 44,         // a reservation is in its way, or its own is not there yet
+  kReservationDeleted = 45,  // its reservation is gone or over
+  kInvalidAccount = 46,      // it may not (any more) use its account, here
+  kInvalidQOS = 47,
+  kInvalidPartition = 48,  // no partition of that name (any more)
+  kAssocGrpJobsLimit = 50,
+  kAssocMaxJobsLimit = 51,
+  kAssocGrpWallLimit = 52,
+  kAssocMaxWallDurationPerJobLimit = 53,
+  kAssocGrpCpuLimit = 54,
+  kAssocGrpMemLimit = 55,
+  kAssocGrpNodeLimit = 56,
+  kAssocGrpGRES = 57,
+  kAssocMaxCpuPerJobLimit = 58,
+  kAssocMaxMemPerJob = 59,
+  kAssocMaxNodePerJobLimit = 60,
+  kAssocMaxGRESPerJob = 61,
+  kAssocGrpTRESMinutes = 62,
+  kQOSGrpJobsLimit = 63,
+  kQOSMaxJobsPerUserLimit = 64,
+  kQOSMaxJobsPerAccountLimit = 65,
+  kQOSGrpWallLimit = 66,
+  kQOSMaxWallDurationPerJobLimit = 67,
+  kQOSGrpCpuLimit = 68,
+  kQOSGrpMemLimit = 69,
+  kQOSGrpNodeLimit = 70,
+  kQOSGrpGRES = 71,
+  kQOSMaxCpuPerUserLimit = 72,
+  kQOSMaxMemPerUser = 73,
+  kQOSMaxNodePerUserLimit = 74,
+  kQOSMaxGRESPerUser = 75,
+  kQOSMaxTRESPerJob = 76,
+  kMaxTRESPerNode = 77,  // of a QOS, an account or an association
+  kQOSMaxTRESPerAccount = 78,
+  kQOSGrpTRESMinutes = 79,
 };
 
 enum class ReasonClass : std::uint8_t {
@@ -80,7 +120,7 @@ struct Reason {
   std::uint32_t ahead = 0;  // kPriority: how many jobs are before it
   Time until = kNoTime;     // kBeginTime; kResources, kPriority: the expected start
   std::uint32_t limit = 0;  // kJobArrayTaskLimit
-  std::string name;         // of what: a licence, the open terms of a dependency, …
+  std::string name;         // of what: a licence, a reservation, a limit ("account physics cpu"), …
   std::uint64_t used = 0;
   std::uint64_t needed = 0;
   std::uint64_t capacity = 0;

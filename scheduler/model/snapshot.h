@@ -20,6 +20,7 @@
 #include "scheduler/model/machine.h"
 #include "scheduler/model/node.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy_picture.h"
 #include "scheduler/model/time.h"
 
 namespace muster {
@@ -79,6 +80,7 @@ struct Snapshot {
   std::vector<ArrayRunning> arrays;
   std::vector<PlannedReservation> promised;  // by the last plan, sorted by job
   std::vector<LicenseUse> licenses;  // sorted by name
+  std::shared_ptr<const PolicyPicture> policy;  // null: no rules
 };
 
 }  // namespace muster

@@ -12,6 +12,8 @@
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node.h"
+#include "scheduler/model/policy.h"
+#include "scheduler/model/policy_usage.h"
 
 namespace muster {
 
@@ -31,6 +33,9 @@ struct StateImage {
   std::vector<Job> jobs;
   std::vector<TokenOwner> tokens;      // the newest ones, oldest first
   std::vector<TargetHistory> history;  // of what live jobs depend on
+  std::vector<PolicyObject> policy;  // in any order
+  std::vector<Spent> spent;
+  std::vector<TokenOwner> tokens;  // the newest ones, oldest first
 };
 
 }  // namespace muster

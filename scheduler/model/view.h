@@ -64,6 +64,9 @@ struct JobView {
   Time deadline = kNoTime;
   std::int32_t nice = 0;
   std::string comment;
+  std::string partition;  // where it runs, or those it named
+  std::string qos;
+  std::string reservation;
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &JobView::id},
                       Field{"label", &JobView::label},
@@ -95,7 +98,10 @@ struct JobView {
                       Field{"begin_time", &JobView::begin_time},
                       Field{"deadline", &JobView::deadline},
                       Field{"nice", &JobView::nice},
-                      Field{"comment", &JobView::comment}};
+                      Field{"comment", &JobView::comment},
+                      Field{"partition", &JobView::partition},
+                      Field{"qos", &JobView::qos},
+                      Field{"reservation", &JobView::reservation}};
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };

@@ -98,6 +98,11 @@ TEST(ConvertTest, EveryValueComesBackAsItWas) {
   ExpectRoundTrip<JobDetail, wire::JobDetail>();
   ExpectRoundTrip<NodeView, wire::NodeView>();
   ExpectRoundTrip<JobUpdate, wire::JobUpdate>();
+  ExpectRoundTrip<PolicyChanged, wire::PolicyChanged>();
+  ExpectRoundTrip<Spent, wire::Spent>();
+  ExpectRoundTrip<Assignment, wire::Assignment>();
+  ExpectRoundTrip<PolicyView, wire::PolicyView>();
+  ExpectRoundTrip<PolicyChangeView, wire::PolicyChangeView>();
 }
 
 template <std::size_t... I>

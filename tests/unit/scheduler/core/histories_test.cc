@@ -44,6 +44,8 @@ std::uint64_t PrintOf(const ClusterState& state) {
 
 void ExpectSameDecisions(const ClusterState& a, const ClusterState& b, const History& history) {
   EXPECT_EQ(PrintOf(a), PrintOf(b));
+  EXPECT_EQ(a.policy().book(), b.policy().book());
+  EXPECT_TRUE(a.policy().picture().usage == b.policy().picture().usage);
   EXPECT_EQ(MakePlan(*BuildSnapshot(a, history.now()), history.config()),
             MakePlan(*BuildSnapshot(b, history.now()), history.config()));
   for (const auto& [id, job] : a.jobs()) {

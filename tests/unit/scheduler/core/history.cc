@@ -6,6 +6,7 @@
 #include "scheduler/core/invariants.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
+#include "scheduler/model/period_text.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::testing {
@@ -228,6 +229,8 @@ JobSpec History::AnySpec() {
   spec.kind = Chance(25) ? JobKind::kRun : JobKind::kBatch;
   spec.nice = static_cast<std::int32_t>(Number(0, 2));
   spec.held = Chance(5);
+  spec.account = Chance(30) ? "theory" : Chance(30) ? "physics" : "";
+  spec.time_limit = std::chrono::minutes(Chance(40) ? Number(1, 90) : 0);
   if (Chance(10)) {
     spec.begin = now_ + std::chrono::seconds(Number(0, 60));
   }
@@ -287,6 +290,68 @@ void History::StartAStep() {
       Take(StartStep{absl::StrCat("s", events_.size()), id, spec, Command(), Ada()});
       return;
     }
+  }
+}
+
+// An administrator sets a limit, takes one away, or shuts some nodes for a while.
+void History::ChangeSomePolicy() {
+  const User root{0, 0, "root"};
+  const std::string count = absl::StrCat(Number(0, 8));
+  const std::vector<Assignment> limits = {{"GrpTRES", "cpu=" + count},
+                                          {"GrpJobs", Chance(60) ? "-1" : count},
+                                          {"MaxJobs", Chance(60) ? "-1" : count},
+                                          {"GrpTRESMins", Chance(60) ? "" : "cpu=" + count + "00"},
+                                          {"MaxTRESPerJob", Chance(80) ? "" : "cpu=4"}};
+  const Assignment& limit = limits[Number(0, static_cast<std::uint32_t>(limits.size()) - 1)];
+  const PolicyVerb verb = Chance(15)   ? PolicyVerb::kDelete
+                          : Chance(50) ? PolicyVerb::kSet
+                                       : PolicyVerb::kAdd;
+  const bool deletes = verb == PolicyVerb::kDelete;
+  const auto said = deletes ? std::vector<Assignment>() : std::vector<Assignment>{limit};
+  switch (Number(0, 3)) {
+    case 0:
+      Take(ChangePolicy{verb, PolicyKind::kQos, "normal", said, root});
+      break;
+    case 1:
+      Take(ChangePolicy{verb, PolicyKind::kAccount, "physics", said, root});
+      break;
+    case 2: {
+      std::vector<Assignment> below = said;
+      if (!deletes) {
+        below.push_back({"Parent", Chance(70) ? "physics" : "root"});
+      }
+      Take(ChangePolicy{verb, PolicyKind::kAccount, "theory", below, root});
+      break;
+    }
+    default: {
+      const auto moment = [this](std::uint32_t minutes) {
+        return MomentText(now_ + std::chrono::minutes(minutes));
+      };
+      Take(ChangePolicy{verb, PolicyKind::kReservation, "shut",
+                        deletes ? said
+                                : std::vector<Assignment>{{"StartTime", moment(Number(0, 5))},
+                                                          {"Duration", "10"},
+                                                          {"Nodes", "n[1-2]"},
+                                                          {"Flags", "MAINT,IGNORE_JOBS"}},
+                        root});
+    }
+  }
+}
+
+// Nothing of the policy keeps a job from starting any more.
+void History::LiftPolicy() {
+  const User root{0, 0, "root"};
+  for (const PolicyObject& object : ObjectsOf(state_.policy().book())) {
+    if (KindOf(object) == PolicyKind::kReservation) {
+      Take(ChangePolicy{PolicyVerb::kDelete, KindOf(object), NameOf(object), {}, root});
+      continue;
+    }
+    const std::vector<Assignment> nothing = {{"GrpTRES", ""},
+                                             {"GrpJobs", ""},
+                                             {"MaxJobs", ""},
+                                             {"GrpTRESMins", ""},
+                                             {"MaxTRESPerJob", ""}};
+    Take(ChangePolicy{PolicyVerb::kSet, KindOf(object), NameOf(object), nothing, root});
   }
 }
 
@@ -420,6 +485,10 @@ StateImage History::Image() const {
   for (const auto& [id, job] : state_.jobs()) {
     image.jobs.push_back(job);
   }
+  image.policy = ObjectsOf(state_.policy().book());
+  for (const auto& [key, amount] : state_.policy().picture().usage.spent) {
+    image.spent.push_back(*state_.policy().SpentOf(key));
+  }
   for (const Event& event : events_) {
     if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
       image.tokens.push_back(TokenOwner{submitted->token, submitted->first, StepId()});
@@ -454,8 +523,10 @@ void History::Turn() {
     Submit();
   } else if (kind < 26) {
     CancelOrHold();
-  } else if (kind < 30) {
+  } else if (kind < 29) {
     StartAStep();
+  } else if (kind < 30) {
+    ChangeSomePolicy();
   } else if (kind < 50) {
     LookOrStart();
   } else if (kind < 62) {
@@ -507,6 +578,7 @@ void History::Settle() {
     Register(agent);
     Take(DrainNode{agent.registration.name, false, ""});
   }
+  LiftPolicy();
   const std::set<JobId> waiting = state_.pending();
   for (const JobId job : waiting) {
     Take(HoldJob{job, std::nullopt, false, Ada()});

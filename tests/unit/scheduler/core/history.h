@@ -85,6 +85,8 @@ class History {
   void Submit();
   void CancelOrHold();
   void StartAStep();
+  void ChangeSomePolicy();
+  void LiftPolicy();
   void LookOrStart();
   void Progress(SimAgent& agent);
   void Send(SimAgent& agent);
