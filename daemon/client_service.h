@@ -56,6 +56,12 @@ class ClientService final : public wire::Controller::CallbackService {
                    wire::ListNodesReply* reply) override;
   Unary* Drain(Context* context, const wire::DrainRequest* request,
                wire::DrainReply* reply) override;
+  Unary* ChangePolicy(Context* context, const wire::ChangePolicyRequest* request,
+                      wire::ChangePolicyReply* reply) override;
+  Unary* ListPolicy(Context* context, const wire::ListPolicyRequest* request,
+                    wire::ListPolicyReply* reply) override;
+  Unary* PolicyHistory(Context* context, const wire::PolicyHistoryRequest* request,
+                       wire::PolicyHistoryReply* reply) override;
   grpc::ServerWriteReactor<wire::WatchJobReply>* WatchJob(
       Context* context, const wire::WatchJobRequest* request) override;
 

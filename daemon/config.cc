@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/policy_file.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
 
@@ -47,8 +48,8 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
                  "directory); addresses beyond loopback need keys");
   app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
   app.add_option("--config", file,
-                 "settings, TOML: [policy] default_time_limit, kill_grace, …; "
-                 "[licenses] NAME = COUNT");
+                 "settings, TOML: [policy], [licenses], [partition.NAME], [qos.NAME], [account.NAME], …; "
+                 "SIGHUP reads it again");
   app.add_option("--tls-cert", config.tls.certificate, "our certificate, PEM");
   app.add_option("--tls-key", config.tls.key, "its key, PEM, mode 0600");
   app.add_option("--tls-ca", config.tls.authority,
@@ -61,9 +62,8 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
 absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   DaemonConfig config;
   config.policy.operator_uid = geteuid();
-  std::string file;
   CLI::App app("musterd");
-  AddOptions(app, config, file);
+  AddOptions(app, config, config.file);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -73,8 +73,8 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(absl::StrCat(error.what(), "; see musterd --help"));
   }
-  if (!file.empty()) {
-    RETURN_IF_ERROR(ReadConfigFile(file, config));
+  if (!config.file.empty()) {
+    RETURN_IF_ERROR(ReadConfigFile(config.file, config));
   }
   if (config.listen.empty()) {
     config.listen.push_back(absl::StrCat("unix:", config.state_dir, "/controller.sock"));
@@ -116,6 +116,7 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   RETURN_IF_ERROR(file.ReadInteger("policy.requeues_max", {0, 1'000'000}, &requeues));
   policy.requeues_max = static_cast<std::uint32_t>(requeues);
   RETURN_IF_ERROR(ReadLicenses(file, policy.licenses));
+  RETURN_IF_ERROR(ReadPolicy(file).status());
   return file.RefuseUnknownKeys();
 }
 

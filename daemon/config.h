@@ -20,6 +20,7 @@ struct DaemonConfig {
   std::string cluster = "muster";
   TlsFiles tls;
   PolicyConfig policy;
+  std::string file;  // where these settings are from; empty: the command line alone
   int ready_fd = -1;
   bool help = false;
   std::string help_text;
@@ -28,7 +29,8 @@ struct DaemonConfig {
 // From argv. InvalidArgument is one line for the user.
 absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv);
 
-// Reads [policy], [licenses] and `cluster` of a file into the config; errors carry file and line.
+// Reads a file into the config; errors carry file and line. Of its policy (daemon/policy_file) only
+// each key is looked at here: what it comes to depends on the state.
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config);
 
 }  // namespace muster

@@ -13,6 +13,7 @@
 #include "daemon/client_service.h"
 #include "daemon/config.h"
 #include "daemon/controller.h"
+#include "daemon/policy_file.h"
 #include "daemon/server.h"
 #include "daemon/store/accounting.h"
 #include "daemon/store/job_store.h"
@@ -36,12 +37,15 @@ void SayReady(int fd) {
 }
 
 // Waits for SIGTERM or SIGINT, or for the controller to end by itself.
-absl::Status WaitForEnd(const UniqueFd& signals, const Logger& log) {
+absl::Status WaitForEnd(const UniqueFd& signals, const DaemonConfig& config, Controller& controller,
+                        const Logger& log) {
   while (true) {
     pollfd ready{signals.get(), POLLIN, 0};
     poll(&ready, 1, -1);
     ASSIGN_OR_RETURN(const std::optional<SignalEvent> event, NextSignal(signals));
-    if (event.has_value() && event->number != SIGHUP) {
+    if (event.has_value() && event->number == SIGHUP) {
+      ReloadPolicy(config.file, controller, log);
+    } else if (event.has_value()) {
       log.Info("musterd", absl::StrCat("signal ", event->number, ": stopping; jobs go on"));
       return absl::OkStatus();
     }
@@ -63,6 +67,9 @@ absl::Status Run(const DaemonConfig& config, const Logger& log, const Clock& clo
   Controller controller(*store, sessions, clock, log, config.policy, config.cluster);
   controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
   RETURN_IF_ERROR(controller.Start());
+  if (!config.file.empty()) {
+    RETURN_IF_ERROR(ApplyPolicyFile(config.file, controller, UserOf(geteuid())));
+  }
   AgentService agents(controller, sessions, config.cluster);
   ClientService clients(controller, *accounting, *store, config.cluster, log);
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
@@ -71,7 +78,7 @@ absl::Status Run(const DaemonConfig& config, const Logger& log, const Clock& clo
     log.Info("musterd", absl::StrCat("port ", server->port()));
   }
   SayReady(config.ready_fd);
-  const absl::Status ended = WaitForEnd(signals, log);
+  const absl::Status ended = WaitForEnd(signals, config, controller, log);
   server->Stop();
   controller.Stop();
   return controller.fatal().ok() ? ended : controller.fatal();
@@ -96,7 +103,9 @@ int main(int argc, char** argv) {
   const absl::Status status = muster::Run(*config, log, clock);
   if (!status.ok()) {
     std::fprintf(stderr, "musterd: %s\n", std::string(status.message()).c_str());
-    return absl::IsDataLoss(status) ? muster::kExitStoreLost : muster::kExitRefused;
+    return absl::IsDataLoss(status)          ? muster::kExitStoreLost
+           : absl::IsInvalidArgument(status) ? muster::kExitUsage
+                                             : muster::kExitRefused;
   }
   return 0;
 }

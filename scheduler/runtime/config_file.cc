@@ -13,6 +13,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 
@@ -48,6 +49,20 @@ int64_t ParseDuration(std::string_view text) {
     return amount * unit.milliseconds;
   }
   return -1;
+}
+
+// The text of a string, a whole number or a truth value; false for anything else.
+bool ScalarText(const toml::node& node, std::string* text) {
+  if (const auto* string = node.as_string()) {
+    *text = string->get();
+  } else if (const auto* integer = node.as_integer()) {
+    *text = absl::StrCat(integer->get());
+  } else if (const auto* boolean = node.as_boolean()) {
+    *text = boolean->get() ? "true" : "false";
+  } else {
+    return false;
+  }
+  return true;
 }
 
 // Appends the dotted path of every leaf under `table` that is not in `known`, with its line.
@@ -149,6 +164,32 @@ absl::Status ConfigFile::ReadStrings(const std::string& key, std::vector<std::st
   for (const toml::node& element : *array) {
     out->push_back(element.as_string()->get());
   }
+  return absl::OkStatus();
+}
+
+absl::Status ConfigFile::ReadText(const std::string& key, std::string* out) {
+  known_.insert(key);
+  const auto node = document_->root.at_path(key);
+  if (!node) {
+    return absl::OkStatus();
+  }
+  std::string text;
+  if (ScalarText(*node.node(), &text)) {
+    *out = text;
+    return absl::OkStatus();
+  }
+  const toml::array* array = node.as_array();
+  if (array == nullptr) {
+    return ErrorAt(key, "expected a string, a whole number, true or false, or a list of those");
+  }
+  std::vector<std::string> parts;
+  for (const toml::node& element : *array) {
+    if (!ScalarText(element, &text)) {
+      return ErrorAt(key, "expected a list of strings or whole numbers");
+    }
+    parts.push_back(text);
+  }
+  *out = absl::StrJoin(parts, ",");
   return absl::OkStatus();
 }
 

@@ -43,6 +43,8 @@ class ConfigFile {
   absl::Status ReadInteger(const std::string& key, IntegerRange range, int64_t* out);
   absl::Status ReadBool(const std::string& key, bool* out);
   absl::Status ReadStrings(const std::string& key, std::vector<std::string>* out);
+  // A string, a number, a truth value or a list of those as text: "8", "true", "a,b".
+  absl::Status ReadText(const std::string& key, std::string* out);
   // "250ms", "30s", "5m", "2h" or "7d"; at least zero.
   absl::Status ReadDuration(const std::string& key, std::chrono::milliseconds* out);
 
