@@ -55,8 +55,10 @@ absl::StatusOr<std::string> FindProgram(const std::string& command, const std::s
 absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
                                        bool inside) {
   const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
-  ASSIGN_OR_RETURN(JobRequest request,
-                   ReadJobOptions(invocation.values, {}, JobVerb::kRun, moment));
+  ASSIGN_OR_RETURN(
+      JobRequest request,
+      ReadJobOptions(invocation.values, OptionsFrom(invocation.environment, JobVerb::kRun),
+                     JobVerb::kRun, moment));
   request.program.argv = invocation.arguments;
   RETURN_IF_ERROR(CheckArguments(request.program.argv));
   RETURN_IF_ERROR(CompleteRequest({.environment = invocation.environment,
@@ -74,9 +76,9 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
 
 // A step lives on its job's resources: what only a job can ask for is refused.
 absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRequest& request) {
-  constexpr std::array<const char*, 10> kOfStep = {"nodes", "ntasks",   "cpus-per-task",
-                                                   "chdir", "export",   "mpi",
-                                                   "label", "job-name", "partition", "overcommit"};
+  constexpr std::array<const char*, 10> kOfStep = {
+      "nodes", "ntasks", "cpus-per-task", "chdir",     "export",
+      "mpi",   "label",  "job-name",      "partition", "overcommit"};
   for (const Option& option : JobOptions(JobVerb::kRun)) {
     const bool fits = std::any_of(kOfStep.begin(), kOfStep.end(),
                                   [&option](const char* name) { return option.name == name; });

@@ -39,7 +39,10 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
     return absl::InvalidArgumentError(
         absl::StrCat(script.name, ":", std::string(lines.status().message())));
   }
-  ASSIGN_OR_RETURN(const std::vector<GivenOption> directives, ReadDirectives(*lines, script.name));
+  ASSIGN_OR_RETURN(std::vector<GivenOption> directives, ReadDirectives(*lines, script.name));
+  for (GivenOption& given : OptionsFrom(invocation.environment, JobVerb::kSubmit)) {
+    directives.push_back(std::move(given));
+  }
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadJobOptions(invocation.values, directives, JobVerb::kSubmit, moment));
   if (!invocation.arguments.empty()) {

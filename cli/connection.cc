@@ -276,6 +276,44 @@ absl::Status Connection::Drain(const std::string& node, bool drained, const std:
   return channel_->Call(&Stub::Drain, request, &reply, address_, patience_.changing);
 }
 
+absl::Status Connection::ChangePolicy(PolicyVerb verb, PolicyKind kind, const std::string& name,
+                                      const std::vector<Assignment>& assignments) {
+  wire::ChangePolicyRequest request;
+  request.set_verb(static_cast<wire::PolicyVerb>(verb));
+  request.set_kind(static_cast<wire::PolicyKind>(kind));
+  request.set_name(name);
+  for (const Assignment& assignment : assignments) {
+    ToWire(assignment, request.add_assignments());
+  }
+  wire::ChangePolicyReply reply;
+  return channel_->Call(&Stub::ChangePolicy, request, &reply, address_, patience_.changing);
+}
+
+absl::StatusOr<std::vector<PolicyView>> Connection::ListPolicy(
+    const std::vector<PolicyKind>& kinds) {
+  wire::ListPolicyRequest request;
+  for (const PolicyKind kind : kinds) {
+    request.add_kinds(static_cast<wire::PolicyKind>(kind));
+  }
+  wire::ListPolicyReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::ListPolicy, request, &reply, address_, patience_.reading));
+  return ReadAll<PolicyView>(reply.objects());
+}
+
+absl::StatusOr<std::vector<PolicyChangeView>> Connection::PolicyHistory(
+    const std::vector<PolicyKind>& kinds, const std::string& name, std::uint32_t limit) {
+  wire::PolicyHistoryRequest request;
+  for (const PolicyKind kind : kinds) {
+    request.add_kinds(static_cast<wire::PolicyKind>(kind));
+  }
+  request.set_name(name);
+  request.set_limit(limit);
+  wire::PolicyHistoryReply reply;
+  RETURN_IF_ERROR(
+      channel_->Call(&Stub::PolicyHistory, request, &reply, address_, patience_.reading));
+  return ReadAll<PolicyChangeView>(reply.changes());
+}
+
 absl::StatusOr<std::vector<JobView>> Connection::ListJobs(const JobFilter& filter) {
   wire::ListJobsRequest request;
   request.mutable_states()->Add(filter.states.begin(), filter.states.end());

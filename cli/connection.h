@@ -22,8 +22,10 @@
 #include "cli/parse/selector.h"
 #include "scheduler/model/allocation.h"
 #include "scheduler/model/ids.h"
+#include "scheduler/model/input.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/job_update.h"
+#include "scheduler/model/policy_view.h"
 #include "scheduler/model/view.h"
 
 namespace muster {
@@ -93,6 +95,14 @@ class Connection {
   absl::StatusOr<ChangeOutcome> Update(const std::vector<JobSelector>& jobs,
                                        const JobUpdate& changes);
   absl::Status Drain(const std::string& node, bool drained, const std::string& reason);
+
+  absl::Status ChangePolicy(PolicyVerb verb, PolicyKind kind, const std::string& name,
+                            const std::vector<Assignment>& assignments);
+  absl::StatusOr<std::vector<PolicyView>> ListPolicy(const std::vector<PolicyKind>& kinds);
+  // Newest first; `name` "": all; `limit` 0: the controller's default.
+  absl::StatusOr<std::vector<PolicyChangeView>> PolicyHistory(const std::vector<PolicyKind>& kinds,
+                                                              const std::string& name,
+                                                              std::uint32_t limit);
 
   absl::StatusOr<std::vector<JobView>> ListJobs(const JobFilter& filter);
   absl::StatusOr<std::vector<JobView>> ListHistory(const HistoryFilter& filter);

@@ -84,4 +84,22 @@ std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine)
   return PrintJson(Json{{"nodes", std::move(list)}});
 }
 
+std::string PolicyDocument(const std::vector<PolicyView>& objects) {
+  Json list = Json::array();
+  for (const PolicyView& object : objects) {
+    Json json = ToJson(object);
+    Json properties = Json::object();
+    for (const Assignment& said : object.properties) {
+      properties[said.key] = said.value;
+    }
+    json["properties"] = std::move(properties);
+    list.push_back(std::move(json));
+  }
+  return PrintJson(Json{{"objects", std::move(list)}});
+}
+
+std::string PolicyHistoryDocument(const std::vector<PolicyChangeView>& changes) {
+  return PrintJson(Json{{"changes", ToJson(changes)}});
+}
+
 }  // namespace muster

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/explanation.h"
+#include "scheduler/model/policy_view.h"
 #include "scheduler/model/view.h"
 
 namespace muster {
@@ -22,5 +23,10 @@ std::string DetailsDocument(const std::vector<JobDetail>& details);
 std::string ExplanationDocument(const JobExplanation& explanation);
 // {"nodes":[{"name","state",…}]}; "machine" only when it was asked for.
 std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine);
+
+// {"objects":[{"kind","name","properties":{"Priority":"100",…},"jobs_running",…}]}
+std::string PolicyDocument(const std::vector<PolicyView>& objects);
+// {"changes":[{"time","user","kind","name","deleted","text"}]}, newest first.
+std::string PolicyHistoryDocument(const std::vector<PolicyChangeView>& changes);
 
 }  // namespace muster

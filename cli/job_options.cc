@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "cli/parse/array.h"
 #include "cli/parse/begin_time.h"
 #include "cli/parse/constraint.h"
@@ -15,6 +16,7 @@
 #include "cli/parse/resources.h"
 #include "cli/parse/time_limit.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/policy_text.h"
 
 namespace muster {
 namespace {
@@ -116,10 +118,20 @@ absl::Status ReadMemory(const std::string& value, Bytes* memory) {
   return absl::OkStatus();
 }
 
-absl::Status ReadPartition(const std::string& value) {
-  return value == "main" ? absl::OkStatus()
-                         : absl::InvalidArgumentError(absl::StrCat(
-                               Quote(value), " does not exist: this version has only main"));
+// One name or several, with commas.
+absl::Status ReadNames(const std::string& value, std::string* names) {
+  RETURN_IF_ERROR(CheckText(value, kNameBytesMax));
+  for (const std::string& name : std::vector<std::string>(absl::StrSplit(value, ','))) {
+    RETURN_IF_ERROR(CheckPolicyName(name));
+  }
+  *names = value;
+  return absl::OkStatus();
+}
+
+absl::Status ReadName(const std::string& value, std::string* name) {
+  RETURN_IF_ERROR(CheckPolicyName(value));
+  *name = value;
+  return absl::OkStatus();
 }
 
 #define READ(...)                                                                           \
@@ -222,19 +234,22 @@ const JobOption kJobOptions[] = {
      READ(return ReadText(value, kNameBytesMax, &request->spec.account);), true, true},
     {"mpi", "", "KIND", "auto (default), pmix or none",
      READ(return ReadMpi(value, &request->program.mpi);), true, true},
-    {"partition", "p", "NAME", "The partition: main", READ(return ReadPartition(value);), true,
-     true},
     {"requeue", "", "", "Run again when a node of it fails",
      SET(request->spec.requeue = Choice::kYes), true, false},
     {"no-requeue", "", "", "Never run again, not even by muster requeue",
      SET(request->spec.requeue = Choice::kNo), true, false},
+    {"partition", "p", "NAMES", "The partition, or several: the first that fits is taken",
+     READ(return ReadNames(value, &request->spec.partition);), true, true},
+    {"qos", "q", "NAME", "The quality of service",
+     READ(return ReadName(value, &request->spec.qos);), true, true},
+    {"reservation", "", "NAME", "Use the nodes of this reservation",
+     READ(return ReadName(value, &request->spec.reservation);), true, true},
     {"wait", "W", "", "Wait for the end and exit with the job's code", SET(request->wait = true),
      true, false},
     {"parsable", "", "", "Print the number alone", SET(request->parsable = true), true, false},
     // The contract's options that this version refuses by name.
     {"mem-per-gpu", "", "SIZE", kUnavailable, nullptr, true, true},
     {"gpu-share", "", "SHARE", kUnavailable, nullptr, true, true},
-    {"qos", "q", "NAME", kUnavailable, nullptr, true, true},
     {"switches", "", "N", kUnavailable, nullptr, true, true},
     {"distribution", "m", "KIND", kUnavailable, nullptr, true, true},
     {"cpu-bind", "", "KIND", kUnavailable, nullptr, true, true},
@@ -246,7 +261,6 @@ const JobOption kJobOptions[] = {
     {"signal", "", "SIGNAL", kUnavailable, nullptr, true, true},
     {"checkpoint-dir", "", "DIR", kUnavailable, nullptr, true, true},
     {"checkpoint-interval", "", "TIME", kUnavailable, nullptr, true, true},
-    {"reservation", "", "NAME", kUnavailable, nullptr, true, true},
     {"mail-type", "", "LIST", kUnavailable, nullptr, true, true},
     {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
     {"test-only", "", "", kUnavailable, nullptr, true, true},
@@ -407,6 +421,22 @@ absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<Direct
   std::vector<GivenOption> given;
   for (const DirectiveLine& line : lines) {
     RETURN_IF_ERROR(DirectiveReader(line, script).Read(&given));
+  }
+  return given;
+}
+
+std::vector<GivenOption> OptionsFrom(const Environment& environment, JobVerb verb) {
+  constexpr std::array<std::array<const char*, 3>, 4> kVariables = {
+      {{"partition", "SBATCH_PARTITION", "SLURM_PARTITION"},
+       {"account", "SBATCH_ACCOUNT", "SLURM_ACCOUNT"},
+       {"qos", "SBATCH_QOS", "SLURM_QOS"},
+       {"reservation", "SBATCH_RESERVATION", "SLURM_RESERVATION"}}};
+  std::vector<GivenOption> given;
+  for (const auto& [option, submit, run] : kVariables) {
+    const std::string variable = verb == JobVerb::kSubmit ? submit : run;
+    if (!environment.Get(variable).empty()) {
+      given.push_back({.name = option, .value = environment.Get(variable), .where = variable});
+    }
   }
   return given;
 }

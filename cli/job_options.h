@@ -53,6 +53,10 @@ std::vector<Option> JobOptions(JobVerb verb);
 absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<DirectiveLine>& lines,
                                                         const std::string& script);
 
+// What the environment asks for, as Slurm's: SBATCH_PARTITION, _ACCOUNT, _QOS and _RESERVATION for
+// submit, SLURM_… for run. It stands over directives and below the command line.
+std::vector<GivenOption> OptionsFrom(const Environment& environment, JobVerb verb);
+
 // The request of `values` (the command line's, by name; names that are not job options are passed
 // over) over `directives`.
 absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,

@@ -47,6 +47,21 @@ std::string OrDash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
+// "partition debug, qos high, reservation exam", without what is implied.
+std::string PolicyText(const JobView& job) {
+  std::vector<std::string> parts;
+  if (!job.partition.empty() && job.partition != "main") {
+    parts.push_back(absl::StrCat("partition ", job.partition));
+  }
+  if (!job.qos.empty() && job.qos != "normal") {
+    parts.push_back(absl::StrCat("qos ", job.qos));
+  }
+  if (!job.reservation.empty()) {
+    parts.push_back(absl::StrCat("reservation ", job.reservation));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
 std::string FoundText(const RankView& rank) {
   std::vector<std::string> parts;
   for (const std::string& part :
@@ -225,6 +240,7 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
           job.account.empty() ? job.user : absl::StrCat(job.user, ", account ", job.account));
   AddLine(page, "asked", RequestText(detail.request));
   AddTerms(page, detail, style);
+  AddLine(page, "policy", PolicyText(job));
   if (!job.reason.kind.empty() && !IsEnded(job.state)) {
     AddLine(page, "waits",
             absl::StrCat(job.reason.kind, job.reason.text.empty() ? "" : ": ", job.reason.text));

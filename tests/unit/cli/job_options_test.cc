@@ -114,7 +114,12 @@ TEST(JobOptions, ErrorsSayWhere) {
 TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
   EXPECT_EQ(Error({{"switches", "1"}}), "--switches: not in this version");
   EXPECT_EQ(Error({}, "#SBATCH --hint=compute_bound\n"), "job.sh:1: --hint: not in this version");
-  EXPECT_THAT(Error({{"partition", "debug"}}), StartsWith("--partition: \"debug\" does not exist"));
+}
+
+TEST(JobOptions, PolicyIsNamedAndRequeueIsSaidOnce) {
+  EXPECT_THAT(Error({{"partition", "a,,b"}}), StartsWith("--partition: \"\" is not a name"));
+  EXPECT_EQ(Read({{"partition", "a,b"}, {"qos", "high"}, {"reservation", "exam"}})->spec.partition,
+            "a,b");
   EXPECT_TRUE(Read({{"partition", "main"}}).ok());
   EXPECT_FALSE(Read({{"requeue", ""}, {"no-requeue", ""}}).ok());
 }
