@@ -1,0 +1,24 @@
+// TRES lists, periods and moments: what is accepted reads back, and a refusal is one line.
+// Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
+
+#include <cstdint>
+#include <string>
+
+#include "scheduler/model/period_text.h"
+#include "scheduler/model/tres.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const absl::StatusOr<muster::TresList> list = muster::ParseTres(text);
+  if (list.ok() ? muster::ParseTres(muster::TresText(*list)).value() != *list
+                : list.status().message().find('\n') != std::string::npos) {
+    return 1;
+  }
+  const absl::StatusOr<muster::Duration> period = muster::ParsePeriod(text);
+  if (period.ok() && (period->count() < 0 ||
+                      muster::ParsePeriod(muster::PeriodText(*period)).value() != *period)) {
+    return 1;
+  }
+  const absl::StatusOr<muster::Time> moment = muster::ParseMoment(text);
+  return moment.ok() && muster::ParseMoment(muster::MomentText(*moment)).value() != *moment ? 1 : 0;
+}
