@@ -121,7 +121,8 @@ TEST_F(PolicyFileTest, NonsenseIsRefusedWithItsLineAndTheOldStaysInForce) {
       {"[partition.a]\nmin_nodes = 4\nmax_nodes = 2\n",
        "m.toml:2: partition.a.min_nodes: 4 is more than MaxNodes=2"},
       {"[partition.a]\nmax_tiem = \"1h\"\n", "m.toml:2: partition.a.max_tiem: no such key"},
-      {"[user.ada]\naccounts = [\"nowhere\"]\n", "m.toml:1: user.ada: there is no account nowhere"},
+      {"[user.ada]\naccounts = [\"nowhere\"]\n",
+       "m.toml:2: user.ada.accounts: there is no account nowhere"},
       {"[qos.high]\ngrp_tres = \"cpu=-4\"\n", "m.toml:2: qos.high.grp_tres: \"cpu=-4\""},
       {"[qos.high\n", "m.toml:1: "}};
   for (const auto& [text, said] : nonsense) {
