@@ -76,6 +76,9 @@ const char* Name(EndCause cause) {
       return "job ending";
     case EndCause::kRequeued:
       return "requeued";
+    case EndCause::kPreempted:
+    case EndCause::kPreemptedToRequeue:
+      return "preempted";
   }
   return "";
 }
@@ -217,6 +220,7 @@ AttemptView ViewOf(const ClusterState& state, const Job& job, Time end) {
   view.number = attempt.number;
   view.start_time = attempt.started;
   view.end_time = end;
+  view.billing = attempt.billing;
   view.usage = Total(attempt);
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     const NodeAllocation& part = attempt.allocation.nodes[i];

@@ -111,6 +111,7 @@ Paint StatePaint(const std::string& state) {
     case JobState::kCompleted:
       return Paint::kGreen;
     case JobState::kCancelled:
+    case JobState::kPreempted:
       return Paint::kFaint;
     case JobState::kFailed:
     case JobState::kTimeout:
@@ -139,6 +140,11 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
                                  {.title = "TIME", .right = true, .least = 0},
                                  {.title = "NODES", .right = true, .least = 0},
                                  {.title = "CPUS", .right = true, .least = 0}};
+  const bool priorities =
+      std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) { return job.priority > 0; });
+  if (priorities) {
+    columns.push_back({.title = "PRIORITY", .right = true, .least = 0});
+  }
   if (choice.start) {
     columns.push_back({.title = "START", .right = false, .least = 0});
   }
@@ -154,6 +160,9 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
                              {.text = ElapsedText(Elapsed(job, now))},
                              {.text = waiting ? "-" : absl::StrCat(job.nodes.size())},
                              {.text = absl::StrCat(job.cpus)}};
+    if (priorities) {
+      row.push_back({.text = job.priority > 0 ? absl::StrCat(job.priority) : "-"});
+    }
     if (choice.start) {
       row.push_back({.text = StartText(job, style)});
     }

@@ -16,6 +16,7 @@
 #include "proto/plan.pb.h"
 #include "proto/supervisor.pb.h"
 #include "proto/view.pb.h"
+#include "scheduler/model/account.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/job_update.h"
@@ -23,6 +24,7 @@
 #include "scheduler/model/order.h"
 #include "scheduler/model/plan.h"
 #include "scheduler/model/policy_usage.h"
+#include "scheduler/model/priority.h"
 #include "scheduler/model/policy_view.h"
 #include "scheduler/model/report.h"
 #include "scheduler/model/view.h"
@@ -55,6 +57,11 @@ MUSTER_CONVERTED(AttemptView)
 MUSTER_CONVERTED(JobUpdate)
 MUSTER_CONVERTED(PolicyChanged)
 MUSTER_CONVERTED(Spent)
+MUSTER_CONVERTED(AccountUsage)
+MUSTER_CONVERTED(Account)
+MUSTER_CONVERTED(Association)
+MUSTER_CONVERTED(ChargedRun)
+MUSTER_CONVERTED(Priority)
 MUSTER_CONVERTED(Assignment)
 MUSTER_CONVERTED(PolicyView)
 MUSTER_CONVERTED(PolicyChangeView)

@@ -33,7 +33,7 @@ bool IsLast(const Attempt& attempt, NodeId node) {
 // True when the end of the attempt is not the end of the job: somebody requeued it, or its node
 // failed and it says --requeue.
 bool RunsAgain(const JobSpec& spec, const Attempt& attempt, const Outcome& outcome) {
-  return attempt.ending == EndCause::kRequeued ||
+  return attempt.ending == EndCause::kRequeued || attempt.ending == EndCause::kPreemptedToRequeue ||
          (attempt.ending != EndCause::kCancelled && outcome.state == JobState::kNodeFail &&
           spec.kind == JobKind::kBatch && spec.requeue == Choice::kYes);
 }
@@ -42,7 +42,8 @@ bool RunsAgain(const JobSpec& spec, const Attempt& attempt, const Outcome& outco
 void HoldWhatRunsTooOften(const ClusterState& state, const PolicyConfig& config, Turn& turn) {
   for (Event& event : turn.events) {
     if (auto* requeued = std::get_if<JobRequeued>(&event)) {
-      requeued->held = state.FindJob(requeued->job)->requeues >= config.requeues_max;
+      requeued->held =
+          !requeued->preempted && state.FindJob(requeued->job)->requeues >= config.requeues_max;
     }
   }
 }
@@ -68,7 +69,8 @@ void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Repo
     if (RunsAgain(*job.spec, before, outcome)) {
       turn.events.emplace_back(
           JobRequeued{job.id, before.number, false,
-                      before.ending_text.empty() ? outcome.text : before.ending_text, now});
+                      before.ending_text.empty() ? outcome.text : before.ending_text, now,
+                      before.ending == EndCause::kPreemptedToRequeue});
       turn.effects.emplace_back(Replan{});
       return;
     }

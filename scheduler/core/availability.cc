@@ -44,9 +44,9 @@ std::optional<std::size_t> PutFirst(const Snapshot& snapshot, std::vector<Candid
   for (const std::size_t position : *must) {
     first.insert(candidates[position].node);
   }
-  std::stable_partition(
-      candidates.begin(), candidates.end(),
-      [&first](const Candidate& candidate) { return first.contains(candidate.node); });
+  std::stable_partition(candidates.begin(), candidates.end(), [&first](const Candidate& candidate) {
+    return first.contains(candidate.node);
+  });
   return first.size();
 }
 
@@ -134,6 +134,9 @@ void Availability::Index(std::uint32_t node) {
 }
 
 void Availability::Unindex(std::uint32_t node) {
+  if (!usable_[node]) {
+    return;
+  }
   const auto bucket = by_free_.find(KeyOf(node));
   bucket->second.erase(node);
   if (bucket->second.empty()) {
@@ -162,6 +165,18 @@ std::uint32_t Availability::Room(const Need& need, const Shape& shape, std::uint
                  TasksPerNode(*need.request));
 }
 
+Time Availability::EarliestOn(const Need& need, const Shape& shape, std::uint32_t node,
+                              std::uint32_t tasks, Time from) const {
+  const NodeDemand demand = Demand(shape, node, tasks);
+  while (true) {
+    const Time fits = timelines_[node].EarliestFit(demand, from, need.duration);
+    from = OpenFrom(node, need, fits);
+    if (from == fits || from >= kFarFuture) {
+      return from;
+    }
+  }
+}
+
 std::optional<Opening> Availability::FindNow(const Need& need) const {
   const Shape& shape = ShapeOf(need);
   Opening opening;
@@ -179,12 +194,26 @@ std::optional<Opening> Availability::FindNow(const Need& need) const {
   return opening.shares.empty() ? std::nullopt : std::optional(std::move(opening));
 }
 
+std::uint32_t Availability::CountNow(const Need& need, std::uint32_t tasks,
+                                     std::uint32_t most) const {
+  const Shape& shape = ShapeOf(need);
+  const Time end = NeededUntil(snapshot_.now, need.duration);
+  std::uint32_t count = 0;
+  for (std::uint32_t node = 0; node < timelines_.size() && count < most; ++node) {
+    if (IsOpenAt(node, need, snapshot_.now) &&
+        Room(need, shape, node, timelines_[node].Least(snapshot_.now, end)) >= tasks) {
+      ++count;
+    }
+  }
+  return count;
+}
+
 std::vector<NodeShare> Availability::SpreadAt(const Need& need, const Shape& shape,
                                               Time start) const {
   const Time end = NeededUntil(start, need.duration);
   std::vector<std::uint32_t> room(timelines_.size(), 0);
   for (std::uint32_t node = 0; node < room.size(); ++node) {
-    if (IsOpen(node, need)) {
+    if (IsOpenAt(node, need, start)) {
       room[node] = Room(need, shape, node, timelines_[node].Least(start, end));
     }
   }
@@ -193,8 +222,7 @@ std::vector<NodeShare> Availability::SpreadAt(const Need& need, const Shape& sha
 
 std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& shape,
                                                 Time before) const {
-  const bool even =
-      need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
+  const bool even = need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
   if ((even && !NamesNodes(*need.request)) || timelines_.size() > kUnevenLooks) {
     return std::nullopt;
   }
@@ -202,6 +230,9 @@ std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& s
   for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
     if (IsOpen(node, need)) {
       timelines_[node].AppendTimes(times);
+      if (need.reserved != nullptr) {
+        need.reserved->AppendEnds(node, snapshot_.now, times);
+      }
     }
   }
   std::sort(times.begin(), times.end());
@@ -234,7 +265,8 @@ std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
       continue;
     }
     for (const std::uint32_t node : bucket->second) {
-      if (Room(need, shape, node, timelines_[node].now()) >= tasks && IsOpen(node, need) &&
+      if (Room(need, shape, node, timelines_[node].now()) >= tasks &&
+          IsOpenAt(node, need, snapshot_.now) &&
           Room(need, shape, node, timelines_[node].Least(snapshot_.now, end)) >= tasks) {
         return node;
       }
@@ -298,7 +330,8 @@ std::vector<Availability::Part> Availability::PartsWhenEmpty(const Need& need,
                                                              const Shape& shape) const {
   std::vector<std::uint32_t> room(timelines_.size(), 0);
   for (std::uint32_t node = 0; node < room.size(); ++node) {
-    room[node] = IsOpen(node, need) ? Room(need, shape, node, capacity(node).all) : 0;
+    const bool ever = IsOpen(node, need) && OpenFrom(node, need, snapshot_.now) < kFarFuture;
+    room[node] = ever ? Room(need, shape, node, capacity(node).all) : 0;
   }
   std::map<std::uint32_t, Part, std::greater<>> parts;  // the largest first
   for (const NodeShare& share : Spread(need, room)) {
@@ -317,9 +350,7 @@ void Availability::FillQueue(const Need& need, const Shape& shape, Part& part) c
   part.queue.reserve(timelines_.size());
   for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
     if (IsOpen(node, need) && Room(need, shape, node, capacity(node).all) >= part.tasks) {
-      part.queue.emplace_back(timelines_[node].EarliestFit(Demand(shape, node, part.tasks),
-                                                           snapshot_.now, need.duration),
-                              node);
+      part.queue.emplace_back(EarliestOn(need, shape, node, part.tasks, snapshot_.now), node);
     }
   }
   std::make_heap(part.queue.begin(), part.queue.end(), std::greater<>());
@@ -389,7 +420,7 @@ std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, P
     std::push_heap(part.queue.begin(), part.queue.end(), std::greater<>());
   };
   const auto earliest = [&](std::uint32_t node, Time time) {
-    return timelines_[node].EarliestFit(Demand(shape, node, part.tasks), time, need.duration);
+    return EarliestOn(need, shape, node, part.tasks, time);
   };
   std::vector<std::pair<Time, std::uint32_t>> popped;  // with their exact times
   std::vector<std::uint32_t> fitting;
@@ -437,7 +468,7 @@ bool Availability::Fits(const Need& need, const Opening& opening) const {
   const Shape& shape = ShapeOf(need);
   const Time end = NeededUntil(opening.start, need.duration);
   return std::all_of(opening.shares.begin(), opening.shares.end(), [&](const NodeShare& share) {
-    return IsOpen(share.node, need) &&
+    return IsOpenAt(share.node, need, opening.start) &&
            Room(need, shape, share.node, timelines_[share.node].Least(opening.start, end)) >=
                share.tasks;
   });
@@ -449,6 +480,42 @@ void Availability::Take(const Need& need, const Opening& opening) {
   for (const NodeShare& share : opening.shares) {
     Unindex(share.node);
     timelines_[share.node].Take(Demand(shape, share.node, share.tasks), opening.start, end);
+    Index(share.node);
+  }
+}
+
+NodeTimeline Availability::TimelineWithout(std::uint32_t node,
+                                           const std::vector<const Holding*>& holdings) const {
+  const NodeCapacity& all = capacity(node);
+  NodeTimeline timeline = timelines_[node];
+  for (const Holding* holding : holdings) {
+    timeline.Lend(AmountsOf(*holding, *snapshot_.nodes[node].machine, all), snapshot_.now,
+                  EndOf(*holding, snapshot_.now), all.all);
+  }
+  return timeline;
+}
+
+std::uint32_t Availability::RoomWithout(const Need& need, std::uint32_t node,
+                                        const std::vector<const Holding*>& holdings) const {
+  const Time end = NeededUntil(snapshot_.now, need.duration);
+  return Room(need, ShapeOf(need), node, TimelineWithout(node, holdings).Least(snapshot_.now, end));
+}
+
+void Availability::TakeInPlaceOf(
+    const std::map<std::uint32_t, std::vector<const Holding*>>& holdings, const Need& need,
+    const Opening& opening) {
+  const Shape& shape = ShapeOf(need);
+  const Time end = EndOf(opening.start, need.duration);
+  for (const NodeShare& share : opening.shares) {
+    const auto here = holdings.find(share.node);
+    Unindex(share.node);
+    NodeTimeline& timeline = timelines_[share.node];
+    const NodeTimeline before = timeline;
+    if (here != holdings.end()) {
+      timeline = TimelineWithout(share.node, here->second);
+    }
+    timeline.Take(Demand(shape, share.node, share.tasks), opening.start, end);
+    timeline.CapBy(before);
     Index(share.node);
   }
 }

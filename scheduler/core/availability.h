@@ -18,6 +18,7 @@
 
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/node_timeline.h"
+#include "scheduler/core/reserved_nodes.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/snapshot.h"
 
@@ -28,7 +29,9 @@ struct Need {
   const ResourceRequest* request = nullptr;
   Duration duration{0};  // zero: no limit
   std::uint64_t shape = 0;
-  const std::vector<bool>* allowed = nullptr;  // by node position; null: all
+  const std::vector<bool>* inside = nullptr;   // by node position: where the job may be; null: all
+  const std::vector<bool>* allowed = nullptr;  // of those, the nodes that fit its description
+  const ReservedNodes* reserved = nullptr;     // null: none
 };
 
 // A node, by its position in the snapshot, and the tasks that it gets.
@@ -50,6 +53,9 @@ class Availability {
   // Where the job can start now and run for its whole time: the tightest node that takes all of it,
   // else the fewest nodes.
   [[nodiscard]] std::optional<Opening> FindNow(const Need& need) const;
+  // How many nodes could take so many tasks each, now and for the job's whole time; at most `most`.
+  [[nodiscard]] std::uint32_t CountNow(const Need& need, std::uint32_t tasks,
+                                       std::uint32_t most) const;
   // The earliest opening; at kHorizon when it hangs on a job without a limit, at kFarFuture,
   // without nodes, when not even then is there room. Nothing when the nodes that are up never hold
   // it.
@@ -59,6 +65,14 @@ class Availability {
   // Whether these nodes take these tasks from then on for the job's whole time.
   [[nodiscard]] bool Fits(const Need& need, const Opening& opening) const;
   void Take(const Need& need, const Opening& opening);
+  // How many of the job's tasks the node takes now and for its whole time if the jobs with these
+  // holdings were gone.
+  [[nodiscard]] std::uint32_t RoomWithout(const Need& need, std::uint32_t node,
+                                          const std::vector<const Holding*>& holdings) const;
+  // As Take, where the jobs with these holdings, by node, give way: what they leave beyond the need
+  // is nobody's before they are gone.
+  void TakeInPlaceOf(const std::map<std::uint32_t, std::vector<const Holding*>>& holdings,
+                     const Need& need, const Opening& opening);
 
   [[nodiscard]] const NodeTimeline& timeline(std::uint32_t node) const { return timelines_[node]; }
   [[nodiscard]] const NodeCapacity& capacity(std::uint32_t node) const {
@@ -67,6 +81,10 @@ class Availability {
   // True when the node is up, not drained and open to the job.
   [[nodiscard]] bool IsOpen(std::uint32_t node, const Need& need) const {
     return usable_[node] && (need.allowed == nullptr || (*need.allowed)[node]);
+  }
+  // The same at that time, reservations considered.
+  [[nodiscard]] bool IsOpenAt(std::uint32_t node, const Need& need, Time start) const {
+    return IsOpen(node, need) && OpenFrom(node, need, start) == start;
   }
 
  private:
@@ -86,6 +104,14 @@ class Availability {
     std::optional<std::vector<Part>> parts;
   };
 
+  [[nodiscard]] static Time OpenFrom(std::uint32_t node, const Need& need, Time start) {
+    return need.reserved == nullptr ? start : need.reserved->OpenFrom(node, start, need.duration);
+  }
+  // The first time from `from` on at which the node takes so many tasks for the job's whole time.
+  [[nodiscard]] Time EarliestOn(const Need& need, const Shape& shape, std::uint32_t node,
+                                std::uint32_t tasks, Time from) const;
+  [[nodiscard]] NodeTimeline TimelineWithout(std::uint32_t node,
+                                             const std::vector<const Holding*>& holdings) const;
   std::uint32_t InternCapacity(const Machine& machine);
   [[nodiscard]] std::array<std::uint32_t, 3> KeyOf(std::uint32_t node) const;
   void Index(std::uint32_t node);

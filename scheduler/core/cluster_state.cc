@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scheduler/base/status.h"
+#include "scheduler/core/alternatives.h"
 #include "scheduler/model/array.h"
 
 namespace muster {
@@ -40,6 +41,7 @@ ClusterState::ClusterState(StateImage image)
     }
   }
   policy_.Load(image.policy, image.spent, jobs_, nodes_);
+  usage_.Load(image.usage, image.half_life);
   for (TokenOwner& owner : image.tokens) {
     Remember(std::move(owner));
   }
@@ -54,6 +56,7 @@ void ClusterState::Apply(const Event& event) {
 void ClusterState::On(const EpochBegan& event) {
   MUSTER_CHECK(event.epoch > epoch_);
   epoch_ = event.epoch;
+  usage_.SetHalfLife(event.half_life, event.time);
   for (auto& [id, node] : nodes_) {
     if (node.connected) {
       node.connected = false;
@@ -113,9 +116,13 @@ void ClusterState::On(const AttemptStarted& event) {
   attempt.allocation = event.allocation;
   attempt.started = event.time;
   attempt.partition = event.partition;
+  attempt.billing = event.billing;
   attempt.runs.resize(event.allocation.nodes.size());
   if (job.spec->kind == JobKind::kRun) {
     attempt.last_step = StepId(1);
+  }
+  if (HasChoice(*job.spec)) {
+    SetSpec(job, AsChosen(*job.spec, event.alternative, event.tasks));
   }
   Take(job, attempt.allocation);
   policy_.Start(job, nodes_);
@@ -162,6 +169,7 @@ void ClusterState::On(const JobEnded& event) {
     MUSTER_CHECK(AllEnded(*job.attempt));
     Free(job, job.attempt->allocation);
     policy_.End(job, event.time);
+    usage_.Charge(job, event.time);
   }
   dependencies_.Ended(job, event.state);
   policy_.Forget(*job.spec);
@@ -176,9 +184,13 @@ void ClusterState::On(const JobRequeued& event) {
   Change(job, JobChange::kRequeue, JobState::kPending);
   Free(job, job.attempt->allocation);
   policy_.End(job, event.time);
+  usage_.Charge(job, event.time);
   dependencies_.Requeued(job);
   job.attempt.reset();
-  ++job.requeues;
+  if (HasChoice(*job.spec)) {
+    SetSpec(job, AsAsked(*job.spec));
+  }
+  job.requeues += event.preempted ? 0 : 1;
   if (event.held) {
     job.held = true;
     job.held_by = HoldBy::kMaxRequeue;
@@ -197,8 +209,7 @@ void ClusterState::On(const JobUpdated& event) {
   }
   dependencies_.Change(job, event.spec, std::move(progress));
   const std::shared_ptr<const JobSpec> before = job.spec;
-  job.changed_spec = std::make_shared<const JobSpec>(event.spec);
-  job.spec = job.changed_spec;
+  SetSpec(job, event.spec);
   policy_.Update(*before, job);
 }
 
@@ -331,6 +342,11 @@ std::vector<Effect> ClusterState::ActionsFor(const Job& job) const {
     }
   }
   return effects;
+}
+
+void ClusterState::SetSpec(Job& job, JobSpec spec) {
+  job.changed_spec = std::make_shared<const JobSpec>(std::move(spec));
+  job.spec = job.changed_spec;
 }
 
 Job& ClusterState::MustJob(JobId id) {

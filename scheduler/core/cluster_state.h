@@ -20,6 +20,7 @@
 #include "scheduler/core/dependency.h"
 #include "scheduler/core/licenses.h"
 #include "scheduler/core/policy_ledger.h"
+#include "scheduler/core/usage_ledger.h"
 #include "scheduler/model/effect.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/job.h"
@@ -55,6 +56,9 @@ class ClusterState {
   // Partitions, QOS, accounts, reservations, and what is in use of them.
   [[nodiscard]] const PolicyLedger& policy() const { return policy_; }
 
+  // What everybody has used, for fairshare.
+  [[nodiscard]] const UsageLedger& usage() const { return usage_; }
+
   // Null when there is none (any more).
   [[nodiscard]] const Job* FindJob(JobId id) const;
   [[nodiscard]] const Node* FindNode(NodeId id) const;
@@ -88,6 +92,7 @@ class ClusterState {
   void On(const JobUpdated& event);
   void On(const PolicyChanged& event);
 
+  static void SetSpec(Job& job, JobSpec spec);
   Job& MustJob(JobId id);
   Node& MustNode(NodeId id);
   void Change(Job& job, JobChange change, JobState to);
@@ -115,6 +120,7 @@ class ClusterState {
   DependencyBook dependencies_;
   LicenseBook licenses_;
   PolicyLedger policy_;
+  UsageLedger usage_;
   std::deque<std::string> token_order_;
   std::unordered_map<std::string, TokenOwner> tokens_;
 };

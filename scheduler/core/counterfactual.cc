@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "scheduler/core/node_timeline.h"
 #include "scheduler/core/planner.h"
+#include "scheduler/core/queue_priority.h"
 
 namespace muster {
 namespace {
@@ -22,22 +23,27 @@ struct Variant {
   Change change;
 };
 
-// The snapshot without the jobs behind this one; nothing when it is not there.
-std::optional<Snapshot> UpTo(const Snapshot& snapshot, JobId job) {
-  const auto found = std::find_if(snapshot.waiting.begin(), snapshot.waiting.end(),
-                                  [job](const WaitingJob& other) { return other.id == job; });
-  if (found == snapshot.waiting.end()) {
-    return std::nullopt;
+// The snapshot without the jobs behind this one, in the order in which a pass looks at them;
+// nothing when it is not there.
+std::optional<Snapshot> UpTo(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
+  std::vector<std::uint32_t> totals;
+  std::vector<WaitingJob> queue;
+  for (const std::uint32_t position : QueuePriority(snapshot, config).Order(&totals)) {
+    queue.push_back(snapshot.waiting[position]);
+    if (queue.back().id == job) {
+      Snapshot ahead = snapshot;
+      ahead.waiting = std::move(queue);
+      return ahead;
+    }
   }
-  Snapshot ahead = snapshot;
-  ahead.waiting.assign(snapshot.waiting.begin(), found + 1);
-  return ahead;
+  return std::nullopt;
 }
 
 // REQUIRES: the job is the last that waits.
 Time StartOfLast(const Snapshot& snapshot, const PolicyConfig& config) {
   PolicyConfig all = config;
   all.backfill = Backfill::kConservative;
+  all.priority = PriorityConfig();  // they stand in order
   const JobId job = snapshot.waiting.back().id;
   const Plan plan = MakePlan(snapshot, all);
   if (!plan.starts.empty() && plan.starts.back().job == job) {
@@ -149,14 +155,14 @@ class Trial {
 }  // namespace
 
 Time ExpectedStart(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
-  const std::optional<Snapshot> ahead = UpTo(snapshot, job);
+  const std::optional<Snapshot> ahead = UpTo(snapshot, job, config);
   return ahead.has_value() ? StartOfLast(*ahead, config) : kNoTime;
 }
 
 std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,
                                        const PolicyConfig& config) {
   std::vector<Suggestion> suggestions;
-  std::optional<Snapshot> ahead = UpTo(snapshot, job);
+  std::optional<Snapshot> ahead = UpTo(snapshot, job, config);
   if (!ahead.has_value()) {
     return suggestions;
   }

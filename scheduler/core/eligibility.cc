@@ -14,10 +14,6 @@ Reason Of(ReasonKind kind) {
   return reason;
 }
 
-void WakeAt(Time time, PassCounts& counts) {
-  counts.wake = counts.wake == kNoTime ? time : std::min(counts.wake, time);
-}
-
 std::uint32_t ThrottleOf(const WaitingJob& job) {
   return job.spec->array.has_value() ? job.spec->array->max_running : 0;
 }
@@ -79,6 +75,12 @@ void AddTimes(Time now, const WaitingJob& job, PassCounts& counts, std::vector<R
 }
 
 }  // namespace
+
+void WakeAt(Time time, PassCounts& counts) {
+  if (time != kNoTime) {
+    counts.wake = counts.wake == kNoTime ? time : std::min(counts.wake, time);
+  }
+}
 
 PassCounts::PassCounts(const Snapshot& snapshot, const PolicyConfig& policy)
     : config(policy), licenses(snapshot.licenses) {

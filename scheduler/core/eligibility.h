@@ -37,6 +37,9 @@ struct PassCounts {
   Time wake = kNoTime;    // when time alone makes a job eligible; kNoTime for never
 };
 
+// Time alone may change the answer at `time`; kNoTime says nothing.
+void WakeAt(Time time, PassCounts& counts);
+
 // Appends every reason for which the job may not start that has nothing to do with nodes, the one
 // to show first in front. Notes in `counts` when the clock alone will change the answer.
 void AddJobBlockers(const Snapshot& snapshot, const WaitingJob& job, PassCounts& counts,

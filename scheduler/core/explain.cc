@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/feasibility.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/policy_filter.h"
+#include "scheduler/core/queue_priority.h"
 #include "scheduler/model/reason.h"
 
 namespace muster {
@@ -36,8 +38,8 @@ std::string Summary(const LeftWaiting& left, const Plan& plan) {
   }
   std::string text = ToSentence(left.reason);
   if (left.reason.kind == ReasonKind::kPriority) {
-    absl::StrAppend(&text, "; that one waits: ",
-                    ToSentence(WhyLeft(left.reason.behind, plan).reason));
+    absl::StrAppend(&text,
+                    "; that one waits: ", ToSentence(WhyLeft(left.reason.behind, plan).reason));
   }
   for (const Reason& further : left.also) {
     absl::StrAppend(&text, "; also ", ToSentence(further));
@@ -45,9 +47,14 @@ std::string Summary(const LeftWaiting& left, const Plan& plan) {
   return text;
 }
 
-NodeAnswer AnswerOf(const NodePicture& node, const ResourceRequest& request) {
+NodeAnswer AnswerOf(const Snapshot& snapshot, const NodePicture& node, const WaitingJob& job) {
+  const ResourceRequest& request = job.spec->request;
   NodeAnswer answer;
   answer.node = node.name;
+  if (!NodeMayByPolicy(snapshot, node, job, snapshot.now, EndBy(*job.spec, snapshot.now))) {
+    answer.text = "not in its partition, or reserved";
+    return answer;
+  }
   const std::vector<Shortage> shortages = ShortagesOf(node, request);
   answer.fits = shortages.empty();
   for (const Shortage& shortage : shortages) {
@@ -63,7 +70,8 @@ NodeAnswer AnswerOf(const NodePicture& node, const ResourceRequest& request) {
 
 }  // namespace
 
-Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan) {
+Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan,
+                           const PolicyConfig& config) {
   Explanation explanation;
   const auto waiting = std::find_if(snapshot.waiting.begin(), snapshot.waiting.end(),
                                     [job](const WaitingJob& other) { return other.id == job; });
@@ -74,8 +82,11 @@ Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan
   const LeftWaiting left = WhyLeft(job, plan);
   explanation.reason = left.reason;
   explanation.summary = Summary(left, plan);
+  if (const QueuePriority priority(snapshot, config); priority.reckoned()) {
+    explanation.priority = priority.Of(*waiting);
+  }
   for (const NodePicture& node : snapshot.nodes) {
-    explanation.nodes.push_back(AnswerOf(node, waiting->spec->request));
+    explanation.nodes.push_back(AnswerOf(snapshot, node, *waiting));
   }
   return explanation;
 }

@@ -6,6 +6,7 @@
 // Asked for by a user, so it may look at every node. Thread promise: pure. Invariants: a node
 // "fits" exactly when it can take the job's share as it is.
 
+#include "scheduler/core/policy_config.h"
 #include "scheduler/model/explanation.h"
 #include "scheduler/model/plan.h"
 #include "scheduler/model/snapshot.h"
@@ -14,6 +15,7 @@ namespace muster {
 
 // Why the job waits, by the plan that was made last (of this snapshot or an older one) and the
 // nodes of the snapshot. The explanation of a job that is not in the snapshot has a summary only.
-Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan);
+Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan,
+                           const PolicyConfig& config = PolicyConfig());
 
 }  // namespace muster

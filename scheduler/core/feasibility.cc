@@ -62,30 +62,23 @@ struct Look {
   bool drained = false;
   const NodeCapacity* capacity = nullptr;
   FreeAmounts free;
+  const Reservation* reserved = nullptr;  // keeps the node from the job now
 };
 
 std::uint32_t RoomOn(const Look& look, const ResourceRequest& request, std::uint32_t limit) {
   return RoomFor(look.free, *look.capacity, ScaleOf(*look.capacity, request), limit);
 }
 
-// True when the looks that `usable` chooses hold the whole job with nothing taken of them.
-template <class Usable>
-bool FitsEmpty(const std::vector<Look>& looks, const ResourceRequest& request, Usable usable) {
-  const std::uint32_t limit = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
-  std::map<const NodeCapacity*, std::uint32_t> known;
+// True when the looks that `usable` chooses hold the whole job, `room_of` each of them.
+template <class Usable, class RoomOf>
+bool Holds(const std::vector<Look>& looks, const ResourceRequest& request, Usable usable,
+           RoomOf room_of) {
   std::vector<std::uint32_t> room;
   std::vector<const NodePicture*> able;
   for (const Look& look : looks) {
-    if (!usable(look) || !NodeMay(*look.node, request)) {
-      continue;
-    }
-    const auto [found, is_new] = known.emplace(look.capacity, 0);
-    if (is_new) {
-      found->second = RoomFor(look.capacity->all, *look.capacity,
-                              ScaleOf(*look.capacity, request), limit);
-    }
-    if (found->second > 0) {
-      room.push_back(found->second);
+    const std::uint32_t tasks = usable(look) && NodeMay(*look.node, request) ? room_of(look) : 0;
+    if (tasks > 0) {
+      room.push_back(tasks);
       able.push_back(look.node);
     }
   }
@@ -101,6 +94,41 @@ bool FitsEmpty(const std::vector<Look>& looks, const ResourceRequest& request, U
   return room.size() >= request.min_nodes && tasks >= request.tasks;
 }
 
+// True when the looks that `usable` chooses hold the whole job with nothing taken of them.
+template <class Usable>
+bool FitsEmpty(const std::vector<Look>& looks, const ResourceRequest& request, Usable usable) {
+  const std::uint32_t limit = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+  std::map<const NodeCapacity*, std::uint32_t> known;
+  return Holds(looks, request, usable, [&](const Look& look) {
+    const auto [found, is_new] = known.emplace(look.capacity, 0);
+    if (is_new) {
+      found->second =
+          RoomFor(look.capacity->all, *look.capacity, ScaleOf(*look.capacity, request), limit);
+    }
+    return found->second;
+  });
+}
+
+bool IsUp(const Look& look) {
+  return look.up && !look.drained;
+}
+
+// The reservation without which the job could start now, or could wait for the nodes it leaves;
+// null when it is not to blame.
+const Reservation* ToBlame(const std::vector<Look>& looks, const ResourceRequest& request) {
+  const auto kept = std::find_if(looks.begin(), looks.end(), [](const Look& look) {
+    return IsUp(look) && look.reserved != nullptr;
+  });
+  if (kept == looks.end()) {
+    return nullptr;
+  }
+  const std::uint32_t limit = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+  const auto free = [&](const Look& look) { return RoomOn(look, request, limit); };
+  const auto left = [](const Look& look) { return IsUp(look) && look.reserved == nullptr; };
+  return Holds(looks, request, IsUp, free) || !FitsEmpty(looks, request, left) ? kept->reserved
+                                                                               : nullptr;
+}
+
 std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& request) {
   if (!look.up) {
     return {Shortage{ShortageKind::kDown, 1, 0, 0}};
@@ -110,6 +138,9 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
   }
   if (std::optional<Shortage> shortage = WhyNodeMayNot(*look.node, request)) {
     return {*std::move(shortage)};
+  }
+  if (look.reserved != nullptr) {
+    return {Shortage{ShortageKind::kReserved, 1, 0, 0, look.reserved->name}};
   }
   const std::uint32_t tasks = TasksPerNode(request);
   const std::uint32_t room = RoomOn(look, request, tasks);
@@ -137,17 +168,27 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
   return {Shortage{ShortageKind::kTasks, 1, tasks, room}};
 }
 
-Reason WhyNot(std::vector<Look> looks, const ResourceRequest& request) {
+Reason Kept(const Reservation& reservation, Time now) {
+  const std::optional<Window> window = WindowAt(reservation, now);
+  Reason reason;
+  reason.kind = ReasonKind::kReservation;
+  reason.name = reservation.name;
+  reason.needed = window->start > now ? 1 : 0;  // it is still ahead
+  reason.until = window->start > now ? window->start : window->end;
+  return reason;
+}
+
+Reason WhyNot(std::vector<Look> looks, const ResourceRequest& request, Time now) {
   Reason reason;
   reason.nodes = static_cast<std::uint32_t>(looks.size());
   const bool ever = FitsEmpty(looks, request, [](const Look&) { return true; });
-  if (looks.empty() || (ever && !FitsEmpty(looks, request, [](const Look& look) {
-                          return look.up && !look.drained;
-                        }))) {
+  if (looks.empty() || (ever && !FitsEmpty(looks, request, IsUp))) {
     reason.kind = ReasonKind::kReqNodeNotAvail;
   } else if (!ever) {
     reason.kind = ReasonKind::kBadConstraints;
     reason.verdict = ReasonClass::kNever;
+  } else if (const Reservation* reservation = ToBlame(looks, request)) {
+    return Kept(*reservation, now);
   } else {
     reason.kind = ReasonKind::kResources;
   }
@@ -179,19 +220,24 @@ Reason WhyNot(std::vector<Look> looks, const ResourceRequest& request) {
 
 std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request) {
   const NodeCapacity capacity = CapacityOf(*node.machine);
-  return ShortagesOf(Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity)},
-                     request);
+  return ShortagesOf(
+      Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity), nullptr}, request);
 }
 
 Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& availability,
-                 const ResourceRequest& request) {
+                 const Need& need, Time now) {
   std::vector<Look> looks;
   looks.reserve(nodes.size());
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
-    looks.push_back(Look{&nodes[node], nodes[node].up, nodes[node].drained,
-                         &availability.capacity(node), availability.timeline(node).now()});
+    if (need.inside != nullptr && !(*need.inside)[node]) {
+      continue;
+    }
+    looks.push_back(Look{
+        &nodes[node], nodes[node].up, nodes[node].drained, &availability.capacity(node),
+        availability.timeline(node).now(),
+        need.reserved == nullptr ? nullptr : need.reserved->InTheWay(node, now, need.duration)});
   }
-  return WhyNot(std::move(looks), request);
+  return WhyNot(std::move(looks), *need.request, now);
 }
 
 }  // namespace muster

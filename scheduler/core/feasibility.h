@@ -17,10 +17,10 @@
 
 namespace muster {
 
-// Why the job cannot start on the nodes as the pass has left them so far. REQUIRES: `availability`
-// is of these nodes and finds no opening now.
+// Why the job cannot start at `now` on the nodes that it may use, as the pass has left them so far.
+// REQUIRES: `availability` is of these nodes and finds no opening now.
 Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& availability,
-                 const ResourceRequest& request);
+                 const Need& need, Time now);
 
 // What one node lacks of its share of the job; nothing when it could take it.
 std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request);

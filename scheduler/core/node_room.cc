@@ -97,16 +97,33 @@ FreeAmounts FreeNow(const NodePicture& node, const NodeCapacity& capacity) {
   return free;
 }
 
+Time EndOf(const Holding& holding, Time now) {
+  if (holding.ends == kNoTime) {
+    return kHorizon;
+  }
+  return holding.ends > now ? holding.ends : now + kOverrun;
+}
+
+FreeAmounts AmountsOf(const Holding& holding, const Machine& machine,
+                      const NodeCapacity& capacity) {
+  FreeAmounts amounts;
+  amounts.cores = holding.cpus.Count() / capacity.threads_per_core;
+  amounts.memory = holding.memory;
+  for (const std::uint32_t gpu : holding.gpus) {
+    if (gpu < machine.gpus.size()) {
+      ++amounts.gpus[GpuModelOf(capacity, machine.gpus[gpu])];
+    }
+  }
+  return amounts;
+}
+
 NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, Time now) {
   NodeTimeline timeline(FreeNow(node, capacity), now);
   std::map<std::uint32_t, Time> gpus;  // when the last holder of each ends
   for (const Holding& holding : node.holdings) {
-    const Time ends = holding.ends == kNoTime ? kHorizon
-                      : holding.ends > now    ? holding.ends
-                                              : now + kOverrun;
-    FreeAmounts amounts;
-    amounts.cores = holding.threads / capacity.threads_per_core;
-    amounts.memory = holding.memory;
+    const Time ends = EndOf(holding, now);
+    FreeAmounts amounts = AmountsOf(holding, *node.machine, capacity);
+    amounts.gpus = {};  // of which several jobs may have a share
     timeline.Release(ends, amounts, capacity.all);
     for (const std::uint32_t gpu : holding.gpus) {
       if (gpu >= node.machine->gpus.size()) {

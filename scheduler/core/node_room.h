@@ -32,6 +32,12 @@ std::size_t GpuModelOf(const NodeCapacity& capacity, const Gpu& gpu);
 // What is free now. Taken threads are whole cores.
 FreeAmounts FreeNow(const NodePicture& node, const NodeCapacity& capacity);
 
+// When a job with the holding is taken to end: by its limit; a little later than now when that is
+// past; at kHorizon without one.
+Time EndOf(const Holding& holding, Time now);
+// What the holding is of the node.
+FreeAmounts AmountsOf(const Holding& holding, const Machine& machine, const NodeCapacity& capacity);
+
 // What is free of the node from now on, as its jobs come to their limits. A job past its limit is
 // taken to end a little later than now.
 NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, Time now);

@@ -60,11 +60,29 @@ void NodeTimeline::Release(Time when, const FreeAmounts& amounts, const FreeAmou
   }
 }
 
+void NodeTimeline::Lend(const FreeAmounts& amounts, Time from, Time until, const FreeAmounts& all) {
+  const std::size_t first = Split(from);
+  const std::size_t end = until >= kFarFuture ? segments_.size() : Split(until);
+  for (std::size_t i = first; i < end; ++i) {
+    Add(segments_[i].free, amounts);
+    Lower(segments_[i].free, all);
+  }
+}
+
 void NodeTimeline::Take(const NodeDemand& demand, Time from, Time until) {
   const std::size_t first = Split(from);
   const std::size_t end = until >= kFarFuture ? segments_.size() : Split(until);
   for (std::size_t i = first; i < end; ++i) {
     Subtract(segments_[i].free, demand);
+  }
+}
+
+void NodeTimeline::CapBy(const NodeTimeline& other) {
+  for (const Segment& segment : other.segments_) {
+    Split(segment.from);
+  }
+  for (Segment& segment : segments_) {
+    Lower(segment.free, other.segments_[other.At(segment.from)].free);
   }
 }
 

@@ -51,8 +51,13 @@ class NodeTimeline {
 
   // From `when` on so much more is free, at most `all`. A time in the past counts as now.
   void Release(Time when, const FreeAmounts& amounts, const FreeAmounts& all);
+  // In [from, until) so much more is free, at most `all`. REQUIRES: from is not before now.
+  void Lend(const FreeAmounts& amounts, Time from, Time until, const FreeAmounts& all);
   // [from, until) has the demand taken out of it. REQUIRES: from is not before now.
   void Take(const NodeDemand& demand, Time from, Time until);
+
+  // No more is free at any time than in `other`.
+  void CapBy(const NodeTimeline& other);
 
   // Appends the times at which something changes, now among them.
   void AppendTimes(std::vector<Time>& times) const;

@@ -88,7 +88,10 @@ Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
   const std::size_t deciding = Deciding(spec, attempt);
   const NodeRun& run = attempt.runs[deciding];
   Outcome outcome{JobState::kFailed, run.status, run.text};
-  if (run.cause == EndCause::kExited) {
+  if (attempt.ending == EndCause::kPreempted || attempt.ending == EndCause::kPreemptedToRequeue) {
+    outcome.state = JobState::kPreempted;
+    outcome.text = attempt.ending_text;
+  } else if (run.cause == EndCause::kExited) {
     outcome.state = run.status.success() ? JobState::kCompleted : JobState::kFailed;
   } else if (attempt.ending == EndCause::kCancelled || run.cause == EndCause::kCancelled) {
     outcome.state = JobState::kCancelled;

@@ -1,18 +1,25 @@
 #include "scheduler/core/planner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "scheduler/base/status.h"
+#include "scheduler/core/alternatives.h"
 #include "scheduler/core/availability.h"
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/eligibility.h"
 #include "scheduler/core/feasibility.h"
-#include "scheduler/core/feature_match.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/policy_filter.h"
+#include "scheduler/core/preemption.h"
+#include "scheduler/core/queue_priority.h"
+#include "scheduler/core/start_options.h"
 #include "scheduler/model/fingerprint.h"
 
 namespace muster {
@@ -22,21 +29,51 @@ namespace {
 struct ShapeVerdict {
   bool no_start = false;         // none starts in this pass: free amounts only fall
   std::optional<Reason> beyond;  // why they never start on the nodes that are up
+  // A reservation is in their way, which keeps nobody behind them waiting.
+  std::optional<std::optional<Reason>> reserved;
 };
+
+// A job that starts within this time anyway has nobody give way. Longer than what a job that was
+// told to end is taken to need (core/node_room), so that nobody gives way twice.
+constexpr Duration kSoon = std::chrono::seconds(60);
+
+// Who keeps those behind it waiting in a partition.
+struct Blocker {
+  JobId first;
+  std::uint32_t waiting = 0;
+};
+
+const PolicyPicture& PolicyOf(const Snapshot& snapshot) {
+  static const PolicyPicture kNone;
+  return snapshot.policy == nullptr ? kNone : *snapshot.policy;
+}
 
 class Pass {
  public:
   Pass(const Snapshot& snapshot, const PolicyConfig& config)
       : snapshot_(snapshot),
+        config_(config),
         reservations_left_(ReservationsOf(config)),
         may_pass_(config.backfill != Backfill::kNone),
         counts_(snapshot, config),
-        availability_(snapshot) {}
+        usage_(PolicyOf(snapshot)),
+        options_(snapshot),
+        availability_(snapshot),
+        preemption_(snapshot, availability_, touched_) {}
 
   Plan Run() {
     plan_.version = snapshot_.version;
-    for (const WaitingJob& job : snapshot_.waiting) {
-      LookAt(job);
+    const QueuePriority priority(snapshot_, config_);
+    std::vector<std::uint32_t> totals;
+    for (const std::uint32_t position : priority.Order(&totals)) {
+      const std::size_t left = plan_.waiting.size();
+      LookAt(snapshot_.waiting[position]);
+      if (plan_.waiting.size() > left) {
+        plan_.waiting.back().priority = totals[position];
+      }
+    }
+    if (!plan_.waiting.empty()) {
+      WakeAt(NextReservationChange(snapshot_), counts_);
     }
     plan_.wake = counts_.wake;
     plan_.hash = Fingerprint()
@@ -44,15 +81,19 @@ class Pass {
                      .Add(plan_.reservations)
                      .Add(plan_.waiting)
                      .Add(plan_.drops)
+                     .Add(plan_.preemptions)
                      .value();
     return std::move(plan_);
   }
 
  private:
+  using Options = std::vector<const StartOption*>;
+
   // Starts the job, or notes why not.
   void LookAt(const WaitingJob& job) {
     std::vector<Reason> blockers;
     AddJobBlockers(snapshot_, job, counts_, blockers);
+    const std::vector<bool> open = AddPolicyBlockersOfAll(job, blockers);
     if (std::optional<PlannedDrop> drop = DropOf(job, blockers)) {
       plan_.drops.push_back(*std::move(drop));
     }
@@ -61,45 +102,86 @@ class Pass {
       plan_.waiting.back().also.assign(blockers.begin() + 1, blockers.end());
       return;
     }
-    const Need need = NeedOf(job);
-    ShapeVerdict& verdict = verdicts_[need.shape];
-    if (verdict.beyond.has_value()) {
-      return Leave(job, *verdict.beyond);
-    }
-    if (!verdict.no_start && (may_pass_ || !first_blocked_.valid())) {
-      std::optional<Opening> opening = Promised(job.id, need, snapshot_.now);
-      if (!opening.has_value()) {
-        opening = availability_.FindNow(need);
+    Options options;
+    for (const StartOption* option : options_.Of(*job.spec)) {
+      if (open[option->alternative]) {
+        options.push_back(option);
       }
-      if (opening.has_value() && Start(job, need, *opening)) {
+    }
+    MUSTER_CHECK(!options.empty());
+    std::optional<Reason> limit;
+    for (const StartOption* option : options) {
+      if (MayTry(*option) && TryStart(job, *option, limit)) {
         return;
       }
-      verdict.no_start = true;
     }
-    LeaveBlocked(job, need, verdict);
+    if (limit.has_value()) {
+      return Leave(job, *std::move(limit));
+    }
+    LeaveBlocked(job, options);
   }
 
-  Need NeedOf(const WaitingJob& job) {
-    const auto [known, is_new] = shapes_.emplace(job.spec.get(), 0);
-    if (is_new) {
-      known->second = Fingerprint().Add(job.spec->request).Add(job.spec->time_limit).value();
+  // What policy has against the job; of alternatives, against all of them. Which of them it leaves.
+  std::vector<bool> AddPolicyBlockersOfAll(const WaitingJob& job, std::vector<Reason>& blockers) {
+    std::vector<bool> open(AlternativesOf(*job.spec), true);
+    if (snapshot_.policy == nullptr) {
+      return open;
     }
-    return Need{&job.spec->request, PlannedDuration(job.spec->time_limit), known->second,
-                AllowedFor(job.spec->request, known->second)};
+    std::vector<Reason> first;
+    AddPolicyBlockers(snapshot_, job, usage_, first);
+    open[0] = first.empty();
+    bool any = open[0];
+    for (std::uint32_t i = 1; i < open.size(); ++i) {
+      WaitingJob other = job;
+      other.spec = std::make_shared<const JobSpec>(AsChosen(*job.spec, i, 0));
+      std::vector<Reason> reasons;
+      AddPolicyBlockers(snapshot_, other, usage_, reasons);
+      open[i] = reasons.empty();
+      any = any || open[i];
+    }
+    if (!any) {
+      std::move(first.begin(), first.end(), std::back_inserter(blockers));
+    }
+    return open;
   }
 
-  // Which nodes a request of the shape may use; null for all of them.
-  const std::vector<bool>* AllowedFor(const ResourceRequest& request, std::uint64_t shape) {
-    if (!DescribesNodes(request)) {
-      return nullptr;
+  bool MayTry(const StartOption& option) {
+    const ShapeVerdict& verdict = verdicts_[option.need.shape];
+    return !verdict.no_start && !verdict.beyond.has_value() &&
+           (may_pass_ || !blockers_.contains(option.partition));
+  }
+
+  // True when the job is started. `limit` says which limit what it would get breaks.
+  bool TryStart(const WaitingJob& job, const StartOption& asked, std::optional<Reason>& limit) {
+    const StartOption& option = Widest(asked);
+    std::optional<Opening> opening = Promised(job.id, option.need, snapshot_.now);
+    if (!opening.has_value()) {
+      opening = availability_.FindNow(option.need);
     }
-    const auto [known, is_new] = allowed_.try_emplace(shape);
-    if (is_new) {
-      for (const NodePicture& node : snapshot_.nodes) {
-        known->second.push_back(NodeMay(node, request));
-      }
+    std::optional<Allocation> allocation;
+    if (opening.has_value()) {
+      allocation = Place(option.need, *opening);
     }
-    return &known->second;
+    if (!allocation.has_value()) {
+      verdicts_[asked.need.shape].no_start = true;
+      return false;
+    }
+    if (snapshot_.policy != nullptr && !CountInLimits(job, option, *allocation, limit)) {
+      return false;
+    }
+    Start(job, option, *opening, *std::move(allocation));
+    return true;
+  }
+
+  // The option on as many nodes as it can have now, where it may choose.
+  const StartOption& Widest(const StartOption& asked) {
+    const ResourceRequest& request = asked.request;
+    if (!request.as_wide_as_fits || asked.tasks > 0) {
+      return asked;
+    }
+    const std::uint32_t nodes =
+        availability_.CountNow(asked.need, TasksOnEach(request), request.max_nodes);
+    return nodes <= request.min_nodes ? asked : *options_.OnNodes(asked, nodes);
   }
 
   // The nodes that the last plan promised to the job, if they are free for it at that time.
@@ -111,45 +193,79 @@ class Pass {
       return std::nullopt;
     }
     Opening opening{start, {}};
+    std::uint32_t tasks = 0;
     for (const ReservedNode& reserved : promise->nodes) {
-      const auto node =
-          std::lower_bound(snapshot_.nodes.begin(), snapshot_.nodes.end(), reserved.node,
-                           [](const NodePicture& picture, NodeId id) { return picture.id < id; });
-      if (node == snapshot_.nodes.end() || node->id != reserved.node) {
+      const std::optional<std::uint32_t> node = PositionOf(reserved.node);
+      if (!node.has_value()) {
         return std::nullopt;
       }
-      opening.shares.push_back(
-          NodeShare{static_cast<std::uint32_t>(node - snapshot_.nodes.begin()), reserved.tasks});
+      opening.shares.push_back(NodeShare{*node, reserved.tasks});
+      tasks += reserved.tasks;
     }
-    return availability_.Fits(need, opening) ? std::optional(std::move(opening)) : std::nullopt;
+    return tasks == need.request->tasks && availability_.Fits(need, opening)
+               ? std::optional(std::move(opening))
+               : std::nullopt;
   }
 
-  // The ranks' places, now that the nodes are chosen. False when a node's free threads and GPUs do
-  // not lie as their number promises; nothing is taken then.
-  bool Start(const WaitingJob& job, const Need& need, const Opening& opening) {
-    PlannedStart start;
-    start.job = job.id;
+  std::optional<std::uint32_t> PositionOf(NodeId id) const {
+    const auto node = std::lower_bound(
+        snapshot_.nodes.begin(), snapshot_.nodes.end(), id,
+        [](const NodePicture& picture, NodeId other) { return picture.id < other; });
+    return node == snapshot_.nodes.end() || node->id != id
+               ? std::nullopt
+               : std::optional(static_cast<std::uint32_t>(node - snapshot_.nodes.begin()));
+  }
+
+  // The ranks' places, now that the nodes are chosen. Nothing when a node's free threads and GPUs
+  // do not lie as their number promises.
+  std::optional<Allocation> Place(const Need& need, const Opening& opening) const {
+    Allocation allocation;
     std::uint32_t ranks = 0;
     for (const NodeShare& share : opening.shares) {
       Placed placed = PlaceOnNode(PictureOf(share.node), *need.request, share.tasks);
       if (placed.tasks < share.tasks) {
-        return false;
+        return std::nullopt;
       }
       for (RankPlacement& rank : placed.allocation.ranks) {
         rank.rank += ranks;
       }
       ranks += placed.tasks;
-      start.allocation.nodes.push_back(std::move(placed.allocation));
+      allocation.nodes.push_back(std::move(placed.allocation));
     }
+    return allocation;
+  }
+
+  // False when what the job would hold breaks a limit; else it is counted.
+  bool CountInLimits(const WaitingJob& job, const StartOption& option, const Allocation& allocation,
+                     std::optional<Reason>& limit) {
+    const auto machine_of = [this](NodeId id) -> const Machine& {
+      return *snapshot_.nodes[*PositionOf(id)].machine;
+    };
+    const JobSpec spec = AsChosen(*job.spec, option.alternative, option.tasks);
+    std::vector<Reason> broken =
+        CheckLimits(usage_, AskOf(spec, option.partition, allocation, machine_of));
+    if (!broken.empty()) {
+      if (!limit.has_value()) {
+        limit = std::move(broken.front());
+      }
+      return false;
+    }
+    usage_.Start(spec,
+                 ChargeOf(job.id, spec, option.partition, snapshot_.now, allocation, machine_of));
+    return true;
+  }
+
+  void Start(const WaitingJob& job, const StartOption& option, const Opening& opening,
+             Allocation allocation) {
     for (std::size_t i = 0; i < opening.shares.size(); ++i) {
       const std::uint32_t node = opening.shares[i].node;
       NodePicture& picture = touched_.try_emplace(node, snapshot_.nodes[node]).first->second;
-      AddUse(picture.taken, *picture.machine, start.allocation.nodes[i]);
+      AddUse(picture.taken, *picture.machine, allocation.nodes[i]);
     }
-    availability_.Take(need, opening);
+    availability_.Take(option.need, opening);
     CountStart(job, counts_);
-    plan_.starts.push_back(std::move(start));
-    return true;
+    plan_.starts.push_back(PlannedStart{job.id, std::move(allocation), option.partition,
+                                        option.alternative, option.tasks});
   }
 
   const NodePicture& PictureOf(std::uint32_t node) const {
@@ -158,35 +274,128 @@ class Pass {
   }
 
   // The job waits for resources, or behind one that does; the first ones get a reservation.
-  void LeaveBlocked(const WaitingJob& job, const Need& need, ShapeVerdict& verdict) {
-    if (!availability_.EverFits(need)) {
-      verdict.beyond = WhyNotNow(snapshot_.nodes, availability_, *need.request);
-      return Leave(job, *verdict.beyond);
-    }
-    Time start = kNoTime;
-    if (reservations_left_ > 0) {
-      std::optional<Opening> opening = availability_.FindEarliest(need);
-      if (opening.has_value() && !opening->shares.empty()) {
-        --reservations_left_;
-        start = Reserve(job, need, *std::move(opening));
+  void LeaveBlocked(const WaitingJob& job, const Options& options) {
+    Options open;
+    for (const StartOption* option : options) {
+      if (!IsBeyond(*option)) {
+        open.push_back(option);
       }
     }
-    if (first_blocked_.valid()) {
-      Reason reason;
-      reason.kind = ReasonKind::kPriority;
-      reason.behind = first_blocked_;
-      reason.ahead = ahead_++;
-      reason.until = start;
-      return Leave(job, std::move(reason));
+    if (open.empty()) {
+      return Leave(job, *verdicts_[options.front()->need.shape].beyond);
     }
-    first_blocked_ = job.id;
-    ahead_ = 1;
-    Reason reason = WhyNotNow(snapshot_.nodes, availability_, *need.request);
-    reason.until = start;
+    const Time start = PlanAhead(job, open);
+    Reason reason = WhyBlocked(*open.front());
+    reason.until = reason.kind == ReasonKind::kReservation ? reason.until : start;
+    for (const StartOption* option : open) {
+      if (WhyReserved(*option) != nullptr) {
+        continue;
+      }
+      Blocker& blocker = blockers_[option->partition];
+      blocker.first = blocker.waiting == 0 ? job.id : blocker.first;
+      ++blocker.waiting;
+    }
     Leave(job, std::move(reason));
   }
 
-  // Keeps the opening free of jobs that come after. When it starts, or kNoTime when nobody knows.
+  // Whether the option holds on no arrangement of the nodes that are up.
+  bool IsBeyond(const StartOption& option) {
+    ShapeVerdict& verdict = verdicts_[option.need.shape];
+    if (!verdict.beyond.has_value() && !availability_.EverFits(option.need)) {
+      verdict.beyond = WhyNotNow(snapshot_.nodes, availability_, option.need, snapshot_.now);
+    }
+    return verdict.beyond.has_value();
+  }
+
+  // The reservation that is in the option's way now, as a reason; null when none is.
+  const Reason* WhyReserved(const StartOption& option) {
+    if (option.need.reserved == nullptr) {
+      return nullptr;
+    }
+    ShapeVerdict& verdict = verdicts_[option.need.shape];
+    if (!verdict.reserved.has_value()) {
+      Reason why = WhyNotNow(snapshot_.nodes, availability_, option.need, snapshot_.now);
+      verdict.reserved.emplace();
+      if (why.kind == ReasonKind::kReservation) {
+        *verdict.reserved = std::move(why);
+      }
+    }
+    return verdict.reserved->has_value() ? &**verdict.reserved : nullptr;
+  }
+
+  Reason WhyBlocked(const StartOption& option) {
+    if (const Reason* reserved = WhyReserved(option)) {
+      return *reserved;
+    }
+    const auto blocker = blockers_.find(option.partition);
+    if (blocker == blockers_.end()) {
+      return WhyNotNow(snapshot_.nodes, availability_, option.need, snapshot_.now);
+    }
+    Reason reason;
+    reason.kind = ReasonKind::kPriority;
+    reason.behind = blocker->second.first;
+    reason.ahead = blocker->second.waiting;
+    return reason;
+  }
+
+  // An option and when it could start.
+  struct Prospect {
+    const StartOption* option = nullptr;
+    Opening opening;
+  };
+
+  // Has others give way to the job, or keeps it the earliest opening. When it starts, or kNoTime
+  // when nobody knows.
+  Time PlanAhead(const WaitingJob& job, const Options& options) {
+    if (!preemption_.possible()) {
+      return reservations_left_ == 0 ? kNoTime : Keep(job, Earliest(options));
+    }
+    const Prospect prospect = Earliest(options);
+    if (prospect.option == nullptr || prospect.opening.start > snapshot_.now + kSoon) {
+      for (const StartOption* option : options) {
+        if (const std::optional<Eviction> eviction = preemption_.Find(job, *option)) {
+          return Preempt(job, *option, *eviction);
+        }
+      }
+    }
+    return reservations_left_ == 0 ? kNoTime : Keep(job, prospect);
+  }
+
+  // The earliest opening of all options; of none when nobody knows of one.
+  Prospect Earliest(const Options& options) {
+    Prospect best;
+    for (const StartOption* option : options) {
+      std::optional<Opening> opening = availability_.FindEarliest(option->need);
+      if (opening.has_value() && !opening->shares.empty() &&
+          (best.option == nullptr || opening->start < best.opening.start)) {
+        best = Prospect{option, *std::move(opening)};
+      }
+    }
+    return best;
+  }
+
+  // Keeps the prospect's nodes free of jobs that come after.
+  Time Keep(const WaitingJob& job, const Prospect& prospect) {
+    if (prospect.option == nullptr) {
+      return kNoTime;
+    }
+    --reservations_left_;
+    return Reserve(job, prospect.option->need, prospect.opening);
+  }
+
+  Time Preempt(const WaitingJob& job, const StartOption& option, const Eviction& eviction) {
+    preemption_.Take(option, eviction);
+    for (std::size_t i = 0; i < eviction.opening.shares.size(); ++i) {
+      const std::uint32_t node = eviction.opening.shares[i].node;
+      NodePicture& picture = touched_.try_emplace(node, snapshot_.nodes[node]).first->second;
+      CoverUse(picture.taken, *picture.machine, eviction.allocation.nodes[i]);
+    }
+    plan_.preemptions.push_back(preemption_.PlanOf(job.id, eviction));
+    const Time start = snapshot_.now + kSoon;
+    AddReservation(job.id, Opening{start, eviction.opening.shares});
+    return start;
+  }
+
   Time Reserve(const WaitingJob& job, const Need& need, Opening opening) {
     if (std::optional<Opening> same = Promised(job.id, need, opening.start)) {
       opening = *std::move(same);
@@ -195,29 +404,34 @@ class Pass {
     if (opening.start >= kHorizon) {
       return kNoTime;
     }
-    PlannedReservation reservation{job.id, opening.start, {}};
+    AddReservation(job.id, opening);
+    return opening.start;
+  }
+
+  void AddReservation(JobId job, const Opening& opening) {
+    PlannedReservation reservation{job, opening.start, {}};
     for (const NodeShare& share : opening.shares) {
       reservation.nodes.push_back(ReservedNode{snapshot_.nodes[share.node].id, share.tasks});
     }
     plan_.reservations.push_back(std::move(reservation));
-    return opening.start;
   }
 
   void Leave(const WaitingJob& job, Reason reason) {
-    plan_.waiting.push_back(LeftWaiting{job.id, std::move(reason), {}});
+    plan_.waiting.push_back(LeftWaiting{job.id, std::move(reason), {}, 0});
   }
 
   const Snapshot& snapshot_;
+  const PolicyConfig& config_;
   std::uint32_t reservations_left_;
   const bool may_pass_;  // jobs may overtake those that wait for resources
   PassCounts counts_;
+  PassUsage usage_;
+  StartOptions options_;
   Availability availability_;
   std::map<std::uint32_t, NodePicture> touched_;  // nodes on which something was started
-  std::map<const JobSpec*, std::uint64_t> shapes_;
+  Preemption preemption_;
   std::map<std::uint64_t, ShapeVerdict> verdicts_;
-  std::map<std::uint64_t, std::vector<bool>> allowed_;  // by shape, then node
-  JobId first_blocked_;
-  std::uint32_t ahead_ = 0;
+  std::map<std::string, Blocker> blockers_;  // by partition
   Plan plan_;
 };
 

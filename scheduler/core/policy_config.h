@@ -6,14 +6,67 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "scheduler/core/backfill.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/license.h"
 #include "scheduler/model/time.h"
+#include "scheduler/model/tres_weight.h"
 
 namespace muster {
+
+// How the fairshare factor is reckoned.
+enum class FairshareRule : std::uint8_t {
+  kFairTree = 0,  // core/fair_tree.h
+  kClassic = 1,   // core/classic_fairshare.h
+};
+
+// What the queue is ordered by, after the partitions' tiers.
+enum class QueueRule : std::uint8_t {
+  kPriority = 0,  // the multifactor priority (core/priority.h)
+  kDrf = 1,       // the user with the least dominant share first (core/drf.h), then priority
+};
+
+// The weights of the multifactor priority, Slurm's PriorityWeight*; all zero: first come, first
+// served, but for nice.
+struct PriorityConfig {
+  QueueRule order = QueueRule::kPriority;
+  FairshareRule fairshare = FairshareRule::kFairTree;
+  std::uint32_t damping = 1;  // of classic fairshare
+  std::uint32_t weight_age = 0;
+  std::uint32_t weight_fairshare = 0;
+  std::uint32_t weight_job_size = 0;
+  std::uint32_t weight_partition = 0;
+  std::uint32_t weight_qos = 0;
+  std::uint32_t weight_cpu = 0;  // of what the job asks of all the cluster's, and so on
+  std::uint32_t weight_memory = 0;
+  std::uint32_t weight_gpu = 0;
+  bool favor_small = false;                       // small jobs get the larger size factor
+  Duration max_age = std::chrono::hours(24 * 7);  // from which on waiting counts no more
+  Duration half_life = std::chrono::hours(24 * 7);
+  BillingRule billing_rule = BillingRule::kSum;
+  std::vector<TresWeight> billing = {{"cpu", 1'000'000, 0}};
+  static constexpr auto Fields() {
+    return std::tuple{Field{"order", &PriorityConfig::order},
+                      Field{"fairshare", &PriorityConfig::fairshare},
+                      Field{"damping", &PriorityConfig::damping},
+                      Field{"weight_age", &PriorityConfig::weight_age},
+                      Field{"weight_fairshare", &PriorityConfig::weight_fairshare},
+                      Field{"weight_job_size", &PriorityConfig::weight_job_size},
+                      Field{"weight_partition", &PriorityConfig::weight_partition},
+                      Field{"weight_qos", &PriorityConfig::weight_qos},
+                      Field{"weight_cpu", &PriorityConfig::weight_cpu},
+                      Field{"weight_memory", &PriorityConfig::weight_memory},
+                      Field{"weight_gpu", &PriorityConfig::weight_gpu},
+                      Field{"favor_small", &PriorityConfig::favor_small},
+                      Field{"max_age", &PriorityConfig::max_age},
+                      Field{"half_life", &PriorityConfig::half_life},
+                      Field{"billing_rule", &PriorityConfig::billing_rule},
+                      Field{"billing", &PriorityConfig::billing}};
+  }
+};
 
 struct PolicyConfig {
   Backfill backfill = Backfill::kHybrid;
@@ -27,6 +80,7 @@ struct PolicyConfig {
   std::uint32_t requeues_max = 5;      // then a job is held
   std::uint32_t operator_uid = 0;      // who runs the controller: may what root may
   std::vector<LicenseCount> licenses;  // what the cluster has, sorted by name
+  PriorityConfig priority;
   static constexpr auto Fields() {
     return std::tuple{Field{"backfill", &PolicyConfig::backfill},
                       Field{"reservations", &PolicyConfig::reservations},
@@ -38,7 +92,8 @@ struct PolicyConfig {
                       Field{"nodes_max", &PolicyConfig::nodes_max},
                       Field{"requeues_max", &PolicyConfig::requeues_max},
                       Field{"operator_uid", &PolicyConfig::operator_uid},
-                      Field{"licenses", &PolicyConfig::licenses}};
+                      Field{"licenses", &PolicyConfig::licenses},
+                      Field{"priority", &PolicyConfig::priority}};
   }
 };
 

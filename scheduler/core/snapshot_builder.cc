@@ -17,7 +17,10 @@ Holding HoldingOf(const Job& job, NodeId node) {
   if (const Duration limit = PlannedDuration(job.spec->time_limit); limit.count() > 0) {
     holding.ends = attempt.started + limit;
   }
-  holding.threads = part.cpus.Count();
+  if (attempt.ending != EndCause::kNone) {
+    holding.ends = attempt.started;  // any moment now
+  }
+  holding.cpus = part.cpus;
   holding.memory = part.memory;
   for (const GpuGrant& grant : part.gpus) {
     holding.gpus.push_back(grant.gpu);
@@ -25,16 +28,52 @@ Holding HoldingOf(const Job& job, NodeId node) {
   return holding;
 }
 
-std::vector<NodePicture> PicturesOf(const ClusterState& state) {
+RunningJob RunningOf(const Job& job) {
+  const Attempt& attempt = *job.attempt;
+  RunningJob running{job.id,
+                     job.spec,
+                     attempt.number,
+                     attempt.started,
+                     attempt.billing,
+                     attempt.partition,
+                     attempt.ending != EndCause::kNone,
+                     0,
+                     Bytes(),
+                     0,
+                     {}};
+  for (const NodeAllocation& part : attempt.allocation.nodes) {
+    running.cpus += part.cpus.Count();
+    running.memory += part.memory;
+    running.gpus += static_cast<std::uint32_t>(part.gpus.size());
+    running.nodes.push_back(part.node);
+  }
+  return running;
+}
+
+// Those that hold something of the nodes.
+std::vector<NodePicture> PicturesOf(const ClusterState& state, std::vector<RunningJob>& running) {
   std::vector<NodePicture> pictures;
   pictures.reserve(state.nodes().size());
   for (const auto& [id, node] : state.nodes()) {
-    pictures.push_back(NodePicture{id, node.name, node.machine, node.connected, node.drained,
-                                   node.taken, {}, node.features, node.weight});
+    pictures.push_back(NodePicture{id,
+                                   node.name,
+                                   node.machine,
+                                   node.connected,
+                                   node.drained,
+                                   node.taken,
+                                   {},
+                                   node.features,
+                                   node.weight});
     for (const JobId job : state.JobsOn(id)) {
-      pictures.back().holdings.push_back(HoldingOf(*state.FindJob(job), id));
+      const Job& holder = *state.FindJob(job);
+      pictures.back().holdings.push_back(HoldingOf(holder, id));
+      if (holder.attempt->allocation.nodes.front().node == id) {
+        running.push_back(RunningOf(holder));
+      }
     }
   }
+  std::sort(running.begin(), running.end(),
+            [](const RunningJob& a, const RunningJob& b) { return a.id < b.id; });
   return pictures;
 }
 
@@ -45,7 +84,8 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->version = state.version();
   snapshot->now = now;
-  snapshot->nodes = PicturesOf(state);
+  snapshot->nodes = PicturesOf(state, snapshot->running);
+  snapshot->usage = state.usage().Picture();
   std::set<JobId> quarantined;
   for (const auto& [id, node] : state.nodes()) {
     for (const QuarantinedAttempt& attempt : node.quarantined) {

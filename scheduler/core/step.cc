@@ -9,10 +9,12 @@
 #include "scheduler/core/agent_turns.h"
 #include "scheduler/core/deadline.h"
 #include "scheduler/core/job_access.h"
+#include "scheduler/core/job_billing.h"
 #include "scheduler/core/job_turns.h"
-#include "scheduler/core/start_gate.h"
 #include "scheduler/core/policy_turns.h"
+#include "scheduler/core/start_gate.h"
 #include "scheduler/core/step_placement.h"
+#include "scheduler/core/usage_keys.h"
 #include "scheduler/core/validate.h"
 #include "scheduler/core/verify.h"
 #include "scheduler/model/array.h"
@@ -48,9 +50,9 @@ absl::Status CheckStep(const StepSpec& spec, const PolicyConfig& config) {
   return absl::OkStatus();
 }
 
-Turn On(const ClusterState& state, const BeginEpoch&, Time now, const PolicyConfig&) {
+Turn On(const ClusterState& state, const BeginEpoch&, Time now, const PolicyConfig& config) {
   Turn turn;
-  turn.events.emplace_back(EpochBegan{state.epoch().Next(), now});
+  turn.events.emplace_back(EpochBegan{state.epoch().Next(), now, config.priority.half_life});
   turn.effects.emplace_back(Replan{});
   return turn;
 }
@@ -99,8 +101,9 @@ void Cancel(const ClusterState& state, const Job& job, const User& by, Time now,
     turn.events.emplace_back(JobEnded{job.id, JobState::kCancelled, ExitStatus(), text, now});
     return;
   }
-  const bool tells =
-      job.attempt->ending == EndCause::kNone || job.attempt->ending == EndCause::kRequeued;
+  const bool tells = job.attempt->ending == EndCause::kNone ||
+                     job.attempt->ending == EndCause::kRequeued ||
+                     job.attempt->ending == EndCause::kPreemptedToRequeue;
   if (tells) {
     turn.events.emplace_back(
         AttemptEnding{job.id, job.attempt->number, EndCause::kCancelled, text, now});
@@ -244,6 +247,33 @@ Turn On(const ClusterState& state, const DrainNode& input, Time now, const Polic
   return turn;
 }
 
+// Tells the victims to end.
+void GiveWay(const ClusterState& state, const PlannedPreemption& preemption, Time now, Turn& turn) {
+  for (const PlannedVictim& victim : preemption.victims) {
+    const EndCause cause = victim.requeue ? EndCause::kPreemptedToRequeue : EndCause::kPreempted;
+    turn.events.emplace_back(
+        AttemptEnding{victim.job, victim.attempt, cause,
+                      absl::StrCat("preempted by job ", ToString(preemption.job)), now});
+    Job ending = *state.FindJob(victim.job);
+    ending.attempt->ending = cause;
+    for (Effect& effect : state.ActionsFor(ending)) {
+      turn.effects.push_back(effect);
+    }
+  }
+}
+
+BillingRate BillingOf(const ClusterState& state, const PlannedStart& start,
+                      const PolicyConfig& config) {
+  TresUse held;
+  for (const NodeAllocation& part : start.allocation.nodes) {
+    AddUse(held, part, *state.FindNode(part.node)->machine);
+  }
+  const Qos* qos =
+      FindQos(state.policy().book(), EffectiveQos(state.FindJob(start.job)->spec->qos));
+  constexpr std::uint32_t kWhole = 1000;
+  return BillingOf(held, qos == nullptr ? kWhole : qos->usage_factor, config.priority);
+}
+
 Turn On(const ClusterState& state, const TakePlan& input, Time now, const PolicyConfig& config) {
   Turn turn;
   Verifier verifier(state, now);
@@ -256,10 +286,18 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
     }
     gate.Count(start.job);
     const AttemptNumber attempt = state.FindJob(start.job)->last_attempt.Next();
-    turn.events.emplace_back(AttemptStarted{start.job, attempt, start.allocation, now,
-                                            input.plan.hash, start.partition});
+    turn.events.emplace_back(
+        AttemptStarted{start.job, attempt, start.allocation, now, input.plan.hash, start.partition,
+                       BillingOf(state, start, config), start.alternative, start.tasks});
     for (const NodeAllocation& part : start.allocation.nodes) {
       turn.effects.emplace_back(Launch{start.job, attempt, part.node});
+    }
+  }
+  for (const PlannedPreemption& preemption : input.plan.preemptions) {
+    if (gate.Admits(preemption.job) && verifier.AcceptPreemption(preemption)) {
+      GiveWay(state, preemption, now, turn);
+    } else {
+      stale = true;
     }
   }
   for (const PlannedDrop& drop : input.plan.drops) {

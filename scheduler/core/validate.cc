@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/alternatives.h"
 #include "scheduler/core/terms.h"
 #include "scheduler/model/array.h"
 #include "scheduler/model/index_set.h"
@@ -18,6 +19,7 @@ constexpr std::size_t kNameBytesMax = 200;
 constexpr std::size_t kCommentBytesMax = 4096;
 constexpr std::uint32_t kCpusPerTaskMax = Bits::kLimit;
 constexpr std::uint32_t kGpusMax = 1U << 16;
+constexpr std::size_t kAlternativesMax = 16;
 constexpr std::size_t kArrayRangesMax = 10'000;
 constexpr Duration kDurationMax = std::chrono::hours(24) * 36525;  // what UNLIMITED means
 constexpr Time kTimeMax{std::chrono::hours(24) * 365 * 300};
@@ -58,8 +60,9 @@ absl::Status FillTasks(ResourceRequest& request) {
   }
   request.min_nodes = std::max(request.min_nodes, 1U);
   if (request.tasks == 0) {
-    request.tasks = request.min_nodes * std::max(request.tasks_per_node, 1U);
+    request.tasks = request.min_nodes * TasksOnEach(request);
     request.max_nodes = request.max_nodes == 0 ? request.min_nodes : request.max_nodes;
+    request.as_wide_as_fits = request.max_nodes > request.min_nodes && request.gpus.count == 0;
   } else if (request.max_nodes == 0) {
     request.max_nodes = nodes_said ? request.min_nodes : request.tasks;
   }
@@ -67,6 +70,9 @@ absl::Status FillTasks(ResourceRequest& request) {
     return absl::InvalidArgumentError(absl::StrCat("--ntasks: ", request.tasks, " for ",
                                                    request.min_nodes,
                                                    " nodes; every node needs a task"));
+  }
+  if (request.as_wide_as_fits) {
+    return absl::OkStatus();
   }
   request.max_nodes = std::min(request.max_nodes, request.tasks);
   if (request.tasks_per_node > 0) {
@@ -180,6 +186,42 @@ absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& conf
   return absl::OkStatus();
 }
 
+absl::Status NormaliseRequest(ResourceRequest& request, const PolicyConfig& config) {
+  RETURN_IF_ERROR(FillNamedNodes(request));
+  request.cpus_per_task = std::max(request.cpus_per_task, 1U);
+  RETURN_IF_ERROR(CheckSizes(request, config));
+  RETURN_IF_ERROR(FillTasks(request));
+  if (request.as_wide_as_fits) {
+    request.max_nodes = std::min(request.max_nodes, config.nodes_max);
+    RETURN_IF_ERROR(
+        CheckAtMost("--nodes", request.max_nodes * TasksOnEach(request), config.tasks_max));
+  }
+  return FillGpus(request);
+}
+
+// The first alternative is what the job asks anyway; those that say no time limit have its.
+absl::Status NormaliseAlternatives(JobSpec& spec, const PolicyConfig& config) {
+  if (spec.alternatives.empty()) {
+    return absl::OkStatus();
+  }
+  if (spec.alternatives.size() > kAlternativesMax) {
+    return absl::InvalidArgumentError(absl::StrCat("--alt: ", spec.alternatives.size(),
+                                                   " alternatives; at most ", kAlternativesMax,
+                                                   " are allowed"));
+  }
+  for (Alternative& alternative : spec.alternatives) {
+    RETURN_IF_ERROR(NormaliseRequest(alternative.request, config));
+    if (alternative.time_limit.count() < 0 || alternative.time_limit > kDurationMax) {
+      return absl::InvalidArgumentError("--alt: --time: is negative or more than 36525 days");
+    }
+    if (alternative.time_limit.count() == 0) {
+      alternative.time_limit = spec.time_limit;
+    }
+  }
+  spec.alternatives.front() = {spec.request, spec.time_limit};
+  return absl::OkStatus();
+}
+
 absl::Status CheckTimes(const JobSpec& spec) {
   if (spec.time_limit.count() < 0 || spec.kill_grace.count() < 0) {
     return absl::InvalidArgumentError("--time: is negative");
@@ -200,16 +242,12 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
   RETURN_IF_ERROR(CheckText("--account", spec.account, kNameBytesMax));
   RETURN_IF_ERROR(CheckText("--comment", spec.comment, kCommentBytesMax));
   RETURN_IF_ERROR(CheckTerms(spec, config));
-  ResourceRequest& request = spec.request;
-  RETURN_IF_ERROR(FillNamedNodes(request));
-  request.cpus_per_task = std::max(request.cpus_per_task, 1U);
-  RETURN_IF_ERROR(CheckSizes(request, config));
-  RETURN_IF_ERROR(FillTasks(request));
-  RETURN_IF_ERROR(FillGpus(request));
+  RETURN_IF_ERROR(NormaliseRequest(spec.request, config));
   RETURN_IF_ERROR(CheckTimes(spec));
   if (spec.time_limit.count() == 0) {
     spec.time_limit = config.default_time_limit;
   }
+  RETURN_IF_ERROR(NormaliseAlternatives(spec, config));
   if (spec.kill_grace.count() == 0) {
     spec.kill_grace = config.kill_grace;
   }

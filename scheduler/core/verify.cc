@@ -20,7 +20,7 @@ bool Verifier::Accept(const PlannedStart& start) {
   }
   std::map<NodeId, NodeUse> after;
   for (const NodeAllocation& part : start.allocation.nodes) {
-    if (after.contains(part.node) || !Fits(part)) {
+    if (after.contains(part.node) || !Fits(part, UseOf(part.node))) {
       return false;
     }
     NodeUse use = UseOf(part.node);
@@ -38,10 +38,52 @@ bool Verifier::Accept(const PlannedStart& start) {
   return true;
 }
 
+bool Verifier::IsThere(const PlannedVictim& victim) const {
+  const Job* job = state_.FindJob(victim.job);
+  return job != nullptr && job->attempt.has_value() && job->attempt->number == victim.attempt &&
+         job->attempt->ending == EndCause::kNone && !victims_.contains(victim.job);
+}
+
+bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
+  if (!JobWaits(PlannedStart{preemption.job, preemption.allocation, "", 0, 0}) ||
+      !std::all_of(preemption.victims.begin(), preemption.victims.end(),
+                   [this](const PlannedVictim& victim) { return IsThere(victim); })) {
+    return false;
+  }
+  std::map<NodeId, NodeUse> after;
+  for (const NodeAllocation& part : preemption.allocation.nodes) {
+    after.emplace(part.node, UseOf(part.node));
+  }
+  for (const PlannedVictim& victim : preemption.victims) {
+    for (const NodeAllocation& part : state_.FindJob(victim.job)->attempt->allocation.nodes) {
+      if (const auto use = after.find(part.node); use != after.end()) {
+        SubtractUse(use->second, part);
+      }
+    }
+  }
+  for (const NodeAllocation& part : preemption.allocation.nodes) {
+    if (!Fits(part, after[part.node])) {
+      return false;
+    }
+  }
+  // Until they are gone the node holds both: nobody else may count on either.
+  for (const NodeAllocation& part : preemption.allocation.nodes) {
+    NodeUse use = UseOf(part.node);
+    CoverUse(use, *state_.FindNode(part.node)->machine, part);
+    use_[part.node] = std::move(use);
+  }
+  for (const PlannedVictim& victim : preemption.victims) {
+    victims_.insert(victim.job);
+  }
+  accepted_.insert(preemption.job);
+  return true;
+}
+
 bool Verifier::JobWaits(const PlannedStart& start) const {
   const Job* job = state_.FindJob(start.job);
   if (job == nullptr || job->state != JobState::kPending || job->held ||
-      accepted_.contains(start.job) || quarantined_.contains(start.job)) {
+      accepted_.contains(start.job) || quarantined_.contains(start.job) ||
+      start.alternative >= AlternativesOf(*job->spec)) {
     return false;
   }
   const std::uint32_t limit = job->spec->array.has_value() ? job->spec->array->max_running : 0;
@@ -55,12 +97,12 @@ bool Verifier::JobWaits(const PlannedStart& start) const {
   return now < limit;
 }
 
-bool Verifier::Fits(const NodeAllocation& part) const {
+bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {
   const Node* node = state_.FindNode(part.node);
   if (node == nullptr || !node->connected || node->drained) {
     return false;
   }
-  NodeUse use = UseOf(part.node);
+  NodeUse use = taken;
   if (part.cpus.Empty() || use.cpus.Meets(part.cpus) ||
       !AllCpus(*node->machine).Includes(part.cpus) ||
       part.memory > node->machine->memory - std::min(use.memory, node->machine->memory)) {
@@ -80,24 +122,27 @@ bool Verifier::Fits(const NodeAllocation& part) const {
 
 bool Verifier::PolicyAllows(const PlannedStart& start) {
   const Job& job = *state_.FindJob(start.job);
+  const JobSpec spec = AsChosen(*job.spec, start.alternative, start.tasks);
   const PolicyPicture& policy = state_.policy().picture();
   const auto machine_of = [this](NodeId node) -> const Machine& {
     return *state_.FindNode(node)->machine;
   };
-  const std::optional<JobPartition> partition = FindOwn(policy, *job.spec, start.partition);
-  if (!partition.has_value() || !MayStart(policy, *job.spec, *partition, start.allocation, now_) ||
-      !CheckLimits(usage_, AskOf(*job.spec, partition->name, start.allocation, machine_of))
-           .empty()) {
+  const std::optional<JobPartition> partition = FindOwn(policy, spec, start.partition);
+  if (!partition.has_value() || !MayStart(policy, spec, *partition, start.allocation, now_) ||
+      !CheckLimits(usage_, AskOf(spec, partition->name, start.allocation, machine_of)).empty()) {
     return false;
   }
-  usage_.Start(*job.spec,
-               ChargeOf(job.id, *job.spec, partition->name, now_, start.allocation, machine_of));
+  usage_.Start(spec, ChargeOf(job.id, spec, partition->name, now_, start.allocation, machine_of));
   return true;
 }
 
 NodeUse Verifier::UseOf(NodeId node) const {
   const auto found = use_.find(node);
-  return found == use_.end() ? state_.FindNode(node)->taken : found->second;
+  if (found != use_.end()) {
+    return found->second;
+  }
+  const Node* known = state_.FindNode(node);
+  return known == nullptr ? NodeUse() : known->taken;
 }
 
 }  // namespace muster

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "scheduler/core/alternatives.h"
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/policy_filter.h"
 #include "scheduler/model/plan.h"
@@ -21,10 +22,14 @@ class Verifier {
 
   // True when the start still holds; it is then counted against what follows.
   bool Accept(const PlannedStart& start);
+  // True when the victims still run and the job still fits once they are gone; both are then
+  // counted against what follows.
+  bool AcceptPreemption(const PlannedPreemption& preemption);
 
  private:
   [[nodiscard]] bool JobWaits(const PlannedStart& start) const;
-  [[nodiscard]] bool Fits(const NodeAllocation& part) const;
+  [[nodiscard]] bool Fits(const NodeAllocation& part, const NodeUse& use) const;
+  [[nodiscard]] bool IsThere(const PlannedVictim& victim) const;
   [[nodiscard]] NodeUse UseOf(NodeId node) const;
   // Policy lets the job start there, with what it is given.
   bool PolicyAllows(const PlannedStart& start);
@@ -34,6 +39,7 @@ class Verifier {
   PassUsage usage_;
   std::map<NodeId, NodeUse> use_;
   std::set<JobId> accepted_;
+  std::set<JobId> victims_;
   std::set<JobId> quarantined_;  // jobs with an attempt that nobody here started
   std::map<JobId, std::uint32_t> started_of_array_;
 };

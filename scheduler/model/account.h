@@ -54,6 +54,18 @@ struct Association {
   friend bool operator==(const Association&, const Association&) = default;
 };
 
+// What a user in an account has used, as it is kept; the root account and "" are one.
+struct AccountUsage {
+  std::string account;
+  std::string user;
+  DecayedUsage usage;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"account", &AccountUsage::account}, Field{"user", &AccountUsage::user},
+                      Field{"usage", &AccountUsage::usage}};
+  }
+  friend bool operator==(const AccountUsage&, const AccountUsage&) = default;
+};
+
 struct AccountTree {
   std::vector<Account> accounts;
   std::vector<Association> associations;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/decayed_usage.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
@@ -30,8 +31,10 @@ namespace muster {
 struct EpochBegan {
   Epoch epoch;
   Time time = kNoTime;
+  Duration half_life{0};  // of usage from now on
   static constexpr auto Fields() {
-    return std::tuple{Field{"epoch", &EpochBegan::epoch}, Field{"time", &EpochBegan::time}};
+    return std::tuple{Field{"epoch", &EpochBegan::epoch}, Field{"time", &EpochBegan::time},
+                      Field{"half_life", &EpochBegan::half_life}};
   }
   friend bool operator==(const EpochBegan&, const EpochBegan&) = default;
 };
@@ -76,13 +79,19 @@ struct AttemptStarted {
   Time time = kNoTime;
   std::uint64_t plan_hash = 0;
   std::string partition;
+  BillingRate billing;            // what it is charged for each second
+  std::uint32_t alternative = 0;  // which of the job's alternatives it is
+  std::uint32_t tasks = 0;        // of a job that takes as many nodes as it can; 0: as asked
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &AttemptStarted::job},
                       Field{"attempt", &AttemptStarted::attempt},
                       Field{"allocation", &AttemptStarted::allocation},
                       Field{"time", &AttemptStarted::time},
                       Field{"plan_hash", &AttemptStarted::plan_hash},
-                      Field{"partition", &AttemptStarted::partition}};
+                      Field{"partition", &AttemptStarted::partition},
+                      Field{"billing", &AttemptStarted::billing},
+                      Field{"alternative", &AttemptStarted::alternative},
+                      Field{"tasks", &AttemptStarted::tasks}};
   }
   friend bool operator==(const AttemptStarted&, const AttemptStarted&) = default;
 };
@@ -207,10 +216,12 @@ struct JobRequeued {
   bool held = false;  // it was requeued too often
   std::string text;   // why it runs again
   Time time = kNoTime;
+  bool preempted = false;  // which does not count against the requeues that it has
   static constexpr auto Fields() {
-    return std::tuple{Field{"job", &JobRequeued::job}, Field{"attempt", &JobRequeued::attempt},
-                      Field{"held", &JobRequeued::held}, Field{"text", &JobRequeued::text},
-                      Field{"time", &JobRequeued::time}};
+    return std::tuple{
+        Field{"job", &JobRequeued::job},   Field{"attempt", &JobRequeued::attempt},
+        Field{"held", &JobRequeued::held}, Field{"text", &JobRequeued::text},
+        Field{"time", &JobRequeued::time}, Field{"preempted", &JobRequeued::preempted}};
   }
   friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
 };

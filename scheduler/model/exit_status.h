@@ -26,17 +26,19 @@ struct ExitStatus {
 // Why an attempt's part on a node ended.
 enum class EndCause : std::uint8_t {
   kNone = 0,
-  kExited = 1,          // its processes ended by themselves
-  kCancelled = 2,       // somebody asked
-  kTimeLimit = 3,       // it reached its time limit
-  kLaunchFailed = 4,    // it could not be started: see the text
-  kLostSupervisor = 5,  // its supervisor died; what was left was killed
-  kNodeRebooted = 6,    // the node came back with another boot id
-  kNodeLostRecord = 7,  // the agent came back without its record of it
-  kNeverStarted = 8,    // it was told to end before it had begun
-  kOutOfMemory = 9,     // the kernel's out-of-memory killer ended it
-  kJobEnding = 10,      // the job ended on its other nodes
-  kRequeued = 20,       // somebody asked that it run again
+  kExited = 1,               // its processes ended by themselves
+  kCancelled = 2,            // somebody asked
+  kTimeLimit = 3,            // it reached its time limit
+  kLaunchFailed = 4,         // it could not be started: see the text
+  kLostSupervisor = 5,       // its supervisor died; what was left was killed
+  kNodeRebooted = 6,         // the node came back with another boot id
+  kNodeLostRecord = 7,       // the agent came back without its record of it
+  kNeverStarted = 8,         // it was told to end before it had begun
+  kOutOfMemory = 9,          // the kernel's out-of-memory killer ended it
+  kJobEnding = 10,           // the job ended on its other nodes
+  kRequeued = 20,            // somebody asked that it run again
+  kPreempted = 21,           // it gives way to a job that may preempt it, and ends
+  kPreemptedToRequeue = 22,  // it gives way and runs again
 };
 
 struct Usage {

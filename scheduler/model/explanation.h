@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scheduler/model/fields.h"
+#include "scheduler/model/priority.h"
 #include "scheduler/model/reason.h"
 #include "scheduler/model/time.h"
 
@@ -41,9 +42,11 @@ struct Explanation {
   Reason reason;        // of kind kNone when the job does not wait
   std::string summary;  // one sentence
   std::vector<NodeAnswer> nodes;
+  Priority priority;  // without terms where none is reckoned
   static constexpr auto Fields() {
     return std::tuple{Field{"reason", &Explanation::reason},
-                      Field{"summary", &Explanation::summary}, Field{"nodes", &Explanation::nodes}};
+                      Field{"summary", &Explanation::summary}, Field{"nodes", &Explanation::nodes},
+                      Field{"priority", &Explanation::priority}};
   }
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/decayed_usage.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
@@ -83,13 +84,14 @@ struct Attempt {
   EndCause ending = EndCause::kNone;  // why it was told to end, if it was
   std::string ending_text;
   std::string partition;  // where it runs; empty: the implied one
+  BillingRate billing;    // what it is charged for each second
   static constexpr auto Fields() {
     return std::tuple{
-        Field{"number", &Attempt::number},      Field{"allocation", &Attempt::allocation},
-        Field{"started", &Attempt::started},    Field{"runs", &Attempt::runs},
-        Field{"steps", &Attempt::steps},        Field{"last_step", &Attempt::last_step},
-        Field{"ending", &Attempt::ending},      Field{"ending_text", &Attempt::ending_text},
-        Field{"partition", &Attempt::partition}};
+        Field{"number", &Attempt::number},       Field{"allocation", &Attempt::allocation},
+        Field{"started", &Attempt::started},     Field{"runs", &Attempt::runs},
+        Field{"steps", &Attempt::steps},         Field{"last_step", &Attempt::last_step},
+        Field{"ending", &Attempt::ending},       Field{"ending_text", &Attempt::ending_text},
+        Field{"partition", &Attempt::partition}, Field{"billing", &Attempt::billing}};
   }
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };

@@ -64,6 +64,8 @@ struct ResourceRequest {
   Constraint constraint;              // --constraint
   std::vector<std::string> nodelist;  // these nodes, and others only where more are needed
   std::vector<std::string> exclude;   // none of these
+  // --nodes=MIN-MAX without --ntasks: on as many nodes as can be had, with MIN's share on each.
+  bool as_wide_as_fits = false;
   static constexpr auto Fields() {
     return std::tuple{Field{"min_nodes", &ResourceRequest::min_nodes},
                       Field{"max_nodes", &ResourceRequest::max_nodes},
@@ -79,7 +81,8 @@ struct ResourceRequest {
                       Field{"overcommit", &ResourceRequest::overcommit},
                       Field{"constraint", &ResourceRequest::constraint},
                       Field{"nodelist", &ResourceRequest::nodelist},
-                      Field{"exclude", &ResourceRequest::exclude}};
+                      Field{"exclude", &ResourceRequest::exclude},
+                      Field{"as_wide_as_fits", &ResourceRequest::as_wide_as_fits}};
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
@@ -113,6 +116,17 @@ enum class Choice : std::uint8_t {
   kNo = 2,
 };
 
+// One of several requests of which the job takes whichever starts first (--alt).
+struct Alternative {
+  ResourceRequest request;
+  Duration time_limit{0};
+  static constexpr auto Fields() {
+    return std::tuple{Field{"request", &Alternative::request},
+                      Field{"time_limit", &Alternative::time_limit}};
+  }
+  friend bool operator==(const Alternative&, const Alternative&) = default;
+};
+
 struct JobSpec {
   JobKind kind = JobKind::kBatch;
   std::string name;
@@ -134,6 +148,9 @@ struct JobSpec {
   std::string partition;    // names in order of preference, "a,b"; empty: the implied one
   std::string qos;          // empty: the implied one
   std::string reservation;  // empty: none
+  // In order of preference, the request and time limit that the job was submitted with first; empty
+  // when there are no others. Once it runs, `request` and `time_limit` are those that it got.
+  std::vector<Alternative> alternatives;
   static constexpr auto Fields() {
     return std::tuple{Field{"kind", &JobSpec::kind},
                       Field{"name", &JobSpec::name},
@@ -154,7 +171,8 @@ struct JobSpec {
                       Field{"licenses", &JobSpec::licenses},
                       Field{"partition", &JobSpec::partition},
                       Field{"qos", &JobSpec::qos},
-                      Field{"reservation", &JobSpec::reservation}};
+                      Field{"reservation", &JobSpec::reservation},
+                      Field{"alternatives", &JobSpec::alternatives}};
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

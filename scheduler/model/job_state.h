@@ -22,13 +22,14 @@ enum class JobState : std::uint8_t {
   kTimeout = 7,
   kNodeFail = 8,
   kOutOfMemory = 9,
-  kDeadline = 10,  // it could not end by its deadline, or had not
+  kDeadline = 10,   // it could not end by its deadline, or had not
+  kPreempted = 11,  // it gave way to a job that may preempt it
 };
 
 inline constexpr std::array kAllJobStates = {
     JobState::kPending,   JobState::kConfiguring, JobState::kRunning,   JobState::kCompleting,
     JobState::kCompleted, JobState::kFailed,      JobState::kCancelled, JobState::kTimeout,
-    JobState::kNodeFail,  JobState::kOutOfMemory, JobState::kDeadline,
+    JobState::kNodeFail,  JobState::kOutOfMemory, JobState::kDeadline,  JobState::kPreempted,
 };
 
 struct JobStateName {
@@ -37,7 +38,7 @@ struct JobStateName {
   const char* code;  // R
 };
 
-inline constexpr std::array<JobStateName, 11> kJobStateNames = {{
+inline constexpr std::array<JobStateName, 12> kJobStateNames = {{
     {JobState::kPending, "PENDING", "PD"},
     {JobState::kConfiguring, "CONFIGURING", "CF"},
     {JobState::kRunning, "RUNNING", "R"},
@@ -49,6 +50,7 @@ inline constexpr std::array<JobStateName, 11> kJobStateNames = {{
     {JobState::kNodeFail, "NODE_FAIL", "NF"},
     {JobState::kOutOfMemory, "OUT_OF_MEMORY", "OOM"},
     {JobState::kDeadline, "DEADLINE", "DL"},
+    {JobState::kPreempted, "PREEMPTED", "PR"},
 }};
 
 constexpr const char* Name(JobState state) {
@@ -96,6 +98,9 @@ inline constexpr auto kJobTransitions = std::to_array<JobTransition>({
     {JobState::kConfiguring, JobChange::kEnd, JobState::kDeadline},
     {JobState::kRunning, JobChange::kEnd, JobState::kDeadline},
     {JobState::kCompleting, JobChange::kEnd, JobState::kDeadline},
+    {JobState::kConfiguring, JobChange::kEnd, JobState::kPreempted},
+    {JobState::kRunning, JobChange::kEnd, JobState::kPreempted},
+    {JobState::kCompleting, JobChange::kEnd, JobState::kPreempted},
     {JobState::kConfiguring, JobChange::kEnd, JobState::kCompleted},
     {JobState::kConfiguring, JobChange::kEnd, JobState::kFailed},
     {JobState::kConfiguring, JobChange::kEnd, JobState::kCancelled},

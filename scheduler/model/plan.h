@@ -23,11 +23,14 @@ namespace muster {
 struct PlannedStart {
   JobId job;
   Allocation allocation;
-  std::string partition;  // which of the job's it starts in; empty: the implied one
+  std::string partition;          // which of the job's it starts in; empty: the implied one
+  std::uint32_t alternative = 0;  // which of the job's alternatives; 0: the first or only one
+  std::uint32_t tasks = 0;        // of a job that takes as many nodes as it can; 0: as asked
   static constexpr auto Fields() {
-    return std::tuple{Field{"job", &PlannedStart::job},
-                      Field{"allocation", &PlannedStart::allocation},
-                      Field{"partition", &PlannedStart::partition}};
+    return std::tuple{
+        Field{"job", &PlannedStart::job}, Field{"allocation", &PlannedStart::allocation},
+        Field{"partition", &PlannedStart::partition},
+        Field{"alternative", &PlannedStart::alternative}, Field{"tasks", &PlannedStart::tasks}};
   }
   friend bool operator==(const PlannedStart&, const PlannedStart&) = default;
 };
@@ -59,10 +62,11 @@ struct PlannedReservation {
 struct LeftWaiting {
   JobId job;
   Reason reason;
-  std::vector<Reason> also;  // further blockers: each alone keeps it waiting too
+  std::vector<Reason> also;    // further blockers: each alone keeps it waiting too
+  std::uint32_t priority = 0;  // 0: not reckoned
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &LeftWaiting::job}, Field{"reason", &LeftWaiting::reason},
-                      Field{"also", &LeftWaiting::also}};
+                      Field{"also", &LeftWaiting::also}, Field{"priority", &LeftWaiting::priority}};
   }
   friend bool operator==(const LeftWaiting&, const LeftWaiting&) = default;
 };
@@ -79,6 +83,31 @@ struct PlannedDrop {
   friend bool operator==(const PlannedDrop&, const PlannedDrop&) = default;
 };
 
+// A running job that is to give way.
+struct PlannedVictim {
+  JobId job;
+  AttemptNumber attempt;
+  bool requeue = false;  // it runs again; else it ends as PREEMPTED
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &PlannedVictim::job}, Field{"attempt", &PlannedVictim::attempt},
+                      Field{"requeue", &PlannedVictim::requeue}};
+  }
+  friend bool operator==(const PlannedVictim&, const PlannedVictim&) = default;
+};
+
+// Jobs that give way to one, which then fits where `allocation` says: all of them or none.
+struct PlannedPreemption {
+  JobId job;  // that they give way to
+  std::vector<PlannedVictim> victims;
+  Allocation allocation;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &PlannedPreemption::job},
+                      Field{"victims", &PlannedPreemption::victims},
+                      Field{"allocation", &PlannedPreemption::allocation}};
+  }
+  friend bool operator==(const PlannedPreemption&, const PlannedPreemption&) = default;
+};
+
 struct Plan {
   Version version;  // the snapshot's
   std::vector<PlannedStart> starts;
@@ -87,6 +116,7 @@ struct Plan {
   Time wake = kNoTime;  // when time alone will change the answer (a begin time), or kNoTime
   std::uint64_t hash = 0;
   std::vector<PlannedDrop> drops;
+  std::vector<PlannedPreemption> preemptions;
   static constexpr auto Fields() {
     return std::tuple{Field{"version", &Plan::version},
                       Field{"starts", &Plan::starts},
@@ -94,7 +124,8 @@ struct Plan {
                       Field{"waiting", &Plan::waiting},
                       Field{"wake", &Plan::wake},
                       Field{"hash", &Plan::hash},
-                      Field{"drops", &Plan::drops}};
+                      Field{"drops", &Plan::drops},
+                      Field{"preemptions", &Plan::preemptions}};
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -87,7 +87,7 @@ Measure MeasureOf(const Reason& reason) {
 std::string Amount(Measure measure, std::uint64_t number) {
   switch (measure) {
     case Measure::kBytes:
-      return TresAmount(TresKind::kMemory, number);
+      return TresAmountText(TresKind::kMemory, number);
     case Measure::kSeconds:
       return PeriodText(std::chrono::seconds(number));
     case Measure::kMinutes:

@@ -162,6 +162,8 @@ std::string ToSentence(const Shortage& shortage) {
     case ShortageKind::kFeatureNodes:
       return absl::StrCat("needs ", Counted(shortage.needed, "node"), " with ", shortage.name, ", ",
                           shortage.available, " would do");
+    case ShortageKind::kReserved:
+      return absl::StrCat("reserved for ", shortage.name);
   }
   return "";
 }

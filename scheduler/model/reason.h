@@ -94,6 +94,7 @@ enum class ShortageKind : std::uint8_t {
   kNotListed = 22,     // the node is not in --nodelist, which names enough
   kListedNodes = 23,   // a node of --nodelist cannot take its share, or does not exist
   kFeatureNodes = 24,  // too few nodes with a feature that is counted
+  kReserved = 25,      // a reservation keeps the node for others
 };
 
 // `nodes` nodes lack something: they need `needed` of it and have at most `available`.
@@ -120,7 +121,7 @@ struct Reason {
   std::uint32_t ahead = 0;  // kPriority: how many jobs are before it
   Time until = kNoTime;     // kBeginTime; kResources, kPriority: the expected start
   std::uint32_t limit = 0;  // kJobArrayTaskLimit
-  std::string name;         // of what: a licence, a reservation, a limit ("account physics cpu"), …
+  std::string name;  // of what: a licence, a reservation, a limit ("account physics cpu"), …
   std::uint64_t used = 0;
   std::uint64_t needed = 0;
   std::uint64_t capacity = 0;

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/account.h"
+#include "scheduler/model/decayed_usage.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job.h"
@@ -29,7 +31,7 @@ namespace muster {
 struct Holding {
   JobId job;
   Time ends = kNoTime;  // start and limit; kNoTime: it has no limit
-  std::uint32_t threads = 0;
+  CpuSet cpus;
   Bytes memory;
   std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
 };
@@ -72,15 +74,37 @@ struct LicenseUse {
   std::vector<JobId> holders;
 };
 
+struct RunningJob {
+  JobId id;
+  std::shared_ptr<const JobSpec> spec;
+  AttemptNumber attempt;
+  Time started = kNoTime;
+  BillingRate billing;
+  std::string partition;  // empty: the implied one
+  bool ending = false;    // told to end
+  std::uint32_t cpus = 0;
+  Bytes memory;
+  std::uint32_t gpus = 0;
+  std::vector<NodeId> nodes;
+};
+
+// What everybody has used, as it is kept.
+struct UsagePicture {
+  std::vector<AccountUsage> used;  // by account, user
+  Duration half_life{0};
+};
+
 struct Snapshot {
   Version version;
   Time now = kNoTime;
   std::vector<NodePicture> nodes;
   std::vector<WaitingJob> waiting;
   std::vector<ArrayRunning> arrays;
-  std::vector<PlannedReservation> promised;  // by the last plan, sorted by job
-  std::vector<LicenseUse> licenses;  // sorted by name
+  std::vector<PlannedReservation> promised;     // by the last plan, sorted by job
+  std::vector<LicenseUse> licenses;             // sorted by name
   std::shared_ptr<const PolicyPicture> policy;  // null: no rules
+  std::vector<RunningJob> running;              // sorted by id
+  UsagePicture usage;
 };
 
 }  // namespace muster

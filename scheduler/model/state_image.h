@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/account.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node.h"
@@ -33,9 +34,10 @@ struct StateImage {
   std::vector<Job> jobs;
   std::vector<TokenOwner> tokens;      // the newest ones, oldest first
   std::vector<TargetHistory> history;  // of what live jobs depend on
-  std::vector<PolicyObject> policy;  // in any order
+  std::vector<PolicyObject> policy;    // in any order
   std::vector<Spent> spent;
-  std::vector<TokenOwner> tokens;  // the newest ones, oldest first
+  std::vector<AccountUsage> usage;
+  Duration half_life{0};  // of that usage
 };
 
 }  // namespace muster

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/decayed_usage.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
@@ -67,6 +68,7 @@ struct JobView {
   std::string partition;  // where it runs, or those it named
   std::string qos;
   std::string reservation;
+  std::uint32_t priority = 0;  // of a waiting job at the last pass; 0: not reckoned
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &JobView::id},
                       Field{"label", &JobView::label},
@@ -101,7 +103,8 @@ struct JobView {
                       Field{"comment", &JobView::comment},
                       Field{"partition", &JobView::partition},
                       Field{"qos", &JobView::qos},
-                      Field{"reservation", &JobView::reservation}};
+                      Field{"reservation", &JobView::reservation},
+                      Field{"priority", &JobView::priority}};
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };
@@ -149,6 +152,7 @@ struct AttemptView {
   std::string limits;
   Usage usage;
   std::vector<RankView> ranks;
+  BillingRate billing;  // for each second
   static constexpr auto Fields() {
     return std::tuple{Field{"number", &AttemptView::number},
                       Field{"nodes", &AttemptView::nodes},
@@ -161,7 +165,8 @@ struct AttemptView {
                       Field{"cause", &AttemptView::cause},
                       Field{"limits", &AttemptView::limits},
                       Field{"usage", &AttemptView::usage},
-                      Field{"ranks", &AttemptView::ranks}};
+                      Field{"ranks", &AttemptView::ranks},
+                      Field{"billing", &AttemptView::billing}};
   }
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };

@@ -100,6 +100,11 @@ TEST(ConvertTest, EveryValueComesBackAsItWas) {
   ExpectRoundTrip<JobUpdate, wire::JobUpdate>();
   ExpectRoundTrip<PolicyChanged, wire::PolicyChanged>();
   ExpectRoundTrip<Spent, wire::Spent>();
+  ExpectRoundTrip<AccountUsage, wire::AccountUsage>();
+  ExpectRoundTrip<Account, wire::Account>();
+  ExpectRoundTrip<Association, wire::Association>();
+  ExpectRoundTrip<ChargedRun, wire::ChargedRun>();
+  ExpectRoundTrip<Priority, wire::Priority>();
   ExpectRoundTrip<Assignment, wire::Assignment>();
   ExpectRoundTrip<PolicyView, wire::PolicyView>();
   ExpectRoundTrip<PolicyChangeView, wire::PolicyChangeView>();

@@ -118,7 +118,7 @@ class Playing {
   using Parts = std::map<JobId, std::vector<NodeAllocation>>;
 
   Holding HoldingOf(JobId job, const NodeAllocation& part) {
-    Holding holding{job, records_[job].ended, part.cpus.Count(), part.memory, {}};
+    Holding holding{job, records_[job].ended, part.cpus, part.memory, {}};
     for (const GpuGrant& grant : part.gpus) {
       holding.gpus.push_back(grant.gpu);
     }

@@ -46,7 +46,9 @@ ResourceRequest OnNodes(std::uint32_t nodes) {
 Reason WhyNot(const std::vector<NodePicture>& nodes, const ResourceRequest& request) {
   Snapshot snapshot;
   snapshot.nodes = nodes;
-  return WhyNotNow(snapshot.nodes, Availability(snapshot), request);
+  Need need;
+  need.request = &request;
+  return WhyNotNow(snapshot.nodes, Availability(snapshot), need, snapshot.now);
 }
 
 TEST(FeatureMatch, ExpressionsAreEvaluatedAsWritten) {

@@ -1,0 +1,302 @@
+#include "scheduler/core/preemption.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/numeric/int128.h"
+#include "scheduler/core/cluster_state.h"
+#include "scheduler/core/feature_match.h"
+#include "scheduler/core/placement.h"
+#include "scheduler/core/usage_keys.h"
+
+namespace muster {
+namespace {
+
+// Work that ending the job now would lose: its time times its rate.
+std::uint64_t CostOf(const RunningJob& job, Time now) {
+  const auto elapsed = static_cast<std::uint64_t>(std::max(now - job.started, Duration(0)).count());
+  const absl::uint128 cost =
+      absl::uint128(elapsed + 1) * std::max<std::uint64_t>(job.billing.value(), 1);
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max() >> 20U;
+  return static_cast<std::uint64_t>(std::min<absl::uint128>(cost, kMost));
+}
+
+// What is taken of the node without the jobs that held these parts of it, while others are to have
+// `promised`, which is in the picture's memory already.
+NodePicture Without(NodePicture picture, const std::vector<const Holding*>& parts,
+                    const std::vector<NodeAllocation>& promised) {
+  for (const Holding* part : parts) {
+    picture.taken.cpus -= part->cpus;
+    picture.taken.memory -= std::min(part->memory, picture.taken.memory);
+    for (const std::uint32_t gpu : part->gpus) {
+      if (gpu < picture.taken.gpus.size()) {
+        picture.taken.gpus[gpu] = GpuShare();
+      }
+    }
+  }
+  for (NodeAllocation part : promised) {
+    part.memory = Bytes();
+    CoverUse(picture.taken, *picture.machine, part);
+  }
+  return picture;
+}
+
+}  // namespace
+
+Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
+                       const std::map<std::uint32_t, NodePicture>& touched)
+    : snapshot_(snapshot),
+      tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get()),
+      availability_(availability),
+      touched_(touched) {
+  if (snapshot.policy == nullptr) {
+    return;
+  }
+  const PolicyBook& book = *snapshot.policy->book;
+  possible_ = std::any_of(book.qos.begin(), book.qos.end(),
+                          [](const auto& entry) { return !entry.second.preempt.empty(); }) ||
+              std::any_of(book.partitions.begin(), book.partitions.end(), [](const auto& entry) {
+                return entry.second.preempt_mode != PreemptMode::kOff;
+              });
+  if (!possible_) {
+    return;
+  }
+  for (std::size_t i = 0; i < snapshot.running.size(); ++i) {
+    costs_.push_back(CostOf(snapshot.running[i], snapshot.now));
+    positions_[snapshot.running[i].id] = i;
+  }
+  for (std::uint32_t i = 0; i < snapshot.nodes.size(); ++i) {
+    node_positions_[snapshot.nodes[i].id] = i;
+  }
+}
+
+bool Preemption::MayPreempt(const WaitingJob& job, const StartOption& option,
+                            const RunningJob& victim) const {
+  const PolicyBook& book = *snapshot_.policy->book;
+  const Qos* victims_qos = FindQos(book, EffectiveQos(victim.spec->qos));
+  if (victim.ending || tiers_.Of(*job.spec) <= tiers_.Of(*victim.spec) ||
+      (victims_qos != nullptr &&
+       snapshot_.now - victim.started < victims_qos->preempt_exempt_time)) {
+    return false;
+  }
+  const Qos* own = FindQos(book, EffectiveQos(job.spec->qos));
+  if (own != nullptr && std::find(own->preempt.begin(), own->preempt.end(),
+                                  EffectiveQos(victim.spec->qos)) != own->preempt.end()) {
+    return true;
+  }
+  const Partition* mine = FindPartition(book, option.partition);
+  const Partition* its = FindPartition(book, EffectivePartition(victim.partition));
+  return mine != nullptr && its != nullptr && its->preempt_mode != PreemptMode::kOff &&
+         mine->priority_tier > its->priority_tier;
+}
+
+std::vector<bool> Preemption::Candidates(const WaitingJob& job, const StartOption& option) const {
+  std::vector<bool> candidates(snapshot_.running.size(), false);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    candidates[i] = !gone_.contains(i) && MayPreempt(job, option, snapshot_.running[i]);
+  }
+  return candidates;
+}
+
+std::vector<const Holding*> Preemption::PartsOf(std::uint32_t node,
+                                                const std::set<std::size_t>& jobs) const {
+  std::vector<const Holding*> parts;
+  for (const Holding& holding : snapshot_.nodes[node].holdings) {
+    if (jobs.contains(positions_.at(holding.job))) {
+      parts.push_back(&holding);
+    }
+  }
+  return parts;
+}
+
+std::uint32_t Preemption::RoomWithout(std::uint32_t node, const Need& need,
+                                      const std::set<std::size_t>& gone) const {
+  return availability_.RoomWithout(need, node, PartsOf(node, gone));
+}
+
+Preemption::Offer Preemption::OfferOf(std::uint32_t node, const StartOption& option,
+                                      std::uint32_t tasks, const std::vector<bool>& candidates,
+                                      const std::set<std::size_t>& gone) const {
+  Offer offer;
+  if (!availability_.IsOpenAt(node, option.need, snapshot_.now)) {
+    return offer;
+  }
+  std::set<std::size_t> trial = gone;
+  offer.able = RoomWithout(node, option.need, trial) >= tasks;
+  std::vector<std::pair<std::uint64_t, std::size_t>> cheapest;
+  for (const Holding& holding : snapshot_.nodes[node].holdings) {
+    const std::size_t position = positions_.at(holding.job);
+    if (!offer.able && candidates[position] && !gone.contains(position)) {
+      cheapest.emplace_back(costs_[position], position);
+    }
+  }
+  std::sort(cheapest.begin(), cheapest.end());
+  for (const auto& [cost, position] : cheapest) {
+    if (offer.able) {
+      break;
+    }
+    trial.insert(position);
+    offer.victims.push_back(position);
+    offer.able = RoomWithout(node, option.need, trial) >= tasks;
+  }
+  // Whoever was taken and is not needed stays, the dearest first.
+  for (std::size_t i = offer.victims.size(); offer.able && i-- > 0;) {
+    trial.erase(offer.victims[i]);
+    if (RoomWithout(node, option.need, trial) >= tasks) {
+      offer.victims.erase(offer.victims.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      trial.insert(offer.victims[i]);
+    }
+  }
+  for (const std::size_t victim : offer.victims) {
+    offer.cost += costs_[victim];
+  }
+  return offer;
+}
+
+std::optional<Eviction> Preemption::Gather(const StartOption& option,
+                                           const std::vector<bool>& candidates,
+                                           std::uint32_t nodes) const {
+  const std::uint32_t tasks = option.request.tasks;
+  const std::uint32_t share = (tasks + nodes - 1) / nodes;
+  Eviction eviction;
+  eviction.opening.start = snapshot_.now;
+  std::vector<Offer> offers;
+  for (std::uint32_t node = 0; node < snapshot_.nodes.size(); ++node) {
+    offers.push_back(OfferOf(node, option, share, candidates, eviction.victims));
+  }
+  std::uint32_t left = tasks;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    std::optional<std::uint32_t> best;
+    for (std::uint32_t node = 0; node < offers.size(); ++node) {
+      if (offers[node].able && (!best.has_value() || offers[node].cost < offers[*best].cost)) {
+        best = node;
+      }
+    }
+    if (!best.has_value()) {
+      return std::nullopt;
+    }
+    const std::uint32_t some = std::min(share, left - (nodes - 1 - i));
+    eviction.opening.shares.push_back(NodeShare{*best, some});
+    left -= some;
+    const std::vector<std::size_t> victims = std::exchange(offers[*best], Offer()).victims;
+    eviction.victims.insert(victims.begin(), victims.end());
+    // Their other nodes cost less now.
+    for (const std::size_t victim : victims) {
+      for (const NodeId id : snapshot_.running[victim].nodes) {
+        const std::uint32_t node = node_positions_.at(id);
+        if (offers[node].able || !offers[node].victims.empty()) {
+          offers[node] = OfferOf(node, option, share, candidates, eviction.victims);
+        }
+      }
+    }
+  }
+  std::sort(eviction.opening.shares.begin(), eviction.opening.shares.end(),
+            [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
+  return eviction;
+}
+
+void Preemption::DropUnneeded(const Need& need, Eviction& eviction) const {
+  std::vector<std::pair<std::uint64_t, std::size_t>> dearest;
+  for (const std::size_t victim : eviction.victims) {
+    dearest.emplace_back(costs_[victim], victim);
+  }
+  std::sort(dearest.rbegin(), dearest.rend());
+  for (const auto& [cost, victim] : dearest) {
+    std::set<std::size_t> fewer = eviction.victims;
+    fewer.erase(victim);
+    const bool fits = std::all_of(eviction.opening.shares.begin(), eviction.opening.shares.end(),
+                                  [&](const NodeShare& share) {
+                                    return RoomWithout(share.node, need, fewer) >= share.tasks;
+                                  });
+    if (fits) {
+      eviction.victims = std::move(fewer);
+    }
+  }
+}
+
+bool Preemption::Place(const Need& need, Eviction& eviction) const {
+  std::set<std::size_t> all_gone = gone_;
+  all_gone.insert(eviction.victims.begin(), eviction.victims.end());
+  std::uint32_t ranks = 0;
+  for (const NodeShare& share : eviction.opening.shares) {
+    const auto touched = touched_.find(share.node);
+    const NodePicture& now =
+        touched == touched_.end() ? snapshot_.nodes[share.node] : touched->second;
+    const auto promised = taken_over_.find(share.node);
+    Placed placed = PlaceOnNode(
+        Without(now, PartsOf(share.node, all_gone),
+                promised == taken_over_.end() ? std::vector<NodeAllocation>() : promised->second),
+        *need.request, share.tasks);
+    if (placed.tasks < share.tasks) {
+      return false;
+    }
+    for (RankPlacement& rank : placed.allocation.ranks) {
+      rank.rank += ranks;
+    }
+    ranks += placed.tasks;
+    eviction.allocation.nodes.push_back(std::move(placed.allocation));
+  }
+  return true;
+}
+
+std::optional<Eviction> Preemption::Find(const WaitingJob& job, const StartOption& option) const {
+  const ResourceRequest& request = option.request;
+  if (!possible_ || NamesNodes(request)) {
+    return std::nullopt;
+  }
+  const std::vector<bool> candidates = Candidates(job, option);
+  if (std::find(candidates.begin(), candidates.end(), true) == candidates.end()) {
+    return std::nullopt;
+  }
+  const std::uint32_t most =
+      std::max(request.min_nodes, std::min(request.max_nodes, request.tasks));
+  for (std::uint32_t nodes = request.min_nodes; nodes <= most;
+       nodes = std::max(nodes + 1, nodes * 2)) {
+    std::optional<Eviction> eviction = Gather(option, candidates, nodes);
+    if (eviction.has_value() && !eviction->victims.empty()) {
+      DropUnneeded(option.need, *eviction);
+      if (Place(option.need, *eviction)) {
+        return eviction;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void Preemption::Take(const StartOption& option, const Eviction& eviction) {
+  std::map<std::uint32_t, std::vector<const Holding*>> holdings;
+  for (std::size_t i = 0; i < eviction.opening.shares.size(); ++i) {
+    const std::uint32_t node = eviction.opening.shares[i].node;
+    holdings[node] = PartsOf(node, eviction.victims);
+    taken_over_[node].push_back(eviction.allocation.nodes[i]);
+  }
+  availability_.TakeInPlaceOf(holdings, option.need, eviction.opening);
+  for (const std::size_t victim : eviction.victims) {
+    gone_.insert(victim);
+  }
+}
+
+PlannedPreemption Preemption::PlanOf(JobId job, const Eviction& eviction) const {
+  const PolicyBook& book = *snapshot_.policy->book;
+  PlannedPreemption plan;
+  plan.job = job;
+  plan.allocation = eviction.allocation;
+  for (const std::size_t position : eviction.victims) {
+    const RunningJob& victim = snapshot_.running[position];
+    const Qos* qos = FindQos(book, EffectiveQos(victim.spec->qos));
+    const Partition* partition = FindPartition(book, EffectivePartition(victim.partition));
+    PreemptMode mode = qos == nullptr ? PreemptMode::kOff : qos->preempt_mode;
+    if (mode == PreemptMode::kOff && partition != nullptr) {
+      mode = partition->preempt_mode;
+    }
+    const bool may_requeue =
+        victim.spec->kind == JobKind::kBatch && victim.spec->requeue != Choice::kNo;
+    plan.victims.push_back(
+        PlannedVictim{victim.id, victim.attempt, may_requeue && mode != PreemptMode::kCancel});
+  }
+  return plan;
+}
+
+}  // namespace muster

@@ -1,0 +1,58 @@
+#pragma once
+
+// In which order a pass looks at the waiting jobs: partition tier, then priority or dominant share,
+// then first come first served.
+//
+// Thread promise: immutable once made. Invariants: (1) a strict total order: ties fall to the job
+// submitted first; (2) without weights and tiers it is the order of the snapshot; (3) with a
+// weight on age every job is first in its tier some day, if no priority grows without bound: nobody
+// starves.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "scheduler/core/live_shares.h"
+#include "scheduler/core/policy_config.h"
+#include "scheduler/core/queue_tiers.h"
+#include "scheduler/model/priority.h"
+#include "scheduler/model/snapshot.h"
+
+namespace muster {
+
+class QueuePriority {
+ public:
+  // REQUIRES: both outlive it.
+  QueuePriority(const Snapshot& snapshot, const PolicyConfig& config);
+
+  // True when priorities are reckoned at all.
+  [[nodiscard]] bool reckoned() const { return reckoned_; }
+  // The job's priority with all that it is made of. REQUIRES: reckoned().
+  [[nodiscard]] Priority Of(const WaitingJob& job) const;
+  // Positions in snapshot.waiting, best first; `totals` gets the priorities by position, zeros when
+  // they are not reckoned.
+  [[nodiscard]] std::vector<std::uint32_t> Order(std::vector<std::uint32_t>* totals) const;
+
+ private:
+  // What all jobs of the cluster together could ask.
+  struct Whole {
+    std::uint64_t cpus = 0;
+    std::uint64_t memory = 0;
+    std::uint64_t gpus = 0;
+  };
+  void AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const;
+  void AddSizeFactors(const JobSpec& spec, PriorityRequest& request) const;
+  void OrderByDominantShare(std::vector<std::uint32_t>& order) const;
+
+  const Snapshot& snapshot_;
+  const PriorityConfig& config_;
+  const bool reckoned_;
+  const QueueTiers tiers_;
+  Whole whole_;
+  std::uint32_t partition_max_ = 0;
+  std::uint32_t qos_max_ = 0;
+  std::optional<LiveShares> shares_;  // where the fairshare weighs
+  std::vector<Factor> fairshare_;     // by association
+};
+
+}  // namespace muster

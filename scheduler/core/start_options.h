@@ -1,0 +1,58 @@
+#pragma once
+
+// The ways in which a waiting job may be started: each of its alternatives in each of its
+// partitions.
+//
+// Worked out once in a pass for all jobs that share a spec; what jobs of one shape have in common
+// is shared further. Thread promise: owned by one pass. Invariants: (1) options stand in order of
+// preference; (2) every node that an option's need allows is in its partition, in the job's own
+// reservation if that is not flexible, and fits the request's description of nodes; (3) needs of
+// one shape are equal.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scheduler/core/availability.h"
+#include "scheduler/core/policy_filter.h"
+#include "scheduler/core/reserved_nodes.h"
+#include "scheduler/model/job_spec.h"
+#include "scheduler/model/snapshot.h"
+
+namespace muster {
+
+struct StartOption {
+  std::uint32_t alternative = 0;
+  std::uint32_t tasks = 0;    // of a request that is as wide as fits, once its width is chosen
+  std::string partition;      // "" where there are no rules
+  ResourceRequest request;    // as it is in the partition
+  std::vector<bool> inside;   // by position: nodes of the partition and its reservation; empty: all
+  std::vector<bool> allowed;  // of those, the nodes that fit the request's description; empty: all
+  Need need;                  // of this request on these nodes
+};
+
+class StartOptions {
+ public:
+  // REQUIRES: the snapshot outlives it.
+  explicit StartOptions(const Snapshot& snapshot);
+
+  // The options of a job's spec. Empty when no partition takes the job.
+  const std::vector<const StartOption*>& Of(const JobSpec& spec);
+  // The same option, on just so many nodes. REQUIRES: its request is as wide as fits.
+  const StartOption* OnNodes(const StartOption& option, std::uint32_t nodes);
+
+ private:
+  void AddIn(const JobPartition& partition, const JobSpec& spec, std::uint32_t alternative,
+             std::vector<const StartOption*>& options);
+  const ReservedNodes* ReservedFor(const std::string& own);
+  void FindInside(const JobSpec& spec, const JobPartition& partition, StartOption& option) const;
+
+  const Snapshot& snapshot_;
+  const bool has_rules_;
+  std::map<const JobSpec*, std::vector<const StartOption*>> by_spec_;
+  std::map<std::uint64_t, StartOption> by_shape_;
+  std::map<std::string, ReservedNodes> reserved_;  // by the reservation that a job names
+};
+
+}  // namespace muster
