@@ -30,6 +30,7 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/Ping", true, true},
     Row{"/muster.wire.Controller/Submit", true, true},
     Row{"/muster.wire.Controller/SubmitMany", true, true},
+    Row{"/muster.wire.Controller/TestSubmit", true, true},
     Row{"/muster.wire.Controller/Cancel", true, true},
     Row{"/muster.wire.Controller/Hold", true, true},
     Row{"/muster.wire.Controller/Requeue", true, true},
@@ -45,6 +46,7 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/ChangePolicy", true, false},
     Row{"/muster.wire.Controller/ListPolicy", true, true},
     Row{"/muster.wire.Controller/PolicyHistory", true, true},
+    Row{"/muster.wire.Controller/ListShares", true, true},
     Row{"/muster.wire.Controller/WatchJob", true, true},
     Row{"/muster.wire.AgentLink/Attach", true, true},
 };

@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +12,10 @@
 #include "proto/convert/convert.h"
 #include "scheduler/core/counterfactual.h"
 #include "scheduler/core/explain.h"
+#include "scheduler/core/queue_order.h"
 #include "scheduler/core/snapshot_builder.h"
+#include "scheduler/core/step.h"
+#include "scheduler/model/array.h"
 
 namespace muster {
 namespace {
@@ -50,9 +54,15 @@ std::vector<const Job*> Selected(const ClusterState& state, const wire::JobSelec
   return found;
 }
 
+JobView ViewIn(const Picture& picture, const Job& job) {
+  JobView view = ViewOf(job, &picture.ReasonOf(job.id));
+  view.priority = picture.PriorityOf(job.id);
+  return view;
+}
+
 JobDetail LiveDetail(const Picture& picture, const Job& job) {
   JobDetail detail;
-  detail.job = ViewOf(job, &picture.ReasonOf(job.id));
+  detail.job = ViewIn(picture, job);
   detail.request = job.spec->request;
   detail.constraint = ToText(job.spec->request.constraint);
   if (job.attempt.has_value()) {
@@ -74,15 +84,9 @@ void AddProgram(JobStore& store, JobDetail& detail) {
 }
 
 // A waiting job: what each node lacks. A placed one: what it got where.
-Explanation ExplainJob(const Picture& picture, const Job& job) {
-  if (!job.attempt.has_value() && picture.plan() != nullptr) {
-    return ExplainWaiting(*BuildSnapshot(picture.state(), picture.now()), job.id, *picture.plan());
-  }
+// Why the job is where it is. REQUIRES: it has an attempt.
+Explanation ExplainPlacement(const Picture& picture, const Job& job) {
   Explanation explanation;
-  if (!job.attempt.has_value()) {
-    explanation.summary = ToSentence(picture.ReasonOf(job.id));
-    return explanation;
-  }
   const Allocation& allocation = job.attempt->allocation;
   explanation.summary =
       absl::StrCat("placed on the fewest nodes that had room for its ", job.spec->request.tasks,
@@ -106,6 +110,9 @@ void AddExplanation(const Explanation& explanation, wire::ExplainReply& reply) {
     node->set_fits(answer.fits);
     node->set_text(answer.text);
   }
+  if (!explanation.priority.terms.empty()) {
+    ToWire(explanation.priority, reply.mutable_priority());
+  }
 }
 
 void AddSuggestions(const std::vector<Suggestion>& suggestions, wire::ExplainReply& reply) {
@@ -113,6 +120,37 @@ void AddSuggestions(const std::vector<Suggestion>& suggestions, wire::ExplainRep
     wire::Suggestion* wire = reply.add_suggestions();
     wire->set_change(suggestion.change);
     wire->set_start(suggestion.start.time_since_epoch().count());
+  }
+}
+
+// The snapshot with the submission's first job in its queue.
+Snapshot WithJob(Snapshot snapshot, const JobSubmitted& submitted) {
+  WaitingJob job;
+  job.id = submitted.first;
+  job.submission = submitted.first;
+  job.spec = std::make_shared<const JobSpec>(submitted.spec);
+  job.submitted = submitted.time;
+  job.held = job.spec->held;
+  if (job.spec->array.has_value()) {
+    job.array_index = ElementIndexAt(*job.spec->array, 0);
+  }
+  snapshot.waiting.insert(
+      std::upper_bound(snapshot.waiting.begin(), snapshot.waiting.end(), job, GoesBefore),
+      std::move(job));
+  return snapshot;
+}
+
+void AddForecast(const Snapshot& snapshot, const Forecast& forecast, wire::TestSubmitReply& reply) {
+  reply.set_start(forecast.start.time_since_epoch().count());
+  for (const NodePicture& node : snapshot.nodes) {
+    if (std::find(forecast.nodes.begin(), forecast.nodes.end(), node.id) != forecast.nodes.end()) {
+      reply.add_nodes(node.name);
+    }
+  }
+  if (forecast.reason.kind != ReasonKind::kNone) {
+    reply.set_reason(
+        absl::StrCat(muster::Name(forecast.reason.kind), ": ", ToSentence(forecast.reason)));
+    reply.set_never(forecast.reason.verdict == ReasonClass::kNever);
   }
 }
 
@@ -163,7 +201,7 @@ Unary* ClientService::ListJobs(Context* context, const wire::ListJobsRequest* re
     auto views = std::make_shared<std::vector<JobView>>();
     for (const auto& [id, job] : picture.state().jobs()) {
       if (filter.Wants(job)) {
-        views->push_back(ViewOf(job, &picture.ReasonOf(id)));
+        views->push_back(ViewIn(picture, job));
       }
     }
     return [this, reactor, reply, views](const absl::Status& status) {
@@ -256,33 +294,73 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
   if (!caller.has_value()) {
     return reactor;
   }
-  controller_.Look(
-      [this, reactor, reply,
-       selector = request->job()](const Picture& picture) -> Controller::Reply {
-        const std::vector<const Job*> jobs = Selected(picture.state(), selector);
-        if (jobs.empty()) {
-          return [reactor, selector](const absl::Status&) {
-            reactor->Finish(ToGrpc(absl::NotFoundError(absl::StrCat(
-                "job ", Label(selector), ": no such job, or it has ended; see muster show"))));
-          };
-        }
-        const Job& job = *jobs.front();
-        ToWire(ViewOf(job, &picture.ReasonOf(job.id)), reply->mutable_job());
-        if (job.attempt.has_value()) {
-          ToWire(job.attempt->allocation, reply->mutable_allocation());
-        }
-        AddExplanation(ExplainJob(picture, job), *reply);
-        if (job.state != JobState::kPending) {
-          return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
-        }
-        const auto snapshot = BuildSnapshot(picture.state(), picture.now(), picture.plan().get());
-        return [this, reactor, reply, snapshot, id = job.id](const absl::Status& status) {
-          reader_.Run([this, reactor, reply, snapshot, id, status] {
-            AddSuggestions(SuggestChanges(*snapshot, id, controller_.policy()), *reply);
-            reactor->Finish(ToGrpc(status));
-          });
-        };
+  controller_.Look([this, reactor, reply,
+                    selector = request->job()](const Picture& picture) -> Controller::Reply {
+    const std::vector<const Job*> jobs = Selected(picture.state(), selector);
+    if (jobs.empty()) {
+      return [reactor, selector](const absl::Status&) {
+        reactor->Finish(ToGrpc(absl::NotFoundError(absl::StrCat(
+            "job ", Label(selector), ": no such job, or it has ended; see muster show"))));
+      };
+    }
+    const Job& job = *jobs.front();
+    ToWire(ViewIn(picture, job), reply->mutable_job());
+    if (job.attempt.has_value()) {
+      ToWire(job.attempt->allocation, reply->mutable_allocation());
+    }
+    if (job.attempt.has_value()) {
+      AddExplanation(ExplainPlacement(picture, job), *reply);
+      return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
+    }
+    const std::shared_ptr<const Plan> plan =
+        picture.plan() != nullptr ? picture.plan() : std::make_shared<const Plan>();
+    const auto snapshot = BuildSnapshot(picture.state(), picture.now(), plan.get());
+    return [this, reactor, reply, snapshot, plan, id = job.id](const absl::Status& status) {
+      reader_.Run([this, reactor, reply, snapshot, plan, id, status] {
+        const PolicyConfig& policy = controller_.policy();
+        AddExplanation(ExplainWaiting(*snapshot, id, *plan, policy), *reply);
+        AddSuggestions(SuggestChanges(*snapshot, id, policy), *reply);
+        reactor->Finish(ToGrpc(status));
       });
+    };
+  });
+  return reactor;
+}
+
+Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* request,
+                                 wire::TestSubmitReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "TestSubmit", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  SubmitJob input;
+  input.token = "test-only";
+  absl::Status status = FromWire(request->spec(), &input.spec);
+  status.Update(FromWire(request->program(), &input.program));
+  if (!status.ok()) {
+    reactor->Finish(ToGrpc(status));
+    return reactor;
+  }
+  input.spec.user = caller->user;
+  controller_.Look([this, reactor, reply, input](const Picture& picture) -> Controller::Reply {
+    const PolicyConfig& policy = controller_.policy();
+    const Turn turn = Step(picture.state(), input, picture.now(), policy);
+    if (!turn.status.ok()) {
+      return [reactor, refused = turn.status](const absl::Status&) {
+        reactor->Finish(ToGrpc(refused));
+      };
+    }
+    const auto snapshot = std::make_shared<const Snapshot>(
+        WithJob(*BuildSnapshot(picture.state(), picture.now(), picture.plan().get()),
+                std::get<JobSubmitted>(turn.events.front())));
+    return [this, reactor, reply, snapshot, job = turn.job](const absl::Status& done) {
+      reader_.Run([this, reactor, reply, snapshot, job, done] {
+        AddForecast(*snapshot, ForecastOf(*snapshot, job, controller_.policy()), *reply);
+        reactor->Finish(ToGrpc(done));
+      });
+    };
+  });
   return reactor;
 }
 

@@ -60,6 +60,10 @@ class ClientService final : public wire::Controller::CallbackService {
                       wire::ChangePolicyReply* reply) override;
   Unary* ListPolicy(Context* context, const wire::ListPolicyRequest* request,
                     wire::ListPolicyReply* reply) override;
+  Unary* TestSubmit(Context* context, const wire::SubmitRequest* request,
+                    wire::TestSubmitReply* reply) override;
+  Unary* ListShares(Context* context, const wire::ListSharesRequest* request,
+                    wire::ListSharesReply* reply) override;
   Unary* PolicyHistory(Context* context, const wire::PolicyHistoryRequest* request,
                        wire::PolicyHistoryReply* reply) override;
   grpc::ServerWriteReactor<wire::WatchJobReply>* WatchJob(

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/policy_file.h"
+#include "daemon/priority_file.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
 
@@ -48,7 +49,8 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
                  "directory); addresses beyond loopback need keys");
   app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
   app.add_option("--config", file,
-                 "settings, TOML: [policy], [licenses], [partition.NAME], [qos.NAME], [account.NAME], …; "
+                 "settings, TOML: [policy], [priority], [licenses], [partition.NAME], [qos.NAME], "
+                 "[account.NAME], …; "
                  "SIGHUP reads it again");
   app.add_option("--tls-cert", config.tls.certificate, "our certificate, PEM");
   app.add_option("--tls-key", config.tls.key, "its key, PEM, mode 0600");
@@ -116,6 +118,7 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   RETURN_IF_ERROR(file.ReadInteger("policy.requeues_max", {0, 1'000'000}, &requeues));
   policy.requeues_max = static_cast<std::uint32_t>(requeues);
   RETURN_IF_ERROR(ReadLicenses(file, policy.licenses));
+  RETURN_IF_ERROR(ReadPriority(file, policy.priority));
   RETURN_IF_ERROR(ReadPolicy(file).status());
   return file.RefuseUnknownKeys();
 }

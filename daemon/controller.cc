@@ -30,8 +30,13 @@ const Reason& NotPlanned() {
 }  // namespace
 
 const Reason& Picture::ReasonOf(JobId job) const {
-  const auto found = reasons_.find(job);
-  return found == reasons_.end() ? NotPlanned() : found->second;
+  const auto found = waiting_.find(job);
+  return found == waiting_.end() ? NotPlanned() : found->second.reason;
+}
+
+std::uint32_t Picture::PriorityOf(JobId job) const {
+  const auto found = waiting_.find(job);
+  return found == waiting_.end() ? 0 : found->second.priority;
 }
 
 Controller::Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
@@ -95,12 +100,12 @@ void Controller::Take(Input input, Done done) {
 void Controller::Look(std::function<Reply(const Picture&)> look) {
   auto shared = std::make_shared<std::function<Reply(const Picture&)>>(std::move(look));
   const bool queued = queue_.Push([this, shared] {
-    const Picture picture(state_, reasons_, plan_, clock_.Now());
+    const Picture picture(state_, waiting_, plan_, clock_.Now());
     group_.after.push_back((*shared)(picture));
   });
   if (!queued) {
     static const ClusterState empty;
-    static const std::unordered_map<JobId, Reason> none;
+    static const std::unordered_map<JobId, LeftWaiting> none;
     const Picture picture(empty, none, nullptr, clock_.Now());
     (*shared)(picture)(absl::UnavailableError("the controller is stopping, or has too much to do"));
   }
@@ -116,7 +121,7 @@ void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher,
     }
     watchers_.emplace(job, watcher);
     group_.after.push_back([found](const absl::Status&) { found(true); });
-    const Picture picture(state_, reasons_, plan_, clock_.Now());
+    const Picture picture(state_, waiting_, plan_, clock_.Now());
     NotifyWatchers(job, ViewOf(*live, &picture.ReasonOf(job)),
                    live->attempt.has_value() ? &live->attempt->allocation : nullptr);
   });
@@ -184,6 +189,9 @@ void Controller::Finish() {
       group_.batch.spent.push_back(*std::move(spent));
     }
   }
+  for (const auto& [account, user] : group_.charged) {
+    group_.batch.usage.push_back(state_.usage().UsageOf(account, user));
+  }
   Group group = std::exchange(group_, Group());
   commits_->Push(std::move(group.batch),
                  [this, after = std::move(group.after)](const absl::Status& status) {
@@ -217,7 +225,8 @@ void Controller::Apply(const std::vector<Event>& events) {
     }
     if (const auto* again = std::get_if<JobRequeued>(&event)) {
       const Job& job = *state_.FindJob(again->job);
-      group_.batch.attempts.push_back(EndedAttempt{job.id, ViewOf(state_, job, again->time)});
+      NoteCharge(job);
+      group_.batch.attempts.push_back(EndedAttemptOf(job, again->time));
     }
     state_.Apply(event);
     orders_.Learn(event);
@@ -226,12 +235,24 @@ void Controller::Apply(const std::vector<Event>& events) {
   }
 }
 
-// The accounting of a job that is about to leave the state.
-void Controller::NoteEnd(const JobEnded& end) {
-  const Job& job = *state_.FindJob(end.job);
+EndedAttempt Controller::EndedAttemptOf(const Job& job, Time end) const {
+  return EndedAttempt{job.id, ViewOf(state_, job, end), job.spec->user.name, job.spec->account};
+}
+
+// What the end of the job's attempt, if it has one, is charged to.
+void Controller::NoteCharge(const Job& job) {
   for (UsageKey& key : state_.policy().BudgetsOf(job)) {
     group_.spent.insert(std::move(key));
   }
+  if (job.attempt.has_value() && !job.attempt->billing.zero()) {
+    group_.charged.emplace(job.spec->account, job.spec->user.name);
+  }
+}
+
+// The accounting of a job that is about to leave the state.
+void Controller::NoteEnd(const JobEnded& end) {
+  const Job& job = *state_.FindJob(end.job);
+  NoteCharge(job);
   EndedJob ended{job.id, job.submission, JobDetail()};
   ended.detail.job = ViewOf(job, end);
   ended.detail.request = job.spec->request;
@@ -239,12 +260,12 @@ void Controller::NoteEnd(const JobEnded& end) {
   const Allocation* allocation = nullptr;
   if (job.attempt.has_value()) {
     allocation = &job.attempt->allocation;
-    group_.batch.attempts.push_back(EndedAttempt{job.id, ViewOf(state_, job, end.time)});
+    group_.batch.attempts.push_back(EndedAttemptOf(job, end.time));
   }
   NotifyWatchers(job.id, ended.detail.job, allocation);
   group_.batch.ended.push_back(std::move(ended));
   watchers_.erase(job.id);
-  reasons_.erase(job.id);
+  waiting_.erase(job.id);
 }
 
 void Controller::Touch(const Event& event) {
@@ -254,6 +275,9 @@ void Controller::Touch(const Event& event) {
         if constexpr (std::is_same_v<Change, EpochBegan>) {
           for (const auto& [id, node] : state_.nodes()) {
             group_.nodes.insert(id);
+          }
+          for (const AccountUsage& used : state_.usage().Picture().used) {
+            group_.charged.emplace(used.account, used.user);  // its half-life may be another now
           }
         } else if constexpr (std::is_same_v<Change, RunReported>) {
           group_.jobs.insert(change.report.job);
@@ -275,7 +299,7 @@ void Controller::Touch(const Event& event) {
 void Controller::TellWatchers(JobId id) {
   const Job* job = state_.FindJob(id);
   if (job != nullptr && watchers_.contains(id)) {
-    const Picture picture(state_, reasons_, plan_, clock_.Now());
+    const Picture picture(state_, waiting_, plan_, clock_.Now());
     NotifyWatchers(id, ViewOf(*job, &picture.ReasonOf(id)),
                    job->attempt.has_value() ? &job->attempt->allocation : nullptr);
   }
@@ -312,7 +336,7 @@ void Controller::MaybePlan() {
   plan_wanted_ = false;
   if (state_.pending().empty()) {
     plan_ = nullptr;
-    reasons_.clear();
+    waiting_.clear();
     return;
   }
   planning_ = true;
@@ -326,23 +350,24 @@ void Controller::MaybePlan() {
 void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
   planning_ = false;
   plan_ = std::move(plan);
-  std::unordered_map<JobId, Reason> before = std::exchange(reasons_, {});
-  reasons_.reserve(plan_->waiting.size());
+  std::unordered_map<JobId, LeftWaiting> before = std::exchange(waiting_, {});
+  waiting_.reserve(plan_->waiting.size());
   for (const LeftWaiting& left : plan_->waiting) {
-    reasons_.emplace(left.job, left.reason);
+    waiting_.emplace(left.job, left);
   }
-  if (!plan_->starts.empty() || !plan_->drops.empty()) {
+  if (!plan_->starts.empty() || !plan_->drops.empty() || !plan_->preemptions.empty()) {
     DoTake(TakePlan{*plan_}, [](const Turn&, const absl::Status&) {});
   }
   std::set<JobId> told;
   const std::multimap<JobId, std::weak_ptr<const Watcher>> watched = watchers_;
   for (const auto& [id, watcher] : watched) {
-    const auto reason = reasons_.find(id);
+    const auto reason = waiting_.find(id);
     const Job* job = state_.FindJob(id);
     const auto old = before.find(id);
-    if (reason != reasons_.end() && job != nullptr && job->state == JobState::kPending &&
-        (old == before.end() || !(old->second == reason->second)) && told.insert(id).second) {
-      NotifyWatchers(id, ViewOf(*job, &reason->second), nullptr);
+    if (reason != waiting_.end() && job != nullptr && job->state == JobState::kPending &&
+        (old == before.end() || !(old->second.reason == reason->second.reason)) &&
+        told.insert(id).second) {
+      NotifyWatchers(id, ViewOf(*job, &reason->second.reason), nullptr);
     }
   }
 }

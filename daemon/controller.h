@@ -48,18 +48,20 @@ class AgentDoor {
 // What a reader may look at, on the controller's thread.
 class Picture {
  public:
-  Picture(const ClusterState& state, const std::unordered_map<JobId, Reason>& reasons,
+  Picture(const ClusterState& state, const std::unordered_map<JobId, LeftWaiting>& waiting,
           const std::shared_ptr<const Plan>& plan, Time now)
-      : state_(state), reasons_(reasons), plan_(plan), now_(now) {}
+      : state_(state), waiting_(waiting), plan_(plan), now_(now) {}
   [[nodiscard]] const ClusterState& state() const { return state_; }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
   // Why the job waits, as the last pass saw it.
   [[nodiscard]] const Reason& ReasonOf(JobId job) const;
+  // The waiting job's priority then; 0 where none is reckoned.
+  [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
 
  private:
   const ClusterState& state_;
-  const std::unordered_map<JobId, Reason>& reasons_;
+  const std::unordered_map<JobId, LeftWaiting>& waiting_;
   const std::shared_ptr<const Plan>& plan_;
   const Time now_;
 };
@@ -105,6 +107,7 @@ class Controller {
     std::set<JobId> jobs;
     std::set<NodeId> nodes;
     std::set<UsageKey> spent;  // budgets that ended jobs were charged to
+    std::set<std::pair<std::string, std::string>> charged;  // account and user, for fairshare
     std::vector<Reply> after;
   };
 
@@ -113,6 +116,8 @@ class Controller {
   void DoTake(const Input& input, const Done& done);
   void Apply(const std::vector<Event>& events);
   void NoteEnd(const JobEnded& end);
+  void NoteCharge(const Job& job);
+  [[nodiscard]] EndedAttempt EndedAttemptOf(const Job& job, Time end) const;
   void Touch(const Event& event);
   void Dispatch(const std::vector<Effect>& effects);
   void MaybePlan();
@@ -133,7 +138,7 @@ class Controller {
   ClusterState state_;
   Orders orders_;
   Group group_;
-  std::unordered_map<JobId, Reason> reasons_;
+  std::unordered_map<JobId, LeftWaiting> waiting_;
   std::shared_ptr<const Plan> plan_;
   bool plan_wanted_ = true;
   bool planning_ = false;

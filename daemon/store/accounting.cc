@@ -130,6 +130,25 @@ absl::StatusOr<std::vector<TargetHistory>> Accounting::Targets(
   return ReadTargets(*database_, terms);
 }
 
+absl::StatusOr<std::map<std::string, std::vector<ChargedRun>>> Accounting::Runs(
+    const std::string& user, Time since) {
+  absl::MutexLock hold(&mutex_);
+  std::map<std::string, std::vector<ChargedRun>> runs;
+  Statement rows(*database_,
+                 "SELECT account, job, billing, started, ended FROM attempts "
+                 "WHERE user = ? AND ended >= ? AND billing > 0 ORDER BY started, job");
+  rows.Start(user, std::int64_t{since.time_since_epoch().count()});
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return runs;
+    }
+    runs[std::string(rows.Text(0))].push_back(
+        {JobId(rows.Unsigned(1)), BillingRate(rows.Unsigned(2)), Time(Duration(rows.Integer(3))),
+         Time(Duration(rows.Integer(4)))});
+  }
+}
+
 absl::StatusOr<std::vector<AttemptView>> Accounting::Attempts(JobId id) {
   absl::MutexLock hold(&mutex_);
   return ReadAttempts(id);

@@ -7,6 +7,7 @@
 // index, whatever the filter.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ class Accounting {
 
   // What has ended of the jobs that these terms name.
   absl::StatusOr<std::vector<TargetHistory>> Targets(const std::vector<DependencyTerm>& terms);
+
+  // What a user's attempts that ended at `since` or later were charged, by account and start.
+  absl::StatusOr<std::map<std::string, std::vector<ChargedRun>>> Runs(const std::string& user,
+                                                                      Time since);
 
   // The ended attempts of a job, ended or live, in order.
   absl::StatusOr<std::vector<AttemptView>> Attempts(JobId id);

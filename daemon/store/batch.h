@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/account.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job.h"
@@ -31,6 +32,8 @@ struct EndedJob {
 struct EndedAttempt {
   JobId job;
   AttemptView attempt;
+  std::string user;  // who is charged for it
+  std::string account;
 };
 
 struct Batch {
@@ -38,8 +41,9 @@ struct Batch {
   std::vector<Job> jobs;  // changed and not ended
   std::vector<EndedJob> ended;
   std::vector<EndedAttempt> attempts;
-  std::vector<Node> nodes;   // changed
-  std::vector<Spent> spent;  // changed
+  std::vector<Node> nodes;          // changed
+  std::vector<Spent> spent;         // changed
+  std::vector<AccountUsage> usage;  // changed
 
   [[nodiscard]] bool empty() const { return entries.empty(); }
 };

@@ -129,7 +129,15 @@ CREATE TABLE policy (
 CREATE INDEX journal_policy ON journal (version) WHERE kind = 'policy_changed';
 )sql";
 
-constexpr std::array<Migration, 2> kMigrations = {{{1, kVersion1}, {2, kVersion2}}};
+// Who was charged for an attempt, and its rate: receipts of usage.
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE attempts ADD COLUMN user TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN account TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN billing INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX attempts_charged ON attempts (user, ended) WHERE billing > 0;
+)sql";
+
+constexpr std::array<Migration, 3> kMigrations = {{{1, kVersion1}, {2, kVersion2}, {3, kVersion3}}};
 
 absl::Status Take(Database& database, const Migration& migration) {
   Transaction transaction(database);

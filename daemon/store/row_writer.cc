@@ -15,6 +15,7 @@ namespace muster {
 namespace {
 
 constexpr const char* kSpentKind = "spent";
+constexpr const char* kUsageKind = "usage";
 
 std::string SpentName(UsageScope scope, const std::string& name, const std::string& user) {
   return absl::StrCat(static_cast<int>(scope), ":", name, "/", user);
@@ -103,6 +104,9 @@ absl::Status RowWriter::Write(const Batch& batch) {
   for (const Spent& spent : batch.spent) {
     RETURN_IF_ERROR(WriteSpent(spent));
   }
+  for (const AccountUsage& usage : batch.usage) {
+    RETURN_IF_ERROR(WriteUsage(usage));
+  }
   return absl::OkStatus();
 }
 
@@ -119,6 +123,7 @@ absl::Status RowWriter::WriteEntry(const JournalEntry& entry) {
 
 absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
   if (const auto* began = std::get_if<EpochBegan>(&event)) {
+    RETURN_IF_ERROR(put_meta_.Run("half_life", std::int64_t{began->half_life.count()}));
     return put_meta_.Run("epoch", began->epoch.value());
   }
   if (const auto* policy = std::get_if<PolicyChanged>(&event)) {
@@ -200,7 +205,8 @@ absl::Status RowWriter::WriteAttempt(const EndedAttempt& ended) {
       TimeColumn(attempt.end_time), absl::StrJoin(attempt.nodes, ","), attempt.cpus,
       attempt.memory.value(), attempt.gpus, attempt.exit.code, attempt.exit.signal, attempt.cause,
       std::int64_t{attempt.usage.user_cpu.count()}, std::int64_t{attempt.usage.system_cpu.count()},
-      attempt.usage.peak_memory.value(), BindingColumn(attempt.ranks), Blob{payload_});
+      attempt.usage.peak_memory.value(), BindingColumn(attempt.ranks), Blob{payload_}, ended.user,
+      ended.account, attempt.billing.value());
 }
 
 absl::Status RowWriter::WriteNode(const Node& node) {
@@ -225,6 +231,11 @@ absl::Status RowWriter::WriteSpent(const Spent& spent) {
   Encode<wire::Spent>(spent, &payload_);
   return put_policy_.Run(kSpentKind, SpentName(spent.scope, spent.name, spent.user),
                          Blob{payload_});
+}
+
+absl::Status RowWriter::WriteUsage(const AccountUsage& usage) {
+  Encode<wire::AccountUsage>(usage, &payload_);
+  return put_policy_.Run(kUsageKind, AssociationName(usage.account, usage.user), Blob{payload_});
 }
 
 }  // namespace muster

@@ -32,6 +32,7 @@ class RowWriter {
   absl::Status WriteNode(const Node& node);
   absl::Status WritePolicy(const PolicyChanged& event);
   absl::Status WriteSpent(const Spent& spent);
+  absl::Status WriteUsage(const AccountUsage& usage);
 
   Database& database_;
   std::string payload_;  // reused, to save an allocation a row
@@ -48,7 +49,7 @@ class RowWriter {
                             "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
   Statement insert_attempt_{database_,
                             "INSERT INTO attempts VALUES "
-                            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
+                            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
   Statement insert_step_{database_,
                          "INSERT INTO steps (job, attempt, step, version, token, name, started) "
                          "VALUES (?, ?, ?, ?, ?, ?, ?)"};

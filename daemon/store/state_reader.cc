@@ -175,6 +175,10 @@ absl::Status ReadPolicy(Database& database, StateImage* image) {
       Spent spent;
       RETURN_IF_ERROR(Decode<wire::Spent>(rows.Bytes(2), where, &spent));
       image->spent.push_back(std::move(spent));
+    } else if (rows.Text(0) == "usage") {
+      AccountUsage usage;
+      RETURN_IF_ERROR(Decode<wire::AccountUsage>(rows.Bytes(2), where, &usage));
+      image->usage.push_back(std::move(usage));
     } else {
       PolicyChanged last;
       RETURN_IF_ERROR(Decode<wire::PolicyChanged>(rows.Bytes(2), where, &last));
@@ -255,6 +259,9 @@ absl::StatusOr<StateImage> ReadState(Database& database) {
   ASSIGN_OR_RETURN(const std::int64_t epoch,
                    database.ReadInteger("SELECT value FROM meta WHERE key = 'epoch'"));
   image.epoch = Epoch(static_cast<std::uint64_t>(epoch));
+  ASSIGN_OR_RETURN(const std::int64_t half_life,
+                   database.ReadInteger("SELECT value FROM meta WHERE key = 'half_life'"));
+  image.half_life = Duration(half_life);
   ASSIGN_OR_RETURN(const std::int64_t last_job,
                    database.ReadInteger(
                        "SELECT first + count - 1 FROM submissions ORDER BY first DESC LIMIT 1"));

@@ -108,9 +108,11 @@ TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
   registration.machine.cores.resize(1);
   const Batch batch = make_.Of(
       {EpochBegan{Epoch(3), At(1)}, Submitted(1, "token"), JobHeld{JobId(1), true, At(3)},
-       AttemptStarted{JobId(1), AttemptNumber(1), AllocationOn("node1"), At(4), 99, "p"}, reported,
-       bound, AttemptEnding{JobId(1), AttemptNumber(1), EndCause::kTimeLimit, "too long", At(5)},
-       step, step_end, over, JobEnded{JobId(1), JobState::kTimeout, {0, 15}, "too long", At(8)},
+       AttemptStarted{JobId(1), AttemptNumber(1), AllocationOn("node1"), At(4), 99, "p",
+                      BillingRate(1'000'000), 0, 0},
+       reported, bound,
+       AttemptEnding{JobId(1), AttemptNumber(1), EndCause::kTimeLimit, "too long", At(5)}, step,
+       step_end, over, JobEnded{JobId(1), JobState::kTimeout, {0, 15}, "too long", At(8)},
        NodeRegistered{NodeId(1), registration, At(9)}, NodeLost{NodeId(1), At(10)},
        NodeDrained{NodeId(1), true, "disk", At(11)},
        AttemptQuarantined{NodeId(1), {JobId(9), AttemptNumber(1), {}}, true, At(12)}});
