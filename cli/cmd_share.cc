@@ -3,14 +3,15 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
+#include "cli/controller.h"
 #include "cli/output.h"
 #include "cli/parse/number.h"
 #include "cli/render/share_table.h"
 #include "cli/share_document.h"
 #include "cli/share_file.h"
+#include "cli/share_receipt.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/classic_fairshare.h"
-#include "scheduler/core/fair_tree.h"
+#include "scheduler/core/live_shares.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster {
@@ -28,26 +29,48 @@ absl::StatusOr<AccountTree> ReadTree(const std::string& path) {
   return ParseShareFile(*text, path);
 }
 
+// The tree of --from, or of the cluster.
+absl::StatusOr<Shares> Read(const Invocation& invocation) {
+  if (!invocation.Has("from")) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+    return connection->ListShares(invocation.Has("explain") ? invocation.Value("explain") : "");
+  }
+  if (invocation.Has("explain")) {
+    return absl::InvalidArgumentError("--explain: a file has no runs; leave out --from");
+  }
+  Shares shares;
+  ASSIGN_OR_RETURN(shares.tree, ReadTree(invocation.Value("from")));
+  return shares;
+}
+
 absl::StatusOr<int> Share(const Invocation& invocation) {
-  const std::string algorithm =
-      invocation.Has("algorithm") ? invocation.Value("algorithm") : kFairTree;
-  if (algorithm != kFairTree && algorithm != kClassic) {
+  const std::string algorithm = invocation.Has("algorithm") ? invocation.Value("algorithm") : "";
+  if (!algorithm.empty() && algorithm != kFairTree && algorithm != kClassic) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--algorithm: ", Quote(algorithm), " is not one: use ", kFairTree, " or ", kClassic));
   }
-  if (!invocation.Has("from")) {
-    return absl::InvalidArgumentError(
-        "the shares of a live cluster are not in this version: use --from TREE.json");
+  ASSIGN_OR_RETURN(Shares shares, Read(invocation));
+  if (!algorithm.empty()) {
+    shares.rule.fairshare =
+        algorithm == kClassic ? FairshareRule::kClassic : FairshareRule::kFairTree;
   }
-  ASSIGN_OR_RETURN(const AccountTree tree, ReadTree(invocation.Value("from")));
-  const bool ranked = algorithm == kFairTree;
-  const ShareStandings standings = ranked ? FairTree(tree) : ClassicFairshare(tree);
-  RETURN_IF_ERROR(
-      WriteOut(invocation.Has("json")
-                   ? ShareDocument(tree, standings, algorithm)
-                   : PrintShares(tree, standings,
-                                 {.at = kNoTime, .half_life = Duration(0), .level_fs = ranked},
-                                 StyleFor(invocation.environment, STDOUT_FILENO))));
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
+  if (invocation.Has("explain")) {
+    const std::string user = invocation.Value("explain");
+    ASSIGN_OR_RETURN(const std::string page, invocation.Has("json")
+                                                 ? ReceiptsDocument(shares, user)
+                                                 : PrintReceipts(shares, user, style));
+    RETURN_IF_ERROR(WriteOut(page));
+    return 0;
+  }
+  const bool ranked = shares.rule.fairshare == FairshareRule::kFairTree;
+  const ShareStandings standings = Standings(shares.tree, shares.rule);
+  RETURN_IF_ERROR(WriteOut(
+      invocation.Has("json")
+          ? ShareDocument(shares.tree, standings, ranked ? kFairTree : kClassic)
+          : PrintShares(shares.tree, standings,
+                        {.at = shares.now, .half_life = shares.half_life, .level_fs = ranked},
+                        style)));
   return 0;
 }
 
@@ -57,7 +80,8 @@ Verb ShareVerb() {
   Verb verb;
   verb.name = "share";
   verb.purpose = "Show who has which share of the cluster, and how fair share ranks the users";
-  verb.examples = {"muster share --from tree.json", "muster share --from tree.json --json",
+  verb.examples = {"muster share", "muster share --explain ada", "muster share --from tree.json",
+                   "muster share --from tree.json --json",
                    "muster share --from tree.json --algorithm classic"};
   verb.remarks =
       "TREE.json: "
@@ -69,15 +93,20 @@ Verb ShareVerb() {
       "is of the parent's usage; NormUsage is always of the whole tree's. With --json users come "
       "in\n"
       "the order of the file, and level_fs is \"inf\" where it has no bound, null with classic.\n";
-  verb.options = {{.name = "from",
-                   .letter = 0,
-                   .metavar = "TREE.json",
-                   .text = "Read the account tree from this file"},
-                  {.name = "algorithm",
-                   .letter = 0,
-                   .metavar = "NAME",
-                   .text = "fair-tree (the default) or classic"},
-                  JsonOption()};
+  verb.options = {
+      {.name = "from",
+       .letter = 0,
+       .metavar = "TREE.json",
+       .text = "Read the account tree from this file, not from the cluster"},
+      {.name = "explain",
+       .letter = 0,
+       .metavar = "USER",
+       .text = "A receipt: what is left of each of the user's runs, and what it costs"},
+      {.name = "algorithm",
+       .letter = 0,
+       .metavar = "NAME",
+       .text = "fair-tree or classic (default: as configured, or fair-tree with --from)"},
+      JsonOption()};
   verb.run = Share;
   return verb;
 }

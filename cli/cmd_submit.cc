@@ -9,6 +9,9 @@
 #include "cli/job_watch.h"
 #include "cli/parse/array.h"
 #include "cli/parse/directives.h"
+#include "cli/render/hostlist.h"
+#include "cli/render/quantity.h"
+#include "cli/render/text.h"
 #include "cli/request.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
@@ -70,11 +73,29 @@ absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobSpe
   return highest;
 }
 
+// --test-only: 0 when it would start some time, 1 when never on this cluster.
+absl::StatusOr<int> Test(Connection& connection, const JobRequest& request) {
+  ASSIGN_OR_RETURN(const StartForecast forecast,
+                   connection.TestSubmit(request.spec, request.program));
+  const Time now = SystemClock().Now();
+  std::cout << (forecast.start == kNoTime ? "the start is not known"
+                : forecast.start <= now
+                    ? "would start now"
+                    : absl::StrCat("would start by ",
+                                   MomentText(forecast.start, absl::LocalTimeZone())))
+            << (forecast.nodes.empty() ? "" : " on " + Printable(Hostlist(forecast.nodes)))
+            << (forecast.reason.empty() ? "" : ": " + Printable(forecast.reason)) << std::endl;
+  return forecast.never ? 1 : 0;
+}
+
 absl::StatusOr<int> Submit(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
   ASSIGN_OR_RETURN(const JobRequest request, ReadRequest(invocation, address));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  if (request.test_only) {
+    return Test(*connection, request);
+  }
   ASSIGN_OR_RETURN(const JobId job, connection->Submit(token, request.spec, request.program));
   std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;
   return request.wait ? WaitForAll(*connection, job, request.spec) : 0;

@@ -357,6 +357,7 @@ absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
   RETURN_IF_ERROR(channel_->Call(&Stub::Explain, request, &reply, address_, patience_.reading));
   JobExplanation explanation;
   absl::Status status = FromWire(reply.job(), &explanation.job);
+  status.Update(FromWire(reply.priority(), &explanation.priority));
   status.Update(FromWire(reply.allocation(), &explanation.allocation));
   if (!status.ok()) {
     return absl::InternalError(
@@ -372,6 +373,39 @@ absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
         {.change = suggestion.change(), .start = Time(Duration(suggestion.start()))});
   }
   return explanation;
+}
+
+absl::StatusOr<StartForecast> Connection::TestSubmit(const JobSpec& spec, const Program& program) {
+  wire::SubmitRequest request;
+  ToWire(spec, request.mutable_spec());
+  ToWire(program, request.mutable_program());
+  wire::TestSubmitReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::TestSubmit, request, &reply, address_, patience_.reading));
+  StartForecast forecast;
+  forecast.start = Time(Duration(reply.start()));
+  forecast.nodes.assign(reply.nodes().begin(), reply.nodes().end());
+  forecast.reason = reply.reason();
+  forecast.never = reply.never();
+  return forecast;
+}
+
+absl::StatusOr<Shares> Connection::ListShares(const std::string& explain_user) {
+  wire::ListSharesRequest request;
+  request.set_explain_user(explain_user);
+  wire::ListSharesReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::ListShares, request, &reply, address_, patience_.reading));
+  Shares shares;
+  ASSIGN_OR_RETURN(shares.tree.accounts, ReadAll<Account>(reply.accounts()));
+  ASSIGN_OR_RETURN(shares.tree.associations, ReadAll<Association>(reply.associations()));
+  shares.now = Time(Duration(reply.now()));
+  shares.half_life = Duration(reply.half_life());
+  shares.rule.fairshare =
+      reply.algorithm() == "classic" ? FairshareRule::kClassic : FairshareRule::kFairTree;
+  shares.rule.damping = reply.damping();
+  for (const wire::UserRuns& runs : reply.runs()) {
+    ASSIGN_OR_RETURN(shares.runs[runs.account()], ReadAll<ChargedRun>(runs.runs()));
+  }
+  return shares;
 }
 
 absl::StatusOr<std::vector<NodeView>> Connection::ListNodes(const std::vector<std::string>& names,

@@ -20,6 +20,7 @@
 #include "cli/address.h"
 #include "cli/explanation.h"
 #include "cli/parse/selector.h"
+#include "cli/shares.h"
 #include "scheduler/model/allocation.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/input.h"
@@ -50,6 +51,14 @@ struct JobFilter {
   std::vector<std::string> states;  // names; empty: all
   std::string user;                 // empty: everybody's
   std::vector<JobId> jobs;          // empty: all
+};
+
+// Where and when a job would start.
+struct StartForecast {
+  Time start = kNoTime;  // kNoTime: nobody knows
+  std::vector<std::string> nodes;
+  std::string reason;  // why not now
+  bool never = false;  // not on this cluster as it is
 };
 
 struct HistoryFilter {
@@ -89,6 +98,8 @@ class Connection {
                                const Program& program);
   absl::StatusOr<StartedStep> StartStep(const std::string& token, JobId job, const StepSpec& spec,
                                         const Program& program);
+  // When a job like this would start; nothing is submitted.
+  absl::StatusOr<StartForecast> TestSubmit(const JobSpec& spec, const Program& program);
   absl::StatusOr<ChangeOutcome> Cancel(const std::vector<JobSelector>& jobs, bool all_of_user);
   absl::StatusOr<ChangeOutcome> Hold(const std::vector<JobSelector>& jobs, bool held);
   absl::StatusOr<ChangeOutcome> Requeue(const std::vector<JobSelector>& jobs);
@@ -108,6 +119,8 @@ class Connection {
   absl::StatusOr<std::vector<JobView>> ListHistory(const HistoryFilter& filter);
   absl::StatusOr<std::vector<JobDetail>> ShowJob(const JobSelector& job);
   absl::StatusOr<JobExplanation> Explain(const JobSelector& job);
+  // The account tree; with the runs of `explain_user`, unless that is "".
+  absl::StatusOr<Shares> ListShares(const std::string& explain_user);
   absl::StatusOr<std::vector<NodeView>> ListNodes(const std::vector<std::string>& names,
                                                   bool with_machine);
 

@@ -21,11 +21,13 @@ struct JobExplanation {
   std::vector<NodeAnswer> nodes;
   Allocation allocation;
   std::vector<Suggestion> suggestions;
+  Priority priority;  // of a waiting job, where one is reckoned
   static constexpr auto Fields() {
     return std::tuple{
         Field{"job", &JobExplanation::job}, Field{"summary", &JobExplanation::summary},
         Field{"nodes", &JobExplanation::nodes}, Field{"allocation", &JobExplanation::allocation},
-        Field{"suggestions", &JobExplanation::suggestions}};
+        Field{"suggestions", &JobExplanation::suggestions},
+        Field{"priority", &JobExplanation::priority}};
   }
   friend bool operator==(const JobExplanation&, const JobExplanation&) = default;
 };

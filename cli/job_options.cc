@@ -164,6 +164,10 @@ const JobOption kJobOptions[] = {
      READ(return ReadGpus(value, &request->spec.request.gpus_per_node);), true, true},
     {"gpus-per-task", "", "[TYPE:]N", "GPUs for each task",
      READ(return ReadGpus(value, &request->spec.request.gpus_per_task);), true, true},
+    {"alt", "", "OPTS | OPTS…",
+     "Whichever of these starts first: options of size, time and nodes that replace or add to the "
+     "others, like \"-G h100:4 | -G a100:8 -t 8:00\"",
+     READ(request->alternatives = value; return absl::OkStatus();), true, true},
     {"exclusive", "", "", "Whole nodes, shared with no other job",
      SET(request->spec.request.exclusive = true), true, true},
     {"overcommit", "O", "", "Tasks of a node share the hardware threads of one task",
@@ -246,6 +250,8 @@ const JobOption kJobOptions[] = {
      READ(return ReadName(value, &request->spec.reservation);), true, true},
     {"wait", "W", "", "Wait for the end and exit with the job's code", SET(request->wait = true),
      true, false},
+    {"test-only", "", "", "Submit nothing; say when and where the job would start",
+     SET(request->test_only = true), true, false},
     {"parsable", "", "", "Print the number alone", SET(request->parsable = true), true, false},
     // The contract's options that this version refuses by name.
     {"mem-per-gpu", "", "SIZE", kUnavailable, nullptr, true, true},
@@ -257,13 +263,11 @@ const JobOption kJobOptions[] = {
     {"gpu-bind", "", "KIND", kUnavailable, nullptr, true, true},
     {"hint", "", "KIND", kUnavailable, nullptr, true, true},
     {"parallel", "", "LIST", kUnavailable, nullptr, true, true},
-    {"alt", "", "REQUEST", kUnavailable, nullptr, true, true},
     {"signal", "", "SIGNAL", kUnavailable, nullptr, true, true},
     {"checkpoint-dir", "", "DIR", kUnavailable, nullptr, true, true},
     {"checkpoint-interval", "", "TIME", kUnavailable, nullptr, true, true},
     {"mail-type", "", "LIST", kUnavailable, nullptr, true, true},
     {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
-    {"test-only", "", "", kUnavailable, nullptr, true, true},
     {"gres", "", "LIST", kUnavailable, nullptr, true, true},
     {"ntasks-per-core", "", "N", kUnavailable, nullptr, true, true},
     {"ntasks-per-socket", "", "N", kUnavailable, nullptr, true, true},
@@ -293,6 +297,10 @@ class DirectiveReader {
  public:
   DirectiveReader(const DirectiveLine& line, const std::string& script)
       : words_(line.words), place_(absl::StrCat(script, ":", line.line, ": ")) {}
+
+  // Words of an option's value; `place` begins its errors.
+  DirectiveReader(const std::vector<std::string>& words, std::string place)
+      : words_(words), place_(std::move(place)) {}
 
   absl::Status Read(std::vector<GivenOption>* given) {
     while (next_ < words_.size()) {
@@ -401,6 +409,52 @@ absl::Status Apply(const GivenOption& given, const Moment& moment, JobRequest* r
                            absl::StrCat(given.where, ": ", std::string(status.message())));
 }
 
+// What may differ between alternatives.
+bool MayDiffer(const std::string& name) {
+  constexpr std::array kNames = {
+      "nodes",       "ntasks", "ntasks-per-node", "cpus-per-task", "mem",
+      "mem-per-cpu", "gpus",   "gpus-per-node",   "gpus-per-task", "exclusive",
+      "overcommit",  "time",   "constraint",      "nodelist",      "exclude"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+// One alternative: the request with these options said anew.
+absl::Status ReadAlternative(const std::string& text, const Moment& moment, JobRequest* request) {
+  const std::vector<std::string> words =
+      absl::StrSplit(text, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+  std::vector<GivenOption> given;
+  RETURN_IF_ERROR(DirectiveReader(words, "--alt: ").Read(&given));
+  if (given.empty()) {
+    return absl::InvalidArgumentError(
+        "--alt: an alternative is empty: write \"OPTIONS | OPTIONS\"");
+  }
+  for (const GivenOption& option : given) {
+    if (!MayDiffer(option.name)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          option.where, ": is the same for all alternatives; give it outside of --alt"));
+    }
+    RETURN_IF_ERROR(Apply(option, moment, request));
+  }
+  return absl::OkStatus();
+}
+
+// --alt, once everything else is read.
+absl::Status ReadAlternatives(const Moment& moment, JobRequest* request) {
+  if (request->alternatives.empty()) {
+    return absl::OkStatus();
+  }
+  for (const std::string& text :
+       std::vector<std::string>(absl::StrSplit(request->alternatives, '|'))) {
+    JobRequest alternative = *request;
+    RETURN_IF_ERROR(ReadAlternative(text, moment, &alternative));
+    request->spec.alternatives.push_back(
+        Alternative{alternative.spec.request, alternative.spec.time_limit});
+  }
+  request->spec.request = request->spec.alternatives.front().request;
+  request->spec.time_limit = request->spec.alternatives.front().time_limit;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::vector<Option> JobOptions(JobVerb verb) {
@@ -463,6 +517,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
     }
   }
   request.spec.kind = verb == JobVerb::kSubmit ? JobKind::kBatch : JobKind::kRun;
+  RETURN_IF_ERROR(ReadAlternatives(moment, &request));
   return request;
 }
 

@@ -24,10 +24,12 @@ namespace muster {
 // What the options say; what they leave open is filled in by request.h.
 struct JobRequest {
   JobSpec spec;
-  Program program;     // paths as given; neither script, argv nor environment
-  ExportList exports;  // --export
+  Program program;           // paths as given; neither script, argv nor environment
+  ExportList exports;        // --export
+  std::string alternatives;  // --alt, as given
   bool parsable = false;
   bool wait = false;
+  bool test_only = false;
 };
 
 // Where "now" and "16:30" are: --begin needs it.

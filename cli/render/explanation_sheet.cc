@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "cli/render/hostlist.h"
 #include "cli/render/job_table.h"
 #include "cli/render/quantity.h"
@@ -90,8 +91,34 @@ std::string EndLine(const JobView& job, Time now, const Style& style) {
 
 // "now", or "2026-11-21 12:30:00, in 1:20:00".
 std::string WhenText(Time start, Time now, const Style& style) {
-  return start <= now ? "now"
-                      : absl::StrCat(MomentText(start, style.zone), ", in ", ElapsedText(start - now));
+  return start <= now
+             ? "now"
+             : absl::StrCat(MomentText(start, style.zone), ", in ", ElapsedText(start - now));
+}
+
+// "priority 2147483900: base 2147483648 + age 252 (0.000252 of 1000000)".
+std::string PriorityLine(const Priority& priority) {
+  if (priority.terms.empty()) {
+    return "";
+  }
+  std::string line = absl::StrCat("  priority ", priority.total, ":");
+  for (const PriorityTerm& term : priority.terms) {
+    if (term.weight == 0 && term.points == 0) {
+      continue;
+    }
+    absl::StrAppend(&line,
+                    term.points < 0      ? " - "
+                    : line.back() == ':' ? " "
+                                         : " + ",
+                    term.name, " ", term.points < 0 ? -term.points : term.points);
+    if (term.weight > 0) {
+      absl::StrAppend(
+          &line, absl::StrFormat(" (%.6f of %d)",
+                                 static_cast<double>(term.factor.value()) / kWholeFactor.value(),
+                                 term.weight));
+    }
+  }
+  return line + "\n";
 }
 
 // When a waiting job is expected to start, and what would make it sooner.
@@ -144,6 +171,7 @@ std::string PrintExplanation(const JobExplanation& explanation, Time now, const 
   if (!job.binding.empty()) {
     absl::StrAppend(&page, "  binding ", Printable(job.binding), "\n");
   }
+  page += PriorityLine(explanation.priority);
   page += StartLines(explanation, now, style);
   page += NodeTable(explanation, style);
   for (const NodeAllocation& part : explanation.allocation.nodes) {

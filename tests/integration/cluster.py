@@ -20,7 +20,8 @@ BIN = os.environ.get("MUSTER_BIN") or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "dev", "bin")
 KERNELS = os.environ.get("MUSTER_KERNELS") or os.path.join(BIN, "..", "libexec", "muster", "kernels")
 PATIENCE = float(os.environ.get("MUSTER_PATIENCE", "60"))  # seconds until a wait is a failure
-ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY")
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE",
+         "PREEMPTED")
 WIDE = "pack:2 core:32 pu:1"  # 64 cores to place jobs on, whatever the machine has
 
 # What a job does first and last: "job attempt node begin pid time" and "job attempt node end code time".

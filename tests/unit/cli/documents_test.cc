@@ -25,7 +25,7 @@ const std::vector<std::string> kJobKeys = {
     "memory",   "gpus",       "restarts",     "submit_time",   "start_time", "expected_start",
     "end_time", "time_limit", "exit_code",    "exit_signal",   "exit_text",  "binding",
     "usage",    "dependency", "licenses",     "begin_time",    "deadline",   "nice",
-    "comment"};
+    "comment",  "partition",  "qos",          "reservation",   "priority"};
 
 TEST(Documents, AJobsKeysAreStable) {
   const Json document = Json::parse(JobsDocument(samples::QueueJobs()));
@@ -74,7 +74,7 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   EXPECT_EQ(rank["found_cpus"], "0-7");
 }
 
-TEST(Documents, AnExplanationHasItsFiveKeys) {
+TEST(Documents, AnExplanationHasItsSixKeys) {
   JobExplanation explanation;
   explanation.job = samples::QueueJobs()[0];
   explanation.summary = "placed on node1";
@@ -84,8 +84,8 @@ TEST(Documents, AnExplanationHasItsFiveKeys) {
   part.cpus = CpuSet::Of({0, 1, 2});
   explanation.allocation.nodes = {part};
   const Json document = Json::parse(ExplanationDocument(explanation));
-  EXPECT_EQ(Keys(document),
-            (std::vector<std::string>{"job", "summary", "nodes", "allocation", "suggestions"}));
+  EXPECT_EQ(Keys(document), (std::vector<std::string>{"job", "summary", "nodes", "allocation",
+                                                      "suggestions", "priority"}));
   EXPECT_EQ(document["job"]["exit_code"], nullptr);
   EXPECT_EQ(document["nodes"][0], Json({{"node", "node1"}, {"fits", true}, {"text", "idle"}}));
   EXPECT_EQ(document["allocation"]["nodes"][0]["cpus"], "0-2");

@@ -68,11 +68,9 @@ TEST(Share, WhatIsWrongIsOneLine) {
 }
 
 TEST(Share, BadUsageIsOneLine) {
-  const ProgramEnd live = RunMuster({"share"});
-  EXPECT_EQ(live.code, 2);
-  EXPECT_EQ(live.err,
-            "muster share: the shares of a live cluster are not in this version: use --from "
-            "TREE.json\n");
+  const ProgramEnd runs = RunMuster({"share", "--explain", "ada", "--from", kTree});
+  EXPECT_EQ(runs.code, 2);
+  EXPECT_EQ(runs.err, "muster share: --explain: a file has no runs; leave out --from\n");
   const ProgramEnd algorithm = RunMuster({"share", "--algorithm", "drf", "--from", kTree});
   EXPECT_EQ(algorithm.code, 2);
   EXPECT_EQ(algorithm.err,

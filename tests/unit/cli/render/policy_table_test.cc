@@ -33,9 +33,9 @@ TEST(PolicyTable, AccountsAreATreeWithTheirUsers) {
       View("association", "physics/ada", {{"MaxJobs", "2"}}),
   };
   EXPECT_EQ(PrintAccounts(objects, false, Style()),
-            "physics           10  0/0  -  -\n"
-            "  physics  ada     1  0/0  -  MaxJobs=2\n"
-            "  theory           1  0/0  -  GrpJobs=4\n");
+            "physics         10  0/0  -  -\n"
+            "  physics  ada   1  0/0  -  MaxJobs=2\n"
+            "  theory         1  0/0  -  GrpJobs=4\n");
 }
 
 TEST(PolicyTable, TheHistorySaysWhoDidWhatWhen) {
