@@ -5,93 +5,15 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/feature_match.h"
+#include "scheduler/core/placement.h"
 
 namespace muster {
 namespace {
-
-// A node that could take some of a job's tasks.
-struct Candidate {
-  std::uint32_t room = 0;
-  std::uint32_t cores = 0;  // free ones: the fewer, the tighter
-  std::uint32_t node = 0;
-};
-
-bool ByRoom(const Candidate& a, const Candidate& b) {
-  if (a.room != b.room) {
-    return a.room > b.room;
-  }
-  return a.cores != b.cores ? a.cores < b.cores : a.node < b.node;
-}
-
-bool IsTighter(const Candidate& a, const Candidate& b) {
-  return a.cores != b.cores ? a.cores < b.cores : a.node < b.node;
-}
-
-// Moves the candidates that the job must have to the front; how many they are, or nothing when they
-// cannot be had.
-std::optional<std::size_t> PutFirst(const Snapshot& snapshot, std::vector<Candidate>& candidates,
-                                    const ResourceRequest& request) {
-  std::vector<const NodePicture*> nodes;
-  nodes.reserve(candidates.size());
-  for (const Candidate& candidate : candidates) {
-    nodes.push_back(&snapshot.nodes[candidate.node]);
-  }
-  const std::optional<std::vector<std::size_t>> must = MustHave(nodes, request);
-  if (!must.has_value()) {
-    return std::nullopt;
-  }
-  std::set<std::uint32_t> first;
-  for (const std::size_t position : *must) {
-    first.insert(candidates[position].node);
-  }
-  std::stable_partition(candidates.begin(), candidates.end(), [&first](const Candidate& candidate) {
-    return first.contains(candidate.node);
-  });
-  return first.size();
-}
-
-// How many of the candidates, the first `fixed` among them, hold all tasks; 0 when none do.
-std::size_t NodesNeeded(const std::vector<Candidate>& roomiest, std::size_t fixed,
-                        const ResourceRequest& request) {
-  std::uint64_t tasks = 0;
-  for (std::size_t i = 0; i < roomiest.size(); ++i) {
-    tasks += roomiest[i].room;
-    if (i + 1 >= std::max<std::size_t>(request.min_nodes, fixed) && tasks >= request.tasks) {
-      return i + 1;
-    }
-  }
-  return 0;
-}
-
-// Each node gets one task, the rest go round by round to those with room.
-std::vector<NodeShare> Deal(std::vector<Candidate> chosen, std::uint32_t tasks) {
-  std::sort(chosen.begin(), chosen.end(),
-            [](const Candidate& a, const Candidate& b) { return a.node < b.node; });
-  std::vector<NodeShare> shares;
-  for (const Candidate& candidate : chosen) {
-    shares.push_back(NodeShare{candidate.node, 0});
-  }
-  while (tasks > 0) {
-    const std::uint32_t before = tasks;
-    for (std::size_t i = 0; i < shares.size() && tasks > 0; ++i) {
-      if (shares[i].tasks < chosen[i].room) {
-        ++shares[i].tasks;
-        --tasks;
-      }
-    }
-    MUSTER_CHECK(tasks < before);
-  }
-  return shares;
-}
 
 // How many nodes are looked at, over all times, for a division of the tasks that starts earlier
 // than the plain one. On large clusters a reservation may so be later than it need be; the job is
 // still started when it fits.
 constexpr std::size_t kUnevenLooks = 1U << 16;
-
-std::uint32_t TasksPerNode(const ResourceRequest& request) {
-  return request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
-}
 
 }  // namespace
 
@@ -107,7 +29,6 @@ Availability::Availability(const Snapshot& snapshot) : snapshot_(snapshot) {
     }
     capacity_of_.push_back(found->second);
     timelines_.push_back(TimelineOf(node, capacities_[found->second], snapshot.now));
-    weights_.insert(node.weight);
     Index(static_cast<std::uint32_t>(timelines_.size()) - 1);
   }
 }
@@ -144,7 +65,7 @@ void Availability::Unindex(std::uint32_t node) {
   }
 }
 
-const Availability::Shape& Availability::ShapeOf(const Need& need) const {
+Availability::Shape& Availability::ShapeOf(const Need& need) const {
   Shape& shape = shapes_[need.shape];
   while (shape.scales.size() < capacities_.size()) {
     const NodeCapacity& capacity = capacities_[shape.scales.size()];
@@ -162,7 +83,7 @@ NodeDemand Availability::Demand(const Shape& shape, std::uint32_t node, std::uin
 std::uint32_t Availability::Room(const Need& need, const Shape& shape, std::uint32_t node,
                                  const FreeAmounts& free) const {
   return RoomFor(free, capacity(node), shape.scales[capacity_of_[node]],
-                 TasksPerNode(*need.request));
+                 MostTasksOnNode(*need.request));
 }
 
 Time Availability::EarliestOn(const Need& need, const Shape& shape, std::uint32_t node,
@@ -254,7 +175,7 @@ std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& s
 std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
                                                         const Shape& shape) const {
   const std::uint32_t tasks = need.request->tasks;
-  if (TasksPerNode(*need.request) < tasks) {
+  if (MostTasksOnNode(*need.request) < tasks) {
     return std::nullopt;
   }
   const Time end = NeededUntil(snapshot_.now, need.duration);
@@ -277,53 +198,14 @@ std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
 
 std::vector<NodeShare> Availability::Spread(const Need& need,
                                             const std::vector<std::uint32_t>& room) const {
-  for (const std::uint32_t weight : weights_) {
-    std::vector<NodeShare> shares = SpreadUpTo(weight, need, room);
-    if (!shares.empty()) {
-      return shares;
-    }
-  }
-  return {};
-}
-
-std::vector<NodeShare> Availability::SpreadUpTo(std::uint32_t weight, const Need& need,
-                                                const std::vector<std::uint32_t>& room) const {
-  std::vector<Candidate> candidates;
+  std::vector<CandidateNode> candidates;
   for (std::uint32_t node = 0; node < room.size(); ++node) {
-    if (room[node] > 0 && snapshot_.nodes[node].weight <= weight) {
-      candidates.push_back(Candidate{room[node], timelines_[node].now().cores, node});
+    if (room[node] > 0) {
+      candidates.push_back(
+          CandidateNode{&snapshot_.nodes[node], node, room[node], timelines_[node].now().cores});
     }
   }
-  const std::size_t most = std::min<std::size_t>(candidates.size(), need.request->max_nodes);
-  const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(most);
-  std::size_t fixed = 0;
-  if (NamesNodes(*need.request)) {
-    std::sort(candidates.begin(), candidates.end(), ByRoom);
-    const std::optional<std::size_t> must = PutFirst(snapshot_, candidates, *need.request);
-    if (!must.has_value()) {
-      return {};
-    }
-    fixed = *must;
-  } else {
-    std::partial_sort(candidates.begin(), end, candidates.end(), ByRoom);
-  }
-  std::vector<Candidate> chosen(candidates.begin(), end);
-  const std::size_t count = NodesNeeded(chosen, fixed, *need.request);
-  if (count == 0) {
-    return {};
-  }
-  std::uint64_t held = 0;
-  for (std::size_t i = 0; i + 1 < count; ++i) {
-    held += chosen[i].room;
-  }
-  const std::uint64_t rest = held < need.request->tasks ? need.request->tasks - held : 1;
-  for (std::size_t i = count; count > fixed && i < candidates.size(); ++i) {
-    if (candidates[i].room >= rest && IsTighter(candidates[i], chosen[count - 1])) {
-      chosen[count - 1] = candidates[i];
-    }
-  }
-  chosen.resize(count);
-  return Deal(std::move(chosen), need.request->tasks);
+  return ChooseNodes(candidates, *need.request);
 }
 
 std::vector<Availability::Part> Availability::PartsWhenEmpty(const Need& need,
@@ -358,8 +240,7 @@ void Availability::FillQueue(const Need& need, const Shape& shape, Part& part) c
 }
 
 bool Availability::EverFits(const Need& need) {
-  ShapeOf(need);
-  Shape& shape = shapes_[need.shape];
+  Shape& shape = ShapeOf(need);
   if (!shape.parts.has_value()) {
     shape.parts = PartsWhenEmpty(need, shape);
   }
@@ -370,7 +251,7 @@ std::optional<Opening> Availability::FindEarliest(const Need& need) {
   if (!EverFits(need)) {
     return std::nullopt;
   }
-  Shape& shape = shapes_[need.shape];
+  Shape& shape = ShapeOf(need);
   // Which of the nodes it must have are free when is a question for the search below.
   Opening opening = NamesNodes(*need.request) ? Opening{kFarFuture, {}} : GatherParts(need, shape);
   std::optional<Opening> uneven = FindUneven(need, shape, opening.start);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/core/node_choice.h"
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/node_timeline.h"
 #include "scheduler/core/reserved_nodes.h"
@@ -34,15 +35,9 @@ struct Need {
   const ReservedNodes* reserved = nullptr;     // null: none
 };
 
-// A node, by its position in the snapshot, and the tasks that it gets.
-struct NodeShare {
-  std::uint32_t node = 0;
-  std::uint32_t tasks = 0;
-};
-
 struct Opening {
   Time start = kNoTime;
-  std::vector<NodeShare> shares;  // by node
+  std::vector<NodeShare> shares;  // by position in the snapshot
 };
 
 class Availability {
@@ -116,7 +111,7 @@ class Availability {
   [[nodiscard]] std::array<std::uint32_t, 3> KeyOf(std::uint32_t node) const;
   void Index(std::uint32_t node);
   void Unindex(std::uint32_t node);
-  const Shape& ShapeOf(const Need& need) const;
+  Shape& ShapeOf(const Need& need) const;
   [[nodiscard]] NodeDemand Demand(const Shape& shape, std::uint32_t node,
                                   std::uint32_t tasks) const;
   [[nodiscard]] std::uint32_t Room(const Need& need, const Shape& shape, std::uint32_t node,
@@ -126,9 +121,6 @@ class Availability {
   // The fewest nodes with room for all tasks, of the lightest that do; `room` is by node.
   [[nodiscard]] std::vector<NodeShare> Spread(const Need& need,
                                               const std::vector<std::uint32_t>& room) const;
-  // The same of nodes up to that weight.
-  [[nodiscard]] std::vector<NodeShare> SpreadUpTo(std::uint32_t weight, const Need& need,
-                                                  const std::vector<std::uint32_t>& room) const;
   [[nodiscard]] std::vector<NodeShare> SpreadAt(const Need& need, const Shape& shape,
                                                 Time start) const;
   // The earliest time before `before` at which the tasks fit in some other division over nodes.
@@ -150,7 +142,6 @@ class Availability {
   // Usable nodes by weight and what is free now, (weight, GPUs, cores): the lightest come first,
   // of those the tightest.
   std::map<std::array<std::uint32_t, 3>, std::set<std::uint32_t>> by_free_;
-  std::set<std::uint32_t> weights_;
   mutable std::map<std::uint64_t, Shape> shapes_;
 };
 

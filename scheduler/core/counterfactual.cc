@@ -40,18 +40,30 @@ std::optional<Snapshot> UpTo(const Snapshot& snapshot, JobId job, const PolicyCo
 }
 
 // REQUIRES: the job is the last that waits.
-Time StartOfLast(const Snapshot& snapshot, const PolicyConfig& config) {
+Forecast ForecastOfLast(const Snapshot& snapshot, const PolicyConfig& config) {
   PolicyConfig all = config;
   all.backfill = Backfill::kConservative;
   all.priority = PriorityConfig();  // they stand in order
   const JobId job = snapshot.waiting.back().id;
   const Plan plan = MakePlan(snapshot, all);
+  Forecast forecast;
   if (!plan.starts.empty() && plan.starts.back().job == job) {
-    return snapshot.now;
+    forecast.start = snapshot.now;
+    for (const NodeAllocation& part : plan.starts.back().allocation.nodes) {
+      forecast.nodes.push_back(part.node);
+    }
+    return forecast;
   }
-  return !plan.reservations.empty() && plan.reservations.back().job == job
-             ? plan.reservations.back().start
-             : kNoTime;
+  if (!plan.reservations.empty() && plan.reservations.back().job == job) {
+    forecast.start = plan.reservations.back().start;
+    for (const ReservedNode& reserved : plan.reservations.back().nodes) {
+      forecast.nodes.push_back(reserved.node);
+    }
+  }
+  if (!plan.waiting.empty() && plan.waiting.back().job == job) {
+    forecast.reason = plan.waiting.back().reason;
+  }
+  return forecast;
 }
 
 std::string TimeOption(Duration limit) {
@@ -134,13 +146,13 @@ class Trial {
       : snapshot_(std::move(snapshot)),
         config_(config),
         spec_(snapshot_.waiting.back().spec),
-        now_as_it_is_(StartOfLast(snapshot_, config)) {}
+        now_as_it_is_(ForecastOfLast(snapshot_, config).start) {}
 
   std::optional<Suggestion> Try(const Variant& variant) {
     JobSpec changed = *spec_;
     variant.change(changed);
     snapshot_.waiting.back().spec = std::make_shared<const JobSpec>(std::move(changed));
-    const Time start = StartOfLast(snapshot_, config_);
+    const Time start = ForecastOfLast(snapshot_, config_).start;
     return IsSooner(start, now_as_it_is_) ? std::optional(Suggestion{variant.option, start})
                                           : std::nullopt;
   }
@@ -154,9 +166,9 @@ class Trial {
 
 }  // namespace
 
-Time ExpectedStart(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
+Forecast ForecastOf(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
   const std::optional<Snapshot> ahead = UpTo(snapshot, job, config);
-  return ahead.has_value() ? StartOfLast(*ahead, config) : kNoTime;
+  return ahead.has_value() ? ForecastOfLast(*ahead, config) : Forecast();
 }
 
 std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,

@@ -10,12 +10,20 @@
 
 #include "scheduler/core/policy_config.h"
 #include "scheduler/model/explanation.h"
+#include "scheduler/model/reason.h"
 #include "scheduler/model/snapshot.h"
 
 namespace muster {
 
-// When the job would start if all run to their limits: now, later, or kNoTime when nobody knows.
-Time ExpectedStart(const Snapshot& snapshot, JobId job, const PolicyConfig& config);
+// When and where a waiting job would start if all run to their limits.
+struct Forecast {
+  Time start = kNoTime;  // now, later, or kNoTime when nobody knows
+  std::vector<NodeId> nodes;
+  Reason reason;  // why not now
+};
+
+// Of a job that is not in the snapshot: nothing.
+Forecast ForecastOf(const Snapshot& snapshot, JobId job, const PolicyConfig& config);
 
 // The changes that help, the earliest start first. Empty for a job that is not in the snapshot.
 std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,

@@ -61,7 +61,7 @@ NodeAnswer AnswerOf(const Snapshot& snapshot, const NodePicture& node, const Wai
     absl::StrAppend(&answer.text, answer.text.empty() ? "" : ", ", ToSentence(shortage));
   }
   if (answer.fits) {
-    const std::uint32_t limit = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+    const std::uint32_t limit = MostTasksOnNode(request);
     answer.text = absl::StrCat("has room for ", PlaceOnNode(node, request, limit).tasks, " of ",
                                request.tasks, request.tasks == 1 ? " task" : " tasks");
   }

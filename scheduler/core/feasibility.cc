@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scheduler/core/feature_match.h"
+#include "scheduler/core/node_choice.h"
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/placement.h"
 
@@ -73,31 +74,21 @@ std::uint32_t RoomOn(const Look& look, const ResourceRequest& request, std::uint
 template <class Usable, class RoomOf>
 bool Holds(const std::vector<Look>& looks, const ResourceRequest& request, Usable usable,
            RoomOf room_of) {
-  std::vector<std::uint32_t> room;
-  std::vector<const NodePicture*> able;
+  std::vector<CandidateNode> candidates;
   for (const Look& look : looks) {
-    const std::uint32_t tasks = usable(look) && NodeMay(*look.node, request) ? room_of(look) : 0;
-    if (tasks > 0) {
-      room.push_back(tasks);
-      able.push_back(look.node);
+    const std::uint32_t room = usable(look) && NodeMay(*look.node, request) ? room_of(look) : 0;
+    if (room > 0) {
+      candidates.push_back(CandidateNode{
+          look.node, static_cast<std::uint32_t>(&look - looks.data()), room, look.free.cores});
     }
   }
-  if (NamesNodes(request) && !MustHave(able, request).has_value()) {
-    return false;
-  }
-  std::sort(room.begin(), room.end(), std::greater<>());
-  room.resize(std::min<std::size_t>(room.size(), request.max_nodes));
-  std::uint64_t tasks = 0;
-  for (const std::uint32_t some : room) {
-    tasks += some;
-  }
-  return room.size() >= request.min_nodes && tasks >= request.tasks;
+  return !ChooseNodes(candidates, request).empty();
 }
 
 // True when the looks that `usable` chooses hold the whole job with nothing taken of them.
 template <class Usable>
 bool FitsEmpty(const std::vector<Look>& looks, const ResourceRequest& request, Usable usable) {
-  const std::uint32_t limit = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+  const std::uint32_t limit = MostTasksOnNode(request);
   std::map<const NodeCapacity*, std::uint32_t> known;
   return Holds(looks, request, usable, [&](const Look& look) {
     const auto [found, is_new] = known.emplace(look.capacity, 0);
@@ -122,7 +113,7 @@ const Reservation* ToBlame(const std::vector<Look>& looks, const ResourceRequest
   if (kept == looks.end()) {
     return nullptr;
   }
-  const std::uint32_t limit = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+  const std::uint32_t limit = MostTasksOnNode(request);
   const auto free = [&](const Look& look) { return RoomOn(look, request, limit); };
   const auto left = [](const Look& look) { return IsUp(look) && look.reserved == nullptr; };
   return Holds(looks, request, IsUp, free) || !FitsEmpty(looks, request, left) ? kept->reserved
@@ -192,7 +183,7 @@ Reason WhyNot(std::vector<Look> looks, const ResourceRequest& request, Time now)
   } else {
     reason.kind = ReasonKind::kResources;
   }
-  const std::uint32_t limit = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+  const std::uint32_t limit = MostTasksOnNode(request);
   std::vector<std::uint32_t> room;  // tasks that each node without a shortage can take
   std::vector<const NodePicture*> able;
   for (Look& look : looks) {

@@ -25,6 +25,10 @@ struct Placed {
 // is up or drained is the caller's question.
 Placed PlaceOnNode(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);
 
+// The most tasks of the job that one node may get.
+inline std::uint32_t MostTasksOnNode(const ResourceRequest& request) {
+  return request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+}
 // Cores that no job holds.
 std::uint32_t FreeCores(const NodePicture& node);
 // Cores that one task takes on this machine.

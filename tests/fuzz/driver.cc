@@ -1,12 +1,17 @@
 // Runs a fuzz target without libFuzzer: the files of a corpus, then seeded random mutations of
 // them.
 //
-//   time_fuzz CORPUS_DIR MUTATIONS
+//   time_fuzz CORPUS_DIR 4000        so many mutations
+//   time_fuzz CORPUS_DIR 30s [SEED]  as many as 30 seconds are enough for
 //
-// Deterministic: the same corpus and count give the same inputs. A crash or a broken invariant ends
-// the process, and the input that did it is on stderr as hexadecimal before it runs.
+// Deterministic: the same corpus and seed give the same inputs in the same order. A crash or a
+// broken invariant ends the process with the input that did it on stderr, as hexadecimal.
+
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +27,34 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace {
 
 constexpr std::size_t kInputBytesMax = 4096;
+constexpr unsigned long kSeed = 20260314;
+
+const std::vector<std::uint8_t>* current = nullptr;  // the input that runs
+
+// Only what a signal handler may do.
+void TellCurrent() {
+  static char line[16 + 3 * kInputBytesMax];
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::size_t length = 0;
+  for (const char c : {'f', 'a', 'i', 'l', 'e', 'd', ' ', 'o', 'n', ':'}) {
+    line[length++] = c;
+  }
+  for (const std::uint8_t byte : *current) {
+    line[length++] = ' ';
+    line[length++] = kDigits[byte >> 4U];
+    line[length++] = kDigits[byte & 15U];
+  }
+  line[length++] = '\n';
+  if (write(STDERR_FILENO, line, length) < 0) {
+    _exit(1);
+  }
+}
+
+void OnCrash(int signal) {
+  TellCurrent();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
 
 std::vector<std::string> ReadCorpus(const char* directory) {
   std::vector<std::filesystem::path> paths;
@@ -71,21 +104,36 @@ void Mutate(std::mt19937_64& random, const std::vector<std::string>& corpus, std
 void RunOne(const std::string& input) {
   // Copied into a buffer of the exact size, so that a sanitizer sees a read past its end.
   const std::vector<std::uint8_t> bytes(input.begin(), input.end());
+  current = &bytes;
   if (LLVMFuzzerTestOneInput(bytes.data(), bytes.size()) != 0) {
-    std::fprintf(stderr, "failed on:");
-    for (const std::uint8_t byte : bytes) {
-      std::fprintf(stderr, " %02x", byte);
-    }
-    std::fprintf(stderr, "\n");
     std::abort();
   }
 }
 
+// How long to go on: a count, or a time.
+class Budget {
+ public:
+  explicit Budget(const std::string& text)
+      : timed_(text.ends_with('s')), amount_(std::strtol(text.c_str(), nullptr, 10)) {}
+  [[nodiscard]] bool Allows(long done) const {
+    if (!timed_) {
+      return done < amount_;
+    }
+    return done % 64 != 0 ||
+           std::chrono::steady_clock::now() - start_ < std::chrono::seconds(amount_);
+  }
+
+ private:
+  const bool timed_;
+  const long amount_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s CORPUS_DIR MUTATIONS\n", argv[0]);
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: %s CORPUS_DIR COUNT|SECONDSs [SEED]\n", argv[0]);
     return 2;
   }
   const std::vector<std::string> corpus = ReadCorpus(argv[1]);
@@ -93,13 +141,17 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: the corpus is empty\n", argv[1]);
     return 2;
   }
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    std::signal(signal, OnCrash);
+  }
   for (const std::string& input : corpus) {
     RunOne(input);
   }
-  std::mt19937_64 random(20260314);
-  const long mutations = std::strtol(argv[2], nullptr, 10);
-  for (long i = 0; i < mutations; ++i) {
-    std::string input = corpus[static_cast<std::size_t>(i) % corpus.size()];
+  std::mt19937_64 random(argc == 4 ? std::strtoul(argv[3], nullptr, 10) : kSeed);
+  const Budget budget{argv[2]};
+  long mutations = 0;
+  for (; budget.Allows(mutations); ++mutations) {
+    std::string input = corpus[static_cast<std::size_t>(mutations) % corpus.size()];
     for (std::uint64_t changes = 1 + random() % 6; changes > 0; --changes) {
       Mutate(random, corpus, &input);
     }

@@ -56,8 +56,8 @@ TEST(Counterfactual, AShorterLimitFillsTheHoleBeforeAReservation) {
   Snapshot snapshot = HalfBusy();
   Add(snapshot, 2, BothNodes(), 60);
   Add(snapshot, 3, Tasks(1, 4), 40);
-  EXPECT_EQ(ExpectedStart(snapshot, JobId(2), PolicyConfig()), At(1600));
-  EXPECT_EQ(ExpectedStart(snapshot, JobId(3), PolicyConfig()), At(1600 + 3600));
+  EXPECT_EQ(ForecastOf(snapshot, JobId(2), PolicyConfig()).start, At(1600));
+  EXPECT_EQ(ForecastOf(snapshot, JobId(3), PolicyConfig()).start, At(1600 + 3600));
   EXPECT_EQ(Text(snapshot, 3), "--time=0:10:00 at 1000");
 }
 
@@ -76,18 +76,18 @@ TEST(Counterfactual, AnyGpuWillDoSooner) {
   ResourceRequest request = Tasks(1);
   request.gpus_per_task = {"h100", 1};
   Add(snapshot, 2, request, 60);
-  EXPECT_EQ(ExpectedStart(snapshot, JobId(2), PolicyConfig()), At(5000));
+  EXPECT_EQ(ForecastOf(snapshot, JobId(2), PolicyConfig()).start, At(5000));
   EXPECT_EQ(Text(snapshot, 2), "any GPU in place of h100 at 1000");
 }
 
 TEST(Counterfactual, NothingHelpsAJobThatStartsAtOnceOrIsHeld) {
   Snapshot snapshot = HalfBusy();
   Add(snapshot, 2, Tasks(1), 60);
-  EXPECT_EQ(ExpectedStart(snapshot, JobId(2), PolicyConfig()), At(1000));
+  EXPECT_EQ(ForecastOf(snapshot, JobId(2), PolicyConfig()).start, At(1000));
   EXPECT_EQ(Text(snapshot, 2), "");
   Add(snapshot, 3, BothNodes(), 60);
   snapshot.waiting.back().held = true;
-  EXPECT_EQ(ExpectedStart(snapshot, JobId(3), PolicyConfig()), kNoTime);
+  EXPECT_EQ(ForecastOf(snapshot, JobId(3), PolicyConfig()).start, kNoTime);
   EXPECT_EQ(Text(snapshot, 3), "");
   EXPECT_EQ(Text(snapshot, 99), "");
 }

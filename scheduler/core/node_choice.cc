@@ -1,0 +1,139 @@
+#include "scheduler/core/node_choice.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "scheduler/base/status.h"
+#include "scheduler/core/feature_match.h"
+
+namespace muster {
+namespace {
+
+using Candidates = std::vector<CandidateNode>;
+
+bool IsTighter(const CandidateNode& a, const CandidateNode& b) {
+  return a.cores != b.cores ? a.cores < b.cores : a.position < b.position;
+}
+
+bool ByRoom(const CandidateNode& a, const CandidateNode& b) {
+  return a.room != b.room ? a.room > b.room : IsTighter(a, b);
+}
+
+// Moves the candidates that the job must have to the front; how many they are, or nothing when they
+// cannot be had.
+std::optional<std::size_t> PutFirst(Candidates& candidates, const ResourceRequest& request) {
+  std::vector<const NodePicture*> nodes;
+  nodes.reserve(candidates.size());
+  for (const CandidateNode& candidate : candidates) {
+    nodes.push_back(candidate.node);
+  }
+  const std::optional<std::vector<std::size_t>> must = MustHave(nodes, request);
+  if (!must.has_value()) {
+    return std::nullopt;
+  }
+  std::set<std::uint32_t> first;
+  for (const std::size_t index : *must) {
+    first.insert(candidates[index].position);
+  }
+  std::stable_partition(
+      candidates.begin(), candidates.end(),
+      [&first](const CandidateNode& candidate) { return first.contains(candidate.position); });
+  return first.size();
+}
+
+// How many of the candidates, the first `fixed` among them, hold all tasks; 0 when none do.
+std::size_t NodesNeeded(const Candidates& roomiest, std::size_t most, std::size_t fixed,
+                        const ResourceRequest& request) {
+  std::uint64_t tasks = 0;
+  for (std::size_t i = 0; i < most; ++i) {
+    tasks += roomiest[i].room;
+    if (i + 1 >= std::max<std::size_t>(request.min_nodes, fixed) && tasks >= request.tasks) {
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
+// The fewest, at least min_nodes, that hold all tasks; the last of them as tight as can be.
+Candidates ChooseAmong(Candidates candidates, const ResourceRequest& request) {
+  const std::size_t most = std::min<std::size_t>(candidates.size(), request.max_nodes);
+  std::size_t fixed = 0;
+  if (NamesNodes(request)) {
+    std::sort(candidates.begin(), candidates.end(), ByRoom);
+    const std::optional<std::size_t> must = PutFirst(candidates, request);
+    if (!must.has_value()) {
+      return {};
+    }
+    fixed = *must;
+  } else {
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(most),
+                      candidates.end(), ByRoom);
+  }
+  const std::size_t count = NodesNeeded(candidates, most, fixed, request);
+  if (count == 0) {
+    return {};
+  }
+  std::uint64_t held = 0;
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    held += candidates[i].room;
+  }
+  const std::uint64_t rest = held < request.tasks ? request.tasks - held : 1;
+  CandidateNode& last = candidates[count - 1];
+  for (std::size_t i = count; count > fixed && i < candidates.size(); ++i) {
+    if (candidates[i].room >= rest && IsTighter(candidates[i], last)) {
+      last = candidates[i];
+    }
+  }
+  candidates.resize(count);
+  return candidates;
+}
+
+// Each node gets one task, the rest go round by round to those with room.
+std::vector<NodeShare> Deal(Candidates chosen, std::uint32_t tasks) {
+  std::sort(chosen.begin(), chosen.end(),
+            [](const CandidateNode& a, const CandidateNode& b) { return a.position < b.position; });
+  std::vector<NodeShare> shares;
+  shares.reserve(chosen.size());
+  for (const CandidateNode& candidate : chosen) {
+    shares.push_back(NodeShare{candidate.position, 0});
+  }
+  while (tasks > 0) {
+    const std::uint32_t before = tasks;
+    for (std::size_t i = 0; i < shares.size() && tasks > 0; ++i) {
+      if (shares[i].tasks < chosen[i].room) {
+        ++shares[i].tasks;
+        --tasks;
+      }
+    }
+    MUSTER_CHECK(tasks < before);
+  }
+  return shares;
+}
+
+}  // namespace
+
+std::vector<NodeShare> ChooseNodes(const std::vector<CandidateNode>& candidates,
+                                   const ResourceRequest& request) {
+  std::set<std::uint32_t> weights;
+  for (const CandidateNode& candidate : candidates) {
+    weights.insert(candidate.node->weight);
+  }
+  // Heavier nodes are looked at only where they are needed.
+  for (const std::uint32_t weight : weights) {
+    Candidates light;
+    light.reserve(candidates.size());
+    std::copy_if(
+        candidates.begin(), candidates.end(), std::back_inserter(light),
+        [weight](const CandidateNode& candidate) { return candidate.node->weight <= weight; });
+    Candidates chosen = ChooseAmong(std::move(light), request);
+    if (!chosen.empty()) {
+      return Deal(std::move(chosen), request.tasks);
+    }
+  }
+  return {};
+}
+
+}  // namespace muster
