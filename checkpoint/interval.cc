@@ -143,4 +143,67 @@ Interval FirstOrderWaste(const FailureModel& model, double work_s) {
   return Give(model.cost_s / work_s + work_s / (2 * model.mtbf_s));
 }
 
+Interval AvailabilityOptimum(const FailureModel& model) {
+  const IntervalError error = CheckForInterval(model);
+  if (error != IntervalError::kNone) {
+    return Refuse(error);
+  }
+  const double d = model.cost_s;
+  return Give(d + std::sqrt(2 * (model.mtbf_s + model.restart_s) * d + d * d));
+}
+
+const char* Text(Advice advice) {
+  switch (advice) {
+    case Advice::kEvery:
+      return "checkpoint after each interval";
+    case Advice::kAtEndOnly:
+      return "nothing ever fails: checkpoint at the end only";
+    case Advice::kSkip:
+      return "the job ends before another checkpoint would pay";
+    case Advice::kHopeless:
+      return "failures come too fast for any work to be done";
+  }
+  return "unknown advice";
+}
+
+Recommendation Recommend(const FailureModel& model, const IntervalBounds& bounds) {
+  const Interval optimum = Optimum(model);
+  switch (optimum.error) {
+    case IntervalError::kNone:
+    case IntervalError::kFreeOfCost:
+      break;
+    case IntervalError::kNoFailures:
+      return {Advice::kAtEndOnly, 0, false, IntervalError::kNone};
+    case IntervalError::kFailsAlways:
+      return {Advice::kHopeless, 0, false, IntervalError::kNone};
+    case IntervalError::kNotANumber:
+    case IntervalError::kNegative:
+      return {Advice::kHopeless, 0, false, optimum.error};
+  }
+  const double interval_s = std::clamp(optimum.value, bounds.min_s, bounds.max_s);
+  return {Advice::kEvery, interval_s, interval_s != optimum.value, IntervalError::kNone};
+}
+
+Recommendation RecommendFor(const FailureModel& model, const IntervalBounds& bounds,
+                            double remaining_s, bool ends_at_limit) {
+  Recommendation recommendation = Recommend(model, bounds);
+  if (recommendation.error == IntervalError::kNone && std::isnan(remaining_s)) {
+    return {Advice::kHopeless, 0, false, IntervalError::kNotANumber};
+  }
+  if (recommendation.error != IntervalError::kNone || recommendation.advice == Advice::kHopeless) {
+    return recommendation;
+  }
+  const bool never = recommendation.advice == Advice::kAtEndOnly;
+  if (!never && remaining_s >= recommendation.interval_s + model.cost_s) {
+    return recommendation;
+  }
+  if (ends_at_limit && remaining_s > model.cost_s) {
+    return {Advice::kEvery, remaining_s - model.cost_s, true, IntervalError::kNone};
+  }
+  if (!never) {
+    recommendation.advice = Advice::kSkip;
+  }
+  return recommendation;
+}
+
 }  // namespace muster::checkpoint

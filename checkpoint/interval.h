@@ -58,4 +58,42 @@ Interval ExpectedRatio(const FailureModel& model, double work_s);
 // The share of time lost, to first order: d/t + t/(2M).
 Interval FirstOrderWaste(const FailureModel& model, double work_s);
 
+// d + sqrt(2 (M + R) d + d^2): the time from the beginning of one checkpoint to that of the next
+// that maximises availability (NVIDIA, arXiv 2410.18124, with Ts = d, Tf = M, Tr = R). The one
+// formula here that counts the checkpoint itself.
+Interval AvailabilityOptimum(const FailureModel& model);
+
+// Where an interval stops being practical.
+struct IntervalBounds {
+  double min_s = 1;
+  double max_s = 7 * 86400.0;
+};
+
+// What to do with the formulas' answer.
+enum class Advice {
+  kEvery,      // checkpoint after each `interval_s` of work
+  kAtEndOnly,  // nothing ever fails: no interval
+  kSkip,       // the job ends before another checkpoint would pay
+  kHopeless,   // failures come too fast for any work to be done
+};
+
+// One line for a person.
+const char* Text(Advice advice);
+
+struct Recommendation {
+  Advice advice = Advice::kAtEndOnly;
+  double interval_s = 0;                       // of work; 0 unless kEvery or kSkip
+  bool clamped = false;                        // one of the bounds stands in place of the optimum
+  IntervalError error = IntervalError::kNone;  // kNotANumber or kNegative: nothing else counts
+};
+
+// The optimum within `bounds`. A free checkpoint (d = 0) is taken after each min_s.
+Recommendation Recommend(const FailureModel& model, const IntervalBounds& bounds);
+
+// As Recommend, for a job that has `remaining_s` left: kSkip when that is less than the interval
+// and the checkpoint after it, unless the time limit ends the job before its work is done
+// (`ends_at_limit`): then the interval shrinks so that the last checkpoint is done at the limit.
+Recommendation RecommendFor(const FailureModel& model, const IntervalBounds& bounds,
+                            double remaining_s, bool ends_at_limit);
+
 }  // namespace muster::checkpoint

@@ -1,10 +1,12 @@
-// Time limits and begin times: an accepted limit is in range and reads back; no begin before 1970.
+// Time limits, durations and begin times: an accepted limit is in range and reads back, a duration
+// is in range; no begin before 1970.
 // Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
 
 #include <cstdint>
 #include <string>
 
 #include "cli/parse/begin_time.h"
+#include "cli/parse/duration.h"
 #include "cli/parse/time_limit.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -12,6 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const absl::StatusOr<muster::Duration> limit = muster::ParseTimeLimit(text);
   if (limit.ok() && (limit->count() < 1000 || *limit > muster::kTimeLimitMax ||
                      muster::ParseTimeLimit(muster::FormatTimeLimit(*limit)).value() != *limit)) {
+    return 1;
+  }
+  const absl::StatusOr<muster::Duration> duration = muster::ParseDuration(text);
+  if (duration.ok() && (duration->count() < 0 || *duration > muster::kDurationMax)) {
     return 1;
   }
   const muster::Time now(std::chrono::milliseconds(1773480413000));

@@ -48,10 +48,10 @@ const std::vector<Floor>& Floors() {
         "scheduler/model", "scheduler/base"},
        {"gRPC", "protobuf", "CLI11", "libbpf", "systemd", "nlohmann-json"}},
       {"cli",
-       {"scheduler/simulator", "scheduler/core", "topology", "proto/convert", "proto",
+       {"scheduler/simulator", "scheduler/core", "topology", "checkpoint", "proto/convert", "proto",
         "scheduler/runtime", "scheduler/model", "scheduler/base"},
        {"gRPC", "protobuf", "CLI11", "nlohmann-json"}},
-      {"checkpoint", {}, {"MPI", "CUDA"}},
+      {"checkpoint", {}, {"MPI", "CUDA", "xxhash"}},
   };
   return floors;
 }

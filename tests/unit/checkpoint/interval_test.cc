@@ -124,5 +124,57 @@ TEST(Interval, WhatIsNoNumberOrNoTimeIsRefused) {
   EXPECT_EQ(FirstOrderWaste({5, 1440, 10}, kNan).error, IntervalError::kNotANumber);
 }
 
+TEST(Interval, TheAvailabilityOptimumCountsTheCheckpointItself) {
+  // By hand: 60 + sqrt(2 * 86520 * 60 + 3600).
+  EXPECT_NEAR(AvailabilityOptimum({60, 86400, 120}).value, 60 + std::sqrt(10'386'000.0), 1e-9);
+  EXPECT_EQ(AvailabilityOptimum({60, kInfinity, 120}).error, IntervalError::kNoFailures);
+}
+
+TEST(Recommend, AFreeCheckpointIsTakenAfterEachShortestInterval) {
+  const Recommendation free = Recommend({0, 1440, 10}, {.min_s = 30, .max_s = 1e6});
+  EXPECT_EQ(free.advice, Advice::kEvery);
+  EXPECT_DOUBLE_EQ(free.interval_s, 30);
+  EXPECT_TRUE(free.clamped);
+}
+
+TEST(Recommend, WithoutFailuresOnlyTheEndIsWorthACheckpoint) {
+  EXPECT_EQ(Recommend({5, kInfinity, 10}, {}).advice, Advice::kAtEndOnly);
+  EXPECT_EQ(RecommendFor({5, kInfinity, 10}, {}, 100, false).advice, Advice::kAtEndOnly);
+  const Recommendation limit = RecommendFor({5, kInfinity, 10}, {}, 100, true);
+  EXPECT_EQ(limit.advice, Advice::kEvery);
+  EXPECT_DOUBLE_EQ(limit.interval_s, 95);
+}
+
+TEST(Recommend, TheBoundsHold) {
+  const FailureModel model{5, 1440, 10};
+  EXPECT_DOUBLE_EQ(Recommend(model, {.min_s = 200, .max_s = 300}).interval_s, 200);
+  EXPECT_DOUBLE_EQ(Recommend(model, {.min_s = 1, .max_s = 60}).interval_s, 60);
+  const Recommendation open = Recommend(model, {.min_s = 1, .max_s = 1000});
+  EXPECT_DOUBLE_EQ(open.interval_s, Optimum(model).value);
+  EXPECT_FALSE(open.clamped);
+}
+
+TEST(Recommend, AJobThatEndsBeforeTheNextCheckpointPaysSkipsIt) {
+  const FailureModel model{5, 1440, 10};
+  const double next = Optimum(model).value + model.cost_s;
+  EXPECT_EQ(RecommendFor(model, {}, next, false).advice, Advice::kEvery);
+  EXPECT_EQ(RecommendFor(model, {}, next - 0.001, false).advice, Advice::kSkip);
+  const Recommendation limit = RecommendFor(model, {}, 50, true);
+  EXPECT_EQ(limit.advice, Advice::kEvery);
+  EXPECT_DOUBLE_EQ(limit.interval_s, 45);
+  EXPECT_TRUE(limit.clamped);
+  // Not even the checkpoint would be done in time.
+  EXPECT_EQ(RecommendFor(model, {}, 5, true).advice, Advice::kSkip);
+}
+
+TEST(Recommend, WhatIsNoNumberIsNoAdvice) {
+  EXPECT_EQ(Recommend({kNan, 1, 1}, {}).error, IntervalError::kNotANumber);
+  EXPECT_EQ(Recommend({-1, 1, 1}, {}).error, IntervalError::kNegative);
+  EXPECT_EQ(RecommendFor({5, 1440, 10}, {}, kNan, true).error, IntervalError::kNotANumber);
+  EXPECT_EQ(Recommend({5, 0, 10}, {}).advice, Advice::kHopeless);
+  EXPECT_STREQ(Text(Recommend({5, 0, 10}, {}).advice),
+               "failures come too fast for any work to be done");
+}
+
 }  // namespace
 }  // namespace muster::checkpoint

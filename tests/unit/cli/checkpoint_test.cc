@@ -1,0 +1,136 @@
+// muster checkpoint, the program itself.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/cli/program.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+
+ProgramEnd Interval(std::vector<std::string> options) {
+  std::vector<std::string> words = {"checkpoint", "interval"};
+  words.insert(words.end(), options.begin(), options.end());
+  return RunMuster(words);
+}
+
+Json IntervalDocument(std::vector<std::string> options) {
+  options.emplace_back("--json");
+  const ProgramEnd end = Interval(options);
+  EXPECT_EQ(end.code, 0) << end.err;
+  return Json::parse(end.out);
+}
+
+TEST(CheckpointInterval, TheDocumentHasTheDigitsOfTheReferenceTable) {
+  struct Row {
+    const char* cost;
+    const char* mtbf;
+    const char* restart;
+    double young, daly1, daly, exact, ratio;  // seconds, and T/Ts at Daly's higher order
+    double digit;                             // half of the last one printed, in seconds
+  };
+  for (const Row& row : std::vector<Row>{
+           {"5m", "24h", "10m", 7200, 7224.96, 7001.4, 7001.4, 1.09576, 0.0301},
+           {"5m", "15m", "10m", 734.82, 948.66, 548.46, 550.02, 5.00833, 0.0301},
+           {"60s", "1d", "120s", 3219.938, 3222.173, 3180.062, 3180.063, 1.03966, 0.000501},
+           {"10", "3:00:00", "10:00", 3600, 3698.648, 3211.111, 3211.614, 1.50453, 0.000501},
+           {"30s", "7h54m", "1m", 1306.292, 1307.670, 1286.369, 1286.369, 1.04959, 0.000501},
+           {"1m40s", "180s", "0.5m", 189.737, 204.939, 128.926, 129.781, 4.23440, 0.000501}}) {
+    SCOPED_TRACE(row.cost);
+    const Json document =
+        IntervalDocument({"--cost", row.cost, "--mtbf", row.mtbf, "--restart", row.restart});
+    EXPECT_NEAR(document["young_s"].get<double>(), row.young, row.digit);
+    EXPECT_NEAR(document["daly1_s"].get<double>(), row.daly1, row.digit);
+    EXPECT_NEAR(document["daly_s"].get<double>(), row.daly, row.digit);
+    EXPECT_NEAR(document["exact_s"].get<double>(), row.exact, row.digit);
+    EXPECT_NEAR(document["overhead"].get<double>(), row.ratio - 1, 5.01e-6);
+    EXPECT_EQ(document["advice"], "every");
+  }
+}
+
+TEST(CheckpointInterval, TheTableIsForPeople) {
+  const ProgramEnd end = Interval({"--cost", "5m", "--mtbf", "24h", "--restart", "10m"});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(end.out,
+            "FORMULA             WORK BETWEEN   SECONDS  OVERHEAD\n"
+            "Young                    2:00:00  7200.000   9.580 %\n"
+            "Daly, first order        2:00:24  7224.957   9.581 %\n"
+            "Daly, higher order       1:56:41  7001.389   9.576 %\n"
+            "exact optimum            1:56:41  7001.404   9.576 %\n"
+            "\n"
+            "checkpoint after each 1:56:41 of work\n");
+}
+
+TEST(CheckpointInterval, AFreeCheckpointIsClampedToTheShortestInterval) {
+  const Json document = IntervalDocument({"--cost", "0s", "--mtbf", "1h", "--min-interval", "30s"});
+  EXPECT_EQ(document["exact_s"], 0.0);
+  EXPECT_EQ(document["interval_s"], 30.0);
+  EXPECT_EQ(document["clamped"], true);
+  // e^(30/3600) - 1 over 30/3600, minus 1.
+  EXPECT_NEAR(document["overhead"].get<double>(), 0.0041783, 1e-6);
+}
+
+TEST(CheckpointInterval, WithoutFailuresThereIsNoInterval) {
+  const Json document = IntervalDocument({"--cost", "5m", "--mtbf", "infinite"});
+  EXPECT_TRUE(document["young_s"].is_null());
+  EXPECT_TRUE(document["mtbf_s"].is_null());
+  EXPECT_EQ(document["overhead"], 0.0);
+  EXPECT_EQ(document["advice"], "at-end-only");
+  EXPECT_THAT(Interval({"--cost", "5m", "--mtbf", "infinite"}).out,
+              HasSubstr("nothing ever fails: checkpoint at the end only\n"));
+}
+
+TEST(CheckpointInterval, ACheckpointLongerThanTheTimeBetweenFailuresIsAnswered) {
+  const Json document = IntervalDocument({"--cost", "5m", "--mtbf", "2m"});
+  EXPECT_EQ(document["daly_s"], 120.0);
+  EXPECT_GT(document["overhead"].get<double>(), 10);
+  // No number holds what this would take.
+  EXPECT_TRUE(IntervalDocument({"--cost", "10d", "--mtbf", "1s"})["overhead"].is_null());
+}
+
+TEST(CheckpointInterval, AJobNearItsEndSkipsTheCheckpointUnlessItsLimitEndsIt) {
+  const std::vector<std::string> near = {"--cost", "5m", "--mtbf", "24h", "--remaining", "1h"};
+  EXPECT_EQ(IntervalDocument(near)["advice"], "skip");
+  EXPECT_TRUE(IntervalDocument(near)["interval_s"].is_null());
+  std::vector<std::string> limit = near;
+  limit.emplace_back("--at-limit");
+  EXPECT_EQ(IntervalDocument(limit)["advice"], "every");
+  EXPECT_EQ(IntervalDocument(limit)["interval_s"], 3300.0);
+}
+
+TEST(CheckpointInterval, BadUsageIsOneLine) {
+  const auto refused = [](std::vector<std::string> options) {
+    const ProgramEnd end = Interval(std::move(options));
+    EXPECT_EQ(end.code, 2);
+    EXPECT_EQ(end.out, "");
+    return end.err;
+  };
+  EXPECT_EQ(refused({"--mtbf", "24h"}), "muster checkpoint: --cost: name it, like --cost 5m\n");
+  EXPECT_EQ(refused({"--cost", "5m"}), "muster checkpoint: --mtbf: name it, like --mtbf 24h\n");
+  EXPECT_THAT(refused({"--cost", "nan", "--mtbf", "24h"}),
+              HasSubstr("muster checkpoint: --cost: \"nan\" is not a duration: use 90s, 5m"));
+  EXPECT_THAT(refused({"--cost", "5m", "--mtbf", "-1h"}), HasSubstr("--mtbf: \"-1h\" is not"));
+  EXPECT_THAT(refused({"--cost", "infinite", "--mtbf", "1h"}), HasSubstr("--cost: \"infinite\""));
+  EXPECT_THAT(
+      refused({"--cost", "5m", "--mtbf", "1h", "--min-interval", "2h", "--max-interval", "1h"}),
+      HasSubstr("--min-interval: use more than 0"));
+  EXPECT_THAT(refused({"--cost", "5m", "--mtbf", "1h", "--at-limit"}), HasSubstr("--remaining D"));
+  EXPECT_EQ(RunMuster({"checkpoint", "often"}).code, 2);
+  EXPECT_EQ(RunMuster({"checkpoint"}).code, 2);
+}
+
+TEST(CheckpointInterval, FailuresWithoutPauseAreRefused) {
+  const ProgramEnd end = Interval({"--cost", "5m", "--mtbf", "0s"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_EQ(end.err,
+            "muster checkpoint: --mtbf 0s: failures come too fast for any work to be done: use "
+            "fewer or better nodes\n");
+}
+
+}  // namespace
+}  // namespace muster
