@@ -8,6 +8,7 @@
 #include "cli/cmd_checkpoint.h"
 #include "cli/cmd_completion.h"
 #include "cli/cmd_drain.h"
+#include "cli/cmd_estimate.h"
 #include "cli/cmd_explain.h"
 #include "cli/cmd_help.h"
 #include "cli/cmd_history.h"
@@ -35,15 +36,16 @@ int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
   const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),         muster::SubmitVerb(),    muster::RunVerb(),
-      muster::QueueVerb(),      muster::HistoryVerb(),   muster::ShowVerb(),
-      muster::ExplainVerb(),    muster::CancelVerb(),    muster::HoldVerb(),
-      muster::ReleaseVerb(),    muster::RequeueVerb(),   muster::UpdateVerb(),
-      muster::NodesVerb(),      muster::TopoVerb(),      muster::DrainVerb(),
-      muster::ResumeVerb(),     muster::PartitionVerb(), muster::QosVerb(),
-      muster::AccountsVerb(),   muster::ShareVerb(),     muster::ReservationVerb(),
-      muster::SimulateVerb(),   muster::TraceVerb(),     muster::CheckpointVerb(),
-      muster::CompletionVerb(), muster::VersionVerb(),   muster::HelpVerb(),
+      muster::UpVerb(),       muster::SubmitVerb(),     muster::RunVerb(),
+      muster::QueueVerb(),    muster::HistoryVerb(),    muster::ShowVerb(),
+      muster::ExplainVerb(),  muster::CancelVerb(),     muster::HoldVerb(),
+      muster::ReleaseVerb(),  muster::RequeueVerb(),    muster::UpdateVerb(),
+      muster::NodesVerb(),    muster::TopoVerb(),       muster::DrainVerb(),
+      muster::ResumeVerb(),   muster::PartitionVerb(),  muster::QosVerb(),
+      muster::AccountsVerb(), muster::ShareVerb(),      muster::ReservationVerb(),
+      muster::SimulateVerb(), muster::TraceVerb(),      muster::CheckpointVerb(),
+      muster::EstimateVerb(), muster::CompletionVerb(), muster::VersionVerb(),
+      muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

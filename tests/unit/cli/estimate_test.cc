@@ -1,0 +1,170 @@
+// muster estimate, the program itself.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/cli/program.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+ProgramEnd Estimate(Words options) {
+  options.insert(options.begin(), "estimate");
+  return RunMuster(options);
+}
+
+Json EstimateDocument(Words options) {
+  options.emplace_back("--json");
+  const ProgramEnd end = Estimate(options);
+  EXPECT_EQ(end.code, 0) << end.err;
+  return Json::parse(end.out);
+}
+
+Json SevenBillion(const std::string& strategy, Words more = {}) {
+  Words options = {"--params", "7e9",        "--dtype", "bf16",   "--optimizer",
+                   "adam",     "--strategy", strategy,  "--gpus", "8"};
+  options.insert(options.end(), more.begin(), more.end());
+  return EstimateDocument(options);
+}
+
+TEST(Estimate, SevenBillionParametersTakeWhatTheIssueSays) {
+  const Json ddp = SevenBillion("ddp")["per_gpu_bytes"];
+  EXPECT_EQ(ddp["weights"], 14'000'000'000);
+  EXPECT_EQ(ddp["gradients"], 14'000'000'000);
+  EXPECT_EQ(ddp["optimizer"], 84'000'000'000);
+  EXPECT_EQ(ddp["total"], 112'000'000'000);
+  EXPECT_EQ(SevenBillion("zero1")["per_gpu_bytes"]["optimizer"], 10'500'000'000);
+  const Json zero2 = SevenBillion("zero2")["per_gpu_bytes"];
+  EXPECT_EQ(zero2["weights"], 14'000'000'000);
+  EXPECT_EQ(zero2["gradients"], 1'750'000'000);
+  const Json zero3 = SevenBillion("zero3")["per_gpu_bytes"];
+  EXPECT_EQ(zero3["weights"], 1'750'000'000);
+  EXPECT_EQ(zero3["gradients"], 1'750'000'000);
+  EXPECT_EQ(zero3["optimizer"], 10'500'000'000);
+  EXPECT_EQ(SevenBillion("fsdp")["per_gpu_bytes"], zero3);
+}
+
+TEST(Estimate, TheGradientsTravelAsLongAsTheIssueSays) {
+  const Json fast = SevenBillion("ddp", {"--bandwidth", "50e9"})["allreduce"];
+  EXPECT_DOUBLE_EQ(fast["bytes_per_gpu"].get<double>(), 24.5e9);
+  EXPECT_DOUBLE_EQ(fast["seconds"].get<double>(), 0.49);
+  const Json slow = SevenBillion("ddp", {"--bandwidth", "12.5GB/s"})["allreduce"];
+  EXPECT_DOUBLE_EQ(slow["seconds"].get<double>(), 1.96);
+  EXPECT_TRUE(SevenBillion("ddp")["allreduce"]["seconds"].is_null());
+  // ZeRO-3 sends half as much again.
+  const Json step = SevenBillion("zero3", {"--bandwidth", "50e9"})["step"];
+  EXPECT_DOUBLE_EQ(step["bytes_per_gpu"].get<double>(), 36.75e9);
+  EXPECT_DOUBLE_EQ(step["seconds"].get<double>(), 0.735);
+}
+
+TEST(Estimate, WithinNodesTheFasterLinksAreUsed) {
+  Words options = {"--params",         "7e9",     "--gpus",          "32", "--bandwidth", "50GB/s",
+                   "--node-bandwidth", "450GB/s", "--gpus-per-node", "8"};
+  const Json two_levels = EstimateDocument(options)["allreduce"];
+  EXPECT_EQ(two_levels["algorithm"], "hierarchical");
+  EXPECT_NEAR(two_levels["seconds"].get<double>(), 24.5 / 450 + 2.625 / 50, 1e-9);
+}
+
+TEST(Estimate, FitsNamesEachTypeAndTheLeastNumberOfGpus) {
+  const Json fits = SevenBillion("zero1", {"--gpu-memory", "big:80G,small:30G,24G"})["fits"];
+  ASSERT_EQ(fits.size(), 3U);
+  EXPECT_EQ(fits[0]["gpu"], "big");
+  EXPECT_EQ(fits[0]["memory_bytes"], 85'899'345'920);
+  EXPECT_EQ(fits[0]["fits"], true);
+  EXPECT_EQ(fits[0]["gpus_min"], 2);
+  EXPECT_EQ(fits[1]["fits"], false);
+  EXPECT_EQ(fits[1]["gpus_min"], 20);  // 28 GB + 84 GB / 20 = 32.2 GB = 29.99 GiB
+  EXPECT_EQ(fits[2]["gpu"], "24G");
+  EXPECT_TRUE(fits[2]["gpus_min"].is_null());
+  EXPECT_GE(SevenBillion("zero1")["fits"].size(), 5U);
+}
+
+TEST(Estimate, ActivationsComeFromTheShape) {
+  const Json document =
+      SevenBillion("ddp", {"--batch", "1", "--seq", "4096", "--hidden", "4096", "--layers", "32"});
+  // sbhL (34 + 5 a s / h) with a = 32.
+  EXPECT_EQ(document["per_gpu_bytes"]["activations"], 4096LL * 4096 * 32 * (34 + 160));
+  EXPECT_EQ(document["activations_counted"], true);
+  EXPECT_EQ(SevenBillion("ddp")["activations_counted"], false);
+  const Json parts = document["per_gpu_bytes"];
+  EXPECT_EQ(parts["total"].get<std::uint64_t>(), parts["weights"].get<std::uint64_t>() +
+                                                     parts["gradients"].get<std::uint64_t>() +
+                                                     parts["optimizer"].get<std::uint64_t>() +
+                                                     parts["activations"].get<std::uint64_t>());
+}
+
+TEST(Estimate, TensorAndPipelineDegreesDivideTheModel) {
+  const Json document = SevenBillion("ddp", {"--tp", "2", "--pp", "2", "--bandwidth", "50e9"});
+  EXPECT_EQ(document["dp"], 2);
+  EXPECT_EQ(document["per_gpu_bytes"]["weights"], 3'500'000'000);
+  EXPECT_DOUBLE_EQ(document["allreduce"]["bytes_per_gpu"].get<double>(), 3.5e9);
+}
+
+TEST(Estimate, ThePageIsForPeople) {
+  const ProgramEnd end = Estimate({"--params", "7B", "--gpus", "8", "--strategy", "zero2",
+                                   "--bandwidth", "50GB/s", "--gpu-memory", "h100:80G"});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(end.out,
+            "8 GPUs: dp 8 x tp 1 x pp 1\n"
+            "\n"
+            "PER GPU               GB\n"
+            "weights            14.00\n"
+            "gradients           1.75\n"
+            "optimizer          10.50\n"
+            "activations  not counted\n"
+            "total              26.25\n"
+            "\n"
+            "GPU   MEMORY  FITS  LEAST GPUS\n"
+            "h100  80 GiB  yes            2\n"
+            "\n"
+            "all-reduce  24.5 GB per GPU, 0.49 s (ring)\n"
+            "each step   24.5 GB per GPU, 0.49 s (ring)\n");
+}
+
+TEST(Estimate, BadUsageIsOneLine) {
+  const auto refused = [](Words options) {
+    const ProgramEnd end = Estimate(std::move(options));
+    EXPECT_EQ(end.code, 2);
+    EXPECT_EQ(end.out, "");
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    return end.err;
+  };
+  EXPECT_EQ(refused({}), "muster estimate: --params: name it, like --params 7e9\n");
+  EXPECT_THAT(refused({"--params", "-1"}), HasSubstr("--params: \"-1\" is not a number: use 7e9"));
+  EXPECT_THAT(refused({"--params", "nan"}), HasSubstr("--params: \"nan\""));
+  EXPECT_EQ(refused({"--params", "7B", "--dtype", "fp8"}),
+            "muster estimate: --dtype: \"fp8\" is not one: use bf16, bfloat16, fp16, float16, "
+            "fp32, float32\n");
+  EXPECT_THAT(refused({"--params", "7B", "--optimizer", "lion"}), HasSubstr("use adam, adamw"));
+  EXPECT_THAT(refused({"--params", "7B", "--strategy", "zero4"}), HasSubstr("use ddp, zero1"));
+  EXPECT_THAT(refused({"--params", "7B", "--gpus", "0"}),
+              HasSubstr("--gpus: \"0\" is not a count"));
+  EXPECT_EQ(refused({"--params", "7B", "--gpus", "8", "--tp", "3"}),
+            "muster estimate: --gpus: 8 is no multiple of tp x pp = 3: use one that is\n");
+  EXPECT_THAT(refused({"--params", "7B", "--seq", "4096"}),
+              HasSubstr("--batch: activations need --batch, --seq, --hidden and --layers"));
+  EXPECT_THAT(refused({"--params", "7B", "--gpus", "4", "--pp", "4", "--batch", "1", "--seq", "1",
+                       "--hidden", "1", "--layers", "2"}),
+              HasSubstr("--pp: 4 stages for 2 layers"));
+  EXPECT_THAT(refused({"--params", "7B", "--bandwidth", "fast"}),
+              HasSubstr("--bandwidth: \"fast\""));
+  EXPECT_THAT(refused({"--params", "7B", "--node-bandwidth", "1e9"}),
+              HasSubstr("--bandwidth: name"));
+  EXPECT_THAT(refused({"--params", "7B", "--bandwidth", "1e9", "--gpus-per-node", "8"}),
+              HasSubstr("name both or neither"));
+  EXPECT_THAT(refused({"--params", "7B", "--gpu-memory", "h100:"}), HasSubstr("--gpu-memory: "));
+  EXPECT_THAT(refused({"--params", "1e18", "--batch", "1000000", "--seq", "1000000", "--hidden",
+                       "1000000", "--layers", "1000000"}),
+              HasSubstr("more than 64 bits"));
+  EXPECT_EQ(refused({"--params", "7B", "extra"}),
+            "muster estimate: too many arguments: see muster estimate --help\n");
+}
+
+}  // namespace
+}  // namespace muster
