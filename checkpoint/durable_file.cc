@@ -1,9 +1,7 @@
 #include "checkpoint/durable_file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -30,15 +28,18 @@ std::string FileError::Text() const {
                   : "no error";
 }
 
-DurableFile::DurableFile(std::string path)
-    : path_(std::move(path)), temporary_(path_ + ".tmp"), directory_(DirectoryOf(path_)) {}
+DurableFile::DurableFile(std::string path, Disk& disk)
+    : disk_(disk),
+      path_(std::move(path)),
+      temporary_(path_ + ".tmp"),
+      directory_(DirectoryOf(path_)) {}
 
 DurableFile::~DurableFile() {
   if (ours_) {
-    unlink(temporary_.c_str());
+    disk_.UnlinkAt(AT_FDCWD, temporary_.c_str(), 0);
   }
   if (fd_ >= 0) {
-    close(fd_);
+    disk_.Close(fd_);
   }
 }
 
@@ -55,23 +56,24 @@ FileError DurableFile::Fail(const char* step, int error_number) {
 
 FileError DurableFile::Open() {
   // What a killed writer left is taken over; a link in its place is not followed.
-  fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kPrivate);
+  fd_ = disk_.OpenAt(AT_FDCWD, temporary_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                     kPrivate);
   if (fd_ < 0) {
     return Fail("open", errno);
   }
   // A living writer of the same path keeps it: the lock goes with its process.
-  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+  if (disk_.LockExclusively(fd_) != 0) {
     return Fail("lock", errno);
   }
   // The former holder may have renamed it or taken it away between our open and our lock.
   struct stat held {};
   struct stat named {};
-  if (fstat(fd_, &held) != 0 || stat(temporary_.c_str(), &named) != 0 ||
+  if (disk_.Stat(fd_, &held) != 0 || disk_.StatAt(AT_FDCWD, temporary_.c_str(), &named) != 0 ||
       held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
     return Fail("lock", EAGAIN);
   }
   ours_ = true;
-  if (ftruncate(fd_, 0) != 0) {
+  if (disk_.Truncate(fd_, 0) != 0) {
     return Fail("truncate", errno);
   }
   Reached(Step::kOpened);
@@ -84,7 +86,7 @@ FileError DurableFile::Write(const void* bytes, std::size_t size) {
   }
   const char* next = static_cast<const char*>(bytes);
   while (size > 0) {
-    const ssize_t written = write(fd_, next, size);
+    const ssize_t written = disk_.Write(fd_, next, size);
     if (written < 0 && errno == EINTR) {
       continue;
     }
@@ -105,21 +107,22 @@ FileError DurableFile::Commit() {
   if (!ours_ || failed_) {
     return Fail("commit", EBADF);
   }
-  if (fsync(fd_) != 0) {
+  if (disk_.Flush(fd_) != 0) {
     return Fail("fsync", errno);
   }
   Reached(Step::kFlushed);
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (disk_.RenameAt(AT_FDCWD, temporary_.c_str(), path_.c_str()) != 0) {
     return Fail("rename", errno);
   }
   ours_ = false;
   Reached(Step::kRenamed);
-  const int directory = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int directory =
+      disk_.OpenAt(AT_FDCWD, directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (directory < 0) {
     return Fail("open the directory", errno);
   }
-  const int flushed = fsync(directory) == 0 ? 0 : errno;
-  close(directory);
+  const int flushed = disk_.Flush(directory) == 0 ? 0 : errno;
+  disk_.Close(directory);
   if (flushed != 0) {
     return Fail("fsync the directory", flushed);
   }
@@ -127,8 +130,8 @@ FileError DurableFile::Commit() {
   return FileError();
 }
 
-FileError WriteDurably(const std::string& path, const void* bytes, std::size_t size) {
-  DurableFile file(path);
+FileError WriteDurably(const std::string& path, const void* bytes, std::size_t size, Disk& disk) {
+  DurableFile file(path, disk);
   FileError error = file.Open();
   if (!error.failed()) {
     error = file.Write(bytes, size);

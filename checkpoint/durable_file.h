@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <string>
 
+#include "checkpoint/disk.h"
+
 namespace muster::checkpoint {
 
 // What went wrong: the step ("write", "fsync", …; empty when nothing did) and the kernel's errno.
@@ -31,7 +33,7 @@ class DurableFile {
   enum class Step { kOpened, kWritten, kFlushed, kRenamed, kDirectoryFlushed };
 
   // Nothing is opened yet. The directory of `path` must exist.
-  explicit DurableFile(std::string path);
+  explicit DurableFile(std::string path, Disk& disk = Disk::Real());
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;
@@ -50,6 +52,7 @@ class DurableFile {
   void Reached(Step step) const;
   FileError Fail(const char* step, int error_number);
 
+  Disk& disk_;
   const std::string path_;
   const std::string temporary_;
   const std::string directory_;
@@ -60,6 +63,7 @@ class DurableFile {
 };
 
 // All of it in one call.
-FileError WriteDurably(const std::string& path, const void* bytes, std::size_t size);
+FileError WriteDurably(const std::string& path, const void* bytes, std::size_t size,
+                       Disk& disk = Disk::Real());
 
 }  // namespace muster::checkpoint

@@ -1,0 +1,102 @@
+#pragma once
+
+// A checkpoint directory: generations written whole, found, verified, set aside and removed.
+//
+//   DIR/gen-0000000012/{manifest, shard-000000, shard-000001, …}     a complete generation
+//   DIR/gen-0000000013.tmp/        being written, or left by a killed writer
+//   DIR/gen-0000000011.bad/        a restart from it failed: set aside
+//   DIR/latest                     the name of the newest, for people and scripts
+//   DIR/restarting                 the generation that a restart was tried from and not confirmed
+//   DIR/lock                       held by the living writer
+//
+// Order of a commit: mkdir gen.tmp; each shard written and flushed; the directory flushed; the
+// manifest written and flushed; the directory flushed; renamed to gen; DIR flushed; then `latest`.
+// Only then are older generations removed, and only if the new one reads back right. Thread
+// promise: one thread at a time an object. Invariants: (1) whatever fails, and whenever a process
+// is killed, a generation that was complete before stays complete and is found; (2) a generation is
+// chosen only if every byte of it matches its checksum and it is this job's and this user's; (3)
+// nothing outside DIR is ever written or removed.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/disk.h"
+#include "checkpoint/error.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/names.h"
+#include "checkpoint/shard.h"
+
+namespace muster::checkpoint {
+
+class Store {
+ public:
+  // Opens the directory `path`, which must be there and this user's.
+  static Result<Store> Open(Disk& disk, const std::string& path);
+  Store() : directory_(Disk::Real(), -1), lock_(Disk::Real(), -1) {}
+
+  // Every generation, the newest first.
+  Result<std::vector<GenerationName>> List() const;
+
+  // The manifest of a generation, itself verified; the shards are not looked at.
+  Result<Manifest> ReadManifest(const GenerationName& name) const;
+  // Every byte: the manifest, that the directory holds its shards and nothing else, their sizes,
+  // heads and checksums.
+  Result<Manifest> Verify(const GenerationName& name) const;
+
+  // The newest complete generation of `job` that Verify accepts; without one, the newest of those
+  // set aside. Why others were passed over is added to `passed`, a line each. kNotFound when there
+  // is none at all; the worst of what was found when there were only bad ones.
+  Result<Manifest> ChooseForRestart(const std::string& job, std::vector<std::string>* passed) const;
+
+  // Opens a shard of `manifest`'s generation for reading.
+  Result<Shard> OpenShard(const Manifest& manifest, std::uint32_t rank) const;
+
+  // --- Writing; one writer at a time ---
+
+  // Holds the lock from now on; kBusy when another living process does.
+  Error LockForWriting();
+  // Removes what killed writers left, and makes the directory of a new generation.
+  Result<std::uint64_t> Begin();
+  // Writes one shard of the generation that Begin made, here or in another process. `head` names
+  // the generation.
+  Result<ShardSeal> Write(const ShardHead& head, const std::vector<RegionBytes>& regions) const;
+  // Makes the generation complete. On failure it stays partial.
+  Error Commit(const Manifest& manifest);
+  // Removes a partial generation.
+  void Abandon(std::uint64_t generation);
+  // Verifies generation `newest`, and if it is right removes complete ones but for the `keep`
+  // newest. REQUIRES: keep > 0.
+  Error Retire(std::uint64_t newest, std::uint32_t keep);
+  // Removes a generation. It stops being complete before its first file goes.
+  Error Remove(const GenerationName& name);
+
+  // --- Restarting ---
+
+  // Remembers that a restart from `generation` begins.
+  Error NoteRestart(std::uint64_t generation);
+  // The restart went well.
+  Error ConfirmRestart();
+  // A restart that was noted and not confirmed failed: its generation is set aside. The number, or
+  // nothing when none was noted.
+  Result<std::optional<std::uint64_t>> SetAsideFailed();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  Store(Disk& disk, std::string path, OpenFile directory)
+      : disk_(&disk), path_(std::move(path)), directory_(std::move(directory)), lock_(disk, -1) {}
+  Error FlushDirectory();
+  Error RemoveFiles(const std::string& name);
+  Error CheckEntries(int directory, const Manifest& manifest) const;
+  Result<Manifest> ReadManifestIn(int directory, const GenerationName& name) const;
+  Error WriteManifest(int directory, const Manifest& manifest);
+
+  Disk* disk_ = nullptr;
+  std::string path_;
+  OpenFile directory_;
+  OpenFile lock_;
+};
+
+}  // namespace muster::checkpoint

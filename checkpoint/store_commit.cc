@@ -1,0 +1,234 @@
+// The writing side of Store: beginning, committing, retiring and setting aside generations.
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "checkpoint/durable_file.h"
+#include "checkpoint/own_file.h"
+#include "checkpoint/store.h"
+
+namespace muster::checkpoint {
+namespace {
+
+constexpr mode_t kPrivateFile = 0600;
+constexpr mode_t kPrivateDirectory = 0700;
+constexpr std::size_t kNoteBytesMax = 64;
+
+Error FileErrorOf(const std::string& name, const FileError& error) {
+  return error.failed() ? MakeError(Fault::kSystem, name + ": " + error.Text()) : Error();
+}
+
+}  // namespace
+
+Error Store::FlushDirectory() {
+  return disk_->Flush(directory_.get()) == 0 ? Error() : SystemError(path_ + ": fsync", errno);
+}
+
+Error Store::LockForWriting() {
+  if (lock_.ok()) {
+    return {};
+  }
+  OpenFile lock(
+      *disk_, disk_->OpenAt(directory_.get(), kLockName,
+                            O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kPrivateFile));
+  if (!lock.ok()) {
+    return SystemError(path_ + "/" + kLockName, errno);
+  }
+  if (disk_->LockExclusively(lock.get()) != 0) {
+    return errno == EWOULDBLOCK
+               ? MakeError(Fault::kBusy, path_ + ": another living program writes there")
+               : SystemError(path_ + "/" + kLockName, errno);
+  }
+  lock_ = std::move(lock);
+  return {};
+}
+
+Result<std::uint64_t> Store::Begin() {
+  const Result<std::vector<GenerationName>> generations = List();
+  if (!generations.ok()) {
+    return {0, generations.error};
+  }
+  std::uint64_t number = 1;
+  for (const GenerationName& name : generations.value) {
+    number = std::max(number, name.number + 1);
+    if (name.state == GenerationState::kPartial || name.state == GenerationState::kDoomed) {
+      if (Error error = RemoveFiles(ToText(name)); error.failed()) {
+        return {0, error};
+      }
+    }
+  }
+  if (number > kGenerationMax) {
+    return {0, MakeError(Fault::kUsage, path_ + ": there are no numbers left")};
+  }
+  const std::string name = ToText({number, GenerationState::kPartial});
+  if (disk_->MakeDirectoryAt(directory_.get(), name.c_str(), kPrivateDirectory) != 0) {
+    return {0, SystemError(name + ": mkdir", errno)};
+  }
+  return {number, {}};
+}
+
+Result<ShardSeal> Store::Write(const ShardHead& head,
+                               const std::vector<RegionBytes>& regions) const {
+  const Result<int> fd = OpenOwnDirectory(*disk_, directory_.get(),
+                                          ToText({head.generation, GenerationState::kPartial}));
+  if (!fd.ok()) {
+    return {{}, fd.error};
+  }
+  const OpenFile directory(*disk_, fd.value);
+  return WriteShard(*disk_, directory.get(), head, regions);
+}
+
+Error Store::WriteManifest(int directory, const Manifest& manifest) {
+  OpenFile file(*disk_,
+                disk_->OpenAt(directory, kManifestName,
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile));
+  if (!file.ok()) {
+    return SystemError("manifest: create", errno);
+  }
+  const std::string text = PrintManifest(manifest);
+  if (Error error = WriteFully(*disk_, file.get(), text.data(), text.size()); error.failed()) {
+    return MakeError(error.fault, "manifest: " + error.text);
+  }
+  if (disk_->Flush(file.get()) != 0) {
+    return SystemError("manifest: fsync", errno);
+  }
+  return file.Close() == 0 ? Error() : SystemError("manifest: close", errno);
+}
+
+Error Store::Commit(const Manifest& manifest) {
+  const std::string partial = ToText({manifest.generation, GenerationState::kPartial});
+  const std::string complete = ToText({manifest.generation, GenerationState::kComplete});
+  const Result<int> fd = OpenOwnDirectory(*disk_, directory_.get(), partial);
+  if (!fd.ok()) {
+    return fd.error;
+  }
+  const OpenFile directory(*disk_, fd.value);
+  // The shards' names first, then the manifest: what says that they are there comes after them.
+  if (disk_->Flush(directory.get()) != 0) {
+    return SystemError(partial + ": fsync", errno);
+  }
+  if (Error error = WriteManifest(directory.get(), manifest); error.failed()) {
+    return MakeError(error.fault, partial + ": " + error.text);
+  }
+  if (disk_->Flush(directory.get()) != 0) {
+    return SystemError(partial + ": fsync", errno);
+  }
+  if (disk_->RenameNewAt(directory_.get(), partial.c_str(), complete.c_str()) != 0) {
+    return SystemError(partial + ": rename", errno);
+  }
+  if (Error error = FlushDirectory(); error.failed()) {
+    return error;
+  }
+  const std::string line = complete + "\n";
+  return FileErrorOf(kLatestName,
+                     WriteDurably(path_ + "/" + kLatestName, line.data(), line.size(), *disk_));
+}
+
+void Store::Abandon(std::uint64_t generation) {
+  // What cannot be removed now, the next Begin removes.
+  (void)RemoveFiles(ToText({generation, GenerationState::kPartial}));
+}
+
+// Not recursive: a generation holds files only, and what is a directory in it is not ours.
+Error Store::RemoveFiles(const std::string& name) {
+  const Result<int> fd = OpenOwnDirectory(*disk_, directory_.get(), name);
+  if (!fd.ok()) {
+    return fd.error;
+  }
+  const OpenFile directory(*disk_, fd.value);
+  std::vector<std::string> names;
+  if (disk_->List(directory.get(), &names) != 0) {
+    return SystemError(name + ": list", errno);
+  }
+  for (const std::string& each : names) {
+    if (disk_->UnlinkAt(directory.get(), each.c_str(), 0) != 0) {
+      return SystemError(name + ": remove", errno);
+    }
+  }
+  return disk_->UnlinkAt(directory_.get(), name.c_str(), AT_REMOVEDIR) == 0
+             ? Error()
+             : SystemError(name + ": rmdir", errno);
+}
+
+Error Store::Remove(const GenerationName& name) {
+  const std::string doomed = ToText({name.number, GenerationState::kDoomed});
+  if (name.state != GenerationState::kDoomed &&
+      disk_->RenameNewAt(directory_.get(), ToText(name).c_str(), doomed.c_str()) != 0) {
+    return SystemError(ToText(name) + ": rename", errno);
+  }
+  return RemoveFiles(doomed);
+}
+
+Error Store::Retire(std::uint64_t newest, std::uint32_t keep) {
+  const Result<std::vector<GenerationName>> generations = List();
+  if (!generations.ok()) {
+    return generations.error;
+  }
+  std::vector<GenerationName> complete;
+  for (const GenerationName& name : generations.value) {
+    if (name.state == GenerationState::kComplete) {
+      complete.push_back(name);
+    }
+  }
+  if (complete.size() <= keep) {
+    return {};
+  }
+  if (const Result<Manifest> verified = Verify({newest, GenerationState::kComplete});
+      !verified.ok()) {
+    return verified.error;
+  }
+  for (std::size_t i = keep; i < complete.size(); ++i) {
+    if (complete[i].number == newest) {
+      continue;
+    }
+    if (Error error = Remove(complete[i]); error.failed()) {
+      return error;
+    }
+  }
+  return {};
+}
+
+Error Store::NoteRestart(std::uint64_t generation) {
+  const std::string line = ToText({generation, GenerationState::kComplete}) + "\n";
+  return FileErrorOf(kRestartingName,
+                     WriteDurably(path_ + "/" + kRestartingName, line.data(), line.size(), *disk_));
+}
+
+Error Store::ConfirmRestart() {
+  if (disk_->UnlinkAt(directory_.get(), kRestartingName, 0) != 0) {
+    return errno == ENOENT ? Error() : SystemError(kRestartingName, errno);
+  }
+  return FlushDirectory();
+}
+
+Result<std::optional<std::uint64_t>> Store::SetAsideFailed() {
+  std::uint64_t size = 0;
+  const Result<int> fd = OpenOwnFile(*disk_, directory_.get(), kRestartingName, &size);
+  if (fd.error.fault == Fault::kCorrupt) {  // it is not there
+    return {};
+  }
+  if (!fd.ok()) {
+    return {{}, fd.error};
+  }
+  const OpenFile file(*disk_, fd.value);
+  std::string line(std::min<std::uint64_t>(size, kNoteBytesMax), '\0');
+  if (Error error = ReadFully(*disk_, file.get(), line.data(), line.size(), 0); error.failed()) {
+    return {{}, error};
+  }
+  const auto name = ParseGenerationName(line.substr(0, line.find('\n')));
+  std::optional<std::uint64_t> number;
+  if (name) {
+    const std::string from = ToText({name->number, GenerationState::kComplete});
+    const std::string to = ToText({name->number, GenerationState::kSetAside});
+    if (disk_->RenameNewAt(directory_.get(), from.c_str(), to.c_str()) == 0) {
+      number = name->number;
+    } else if (errno != ENOENT) {  // it was set aside before, or is gone
+      return {{}, SystemError(from + ": rename", errno)};
+    }
+  }
+  return {number, ConfirmRestart()};
+}
+
+}  // namespace muster::checkpoint
