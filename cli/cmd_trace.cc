@@ -1,119 +1,169 @@
 #include "cli/cmd_trace.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iostream>
+
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/parse/number.h"
-#include "cli/render/table.h"
+#include "cli/result_file.h"
+#include "cli/trace_options.h"
+#include "cli/trace_sheet.h"
 #include "scheduler/base/status.h"
-#include "scheduler/simulator/trace_info.h"
+#include "scheduler/simulator/trace_text.h"
 
 namespace muster {
 namespace {
 
-constexpr double kDay = 24.0 * 3600;
+constexpr std::size_t kPendingBytes = std::size_t{1} << 16;
 
-Json OrNull(const std::optional<std::int64_t>& number) {
-  return number.has_value() ? Json(*number) : Json(nullptr);
+// --flat, or what the list of nodes adds up to, or zeros.
+absl::StatusOr<MachineSize> ReadMachine(const Invocation& invocation) {
+  std::int64_t processors = 0;
+  RETURN_IF_ERROR(ReadOption(invocation, "flat", ParseProcessors, &processors));
+  if (processors == 0 && invocation.Has("nodes")) {
+    ASSIGN_OR_RETURN(const NodeList list, ReadNodeList(invocation.Value("nodes")));
+    return MachineSize{.cpus = list.cpus, .gpus = list.gpus};
+  }
+  return MachineSize{.cpus = processors, .gpus = processors};
 }
 
-std::string InfoDocument(const std::string& path, const TraceInfo& info) {
-  Json weeks = Json::array();
-  for (const TraceWeek& week : info.weeks) {
-    weeks.push_back({{"jobs", week.jobs}, {"work", week.work}, {"load", week.load}});
-  }
-  const Json header = {{"computer", info.header.computer},
-                       {"max_procs", OrNull(info.header.max_procs)},
-                       {"max_nodes", OrNull(info.header.max_nodes)},
-                       {"max_jobs", OrNull(info.header.max_jobs)},
-                       {"unix_start_time", OrNull(info.header.unix_start)}};
-  return PrintJson({{"trace", path},
-                    {"format", "swf"},
-                    {"header", header},
-                    {"records", info.records},
-                    {"jobs", info.jobs},
-                    {"no_run_time", info.no_run_time},
-                    {"no_processors", info.no_processors},
-                    {"too_large", info.too_large},
-                    {"out_of_order", info.out_of_order},
-                    {"broken", info.skipped.lines},
-                    {"duplicates", info.skipped.duplicates},
-                    {"truncated", info.skipped.truncated},
-                    {"first_broken", info.skipped.first},
-                    {"first_submit", info.first_submit},
-                    {"last_submit", info.last_submit},
-                    {"largest_job", info.largest},
-                    {"users", info.users},
-                    {"with_requested_time", info.with_estimate},
-                    {"over_requested_time", info.over_estimate},
-                    {"mean_share_of_requested_time", info.estimate_used},
-                    {"load", info.load},
-                    {"weeks", weeks}});
+// What can be read only once is not looked at.
+absl::StatusOr<bool> IsList(const TraceOptions& options) {
+  struct stat facts = {};
+  const bool is_file = stat(options.path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+  return is_file && !options.format.has_value() ? IsNodeList(options.path)
+                                                : absl::StatusOr<bool>(false);
 }
 
-std::string MachineText(const SwfHeader& header) {
-  const std::string computer = header.computer.empty() ? "" : header.computer + ", ";
-  if (header.max_procs.has_value()) {
-    return absl::StrCat(computer, *header.max_procs, " processors");
+absl::StatusOr<int> Info(const Invocation& invocation, const std::string& path) {
+  const bool json = invocation.Has("json");
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
+  ASSIGN_OR_RETURN(const TraceOptions options, ReadTraceOptions(invocation, path));
+  ASSIGN_OR_RETURN(const bool is_list, IsList(options));
+  if (is_list) {
+    ASSIGN_OR_RETURN(const NodeList list, ReadNodeList(path));
+    RETURN_IF_ERROR(
+        WriteOut(json ? NodeListDocument(path, list) : PrintNodeList(path, list, style)));
+    return 0;
   }
-  return absl::StrCat(
-      computer, "the header has no MaxProcs",
-      header.max_nodes.has_value() ? absl::StrCat(" (MaxNodes is ", *header.max_nodes, ")") : "");
+  ASSIGN_OR_RETURN(const MachineSize machine, ReadMachine(invocation));
+  ASSIGN_OR_RETURN(const TraceInfo info, DescribeTrace(options, machine));
+  RETURN_IF_ERROR(
+      WriteOut(json ? TraceInfoDocument(path, info) : PrintTraceInfo(path, info, style)));
+  return 0;
 }
 
-std::string RecordsText(const TraceInfo& info) {
-  std::string text = absl::StrCat(info.records, " records, ", info.jobs, " jobs; ",
-                                  info.no_run_time, " without run time, ", info.no_processors,
-                                  " without processors, ", info.too_large,
-                                  " larger than the machine, ", info.out_of_order, " out of order");
-  const std::int64_t said = info.header.max_jobs.value_or(-1);
-  if (said >= 0 && static_cast<std::uint64_t>(said) != info.records) {
-    absl::StrAppend(&text, " (the header says ", said, ")");
+// The file of --output, or standard output.
+class TraceOutput {
+ public:
+  static absl::StatusOr<TraceOutput> Open(const Invocation& invocation) {
+    TraceOutput output;
+    if (invocation.Has("output")) {
+      ASSIGN_OR_RETURN(output.file_, ResultFile::Create(invocation.Value("output")));
+    }
+    return output;
   }
-  return text;
+
+  // Writes what is pending when it is much, or when it is the last.
+  absl::Status Flush(std::string* pending, bool is_last) {
+    if (pending->size() < kPendingBytes && !is_last) {
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(file_ == nullptr ? WriteOut(*pending) : file_->Append(*pending));
+    pending->clear();
+    return file_ == nullptr || !is_last ? absl::OkStatus() : file_->Finish();
+  }
+
+ private:
+  std::unique_ptr<ResultFile> file_;
+};
+
+absl::StatusOr<int> Convert(const Invocation& invocation, const std::string& path) {
+  const std::string to = invocation.Has("to") ? invocation.Value("to") : "swf";
+  if (to != "swf" && to != "csv") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--to: ", Quote(to), " is not a format to write: use swf or csv"));
+  }
+  ASSIGN_OR_RETURN(const TraceOptions options, ReadTraceOptions(invocation, path));
+  ASSIGN_OR_RETURN(const OpenedTrace trace, OpenTrace(options));
+  TraceHeader header = trace.reader->header();
+  ASSIGN_OR_RETURN(const MachineSize machine, ReadMachine(invocation));
+  const std::int64_t processors = trace.counts_gpus ? machine.gpus : machine.cpus;
+  if (processors > 0) {
+    header.max_procs = processors;
+  }
+  ASSIGN_OR_RETURN(TraceOutput output, TraceOutput::Open(invocation));
+  std::string pending =
+      to == "csv" ? TraceCsvHeader()
+                  : SwfHeaderText(header, absl::StrCat("converted by muster from the format ",
+                                                       Name(trace.format), "; processors are ",
+                                                       trace.counts_gpus ? "GPUs" : "CPUs"));
+  TraceRecord record;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, trace.reader->Next(&record));
+    if (!more) {
+      break;
+    }
+    to == "csv" ? AppendTraceCsv(record, trace.reader->names(), &pending)
+                : AppendSwf(record, &pending);
+    RETURN_IF_ERROR(output.Flush(&pending, false));
+  }
+  RETURN_IF_ERROR(output.Flush(&pending, true));
+  const SkippedRecords& skipped = trace.reader->skipped();
+  if (!skipped.first.empty()) {
+    std::cerr << "muster trace: left out " << skipped.lines << " broken records and "
+              << skipped.duplicates << " with an id seen before; the first: " << skipped.first
+              << "\n";
+  }
+  return 0;
 }
 
-std::string PrintInfo(const std::string& path, const TraceInfo& info, const Style& style) {
-  std::string page = absl::StrCat(
-      "trace      ", path, ": Standard Workload Format\n", "machine    ", MachineText(info.header),
-      "\n", "records    ", RecordsText(info), "\n", "broken     ", info.skipped.lines, ", and ",
-      info.skipped.duplicates, " with an id seen before",
-      info.skipped.truncated ? "; the file ends in the middle" : "",
-      info.skipped.first.empty() ? "" : "; the first: ", info.skipped.first, "\n");
-  absl::StrAppendFormat(&page, "span       %.2f days, %d users, largest job %d processors\n",
-                        static_cast<double>(info.last_submit - info.first_submit) / kDay,
-                        info.users, info.largest);
-  absl::StrAppendFormat(&page,
-                        "estimates  %d jobs name a requested time, %d ran longer; %.1f %% of it "
-                        "is used on average\n",
-                        info.with_estimate, info.over_estimate, 100 * info.estimate_used);
-  absl::StrAppendFormat(&page, "load       %.4f of the machine over the span\n\n", info.load);
-  Table table({{.title = "WEEK", .right = true},
-               {.title = "JOBS", .right = true},
-               {.title = "LOAD", .right = true}});
-  for (std::size_t i = 0; i < info.weeks.size(); ++i) {
-    table.Add({{absl::StrCat(i + 1)},
-               {absl::StrCat(info.weeks[i].jobs)},
-               {absl::StrFormat("%.3f", info.weeks[i].load)}});
+struct TraceCommand {
+  const char* name;
+  bool takes_file;
+  std::vector<std::string> options;  // besides those of every trace command
+  absl::StatusOr<int> (*run)(const Invocation&, const std::string&);
+};
+
+const std::vector<TraceCommand>& Commands() {
+  static const std::vector<TraceCommand> commands = {
+      {"info", true, {"format", "unit", "lenient", "flat", "nodes", "json"}, Info},
+      {"convert", true, {"format", "unit", "lenient", "flat", "nodes", "to", "output"}, Convert},
+  };
+  return commands;
+}
+
+absl::Status CheckOptions(const Invocation& invocation, const TraceCommand& command) {
+  for (const Option& option : TraceVerb().options) {
+    const bool is_taken = std::find(command.options.begin(), command.options.end(), option.name) !=
+                          command.options.end();
+    if (invocation.Has(option.name) && !is_taken) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", option.name, ": muster trace ", command.name, " does not take it: leave it out"));
+    }
   }
-  return absl::StrCat(page, table.Print(style));
+  const bool has_file = invocation.arguments.size() == 2;
+  if (command.takes_file != has_file) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        command.name, command.takes_file ? ": name the trace: muster trace " : " takes no file: ",
+        command.name, command.takes_file ? " FILE" : " [options]"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int> Trace(const Invocation& invocation) {
-  if (invocation.arguments.front() != "info") {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Quote(invocation.arguments.front()), " is not a trace command: use info"));
+  for (const TraceCommand& command : Commands()) {
+    if (invocation.arguments.front() == command.name) {
+      RETURN_IF_ERROR(CheckOptions(invocation, command));
+      return command.run(invocation, command.takes_file ? invocation.arguments[1] : "");
+    }
   }
-  const std::string& path = invocation.arguments[1];
-  ASSIGN_OR_RETURN(const TraceInfo info, DescribeTrace(path, invocation.Has("lenient")));
-  RETURN_IF_ERROR(
-      WriteOut(invocation.Has("json")
-                   ? InfoDocument(path, info)
-                   : PrintInfo(path, info, StyleFor(invocation.environment, STDOUT_FILENO))));
-  return 0;
+  return absl::InvalidArgumentError(absl::StrCat(Quote(invocation.arguments.front()),
+                                                 " is not a trace command: use info or convert"));
 }
 
 }  // namespace
@@ -121,16 +171,18 @@ absl::StatusOr<int> Trace(const Invocation& invocation) {
 Verb TraceVerb() {
   Verb verb;
   verb.name = "trace";
-  verb.purpose = "Describe a workload trace: jobs, span, machine, load, broken records";
-  verb.synopsis = "info FILE";
+  verb.purpose = "Describe a workload trace, or convert it";
+  verb.synopsis = "info|convert FILE";
   verb.examples = {"muster trace info KTH-SP2.swf.xz",
-                   "muster trace info --lenient --json log.swf"};
-  verb.options = {{.name = "lenient",
-                   .letter = 0,
-                   .metavar = "",
-                   .text = "Leave broken records out and count them"},
-                  JsonOption()};
-  verb.arguments_min = 2;
+                   "muster trace info --nodes openb_node_list.csv openb_pod_list.csv",
+                   "muster trace convert --to swf --output jobs.swf sacct.txt.gz"};
+  verb.options = TraceOptionTable();
+  verb.options.push_back(MakeOption("flat", "P", "The machine has P processors"));
+  verb.options.push_back(MakeOption("nodes", "FILE", "The machine is this list of nodes"));
+  verb.options.push_back(MakeOption("to", "FORMAT", "convert: swf (default) or csv"));
+  verb.options.push_back(MakeOption("output", "FILE", "Write there, not to standard output"));
+  verb.options.push_back(JsonOption());
+  verb.arguments_min = 1;
   verb.arguments_max = 2;
   verb.run = Trace;
   return verb;

@@ -29,7 +29,7 @@ std::string DroppedText(const DroppedRecords& dropped) {
   return text.empty() ? "none" : text;
 }
 
-std::string SkippedText(const SwfSkipped& skipped) {
+std::string SkippedText(const SkippedRecords& skipped) {
   return absl::StrCat(skipped.lines, " broken, ", skipped.duplicates, " with an id seen before",
                       skipped.truncated ? ", and the file ends in the middle" : "",
                       skipped.first.empty() ? "" : "; the first: ", skipped.first);
@@ -64,7 +64,7 @@ Json Dropped(const DroppedRecords& dropped) {
           {"before_zero", dropped.before_zero}, {"total", dropped.total()}};
 }
 
-Json Skipped(const SwfSkipped& skipped) {
+Json Skipped(const SkippedRecords& skipped) {
   return {{"broken", skipped.lines},
           {"duplicates", skipped.duplicates},
           {"truncated", skipped.truncated},

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-Arrivals::Arrivals(std::unique_ptr<SwfReader> reader, const ArrivalOptions& options)
+Arrivals::Arrivals(std::unique_ptr<TraceReader> reader, const ArrivalOptions& options)
     : reader_(std::move(reader)), options_(options) {}
 
 absl::StatusOr<const TraceJob*> Arrivals::Peek() {
@@ -65,7 +65,7 @@ void Arrivals::SortById() {
 }
 
 absl::StatusOr<bool> Arrivals::ReadJob(TraceJob* job) {
-  SwfRecord record;
+  TraceRecord record;
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, reader_->Next(&record));
     if (!more) {
@@ -78,7 +78,7 @@ absl::StatusOr<bool> Arrivals::ReadJob(TraceJob* job) {
 }
 
 // The rules of the published table's filter that are its own; it looks at allocated processors too.
-bool Arrivals::IsSc15Dropped(const SwfRecord& record) {
+bool Arrivals::IsSc15Dropped(const TraceRecord& record) {
   if (record.allocated > options_.processors || record.requested > options_.processors) {
     ++dropped_.too_large;
     return true;
@@ -99,7 +99,7 @@ bool Arrivals::IsSc15Dropped(const SwfRecord& record) {
   return record.submit < 0;
 }
 
-bool Arrivals::MakeJob(const SwfRecord& record, TraceJob* job) {
+bool Arrivals::MakeJob(const TraceRecord& record, TraceJob* job) {
   if (options_.filter == RecordFilter::kSc15 && IsSc15Dropped(record)) {
     return false;
   }
@@ -119,6 +119,8 @@ bool Arrivals::MakeJob(const SwfRecord& record, TraceJob* job) {
   job->id = record.job_id;
   job->submit = record.submit;
   job->user = record.user;
+  job->group = record.group;
+  job->partition = record.partition;
   job->requested_time = record.requested_time > 0 ? record.requested_time : record.run_time;
   job->run_time = std::min(record.run_time, job->requested_time);
   job->cut_off = record.run_time > job->requested_time;

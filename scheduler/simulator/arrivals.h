@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "scheduler/simulator/readers/swf.h"
+#include "scheduler/simulator/readers/trace_reader.h"
 
 namespace muster {
 
@@ -35,6 +35,8 @@ struct TraceJob {
   std::int64_t requested_time = 0;  // the run time where the trace names none
   std::int64_t processors = 0;
   std::int64_t user = -1;
+  std::int64_t group = -1;
+  std::int64_t partition = -1;
   bool cut_off = false;  // it ran longer than it had asked for
 };
 
@@ -58,7 +60,7 @@ struct ArrivalOptions {
 
 class Arrivals {
  public:
-  Arrivals(std::unique_ptr<SwfReader> reader, const ArrivalOptions& options);
+  Arrivals(std::unique_ptr<TraceReader> reader, const ArrivalOptions& options);
 
   // The next job without taking it; nullptr at the end.
   absl::StatusOr<const TraceJob*> Peek();
@@ -66,17 +68,17 @@ class Arrivals {
   void Pop() { ++next_; }
 
   [[nodiscard]] const DroppedRecords& dropped() const { return dropped_; }
-  [[nodiscard]] const SwfReader& reader() const { return *reader_; }
+  [[nodiscard]] const TraceReader& reader() const { return *reader_; }
 
  private:
   absl::StatusOr<bool> ReadJob(TraceJob* job);
   absl::Status ReadInstant();
   absl::Status ReadAll();
-  bool MakeJob(const SwfRecord& record, TraceJob* job);
-  [[nodiscard]] bool IsSc15Dropped(const SwfRecord& record);
+  bool MakeJob(const TraceRecord& record, TraceJob* job);
+  [[nodiscard]] bool IsSc15Dropped(const TraceRecord& record);
   void SortById();
 
-  std::unique_ptr<SwfReader> reader_;
+  std::unique_ptr<TraceReader> reader_;
   ArrivalOptions options_;
   DroppedRecords dropped_;
   std::vector<TraceJob> batch_;  // of one instant, or all of them

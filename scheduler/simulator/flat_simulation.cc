@@ -149,6 +149,9 @@ void FlatSimulation::FillRow(const Live& live) {
   row_.starting_time = live.start;
   row_.execution_time = live.job.run_time;
   row_.reason = Name(live.cause);
+  row_.user = live.job.user;
+  row_.group = live.job.group;
+  row_.partition = live.job.partition;
   row_.promised_start = live.promised == kNever ? -1 : live.promised;
   row_.allocated_resources.clear();
   AppendRanges(live.processors, &row_.allocated_resources);
@@ -265,6 +268,7 @@ absl::StatusOr<FlatResult> FlatSimulation::Run() {
   result_.records = arrivals_.reader().records();
   result_.dropped = arrivals_.dropped();
   result_.skipped = arrivals_.reader().skipped();
+  result_.names = arrivals_.reader().names();
   return result_;
 }
 
@@ -273,11 +277,11 @@ absl::Status EmptyTrace(const std::string& path) {
       absl::StrCat(path, ": the trace is empty: name one that has records"));
 }
 
-absl::StatusOr<std::int64_t> ProcessorsOf(const FlatRun& run, const SwfReader& reader) {
+absl::StatusOr<std::int64_t> ProcessorsOf(const FlatRun& run, const TraceReader& reader) {
   if (run.processors != 0) {
     return run.processors;
   }
-  const SwfHeader& header = reader.header();
+  const TraceHeader& header = reader.header();
   if (header.max_procs.value_or(0) > 0 && *header.max_procs <= kProcessorsMax) {
     return *header.max_procs;
   }
@@ -286,17 +290,21 @@ absl::StatusOr<std::int64_t> ProcessorsOf(const FlatRun& run, const SwfReader& r
   }
   const std::string nodes =
       header.max_nodes.has_value() ? absl::StrCat(" (MaxNodes is ", *header.max_nodes, ")") : "";
-  return absl::FailedPreconditionError(absl::StrCat(
-      run.trace, ": the header has no usable MaxProcs", nodes, ": say how many with --flat P"));
+  return absl::FailedPreconditionError(
+      absl::StrCat(run.trace, ": the header does not say the number of processors", nodes,
+                   ": say how many with --flat P"));
 }
 
 absl::StatusOr<FlatResult> RunOnce(const FlatRun& run, FlatObserver& observer, bool sorted) {
-  ASSIGN_OR_RETURN(std::unique_ptr<SwfReader> reader, SwfReader::Open(run.trace, run.lenient));
-  ASSIGN_OR_RETURN(const std::int64_t processors, ProcessorsOf(run, *reader));
+  ASSIGN_OR_RETURN(
+      OpenedTrace trace,
+      OpenTrace(
+          {.path = run.trace, .format = run.format, .unit = run.unit, .lenient = run.lenient}));
+  ASSIGN_OR_RETURN(const std::int64_t processors, ProcessorsOf(run, *trace.reader));
   const bool file_order =
       run.instant == InstantOrder::kSubmitFirst || run.filter == RecordFilter::kSc15;
   Arrivals arrivals(
-      std::move(reader),
+      std::move(trace.reader),
       {.processors = processors, .filter = run.filter, .file_order = file_order, .sorted = sorted});
   return FlatSimulation(run, processors, std::move(arrivals), observer).Run();
 }
@@ -313,11 +321,11 @@ absl::StatusOr<FlatResult> SimulateFlat(const FlatRun& run, FlatObserver& observ
     return EmptyTrace(run.trace);
   }
   if (result->jobs == 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        run.trace, ": none of the ", result->records, " records can be run (",
-        result->skipped.lines, " broken, ", result->dropped.total(), " dropped, ",
-        result->dropped.too_large, " of them larger than ", result->processors,
-        " processors): see muster trace info --lenient"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(run.trace, ": none of the ", result->records, " records can be run (",
+                     result->skipped.lines, " broken, ", result->dropped.total(), " dropped, ",
+                     result->dropped.too_large, " of them larger than ", result->processors,
+                     " processors): see muster trace info --lenient"));
   }
   return result;
 }

@@ -9,12 +9,14 @@
 // machine and build.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "scheduler/core/flat_policy.h"
 #include "scheduler/simulator/arrivals.h"
+#include "scheduler/simulator/readers/trace_format.h"
 #include "scheduler/simulator/schedule_row.h"
 
 namespace muster {
@@ -35,6 +37,8 @@ enum class InstantOrder : std::uint8_t {
 
 struct FlatRun {
   std::string trace;
+  std::optional<TraceFormat> format;  // else it is recognised
+  TraceUnit unit = TraceUnit::kUsual;
   std::int64_t processors = 0;  // 0: what the trace's header says (MaxProcs)
   FlatPolicy policy;
   Estimates estimates = Estimates::kRequested;
@@ -74,10 +78,11 @@ struct FlatResult {
   std::uint64_t jobs = 0;     // that arrived
   std::uint64_t ended = 0;
   DroppedRecords dropped;
-  SwfSkipped skipped;
+  SkippedRecords skipped;
   bool complete = true;  // false: stopped by the observer
   std::int64_t now = 0;  // where it stopped
   std::uint64_t longest_queue = 0;
+  TraceNames names;  // of the users, groups and partitions of the rows
 };
 
 absl::StatusOr<FlatResult> SimulateFlat(const FlatRun& run, FlatObserver& observer);

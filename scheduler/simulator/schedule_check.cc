@@ -39,7 +39,7 @@ absl::StatusOr<ScheduleCheck> ScheduleCheck::Open(const std::string& path) {
     }
   } else {
     ASSIGN_OR_RETURN(const std::unique_ptr<SwfReader> reader, SwfReader::Open(path, false));
-    SwfRecord record;
+    TraceRecord record;
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
       if (!more) {

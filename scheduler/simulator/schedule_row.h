@@ -21,6 +21,9 @@ struct ScheduleRow {
   std::string allocated_resources;   // "0-3 7"
   std::string reason;                // how it came to start: head, backfilled, reserved
   std::int64_t promised_start = -1;  // the latest start it had been promised; -1: none
+  std::int64_t user = -1;            // a number of the trace's; -1: not known; so are these
+  std::int64_t group = -1;
+  std::int64_t partition = -1;
 
   [[nodiscard]] std::int64_t finish_time() const { return starting_time + execution_time; }
   [[nodiscard]] std::int64_t waiting_time() const { return starting_time - submission_time; }

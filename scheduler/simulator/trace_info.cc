@@ -16,7 +16,7 @@ class Describer {
  public:
   explicit Describer(TraceInfo* info) : info_(*info) {}
 
-  void Add(const SwfRecord& record) {
+  void Add(const TraceRecord& record) {
     info_.out_of_order += any_ && record.submit < before_ ? 1 : 0;
     before_ = record.submit;
     any_ = true;
@@ -47,7 +47,7 @@ class Describer {
   }
 
  private:
-  void AddJob(const SwfRecord& record, std::int64_t processors) {
+  void AddJob(const TraceRecord& record, std::int64_t processors) {
     info_.first_submit =
         info_.jobs == 0 ? record.submit : std::min(info_.first_submit, record.submit);
     info_.last_submit =
@@ -56,6 +56,11 @@ class Describer {
     info_.largest = std::max(info_.largest, processors);
     if (record.user >= 0) {
       users_.insert(record.user);
+    }
+    if (record.gpu_milli > 0) {
+      ++info_.with_gpus;
+      info_.gpu_hours += static_cast<double>(record.gpu_milli) *
+                         static_cast<double>(record.run_time) / (1000.0 * 3600.0);
     }
     if (record.requested_time > 0) {
       ++info_.with_estimate;
@@ -83,12 +88,19 @@ class Describer {
 
 }  // namespace
 
-absl::StatusOr<TraceInfo> DescribeTrace(const std::string& path, bool lenient) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<SwfReader> reader, SwfReader::Open(path, lenient));
+absl::StatusOr<TraceInfo> DescribeTrace(const TraceOptions& options, const MachineSize& machine) {
+  ASSIGN_OR_RETURN(const OpenedTrace trace, OpenTrace(options));
+  const std::unique_ptr<TraceReader>& reader = trace.reader;
   TraceInfo info;
+  info.format = trace.format;
+  info.counts_gpus = trace.counts_gpus;
   info.header = reader->header();
+  const std::int64_t processors = info.counts_gpus ? machine.gpus : machine.cpus;
+  if (processors > 0) {
+    info.header.max_procs = processors;
+  }
   Describer describer(&info);
-  SwfRecord record;
+  TraceRecord record;
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
     if (!more) {
@@ -98,10 +110,11 @@ absl::StatusOr<TraceInfo> DescribeTrace(const std::string& path, bool lenient) {
   }
   describer.Finish();
   info.records = reader->records();
+  info.steps = reader->steps();
   info.skipped = reader->skipped();
   if (info.records == 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path, ": the trace is empty: name one that has records"));
+        absl::StrCat(options.path, ": the trace is empty: name one that has records"));
   }
   return info;
 }

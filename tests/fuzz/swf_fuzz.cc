@@ -39,6 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   muster::FlatRun run;
   run.trace = "/proc/self/fd/" + std::to_string(fd);
+  run.format = muster::TraceFormat::kSwf;
   run.processors = 8;
   run.lenient = size % 2 == 0;
   run.policy.backfill = size % 3 == 0 ? muster::Backfill::kConservative : muster::Backfill::kEasy;

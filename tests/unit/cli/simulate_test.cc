@@ -100,6 +100,35 @@ TEST_F(Simulate, TraceInfoDescribesALog) {
   EXPECT_EQ(document["weeks"][0]["jobs"], 2);
 }
 
+TEST_F(Simulate, ReadsWhatOtherProgramsWrite) {
+  const std::string sacct = MUSTER_FIXTURES "/traces/sacct.txt";
+  const ProgramEnd end = RunMuster(
+      {"simulate", "--json", "--audit", "--trace", sacct, "--flat", "8", "--unit", "gpus"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(nlohmann::json::parse(end.out)["jobs"], 2);
+  const std::string swf = directory_ / "out.swf";
+  ASSERT_EQ(RunMuster({"trace", "convert", "--output", swf, "--flat", "64", sacct}).code, 0);
+  EXPECT_THAT(ReadFile(swf).value(), HasSubstr("; MaxProcs: 64\n"));
+  EXPECT_THAT(ReadFile(swf).value(), HasSubstr("\n100 60 5 3600 64 -1 -1 64 7200 -1 1 0 0 -1 0 0"));
+  const ProgramEnd info = RunMuster({"trace", "info", swf});
+  EXPECT_THAT(info.out, HasSubstr("Standard Workload Format\nmachine    64 processors\n"));
+  EXPECT_THAT(RunMuster({"trace", "convert", sacct}).out, HasSubstr("\n101 0 660 1800 16 "));
+}
+
+TEST_F(Simulate, TraceSaysInOneLineWhatIsWrong) {
+  EXPECT_EQ(RunMuster({"trace", "convert", "--json", "x"}).err,
+            "muster trace: --json: muster trace convert does not take it: leave it out\n");
+  EXPECT_EQ(RunMuster({"trace", "info"}).code, 2);
+  EXPECT_EQ(RunMuster({"trace", "info", "--format", "best", "x"}).code, 2);
+  const std::string table = directory_ / "table";
+  std::ofstream(table) << "a,b\n1,2\n";
+  const ProgramEnd end = RunMuster({"trace", "info", table});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("table:1: the format is not recognised"));
+  EXPECT_THAT(RunMuster({"trace", "info", "--format", "sacct", table}).err,
+              HasSubstr(":1: there is no column Submit"));
+}
+
 TEST(ProgressLine, SaysHowFarAndHowFast) {
   EXPECT_EQ(ProgressLine("simulate", "jobs", 0.5, 400'000, 2),
             "simulate  [##########..........]  50 %, 400000 jobs, 200000 jobs/s, 2 s left");

@@ -37,7 +37,7 @@ class Swf : public testing::Test {
     if (!reader.ok()) {
       return reader.status();
     }
-    SwfRecord record;
+    TraceRecord record;
     for (;;) {
       const absl::StatusOr<bool> more = (*reader)->Next(&record);
       if (!more.ok()) {
@@ -62,9 +62,9 @@ class Swf : public testing::Test {
   }
 
   TempDirectory directory_;
-  std::vector<SwfRecord> records_;
-  SwfHeader header_;
-  SwfSkipped skipped_;
+  std::vector<TraceRecord> records_;
+  TraceHeader header_;
+  SkippedRecords skipped_;
 };
 
 TEST_F(Swf, GivesTheFieldsOfARecord) {

@@ -1,0 +1,14 @@
+// Batsim's workloads: whatever the bytes, the reader ends, says what is wrong in one line, and what
+// it accepts is sound.
+
+#include "tests/fuzz/trace_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const muster::FileOfBytes file(data, size);
+  return file.good() && muster::TraceHolds({.path = file.path(),
+                                            .format = muster::TraceFormat::kBatsim,
+                                            .unit = muster::TraceUnit::kUsual,
+                                            .lenient = size % 2 == 0})
+             ? 0
+             : 1;
+}
