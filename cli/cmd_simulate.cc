@@ -7,117 +7,53 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/output.h"
-#include "cli/progress_bar.h"
 #include "cli/result_file.h"
+#include "cli/row_taker.h"
 #include "cli/simulate_options.h"
 #include "cli/simulate_report.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/signals.h"
-#include "scheduler/simulator/schedule_csv.h"
+#include "scheduler/simulator/policy_names.h"
+#include "scheduler/simulator/report/schedule_html.h"
+#include "scheduler/simulator/report/schedule_perfetto.h"
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kPendingBytes = std::size_t{1} << 16;
 constexpr int kInterrupted = 128 + SIGINT;
 
-// Takes the rows: to the table, the metrics and the comparison. Stops at SIGINT or SIGTERM.
-class RowTaker final : public FlatObserver {
- public:
-  RowTaker(ResultFile* table, ScheduleCheck* check, const UniqueFd& signals, const Clock& clock)
-      : table_(table),
-        check_(check),
-        signals_(signals),
-        bar_("simulate", "jobs", clock, STDERR_FILENO) {}
-
-  absl::Status Begin(std::int64_t processors) override {
-    (void)processors;
-    metrics_ = ScheduleMetrics();
-    if (table_ != nullptr) {
-      RETURN_IF_ERROR(table_->Restart());
-      pending_ = ScheduleHeader();
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status Ended(const ScheduleRow& row) override {
-    metrics_.Add(row);
-    if (check_ != nullptr) {
-      check_->Compare(row);
-    }
-    if (table_ == nullptr) {
-      return absl::OkStatus();
-    }
-    AppendRow(row, &pending_);
-    return pending_.size() < kPendingBytes ? absl::OkStatus() : Flush();
-  }
-
-  bool KeepGoing(const FlatProgress& progress) override {
-    const double read =
-        progress.bytes_in_all == 0 || progress.arrived == 0
-            ? -1
-            : static_cast<double>(progress.bytes) / static_cast<double>(progress.bytes_in_all);
-    bar_.Show(read * static_cast<double>(progress.ended) /
-                  static_cast<double>(std::max<std::uint64_t>(progress.arrived, 1)),
-              progress.ended);
-    const absl::StatusOr<std::optional<SignalEvent>> signal = NextSignal(signals_);
-    return !signal.ok() || !signal->has_value();
-  }
-
-  // Writes what is left of the table, with a last line if it is not all.
-  absl::Status Finish(const FlatResult& result) {
-    bar_.Wipe();
-    if (table_ == nullptr) {
-      return absl::OkStatus();
-    }
-    if (!result.complete) {
-      absl::StrAppend(&pending_, "# partial: stopped at ", result.now, ", ", result.ended, " of ",
-                      result.jobs, " jobs ended\n");
-    }
-    RETURN_IF_ERROR(Flush());
-    return table_->Finish();
-  }
-
-  void Wipe() { bar_.Wipe(); }
-  ScheduleMetrics& metrics() { return metrics_; }
-
- private:
-  absl::Status Flush() {
-    absl::Status status = table_->Append(pending_);
-    pending_.clear();
-    return status;
-  }
-
-  ResultFile* table_;
-  ScheduleCheck* check_;
-  const UniqueFd& signals_;
-  ProgressBar bar_;
-  ScheduleMetrics metrics_;
-  std::string pending_;  // rows that are not in the file yet
-};
-
-// The table of jobs: where the user wants it, or for the audit alone.
-absl::StatusOr<std::unique_ptr<ResultFile>> MakeTable(const SimulateOptions& options,
-                                                      const Environment& environment) {
-  if (!options.jobs_csv.empty()) {
-    return ResultFile::Create(options.jobs_csv);
-  }
-  if (options.audit) {
-    const std::string directory = environment.Get("TMPDIR");
-    return ResultFile::CreateTemporary(directory.empty() ? "/tmp" : directory);
-  }
-  return std::unique_ptr<ResultFile>();
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ResultFile> file, ResultFile::Create(path));
+  RETURN_IF_ERROR(file->Append(text));
+  return file->Finish();
 }
 
 absl::Status WriteSummary(const SimulateOptions& options, const SimulateOutcome& outcome) {
   if (options.summary_json.empty()) {
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<ResultFile> file,
-                   ResultFile::Create(options.summary_json));
-  RETURN_IF_ERROR(file->Append(SimulationDocument(options, outcome)));
-  return file->Finish();
+  return WriteFile(options.summary_json, SimulationDocument(options, outcome));
+}
+
+absl::Status WritePictures(const SimulateOptions& options, const SimulateOutcome& outcome,
+                           const DrawnJobs& drawn) {
+  const FlatResult& result = outcome.result;
+  const std::string partial = result.complete ? "" : PartialSentence(result);
+  if (!options.html.empty()) {
+    const ScheduleReport report{
+        .title = absl::StrCat("Schedule of ", options.run.trace, " under ", options.policy),
+        .subtitle = absl::StrCat(result.ended, " jobs on ", result.processors,
+                                 " identical processors; estimates ", Name(options.run.estimates)),
+        .partial = partial,
+        .processors = result.processors,
+        .unix_start = result.unix_start,
+        .metrics = outcome.metrics};
+    RETURN_IF_ERROR(WriteFile(options.html, ScheduleHtml(report, drawn, result.names)));
+  }
+  return options.perfetto.empty()
+             ? absl::OkStatus()
+             : WriteFile(options.perfetto, SchedulePerfetto(drawn, result.names, partial));
 }
 
 int CodeOf(const SimulateOutcome& outcome) {
@@ -136,25 +72,27 @@ absl::StatusOr<int> Simulate(const Invocation& invocation) {
   if (!options.check.empty()) {
     ASSIGN_OR_RETURN(check, ScheduleCheck::Open(options.check));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<ResultFile> table,
-                   MakeTable(options, invocation.environment));
   const SystemClock clock;
-  RowTaker taker(table.get(), check.has_value() ? &*check : nullptr, signals, clock);
-  absl::StatusOr<FlatResult> result = SimulateFlat(options.run, taker);
-  taker.Wipe();
+  ASSIGN_OR_RETURN(const std::unique_ptr<RowTaker> taker,
+                   RowTaker::Create(options, invocation.environment,
+                                    check.has_value() ? &*check : nullptr, signals, clock));
+  absl::StatusOr<FlatResult> result = SimulateFlat(options.run, *taker);
+  taker->Wipe();
   RETURN_IF_ERROR(result.status());
-  RETURN_IF_ERROR(taker.Finish(*result));
+  RETURN_IF_ERROR(taker->Finish(*result));
   SimulateOutcome outcome{.result = *result,
-                          .metrics = taker.metrics().Compute(result->processors),
+                          .metrics = taker->metrics().Compute(result->processors),
+                          .users = taker->metrics().Users(),
                           .audit = {},
                           .check = {}};
   if (options.audit) {
-    ASSIGN_OR_RETURN(outcome.audit, AuditSchedule(table->path(), result->processors));
+    ASSIGN_OR_RETURN(outcome.audit, AuditSchedule(taker->table_path(), result->processors));
   }
   if (check.has_value()) {
     outcome.check = check->Finish();
   }
   RETURN_IF_ERROR(WriteSummary(options, outcome));
+  RETURN_IF_ERROR(WritePictures(options, outcome, taker->drawn()));
   RETURN_IF_ERROR(WriteOut(
       options.json
           ? SimulationDocument(options, outcome)
@@ -173,7 +111,7 @@ Verb SimulateVerb() {
   verb.purpose = "Replay a workload trace under a scheduling policy, and measure who waits";
   verb.examples = {"muster simulate --trace KTH-SP2.swf.xz --policy easy --audit",
                    "muster simulate --trace log.swf --flat 256 --policy easy-sjbf --estimates x2",
-                   "muster simulate --trace log.swf --jobs-csv jobs.csv --summary-json sum.json"};
+                   "muster simulate --trace log.swf --html schedule.html --jobs-csv jobs.csv"};
   verb.remarks = FlatSemantics();
   verb.options = SimulateOptionTable();
   verb.run = Simulate;

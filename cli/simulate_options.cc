@@ -39,6 +39,9 @@ std::vector<Option> SimulateOptionTable() {
       MakeOption("instant", "ORDER", "ends-first (default) or submit-first"),
       MakeOption("filter", "NAME", "Which records are dropped: plain (default) or sc15"),
       MakeOption("jobs-csv", "FILE", "Write a row for each job, with Batsim's column names"),
+      MakeOption("swf", "FILE", "Write the schedule in the Standard Workload Format"),
+      MakeOption("html", "FILE", "Write one page with the Gantt chart, load, waits, who waited"),
+      MakeOption("perfetto", "FILE", "Write trace events for ui.perfetto.dev"),
       MakeOption("summary-json", "FILE", "Write what --json prints"),
       MakeOption("audit", "", "Prove from the table of jobs alone that the schedule is legal"),
       MakeOption("check", "FILE",
@@ -75,10 +78,14 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
   run.policy.estimates_fall_short = run.estimates == Estimates::kLastTwo;
   options.jobs_csv = invocation.Value("jobs-csv");
   options.summary_json = invocation.Value("summary-json");
+  options.html = invocation.Value("html");
+  options.perfetto = invocation.Value("perfetto");
+  options.swf = invocation.Value("swf");
   options.check = invocation.Value("check");
   options.audit = invocation.Has("audit");
   options.json = invocation.Has("json");
-  run.with_processors = options.audit || !options.jobs_csv.empty();
+  run.with_processors = options.audit || !options.jobs_csv.empty() || !options.html.empty() ||
+                        !options.perfetto.empty();
   return options;
 }
 

@@ -19,6 +19,9 @@ struct SimulateOptions {
   std::string jobs_csv;
   std::string summary_json;
   std::string check;
+  std::string html;
+  std::string perfetto;
+  std::string swf;
   bool audit = false;
   bool json = false;
 };

@@ -1,5 +1,7 @@
 #include "cli/simulate_report.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/json_output.h"
@@ -9,10 +11,7 @@
 namespace muster {
 namespace {
 
-std::string PartialSentence(const FlatResult& result) {
-  return absl::StrCat("PARTIAL: stopped at ", result.now, " s of the trace, when ", result.ended,
-                      " of the ", result.jobs, " jobs that had arrived had ended");
-}
+constexpr std::size_t kUsersShown = 10;
 
 std::string DroppedText(const DroppedRecords& dropped) {
   std::string text;
@@ -71,7 +70,53 @@ Json Skipped(const SkippedRecords& skipped) {
           {"first", skipped.first}};
 }
 
+Json Users(const SimulateOutcome& outcome) {
+  Json users = Json::array();
+  for (const UserMetrics& user : outcome.users) {
+    users.push_back({{"user", outcome.result.names.users.NameOf(user.user)},
+                     {"jobs", user.jobs},
+                     {"work", user.work},
+                     {"mean_waiting_time", user.mean_waiting_time()},
+                     {"max_waiting_time", user.longest},
+                     {"mean_bounded_slowdown", user.mean_slowdown()}});
+  }
+  return users;
+}
+
+// Those who waited most, at most kUsersShown.
+std::string UserTable(const SimulateOutcome& outcome, const Style& style) {
+  std::vector<UserMetrics> users = outcome.users;
+  std::stable_sort(users.begin(), users.end(), [](const UserMetrics& a, const UserMetrics& b) {
+    return a.waiting_time > b.waiting_time;
+  });
+  Table table({{.title = "USER"},
+               {.title = "JOBS", .right = true},
+               {.title = "PROCESSOR HOURS", .right = true},
+               {.title = "MEAN WAIT", .right = true},
+               {.title = "MAX WAIT", .right = true},
+               {.title = "MEAN SLOWDOWN", .right = true}});
+  for (std::size_t i = 0; i < std::min(users.size(), kUsersShown); ++i) {
+    const UserMetrics& user = users[i];
+    table.Add({{outcome.result.names.users.NameOf(user.user)},
+               {absl::StrCat(user.jobs)},
+               {absl::StrFormat("%.1f", user.work / 3600)},
+               {absl::StrFormat("%.1f s", user.mean_waiting_time())},
+               {absl::StrFormat("%d s", user.longest)},
+               {absl::StrFormat("%.2f", user.mean_slowdown())}});
+  }
+  const std::string more =
+      users.size() > kUsersShown
+          ? absl::StrCat("and ", users.size() - kUsersShown, " more users: see --json\n")
+          : "";
+  return absl::StrCat("\n", table.Print(style), more);
+}
+
 }  // namespace
+
+std::string PartialSentence(const FlatResult& result) {
+  return absl::StrCat("PARTIAL: stopped at ", result.now, " s of the trace, when ", result.ended,
+                      " of the ", result.jobs, " jobs that had arrived had ended");
+}
 
 std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcome& outcome,
                             const Style& style) {
@@ -104,7 +149,11 @@ std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcom
   for (const Metric& metric : outcome.metrics) {
     table.Add({{metric.name}, {ValueText(metric)}, {metric.unit}, {metric.definition}});
   }
-  return outcome.metrics.empty() ? page : absl::StrCat(page, "\n", table.Print(style));
+  if (outcome.metrics.empty()) {
+    return page;
+  }
+  absl::StrAppend(&page, "\n", table.Print(style));
+  return outcome.users.size() < 2 ? page : page + UserTable(outcome, style);
 }
 
 std::string SimulationDocument(const SimulateOptions& options, const SimulateOutcome& outcome) {
@@ -134,6 +183,7 @@ std::string SimulationDocument(const SimulateOptions& options, const SimulateOut
                                             metric.unit, *metric.unit == 0 ? "" : ")");
   }
   document["definitions"] = definitions;
+  document["by_user"] = Users(outcome);
   if (outcome.audit.has_value()) {
     const AuditReport& audit = *outcome.audit;
     document["audit"] = {{"legal", audit.violations == 0}, {"jobs", audit.jobs},

@@ -20,9 +20,13 @@ namespace muster {
 struct SimulateOutcome {
   FlatResult result;
   std::vector<Metric> metrics;
+  std::vector<UserMetrics> users;
   std::optional<AuditReport> audit;
   std::optional<CheckReport> check;
 };
+
+// REQUIRES: not complete.
+std::string PartialSentence(const FlatResult& result);
 
 std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcome& outcome,
                             const Style& style);

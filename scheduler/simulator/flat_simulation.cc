@@ -268,6 +268,7 @@ absl::StatusOr<FlatResult> FlatSimulation::Run() {
   result_.records = arrivals_.reader().records();
   result_.dropped = arrivals_.dropped();
   result_.skipped = arrivals_.reader().skipped();
+  result_.unix_start = arrivals_.reader().header().unix_start;
   result_.names = arrivals_.reader().names();
   return result_;
 }

@@ -82,7 +82,8 @@ struct FlatResult {
   bool complete = true;  // false: stopped by the observer
   std::int64_t now = 0;  // where it stopped
   std::uint64_t longest_queue = 0;
-  TraceNames names;  // of the users, groups and partitions of the rows
+  std::optional<std::int64_t> unix_start;  // of the trace's time 0
+  TraceNames names;                        // of the users, groups and partitions of the rows
 };
 
 absl::StatusOr<FlatResult> SimulateFlat(const FlatRun& run, FlatObserver& observer);

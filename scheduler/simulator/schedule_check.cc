@@ -53,6 +53,13 @@ absl::StatusOr<ScheduleCheck> ScheduleCheck::Open(const std::string& path) {
   return check;
 }
 
+void ScheduleCheck::Restart() {
+  report_ = CheckReport();
+  for (Start& start : starts_) {
+    start.seen = false;
+  }
+}
+
 void ScheduleCheck::Note(std::string sentence) {
   if (report_.examples.size() < kExamplesMax) {
     report_.examples.push_back(std::move(sentence));

@@ -29,6 +29,8 @@ class ScheduleCheck {
  public:
   static absl::StatusOr<ScheduleCheck> Open(const std::string& path);
 
+  // What was compared before is void: the simulation begins anew.
+  void Restart();
   void Compare(const ScheduleRow& row);
   // With the jobs that only the other schedule has. Call once, at the end.
   CheckReport Finish();

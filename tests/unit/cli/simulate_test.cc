@@ -90,6 +90,58 @@ TEST_F(Simulate, ALogOutOfOrderIsSimulatedInOrder) {
             nlohmann::json::parse(sorted.out)["mean_waiting_time"]);
 }
 
+TEST_F(Simulate, ALogOutOfOrderIsComparedOnce) {
+  const std::string lines =
+      "1 0 -1 10 3 -1 -1 3 20 -1 1 1 1 1 1 1 -1 -1\n"
+      "3 50 0 10 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n"
+      "2 5 5 10 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n";
+  const std::string trace = Trace("; MaxProcs: 4\n" + lines);
+  const std::string table = directory_ / "jobs.csv";
+  ASSERT_EQ(RunMuster({"simulate", "--trace", trace, "--jobs-csv", table}).code, 0);
+  const ProgramEnd end = RunMuster({"simulate", "--json", "--trace", trace, "--check", table});
+  EXPECT_EQ(nlohmann::json::parse(end.out)["check"]["compared"], 3);
+}
+
+TEST_F(Simulate, DrawsAPageThatFetchesNothing) {
+  const std::string html = directory_ / "page.html";
+  const std::string perfetto = directory_ / "trace.json";
+  const std::string csv = directory_ / "in.csv";
+  std::ofstream(csv) << "job_id,submit,run_time,requested,user\n1,0,10,2,</script><b>\n"
+                        "2,0,10,2,bob\n3,1,5,4,bob\n";
+  const ProgramEnd end = RunMuster(
+      {"simulate", "--trace", csv, "--flat", "4", "--html", html, "--perfetto", perfetto});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const std::string page = ReadFile(html).value();
+  EXPECT_THAT(page, testing::Not(HasSubstr("</script><b>")));
+  EXPECT_THAT(page, testing::Not(HasSubstr("http")));
+  EXPECT_THAT(page, testing::Not(HasSubstr("src=")));
+  EXPECT_THAT(page, testing::Not(HasSubstr("@DATA@")));
+  const std::string mark = "type=\"application/json\">";
+  const std::size_t begin = page.find(mark) + mark.size();
+  const nlohmann::json data =
+      nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  EXPECT_EQ(data["job"], nlohmann::json({1, 2, 3}));
+  EXPECT_EQ(data["wait"], nlohmann::json({0, 0, 9}));
+  EXPECT_EQ(data["users"], nlohmann::json({"</script><b>", "bob"}));
+  EXPECT_EQ(data["ranges"], nlohmann::json({"0-1", "2-3", "0-3"}));
+  const nlohmann::json trace = nlohmann::json::parse(ReadFile(perfetto).value());
+  std::int64_t work = 0;
+  for (const nlohmann::json& event : trace["traceEvents"]) {
+    work += event["ph"] == "X"
+                ? event["dur"].get<std::int64_t>() * event["args"]["processors"].get<int>()
+                : 0;
+  }
+  EXPECT_EQ(work, (20 + 20 + 20) * 1'000'000);
+}
+
+TEST_F(Simulate, AScheduleInSwfIsReadBackAsItIs) {
+  const std::string swf = directory_ / "out.swf";
+  ASSERT_EQ(RunMuster({"simulate", "--trace", Trace(two_jobs_), "--swf", swf}).code, 0);
+  const ProgramEnd end = RunMuster({"simulate", "--trace", Trace(two_jobs_), "--check", swf});
+  EXPECT_EQ(end.code, 0) << end.out;
+  EXPECT_THAT(ReadFile(swf).value(), HasSubstr("\n2 5 5 10 4 -1 -1 4 20 -1 1 1 1 -1 -1 1 -1 -1"));
+}
+
 TEST_F(Simulate, TraceInfoDescribesALog) {
   const ProgramEnd end = RunMuster({"trace", "info", "--json", Trace(two_jobs_)});
   ASSERT_EQ(end.code, 0) << end.err;

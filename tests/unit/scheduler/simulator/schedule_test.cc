@@ -168,6 +168,46 @@ TEST(Metrics, NobodyIsFasterThanABoundedSlowdownOfOne) {
   EXPECT_EQ(Value(metrics.Compute(4), "mean_bounded_slowdown"), 1);
 }
 
+TEST(Metrics, FairnessIsOfUsersNotOfJobs) {
+  ScheduleMetrics metrics;
+  ScheduleRow row;
+  row.requested_resources = 1;
+  row.execution_time = 10;
+  for (row.job_id = 1; row.job_id <= 3; ++row.job_id) {
+    metrics.Add(row);
+  }
+  row.user = 5;
+  row.starting_time = 30;
+  metrics.Add(row);
+  const std::vector<UserMetrics> users = metrics.Users();
+  ASSERT_EQ(users.size(), 2U);
+  EXPECT_EQ(users[1].user, 5);
+  EXPECT_EQ(users[1].longest, 30);
+  EXPECT_EQ(users[1].mean_slowdown(), 4);
+  for (const Metric& metric : metrics.Compute(4)) {
+    if (std::string(metric.name) == "gini_user_waiting_time") {
+      EXPECT_EQ(metric.value, 0.5) << "one of two waits alone";
+    }
+    if (std::string(metric.name) == "jain_user_bounded_slowdown") {
+      EXPECT_DOUBLE_EQ(metric.value, 25.0 / (2 * 17));
+    }
+  }
+}
+
+TEST(Metrics, GiniAndJainKnowTheirExtremes) {
+  std::vector<double> alike = {3, 3, 3};
+  EXPECT_EQ(GiniCoefficient(alike), 0);
+  EXPECT_DOUBLE_EQ(JainIndex(alike), 1);
+  std::vector<double> alone = {0, 8, 0, 0};
+  EXPECT_DOUBLE_EQ(GiniCoefficient(alone), 0.75);
+  EXPECT_DOUBLE_EQ(JainIndex(alone), 0.25);
+  std::vector<double> zeros = {0, 0};
+  EXPECT_EQ(GiniCoefficient(zeros), 0);
+  std::vector<double> none;
+  EXPECT_EQ(GiniCoefficient(none), 0);
+  EXPECT_EQ(JainIndex(none), 1);
+}
+
 TEST(ProcessorMap, GivesTheLowestAndTakesThemBack) {
   ProcessorMap map(8);
   const ProcessorRanges first = map.Take(3);
