@@ -20,6 +20,10 @@
 #include "topology/hwloc_schema.h"
 #include "topology/hwloc_topology.h"
 #include "topology/inventory.h"
+#include "topology/nccl_xml.h"
+#include "topology/pci_links.h"
+#include "topology/topo_matrix.h"
+#include "topology/xml_tree.h"
 
 namespace muster {
 namespace {
@@ -118,10 +122,14 @@ absl::StatusOr<HwlocTopology> LoadDescription(const std::string& source) {
   return HwlocTopology::LoadSynthetic(*description);
 }
 
-absl::StatusOr<HwlocTopology> LoadFile(const std::string& path) {
-  ASSIGN_OR_RETURN(std::string content, ReadFile(path));
-  ASSIGN_OR_RETURN(const std::string xml, ToHwloc2Schema(std::move(content), path));
-  return HwlocTopology::LoadXml(xml, path);
+absl::StatusOr<HwlocTopology> LoadHwlocXml(std::string content, const std::string& path) {
+  const bool whole = RootElementOf(content) == "topology";
+  absl::StatusOr<std::string> xml = ToHwloc2Schema(content, path);
+  RETURN_IF_ERROR(xml.status());
+  if (whole) {
+    RETURN_IF_ERROR(ParseXml(content, path).status());  // hwloc does not say where it gave up
+  }
+  return HwlocTopology::LoadXml(*xml, path);
 }
 
 // A description without sizes gets hwloc's own default on every node, bracketed ones included.
@@ -140,23 +148,73 @@ void SettleSizes(bool is_file, Machine& machine) {
   }
 }
 
-}  // namespace
-
-absl::StatusOr<Machine> ReadCapturedMachine(const std::string& source) {
-  const bool is_file = IsFile(source);
-  ASSIGN_OR_RETURN(const HwlocTopology topology,
-                   is_file ? LoadFile(source) : LoadDescription(source));
-  absl::StatusOr<Machine> taken = TakeInventory(topology, std::nullopt);
+absl::StatusOr<Machine> MachineOf(const absl::StatusOr<HwlocTopology>& topology,
+                                  const std::string& source, bool is_file) {
+  RETURN_IF_ERROR(topology.status());
+  absl::StatusOr<Machine> taken = TakeInventory(*topology, std::nullopt);
   if (!taken.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat(source, ": ", std::string(taken.status().message())));
   }
   Machine machine = *std::move(taken);
   machine.source = source;
+  SettleSizes(is_file, machine);
+  AddCapturedGpus(*topology, machine);
+  AddDeviceLinks(*topology, machine);
+  return machine;
+}
+
+absl::StatusOr<Machine> ReadFileAsMachine(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
+  if (RootElementOf(content) == "system") {
+    return ParseNcclXml(content, path);
+  }
+  if (IsTopoMatrix(content)) {
+    ASSIGN_OR_RETURN(const TopoMatrix matrix, ParseTopoMatrix(content, path));
+    return MachineOf(matrix);
+  }
+  return MachineOf(LoadHwlocXml(content, path), path, true);
+}
+
+absl::StatusOr<Machine> ReadOne(const std::string& source) {
+  return IsFile(source) ? ReadFileAsMachine(source)
+                        : MachineOf(LoadDescription(source), source, false);
+}
+
+bool Exists(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0;
+}
+
+// Where "machine.xml+links.txt" parts: the last plus with an existing file behind it. npos when the
+// whole is a file, or none is.
+std::size_t JoinAt(const std::string& source) {
+  std::size_t plus = Exists(source) ? std::string::npos : source.rfind('+');
+  while (plus != std::string::npos && !Exists(source.substr(plus + 1))) {
+    plus = plus == 0 ? std::string::npos : source.rfind('+', plus - 1);
+  }
+  return plus;
+}
+
+absl::StatusOr<Machine> ReadJoined(const std::string& first, const std::string& second) {
+  ASSIGN_OR_RETURN(Machine machine, ReadOne(first));
+  ASSIGN_OR_RETURN(const std::string content, ReadFile(second));
+  ASSIGN_OR_RETURN(const TopoMatrix matrix, ParseTopoMatrix(content, second));
+  JoinTopoMatrix(matrix, machine);
+  return machine;
+}
+
+}  // namespace
+
+absl::StatusOr<Machine> ReadCapturedMachine(const std::string& source) {
+  const std::size_t plus = JoinAt(source);
+  ASSIGN_OR_RETURN(Machine machine,
+                   plus == std::string::npos
+                       ? ReadOne(source)
+                       : ReadJoined(source.substr(0, plus), source.substr(plus + 1)));
+  machine.source = source;
   machine.enforced = false;
   machine.why_not_enforced = absl::StrCat("the agent plays ", source);
-  SettleSizes(is_file, machine);
-  AddCapturedGpus(topology, machine);
   RETURN_IF_ERROR(CheckMachine(machine));
   return machine;
 }

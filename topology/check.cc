@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -111,10 +112,33 @@ absl::Status CheckDevices(const Machine& machine) {
   return absl::OkStatus();
 }
 
+// Links of one kind: both ends there, sorted, no pair twice.
+absl::Status CheckLinkList(const std::vector<DeviceLink>& links, const char* name, std::size_t gpus,
+                           std::size_t others, bool among_gpus) {
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const DeviceLink& link = links[i];
+    if (link.a >= gpus || link.b >= others || (among_gpus && link.b <= link.a)) {
+      return Wrong(absl::StrCat(name, " ", i, " joins ", link.a, " and ", link.b,
+                                ", which are no pair of devices"));
+    }
+    if (i > 0 && std::pair(link.a, link.b) <= std::pair(links[i - 1].a, links[i - 1].b)) {
+      return Wrong(absl::StrCat(name, " ", i, " is out of order or there twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLinks(const Machine& machine) {
+  RETURN_IF_ERROR(
+      CheckLinkList(machine.gpu_links, "GPU link", machine.gpus.size(), machine.gpus.size(), true));
+  return CheckLinkList(machine.nic_links, "NIC link", machine.gpus.size(), machine.nics.size(),
+                       false);
+}
+
 }  // namespace
 
 absl::Status CheckMachine(const Machine& machine) {
-  for (const auto check : {CheckCores, CheckNumaNodes, CheckCaches, CheckDevices}) {
+  for (const auto check : {CheckCores, CheckNumaNodes, CheckCaches, CheckDevices, CheckLinks}) {
     const absl::Status status = check(machine);
     if (!status.ok()) {
       return absl::InternalError(absl::StrCat(

@@ -14,6 +14,7 @@
 #include "topology/hwloc_topology.h"
 #include "topology/inventory.h"
 #include "topology/memory_capacity.h"
+#include "topology/pci_links.h"
 
 namespace muster {
 namespace {
@@ -59,6 +60,7 @@ void AddGpus(const HwlocTopology& topology, Machine& machine) {
     machine.remarks.push_back(std::move(remark));
   }
   LocateGpus(topology, machine);
+  AddDeviceLinks(topology, machine);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "topology/slice.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -83,6 +84,7 @@ class Slicer {
     TakeCores();
     TakeGpus();
     TakeNics();
+    TakeLinks();
     TakeNumaNodes();
     TakeCachesAndPackages();
     return std::move(slice_);
@@ -164,6 +166,33 @@ class Slicer {
     if (slice_.nics.empty()) {
       slice_.nics = machine_.nics;
     }
+  }
+
+  // The links between devices that are both ours, under their new positions.
+  void TakeLinks() {
+    const auto places = [](const auto& all, const auto& mine, auto name) {
+      std::map<std::uint32_t, std::uint32_t> kept;
+      for (std::uint32_t i = 0, next = 0; i < all.size() && next < mine.size(); ++i) {
+        if (name(all[i]) == name(mine[next])) {
+          kept[i] = next++;
+        }
+      }
+      return kept;
+    };
+    const auto gpus =
+        places(machine_.gpus, slice_.gpus, [](const Gpu& gpu) { return gpu.os_index; });
+    const auto nics = places(machine_.nics, slice_.nics, [](const Nic& nic) { return nic.name; });
+    const auto take = [&gpus](const auto& links, const auto& others, auto& into) {
+      for (DeviceLink link : links) {
+        if (gpus.contains(link.a) && others.contains(link.b)) {
+          link.a = gpus.at(link.a);
+          link.b = others.at(link.b);
+          into.push_back(link);
+        }
+      }
+    };
+    take(machine_.gpu_links, gpus, slice_.gpu_links);
+    take(machine_.nic_links, nics, slice_.nic_links);
   }
 
   // What `amount` of memory that goes with `units` gives us, and exactly the rest to the others.

@@ -6,16 +6,14 @@
 // from any thread. Invariants: an accepted list has 1 to kHostsMax names, each once, in the order
 // in which they were first named.
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "scheduler/model/host_list.h"
 
 namespace muster {
-
-inline constexpr std::size_t kHostsMax = 65'536;
 
 absl::StatusOr<std::vector<std::string>> ParseHostlist(std::string_view text);
 

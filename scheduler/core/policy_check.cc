@@ -89,7 +89,7 @@ Found CheckLimitsOf(const At& at, const Limits& limits) {
 }
 
 std::uint32_t NodesNamed(const Partition& partition) {
-  const auto names = ExpandHostList(partition.nodes);
+  const auto names = NodeNames(partition.nodes);
   return names.ok() ? static_cast<std::uint32_t>(names->size()) : 0;
 }
 
@@ -144,8 +144,8 @@ std::optional<std::string> Shared(const Partition& a, const Partition& b) {
   if (a.nodes.empty() || b.nodes.empty()) {
     return a.nodes.empty() && b.nodes.empty() ? "all nodes" : a.nodes.empty() ? b.nodes : a.nodes;
   }
-  const auto names = ExpandHostList(a.nodes);
-  const auto others = ExpandHostList(b.nodes);
+  const auto names = NodeNames(a.nodes);
+  const auto others = NodeNames(b.nodes);
   if (!names.ok() || !others.ok()) {
     return std::nullopt;
   }

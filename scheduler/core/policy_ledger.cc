@@ -19,7 +19,7 @@ NodeGroup GroupOf(const std::string& list, bool empty_is_all, const Names& nodes
     group.all = true;
     return group;
   }
-  const absl::StatusOr<std::vector<std::string>> names = ExpandHostList(list);
+  const absl::StatusOr<std::vector<std::string>> names = NodeNames(list);
   if (!names.ok()) {
     return group;
   }

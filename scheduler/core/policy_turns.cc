@@ -222,7 +222,7 @@ absl::Status ChooseNodes(const ClusterState& state, Time now, Reservation* reser
   const std::set<NodeId> taken = TakenNodes(state, *reservation);
   std::set<std::string> named;
   if (!choose && reservation->nodes != "ALL") {
-    ASSIGN_OR_RETURN(const std::vector<std::string> names, ExpandHostList(reservation->nodes));
+    ASSIGN_OR_RETURN(const std::vector<std::string> names, NodeNames(reservation->nodes));
     named.insert(names.begin(), names.end());
   }
   std::vector<std::string> chosen;

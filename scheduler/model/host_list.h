@@ -1,21 +1,27 @@
 #pragma once
 
-// Host lists: many node names in one short text, "n[1-8,12],big".
+// Node lists: "n1,n[3-5,7],rack[01-02]n[1-8]", as Slurm writes them, as the names they stand for.
 //
-// Pure. Thread promise: safe from any thread. Invariants: zeros in front are kept ("n[01-03]"), and
-// no text makes more than kHostListMax names.
+// Zeros in front are kept: 08-10 is 08, 09, 10. Thread promise: pure function. Invariants: an
+// accepted list has 1 to kHostsMax names, in the order in which they are written; a name that is
+// written twice is there twice.
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 namespace muster {
 
-inline constexpr std::size_t kHostListMax = 65536;
+inline constexpr std::size_t kHostsMax = 65'536;
 
-// The names, in order, each once. InvalidArgument is one line that names the offending piece.
-absl::StatusOr<std::vector<std::string>> ExpandHostList(const std::string& text);
+// ResourceExhausted when it stands for more than kHostsMax names, InvalidArgument when it is no
+// list; both without words, because only the caller can quote the text as its reader expects.
+absl::StatusOr<std::vector<std::string>> ExpandHostlist(std::string_view text);
+
+// The same, each name once. InvalidArgument is one line that quotes the text.
+absl::StatusOr<std::vector<std::string>> NodeNames(const std::string& text);
 
 }  // namespace muster

@@ -6,12 +6,14 @@
 // Thread promise: plain values, immutable once registered. Invariants: (1) cores are sorted by
 // their first thread and every thread belongs to exactly one core; (2) `numa`, `l3` and `package`
 // are positions in the vectors of this machine or kNowhere; (3) `os_index` is what the kernel and
-// the tools call the object.
+// the tools call the object; (4) a pair of devices has one link at most, and links are sorted by
+// (a, b).
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "scheduler/model/device_link.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/index_set.h"
 #include "scheduler/model/units.h"
@@ -102,7 +104,9 @@ struct Machine {
   std::string source;    // "live", or the file or synthetic string it was read from
   bool enforced = true;  // false when an agent plays a machine that it is not
   std::string why_not_enforced;
-  std::vector<std::string> remarks;  // what discovery could not read or found to be contradictory
+  std::vector<std::string> remarks;   // what discovery could not read or found to be contradictory
+  std::vector<DeviceLink> gpu_links;  // between GPUs; a pair that is not there: not known
+  std::vector<DeviceLink> nic_links;  // between a GPU and a NIC
   static constexpr auto Fields() {
     return std::tuple{Field{"packages", &Machine::packages},
                       Field{"numa_nodes", &Machine::numa_nodes},
@@ -114,7 +118,9 @@ struct Machine {
                       Field{"source", &Machine::source},
                       Field{"enforced", &Machine::enforced},
                       Field{"why_not_enforced", &Machine::why_not_enforced},
-                      Field{"remarks", &Machine::remarks}};
+                      Field{"remarks", &Machine::remarks},
+                      Field{"gpu_links", &Machine::gpu_links},
+                      Field{"nic_links", &Machine::nic_links}};
   }
   friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -216,7 +216,7 @@ absl::Status ReadNodes(const std::string& value, const char* all, std::string* n
     *nodes = value.empty() ? "" : all;
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(ExpandHostList(value).status());
+  RETURN_IF_ERROR(NodeNames(value).status());
   *nodes = value;
   return absl::OkStatus();
 }

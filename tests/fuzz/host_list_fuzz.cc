@@ -10,13 +10,13 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<std::vector<std::string>> names = muster::ExpandHostList(text);
+  const absl::StatusOr<std::vector<std::string>> names = muster::NodeNames(text);
   if (!names.ok()) {
     return names.status().message().find('\n') != std::string::npos ? 1 : 0;
   }
   const std::set<std::string> once(names->begin(), names->end());
-  return names->empty() || once.size() != names->size() || names->size() > muster::kHostListMax ||
-                 muster::ExpandHostList(absl::StrJoin(*names, ",")).value() != *names
+  return names->empty() || once.size() != names->size() || names->size() > muster::kHostsMax ||
+                 muster::NodeNames(absl::StrJoin(*names, ",")).value() != *names
              ? 1
              : 0;
 }

@@ -28,7 +28,7 @@ const std::vector<Floor>& Floors() {
       {"proto", {}, {"protobuf", "gRPC"}},
       {"topology",
        {"scheduler/model", "scheduler/runtime", "scheduler/base"},
-       {"hwloc", "libnuma", "NVML", "nlohmann-json"}},
+       {"hwloc", "libnuma", "NVML", "nlohmann-json", "expat", "libyaml"}},
       {"daemon/store",
        {"scheduler/model", "scheduler/runtime", "scheduler/base", "proto/convert", "proto"},
        {"SQLite", "protobuf", "zstd", "xxhash"}},
@@ -61,7 +61,7 @@ struct Library {
   std::string_view name;
 };
 
-constexpr std::array<Library, 26> kLibraries = {{
+constexpr std::array<Library, 28> kLibraries = {{
     {"grpcpp/", "gRPC"},
     {"grpc/", "gRPC"},
     {"google/protobuf/", "protobuf"},
@@ -85,6 +85,8 @@ constexpr std::array<Library, 26> kLibraries = {{
     {"xxhash", "xxhash"},
     {"zlib.h", "zlib"},
     {"lzma.h", "lzma"},
+    {"expat.h", "expat"},
+    {"yaml.h", "libyaml"},
     {"gtest/", "GoogleTest"},
     {"gmock/", "GoogleTest"},
     {"rapidcheck", "RapidCheck"},

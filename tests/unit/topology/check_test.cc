@@ -53,6 +53,10 @@ TEST(Check, EveryBrokenInvariantIsNamed) {
   expect("name of its own", [](Machine& m) { m.gpus[1].os_index = 0; });
   expect("GPU 0 points", [](Machine& m) { m.gpus[0].numa = 5; });
   expect("NIC eth0 points", [](Machine& m) { m.nics[0].numa = 5; });
+  expect("no pair", [](Machine& m) { m.gpu_links = {{1, 0, LinkKind::kNode, 0, 0}}; });
+  expect("no pair", [](Machine& m) { m.gpu_links = {{0, 2, LinkKind::kNode, 0, 0}}; });
+  expect("no pair", [](Machine& m) { m.nic_links = {{0, 1, LinkKind::kNode, 0, 0}}; });
+  expect("twice", [](Machine& m) { m.nic_links = {DeviceLink(), DeviceLink()}; });
 }
 
 }  // namespace
