@@ -224,6 +224,11 @@ std::vector<std::string> ConfigFile::KeysUnder(const std::string& key) const {
   return keys;
 }
 
+std::size_t ConfigFile::LineOf(const std::string& key) const {
+  const auto node = document_->root.at_path(key);
+  return node ? node.node()->source().begin.line : 0;
+}
+
 absl::Status ConfigFile::ErrorAt(const std::string& key, const std::string& problem) const {
   const auto node = document_->root.at_path(key);
   if (!node) {

@@ -9,6 +9,7 @@
 // and not into a silent default. Thread promise: one thread at a time.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -52,6 +53,9 @@ class ConfigFile {
   // The names directly under the table `key` ("" is the root), sorted. Empty when there is no such
   // table.
   std::vector<std::string> KeysUnder(const std::string& key) const;
+
+  // The line of the file that holds `key` (a table's is that of its heading); 0 when it is absent.
+  std::size_t LineOf(const std::string& key) const;
 
   // InvalidArgument "FILE:LINE: KEY: PROBLEM", for a check of the caller's own; without a line when
   // `key` is absent.
