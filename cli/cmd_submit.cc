@@ -74,9 +74,10 @@ absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobSpe
 }
 
 // --test-only: 0 when it would start some time, 1 when never on this cluster.
-absl::StatusOr<int> Test(Connection& connection, const JobRequest& request) {
+absl::StatusOr<int> Test(Connection& connection, const std::string& token,
+                         const JobRequest& request) {
   ASSIGN_OR_RETURN(const StartForecast forecast,
-                   connection.TestSubmit(request.spec, request.program));
+                   connection.TestSubmit(token, request.spec, request.program));
   const Time now = SystemClock().Now();
   std::cout << (forecast.start == kNoTime ? "the start is not known"
                 : forecast.start <= now
@@ -94,7 +95,7 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   if (request.test_only) {
-    return Test(*connection, request);
+    return Test(*connection, token, request);
   }
   ASSIGN_OR_RETURN(const JobId job, connection->Submit(token, request.spec, request.program));
   std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;

@@ -375,8 +375,10 @@ absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
   return explanation;
 }
 
-absl::StatusOr<StartForecast> Connection::TestSubmit(const JobSpec& spec, const Program& program) {
+absl::StatusOr<StartForecast> Connection::TestSubmit(const std::string& token, const JobSpec& spec,
+                                                     const Program& program) {
   wire::SubmitRequest request;
+  request.set_token(token);
   ToWire(spec, request.mutable_spec());
   ToWire(program, request.mutable_program());
   wire::TestSubmitReply reply;

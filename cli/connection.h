@@ -99,7 +99,8 @@ class Connection {
   absl::StatusOr<StartedStep> StartStep(const std::string& token, JobId job, const StepSpec& spec,
                                         const Program& program);
   // When a job like this would start; nothing is submitted.
-  absl::StatusOr<StartForecast> TestSubmit(const JobSpec& spec, const Program& program);
+  absl::StatusOr<StartForecast> TestSubmit(const std::string& token, const JobSpec& spec,
+                                           const Program& program);
   absl::StatusOr<ChangeOutcome> Cancel(const std::vector<JobSelector>& jobs, bool all_of_user);
   absl::StatusOr<ChangeOutcome> Hold(const std::vector<JobSelector>& jobs, bool held);
   absl::StatusOr<ChangeOutcome> Requeue(const std::vector<JobSelector>& jobs);

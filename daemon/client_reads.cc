@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/client_service.h"
+#include "daemon/submission.h"
 #include "daemon/views.h"
 #include "proto/convert/convert.h"
 #include "scheduler/core/counterfactual.h"
@@ -334,19 +335,16 @@ Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* re
   if (!caller.has_value()) {
     return reactor;
   }
-  SubmitJob input;
-  input.token = "test-only";
-  absl::Status status = FromWire(request->spec(), &input.spec);
-  status.Update(FromWire(request->program(), &input.program));
-  if (!status.ok()) {
-    reactor->Finish(ToGrpc(status));
+  absl::StatusOr<SubmitJob> read = ReadSubmission(*request, caller->user);
+  if (!read.ok()) {
+    reactor->Finish(ToGrpc(read.status()));
     return reactor;
   }
-  input.spec.user = caller->user;
-  controller_.Look([this, reactor, reply, input](const Picture& picture) -> Controller::Reply {
-    const PolicyConfig& policy = controller_.policy();
-    const Turn turn = Step(picture.state(), input, picture.now(), policy);
-    if (!turn.status.ok()) {
+  controller_.Look([this, reactor, reply,
+                    input = *std::move(read)](const Picture& picture) -> Controller::Reply {
+    const Turn turn = Step(picture.state(), input, picture.now(), controller_.policy());
+    if (!turn.status.ok() || turn.events.empty()) {
+      // Without an event its token was that of a job that is there.
       return [reactor, refused = turn.status](const absl::Status&) {
         reactor->Finish(ToGrpc(refused));
       };

@@ -76,16 +76,12 @@ ClientService::Unary* ClientService::Submit(Context* context, const wire::Submit
   if (!caller.has_value()) {
     return reactor;
   }
-  SubmitJob input;
-  input.token = request->token();
-  absl::Status status = FromWire(request->spec(), &input.spec);
-  status.Update(FromWire(request->program(), &input.program));
-  if (!status.ok()) {
-    reactor->Finish(ToGrpc(status));
+  absl::StatusOr<SubmitJob> input = ReadSubmission(*request, caller->user);
+  if (!input.ok()) {
+    reactor->Finish(ToGrpc(input.status()));
     return reactor;
   }
-  input.spec.user = caller->user;
-  TakeWithHistory(controller_, accounting_, reader_, std::move(input),
+  TakeWithHistory(controller_, accounting_, reader_, *std::move(input),
                   [reactor, reply](const Turn& turn, const absl::Status& done) {
                     reply->set_job(turn.job.value());
                     reactor->Finish(ToGrpc(done));

@@ -7,24 +7,6 @@
 namespace muster {
 namespace {
 
-UsageKey KeyOf(PolicyKind kind, const std::string& name) {
-  const std::size_t slash = name.find('/');
-  switch (kind) {
-    case PolicyKind::kPartition:
-      return {UsageScope::kPartition, name, ""};
-    case PolicyKind::kQos:
-      return {UsageScope::kQos, name, ""};
-    case PolicyKind::kAccount:
-      return {UsageScope::kAccount, name, ""};
-    case PolicyKind::kAssociation:
-      return {UsageScope::kAssociation, name.substr(0, slash),
-              slash == std::string::npos ? "" : name.substr(slash + 1)};
-    case PolicyKind::kReservation:
-      break;
-  }
-  return {UsageScope::kReservation, name, ""};
-}
-
 // "cpu=10,mem=4G,node=2,gres/gpu=2".
 std::string HeldText(const TresUse& use) {
   TresList list;

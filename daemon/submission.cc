@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "proto/convert/convert.h"
+#include "scheduler/base/status.h"
+
 namespace muster {
 namespace {
 
@@ -85,6 +88,15 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
 };
 
 }  // namespace
+
+absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, const User& user) {
+  SubmitJob input;
+  input.token = request.token();
+  RETURN_IF_ERROR(FromWire(request.spec(), &input.spec));
+  RETURN_IF_ERROR(FromWire(request.program(), &input.program));
+  input.spec.user = user;
+  return input;
+}
 
 void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader, Input input,
                      Controller::Done done) {

@@ -9,9 +9,13 @@
 #include "daemon/controller.h"
 #include "daemon/store/accounting.h"
 #include "daemon/worker.h"
+#include "proto/controller.pb.h"
 #include "scheduler/model/input.h"
 
 namespace muster {
+
+// What a request submits, as the caller's. InvalidArgument when it cannot be read.
+absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, const User& user);
 
 // As Controller::Take, for a SubmitJob or an UpdateJob; those that name no jobs go straight there.
 // REQUIRES: all three outlive the answer.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/feature_match.h"
@@ -199,13 +200,14 @@ std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
 std::vector<NodeShare> Availability::Spread(const Need& need,
                                             const std::vector<std::uint32_t>& room) const {
   std::vector<CandidateNode> candidates;
+  candidates.reserve(room.size());
   for (std::uint32_t node = 0; node < room.size(); ++node) {
     if (room[node] > 0) {
       candidates.push_back(
           CandidateNode{&snapshot_.nodes[node], node, room[node], timelines_[node].now().cores});
     }
   }
-  return ChooseNodes(candidates, *need.request);
+  return ChooseNodes(std::move(candidates), *need.request);
 }
 
 std::vector<Availability::Part> Availability::PartsWhenEmpty(const Need& need,

@@ -82,7 +82,7 @@ bool Holds(const std::vector<Look>& looks, const ResourceRequest& request, Usabl
           look.node, static_cast<std::uint32_t>(&look - looks.data()), room, look.free.cores});
     }
   }
-  return !ChooseNodes(candidates, request).empty();
+  return !ChooseNodes(std::move(candidates), request).empty();
 }
 
 // True when the looks that `usable` chooses hold the whole job with nothing taken of them.

@@ -91,6 +91,20 @@ Candidates ChooseAmong(Candidates candidates, const ResourceRequest& request) {
   return candidates;
 }
 
+// All weights but the heaviest, in order.
+std::vector<std::uint32_t> WeightsOf(const Candidates& candidates) {
+  std::vector<std::uint32_t> weights;
+  for (const CandidateNode& candidate : candidates) {
+    if (weights.empty() || weights.back() != candidate.node->weight) {
+      weights.push_back(candidate.node->weight);
+    }
+  }
+  std::sort(weights.begin(), weights.end());
+  weights.erase(std::unique(weights.begin(), weights.end()), weights.end());
+  weights.resize(weights.empty() ? 0 : weights.size() - 1);
+  return weights;
+}
+
 // Each node gets one task, the rest go round by round to those with room.
 std::vector<NodeShare> Deal(Candidates chosen, std::uint32_t tasks) {
   std::sort(chosen.begin(), chosen.end(),
@@ -115,16 +129,11 @@ std::vector<NodeShare> Deal(Candidates chosen, std::uint32_t tasks) {
 
 }  // namespace
 
-std::vector<NodeShare> ChooseNodes(const std::vector<CandidateNode>& candidates,
+std::vector<NodeShare> ChooseNodes(std::vector<CandidateNode> candidates,
                                    const ResourceRequest& request) {
-  std::set<std::uint32_t> weights;
-  for (const CandidateNode& candidate : candidates) {
-    weights.insert(candidate.node->weight);
-  }
   // Heavier nodes are looked at only where they are needed.
-  for (const std::uint32_t weight : weights) {
+  for (const std::uint32_t weight : WeightsOf(candidates)) {
     Candidates light;
-    light.reserve(candidates.size());
     std::copy_if(
         candidates.begin(), candidates.end(), std::back_inserter(light),
         [weight](const CandidateNode& candidate) { return candidate.node->weight <= weight; });
@@ -133,7 +142,8 @@ std::vector<NodeShare> ChooseNodes(const std::vector<CandidateNode>& candidates,
       return Deal(std::move(chosen), request.tasks);
     }
   }
-  return {};
+  Candidates chosen = ChooseAmong(std::move(candidates), request);
+  return chosen.empty() ? std::vector<NodeShare>() : Deal(std::move(chosen), request.tasks);
 }
 
 }  // namespace muster

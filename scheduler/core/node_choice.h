@@ -31,7 +31,7 @@ struct NodeShare {
 };
 
 // The shares in the order of positions; empty when the candidates do not hold the job.
-std::vector<NodeShare> ChooseNodes(const std::vector<CandidateNode>& candidates,
+std::vector<NodeShare> ChooseNodes(std::vector<CandidateNode> candidates,
                                    const ResourceRequest& request);
 
 }  // namespace muster

@@ -115,11 +115,11 @@ Time NodeTimeline::EarliestFit(const NodeDemand& demand, Time from, Duration dur
 }
 
 std::size_t NodeTimeline::At(Time when) const {
-  std::size_t i = 0;
-  while (i + 1 < segments_.size() && segments_[i + 1].from <= when) {
-    ++i;
-  }
-  return i;
+  // The first segment holds what is before it, too.
+  const auto after =
+      std::upper_bound(segments_.begin() + 1, segments_.end(), when,
+                       [](Time time, const Segment& segment) { return time < segment.from; });
+  return static_cast<std::size_t>(after - segments_.begin()) - 1;
 }
 
 std::size_t NodeTimeline::Split(Time when) {

@@ -93,7 +93,7 @@ class Pass {
   void LookAt(const WaitingJob& job) {
     std::vector<Reason> blockers;
     AddJobBlockers(snapshot_, job, counts_, blockers);
-    const std::vector<bool> open = AddPolicyBlockersOfAll(job, blockers);
+    const std::vector<bool> usable = AddPolicyBlockersOfAll(job, blockers);
     if (std::optional<PlannedDrop> drop = DropOf(job, blockers)) {
       plan_.drops.push_back(*std::move(drop));
     }
@@ -104,7 +104,7 @@ class Pass {
     }
     Options options;
     for (const StartOption* option : options_.Of(*job.spec)) {
-      if (open[option->alternative]) {
+      if (usable[option->alternative]) {
         options.push_back(option);
       }
     }
@@ -123,26 +123,26 @@ class Pass {
 
   // What policy has against the job; of alternatives, against all of them. Which of them it leaves.
   std::vector<bool> AddPolicyBlockersOfAll(const WaitingJob& job, std::vector<Reason>& blockers) {
-    std::vector<bool> open(AlternativesOf(*job.spec), true);
+    std::vector<bool> usable(AlternativesOf(*job.spec), true);
     if (snapshot_.policy == nullptr) {
-      return open;
+      return usable;
     }
     std::vector<Reason> first;
     AddPolicyBlockers(snapshot_, job, usage_, first);
-    open[0] = first.empty();
-    bool any = open[0];
-    for (std::uint32_t i = 1; i < open.size(); ++i) {
+    usable[0] = first.empty();
+    bool any = usable[0];
+    for (std::uint32_t i = 1; i < usable.size(); ++i) {
       WaitingJob other = job;
       other.spec = std::make_shared<const JobSpec>(AsChosen(*job.spec, i, 0));
       std::vector<Reason> reasons;
       AddPolicyBlockers(snapshot_, other, usage_, reasons);
-      open[i] = reasons.empty();
-      any = any || open[i];
+      usable[i] = reasons.empty();
+      any = any || usable[i];
     }
     if (!any) {
       std::move(first.begin(), first.end(), std::back_inserter(blockers));
     }
-    return open;
+    return usable;
   }
 
   bool MayTry(const StartOption& option) {
@@ -275,19 +275,19 @@ class Pass {
 
   // The job waits for resources, or behind one that does; the first ones get a reservation.
   void LeaveBlocked(const WaitingJob& job, const Options& options) {
-    Options open;
+    Options able;
     for (const StartOption* option : options) {
       if (!IsBeyond(*option)) {
-        open.push_back(option);
+        able.push_back(option);
       }
     }
-    if (open.empty()) {
+    if (able.empty()) {
       return Leave(job, *verdicts_[options.front()->need.shape].beyond);
     }
-    const Time start = PlanAhead(job, open);
-    Reason reason = WhyBlocked(*open.front());
+    const Time start = PlanAhead(job, able);
+    Reason reason = WhyBlocked(*able.front());
     reason.until = reason.kind == ReasonKind::kReservation ? reason.until : start;
-    for (const StartOption* option : open) {
+    for (const StartOption* option : able) {
       if (WhyReserved(*option) != nullptr) {
         continue;
       }

@@ -36,28 +36,9 @@ absl::Status CheckNames(PolicyKind kind, const std::string& name) {
   return CheckPolicyName(name);
 }
 
-// The key that counts the jobs of an object.
-UsageKey CountOf(PolicyKind kind, const std::string& name) {
-  const std::size_t slash = name.find('/');
-  switch (kind) {
-    case PolicyKind::kPartition:
-      return {UsageScope::kPartition, name, ""};
-    case PolicyKind::kQos:
-      return {UsageScope::kQos, name, ""};
-    case PolicyKind::kAccount:
-      return {UsageScope::kAccount, name, ""};
-    case PolicyKind::kAssociation:
-      return {UsageScope::kAssociation, name.substr(0, slash),
-              slash == std::string::npos ? "" : name.substr(slash + 1)};
-    case PolicyKind::kReservation:
-      break;
-  }
-  return {UsageScope::kReservation, name, ""};
-}
-
 absl::Status CheckUnused(const ClusterState& state, PolicyKind kind, const std::string& name) {
   const auto& counts = state.policy().picture().usage.counts;
-  const auto found = counts.find(CountOf(kind, name));
+  const auto found = counts.find(KeyOf(kind, name));
   if (found == counts.end() || found->second.submitted == 0) {
     return absl::OkStatus();
   }

@@ -39,7 +39,7 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
       candidates.push_back(CandidateNode{picture, position, room, FreeCores(*picture)});
     }
   }
-  const std::vector<NodeShare> shares = ChooseNodes(candidates, request);
+  const std::vector<NodeShare> shares = ChooseNodes(std::move(candidates), request);
   if (shares.empty()) {
     return std::nullopt;
   }

@@ -27,6 +27,24 @@ std::string EffectivePartition(const std::string& partition) {
   return partition.empty() ? kImpliedPartition : partition;
 }
 
+UsageKey KeyOf(PolicyKind kind, const std::string& name) {
+  const std::size_t slash = name.find('/');
+  switch (kind) {
+    case PolicyKind::kPartition:
+      return {UsageScope::kPartition, name, ""};
+    case PolicyKind::kQos:
+      return {UsageScope::kQos, name, ""};
+    case PolicyKind::kAccount:
+      return {UsageScope::kAccount, name, ""};
+    case PolicyKind::kAssociation:
+      return {UsageScope::kAssociation, name.substr(0, slash),
+              slash == std::string::npos ? "" : name.substr(slash + 1)};
+    case PolicyKind::kReservation:
+      break;
+  }
+  return {UsageScope::kReservation, name, ""};
+}
+
 std::vector<std::string> ChargedAccounts(const PolicyBook& book, const std::string& account) {
   return AccountChain(book, account.empty() ? kRootAccountName : account);
 }

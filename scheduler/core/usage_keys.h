@@ -19,6 +19,8 @@ namespace muster {
 // The name, or the implied one's.
 std::string EffectiveQos(const std::string& qos);
 std::string EffectivePartition(const std::string& partition);
+// The key that counts the jobs of an object; an association's name is "ACCOUNT/USER".
+UsageKey KeyOf(PolicyKind kind, const std::string& name);
 // The account and all above it; of no account the root alone.
 std::vector<std::string> ChargedAccounts(const PolicyBook& book, const std::string& account);
 // The partitions that the job names, in its order.

@@ -1,6 +1,7 @@
 // How long the core's decisions take: a pass, a snapshot, a submission. Run by hand, on an idle
 // machine; nodes have 64 cores in 8 NUMA nodes and 4 GPUs.
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include <cstdlib>
 #include <memory>
@@ -143,10 +144,11 @@ ClusterState BusyCluster(std::int64_t nodes) {
 }
 
 // Jobs of 500 shapes with a time limit: one node in part, whole nodes, GPUs, up to 64 nodes.
-void SubmitShapes(ClusterState& state, std::int64_t jobs) {
+void SubmitShapes(ClusterState& state, std::int64_t jobs, std::int64_t users = 1) {
   for (std::int64_t i = 0; i < jobs; ++i) {
     const auto shape = static_cast<std::uint32_t>(i * 31 % 500);
     JobSpec spec = SpecOf(1, 8 + shape % 57);
+    spec.user.name = absl::StrCat("u", i % users);
     spec.time_limit = std::chrono::minutes(30 + shape * 3);
     if (shape % 5 == 0) {
       spec.request.gpus_per_task.count = 1 + shape % 4;
@@ -182,6 +184,79 @@ BENCHMARK(PassWithReservations)
     ->Args({10000, 16384, 100})
     ->Args({10000, 16384, 1000})
     ->Args({100000, 16384, 1000});
+
+// The same with the whole multifactor priority: range(0) jobs of 100 users on range(1) busy nodes.
+void PassWithPriorities(benchmark::State& bench) {
+  ClusterState state = BusyCluster(bench.range(1));
+  SubmitShapes(state, bench.range(0), 100);
+  const auto snapshot = BuildSnapshot(state, kNow);
+  PolicyConfig config;
+  PriorityConfig& priority = config.priority;
+  priority.weight_age = priority.weight_fairshare = priority.weight_job_size = 1000;
+  priority.weight_qos = priority.weight_cpu = priority.weight_gpu = 1000;
+  for (auto _ : bench) {
+    benchmark::DoNotOptimize(MakePlan(*snapshot, config));
+  }
+}
+BENCHMARK(PassWithPriorities)
+    ->Unit(benchmark::kMillisecond)
+    ->Args({1000, 1000})
+    ->Args({10000, 16384})
+    ->Args({100000, 16384});
+
+// A pass in which one job on range(0) full nodes has another give way.
+void PassWithPreemption(benchmark::State& bench) {
+  ClusterState state = Cluster(bench.range(0));
+  const User root{0, 0, "root"};
+  Must(state, ChangePolicy{PolicyVerb::kAdd, PolicyKind::kQos, "low", {}, root});
+  Must(state, ChangePolicy{PolicyVerb::kAdd, PolicyKind::kQos, "high", {{"Preempt", "low"}}, root});
+  JobSpec filler = SpecOf(1, 16);
+  filler.qos = "low";
+  for (std::int64_t i = 0; i < 4 * bench.range(0); ++i) {
+    Must(state, SubmitJob{absl::StrCat("f", i), filler, Script()});
+  }
+  Must(state, TakePlan{MakePlan(*BuildSnapshot(state, kNow), PolicyConfig())});
+  JobSpec job = SpecOf(1, 32);
+  job.qos = "high";
+  Must(state, SubmitJob{"t", job, Script()});
+  const auto snapshot = BuildSnapshot(state, kNow);
+  std::size_t victims = 0;
+  for (auto _ : bench) {
+    const Plan plan = MakePlan(*snapshot, PolicyConfig());
+    victims = plan.preemptions.empty() ? 0 : plan.preemptions[0].victims.size();
+  }
+  bench.counters["victims"] = static_cast<double>(victims);
+}
+BENCHMARK(PassWithPreemption)->Unit(benchmark::kMillisecond)->Arg(100)->Arg(1000)->Arg(16384);
+
+std::size_t HeapBytes() {
+  return mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+// What the state keeps for each of range(0) waiting jobs, all distinct or elements of one array.
+void MemoryOfWaitingJobs(benchmark::State& bench) {
+  const bool array = bench.range(1) != 0;
+  double bytes = 0;
+  for (auto _ : bench) {
+    ClusterState state = Cluster(1);
+    const std::size_t before = HeapBytes();
+    if (array) {
+      SubmitJob submit{"t", SpecOf(1, 1), Script()};
+      submit.spec.array = ArraySpec{{{0, static_cast<std::uint32_t>(bench.range(0)) - 1, 1}}, 0};
+      Must(state, submit);
+    } else {
+      SubmitMany(state, bench.range(0));
+    }
+    bytes = static_cast<double>(HeapBytes() - before);
+  }
+  bench.counters["bytes_each"] = bytes / static_cast<double>(bench.range(0));
+}
+BENCHMARK(MemoryOfWaitingJobs)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1)
+    ->ArgNames({"jobs", "array"})
+    ->Args({10000, 0})
+    ->Args({1000000, 1});
 
 void Snapshots(benchmark::State& bench) {
   ClusterState state = Cluster(bench.range(1));

@@ -46,6 +46,7 @@ void ExpectSameDecisions(const ClusterState& a, const ClusterState& b, const His
   EXPECT_EQ(PrintOf(a), PrintOf(b));
   EXPECT_EQ(a.policy().book(), b.policy().book());
   EXPECT_TRUE(a.policy().picture().usage == b.policy().picture().usage);
+  EXPECT_EQ(a.usage().Picture().used, b.usage().Picture().used);
   EXPECT_EQ(MakePlan(*BuildSnapshot(a, history.now()), history.config()),
             MakePlan(*BuildSnapshot(b, history.now()), history.config()));
   for (const auto& [id, job] : a.jobs()) {

@@ -6,7 +6,7 @@
 #include "scheduler/core/invariants.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
-#include "scheduler/model/period_text.h"
+#include "scheduler/core/verify.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::testing {
@@ -36,6 +36,10 @@ void Append(SimAttempt& attempt, Fact fact) {
 }  // namespace
 
 History::History(std::uint64_t seed) : random_(seed), now_(At(1'000'000)) {
+  config_.priority.weight_fairshare = Chance(50) ? 1000 : 0;
+  config_.priority.weight_age = Chance(30) ? 500 : 0;
+  config_.priority.order = Chance(20) ? QueueRule::kDrf : QueueRule::kPriority;
+  config_.priority.half_life = std::chrono::minutes(Chance(80) ? 10 : 0);
   Take(BeginEpoch{});
   const std::uint32_t nodes = Number(1, 4);
   for (std::uint32_t i = 1; i <= nodes; ++i) {
@@ -237,6 +241,17 @@ JobSpec History::AnySpec() {
   if (spec.kind == JobKind::kBatch && Chance(20)) {
     spec.array = ArraySpec{{{Number(0, 3), Number(3, 8), Number(1, 3)}}, Number(0, 2)};
   }
+  spec.qos = Chance(10) ? "high" : Chance(15) ? "low" : "";
+  spec.requeue = Chance(20) ? Choice::kNo : Choice::kUnsaid;
+  if (Chance(10)) {
+    spec.request = ResourceRequest();
+    spec.request.min_nodes = Number(1, 2);
+    spec.request.max_nodes = spec.request.min_nodes + Number(0, 3);
+  }
+  if (Chance(10)) {
+    spec.alternatives = {{spec.request, spec.time_limit},
+                         {AnyRequest(), std::chrono::minutes(Number(0, 60))}};
+  }
   return spec;
 }
 
@@ -293,70 +308,19 @@ void History::StartAStep() {
   }
 }
 
-// An administrator sets a limit, takes one away, or shuts some nodes for a while.
-void History::ChangeSomePolicy() {
-  const User root{0, 0, "root"};
-  const std::string count = absl::StrCat(Number(0, 8));
-  const std::vector<Assignment> limits = {{"GrpTRES", "cpu=" + count},
-                                          {"GrpJobs", Chance(60) ? "-1" : count},
-                                          {"MaxJobs", Chance(60) ? "-1" : count},
-                                          {"GrpTRESMins", Chance(60) ? "" : "cpu=" + count + "00"},
-                                          {"MaxTRESPerJob", Chance(80) ? "" : "cpu=4"}};
-  const Assignment& limit = limits[Number(0, static_cast<std::uint32_t>(limits.size()) - 1)];
-  const PolicyVerb verb = Chance(15)   ? PolicyVerb::kDelete
-                          : Chance(50) ? PolicyVerb::kSet
-                                       : PolicyVerb::kAdd;
-  const bool deletes = verb == PolicyVerb::kDelete;
-  const auto said = deletes ? std::vector<Assignment>() : std::vector<Assignment>{limit};
-  switch (Number(0, 3)) {
-    case 0:
-      Take(ChangePolicy{verb, PolicyKind::kQos, "normal", said, root});
-      break;
-    case 1:
-      Take(ChangePolicy{verb, PolicyKind::kAccount, "physics", said, root});
-      break;
-    case 2: {
-      std::vector<Assignment> below = said;
-      if (!deletes) {
-        below.push_back({"Parent", Chance(70) ? "physics" : "root"});
-      }
-      Take(ChangePolicy{verb, PolicyKind::kAccount, "theory", below, root});
-      break;
-    }
-    default: {
-      const auto moment = [this](std::uint32_t minutes) {
-        return MomentText(now_ + std::chrono::minutes(minutes));
-      };
-      Take(ChangePolicy{verb, PolicyKind::kReservation, "shut",
-                        deletes ? said
-                                : std::vector<Assignment>{{"StartTime", moment(Number(0, 5))},
-                                                          {"Duration", "10"},
-                                                          {"Nodes", "n[1-2]"},
-                                                          {"Flags", "MAINT,IGNORE_JOBS"}},
-                        root});
+// What a plan proposes holds on the state that it was made of.
+void History::CheckVerifies(const Plan& plan) {
+  Verifier verifier(state_, now_);
+  for (const PlannedStart& start : plan.starts) {
+    if (!verifier.Accept(start)) {
+      Fail(absl::StrCat("the start of job ", ToString(start.job), " does not verify at once"));
     }
   }
-}
-
-// Nothing of the policy keeps a job from starting any more.
-void History::LiftPolicy() {
-  const User root{0, 0, "root"};
-  if (!state_.policy().book().accounts.empty()) {
-    // Jobs may name accounts that nobody had to know when they were submitted.
-    Take(ChangePolicy{PolicyVerb::kAdd, PolicyKind::kAccount, "physics", {}, root});
-    Take(ChangePolicy{PolicyVerb::kAdd, PolicyKind::kAccount, "theory", {}, root});
-  }
-  for (const PolicyObject& object : ObjectsOf(state_.policy().book())) {
-    if (KindOf(object) == PolicyKind::kReservation) {
-      Take(ChangePolicy{PolicyVerb::kDelete, KindOf(object), NameOf(object), {}, root});
-      continue;
+  for (const PlannedPreemption& preemption : plan.preemptions) {
+    if (preemption.victims.empty() || !verifier.AcceptPreemption(preemption)) {
+      Fail(absl::StrCat("the preemption for job ", ToString(preemption.job),
+                        " does not verify at once"));
     }
-    const std::vector<Assignment> nothing = {{"GrpTRES", ""},
-                                             {"GrpJobs", ""},
-                                             {"MaxJobs", ""},
-                                             {"GrpTRESMins", ""},
-                                             {"MaxTRESPerJob", ""}};
-    Take(ChangePolicy{PolicyVerb::kSet, KindOf(object), NameOf(object), nothing, root});
   }
 }
 
@@ -364,6 +328,7 @@ void History::LiftPolicy() {
 void History::LookOrStart() {
   if (plans_.size() < 3 && (plans_.empty() || Chance(50))) {
     plans_.push_back(MakePlan(*BuildSnapshot(state_, now_), config_));
+    CheckVerifies(plans_.back());
   }
   if (Chance(70)) {
     const Plan plan = plans_.front();
@@ -494,6 +459,8 @@ StateImage History::Image() const {
   for (const auto& [key, amount] : state_.policy().picture().usage.spent) {
     image.spent.push_back(*state_.policy().SpentOf(key));
   }
+  image.usage = state_.usage().Picture().used;
+  image.half_life = state_.usage().half_life();
   for (const Event& event : events_) {
     if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
       image.tokens.push_back(TokenOwner{submitted->token, submitted->first, StepId()});

@@ -87,6 +87,7 @@ class History {
   void StartAStep();
   void ChangeSomePolicy();
   void LiftPolicy();
+  void CheckVerifies(const Plan& plan);
   void LookOrStart();
   void Progress(SimAgent& agent);
   void Send(SimAgent& agent);
