@@ -127,20 +127,18 @@ class PowerLossDisk : public Disk {
 
   int OpenAt(int directory, const char* name, int flags, mode_t mode) override {
     Count();
-    const std::string path = PathOf(directory, name);
-    const bool there = access(path.c_str(), F_OK) == 0;
+    const bool there = faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     const int fd = Disk::OpenAt(directory, name, flags, mode);
     if (fd >= 0 && !there) {
-      Remember(path, [path] { unlink(path.c_str()); });
+      RememberRemoval(directory, name, 0);
     }
     return fd;
   }
   int MakeDirectoryAt(int directory, const char* name, mode_t mode) override {
     Count();
-    const std::string path = PathOf(directory, name);
     const int result = Disk::MakeDirectoryAt(directory, name, mode);
     if (result == 0) {
-      Remember(path, [path] { rmdir(path.c_str()); });
+      RememberRemoval(directory, name, AT_REMOVEDIR);
     }
     return result;
   }
@@ -186,6 +184,13 @@ class PowerLossDisk : public Disk {
     const std::string link = "/proc/self/fd/" + std::to_string(directory);
     return readlink(link.c_str(), target, sizeof target - 1) > 0 ? std::string(target) + "/" + name
                                                                  : name;
+  }
+  // What was made is undone in the directory that it was made in, whatever that is called by then.
+  void RememberRemoval(int directory, const char* name, int flags) {
+    const std::string path = PathOf(directory, name);
+    const int parent = open(path.substr(0, path.rfind('/')).c_str(), O_RDONLY | O_DIRECTORY);
+    const std::string leaf = path.substr(path.rfind('/') + 1);
+    Remember(path, [parent, leaf, flags] { unlinkat(parent, leaf.c_str(), flags); });
   }
   void Remember(const std::string& path, std::function<void()> act) {
     struct stat parent {};
