@@ -1,0 +1,217 @@
+#include "checkpoint/muster_checkpoint.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "checkpoint/session.h"
+
+using muster::checkpoint::Error;
+using muster::checkpoint::Fault;
+using muster::checkpoint::MakeError;
+using muster::checkpoint::Session;
+using muster::checkpoint::SessionOptions;
+using muster::checkpoint::ShardSeal;
+
+struct muster_checkpoint {
+  std::unique_ptr<Session> session;
+  std::string error;
+};
+
+namespace {
+
+int Told(muster_checkpoint* session, const Error& error) {
+  session->error = error.text;
+  return static_cast<int>(error.fault);
+}
+
+// Runs `call`; what it throws (only std::bad_alloc can be) becomes a code: C has no exceptions.
+template <class Call>
+int Guarded(muster_checkpoint* session, const Call& call) {
+  if (session == nullptr) {
+    return MUSTER_CHECKPOINT_USAGE;
+  }
+  try {
+    return Told(session, call(*session->session));
+  } catch (const std::bad_alloc&) {
+    return MUSTER_CHECKPOINT_SYSTEM;
+  }
+}
+
+template <class Value, class Got>
+Error Give(Value* value, const Got& got) {
+  if (value == nullptr) {
+    return MakeError(Fault::kUsage, "there is no place for the answer");
+  }
+  if (got.ok()) {
+    *value = got.value;
+  }
+  return got.error;
+}
+
+// The option, else the environment's, else `otherwise`. Read as the session opens, before threads.
+std::string TextOr(const char* option, const char* variable, const char* otherwise) {
+  if (option != nullptr) {
+    return option;
+  }
+  const char* text =
+      variable != nullptr ? std::getenv(variable) : nullptr;  // NOLINT(concurrency-mt-unsafe)
+  return text != nullptr ? text : otherwise;
+}
+
+SessionOptions OptionsOf(const muster_checkpoint_options& options) {
+  SessionOptions read;
+  read.directory = TextOr(options.directory, "MUSTER_CHECKPOINT_DIR", "");
+  read.job = TextOr(options.job, "MUSTER_JOB_ID", "job");
+  read.attempt = options.attempt;
+  read.rank = options.rank;
+  read.ranks = options.ranks == 0 ? 1 : options.ranks;
+  read.repartitionable = options.repartitionable != 0;
+  read.keep = options.keep == 0 ? read.keep : options.keep;
+  read.interval_s = options.interval_s;
+  read.hints = TextOr(options.hints, "MUSTER_CHECKPOINT_HINTS", "");
+  read.topology = TextOr(options.topology, nullptr, "");
+  read.software = TextOr(options.software, nullptr, "");
+  read.hardware = TextOr(options.hardware, nullptr, "");
+  return read;
+}
+
+int Refuse(const Error& error, char* text, std::size_t size) {
+  if (text != nullptr && size > 0) {
+    const std::size_t length = std::min(size - 1, error.text.size());
+    std::memcpy(text, error.text.data(), length);
+    text[length] = '\0';
+  }
+  return static_cast<int>(error.fault);
+}
+
+}  // namespace
+
+int muster_checkpoint_open(const muster_checkpoint_options* options, muster_checkpoint** session,
+                           char* error, size_t error_size) {
+  if (options == nullptr || session == nullptr) {
+    return Refuse(MakeError(Fault::kUsage, "open: needs options and a place for the session"),
+                  error, error_size);
+  }
+  *session = nullptr;
+  try {
+    auto opened = Session::Open(OptionsOf(*options));
+    if (!opened.ok()) {
+      return Refuse(opened.error, error, error_size);
+    }
+    *session = new muster_checkpoint{std::move(opened.value), ""};
+    return MUSTER_CHECKPOINT_OK;
+  } catch (const std::bad_alloc&) {
+    return Refuse(MakeError(Fault::kSystem, "open: out of memory"), error, error_size);
+  }
+}
+
+void muster_checkpoint_close(muster_checkpoint* session) {
+  if (session != nullptr) {
+    (void)session->session->Confirm();
+    delete session;
+  }
+}
+
+const char* muster_checkpoint_error(const muster_checkpoint* session) {
+  return session == nullptr ? "there is no session" : session->error.c_str();
+}
+
+int muster_checkpoint_protect(muster_checkpoint* session, const char* name, void* bytes,
+                              uint64_t size) {
+  return Guarded(session, [&](Session& s) { return s.Protect(name ? name : "", bytes, size); });
+}
+
+int muster_checkpoint_protect_file(muster_checkpoint* session, const char* name, const char* path) {
+  return Guarded(session,
+                 [&](Session& s) { return s.ProtectFile(name ? name : "", path ? path : ""); });
+}
+
+int muster_checkpoint_save(muster_checkpoint* session) {
+  return Guarded(session, [](Session& s) { return s.Save(); });
+}
+
+int muster_checkpoint_restore_latest(muster_checkpoint* session) {
+  return Guarded(session, [](Session& s) { return s.RestoreLatest(); });
+}
+
+int muster_checkpoint_begin(muster_checkpoint* session, uint64_t* generation) {
+  return Guarded(session, [&](Session& s) { return Give(generation, s.Begin()); });
+}
+
+int muster_checkpoint_write(muster_checkpoint* session, uint64_t generation,
+                            muster_checkpoint_seal* seal) {
+  return Guarded(session, [&](Session& s) {
+    if (seal == nullptr) {
+      return MakeError(Fault::kUsage, "write: needs a place for the seal");
+    }
+    const auto written = s.Write(generation);
+    if (written.ok()) {
+      *seal = {written.value.bytes, written.value.checksum, written.value.rank, 0};
+    }
+    return written.error;
+  });
+}
+
+int muster_checkpoint_commit(muster_checkpoint* session, uint64_t generation,
+                             const muster_checkpoint_seal* seals, uint32_t count) {
+  return Guarded(session, [&](Session& s) {
+    std::vector<ShardSeal> all;
+    for (uint32_t i = 0; seals != nullptr && i < count; ++i) {
+      all.push_back({seals[i].rank, seals[i].bytes, seals[i].checksum});
+    }
+    return s.Commit(generation, all);
+  });
+}
+
+void muster_checkpoint_abandon(muster_checkpoint* session, uint64_t generation) {
+  Guarded(session, [&](Session& s) {
+    s.Abandon(generation);
+    return Error();
+  });
+}
+
+void muster_checkpoint_done(muster_checkpoint* session) {
+  Guarded(session, [](Session& s) {
+    s.NoteDone();
+    return Error();
+  });
+}
+
+int muster_checkpoint_latest(muster_checkpoint* session, uint64_t* generation) {
+  return Guarded(session, [&](Session& s) { return Give(generation, s.Latest()); });
+}
+
+int muster_checkpoint_restore(muster_checkpoint* session, uint64_t generation) {
+  return Guarded(session, [&](Session& s) { return s.Restore(generation); });
+}
+
+int muster_checkpoint_confirm(muster_checkpoint* session) {
+  return Guarded(session, [](Session& s) { return s.Confirm(); });
+}
+
+int muster_checkpoint_saved_ranks(muster_checkpoint* session, uint64_t generation,
+                                  uint32_t* ranks) {
+  return Guarded(session, [&](Session& s) { return Give(ranks, s.SavedRanks(generation)); });
+}
+
+int muster_checkpoint_region_size(muster_checkpoint* session, uint64_t generation, uint32_t rank,
+                                  const char* name, uint64_t* size) {
+  return Guarded(session, [&](Session& s) {
+    return Give(size, s.RegionSize(generation, rank, name ? name : ""));
+  });
+}
+
+int muster_checkpoint_read_region(muster_checkpoint* session, uint64_t generation, uint32_t rank,
+                                  const char* name, void* bytes, uint64_t size) {
+  return Guarded(session, [&](Session& s) {
+    return s.ReadRegion(generation, rank, name ? name : "", bytes, size);
+  });
+}
+
+int muster_should_checkpoint(muster_checkpoint* session) {
+  return session == nullptr ? MUSTER_CHECKPOINT_NOT_NOW
+                            : static_cast<int>(session->session->ShouldCheckpoint());
+}

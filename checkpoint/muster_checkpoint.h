@@ -1,0 +1,114 @@
+#pragma once
+
+/* Checkpoints for any program: the C interface of libmuster-checkpoint.
+ *
+ * A serial program: open, protect, restore, then work; now and then, where should_checkpoint says
+ * so, save. With several ranks, rank 0 calls begin, latest and commit, and the program carries the
+ * generation's number to the others (a broadcast) and their seals back (a gather). Every call that
+ * can fail returns MUSTER_CHECKPOINT_OK or another code; muster_checkpoint_error is then one line
+ * that says what and where.
+ * Thread promise: one thread at a time a session. Invariants: those of checkpoint/session.h: until
+ * commit or save returns well the generation before stands; memory is written by restoring only
+ * after every byte matched its checksum.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct muster_checkpoint muster_checkpoint;
+
+enum muster_checkpoint_code {
+  MUSTER_CHECKPOINT_OK = 0,
+  MUSTER_CHECKPOINT_USAGE = 1,     /* a call out of order, or a bad argument */
+  MUSTER_CHECKPOINT_SYSTEM = 2,    /* the operating system refused */
+  MUSTER_CHECKPOINT_NOT_FOUND = 3, /* nothing to restore: a first start */
+  MUSTER_CHECKPOINT_CORRUPT = 4,   /* incomplete, or checksums differ */
+  MUSTER_CHECKPOINT_FOREIGN = 5,   /* another job's or user's */
+  MUSTER_CHECKPOINT_RANKS = 6,     /* written by another number of ranks */
+  MUSTER_CHECKPOINT_REGIONS = 7,   /* holds other regions than are protected */
+  MUSTER_CHECKPOINT_BUSY = 8       /* another living program writes there */
+};
+
+enum muster_checkpoint_need {
+  MUSTER_CHECKPOINT_NOT_NOW = 0,
+  MUSTER_CHECKPOINT_INTERVAL = 1,
+  MUSTER_CHECKPOINT_PREEMPTION = 2,
+  MUSTER_CHECKPOINT_DRAIN = 3,
+  MUSTER_CHECKPOINT_RESIZE = 4,
+  MUSTER_CHECKPOINT_TIME_LIMIT = 5
+};
+
+/* Zero it, then set what matters. Text may be NULL. */
+typedef struct muster_checkpoint_options {
+  const char* directory; /* NULL: $MUSTER_CHECKPOINT_DIR */
+  const char* job;       /* NULL: $MUSTER_JOB_ID, else "job" */
+  uint32_t attempt;
+  uint32_t rank;
+  uint32_t ranks;       /* 0: 1 */
+  int repartitionable;  /* another number of ranks may read the shards */
+  uint32_t keep;        /* complete generations; 0: 2 */
+  double interval_s;    /* of work; the scheduler's hint overrides it; 0: none */
+  const char* hints;    /* NULL: $MUSTER_CHECKPOINT_HINTS, else none */
+  const char* topology; /* remarks for people */
+  const char* software;
+  const char* hardware;
+} muster_checkpoint_options;
+
+/* What a commit needs to know of each rank's shard. */
+typedef struct muster_checkpoint_seal {
+  uint64_t bytes;
+  uint64_t checksum;
+  uint32_t rank;
+  uint32_t reserved;
+} muster_checkpoint_seal;
+
+/* On failure *session is NULL and `error`, if it is not NULL, holds the line, cut to `error_size`.
+ */
+int muster_checkpoint_open(const muster_checkpoint_options* options, muster_checkpoint** session,
+                           char* error, size_t error_size);
+/* A restart that was not confirmed counts as one that went well: the program came to its end. */
+void muster_checkpoint_close(muster_checkpoint* session);
+/* Of the last call that failed; valid until the next call. */
+const char* muster_checkpoint_error(const muster_checkpoint* session);
+
+/* Names are 1 to 64 letters, digits, '.', '_' and '-'. The memory outlives the session. */
+int muster_checkpoint_protect(muster_checkpoint* session, const char* name, void* bytes,
+                              uint64_t size);
+int muster_checkpoint_protect_file(muster_checkpoint* session, const char* name, const char* path);
+
+/* One rank: all of a checkpoint; all of coming back. */
+int muster_checkpoint_save(muster_checkpoint* session);
+int muster_checkpoint_restore_latest(muster_checkpoint* session);
+
+/* Several ranks. */
+int muster_checkpoint_begin(muster_checkpoint* session, uint64_t* generation); /* rank 0 */
+int muster_checkpoint_write(muster_checkpoint* session, uint64_t generation,
+                            muster_checkpoint_seal* seal);
+int muster_checkpoint_commit(muster_checkpoint* session, uint64_t generation,
+                             const muster_checkpoint_seal* seals, uint32_t count); /* rank 0 */
+void muster_checkpoint_abandon(muster_checkpoint* session, uint64_t generation);   /* rank 0 */
+void muster_checkpoint_done(muster_checkpoint* session); /* other ranks, after rank 0's commit */
+int muster_checkpoint_latest(muster_checkpoint* session, uint64_t* generation); /* rank 0 */
+int muster_checkpoint_restore(muster_checkpoint* session, uint64_t generation);
+
+/* The restart went well: it will not be set aside. The first commit says so, too. Rank 0. */
+int muster_checkpoint_confirm(muster_checkpoint* session);
+
+/* Another number of ranks: what each of the former ones wrote. */
+int muster_checkpoint_saved_ranks(muster_checkpoint* session, uint64_t generation, uint32_t* ranks);
+int muster_checkpoint_region_size(muster_checkpoint* session, uint64_t generation, uint32_t rank,
+                                  const char* name, uint64_t* size);
+int muster_checkpoint_read_region(muster_checkpoint* session, uint64_t generation, uint32_t rank,
+                                  const char* name, void* bytes, uint64_t size);
+
+/* A muster_checkpoint_need, in well under a microsecond. With several ranks, rank 0 asks and tells
+ * the others. */
+int muster_should_checkpoint(muster_checkpoint* session);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,111 @@
+#pragma once
+
+// One rank's view of its checkpoints: what it protects, when to write, and how to come back.
+//
+// Serial programs call Save and RestoreLatest. With several ranks, rank 0 begins, chooses and
+// commits; the program carries the generation's number to the others and their seals back (with
+// MPI: a broadcast and a gather). Protected memory is only read by writing and only written by
+// restoring. Thread promise: one thread at a time. Invariants: (1) Store's; (2) memory is written
+// only after every byte of the shard matched its checksum; (3) restoring fails before it has
+// written anything, or does all of it.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "checkpoint/hints.h"
+#include "checkpoint/need.h"
+#include "checkpoint/store.h"
+
+namespace muster::checkpoint {
+
+struct SessionOptions {
+  std::string directory;  // there, and this user's
+  std::string job;        // a name; what is restored must bear it
+  std::uint32_t attempt = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 1;
+  bool repartitionable = false;  // another number of ranks may read the shards
+  std::uint32_t keep = 2;        // complete generations
+  double interval_s = 0;         // 0: only what the hints say
+  std::string hints{};           // a hint file's path, or none
+  std::string topology{};        // remarks for people
+  std::string software{};
+  std::string hardware{};
+};
+
+class Session {
+ public:
+  static Result<std::unique_ptr<Session>> Open(SessionOptions options, Disk& disk = Disk::Real());
+
+  // `name` is new and a name (names.h); the memory outlives the session.
+  Error Protect(const std::string& name, void* bytes, std::uint64_t size);
+  // The file's content travels with the checkpoint; restoring replaces it whole.
+  Error ProtectFile(const std::string& name, const std::string& path);
+
+  // --- Writing ---
+  Error Save();                   // one rank: all of it
+  Result<std::uint64_t> Begin();  // rank 0
+  Result<ShardSeal> Write(std::uint64_t generation);
+  Error Commit(std::uint64_t generation, const std::vector<ShardSeal>& seals);  // rank 0
+  void Abandon(std::uint64_t generation);                                       // rank 0
+  // What rank 0's Commit does by itself: a checkpoint is done, the next interval begins.
+  void NoteDone();
+
+  // --- Coming back ---
+  // Rank 0: sets aside what failed to restart before, and chooses. kNotFound on a first start.
+  Result<std::uint64_t> Latest();
+  // Reads this rank's regions. kRanks, kRegions: nothing was read.
+  Error Restore(std::uint64_t generation);
+  Error RestoreLatest();  // one rank: both
+  // The restart went well; the first Commit says so, too. Rank 0.
+  Error Confirm();
+  // For repartitionable programs: how many ranks wrote it, and any rank's region.
+  Result<std::uint32_t> SavedRanks(std::uint64_t generation);
+  Result<std::uint64_t> RegionSize(std::uint64_t generation, std::uint32_t rank,
+                                   const std::string& name);
+  Error ReadRegion(std::uint64_t generation, std::uint32_t rank, const std::string& name,
+                   void* bytes, std::uint64_t size);
+
+  // Two clocks and the mapped page: no system call.
+  Need ShouldCheckpoint();
+
+  // Why generations were passed over by Latest, a line each.
+  const std::vector<std::string>& passed() const { return passed_; }
+
+ private:
+  struct Region {
+    std::string name;
+    void* bytes = nullptr;
+    std::uint64_t size = 0;
+    std::string path;  // of a file, then bytes is null
+  };
+
+  Session(SessionOptions options, Store store, Disk& disk);
+  Error AddRegion(Region region);
+  Error CheckRankZero(const char* call) const;
+  // The manifest of `generation`, this job's, complete or set aside.
+  Result<const Manifest*> Known(std::uint64_t generation);
+  Error RestoreFrom(const Shard& shard);
+
+  SessionOptions options_;
+  Disk* disk_;
+  Store store_;
+  std::vector<Region> regions_;
+  HintFile hints_;
+  Manifest manifest_;  // of the generation asked for last
+  bool knows_manifest_ = false;
+  std::vector<std::string> passed_;
+  bool set_aside_ = false;  // Latest looked for a failed restart
+  // Of the current checkpoint and the pace.
+  double began_s_ = 0;
+  double last_end_s_ = 0;
+  double cost_sum_s_ = 0;
+  std::uint64_t checkpoints_ = 0;
+  Pace pace_;
+  std::uint32_t asked_notice_ = 0;
+  Need asked_ = Need::kNone;
+};
+
+}  // namespace muster::checkpoint
