@@ -1,19 +1,44 @@
 #include "cli/cmd_checkpoint.h"
 
+#include <algorithm>
+#include <array>
+
 #include "absl/strings/str_cat.h"
+#include "cli/checkpoint_directory.h"
 #include "cli/checkpoint_interval.h"
 #include "cli/parse/number.h"
 
 namespace muster {
 namespace {
 
+struct Command {
+  const char* name;
+  bool takes_directory;
+  absl::StatusOr<int> (*run)(const Invocation&);
+};
+
+constexpr std::array<Command, 4> kCommands = {{{"interval", false, CheckpointInterval},
+                                               {"list", true, CheckpointList},
+                                               {"verify", true, CheckpointVerify},
+                                               {"prune", true, CheckpointPrune}}};
+
 absl::StatusOr<int> Checkpoint(const Invocation& invocation) {
   const std::string& command = invocation.arguments.front();
-  if (command != "interval") {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Quote(command), " is not a checkpoint command: use interval"));
+  const auto* found =
+      std::find_if(kCommands.begin(), kCommands.end(),
+                   [&command](const Command& each) { return command == each.name; });
+  if (found == kCommands.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Quote(command), " is not a checkpoint command: use interval, list, verify or prune"));
   }
-  return CheckpointInterval(invocation);
+  if (invocation.arguments.size() != (found->takes_directory ? 2 : 1)) {
+    return absl::InvalidArgumentError(absl::StrCat(command,
+                                                   found->takes_directory
+                                                       ? ": name one directory: muster checkpoint "
+                                                       : ": takes no argument: muster checkpoint ",
+                                                   command, found->takes_directory ? " DIR" : ""));
+  }
+  return found->run(invocation);
 }
 
 }  // namespace
@@ -21,19 +46,22 @@ absl::StatusOr<int> Checkpoint(const Invocation& invocation) {
 Verb CheckpointVerb() {
   Verb verb;
   verb.name = "checkpoint";
-  verb.purpose = "Tell how often to checkpoint, and what it costs";
-  verb.synopsis = "interval";
+  verb.purpose = "Tell how often to checkpoint; list, verify and prune checkpoints";
+  verb.synopsis = "interval|list DIR|verify DIR|prune DIR";
   verb.examples = {"muster checkpoint interval --cost 5m --mtbf 24h --restart 10m",
-                   "muster checkpoint interval --cost 90s --mtbf 1d12h --json"};
+                   "muster checkpoint verify state", "muster checkpoint prune state --keep 1"};
   verb.remarks =
       "D is a duration: 90s, 5m, 24h, 1d12h, 250ms, or as in Slurm minutes, MM:SS, HH:MM:SS, "
       "D-HH:MM:SS.\n"
       "An interval is the work between the end of one checkpoint and the beginning of the next.\n"
       "OVERHEAD is the expected time over that without failures and checkpoints, minus 1.\n";
   verb.options = CheckpointIntervalOptions();
+  for (const Option& option : CheckpointDirectoryOptions()) {
+    verb.options.push_back(option);
+  }
   verb.options.push_back(JsonOption());
   verb.arguments_min = 1;
-  verb.arguments_max = 1;
+  verb.arguments_max = 2;
   verb.run = Checkpoint;
   return verb;
 }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/session.h"
 #include "tests/unit/cli/program.h"
 
 namespace muster {
@@ -130,6 +131,88 @@ TEST(CheckpointInterval, FailuresWithoutPauseAreRefused) {
   EXPECT_EQ(end.err,
             "muster checkpoint: --mtbf 0s: failures come too fast for any work to be done: use "
             "fewer or better nodes\n");
+}
+
+// --- The generations of a directory ---
+
+// Writes a generation of job7, one rank, through the library.
+void SaveGeneration(const std::string& directory, int value) {
+  checkpoint::SessionOptions options;
+  options.directory = directory;
+  options.job = "job7";
+  options.keep = 9;
+  auto session = checkpoint::Session::Open(options);
+  ASSERT_TRUE(session.ok()) << session.error.text;
+  ASSERT_FALSE(session.value->Protect("value", &value, sizeof value).failed());
+  const checkpoint::Error error = session.value->Save();
+  ASSERT_FALSE(error.failed()) << error.text;
+}
+
+TEST(CheckpointDirectory, ListShowsTheNewestFirst) {
+  const TempDirectory directory;
+  SaveGeneration(directory.path(), 1);
+  SaveGeneration(directory.path(), 2);
+  const ProgramEnd end = RunMuster({"checkpoint", "list", directory.path(), "--json"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  const Json generations = Json::parse(end.out)["generations"];
+  ASSERT_EQ(generations.size(), 2U);
+  EXPECT_EQ(generations[0]["generation"], 2);
+  EXPECT_EQ(generations[0]["state"], "complete");
+  EXPECT_EQ(generations[0]["job"], "job7");
+  EXPECT_EQ(generations[0]["ranks"], 1);
+  EXPECT_TRUE(generations[0]["fault"].is_null());
+  EXPECT_THAT(RunMuster({"checkpoint", "list", directory.path()}).out,
+              testing::StartsWith("GENERATION  STATE"));
+}
+
+TEST(CheckpointDirectory, VerifyNamesWhatIsBroken) {
+  const TempDirectory directory;
+  SaveGeneration(directory.path(), 1);
+  SaveGeneration(directory.path(), 2);
+  EXPECT_EQ(RunMuster({"checkpoint", "verify", directory.path()}).code, 0);
+  const std::string shard = directory / "gen-0000000002/shard-000000";
+  std::string bytes = ReadFile(shard).value();
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  ASSERT_TRUE(WriteFileAtomically(shard, bytes).ok());
+  const ProgramEnd end = RunMuster({"checkpoint", "verify", directory.path()});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.out, HasSubstr("gen-0000000002: shard-000000: does not match its checksum"));
+  // The newest is broken: nothing older goes.
+  const ProgramEnd prune = RunMuster({"checkpoint", "prune", directory.path(), "--keep", "1"});
+  EXPECT_EQ(prune.code, 1);
+  EXPECT_EQ(prune.err,
+            "muster checkpoint: gen-0000000002: shard-000000: does not match its checksum\n");
+  EXPECT_EQ(RunMuster({"checkpoint", "verify", directory.path()}).out, end.out);
+}
+
+TEST(CheckpointDirectory, PruneKeepsTheNewest) {
+  const TempDirectory directory;
+  for (int i = 0; i < 4; ++i) {
+    SaveGeneration(directory.path(), i);
+  }
+  EXPECT_EQ(RunMuster({"checkpoint", "prune", directory.path()}).out,
+            "removed 2 generations, kept 2\n");
+  EXPECT_EQ(RunMuster({"checkpoint", "prune", directory.path(), "--keep", "1"}).out,
+            "removed 1 generation, kept 1\n");
+  const Json left = Json::parse(
+      RunMuster({"checkpoint", "verify", directory.path(), "--json"}).out)["generations"];
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0]["generation"], 4);
+}
+
+TEST(CheckpointDirectory, WhatIsWrongIsOneLine) {
+  const ProgramEnd missing = RunMuster({"checkpoint", "list", "/nowhere"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(missing.err,
+            "muster checkpoint: /nowhere: No such file or directory: name a directory of "
+            "checkpoints that is yours\n");
+  EXPECT_EQ(RunMuster({"checkpoint", "list"}).err,
+            "muster checkpoint: list: name one directory: muster checkpoint list DIR\n");
+  EXPECT_EQ(RunMuster({"checkpoint", "interval", "x"}).code, 2);
+  const TempDirectory directory;
+  EXPECT_EQ(RunMuster({"checkpoint", "prune", directory.path(), "--keep", "0"}).code, 2);
+  EXPECT_EQ(RunMuster({"checkpoint", "prune", directory.path()}).out,
+            "removed 0 generations, kept 0\n");
 }
 
 }  // namespace
