@@ -29,6 +29,7 @@
 #include "cli/cmd_up.h"
 #include "cli/cmd_update.h"
 #include "cli/cmd_version.h"
+#include "cli/cmd_whatif.h"
 #include "cli/command_line.h"
 #include "cli/connection.h"
 
@@ -36,16 +37,16 @@ int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
   const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),       muster::SubmitVerb(),     muster::RunVerb(),
-      muster::QueueVerb(),    muster::HistoryVerb(),    muster::ShowVerb(),
-      muster::ExplainVerb(),  muster::CancelVerb(),     muster::HoldVerb(),
-      muster::ReleaseVerb(),  muster::RequeueVerb(),    muster::UpdateVerb(),
-      muster::NodesVerb(),    muster::TopoVerb(),       muster::DrainVerb(),
-      muster::ResumeVerb(),   muster::PartitionVerb(),  muster::QosVerb(),
-      muster::AccountsVerb(), muster::ShareVerb(),      muster::ReservationVerb(),
-      muster::SimulateVerb(), muster::TraceVerb(),      muster::CheckpointVerb(),
-      muster::EstimateVerb(), muster::CompletionVerb(), muster::VersionVerb(),
-      muster::HelpVerb(),
+      muster::UpVerb(),         muster::SubmitVerb(),    muster::RunVerb(),
+      muster::QueueVerb(),      muster::HistoryVerb(),   muster::ShowVerb(),
+      muster::ExplainVerb(),    muster::CancelVerb(),    muster::HoldVerb(),
+      muster::ReleaseVerb(),    muster::RequeueVerb(),   muster::UpdateVerb(),
+      muster::NodesVerb(),      muster::TopoVerb(),      muster::DrainVerb(),
+      muster::ResumeVerb(),     muster::PartitionVerb(), muster::QosVerb(),
+      muster::AccountsVerb(),   muster::ShareVerb(),     muster::ReservationVerb(),
+      muster::SimulateVerb(),   muster::WhatifVerb(),    muster::TraceVerb(),
+      muster::CheckpointVerb(), muster::EstimateVerb(),  muster::CompletionVerb(),
+      muster::VersionVerb(),    muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

@@ -6,7 +6,6 @@
 #include "scheduler/simulator/policy_names.h"
 
 namespace muster {
-namespace {
 
 absl::Status CheckCombination(const FlatPolicy& policy) {
   if (policy.backfill == Backfill::kConservative && policy.order != FlatOrder::kArrival) {
@@ -20,8 +19,6 @@ absl::Status CheckCombination(const FlatPolicy& policy) {
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 std::vector<Option> SimulateOptionTable() {
   std::vector<Option> options = {

@@ -26,6 +26,9 @@ struct SimulateOptions {
   bool json = false;
 };
 
+// Refuses what no policy can be.
+absl::Status CheckCombination(const FlatPolicy& policy);
+
 std::vector<Option> SimulateOptionTable();
 absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation);
 

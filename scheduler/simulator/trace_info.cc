@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-constexpr std::int64_t kWeek = 7 * 24 * 3600;
+constexpr std::int64_t kWeek = std::int64_t{7} * 24 * 3600;
 constexpr std::size_t kWeeksMax = 10'000;  // 190 years: later ones are counted with the last
 
 class Describer {

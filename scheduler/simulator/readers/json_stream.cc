@@ -119,34 +119,42 @@ absl::Status JsonStream::TakeString(JsonValue* value) {
   }
 }
 
+// An object or array, to the bracket that closes it.
+absl::Status JsonStream::TakeBracketed(JsonValue* value) {
+  std::uint64_t depth = 0;
+  do {
+    ASSIGN_OR_RETURN(const char next, Peek());
+    if (next == '\0' && begin_ == end_) {
+      return Error("the file ends in the middle: fetch it again");
+    }
+    if (next == '"') {
+      RETURN_IF_ERROR(TakeString(value));
+      continue;
+    }
+    depth += next == '{' || next == '[' ? 1 : 0;
+    depth -= next == '}' || next == ']' ? 1 : 0;
+    Take(value);
+  } while (depth > 0);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<JsonValue> JsonStream::Value() {
   JsonValue value;
   ASSIGN_OR_RETURN(char next, PeekSolid());
   value.line = line_;
-  std::uint64_t depth = 0;
-  do {
-    if (next == '\0' && begin_ == end_) {
-      return depth == 0 ? absl::StatusOr<JsonValue>(std::move(value))
-                        : Error("the file ends in the middle: fetch it again");
-    }
-    if (next == '"') {
-      RETURN_IF_ERROR(TakeString(&value));
-      if (depth == 0) {
-        return value;
-      }
-    } else {
-      depth += next == '{' || next == '[' ? 1 : 0;
-      if (depth == 0 && EndsBareValue(next)) {
-        return value;
-      }
-      const bool closes = (next == '}' || next == ']') && --depth == 0;
-      Take(&value);
-      if (closes) {
-        return value;
-      }
-    }
+  if (next == '"') {
+    RETURN_IF_ERROR(TakeString(&value));
+    return value;
+  }
+  if (next == '{' || next == '[') {
+    RETURN_IF_ERROR(TakeBracketed(&value));
+    return value;
+  }
+  while (!EndsBareValue(next)) {
+    Take(&value);
     ASSIGN_OR_RETURN(next, Peek());
-  } while (true);
+  }
+  return value;
 }
 
 }  // namespace muster

@@ -47,6 +47,7 @@ class JsonStream {
   absl::StatusOr<char> Peek();
   void Take(JsonValue* value);
   absl::Status TakeString(JsonValue* value);
+  absl::Status TakeBracketed(JsonValue* value);
 
   std::string path_;
   std::unique_ptr<ByteSource> source_;

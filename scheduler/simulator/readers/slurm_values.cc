@@ -11,7 +11,7 @@ namespace muster {
 namespace {
 
 constexpr std::int64_t kTasksMax = 1'000'000;
-constexpr std::int64_t kDay = 24 * 3600;
+constexpr std::int64_t kDay = std::int64_t{24} * 3600;
 
 template <std::size_t kCount>
 bool IsOneOf(std::string_view text, const std::array<std::string_view, kCount>& words) {

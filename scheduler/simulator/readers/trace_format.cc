@@ -90,8 +90,9 @@ std::string_view FirstLine(std::string_view text) {
 
 bool IsSwfRecord(std::string_view line) {
   double number = 0;
-  std::string_view rest = line;
-  return ReadDecimal(NextWord(&rest), &number) && ReadDecimal(NextWord(&rest), &number);
+  const std::string_view id = NextWord(&line);
+  const std::string_view submit = NextWord(&line);
+  return ReadDecimal(id, &number) && ReadDecimal(submit, &number);
 }
 
 bool HasExtension(const std::string& path, const char* extension) {

@@ -181,6 +181,49 @@ TEST_F(Simulate, TraceSaysInOneLineWhatIsWrong) {
               HasSubstr(":1: there is no column Submit"));
 }
 
+TEST_F(Simulate, WhatifSaysWhoGains) {
+  const std::string trace = Trace(two_jobs_);
+  const ProgramEnd end = RunMuster({"whatif", "--json", "--trace", trace, "--change", "nodes+=4",
+                                    "--change", "policy=fcfs,processors=4"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const nlohmann::json document = nlohmann::json::parse(end.out);
+  ASSERT_EQ(document["variants"].size(), 3U);
+  EXPECT_EQ(document["variants"][0]["processors"], 4);
+  EXPECT_EQ(document["variants"][1]["processors"], 8);
+  EXPECT_EQ(document["variants"][1]["overall"]["waiting_time_difference"]["mean"], -2.5);
+  EXPECT_EQ(document["variants"][2]["overall"]["waiting_time_difference"]["mean"], 0);
+  EXPECT_EQ(document["variants"][1]["by_user"][0]["user"], "1");
+}
+
+TEST_F(Simulate, WhatifReadsItsBaseAndRefusesWhatIsNoSetting) {
+  const std::string trace = Trace(two_jobs_);
+  const std::string base = directory_ / "base.toml";
+  std::ofstream(base) << "nodes = 2\ncpus_per_node = 4\npolicy = \"conservative\"\n";
+  const ProgramEnd end = RunMuster(
+      {"whatif", "--json", "--trace", trace, "--base", base, "--change", "cpus_per_node-=2"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const nlohmann::json document = nlohmann::json::parse(end.out);
+  EXPECT_EQ(document["variants"][0]["processors"], 8);
+  EXPECT_EQ(document["variants"][1]["processors"], 4);
+  const auto error = [&trace](const std::string& change) {
+    const ProgramEnd refused = RunMuster({"whatif", "--trace", trace, "--change", change});
+    EXPECT_EQ(refused.code, 2) << change;
+    return refused.err;
+  };
+  EXPECT_THAT(error("node+=1"),
+              HasSubstr("\"node\" is not a setting that is a number: processors, nodes, "
+                        "cpus_per_node\n"));
+  EXPECT_THAT(error("node=1"), HasSubstr("\"node\" is not a setting: processors, nodes, "
+                                         "cpus_per_node, policy, backfill, backfill_order"));
+  EXPECT_THAT(error("policy=best"), HasSubstr("\"best\" is not a policy"));
+  EXPECT_THAT(error("nodes-=4"), HasSubstr("comes to none"));
+  EXPECT_THAT(error("nodes*=1000000000"), HasSubstr("more than 1000000000"));
+  EXPECT_THAT(error("policy+=1"), HasSubstr("is not a setting that is a number"));
+  std::ofstream(base, std::ios::trunc) << "nodes = 2\nnode = 3\n";
+  EXPECT_THAT(RunMuster({"whatif", "--trace", trace, "--base", base, "--change", "nodes=1"}).err,
+              HasSubstr("base.toml:2: "));
+}
+
 TEST(ProgressLine, SaysHowFarAndHowFast) {
   EXPECT_EQ(ProgressLine("simulate", "jobs", 0.5, 400'000, 2),
             "simulate  [##########..........]  50 %, 400000 jobs, 200000 jobs/s, 2 s left");
