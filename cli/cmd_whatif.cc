@@ -196,7 +196,7 @@ Verb WhatifVerb() {
                           .letter = 0,
                           .metavar = "SETTING",
                           .text = "A variant: nodes+=16, policy=fcfs … (may be given again)",
-                          .repeats = true});
+                          .joined_by = '\n'});
   verb.options.push_back(MakeOption("seed", "N", "Of the bootstrap (default: 1)"));
   verb.options.push_back(MakeOption("resamples", "N", "Of the bootstrap (default: 2000)"));
   verb.options.push_back(JsonOption());

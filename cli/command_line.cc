@@ -68,8 +68,11 @@ struct Parser {
       added = app.add_option_function<std::string>(
           Names(option), [this, name](const std::string& value) { values[name] = value; });
       added->type_name(option.metavar);
-      added->multi_option_policy(option.repeats ? CLI::MultiOptionPolicy::Join
-                                                : CLI::MultiOptionPolicy::TakeLast);
+      if (option.joined_by != '\0') {
+        added->join(option.joined_by);
+      } else {
+        added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      }
     }
     added->description(option.text);
     if (option.text.empty()) {

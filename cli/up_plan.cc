@@ -5,9 +5,8 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "cli/address.h"
-#include "cli/parse/constraint.h"
+#include "cli/cluster_options.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
@@ -18,56 +17,8 @@ absl::Status WithPlace(const char* place, const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat(place, ": ", std::string(status.message())));
 }
 
-// The pieces between commas outside parentheses: synthetic attributes may hold commas.
-std::vector<std::string> SplitTopologies(const std::string& list) {
-  std::vector<std::string> pieces(1);
-  int depth = 0;
-  for (const char c : list) {
-    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (c == ',' && depth == 0) {
-      pieces.emplace_back();
-    } else {
-      pieces.back().push_back(c);
-    }
-  }
-  return pieces;
-}
-
-// Files as absolute paths, because daemons have their own working directory; other text, a
-// synthetic description, stays as it is.
-absl::StatusOr<std::string> ReadTopology(const std::string& text) {
-  std::error_code error;
-  if (std::filesystem::exists(text, error)) {
-    return std::filesystem::absolute(text, error).string();
-  }
-  if (text.empty() || text.find(':') == std::string::npos) {
-    return absl::NotFoundError(
-        absl::StrCat("--topology: ", Quote(text),
-                     ": no such file: name one or describe it, like pack:2 core:4"));
-  }
-  return text;
-}
-
 std::string Counted(std::uint64_t count, const char* noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
-
-// "a,b" for every node, or a list for each: "a,b;c".
-absl::StatusOr<std::vector<std::string>> ReadFeatures(const std::string& text,
-                                                      std::uint32_t nodes) {
-  std::vector<std::string> lists = absl::StrSplit(text, ';');
-  for (const std::string& list : lists) {
-    const absl::StatusOr<std::vector<std::string>> features = ParseFeatures(list);
-    if (!features.ok()) {
-      return WithPlace("--features", features.status());
-    }
-  }
-  if (lists.size() > 1 && lists.size() != nodes) {
-    return absl::InvalidArgumentError(absl::StrCat("--features has ", lists.size(), " lists for ",
-                                                   Counted(nodes, "node"),
-                                                   ": give one for all, or one for each"));
-  }
-  return lists;
 }
 
 DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::string& program,
@@ -101,10 +52,7 @@ absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
   ASSIGN_OR_RETURN(options.state,
                    StateDirectory(invocation.Value("state"), invocation.environment));
   if (invocation.Has("topology")) {
-    for (const std::string& text : SplitTopologies(invocation.Value("topology"))) {
-      ASSIGN_OR_RETURN(const std::string topology, ReadTopology(text));
-      options.topologies.push_back(topology);
-    }
+    ASSIGN_OR_RETURN(options.topologies, ReadTopologyList(invocation.Value("topology")));
     options.nodes = static_cast<std::uint32_t>(options.topologies.size());
   }
   if (invocation.Has("nodes")) {
@@ -121,7 +69,8 @@ absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
                                                    ": name one for all, or one for each"));
   }
   if (invocation.Has("features")) {
-    ASSIGN_OR_RETURN(options.features, ReadFeatures(invocation.Value("features"), options.nodes));
+    ASSIGN_OR_RETURN(options.features,
+                     ReadFeatureLists(invocation.Value("features"), options.nodes));
   }
   if (invocation.Has("config")) {
     std::error_code error;

@@ -27,8 +27,8 @@ struct Option {
   char letter = 0;      // 'N' for -N; 0 for none
   std::string metavar;  // "N"; empty for a flag
   std::string text;     // one line of help; empty hides the option
-  // Given again, its value is all of them, a line each; else the last.
-  bool repeats = false;
+  // Given more than once: the values with this between them; 0: the last counts.
+  char joined_by = 0;
 };
 
 struct Verb;

@@ -1,0 +1,242 @@
+#include "cli/place_report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "cli/json_output.h"
+#include "cli/render/quantity.h"
+#include "cli/render/text.h"
+#include "cli/render/tree.h"
+#include "scheduler/core/gpu_links.h"
+#include "scheduler/core/locality.h"
+#include "scheduler/core/network_span.h"
+
+namespace muster {
+namespace {
+
+// One node's part with its machine.
+struct Part {
+  const NodeAllocation* allocation;
+  const Machine* machine;
+};
+
+std::vector<Part> PartsOf(const PlaceCluster& cluster, const Allocation& allocation) {
+  std::vector<Part> parts;
+  for (const NodeAllocation& part : allocation.nodes) {
+    const auto node = std::find_if(cluster.nodes.begin(), cluster.nodes.end(),
+                                   [&part](const NodePicture& n) { return n.id == part.node; });
+    parts.push_back({&part, node->machine.get()});
+  }
+  return parts;
+}
+
+Locality LocalityOf(const std::vector<Part>& parts) {
+  Locality locality;
+  for (const Part& part : parts) {
+    AddLocality(*part.machine, *part.allocation, locality);
+  }
+  return locality;
+}
+
+std::vector<std::string> GpuNumbers(const Machine& machine,
+                                    const std::vector<std::uint32_t>& gpus) {
+  std::vector<std::string> numbers;
+  for (const std::uint32_t gpu : gpus) {
+    numbers.push_back(absl::StrCat(machine.gpus[gpu].os_index));
+  }
+  return numbers;
+}
+
+std::optional<DeviceLink> WeakestOf(const Part& part) {
+  std::vector<std::uint32_t> gpus;
+  for (const GpuGrant& grant : part.allocation->gpus) {
+    gpus.push_back(grant.gpu);
+  }
+  return WeakestLink(*part.machine, gpus);
+}
+
+std::optional<NetworkSpan> SpanOver(const PlaceCluster& cluster, const Allocation& allocation) {
+  if (!cluster.network.has_value()) {
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  for (const NodeAllocation& part : allocation.nodes) {
+    names.push_back(part.name);
+  }
+  return SpanOf(*cluster.network, names);
+}
+
+template <class Things>
+std::vector<std::string> NamesOf(const std::vector<std::uint32_t>& positions,
+                                 const Things& things) {
+  std::vector<std::string> names;
+  for (const std::uint32_t position : positions) {
+    names.push_back(things[position].name);
+  }
+  return names;
+}
+
+std::string LinkText(const DeviceLink& link) {
+  return link.lanes > 0 ? absl::StrCat(Name(link.kind), link.lanes) : Name(link.kind);
+}
+
+Json NodeJson(const Part& part) {
+  const std::vector<std::uint32_t> nics = NearestNics(*part.machine, *part.allocation);
+  Json ranks = Json::array();
+  for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {
+    const RankPlacement& rank = part.allocation->ranks[i];
+    ranks.push_back({{"rank", rank.rank},
+                     {"cpus", rank.cpus.ToList()},
+                     {"mem_nodes", rank.mem_nodes.ToList()},
+                     {"gpus", GpuNumbers(*part.machine, rank.gpus)},
+                     {"nic", nics[i] == kNowhere ? Json() : Json(part.machine->nics[nics[i]].name)},
+                     {"local", IsLocal(*part.machine, rank)}});
+  }
+  return {{"name", part.allocation->name},
+          {"machine", part.machine->source},
+          {"memory", part.allocation->memory.value()},
+          {"ranks", std::move(ranks)}};
+}
+
+Json SpanJson(const PlaceCluster& cluster, const Allocation& allocation) {
+  Json json = {{"nodes", allocation.nodes.size()}};
+  if (const std::optional<NetworkSpan> span = SpanOver(cluster, allocation)) {
+    const Network& network = *cluster.network;
+    const bool met = span->top != kNowhere;
+    json["switch"] = met ? Json(network.switches[span->top].name) : Json();
+    json["level"] = met ? Json(network.switches[span->top].level) : Json();
+    json["leaves"] = NamesOf(span->leaves, network.switches);
+    json["blocks"] = NamesOf(span->blocks, network.blocks);
+    json["nvlink_domains"] = NamesOf(span->domains, network.nvlink_domains);
+  }
+  return json;
+}
+
+Json LinkJson(const std::optional<DeviceLink>& link) {
+  if (!link.has_value()) {
+    return {};
+  }
+  return {{"kind", LinkText(*link)},
+          {"bandwidth", link->bandwidth > 0 ? Json(link->bandwidth) : Json()}};
+}
+
+// What is known of the ways that a collective will take; the times of a cost model belong here too.
+Json PredictedJson(const PlaceCluster& cluster, const Allocation& allocation,
+                   const std::vector<Part>& parts) {
+  std::optional<DeviceLink> weakest;
+  Json nodes = Json::array();
+  for (const Part& part : parts) {
+    const std::optional<DeviceLink> link = WeakestOf(part);
+    nodes.push_back({{"name", part.allocation->name}, {"gpu_link", LinkJson(link)}});
+    if (link.has_value() && (!weakest.has_value() || LinkQuality(*link) < LinkQuality(*weakest))) {
+      weakest = link;
+    }
+  }
+  const std::optional<NetworkSpan> span = SpanOver(cluster, allocation);
+  const bool told = span.has_value() && span->bandwidth > 0 && parts.size() > 1;
+  return {{"gpu_link", LinkJson(weakest)},
+          {"network_bandwidth", told ? Json(span->bandwidth) : Json()},
+          {"nodes", std::move(nodes)}};
+}
+
+std::string RankText(const Part& part, const RankPlacement& rank, std::uint32_t nic,
+                     const Style& style) {
+  const Machine& machine = *part.machine;
+  std::string text = absl::StrCat("rank ", rank.rank, "  cpus ", rank.cpus.ToList(), "  memory ",
+                                  rank.mem_nodes.Empty() ? "any" : rank.mem_nodes.ToList());
+  if (!rank.gpus.empty()) {
+    absl::StrAppend(&text, rank.gpus.size() == 1 ? "  GPU " : "  GPUs ",
+                    absl::StrJoin(GpuNumbers(machine, rank.gpus), ","));
+  }
+  if (nic != kNowhere) {
+    absl::StrAppend(&text, "  NIC ", Printable(machine.nics[nic].name));
+  }
+  return IsLocal(machine, rank)
+             ? text
+             : absl::StrCat(text, "  ", Painted("not local", Paint::kYellow, style));
+}
+
+std::string SpanText(const PlaceCluster& cluster, const Allocation& allocation) {
+  const std::optional<NetworkSpan> span = SpanOver(cluster, allocation);
+  if (!span.has_value()) {
+    return "";
+  }
+  const Network& network = *cluster.network;
+  std::string text = "span: ";
+  if (!network.switches.empty()) {
+    absl::StrAppend(&text, span->top == kNowhere
+                               ? "no switch above all nodes is known"
+                               : absl::StrCat("below switch ", network.switches[span->top].name,
+                                              ", ", Counted(span->leaves.size(), "leaf switch"),
+                                              span->leaves.size() == 1 ? "" : "es"));
+  }
+  if (!network.blocks.empty()) {
+    absl::StrAppend(&text, network.switches.empty() ? "" : ", ",
+                    Counted(span->blocks.size(), "block"));
+  }
+  if (!network.nvlink_domains.empty()) {
+    absl::StrAppend(&text, network.switches.empty() && network.blocks.empty() ? "" : ", ",
+                    Counted(span->domains.size(), "NVLink domain"));
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outcome) {
+  if (!outcome.allocation.has_value()) {
+    Json reason = ToJson(outcome.reason);
+    reason["kind"] = Name(outcome.reason.kind);
+    reason["text"] = ToSentence(outcome.reason);
+    reason["never"] = outcome.reason.verdict == ReasonClass::kNever;
+    reason.erase("verdict");
+    for (std::size_t i = 0; i < outcome.reason.shortages.size(); ++i) {
+      reason["shortages"][i]["text"] = ToSentence(outcome.reason.shortages[i]);
+    }
+    return PrintJson(Json{{"reason", std::move(reason)}, {"remarks", cluster.remarks}});
+  }
+  const Allocation& allocation = *outcome.allocation;
+  const std::vector<Part> parts = PartsOf(cluster, allocation);
+  Json nodes = Json::array();
+  for (const Part& part : parts) {
+    nodes.push_back(NodeJson(part));
+  }
+  return PrintJson(Json{{"nodes", std::move(nodes)},
+                        {"locality", LocalityOf(parts).share()},
+                        {"span", SpanJson(cluster, allocation)},
+                        {"predicted", PredictedJson(cluster, allocation, parts)},
+                        {"remarks", cluster.remarks}});
+}
+
+std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& allocation,
+                           const Style& style) {
+  const std::vector<Part> parts = PartsOf(cluster, allocation);
+  const Locality locality = LocalityOf(parts);
+  std::string page =
+      absl::StrCat(Counted(locality.ranks, "rank"), " on ", Counted(parts.size(), "node"),
+                   ", locality ", absl::StrFormat("%.3f", locality.share()), "\n");
+  absl::StrAppend(&page, SpanText(cluster, allocation));
+  for (const Part& part : parts) {
+    const std::optional<DeviceLink> link = WeakestOf(part);
+    Tree root{.text = absl::StrCat(
+                  Painted(Printable(part.allocation->name), Paint::kBold, style), "  ",
+                  BytesText(part.allocation->memory),
+                  link.has_value() ? absl::StrCat("  weakest GPU link ", LinkText(*link)) : ""),
+              .children = {}};
+    const std::vector<std::uint32_t> nics = NearestNics(*part.machine, *part.allocation);
+    for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {
+      root.children.push_back(
+          {.text = RankText(part, part.allocation->ranks[i], nics[i], style), .children = {}});
+    }
+    absl::StrAppend(&page, PrintTree(root, style));
+  }
+  for (const std::string& remark : cluster.remarks) {
+    absl::StrAppend(&page, "note: ", Printable(remark), "\n");
+  }
+  return page;
+}
+
+}  // namespace muster

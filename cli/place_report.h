@@ -1,0 +1,23 @@
+#pragma once
+
+// What `muster place` prints: the binding map as a tree and as a JSON document.
+//
+// Pure. Thread promise: safe from any thread. Invariants: the two say the same.
+
+#include <string>
+
+#include "cli/place_plan.h"
+#include "cli/render/style.h"
+
+namespace muster {
+
+// {"nodes":[{"name","machine","ranks":[{"rank","cpus","mem_nodes","gpus","nic","local"}]}],
+// "locality","span","predicted","remarks"}; {"reason":{"kind","text",…}} where nothing was placed.
+// GPUs are the driver's numbers as text; bandwidths are MB/s in one direction.
+std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outcome);
+
+// REQUIRES: an allocation.
+std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& allocation,
+                           const Style& style);
+
+}  // namespace muster

@@ -1,0 +1,152 @@
+// muster place, the program itself, on captured machines.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "tests/unit/cli/program.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+
+std::string Machine(const std::string& name) {
+  return absl::StrCat(MUSTER_FIXTURES, "/topology/", name);
+}
+
+std::string Net(const std::string& name) {
+  return absl::StrCat(MUSTER_FIXTURES, "/network/", name);
+}
+
+Json Place(std::vector<std::string> arguments, int code = 0) {
+  arguments.insert(arguments.begin(), "place");
+  arguments.emplace_back("--json");
+  const ProgramEnd end = RunMuster(arguments);
+  EXPECT_EQ(end.code, code) << end.err << end.out;
+  EXPECT_EQ(end.err, "");
+  return Json::parse(end.out, nullptr, false);
+}
+
+TEST(Place, EveryRankGetsAGpuOfItsOwnNumaNodeAndAPortOfItsSwitch) {
+  const Json document =
+      Place({"--topology", Machine("ndv4-topo.xml"), "-n", "8", "-c", "12", "--gpus-per-task=1"});
+  EXPECT_EQ(document["locality"], 1.0);
+  ASSERT_EQ(document["nodes"].size(), 1U);
+  EXPECT_EQ(document["nodes"][0]["name"], "node1");
+  const Json& ranks = document["nodes"][0]["ranks"];
+  ASSERT_EQ(ranks.size(), 8U);
+  std::set<std::string> gpus;
+  std::set<std::string> nics;
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(ranks[i]["rank"], i);
+    ASSERT_EQ(ranks[i]["gpus"].size(), 1U);
+    gpus.insert(ranks[i]["gpus"][0].get<std::string>());
+    nics.insert(ranks[i]["nic"].get<std::string>());
+    EXPECT_FALSE(ranks[i]["mem_nodes"].get<std::string>().empty());
+  }
+  EXPECT_EQ(gpus.size(), 8U);
+  EXPECT_EQ(nics.size(), 8U);
+  EXPECT_EQ(document["span"]["nodes"], 1);
+  EXPECT_EQ(document["predicted"]["gpu_link"]["kind"], "SYS");
+}
+
+TEST(Place, FourGpusOfAnH200MachineAreOneNvLinkSet) {
+  const Json document =
+      Place({"--topology", Machine("h200x4.xml") + "+" + Machine("h200x4.topo_m.txt"), "-n", "4",
+             "--gpus-per-task=1"});
+  EXPECT_EQ(document["locality"], 1.0);
+  EXPECT_EQ(document["predicted"]["gpu_link"]["kind"], "NV18");
+  EXPECT_EQ(document["predicted"]["gpu_link"]["bandwidth"], 450000);
+}
+
+TEST(Place, TheTreeSaysTheSame) {
+  const ProgramEnd end = RunMuster(
+      {"place", "--topology", Machine("power8gpudistances.xml"), "-n", "2", "--gpus-per-task=1"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(end.out, HasSubstr("2 ranks on 1 node, locality 1.000\n"));
+  EXPECT_THAT(end.out, HasSubstr("weakest GPU link NV"));
+  EXPECT_THAT(end.out, HasSubstr("rank 0  cpus "));
+}
+
+TEST(Place, ANetworkNamesTheNodesAndTellsTheSpan) {
+  const Json document = Place({"--topology", "numa:2(memory=8GB) core:4", "--network",
+                               Net("fat_tree.toml"), "-N", "2", "-n", "16"});
+  ASSERT_EQ(document["nodes"].size(), 2U);
+  EXPECT_EQ(document["nodes"][0]["name"], "node1");
+  EXPECT_EQ(document["span"]["switch"], "leaf1");
+  EXPECT_EQ(document["span"]["level"], 0);
+  EXPECT_EQ(document["span"]["nvlink_domains"], Json::array({"rack1"}));
+  EXPECT_EQ(document["predicted"]["network_bandwidth"], 50000);
+  const Json tree = Place({"--topology", "core:4", "--network", Net("tree.topology.conf"), "-w",
+                           "n08,n16", "-N", "2", "-n", "2"});
+  EXPECT_EQ(tree["span"]["switch"], "root");
+  EXPECT_EQ(tree["span"]["leaves"], Json::array({"leaf1", "leaf3"}));
+}
+
+TEST(Place, MachinesAreListedRepeatedOrNamedBehind) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--topology", "core:2,core:4"},
+        {"--topology", "core:2", "--topology", "core:4"},
+        {"--topology", "core:2", "core:4"}}) {
+    std::vector<std::string> all = arguments;
+    all.insert(all.end(), {"-n", "4"});
+    const Json document = Place(all);
+    ASSERT_EQ(document["nodes"].size(), 1U);
+    EXPECT_EQ(document["nodes"][0]["name"], "node2");
+  }
+}
+
+TEST(Place, WhatCannotBePlacedSaysWhyInNumbers) {
+  const Json document = Place({"--topology", Machine("ndv2-topo.xml"), "-G", "9"}, 1);
+  EXPECT_EQ(document["reason"]["kind"], "BadConstraints");
+  EXPECT_EQ(document["reason"]["never"], true);
+  EXPECT_THAT(document["reason"]["text"].get<std::string>(), HasSubstr("short of 9 GPUs (has 8)"));
+  EXPECT_EQ(document["reason"]["shortages"][0]["available"], 8);
+  const ProgramEnd end = RunMuster({"place", "--topology", Machine("ndv2-topo.xml"), "-G", "9"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_EQ(end.out, "");
+  EXPECT_THAT(end.err, HasSubstr("muster place: BadConstraints: never on this cluster: 1 node: 1 "
+                                 "short of 9 GPUs (has 8)"));
+}
+
+TEST(Place, WhatIsWrongIsOneLine) {
+  const TempDirectory directory;
+  ASSERT_TRUE(WriteFileAtomically(directory / "net.conf",
+                                  "SwitchName=a Switches=b\nSwitchName=b Switches=a\n")
+                  .ok());
+  ASSERT_TRUE(WriteFileAtomically(directory / "bad.xml", "<system>\n<cpu\n").ok());
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    std::string says;
+  };
+  const std::vector<Case> cases = {
+      {{}, 2, "missing --topology"},
+      {{"--topology", "absent"}, 1, "\"absent\": no such file"},
+      {{"--topology", directory / "bad.xml"}, 1, "bad.xml:2: malformed XML"},
+      {{"--topology", "core:4", "--network", directory / "net.conf"},
+       1,
+       "net.conf:1: switch a is below itself"},
+      {{"--topology", "core:4", "--cluster-nodes", "0"}, 2, "--cluster-nodes: "},
+      {{"--topology", "core:4,core:2", "--cluster-nodes", "3"}, 1, "names 2 machines for 3 nodes"},
+      {{"--topology", "core:4", "-n", "x"}, 2, "--ntasks: "},
+      {{"--topology", "core:4", "--qos", "x"}, 2, "unknown option"},
+      {{"--topology", "core:4", "-N", "3-2"}, 2, "--nodes: "},
+  };
+  for (const Case& bad : cases) {
+    std::vector<std::string> arguments = {"place"};
+    arguments.insert(arguments.end(), bad.arguments.begin(), bad.arguments.end());
+    const ProgramEnd end = RunMuster(arguments);
+    EXPECT_EQ(end.code, bad.code) << end.err;
+    EXPECT_EQ(end.out, "");
+    EXPECT_THAT(end.err, HasSubstr(bad.says));
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  }
+}
+
+}  // namespace
+}  // namespace muster
