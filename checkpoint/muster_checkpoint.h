@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* C's names and C's typedefs. NOLINTBEGIN(modernize-use-using,readability-identifier-naming) */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -112,3 +114,5 @@ int muster_should_checkpoint(muster_checkpoint* session);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-use-using,readability-identifier-naming) */

@@ -17,7 +17,7 @@ namespace {
 constexpr char kMagic[] = "MUSTSHRD";
 constexpr std::size_t kMagicBytes = 8;
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeadBytes = kMagicBytes + 4 * 4 + 8 + kNameBytesMax;
+constexpr std::size_t kHeadBytes = kMagicBytes + std::size_t{4} * 4 + 8 + kNameBytesMax;
 constexpr std::size_t kRegionBytes = kNameBytesMax + 8;
 // What is hashed and written at once: small enough to stay in a cache between the two.
 constexpr std::uint64_t kAtOnce = std::uint64_t{1} << 20;
@@ -92,7 +92,7 @@ Error Corrupt(const std::string& name, const char* what) {
 Result<ShardSeal> WriteShard(Disk& disk, int directory, const ShardHead& head,
                              const std::vector<RegionBytes>& regions) {
   const std::string name = ShardName(head.rank);
-  const auto fail = [&name](Error error) -> Result<ShardSeal> {
+  const auto fail = [&name](const Error& error) -> Result<ShardSeal> {
     return {{}, MakeError(error.fault, name + ": " + error.text)};
   };
   OpenFile file(disk, disk.OpenAt(directory, name.c_str(),
