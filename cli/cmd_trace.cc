@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/parse/number.h"
 #include "cli/result_file.h"
+#include "cli/trace_generate.h"
 #include "cli/trace_options.h"
 #include "cli/trace_sheet.h"
 #include "scheduler/base/status.h"
@@ -122,6 +123,19 @@ absl::StatusOr<int> Convert(const Invocation& invocation, const std::string& pat
   return 0;
 }
 
+absl::StatusOr<int> Generate(const Invocation& invocation, const std::string& path) {
+  (void)path;
+  const std::string to = invocation.Has("to") ? invocation.Value("to") : "swf";
+  if (to != "swf" && to != "csv") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--to: ", Quote(to), " is not a format to write: use swf or csv"));
+  }
+  ASSIGN_OR_RETURN(std::string text, GenerateTrace(invocation, to == "csv"));
+  ASSIGN_OR_RETURN(TraceOutput output, TraceOutput::Open(invocation));
+  RETURN_IF_ERROR(output.Flush(&text, true));
+  return 0;
+}
+
 struct TraceCommand {
   const char* name;
   bool takes_file;
@@ -133,6 +147,10 @@ const std::vector<TraceCommand>& Commands() {
   static const std::vector<TraceCommand> commands = {
       {"info", true, {"format", "unit", "lenient", "flat", "nodes", "json"}, Info},
       {"convert", true, {"format", "unit", "lenient", "flat", "nodes", "to", "output"}, Convert},
+      {"generate",
+       false,
+       {"format", "unit", "lenient", "flat", "to", "output", "jobs", "seed", "load", "mix"},
+       Generate},
   };
   return commands;
 }
@@ -162,8 +180,9 @@ absl::StatusOr<int> Trace(const Invocation& invocation) {
       return command.run(invocation, command.takes_file ? invocation.arguments[1] : "");
     }
   }
-  return absl::InvalidArgumentError(absl::StrCat(Quote(invocation.arguments.front()),
-                                                 " is not a trace command: use info or convert"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(Quote(invocation.arguments.front()),
+                   " is not a trace command: use info, convert or generate"));
 }
 
 }  // namespace
@@ -171,16 +190,19 @@ absl::StatusOr<int> Trace(const Invocation& invocation) {
 Verb TraceVerb() {
   Verb verb;
   verb.name = "trace";
-  verb.purpose = "Describe a workload trace, or convert it";
-  verb.synopsis = "info|convert FILE";
+  verb.purpose = "Describe a workload trace, convert it, or generate one";
+  verb.synopsis = "info|convert FILE|generate";
   verb.examples = {"muster trace info KTH-SP2.swf.xz",
-                   "muster trace info --nodes openb_node_list.csv openb_pod_list.csv",
+                   "muster trace generate --flat 256 --jobs 10000 --load 0.8 --output model.swf",
                    "muster trace convert --to swf --output jobs.swf sacct.txt.gz"};
   verb.options = TraceOptionTable();
   verb.options.push_back(MakeOption("flat", "P", "The machine has P processors"));
   verb.options.push_back(MakeOption("nodes", "FILE", "The machine is this list of nodes"));
   verb.options.push_back(MakeOption("to", "FORMAT", "convert: swf (default) or csv"));
   verb.options.push_back(MakeOption("output", "FILE", "Write there, not to standard output"));
+  for (const Option& option : GenerateOptionTable()) {
+    verb.options.push_back(option);
+  }
   verb.options.push_back(JsonOption());
   verb.arguments_min = 1;
   verb.arguments_max = 2;

@@ -181,6 +181,25 @@ TEST_F(Simulate, TraceSaysInOneLineWhatIsWrong) {
               HasSubstr(":1: there is no column Submit"));
 }
 
+TEST_F(Simulate, GeneratesWhatItCanSimulate) {
+  const std::string swf = directory_ / "model.swf";
+  ASSERT_EQ(RunMuster({"trace", "generate", "--jobs", "300", "--flat", "64", "--load", "0.5",
+                       "--output", swf})
+                .code,
+            0);
+  EXPECT_EQ(RunMuster({"simulate", "--audit", "--trace", swf}).code, 0);
+  const nlohmann::json info =
+      nlohmann::json::parse(RunMuster({"trace", "info", "--json", swf}).out);
+  EXPECT_EQ(info["jobs"], 300);
+  EXPECT_NEAR(info["load"].get<double>(), 0.5, 0.05);
+  const ProgramEnd mixed = RunMuster({"trace", "generate", "--jobs", "50", "--to", "csv", "--mix",
+                                      MUSTER_FIXTURES "/traces/openb_pods.csv", "--flat", "64"});
+  EXPECT_EQ(mixed.code, 0) << mixed.err;
+  EXPECT_THAT(mixed.out, HasSubstr(",1000,-1,"));
+  EXPECT_THAT(RunMuster({"trace", "generate", "--load", "nan"}).err, HasSubstr("is not a load"));
+  EXPECT_EQ(RunMuster({"trace", "generate", "file"}).code, 2);
+}
+
 TEST_F(Simulate, WhatifSaysWhoGains) {
   const std::string trace = Trace(two_jobs_);
   const ProgramEnd end = RunMuster({"whatif", "--json", "--trace", trace, "--change", "nodes+=4",
