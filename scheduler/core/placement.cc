@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/core/gpu_choice.h"
+#include "scheduler/core/gpu_links.h"
+
 namespace muster {
 namespace {
 
@@ -16,6 +19,10 @@ const GpuRequest& GpuKind(const ResourceRequest& request) {
 
 char Lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool AsksGpus(const ResourceRequest& request) {
+  return request.gpus_per_task.count > 0 || request.gpus_per_node.count > 0;
 }
 
 bool IsGpuFree(const NodePicture& node, std::size_t gpu) {
@@ -41,6 +48,12 @@ std::uint64_t MemoryShare(const Machine& machine, std::uint64_t threads) {
   return machine.memory.value() / all * std::min(threads, all);
 }
 
+bool IsUniform(const Machine& machine) {
+  return std::all_of(machine.cores.begin(), machine.cores.end(), [&machine](const Core& core) {
+    return core.cpus.Count() == machine.cores.front().cpus.Count();
+  });
+}
+
 // What is free in one NUMA node (or, last, in none).
 struct Domain {
   std::vector<std::uint32_t> cores;  // positions, by (L3, position)
@@ -63,10 +76,11 @@ class NodePlacer {
       return placed;
     }
     limit = std::min(limit, MemoryLimit());
-    if (!TakeNodeGpus()) {
-      return placed;
-    }
-    while (placed.tasks < limit && PlaceNext(limit - placed.tasks, placed)) {
+    if (AsksGpus(request_)) {
+      PlaceWithGpus(limit, placed);
+    } else {
+      while (placed.tasks < limit && PlaceNext(limit - placed.tasks, placed)) {
+      }
     }
     if (placed.tasks > 0) {
       Finish(placed);
@@ -102,16 +116,13 @@ class NodePlacer {
         DomainOf(machine_.gpus[i].numa).gpus.push_back(i);
       }
     }
-    // On a machine with one NUMA node, a GPU that says none is there.
-    if (machine_.numa_nodes.size() == 1) {
-      auto& nowhere = domains_.back().gpus;
-      domains_.front().gpus.insert(domains_.front().gpus.end(), nowhere.begin(), nowhere.end());
-      nowhere.clear();
-    }
   }
 
-  Domain& DomainOf(std::uint32_t numa) {
-    return domains_[std::min<std::size_t>(numa, domains_.size() - 1)];
+  Domain& DomainOf(std::uint32_t numa) { return domains_[PlaceOf(numa)]; }
+
+  [[nodiscard]] std::size_t PlaceOf(std::uint32_t numa) const {
+    numa = numa == kNowhere && machine_.numa_nodes.size() == 1 ? 0 : numa;
+    return std::min<std::size_t>(numa, domains_.size() - 1);
   }
 
   // How many tasks the node's free memory allows.
@@ -133,39 +144,198 @@ class NodePlacer {
                                std::min<std::uint64_t>(free.value() / per_task, UINT32_MAX));
   }
 
-  // --gpus-per-node: all of them at once, from as few NUMA nodes as hold them, the fullest last.
-  bool TakeNodeGpus() {
-    std::uint32_t needed = request_.gpus_per_node.count;
-    while (needed > 0) {
-      Domain* best = nullptr;
-      for (Domain& domain : domains_) {
-        const bool fits = domain.gpus.size() >= needed;
-        if (domain.gpus.empty()) {
-          continue;
-        }
-        if (best == nullptr ||
-            (fits && (best->gpus.size() < needed || domain.gpus.size() < best->gpus.size())) ||
-            (!fits && best->gpus.size() < needed && domain.gpus.size() > best->gpus.size())) {
-          best = &domain;
+  // A rank that has its GPUs and looks for its cores.
+  struct Slot {
+    std::vector<std::uint32_t> gpus;
+    std::optional<std::size_t> domain;  // where its GPUs are, when there are cores, too
+  };
+
+  // How many tasks of at most `limit` find cores and GPUs.
+  [[nodiscard]] std::uint32_t TasksWithGpus(std::uint32_t limit) const {
+    std::uint32_t gpus = 0;
+    std::uint32_t tasks = 0;
+    std::uint32_t left_over = 0;
+    for (const Domain& domain : domains_) {
+      gpus += static_cast<std::uint32_t>(domain.gpus.size());
+      std::uint32_t cpus = 0;
+      for (const std::uint32_t core : domain.cores) {
+        cpus += machine_.cores[core].cpus.Count();
+        if (cpus >= request_.cpus_per_task) {
+          ++tasks;
+          cpus = 0;
         }
       }
-      if (best == nullptr) {
-        return false;
-      }
-      preferred_ =
-          preferred_.has_value()
-              ? preferred_
-              : std::optional<std::size_t>(static_cast<std::size_t>(best - domains_.data()));
-      const std::size_t take = std::min<std::size_t>(needed, best->gpus.size());
-      node_gpus_.insert(node_gpus_.end(), best->gpus.begin(),
-                        best->gpus.begin() + static_cast<std::ptrdiff_t>(take));
-      best->gpus.erase(best->gpus.begin(), best->gpus.begin() + static_cast<std::ptrdiff_t>(take));
-      needed -= static_cast<std::uint32_t>(take);
+      left_over += cpus;
     }
+    tasks += left_over / request_.cpus_per_task;
+    if (request_.overcommit) {
+      tasks = tasks > 0 ? limit : 0;
+    }
+    const std::uint32_t each = request_.gpus_per_task.count;
+    if (gpus < request_.gpus_per_node.count) {
+      return 0;
+    }
+    return std::min({limit, tasks, each > 0 ? gpus / each : limit});
+  }
+
+  void PlaceWithGpus(std::uint32_t limit, Placed& placed) {
+    const std::uint32_t tasks = TasksWithGpus(limit);
+    if (tasks == 0) {
+      return;
+    }
+    const GpuLinkTable links(machine_);
+    std::vector<Slot> slots = SlotsFor(tasks, links, ChosenGpus(tasks, links));
+    if (request_.overcommit) {
+      return ShareCores(slots, placed);
+    }
+    placed.allocation.ranks.resize(slots.size());
+    for (const bool local : {true, false}) {
+      for (std::uint32_t i = 0; i < slots.size(); ++i) {
+        if (slots[i].domain.has_value() == local && !PlaceSlot(slots[i], i, placed)) {
+          placed = Placed();
+          return;
+        }
+      }
+    }
+  }
+
+  // The GPUs that serve `tasks` tasks best.
+  std::vector<std::uint32_t> ChosenGpus(std::uint32_t tasks, const GpuLinkTable& links) {
+    const std::uint32_t on_node = request_.gpus_per_node.count;
+    GpuDemand demand;
+    demand.tasks = tasks;
+    demand.gpus = GpusOnNode(request_, tasks);
+    demand.per_task =
+        on_node > 0 ? std::max((on_node + tasks - 1) / tasks, 1U) : request_.gpus_per_task.count;
+    demand.sharers = on_node > 0 && on_node < tasks ? (tasks + on_node - 1) / on_node : 1;
+    std::vector<GpuDomain> choice;
+    for (std::size_t i = 0; i < domains_.size(); ++i) {
+      const bool somewhere = i + 1 < domains_.size() || domains_.size() == 1;
+      choice.push_back({domains_[i].gpus, somewhere ? CoreTasks(i, tasks) : 0});
+    }
+    std::vector<std::uint32_t> chosen = ChooseGpus(links, choice, demand);
+    if (on_node > 0) {
+      node_gpus_ = chosen;
+    }
+    return chosen;
+  }
+
+  // Tasks, of at most `most`, that find their cores in the domain.
+  [[nodiscard]] std::uint32_t CoreTasks(std::size_t domain, std::uint32_t most) const {
+    const std::uint32_t tasks = Capacity(domains_[domain]);
+    return request_.overcommit && tasks > 0 ? most : tasks;
+  }
+
+  // The chosen GPUs dealt to the tasks: first those that are local, domain by domain.
+  [[nodiscard]] std::vector<Slot> SlotsFor(std::uint32_t tasks, const GpuLinkTable& links,
+                                           const std::vector<std::uint32_t>& chosen) const {
+    std::vector<std::vector<std::uint32_t>> here(domains_.size());
+    for (const std::uint32_t gpu : chosen) {
+      here[PlaceOf(machine_.gpus[gpu].numa)].push_back(gpu);
+    }
+    std::vector<std::uint32_t> room;
+    for (std::size_t i = 0; i < domains_.size(); ++i) {
+      room.push_back(CoreTasks(i, tasks));
+    }
+    return chosen.size() < tasks ? SharedSlots(tasks, here, room)
+                                 : OwnSlots(tasks, links, here, room);
+  }
+
+  // Task i shares a GPU with its neighbours: blocks that differ by one task at most.
+  [[nodiscard]] static std::vector<Slot> SharedSlots(
+      std::uint32_t tasks, const std::vector<std::vector<std::uint32_t>>& here,
+      std::vector<std::uint32_t>& room) {
+    std::vector<std::pair<std::uint32_t, std::size_t>> gpus;  // with its domain
+    for (std::size_t domain = 0; domain < here.size(); ++domain) {
+      for (const std::uint32_t gpu : here[domain]) {
+        gpus.emplace_back(gpu, domain);
+      }
+    }
+    std::vector<Slot> slots;
+    for (std::uint32_t i = 0; i < tasks; ++i) {
+      const auto& [gpu, domain] = gpus[std::size_t{i} * gpus.size() / tasks];
+      const bool local = room[domain] > 0;
+      room[domain] -= local ? 1 : 0;
+      slots.push_back({{gpu}, local ? std::optional(domain) : std::nullopt});
+    }
+    return slots;
+  }
+
+  // Task i has GPUs of its own; without a number for each, as many as an even division gives it.
+  [[nodiscard]] static std::vector<Slot> OwnSlots(std::uint32_t tasks, const GpuLinkTable& links,
+                                                  std::vector<std::vector<std::uint32_t>> here,
+                                                  std::vector<std::uint32_t>& room) {
+    std::size_t all = 0;
+    for (const auto& gpus : here) {
+      all += gpus.size();
+    }
+    std::vector<Slot> slots(tasks);
+    // Those that are joined best, of what is left.
+    const auto take = [&links](std::vector<std::uint32_t>& from, std::size_t most, Slot& slot) {
+      const auto count = static_cast<std::uint32_t>(std::min(most, from.size()));
+      const std::vector<std::uint32_t> group =
+          count < 2 ? std::vector<std::uint32_t>(from.begin(), from.begin() + count)
+                    : ChooseGpus(links, {{from, 1}}, {1, count, count, 1});
+      slot.gpus.insert(slot.gpus.end(), group.begin(), group.end());
+      std::erase_if(from, [&group](std::uint32_t gpu) {
+        return std::binary_search(group.begin(), group.end(), gpu);
+      });
+    };
+    const auto wants = [all, tasks](std::size_t i) {
+      return (i + 1) * all / tasks - i * all / tasks;
+    };
+    std::uint32_t next = 0;
+    for (std::size_t domain = 0; domain < here.size(); ++domain) {
+      while (next < tasks && room[domain] > 0 && here[domain].size() >= wants(next)) {
+        take(here[domain], wants(next), slots[next]);
+        slots[next++].domain = domain;
+        --room[domain];
+      }
+    }
+    for (; next < tasks; ++next) {
+      for (std::size_t domain = 0; domain < here.size(); ++domain) {
+        take(here[domain], wants(next) - slots[next].gpus.size(), slots[next]);
+      }
+    }
+    return slots;
+  }
+
+  bool PlaceSlot(Slot& slot, std::uint32_t rank, Placed& placed) {
+    Placed one;
+    if (!PlaceTask(slot.domain.has_value() ? slot.domain : ChooseDomain(1), one)) {
+      return false;
+    }
+    placed.allocation.ranks[rank] = std::move(one.allocation.ranks.front());
+    placed.allocation.ranks[rank].rank = rank;
+    placed.allocation.ranks[rank].gpus = std::move(slot.gpus);
+    ++placed.tasks;
     return true;
   }
 
-  // Tasks that fit into one domain with what is left in it.
+  // --overcommit: the cores of one task for all, beside the GPUs of most of them.
+  void ShareCores(std::vector<Slot>& slots, Placed& placed) {
+    std::vector<std::uint32_t> votes(domains_.size(), 0);
+    for (const Slot& slot : slots) {
+      if (slot.domain.has_value()) {
+        ++votes[*slot.domain];
+      }
+    }
+    const auto most = std::max_element(votes.begin(), votes.end());
+    const std::optional<std::size_t> domain =
+        *most > 0 ? std::optional(static_cast<std::size_t>(most - votes.begin())) : ChooseDomain(1);
+    Placed one;
+    if (!PlaceTask(domain, one)) {
+      return;
+    }
+    for (Slot& slot : slots) {
+      RankPlacement rank = one.allocation.ranks.front();
+      rank.rank = placed.tasks++;
+      rank.gpus = std::move(slot.gpus);
+      placed.allocation.ranks.push_back(std::move(rank));
+    }
+  }
+
+  // Tasks whose cores fit into one domain with what is left in it.
   [[nodiscard]] std::uint32_t Capacity(const Domain& domain) const {
     std::uint32_t tasks = 0;
     std::uint32_t cpus = 0;
@@ -176,9 +346,7 @@ class NodePlacer {
         cpus = 0;
       }
     }
-    const std::uint32_t gpus = request_.gpus_per_task.count;
-    return gpus == 0 ? tasks
-                     : std::min(tasks, static_cast<std::uint32_t>(domain.gpus.size()) / gpus);
+    return tasks;
   }
 
   // The domain for the next tasks: the tightest that takes all `remaining`, else the roomiest.
@@ -189,9 +357,6 @@ class NodePlacer {
       const std::uint32_t capacity = Capacity(domains_[i]);
       if (capacity == 0) {
         continue;
-      }
-      if (preferred_ == i && capacity >= remaining) {
-        return i;
       }
       const bool best_fits = best.has_value() && best_capacity >= remaining;
       const bool better = !best.has_value() ||
@@ -209,12 +374,8 @@ class NodePlacer {
   bool PlaceNext(std::uint32_t remaining, Placed& placed) {
     if (request_.overcommit && placed.tasks > 0) {
       for (std::uint32_t i = 0; i < remaining; ++i) {
-        if (GpusLeft() < request_.gpus_per_task.count) {
-          return false;
-        }
         RankPlacement rank = placed.allocation.ranks.front();
         rank.rank = placed.tasks++;
-        rank.gpus = TakeGpus(std::nullopt);
         placed.allocation.ranks.push_back(std::move(rank));
       }
       return true;
@@ -244,23 +405,13 @@ class NodePlacer {
     if (rank.mem_nodes.Empty()) {
       rank.mem_nodes = AllMemoryNodes();
     }
-    rank.gpus = TakeGpus(domain);
     placed.allocation.ranks.push_back(std::move(rank));
     ++placed.tasks;
     return true;
   }
 
-  [[nodiscard]] std::size_t GpusLeft() const {
-    std::size_t gpus = 0;
-    for (const Domain& domain : domains_) {
-      gpus += domain.gpus.size();
-    }
-    return gpus;
-  }
-
   [[nodiscard]] bool HasRoom(std::optional<std::size_t> only) const {
     std::uint32_t cpus = 0;
-    std::size_t gpus = 0;
     for (std::size_t i = 0; i < domains_.size(); ++i) {
       if (only.has_value() && *only != i) {
         continue;
@@ -268,9 +419,8 @@ class NodePlacer {
       for (std::uint32_t core : domains_[i].cores) {
         cpus += machine_.cores[core].cpus.Count();
       }
-      gpus += domains_[i].gpus.size();
     }
-    return cpus >= request_.cpus_per_task && gpus >= request_.gpus_per_task.count;
+    return cpus >= request_.cpus_per_task;
   }
 
   // Takes the first cores of the domain (of any, in order, when none is named) for one task.
@@ -292,23 +442,9 @@ class NodePlacer {
     return taken;
   }
 
-  std::vector<std::uint32_t> TakeGpus(std::optional<std::size_t> only) {
-    std::vector<std::uint32_t> taken;
-    for (std::size_t i = 0; i < domains_.size(); ++i) {
-      if (only.has_value() && *only != i) {
-        continue;
-      }
-      std::vector<std::uint32_t>& gpus = domains_[i].gpus;
-      while (!gpus.empty() && taken.size() < request_.gpus_per_task.count) {
-        taken.push_back(gpus.front());
-        gpus.erase(gpus.begin());
-      }
-    }
-    return taken;
-  }
-
   void AddMemoryNode(std::uint32_t numa, NumaSet& nodes) const {
-    if (numa < machine_.numa_nodes.size() && !machine_.numa_nodes[numa].memory.zero()) {
+    if (numa < machine_.numa_nodes.size() &&
+        (!machine_.numa_nodes[numa].memory.zero() || machine_.memory.zero())) {
       nodes.Insert(machine_.numa_nodes[numa].os_index);
     }
   }
@@ -326,7 +462,6 @@ class NodePlacer {
     NodeAllocation& allocation = placed.allocation;
     allocation.node = node_.id;
     allocation.name = node_.name;
-    DealNodeGpus(allocation);
     std::vector<std::uint32_t> gpus = node_gpus_;
     for (const RankPlacement& rank : allocation.ranks) {
       allocation.cpus |= rank.cpus;
@@ -351,34 +486,26 @@ class NodePlacer {
     }
   }
 
-  // --gpus-per-node: rank i's own are the i-th part of the node's; with fewer GPUs than ranks they
-  // share.
-  void DealNodeGpus(NodeAllocation& allocation) const {
-    const std::size_t ranks = allocation.ranks.size();
-    const std::size_t gpus = node_gpus_.size();
-    for (std::size_t i = 0; i < ranks && gpus > 0; ++i) {
-      if (gpus < ranks) {
-        allocation.ranks[i].gpus = {node_gpus_[i * gpus / ranks]};
-        continue;
-      }
-      for (std::size_t k = i * gpus / ranks; k < (i + 1) * gpus / ranks; ++k) {
-        allocation.ranks[i].gpus.push_back(node_gpus_[k]);
-      }
-    }
-  }
-
   const NodePicture& node_;
   const Machine& machine_;
   const ResourceRequest& request_;
   std::vector<Domain> domains_;
   std::vector<std::uint32_t> node_gpus_;
-  std::optional<std::size_t> preferred_;
 };
 
 }  // namespace
 
 Placed PlaceOnNode(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit) {
-  return NodePlacer(node, request).Place(limit);
+  Placed placed = NodePlacer(node, request).Place(limit);
+  if (!AsksGpus(request)) {
+    return placed;
+  }
+  // Cores of different widths may be fewer tasks than their threads promise: ask for one less.
+  limit = std::min(limit, static_cast<std::uint32_t>(node.machine->cores.size()) + 1);
+  for (; placed.tasks == 0 && limit > 1 && !IsUniform(*node.machine); --limit) {
+    placed = NodePlacer(node, request).Place(limit - 1);
+  }
+  return placed;
 }
 
 std::uint32_t FreeCores(const NodePicture& node) {
