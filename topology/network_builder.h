@@ -56,7 +56,7 @@ class NetworkBuilder {
                                                                std::size_t line) const;
 
  private:
-  using Groups = std::vector<NodeGroup>;
+  using Groups = std::vector<NetworkGroup>;
 
   absl::StatusOr<std::uint32_t> NodeCalled(const std::string& name, std::size_t line);
   absl::Status AddGroup(const GroupEntry& entry, const char* what, Groups& groups,

@@ -51,13 +51,13 @@ struct NetworkSwitch {
 };
 
 // A set of nodes that is scheduled as one (Slurm), or that NVLink joins across nodes.
-struct NodeGroup {
+struct NetworkGroup {
   std::string name;
   LinkSpeed speed;  // of an NVLink domain: each GPU's way into it
   static constexpr auto Fields() {
-    return std::tuple{Field{"name", &NodeGroup::name}, Field{"speed", &NodeGroup::speed}};
+    return std::tuple{Field{"name", &NetworkGroup::name}, Field{"speed", &NetworkGroup::speed}};
   }
-  friend bool operator==(const NodeGroup&, const NodeGroup&) = default;
+  friend bool operator==(const NetworkGroup&, const NetworkGroup&) = default;
 };
 
 struct NetworkNode {
@@ -74,9 +74,9 @@ struct NetworkNode {
 
 struct Network {
   std::vector<NetworkSwitch> switches;
-  std::vector<NodeGroup> blocks;           // in the order in which they may be put together
+  std::vector<NetworkGroup> blocks;        // in the order in which they may be put together
   std::vector<std::uint32_t> block_sizes;  // nodes in a base block and in what is put together
-  std::vector<NodeGroup> nvlink_domains;
+  std::vector<NetworkGroup> nvlink_domains;
   std::vector<NetworkNode> nodes;    // in the order of the source
   std::string source;                // the file
   std::vector<std::string> remarks;  // what the source leaves open or says and we do not use
