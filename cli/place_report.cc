@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/json_output.h"
+#include "cli/render/machine_tree.h"
 #include "cli/render/quantity.h"
 #include "cli/render/text.h"
 #include "cli/render/tree.h"
@@ -77,10 +78,6 @@ std::vector<std::string> NamesOf(const std::vector<std::uint32_t>& positions,
     names.push_back(things[position].name);
   }
   return names;
-}
-
-std::string LinkText(const DeviceLink& link) {
-  return link.lanes > 0 ? absl::StrCat(Name(link.kind), link.lanes) : Name(link.kind);
 }
 
 Json NodeJson(const Part& part) {

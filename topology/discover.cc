@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -53,6 +54,19 @@ MemoryReadings ReadMemoryFor(const HwlocTopology& topology) {
   return readings;
 }
 
+// What NVML says of a pair wins over what the PCI tree does.
+void PutLink(const DeviceLink& nvlink, Machine& machine) {
+  const auto known = std::find_if(
+      machine.gpu_links.begin(), machine.gpu_links.end(),
+      [&](const DeviceLink& link) { return link.a == nvlink.a && link.b == nvlink.b; });
+  if (known == machine.gpu_links.end()) {
+    machine.gpu_links.push_back(nvlink);
+  } else {
+    known->kind = nvlink.kind;
+    known->lanes = nvlink.lanes;
+  }
+}
+
 void AddGpus(const HwlocTopology& topology, Machine& machine) {
   NvmlReading reading = ReadNvml(NvmlLibrary());
   machine.gpus = std::move(reading.gpus);
@@ -61,6 +75,9 @@ void AddGpus(const HwlocTopology& topology, Machine& machine) {
   }
   LocateGpus(topology, machine);
   AddDeviceLinks(topology, machine);
+  for (const DeviceLink& nvlink : reading.links) {
+    PutLink(nvlink, machine);
+  }
 }
 
 }  // namespace

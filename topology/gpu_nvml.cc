@@ -2,8 +2,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -17,6 +20,10 @@ namespace {
 using Result = int;
 constexpr Result kSuccess = 0;
 using Device = struct OpaqueNvmlDevice*;
+
+constexpr unsigned int kNvLinksMax = 18;  // NVML_NVLINK_MAX_LINKS
+constexpr int kP2pNvLink = 2;             // NVML_P2P_CAPS_INDEX_NVLINK
+constexpr int kP2pOk = 0;                 // NVML_P2P_STATUS_OK
 
 struct PciInfo {
   std::array<char, 16> bus_id_legacy;
@@ -56,8 +63,11 @@ class Nvml {
     Find("nvmlDeviceGetMemoryInfo", memory);
     Find("nvmlDeviceGetPciInfo_v3", pci);
     const std::string missing = missing_;
-    Find("nvmlDeviceGetMinorNumber", minor);  // these two may be absent
+    Find("nvmlDeviceGetMinorNumber", minor);  // these may be absent
     Find("nvmlDeviceGetMigMode", mig);
+    Find("nvmlDeviceGetNvLinkState", link_state);
+    Find("nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote);
+    Find("nvmlDeviceGetP2PStatus", p2p);
     missing_ = missing;
   }
   Nvml(const Nvml&) = delete;
@@ -94,6 +104,9 @@ class Nvml {
   Result (*pci)(Device, PciInfo*) = nullptr;
   Result (*minor)(Device, unsigned int*) = nullptr;
   Result (*mig)(Device, unsigned int*, unsigned int*) = nullptr;
+  Result (*link_state)(Device, unsigned int, unsigned int*) = nullptr;
+  Result (*link_remote)(Device, unsigned int, PciInfo*) = nullptr;
+  Result (*p2p)(Device, Device, int, int*) = nullptr;
 
  private:
   template <class Function>
@@ -111,6 +124,60 @@ class Nvml {
   Result (*shutdown_)() = nullptr;
   const char* (*error_string_)(Result) = nullptr;
 };
+
+std::string AddressOf(const PciInfo& pci) {
+  return absl::StrFormat("%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+}
+
+// The active NVLinks of one GPU: how many, and to which PCI addresses as far as they are told.
+struct NvLinks {
+  std::uint32_t active = 0;
+  std::map<std::string, std::uint32_t> to;
+};
+
+NvLinks ReadNvLinks(const Nvml& nvml, Device device) {
+  NvLinks links;
+  if (nvml.link_state == nullptr) {
+    return links;
+  }
+  for (unsigned int link = 0; link < kNvLinksMax; ++link) {
+    unsigned int active = 0;
+    if (nvml.link_state(device, link, &active) != kSuccess || active == 0) {
+      continue;
+    }
+    ++links.active;
+    PciInfo remote{};
+    if (nvml.link_remote != nullptr && nvml.link_remote(device, link, &remote) == kSuccess) {
+      ++links.to[AddressOf(remote)];
+    }
+  }
+  return links;
+}
+
+bool JoinedByNvLink(const Nvml& nvml, Device a, Device b) {
+  int status = 0;
+  return nvml.p2p != nullptr && nvml.p2p(a, b, kP2pNvLink, &status) == kSuccess && status == kP2pOk;
+}
+
+// REQUIRES: `devices` are those of reading.gpus.
+void AddLinks(const Nvml& nvml, const std::vector<Device>& devices, NvmlReading& reading) {
+  std::vector<NvLinks> links;
+  for (Device device : devices) {
+    links.push_back(ReadNvLinks(nvml, device));
+  }
+  for (std::uint32_t a = 0; a < devices.size(); ++a) {
+    for (std::uint32_t b = a + 1; b < devices.size(); ++b) {
+      const auto direct = links[a].to.find(reading.gpus[b].pci_address);
+      const std::uint32_t lanes = direct != links[a].to.end() ? direct->second
+                                  : JoinedByNvLink(nvml, devices[a], devices[b])
+                                      ? std::min(links[a].active, links[b].active)
+                                      : 0;
+      if (lanes > 0) {
+        reading.links.push_back({a, b, LinkKind::kNvLink, lanes, 0});
+      }
+    }
+  }
+}
 
 // The words of NVML about the device at `index`; `gpu` holds what it told before it refused.
 Result ReadGpu(const Nvml& nvml, unsigned int index, Device& device, Gpu& gpu) {
@@ -134,7 +201,7 @@ Result ReadGpu(const Nvml& nvml, unsigned int index, Device& device, Gpu& gpu) {
   if (result != kSuccess) {
     return result;
   }
-  gpu.pci_address = absl::StrFormat("%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+  gpu.pci_address = AddressOf(pci);
   MemoryInfo memory{};
   result = nvml.memory(device, &memory);
   if (result == kSuccess) {
@@ -185,6 +252,7 @@ NvmlReading ReadNvml(const std::string& library) {
         library, ": NVML does not start: ", trouble.empty() ? nvml.Explain(counted) : trouble));
     return reading;
   }
+  std::vector<Device> devices;
   for (unsigned int index = 0; index < count; ++index) {
     Device device = nullptr;
     Gpu gpu;
@@ -197,7 +265,9 @@ NvmlReading ReadNvml(const std::string& library) {
     }
     AddOddities(nvml, device, gpu, reading);
     reading.gpus.push_back(std::move(gpu));
+    devices.push_back(device);
   }
+  AddLinks(nvml, devices, reading);
   return reading;
 }
 

@@ -3,19 +3,22 @@
 // NVIDIA GPUs by NVML, loaded at run time: a machine without the driver has none, silently.
 //
 // Debian has no nvml.h, so the few prototypes used are declared in the .cc file, from NVIDIA's NVML
-// API reference. Everything that NVML refuses becomes a remark; a GPU that cannot be named is left
-// out, because a job cannot be given it.
-// Thread promise: loads and unloads the library within the call; call it from one thread.
+// API reference. NVLinks through NVSwitches join every two GPUs that have them; as nvidia-smi does,
+// a pair counts as many as the one with fewer has. Everything that NVML refuses becomes a remark; a
+// GPU that cannot be named is left out, because a job cannot be given it. Thread promise: loads and
+// unloads the library within the call; call it from one thread.
 
 #include <string>
 #include <vector>
 
+#include "scheduler/model/device_link.h"
 #include "scheduler/model/machine.h"
 
 namespace muster {
 
 struct NvmlReading {
-  std::vector<Gpu> gpus;  // in NVML's order, which is nvidia-smi's; numa is kNowhere
+  std::vector<Gpu> gpus;          // in NVML's order, which is nvidia-smi's; numa is kNowhere
+  std::vector<DeviceLink> links;  // the pairs of `gpus` that NVLinks join, with their number
   std::vector<std::string> remarks;
 };
 

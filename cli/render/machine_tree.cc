@@ -1,10 +1,12 @@
 #include "cli/render/machine_tree.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/render/hostlist.h"
 #include "cli/render/node_table.h"
 #include "cli/render/quantity.h"
@@ -60,12 +62,35 @@ class Drawing {
       }
     }
     AddDevices(kNowhere, root);
+    AddGpuLinks(root);
     for (const std::string& remark : machine_.remarks) {
       root.children.push_back({.text = "note: " + Printable(remark), .children = {}});
     }
   }
 
  private:
+  // How the GPUs are joined, a line for each but the last; one line when all are joined alike.
+  void AddGpuLinks(Tree& root) const {
+    std::map<std::uint32_t, std::vector<std::string>> words;  // by GPU, to those after it
+    std::set<std::string> kinds;
+    for (const DeviceLink& link : machine_.gpu_links) {
+      words[link.a].push_back(
+          absl::StrCat("GPU ", machine_.gpus[link.b].os_index, " ", LinkText(link)));
+      kinds.insert(LinkText(link));
+    }
+    const std::size_t pairs = machine_.gpus.size() * (machine_.gpus.size() - 1) / 2;
+    if (kinds.size() == 1 && machine_.gpu_links.size() == pairs) {
+      root.children.push_back(
+          {.text = absl::StrCat("every two GPUs: ", *kinds.begin()), .children = {}});
+      return;
+    }
+    for (const auto& [gpu, others] : words) {
+      root.children.push_back({.text = absl::StrCat("GPU ", machine_.gpus[gpu].os_index, " to ",
+                                                    absl::StrJoin(others, ", ")),
+                               .children = {}});
+    }
+  }
+
   static std::uint32_t KeyOf(const Core& core, Level level) {
     switch (level) {
       case Level::kPackage:
@@ -243,6 +268,10 @@ class Drawing {
 };
 
 }  // namespace
+
+std::string LinkText(const DeviceLink& link) {
+  return link.lanes > 0 ? absl::StrCat(Name(link.kind), link.lanes) : Name(link.kind);
+}
 
 Tree MachineTree(const NodeView& node, const Style& style) {
   const std::string host =

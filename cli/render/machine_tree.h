@@ -8,14 +8,19 @@
 // once a machine has more than kFoldAbove.
 
 #include <cstddef>
+#include <string>
 
 #include "cli/render/style.h"
 #include "cli/render/tree.h"
+#include "scheduler/model/device_link.h"
 #include "scheduler/model/view.h"
 
 namespace muster {
 
 inline constexpr std::size_t kFoldAbove = 16;
+
+// nvidia-smi's word for a link: "NV18", "PIX".
+std::string LinkText(const DeviceLink& link);
 
 // `node` carries its machine.
 Tree MachineTree(const NodeView& node, const Style& style);

@@ -77,6 +77,33 @@ TEST_F(GpuNvml, ReadsWhatTheLibrarySays) {
   EXPECT_NE(reading.remarks[1].find("MIG"), std::string::npos);
 }
 
+TEST_F(GpuNvml, SwitchesJoinEveryTwoByTheFewerOfTheirNvLinks) {
+  const NvmlReading reading = ReadFake(
+      R"({"devices": [
+        {"uuid": "a", "name": "H200", "pci": [0, 6, 0], "nvlinks": ["switch", "switch", "switch"]},
+        {"uuid": "b", "name": "H200", "pci": [0, 7, 0], "nvlinks": ["switch", "switch"]},
+        {"uuid": "c", "name": "L40", "pci": [0, 8, 0]}]})");
+  EXPECT_EQ(reading.links, (std::vector<DeviceLink>{{0, 1, LinkKind::kNvLink, 2, 0}}));
+}
+
+TEST_F(GpuNvml, ABridgeJoinsThePairThatItIsOn) {
+  const NvmlReading reading = ReadFake(
+      R"({"devices": [
+        {"uuid": "a", "name": "A100", "pci": [0, 6, 0], "nvlinks": [[0, 8, 0], [0, 8, 0]]},
+        {"uuid": "b", "name": "A100", "pci": [0, 7, 0]},
+        {"uuid": "c", "name": "A100", "pci": [0, 8, 0], "nvlinks": [[0, 6, 0], [0, 6, 0]]}]})");
+  EXPECT_EQ(reading.links, (std::vector<DeviceLink>{{0, 2, LinkKind::kNvLink, 2, 0}}));
+}
+
+TEST_F(GpuNvml, LinksAreOfTheGpusThatAreLeft) {
+  const NvmlReading reading = ReadFake(
+      R"({"devices": [
+        {"uuid": "a", "name": "H200", "pci": [0, 6, 0], "error": 15},
+        {"uuid": "b", "name": "H200", "pci": [0, 7, 0], "nvlinks": ["switch"]},
+        {"uuid": "c", "name": "H200", "pci": [0, 8, 0], "nvlinks": ["switch"]}]})");
+  EXPECT_EQ(reading.links, (std::vector<DeviceLink>{{0, 1, LinkKind::kNvLink, 1, 0}}));
+}
+
 TEST_F(GpuNvml, ALostGpuIsLeftOutAndNamed) {
   const NvmlReading reading = ReadFake(
       R"({"devices": [{"pci": [0, 1, 0], "error": 15},

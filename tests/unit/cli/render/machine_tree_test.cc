@@ -32,6 +32,21 @@ TEST(MachineTree, WithoutUtf8ItIsAscii) {
   EXPECT_TRUE(std::all_of(page.begin(), page.end(), [](char c) { return c > 0; }));
 }
 
+TEST(MachineTree, SaysHowTheGpusAreJoined) {
+  NodeView node = SampleNode(1);
+  node.machine.gpus.assign(3, Gpu());
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    node.machine.gpus[i].os_index = i;
+  }
+  node.machine.gpu_links = {{0, 1, LinkKind::kNvLink, 18, 0},
+                            {0, 2, LinkKind::kNvLink, 18, 0},
+                            {1, 2, LinkKind::kNvLink, 18, 0}};
+  EXPECT_NE(Draw(node).find("every two GPUs: NV18\n"), std::string::npos);
+  node.machine.gpu_links[1].kind = LinkKind::kSystem;
+  node.machine.gpu_links[1].lanes = 0;
+  EXPECT_NE(Draw(node).find("GPU 0 to GPU 1 NV18, GPU 2 SYS\n"), std::string::npos);
+}
+
 TEST(MachineTree, ARecordedBindingIsSaidInTheFirstLine) {
   NodeView node = SampleNode(1);
   node.binding = "recorded, not enforced (it plays dgx.xml)";
