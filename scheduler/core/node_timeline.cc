@@ -115,7 +115,10 @@ Time NodeTimeline::EarliestFit(const NodeDemand& demand, Time from, Duration dur
 }
 
 std::size_t NodeTimeline::At(Time when) const {
-  // The first segment holds what is before it, too.
+  // Mostly asked about now, which is the first segment; that one holds what is before it, too.
+  if (segments_.size() == 1 || when < segments_[1].from) {
+    return 0;
+  }
   const auto after =
       std::upper_bound(segments_.begin() + 1, segments_.end(), when,
                        [](Time time, const Segment& segment) { return time < segment.from; });
