@@ -9,9 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "scheduler/core/admission.h"
 #include "scheduler/core/node_timeline.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/queue_priority.h"
+#include "scheduler/core/usage_keys.h"
 
 namespace muster {
 namespace {
@@ -135,6 +137,24 @@ std::vector<Variant> SmallerRequests(const JobSpec& spec) {
   return variants;
 }
 
+// Other partitions that take the job.
+std::vector<Variant> OtherPartitions(const Snapshot& snapshot, const JobSpec& spec) {
+  std::vector<Variant> variants;
+  if (snapshot.policy == nullptr) {
+    return variants;
+  }
+  const std::vector<std::string> named = PartitionNames(spec);
+  for (const auto& [name, partition] : snapshot.policy->book->partitions) {
+    if (std::find(named.begin(), named.end(), name) != named.end() ||
+        !MayUsePartition(partition, spec).ok()) {
+      continue;
+    }
+    variants.push_back(
+        {absl::StrCat("--partition=", name), [other = name](JobSpec& s) { s.partition = other; }});
+  }
+  return variants;
+}
+
 bool IsSooner(Time start, Time than) {
   return start != kNoTime && (than == kNoTime || start < than);
 }
@@ -187,6 +207,11 @@ std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,
     }
   }
   for (const Variant& variant : SmallerRequests(spec)) {
+    if (std::optional<Suggestion> found = trial.Try(variant)) {
+      suggestions.push_back(*std::move(found));
+    }
+  }
+  for (const Variant& variant : OtherPartitions(snapshot, spec)) {
     if (std::optional<Suggestion> found = trial.Try(variant)) {
       suggestions.push_back(*std::move(found));
     }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/core/counterfactual.h"
 #include "scheduler/core/verify.h"
 #include "scheduler/model/period_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
@@ -64,6 +65,21 @@ TEST_F(PolicyFilterTest, OfSeveralPartitionsTheFirstThatFitsIsTaken) {
   EXPECT_EQ(NodesOf(world_.Run(Tasks(3), "", "", "a,b")), "n1");
   EXPECT_EQ(NodesOf(world_.Run(Tasks(3), "", "", "a,b")), "n2");
   EXPECT_THAT(world_.Standing(world_.Run(Tasks(3), "", "", "a,b")), StartsWith("Resources: "));
+}
+
+TEST_F(PolicyFilterTest, AnotherPartitionIsSuggestedWhereTheJobWouldStartSooner) {
+  world_.Add(PolicyKind::kPartition, "a", {{"Nodes", "n1"}});
+  world_.Add(PolicyKind::kPartition, "b", {{"Nodes", "n2"}});
+  world_.Add(PolicyKind::kPartition, "shut", {{"Nodes", "n3"}, {"State", "DOWN"}});
+  world_.Run(Tasks(4), "", "", "a", 60);
+  const JobId job = world_.Run(Tasks(4), "", "", "a", 10);
+  const auto suggestions =
+      SuggestChanges(*BuildSnapshot(world_.state, world_.now), job, world_.config);
+  std::string now;
+  for (const Suggestion& suggestion : suggestions) {
+    now += suggestion.start == world_.now ? suggestion.change + " " : "";
+  }
+  EXPECT_EQ(now, "--partition=b ");
 }
 
 TEST_F(PolicyFilterTest, AHeadThatWaitsInOnePartitionKeepsNobodyInAnotherWaiting) {
