@@ -31,6 +31,14 @@ std::string Counted(std::uint64_t count, const char* noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
+// How many nodes there are of those that are needed.
+std::string FitText(const Shortage& shortage) {
+  if (shortage.available == 0) {
+    return "none fits";
+  }
+  return absl::StrCat("only ", shortage.available, shortage.available == 1 ? " fits" : " fit");
+}
+
 std::string ShortOf(const std::string& needed, const std::string& has) {
   return absl::StrCat("short of ", needed, " (has ", has, ")");
 }
@@ -143,8 +151,7 @@ std::string ToSentence(const Shortage& shortage) {
       return absl::StrCat("with room for ", shortage.available, " of ",
                           Counted(shortage.needed, "task"));
     case ShortageKind::kNodes:
-      return absl::StrCat("needs ", Counted(shortage.needed, "node"), ", ", shortage.available,
-                          " would do");
+      return absl::StrCat("needs ", Counted(shortage.needed, "node"), ", ", FitText(shortage));
     case ShortageKind::kGpuType:
       return "without GPUs of that type";
     case ShortageKind::kDown:
@@ -161,7 +168,7 @@ std::string ToSentence(const Shortage& shortage) {
       return absl::StrCat("cannot use ", shortage.name, " of its node list");
     case ShortageKind::kFeatureNodes:
       return absl::StrCat("needs ", Counted(shortage.needed, "node"), " with ", shortage.name, ", ",
-                          shortage.available, " would do");
+                          FitText(shortage));
     case ShortageKind::kReserved:
       return absl::StrCat("reserved for ", shortage.name);
   }

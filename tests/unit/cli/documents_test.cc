@@ -36,7 +36,7 @@ TEST(Documents, AJobsKeysAreStable) {
   EXPECT_EQ(waiting["id"], 30);
   EXPECT_EQ(waiting["reason"]["kind"], "BadConstraints");
   EXPECT_EQ(waiting["reason"]["text"],
-            "never on this cluster: 2 nodes: needs 64 nodes, 2 would do");
+            "never on this cluster: 2 nodes: needs 64 nodes, only 2 fit");
   EXPECT_EQ(waiting["reason"]["never"], true);
   EXPECT_EQ(waiting["start_time"], nullptr);
   EXPECT_EQ(document["jobs"][0]["nodes"], Json({"node1", "node2"}));

@@ -87,7 +87,7 @@ inline std::vector<JobView> QueueJobs() {
   jobs.push_back(held);
   jobs.push_back(Waiting(
       30, "far-too-large-for-this",
-      {"BadConstraints", "never on this cluster: 2 nodes: needs 64 nodes, 2 would do", true}));
+      {"BadConstraints", "never on this cluster: 2 nodes: needs 64 nodes, only 2 fit", true}));
   return jobs;
 }
 

@@ -116,7 +116,7 @@ TEST(FeatureMatch, CountsAreMetTogether) {
   request.constraint.counts = {{{{Has("b")}}, 3}};
   EXPECT_EQ(Placed(nodes, Asks(request)), "");
   EXPECT_EQ(ToSentence(WhyNot(nodes, Asks(request))),
-            "never on this cluster: 5 nodes: needs 3 nodes with b, 2 would do");
+            "never on this cluster: 5 nodes: needs 3 nodes with b, only 2 fit");
 }
 
 RC_GTEST_PROP(FeatureMatch, WhateverIsPlacedKeepsItsConstraint, ()) {

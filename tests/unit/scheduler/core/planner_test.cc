@@ -148,7 +148,7 @@ TEST(Planner, WithoutNodesJobsWaitForNodesAndAreNotRefusedForEver) {
   const Plan plan = Picture().Job(Tasks(1)).Make();
   EXPECT_EQ(ReasonOf(plan, 1).verdict, ReasonClass::kNotNow);
   EXPECT_EQ(ToSentence(ReasonOf(plan, 1)),
-            "fits only on nodes that are not available: 0 nodes: needs 1 node, 0 would do");
+            "fits only on nodes that are not available: 0 nodes: needs 1 node, none fits");
 }
 
 TEST(Planner, HeldJobsWaitAndBlockNobody) {

@@ -29,7 +29,7 @@ TEST(Reason, SaysWhatEachKindOfNodeLacksWithNumbers) {
 
 TEST(Reason, SaysWhatNodesLackTogether) {
   EXPECT_EQ(ToSentence(Lacking(3, {{ShortageKind::kNodes, 0, 3, 2}})),
-            "3 nodes: needs 3 nodes, 2 would do");
+            "3 nodes: needs 3 nodes, only 2 fit");
   EXPECT_EQ(ToSentence(Lacking(3, {{ShortageKind::kTasks, 2, 8, 5}})),
             "3 nodes: 2 with room for 5 of 8 tasks");
 }
