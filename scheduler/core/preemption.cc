@@ -155,6 +155,16 @@ Preemption::Offer Preemption::OfferOf(std::uint32_t node, const StartOption& opt
   return offer;
 }
 
+std::optional<std::uint32_t> Preemption::CheapestOf(const std::vector<Offer>& offers) {
+  std::optional<std::uint32_t> best;
+  for (std::uint32_t node = 0; node < offers.size(); ++node) {
+    if (offers[node].able && (!best.has_value() || offers[node].cost < offers[*best].cost)) {
+      best = node;
+    }
+  }
+  return best;
+}
+
 std::optional<Eviction> Preemption::Gather(const StartOption& option,
                                            const std::vector<bool>& candidates,
                                            std::uint32_t nodes) const {
@@ -168,12 +178,7 @@ std::optional<Eviction> Preemption::Gather(const StartOption& option,
   }
   std::uint32_t left = tasks;
   for (std::uint32_t i = 0; i < nodes; ++i) {
-    std::optional<std::uint32_t> best;
-    for (std::uint32_t node = 0; node < offers.size(); ++node) {
-      if (offers[node].able && (!best.has_value() || offers[node].cost < offers[*best].cost)) {
-        best = node;
-      }
-    }
+    const std::optional<std::uint32_t> best = CheapestOf(offers);
     if (!best.has_value()) {
       return std::nullopt;
     }

@@ -65,6 +65,8 @@ class Preemption {
                                                     const std::set<std::size_t>& jobs) const;
   [[nodiscard]] std::uint32_t RoomWithout(std::uint32_t node, const Need& need,
                                           const std::set<std::size_t>& gone) const;
+  // The position of the cheapest that is able; the first of equals.
+  static std::optional<std::uint32_t> CheapestOf(const std::vector<Offer>& offers);
   [[nodiscard]] std::optional<Eviction> Gather(const StartOption& option,
                                                const std::vector<bool>& candidates,
                                                std::uint32_t nodes) const;
