@@ -25,6 +25,10 @@ struct Placed {
 // is up or drained is the caller's question.
 Placed PlaceOnNode(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);
 
+// Adds what was placed on one more node, its ranks numbered after those before. False, with nothing
+// added, when it is fewer tasks than `tasks`.
+bool AddPlaced(Placed placed, std::uint32_t tasks, Allocation& allocation);
+
 // The most tasks of the job that one node may get.
 inline std::uint32_t MostTasksOnNode(const ResourceRequest& request) {
   return request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;

@@ -220,17 +220,11 @@ class Pass {
   // do not lie as their number promises.
   std::optional<Allocation> Place(const Need& need, const Opening& opening) const {
     Allocation allocation;
-    std::uint32_t ranks = 0;
     for (const NodeShare& share : opening.shares) {
-      Placed placed = PlaceOnNode(PictureOf(share.node), *need.request, share.tasks);
-      if (placed.tasks < share.tasks) {
+      if (!AddPlaced(PlaceOnNode(PictureOf(share.node), *need.request, share.tasks), share.tasks,
+                     allocation)) {
         return std::nullopt;
       }
-      for (RankPlacement& rank : placed.allocation.ranks) {
-        rank.rank += ranks;
-      }
-      ranks += placed.tasks;
-      allocation.nodes.push_back(std::move(placed.allocation));
     }
     return allocation;
   }

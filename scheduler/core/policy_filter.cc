@@ -40,10 +40,10 @@ bool WithinOwn(const Reservation& own, Time start, Time end) {
   return window.has_value() && window->start <= start && end <= window->end;
 }
 
-// The occurrence of somebody else's reservation that the job would meet.
-std::optional<Window> Meets(const Reservation& other, Time start, Time end) {
+// True when the job would meet an occurrence of somebody else's reservation.
+bool Meets(const Reservation& other, Time start, Time end) {
   const std::optional<Window> window = WindowAt(other, start);
-  return window.has_value() && window->start < end ? window : std::nullopt;
+  return window.has_value() && window->start < end;
 }
 
 // Its own reservation: is it there, has it begun, is there time enough left?
@@ -158,7 +158,7 @@ Time EndBy(const JobSpec& spec, Time start) {
 }
 
 bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& spec,
-                     const JobPartition& partition, Time start, Time end, Reason* why) {
+                     const JobPartition& partition, Time start, Time end) {
   if (partition.nodes != nullptr && !partition.nodes->Has(node)) {
     return false;
   }
@@ -175,17 +175,9 @@ bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& sp
     if (name == spec.reservation || !group.Has(node)) {
       continue;
     }
-    const std::optional<Window> met = Meets(*FindReservation(*policy.book, name), start, end);
-    if (!met.has_value()) {
-      continue;
+    if (Meets(*FindReservation(*policy.book, name), start, end)) {
+      return false;
     }
-    if (why != nullptr) {
-      const bool ahead = met->start > start;
-      *why = About(ReasonKind::kReservation, name);
-      why->until = ahead ? met->start : met->end;
-      why->needed = ahead ? 1 : 0;
-    }
-    return false;
   }
   return true;
 }

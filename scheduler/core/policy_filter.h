@@ -42,9 +42,9 @@ ResourceRequest RequestIn(const PolicyPicture& policy, const JobSpec& spec,
 Time EndBy(const JobSpec& spec, Time start);
 
 // Whether the job may hold the node from `start` to `end`: the node is in the partition, and no
-// reservation has it for others. When a reservation is in its way, `why` (if given) says which.
+// reservation has it for others.
 bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& spec,
-                     const JobPartition& partition, Time start, Time end, Reason* why = nullptr);
+                     const JobPartition& partition, Time start, Time end);
 // The same in any of the job's partitions that takes it. A snapshot without policy allows all.
 bool NodeMayByPolicy(const Snapshot& snapshot, const NodePicture& node, const WaitingJob& job,
                      Time start, Time end);

@@ -224,7 +224,6 @@ void Preemption::DropUnneeded(const Need& need, Eviction& eviction) const {
 bool Preemption::Place(const Need& need, Eviction& eviction) const {
   std::set<std::size_t> all_gone = gone_;
   all_gone.insert(eviction.victims.begin(), eviction.victims.end());
-  std::uint32_t ranks = 0;
   for (const NodeShare& share : eviction.opening.shares) {
     const auto touched = touched_.find(share.node);
     const NodePicture& now =
@@ -234,14 +233,9 @@ bool Preemption::Place(const Need& need, Eviction& eviction) const {
         Without(now, PartsOf(share.node, all_gone),
                 promised == taken_over_.end() ? std::vector<NodeAllocation>() : promised->second),
         *need.request, share.tasks);
-    if (placed.tasks < share.tasks) {
+    if (!AddPlaced(std::move(placed), share.tasks, eviction.allocation)) {
       return false;
     }
-    for (RankPlacement& rank : placed.allocation.ranks) {
-      rank.rank += ranks;
-    }
-    ranks += placed.tasks;
-    eviction.allocation.nodes.push_back(std::move(placed.allocation));
   }
   return true;
 }

@@ -44,19 +44,14 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
     return std::nullopt;
   }
   Allocation allocation;
-  std::uint32_t first_rank = 0;
   for (const NodeShare& share : shares) {
     NodePicture picture = nodes[share.node];
     if (view != ClusterView::kAsIs) {
       picture.taken = NodeUse();
     }
-    Placed placed = PlaceOnNode(picture, request, share.tasks);
-    MUSTER_CHECK(placed.tasks == share.tasks);
-    for (RankPlacement& rank : placed.allocation.ranks) {
-      rank.rank += first_rank;
-    }
-    first_rank += placed.tasks;
-    allocation.nodes.push_back(std::move(placed.allocation));
+    const bool placed =
+        AddPlaced(PlaceOnNode(picture, request, share.tasks), share.tasks, allocation);
+    MUSTER_CHECK(placed);
   }
   return allocation;
 }
