@@ -31,7 +31,8 @@ int ReportMissing(const JobQuery& query, const std::vector<JobView>& jobs) {
 
 absl::StatusOr<int> Queue(const Invocation& given) {
   Invocation invocation = given;
-  ASSIGN_OR_RETURN(const JobQuery query, ReadJobQuery(invocation));
+  ASSIGN_OR_RETURN(JobQuery query, ReadJobQuery(invocation));
+  query.filter.fold = !invocation.Has("json") && !invocation.Has("array");
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->ListJobs(query.filter));
   const std::vector<JobView> jobs = Select(held, query.selectors);

@@ -321,6 +321,7 @@ absl::StatusOr<std::vector<JobView>> Connection::ListJobs(const JobFilter& filte
   for (const JobId job : filter.jobs) {
     request.add_jobs(job.value());
   }
+  request.set_fold(filter.fold);
   wire::ListJobsReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::ListJobs, request, &reply, address_, patience_.reading));
   return ReadAll<JobView>(reply.jobs());

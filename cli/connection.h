@@ -51,6 +51,7 @@ struct JobFilter {
   std::vector<std::string> states;  // names; empty: all
   std::string user;                 // empty: everybody's
   std::vector<JobId> jobs;          // empty: all
+  bool fold = false;  // one view for all untouched elements of an array that wait for the same
 };
 
 // Where and when a job would start.

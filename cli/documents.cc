@@ -9,6 +9,7 @@ namespace {
 
 Json JobJson(const JobView& job) {
   Json json = ToJson(job);
+  json.erase("indices");  // a document has a job for each element
   if (!IsEnded(job.state)) {
     json["exit_code"] = nullptr;
     json["exit_signal"] = nullptr;

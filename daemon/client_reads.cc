@@ -23,14 +23,19 @@ namespace {
 
 using Unary = grpc::ServerUnaryReactor;
 
+constexpr std::size_t kShownMost = 10'000;  // jobs in one answer of ShowJob
+
 // Which live jobs a listing wants.
 struct JobFilter {
   std::set<std::string> states;
   std::string user;
   std::set<JobId> jobs;
+  bool fold = false;
 
   explicit JobFilter(const wire::ListJobsRequest& request)
-      : states(request.states().begin(), request.states().end()), user(request.user()) {
+      : states(request.states().begin(), request.states().end()),
+        user(request.user()),
+        fold(request.fold()) {
     for (const std::uint64_t id : request.jobs()) {
       jobs.insert(JobId(id));
     }
@@ -55,10 +60,67 @@ std::vector<const Job*> Selected(const ClusterState& state, const wire::JobSelec
   return found;
 }
 
+// Whether the selector names more than kShownMost jobs; those are not looked for one by one.
+bool IsTooMany(const ClusterState& state, const wire::JobSelector& selector) {
+  std::size_t count = 0;
+  if (selector.elements().empty()) {
+    state.jobs().ForEachRun([&](const Job& job, std::uint32_t run) {
+      count += job.submission.value() == selector.job() ? run : 0;
+    });
+  }
+  return count > kShownMost;
+}
+
+// The first of them; null when there is none.
+const Job* FirstSelected(const ClusterState& state, const wire::JobSelector& selector) {
+  const JobId id(selector.job());
+  if (!selector.elements().empty()) {
+    const std::vector<const Job*> found = Selected(state, selector);
+    return found.empty() ? nullptr : found.front();
+  }
+  const std::optional<JobId> first = state.jobs().NextFrom(id);
+  const Job* job = first.has_value() ? state.FindJob(*first) : nullptr;
+  return job != nullptr && (job->id == id || job->submission == id) ? job : nullptr;
+}
+
 JobView ViewIn(const Picture& picture, const Job& job) {
-  JobView view = ViewOf(job, &picture.ReasonOf(job.id));
+  const Reason reason = picture.ReasonOf(job.id);
+  JobView view = ViewOf(job, &reason);
   view.priority = picture.PriorityOf(job.id);
   return view;
+}
+
+// Adds the untouched elements from `first` on, those that wait for the same in one view.
+void AddFolded(const Picture& picture, Job job, std::uint32_t count, std::vector<JobView>& views) {
+  while (count > 0) {
+    const std::uint32_t alike = picture.AlikeFrom(job.id, count);
+    const auto ordinal = static_cast<std::uint32_t>(job.id.value() - job.submission.value());
+    job.array_index = ElementIndexAt(*job.spec->array, ordinal);
+    views.push_back(ViewIn(picture, job));
+    views.back().indices = IndicesFrom(*job.spec->array, ordinal, alike);
+    job.id = JobId(job.id.value() + alike);
+    count -= alike;
+  }
+}
+
+std::vector<JobView> ViewsOf(const Picture& picture, const JobFilter& filter) {
+  std::vector<JobView> views;
+  const JobTable& jobs = picture.state().jobs();
+  jobs.ForEachRun([&](const Job& job, std::uint32_t count) {
+    if (filter.fold && filter.jobs.empty() && jobs.IsUntouched(job.id)) {
+      if (filter.Wants(job)) {
+        AddFolded(picture, job, count, views);
+      }
+      return;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const Job& each = i == 0 ? job : *picture.state().FindJob(JobId(job.id.value() + i));
+      if (filter.Wants(each)) {
+        views.push_back(ViewIn(picture, each));
+      }
+    }
+  });
+  return views;
 }
 
 JobDetail LiveDetail(const Picture& picture, const Job& job) {
@@ -182,9 +244,9 @@ Unary* ClientService::Ping(Context* context, const wire::PingRequest*, wire::Pin
     reply->set_nodes_connected(static_cast<std::uint32_t>(
         std::count_if(state.nodes().begin(), state.nodes().end(),
                       [](const auto& entry) { return entry.second.connected; })));
-    reply->set_jobs_pending(static_cast<std::uint32_t>(state.pending().size()));
+    reply->set_jobs_pending(static_cast<std::uint32_t>(state.waiting()));
     reply->set_jobs_running(
-        static_cast<std::uint32_t>(state.jobs().size() - state.pending().size()));
+        static_cast<std::uint32_t>(state.jobs().size() - state.waiting()));
     return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
   });
   return reactor;
@@ -199,12 +261,8 @@ Unary* ClientService::ListJobs(Context* context, const wire::ListJobsRequest* re
   }
   controller_.Look([this, reactor, reply,
                     filter = JobFilter(*request)](const Picture& picture) -> Controller::Reply {
-    auto views = std::make_shared<std::vector<JobView>>();
-    for (const auto& [id, job] : picture.state().jobs()) {
-      if (filter.Wants(job)) {
-        views->push_back(ViewIn(picture, job));
-      }
-    }
+    const auto views =
+        std::make_shared<const std::vector<JobView>>(ViewsOf(picture, filter));
     return [this, reactor, reply, views](const absl::Status& status) {
       const bool queued = reader_.Run([reactor, reply, views, status] {
         for (const JobView& view : *views) {
@@ -260,6 +318,13 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
   controller_.Look([this, reactor, reply,
                     selector = request->job()](const Picture& picture) -> Controller::Reply {
     auto details = std::make_shared<std::vector<JobDetail>>();
+    if (IsTooMany(picture.state(), selector)) {
+      return [reactor, selector](const absl::Status&) {
+        reactor->Finish(ToGrpc(absl::InvalidArgumentError(
+            absl::StrCat("job ", Label(selector), ": has more than ", kShownMost,
+                         " elements; name some of them, as in ", selector.job(), "_[0-99]"))));
+      };
+    }
     for (const Job* job : Selected(picture.state(), selector)) {
       details->push_back(LiveDetail(picture, *job));
     }
@@ -297,14 +362,14 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
   }
   controller_.Look([this, reactor, reply,
                     selector = request->job()](const Picture& picture) -> Controller::Reply {
-    const std::vector<const Job*> jobs = Selected(picture.state(), selector);
-    if (jobs.empty()) {
+    const Job* found = FirstSelected(picture.state(), selector);
+    if (found == nullptr) {
       return [reactor, selector](const absl::Status&) {
         reactor->Finish(ToGrpc(absl::NotFoundError(absl::StrCat(
             "job ", Label(selector), ": no such job, or it has ended; see muster show"))));
       };
     }
-    const Job& job = *jobs.front();
+    const Job& job = *found;
     ToWire(ViewIn(picture, job), reply->mutable_job());
     if (job.attempt.has_value()) {
       ToWire(job.attempt->allocation, reply->mutable_allocation());

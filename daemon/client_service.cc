@@ -119,12 +119,12 @@ ClientService::Unary* ClientService::Cancel(Context* context, const wire::Cancel
   }
   controller_.Look([cancel, uid = caller->user.uid](const Picture& picture) -> Controller::Reply {
     std::vector<Selected> own;
-    for (const auto& [id, job] : picture.state().jobs()) {
+    picture.state().jobs().ForEachRun([&](const Job& job, std::uint32_t) {
       // One request for each submission: an array's id names all of its elements.
       if (job.spec->user.uid == uid && (own.empty() || own.back().job != job.submission)) {
         own.push_back(Selected{job.submission, std::nullopt});
       }
-    }
+    });
     return [cancel, own](const absl::Status&) { cancel(own); };
   });
   return reactor;

@@ -1,6 +1,7 @@
 #include "daemon/controller.h"
 
 #include <algorithm>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -18,25 +19,55 @@ constexpr std::size_t kGroupMax = 512;
 constexpr auto kSweep = std::chrono::seconds(1);
 constexpr auto kRetryWrites = std::chrono::seconds(1);
 
-const Reason& NotPlanned() {
-  static const Reason reason = [] {
-    Reason made;
-    made.kind = ReasonKind::kNotPlannedYet;
-    return made;
-  }();
+Reason NotPlanned() {
+  Reason reason;
+  reason.kind = ReasonKind::kNotPlannedYet;
   return reason;
 }
 
 }  // namespace
 
-const Reason& Picture::ReasonOf(JobId job) const {
-  const auto found = waiting_.find(job);
-  return found == waiting_.end() ? NotPlanned() : found->second.reason;
+void WaitingReasons::Set(const std::vector<LeftWaiting>& waiting) {
+  entries_.clear();
+  for (const LeftWaiting& left : waiting) {
+    entries_.emplace(left.job, left);
+  }
+}
+
+const LeftWaiting* WaitingReasons::EntryOf(JobId job) const {
+  const auto after = entries_.upper_bound(job);
+  return after == entries_.begin() || !std::prev(after)->second.Has(job)
+             ? nullptr
+             : &std::prev(after)->second;
+}
+
+std::optional<Reason> WaitingReasons::ReasonOf(JobId job) const {
+  const LeftWaiting* entry = EntryOf(job);
+  return entry == nullptr ? std::nullopt : std::optional(entry->ReasonOf(job));
+}
+
+std::uint32_t WaitingReasons::PriorityOf(JobId job) const {
+  const LeftWaiting* entry = EntryOf(job);
+  return entry == nullptr ? 0 : entry->priority;
+}
+
+std::uint32_t WaitingReasons::AlikeFrom(JobId job, std::uint32_t most) const {
+  if (const LeftWaiting* entry = EntryOf(job)) {
+    const std::uint64_t end = entry->job.value() + entry->count;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, end - job.value()));
+  }
+  const auto next = entries_.upper_bound(job);
+  return next == entries_.end() ? most
+                                : static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                                      most, next->first.value() - job.value()));
+}
+
+Reason Picture::ReasonOf(JobId job) const {
+  return waiting_.ReasonOf(job).value_or(NotPlanned());
 }
 
 std::uint32_t Picture::PriorityOf(JobId job) const {
-  const auto found = waiting_.find(job);
-  return found == waiting_.end() ? 0 : found->second.priority;
+  return waiting_.PriorityOf(job);
 }
 
 Controller::Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
@@ -105,7 +136,7 @@ void Controller::Look(std::function<Reply(const Picture&)> look) {
   });
   if (!queued) {
     static const ClusterState empty;
-    static const std::unordered_map<JobId, LeftWaiting> none;
+    static const WaitingReasons none;
     const Picture picture(empty, none, nullptr, clock_.Now());
     (*shared)(picture)(absl::UnavailableError("the controller is stopping, or has too much to do"));
   }
@@ -122,7 +153,8 @@ void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher,
     watchers_.emplace(job, watcher);
     group_.after.push_back([found](const absl::Status&) { found(true); });
     const Picture picture(state_, waiting_, plan_, clock_.Now());
-    NotifyWatchers(job, ViewOf(*live, &picture.ReasonOf(job)),
+    const Reason reason = picture.ReasonOf(job);
+    NotifyWatchers(job, ViewOf(*live, &reason),
                    live->attempt.has_value() ? &live->attempt->allocation : nullptr);
   });
   if (!queued) {
@@ -265,7 +297,6 @@ void Controller::NoteEnd(const JobEnded& end) {
   NotifyWatchers(job.id, ended.detail.job, allocation);
   group_.batch.ended.push_back(std::move(ended));
   watchers_.erase(job.id);
-  waiting_.erase(job.id);
 }
 
 void Controller::Touch(const Event& event) {
@@ -300,7 +331,8 @@ void Controller::TellWatchers(JobId id) {
   const Job* job = state_.FindJob(id);
   if (job != nullptr && watchers_.contains(id)) {
     const Picture picture(state_, waiting_, plan_, clock_.Now());
-    NotifyWatchers(id, ViewOf(*job, &picture.ReasonOf(id)),
+    const Reason reason = picture.ReasonOf(id);
+    NotifyWatchers(id, ViewOf(*job, &reason),
                    job->attempt.has_value() ? &job->attempt->allocation : nullptr);
   }
 }
@@ -334,9 +366,9 @@ void Controller::MaybePlan() {
     return;
   }
   plan_wanted_ = false;
-  if (state_.pending().empty()) {
+  if (state_.waiting() == 0) {
     plan_ = nullptr;
-    waiting_.clear();
+    waiting_.Set({});
     return;
   }
   planning_ = true;
@@ -350,24 +382,19 @@ void Controller::MaybePlan() {
 void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
   planning_ = false;
   plan_ = std::move(plan);
-  std::unordered_map<JobId, LeftWaiting> before = std::exchange(waiting_, {});
-  waiting_.reserve(plan_->waiting.size());
-  for (const LeftWaiting& left : plan_->waiting) {
-    waiting_.emplace(left.job, left);
-  }
+  const WaitingReasons before = std::exchange(waiting_, {});
+  waiting_.Set(plan_->waiting);
   if (!plan_->starts.empty() || !plan_->drops.empty() || !plan_->preemptions.empty()) {
     DoTake(TakePlan{*plan_}, [](const Turn&, const absl::Status&) {});
   }
   std::set<JobId> told;
   const std::multimap<JobId, std::weak_ptr<const Watcher>> watched = watchers_;
   for (const auto& [id, watcher] : watched) {
-    const auto reason = waiting_.find(id);
+    const std::optional<Reason> reason = waiting_.ReasonOf(id);
     const Job* job = state_.FindJob(id);
-    const auto old = before.find(id);
-    if (reason != waiting_.end() && job != nullptr && job->state == JobState::kPending &&
-        (old == before.end() || !(old->second.reason == reason->second.reason)) &&
-        told.insert(id).second) {
-      NotifyWatchers(id, ViewOf(*job, &reason->second.reason), nullptr);
+    if (reason.has_value() && job != nullptr && job->state == JobState::kPending &&
+        before.ReasonOf(id) != reason && told.insert(id).second) {
+      NotifyWatchers(id, ViewOf(*job, &*reason), nullptr);
     }
   }
 }

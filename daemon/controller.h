@@ -18,7 +18,6 @@
 #include <set>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -45,23 +44,43 @@ class AgentDoor {
   virtual std::vector<NodeId> TakeExpired() = 0;
 };
 
+// Why each job waits, as the last pass saw it.
+class WaitingReasons {
+ public:
+  void Set(const std::vector<LeftWaiting>& waiting);
+  // Nothing, or 0, when the pass did not leave the job waiting.
+  [[nodiscard]] std::optional<Reason> ReasonOf(JobId job) const;
+  [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
+  // How many jobs from `job` on, of `most`, wait for what it does.
+  [[nodiscard]] std::uint32_t AlikeFrom(JobId job, std::uint32_t most) const;
+
+ private:
+  [[nodiscard]] const LeftWaiting* EntryOf(JobId job) const;
+
+  std::map<JobId, LeftWaiting> entries_;  // by the first job
+};
+
 // What a reader may look at, on the controller's thread.
 class Picture {
  public:
-  Picture(const ClusterState& state, const std::unordered_map<JobId, LeftWaiting>& waiting,
+  Picture(const ClusterState& state, const WaitingReasons& waiting,
           const std::shared_ptr<const Plan>& plan, Time now)
       : state_(state), waiting_(waiting), plan_(plan), now_(now) {}
   [[nodiscard]] const ClusterState& state() const { return state_; }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
   // Why the job waits, as the last pass saw it.
-  [[nodiscard]] const Reason& ReasonOf(JobId job) const;
+  [[nodiscard]] Reason ReasonOf(JobId job) const;
+  // How many jobs from `job` on, of `most`, wait for what it does.
+  [[nodiscard]] std::uint32_t AlikeFrom(JobId job, std::uint32_t most) const {
+    return waiting_.AlikeFrom(job, most);
+  }
   // The waiting job's priority then; 0 where none is reckoned.
   [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
 
  private:
   const ClusterState& state_;
-  const std::unordered_map<JobId, LeftWaiting>& waiting_;
+  const WaitingReasons& waiting_;
   const std::shared_ptr<const Plan>& plan_;
   const Time now_;
 };
@@ -138,7 +157,7 @@ class Controller {
   ClusterState state_;
   Orders orders_;
   Group group_;
-  std::unordered_map<JobId, LeftWaiting> waiting_;
+  WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;
   bool plan_wanted_ = true;
   bool planning_ = false;

@@ -9,6 +9,7 @@
 #include "cli/render/hostlist.h"
 #include "cli/render/quantity.h"
 #include "cli/render/table.h"
+#include "scheduler/model/array.h"
 #include "scheduler/model/job_state.h"
 #include "scheduler/model/reason.h"
 
@@ -55,7 +56,12 @@ std::vector<Line> Fold(const std::vector<JobView>& jobs, bool fold) {
     if (added) {
       lines.push_back({.job = &job, .elements = {}});
     }
-    lines[place->second].elements.push_back(ElementOf(job));
+    std::vector<std::uint64_t>& elements = lines[place->second].elements;
+    if (job.indices.empty()) {
+      elements.push_back(ElementOf(job));
+    }
+    ForEachElement(ArraySpec{job.indices, 0},
+                   [&](std::uint32_t index) { elements.push_back(index); });
   }
   return lines;
 }

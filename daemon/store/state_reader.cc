@@ -29,13 +29,15 @@ class JobsReader {
  public:
   explicit JobsReader(Database& database) : database_(database) {}
 
-  absl::StatusOr<std::vector<Job>> Read();
+  absl::Status Read(StateImage* image);
 
  private:
   absl::Status NextJob();
   absl::StatusOr<Submission> ReadSubmission();
   absl::StatusOr<std::vector<std::uint64_t>> EndedIds(const Submission& submission);
-  absl::Status Expand(const Submission& submission, std::vector<Job>* jobs);
+  absl::Status Expand(const Submission& submission, StateImage* image);
+  static void AddUntouched(const Submission& submission, JobId id, std::uint32_t count,
+                           StateImage* image);
   absl::StatusOr<Job> TakeStored(const Submission& submission);
   std::string Where(const char* table, JobId id) const {
     return absl::StrCat(database_.path(), ": ", table, " ", id.value());
@@ -50,8 +52,7 @@ class JobsReader {
   JobId stored_;  // the id in the current row of jobs_; 0 after the last
 };
 
-absl::StatusOr<std::vector<Job>> JobsReader::Read() {
-  std::vector<Job> jobs;
+absl::Status JobsReader::Read(StateImage* image) {
   RETURN_IF_ERROR(NextJob());
   while (true) {
     ASSIGN_OR_RETURN(const bool more, submissions_.Next());
@@ -59,12 +60,12 @@ absl::StatusOr<std::vector<Job>> JobsReader::Read() {
       break;
     }
     ASSIGN_OR_RETURN(const Submission submission, ReadSubmission());
-    RETURN_IF_ERROR(Expand(submission, &jobs));
+    RETURN_IF_ERROR(Expand(submission, image));
   }
   if (stored_.valid()) {
     return Unreadable(Where("job", stored_), "belongs to no open submission");
   }
-  return jobs;
+  return absl::OkStatus();
 }
 
 absl::Status JobsReader::NextJob() {
@@ -108,35 +109,51 @@ absl::StatusOr<std::vector<std::uint64_t>> JobsReader::EndedIds(const Submission
   return ids;
 }
 
-absl::Status JobsReader::Expand(const Submission& submission, std::vector<Job>* jobs) {
+absl::Status JobsReader::Expand(const Submission& submission, StateImage* image) {
   ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ended, EndedIds(submission));
   if (submission.count - ended.size() != submission.open) {
     return Unreadable(Where("submission", submission.first),
                       absl::StrCat("counts ", submission.open, " open jobs of ", submission.count,
                                    ", but ", ended.size(), " ended"));
   }
-  for (std::uint32_t ordinal = 0; ordinal < submission.count; ++ordinal) {
-    const JobId id(submission.first.value() + ordinal);
-    if (std::binary_search(ended.begin(), ended.end(), id.value())) {
-      continue;
-    }
-    if (stored_ == id) {
+  const std::uint64_t end = submission.first.value() + submission.count;
+  auto gone = ended.begin();
+  for (std::uint64_t next = submission.first.value(); next < end; ++next) {
+    const std::uint64_t skip = gone == ended.end() ? end : *gone;
+    const bool is_stored = stored_.value() >= next && stored_.value() < skip;
+    const std::uint64_t known = is_stored ? stored_.value() : skip;
+    AddUntouched(submission, JobId(next), static_cast<std::uint32_t>(known - next), image);
+    if (is_stored) {
       ASSIGN_OR_RETURN(Job stored, TakeStored(submission));
-      jobs->push_back(std::move(stored));
-      continue;
+      image->jobs.push_back(std::move(stored));
+    } else if (gone != ended.end()) {
+      ++gone;
     }
-    Job job;
-    job.id = id;
-    job.submission = submission.first;
-    if (submission.spec->array.has_value()) {
-      job.array_index = ElementIndexAt(*submission.spec->array, ordinal);
-    }
-    job.spec = submission.spec;
-    job.held = submission.spec->held;
-    job.submitted = submission.submitted;
-    jobs->push_back(std::move(job));
+    next = known;
   }
   return absl::OkStatus();
+}
+
+// The `count` jobs from `id` on, as the submission made them.
+void JobsReader::AddUntouched(const Submission& submission, JobId id, std::uint32_t count,
+                              StateImage* image) {
+  if (count == 0) {
+    return;
+  }
+  Job job;
+  job.id = id;
+  job.submission = submission.first;
+  job.spec = submission.spec;
+  job.held = submission.spec->held;
+  job.submitted = submission.submitted;
+  if (!submission.spec->array.has_value()) {
+    image->jobs.push_back(std::move(job));
+    return;
+  }
+  job.array_index =
+      ElementIndexAt(*submission.spec->array,
+                     static_cast<std::uint32_t>(id.value() - submission.first.value()));
+  image->elements.push_back(UntouchedElements{std::move(job), count});
 }
 
 absl::StatusOr<Job> JobsReader::TakeStored(const Submission& submission) {
@@ -225,13 +242,13 @@ absl::StatusOr<std::vector<TokenOwner>> ReadTokens(Database& database) {
 
 // What has ended of the jobs that the live ones depend on; each named once.
 absl::StatusOr<std::vector<TargetHistory>> ReadHistory(Database& database,
-                                                       const std::vector<Job>& jobs) {
+                                                       const StateImage& image) {
   std::set<std::pair<JobId, std::optional<std::uint32_t>>> seen;
   std::vector<DependencyTerm> terms;
   const JobSpec* last = nullptr;  // all elements of an array share one
-  for (const Job& job : jobs) {
+  const auto add = [&](const Job& job) {
     if (job.spec.get() == last) {
-      continue;
+      return;
     }
     last = job.spec.get();
     for (const DependencyTerm& term : job.spec->dependency.terms) {
@@ -239,6 +256,10 @@ absl::StatusOr<std::vector<TargetHistory>> ReadHistory(Database& database,
         terms.push_back(term);
       }
     }
+  };
+  std::for_each(image.jobs.begin(), image.jobs.end(), add);
+  for (const UntouchedElements& elements : image.elements) {
+    add(elements.first);
   }
   return ReadTargets(database, terms);
 }
@@ -273,10 +294,10 @@ absl::StatusOr<StateImage> ReadState(Database& database) {
   image.next_node = NodeId(static_cast<std::uint32_t>(last_node)).Next();
   ASSIGN_OR_RETURN(image.nodes, ReadNodes(database));
   JobsReader jobs(database);
-  ASSIGN_OR_RETURN(image.jobs, jobs.Read());
+  RETURN_IF_ERROR(jobs.Read(&image));
   RETURN_IF_ERROR(ReadPolicy(database, &image));
   ASSIGN_OR_RETURN(image.tokens, ReadTokens(database));
-  ASSIGN_OR_RETURN(image.history, ReadHistory(database, image.jobs));
+  ASSIGN_OR_RETURN(image.history, ReadHistory(database, image));
   return image;
 }
 

@@ -32,7 +32,11 @@ ClusterState::ClusterState(StateImage image)
     if (job.attempt.has_value()) {
       NoteHolder(job, job.attempt->allocation);
     }
-    jobs_.emplace(job.id, std::move(job));
+    jobs_.Add(std::move(job));
+  }
+  for (UntouchedElements& elements : image.elements) {
+    MUSTER_CHECK(elements.first.spec != nullptr);
+    jobs_.Add(std::move(elements));
   }
   for (auto& [id, node] : nodes_) {
     node.taken = UseOf(node);
@@ -68,23 +72,19 @@ void ClusterState::On(const EpochBegan& event) {
 void ClusterState::On(const JobSubmitted& event) {
   MUSTER_CHECK(event.first == next_job_ && event.count > 0);
   const auto spec = std::make_shared<const JobSpec>(event.spec);
-  std::vector<std::uint32_t> indices;
+  MUSTER_CHECK(event.count == (spec->array.has_value() ? ElementCount(*spec->array) : 1));
+  Job job;
+  job.id = event.first;
+  job.submission = event.first;
+  job.spec = spec;
+  job.held = spec->held;
+  job.submitted = event.time;
   if (spec->array.has_value()) {
-    ForEachElement(*spec->array, [&](std::uint32_t index) { indices.push_back(index); });
-    MUSTER_CHECK(indices.size() == event.count);
-  }
-  for (std::uint32_t i = 0; i < event.count; ++i) {
-    Job job;
-    job.id = JobId(event.first.value() + i);
-    job.submission = event.first;
-    job.spec = spec;
-    job.held = spec->held;
-    job.submitted = event.time;
-    if (spec->array.has_value()) {
-      job.array_index = indices[i];
-    }
+    job.array_index = ElementIndexAt(*spec->array, 0);
+    jobs_.Add(UntouchedElements{std::move(job), event.count});
+  } else {
     pending_.insert(pending_.end(), job.id);
-    jobs_.emplace_hint(jobs_.end(), job.id, std::move(job));
+    jobs_.Add(std::move(job));
   }
   policy_.Submit(*spec, event.count);
   next_job_ = JobId(event.first.value() + event.count);
@@ -174,7 +174,7 @@ void ClusterState::On(const JobEnded& event) {
   dependencies_.Ended(job, event.state);
   policy_.Forget(*job.spec);
   pending_.erase(event.job);
-  jobs_.erase(event.job);
+  jobs_.Erase(event.job);
 }
 
 void ClusterState::On(const JobRequeued& event) {
@@ -269,8 +269,7 @@ void ClusterState::On(const PolicyChanged& event) {
 }
 
 const Job* ClusterState::FindJob(JobId id) const {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? nullptr : &found->second;
+  return jobs_.Find(id);
 }
 
 const Node* ClusterState::FindNode(NodeId id) const {
@@ -287,8 +286,9 @@ std::vector<const Job*> ClusterState::FindJobs(JobId job,
                                                std::optional<std::uint32_t> array_index) const {
   std::vector<const Job*> found;
   // An array's elements follow its id; an element's own id is found among them too.
-  for (auto it = jobs_.lower_bound(job); it != jobs_.end(); ++it) {
-    const Job& candidate = it->second;
+  for (std::optional<JobId> id = jobs_.NextFrom(job); id.has_value();
+       id = jobs_.NextFrom(id->Next())) {
+    const Job& candidate = *jobs_.Find(*id);
     if (candidate.id != job && candidate.submission != job) {
       break;
     }
@@ -350,9 +350,12 @@ void ClusterState::SetSpec(Job& job, JobSpec spec) {
 }
 
 Job& ClusterState::MustJob(JobId id) {
-  const auto found = jobs_.find(id);
-  MUSTER_CHECK(found != jobs_.end());
-  return found->second;
+  Job* job = jobs_.Touch(id);
+  MUSTER_CHECK(job != nullptr);
+  if (job->state == JobState::kPending) {
+    pending_.insert(id);  // an element is touched
+  }
+  return *job;
 }
 
 Node& ClusterState::MustNode(NodeId id) {
@@ -407,32 +410,32 @@ void ClusterState::Free(const Job& job, const Allocation& allocation) {
 
 void ClusterState::ResolveDependencies(const std::vector<TargetHistory>& history) {
   std::map<JobId, std::uint32_t> sharing;  // jobs with the spec of their submission
-  for (const auto& [id, job] : jobs_) {
-    dependencies_.Join(*job.spec, job.submission, 1);
+  jobs_.ForEachRun([&](const Job& job, std::uint32_t count) {
+    dependencies_.Join(*job.spec, job.submission, count);
     if (job.attempt.has_value()) {
       dependencies_.Allocated(job);
     }
-    sharing[job.submission] += job.changed_spec == nullptr ? 1 : 0;
-  }
-  for (const auto& [id, job] : jobs_) {
+    sharing[job.submission] += job.changed_spec == nullptr ? count : 0;
+  });
+  jobs_.ForEachRun([&](const Job& job, std::uint32_t) {
     const bool changed = job.changed_spec != nullptr;
     const auto shared = sharing.find(job.submission);
     if (job.spec->dependency.terms.empty() || (!changed && shared->second == 0)) {
-      continue;
+      return;
     }
     auto progress =
         BeginProgress(*this, job.spec->dependency, job.array_index.has_value(), history);
     MUSTER_CHECK(progress.ok());
     dependencies_.Wait({changed ? job.id : job.submission, changed}, job.spec->dependency,
                        *std::move(progress), changed ? 1 : std::exchange(shared->second, 0));
-  }
+  });
 }
 
 void ClusterState::UseUp(const QuarantinedAttempt& attempt) {
   next_job_ = std::max(next_job_, attempt.job.Next());
-  const auto job = jobs_.find(attempt.job);
-  if (job != jobs_.end()) {
-    job->second.last_attempt = std::max(job->second.last_attempt, attempt.attempt);
+  if (jobs_.contains(attempt.job)) {
+    Job& job = MustJob(attempt.job);
+    job.last_attempt = std::max(job.last_attempt, attempt.attempt);
   }
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "scheduler/core/dependency.h"
+#include "scheduler/core/job_table.h"
 #include "scheduler/core/licenses.h"
 #include "scheduler/core/policy_ledger.h"
 #include "scheduler/core/usage_ledger.h"
@@ -43,9 +44,11 @@ class ClusterState {
   [[nodiscard]] Epoch epoch() const { return epoch_; }
   [[nodiscard]] JobId next_job() const { return next_job_; }
   [[nodiscard]] NodeId next_node() const { return next_node_; }
-  [[nodiscard]] const std::map<JobId, Job>& jobs() const { return jobs_; }
+  [[nodiscard]] const JobTable& jobs() const { return jobs_; }
   [[nodiscard]] const std::map<NodeId, Node>& nodes() const { return nodes_; }
+  // The pending jobs: those that are kept by themselves, and how many there are with the untouched.
   [[nodiscard]] const std::set<JobId>& pending() const { return pending_; }
+  [[nodiscard]] std::size_t waiting() const { return pending_.size() + jobs_.untouched(); }
   // Elements of arrays with a throttle that hold resources, by submission.
   [[nodiscard]] const std::map<JobId, std::uint32_t>& array_running() const {
     return array_running_;
@@ -59,7 +62,7 @@ class ClusterState {
   // What everybody has used, for fairshare.
   [[nodiscard]] const UsageLedger& usage() const { return usage_; }
 
-  // Null when there is none (any more).
+  // Null when there is none (any more). What is found is good until the next Apply.
   [[nodiscard]] const Job* FindJob(JobId id) const;
   [[nodiscard]] const Node* FindNode(NodeId id) const;
   [[nodiscard]] const Node* FindNode(const std::string& name) const;
@@ -111,7 +114,7 @@ class ClusterState {
   Epoch epoch_;
   JobId next_job_{1};
   NodeId next_node_{1};
-  std::map<JobId, Job> jobs_;
+  JobTable jobs_;
   std::map<NodeId, Node> nodes_;
   std::map<std::string, NodeId> node_names_;
   std::map<NodeId, std::set<JobId>> jobs_on_;

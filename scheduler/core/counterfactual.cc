@@ -14,6 +14,7 @@
 #include "scheduler/core/planner.h"
 #include "scheduler/core/queue_priority.h"
 #include "scheduler/core/usage_keys.h"
+#include "scheduler/core/waiting_jobs.h"
 
 namespace muster {
 namespace {
@@ -30,13 +31,21 @@ struct Variant {
 std::optional<Snapshot> UpTo(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
   std::vector<std::uint32_t> totals;
   std::vector<WaitingJob> queue;
-  for (const std::uint32_t position : QueuePriority(snapshot, config).Order(&totals)) {
-    queue.push_back(snapshot.waiting[position]);
-    if (queue.back().id == job) {
-      Snapshot ahead = snapshot;
-      ahead.waiting = std::move(queue);
-      return ahead;
+  for (const QueueTurn& turn : QueuePriority(snapshot, config).Order(&totals)) {
+    const WaitingJob& entry = snapshot.waiting[turn.entry];
+    const std::uint64_t offset = job.value() - entry.id.value();
+    if (offset < turn.first || offset - turn.first >= turn.count) {
+      queue.push_back(ElementsOf(entry, turn.first, turn.count));
+      continue;
     }
+    const auto before = static_cast<std::uint32_t>(offset - turn.first);
+    if (before > 0) {
+      queue.push_back(ElementsOf(entry, turn.first, before));
+    }
+    queue.push_back(ElementsOf(entry, turn.first + before));
+    Snapshot ahead = snapshot;
+    ahead.waiting = std::move(queue);
+    return ahead;
   }
   return std::nullopt;
 }
@@ -62,8 +71,8 @@ Forecast ForecastOfLast(const Snapshot& snapshot, const PolicyConfig& config) {
       forecast.nodes.push_back(reserved.node);
     }
   }
-  if (!plan.waiting.empty() && plan.waiting.back().job == job) {
-    forecast.reason = plan.waiting.back().reason;
+  if (!plan.waiting.empty() && plan.waiting.back().Has(job)) {
+    forecast.reason = plan.waiting.back().ReasonOf(job);
   }
   return forecast;
 }

@@ -1,6 +1,7 @@
 #include "scheduler/core/explain.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "scheduler/core/placement.h"
 #include "scheduler/core/policy_filter.h"
 #include "scheduler/core/queue_priority.h"
+#include "scheduler/core/waiting_jobs.h"
 #include "scheduler/model/reason.h"
 
 namespace muster {
@@ -16,9 +18,9 @@ namespace {
 
 LeftWaiting WhyLeft(JobId job, const Plan& plan) {
   const auto left = std::find_if(plan.waiting.begin(), plan.waiting.end(),
-                                 [job](const LeftWaiting& waiting) { return waiting.job == job; });
+                                 [job](const LeftWaiting& waiting) { return waiting.Has(job); });
   if (left != plan.waiting.end()) {
-    return *left;
+    return LeftWaiting{job, left->ReasonOf(job), left->also, left->priority, 1};
   }
   LeftWaiting unknown;
   unknown.job = job;
@@ -73,9 +75,8 @@ NodeAnswer AnswerOf(const Snapshot& snapshot, const NodePicture& node, const Wai
 Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan,
                            const PolicyConfig& config) {
   Explanation explanation;
-  const auto waiting = std::find_if(snapshot.waiting.begin(), snapshot.waiting.end(),
-                                    [job](const WaitingJob& other) { return other.id == job; });
-  if (waiting == snapshot.waiting.end()) {
+  const std::optional<WaitingJob> waiting = FindWaiting(snapshot, job);
+  if (!waiting.has_value()) {
     explanation.summary = "does not wait";
     return explanation;
   }

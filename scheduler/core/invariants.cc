@@ -43,7 +43,9 @@ Problem CheckJob(const ClusterState& state, const Job& job) {
     return absl::StrCat(name, ": is ", Name(job.state), " and has ",
                         job.attempt.has_value() ? "an" : "no", " attempt");
   }
-  if (state.pending().contains(job.id) != (job.state == JobState::kPending)) {
+  const bool untouched = state.jobs().IsUntouched(job.id);
+  if (untouched ? state.pending().contains(job.id) || job.state != JobState::kPending
+                : state.pending().contains(job.id) != (job.state == JobState::kPending)) {
     return absl::StrCat(name, ": is ", Name(job.state), " and wrongly in or out of the queue");
   }
   if (job.id >= state.next_job()) {
@@ -91,15 +93,15 @@ Problem Add(const ClusterState& state, const std::string& holder, const NodeAllo
 Problem CheckIndexes(const ClusterState& state) {
   std::map<JobId, std::uint32_t> running;
   std::size_t waiting = 0;
-  for (const auto& [id, job] : state.jobs()) {
-    waiting += job.state == JobState::kPending ? 1 : 0;
+  state.jobs().ForEachRun([&](const Job& job, std::uint32_t count) {
+    waiting += job.state == JobState::kPending ? count : 0;
     if (job.attempt.has_value() && job.spec->array.has_value() &&
         job.spec->array->max_running > 0) {
       ++running[job.submission];
     }
-  }
-  if (state.pending().size() != waiting) {
-    return absl::StrCat("the queue has ", state.pending().size(), " jobs, ", waiting, " wait");
+  });
+  if (state.waiting() != waiting) {
+    return absl::StrCat("the queue has ", state.waiting(), " jobs, ", waiting, " wait");
   }
   const PolicyLedger& policy = state.policy();
   if (policy.active() && !(policy.Recount(state.jobs(), state.nodes()) == policy.picture().usage)) {

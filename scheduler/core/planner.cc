@@ -20,6 +20,7 @@
 #include "scheduler/core/preemption.h"
 #include "scheduler/core/queue_priority.h"
 #include "scheduler/core/start_options.h"
+#include "scheduler/core/waiting_jobs.h"
 #include "scheduler/model/fingerprint.h"
 
 namespace muster {
@@ -65,12 +66,9 @@ class Pass {
     plan_.version = snapshot_.version;
     const QueuePriority priority(snapshot_, config_);
     std::vector<std::uint32_t> totals;
-    for (const std::uint32_t position : priority.Order(&totals)) {
-      const std::size_t left = plan_.waiting.size();
-      LookAt(snapshot_.waiting[position]);
-      if (plan_.waiting.size() > left) {
-        plan_.waiting.back().priority = totals[position];
-      }
+    for (const QueueTurn& turn : priority.Order(&totals)) {
+      priority_ = totals[turn.entry];
+      LookAtAll(snapshot_.waiting[turn.entry], turn);
     }
     if (!plan_.waiting.empty()) {
       WakeAt(NextReservationChange(snapshot_), counts_);
@@ -89,8 +87,53 @@ class Pass {
  private:
   using Options = std::vector<const StartOption*>;
 
+  // One element of an array after the other. Once two in a row were left waiting and changed
+  // nothing for those behind them, the others share their fate.
+  void LookAtAll(const WaitingJob& entry, const QueueTurn& turn) {
+    if (entry.count == 1) {
+      return LookAt(entry);
+    }
+    std::uint32_t idle = 0;
+    for (std::uint32_t i = turn.first; i < turn.first + turn.count; ++i) {
+      const std::size_t before = Changes();
+      LookAt(ElementsOf(entry, i));
+      idle = Changes() == before ? idle + 1 : 0;
+      if (idle >= 2) {
+        i += LeaveAlike(entry, i + 1, turn.first + turn.count);
+      }
+    }
+  }
+
+  // How often the pass has changed what others find.
+  std::size_t Changes() const {
+    return plan_.starts.size() + plan_.reservations.size() + plan_.preemptions.size() +
+           plan_.drops.size();
+  }
+
+  // Leaves the elements from `first` to before `last` as the one before them was left, up to one to
+  // which the last plan promised nodes. How many they are.
+  std::uint32_t LeaveAlike(const WaitingJob& entry, std::uint32_t first, std::uint32_t last) {
+    const JobId from(entry.id.value() + first);
+    const auto promise = PromiseFrom(from);
+    if (promise != snapshot_.promised.end() && promise->job < JobId(entry.id.value() + last)) {
+      last = static_cast<std::uint32_t>(promise->job.value() - entry.id.value());
+    }
+    plan_.waiting.back().count += last - first;
+    for (const std::string& partition : counted_) {
+      blockers_[partition].waiting += last - first;
+    }
+    return last - first;
+  }
+
+  std::vector<PlannedReservation>::const_iterator PromiseFrom(JobId job) const {
+    return std::lower_bound(
+        snapshot_.promised.begin(), snapshot_.promised.end(), job,
+        [](const PlannedReservation& reservation, JobId id) { return reservation.job < id; });
+  }
+
   // Starts the job, or notes why not.
   void LookAt(const WaitingJob& job) {
+    counted_.clear();
     std::vector<Reason> blockers;
     AddJobBlockers(snapshot_, job, counts_, blockers);
     const std::vector<bool> usable = AddPolicyBlockersOfAll(job, blockers);
@@ -98,9 +141,9 @@ class Pass {
       plan_.drops.push_back(*std::move(drop));
     }
     if (!blockers.empty()) {
-      Leave(job, std::move(blockers.front()));
-      plan_.waiting.back().also.assign(blockers.begin() + 1, blockers.end());
-      return;
+      Reason first = std::move(blockers.front());
+      blockers.erase(blockers.begin());
+      return Leave(job, std::move(first), std::move(blockers));
     }
     Options options;
     for (const StartOption* option : options_.Of(*job.spec)) {
@@ -186,9 +229,7 @@ class Pass {
 
   // The nodes that the last plan promised to the job, if they are free for it at that time.
   std::optional<Opening> Promised(JobId job, const Need& need, Time start) const {
-    const auto promise = std::lower_bound(
-        snapshot_.promised.begin(), snapshot_.promised.end(), job,
-        [](const PlannedReservation& reservation, JobId id) { return reservation.job < id; });
+    const auto promise = PromiseFrom(job);
     if (promise == snapshot_.promised.end() || promise->job != job) {
       return std::nullopt;
     }
@@ -282,9 +323,11 @@ class Pass {
     Reason reason = WhyBlocked(*able.front());
     reason.until = reason.kind == ReasonKind::kReservation ? reason.until : start;
     for (const StartOption* option : able) {
-      if (WhyReserved(*option) != nullptr) {
+      if (WhyReserved(*option) != nullptr ||
+          std::find(counted_.begin(), counted_.end(), option->partition) != counted_.end()) {
         continue;
       }
+      counted_.push_back(option->partition);
       Blocker& blocker = blockers_[option->partition];
       blocker.first = blocker.waiting == 0 ? job.id : blocker.first;
       ++blocker.waiting;
@@ -410,8 +453,28 @@ class Pass {
     plan_.reservations.push_back(std::move(reservation));
   }
 
-  void Leave(const WaitingJob& job, Reason reason) {
-    plan_.waiting.push_back(LeftWaiting{job.id, std::move(reason), {}, 0});
+  // Elements of an array that wait for the same stand in one entry, however they came.
+  void Leave(const WaitingJob& job, Reason reason, std::vector<Reason> also = {}) {
+    LeftWaiting left{job.id, std::move(reason), std::move(also), priority_, 1};
+    if (job.array_index.has_value() && job.submission == last_left_ &&
+        Continues(left, plan_.waiting.back())) {
+      ++plan_.waiting.back().count;
+      return;
+    }
+    last_left_ = job.submission;
+    plan_.waiting.push_back(std::move(left));
+  }
+
+  static bool Continues(LeftWaiting left, const LeftWaiting& before) {
+    if (left.job.value() != before.job.value() + before.count) {
+      return false;
+    }
+    if (left.reason.kind == ReasonKind::kPriority) {
+      left.reason.ahead -= before.count;
+    }
+    left.job = before.job;
+    left.count = before.count;
+    return left == before;
   }
 
   const Snapshot& snapshot_;
@@ -426,6 +489,9 @@ class Pass {
   Preemption preemption_;
   std::map<std::uint64_t, ShapeVerdict> verdicts_;
   std::map<std::string, Blocker> blockers_;  // by partition
+  std::vector<std::string> counted_;         // the partitions in which the last job blocks others
+  std::uint32_t priority_ = 0;               // of the job that is looked at
+  JobId last_left_;                          // the submission of the last entry of plan_.waiting
   Plan plan_;
 };
 

@@ -79,7 +79,7 @@ std::uint64_t WallSeconds(Duration limit) {
 }
 
 void PolicyLedger::Load(const std::vector<PolicyObject>& objects, const std::vector<Spent>& spent,
-                        const Jobs& jobs, const Nodes& nodes) {
+                        const JobTable& jobs, const Nodes& nodes) {
   auto book = std::make_shared<PolicyBook>();
   for (const PolicyObject& object : objects) {
     Put(*book, object);
@@ -102,7 +102,7 @@ void PolicyLedger::Load(const std::vector<PolicyObject>& objects, const std::vec
   }
 }
 
-void PolicyLedger::Change(const PolicyChanged& event, const Jobs& jobs, const Nodes& nodes) {
+void PolicyLedger::Change(const PolicyChanged& event, const JobTable& jobs, const Nodes& nodes) {
   auto book = std::make_shared<PolicyBook>(*picture_.book);
   if (event.deleted) {
     Erase(*book, KindOf(event.object), NameOf(event.object));
@@ -278,7 +278,7 @@ std::optional<Spent> PolicyLedger::SpentOf(const UsageKey& key) const {
   return row;
 }
 
-PolicyUsage PolicyLedger::Recount(const Jobs& jobs, const Nodes& nodes) const {
+PolicyUsage PolicyLedger::Recount(const JobTable& jobs, const Nodes& nodes) const {
   PolicyUsage usage;
   usage.spent = picture_.usage.spent;
   if (!active()) {
@@ -286,18 +286,18 @@ PolicyUsage PolicyLedger::Recount(const Jobs& jobs, const Nodes& nodes) const {
   }
   const JobSpec* spec = nullptr;
   std::vector<UsageKey> keys;
-  for (const auto& [id, job] : jobs) {
+  jobs.ForEachRun([&](const Job& job, std::uint32_t count) {
     if (job.spec.get() != spec) {  // elements of an array stand together and share theirs
       spec = job.spec.get();
       keys = KeysOf(book(), *spec, PartitionNames(*spec));
     }
     for (const UsageKey& key : keys) {
-      ++At(usage, key).submitted;
+      At(usage, key).submitted += count;
     }
     if (job.attempt.has_value()) {
       Charge(book(), usage, *spec, ChargeOf(job, nodes));
     }
-  }
+  });
   return usage;
 }
 

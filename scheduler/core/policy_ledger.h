@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "scheduler/core/job_table.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node.h"
@@ -20,7 +21,6 @@ namespace muster {
 
 class PolicyLedger {
  public:
-  using Jobs = std::map<JobId, Job>;
   using Nodes = std::map<NodeId, Node>;
 
   [[nodiscard]] const PolicyPicture& picture() const { return picture_; }
@@ -28,8 +28,8 @@ class PolicyLedger {
   [[nodiscard]] bool active() const { return !picture_.book->empty(); }
 
   void Load(const std::vector<PolicyObject>& objects, const std::vector<Spent>& spent,
-            const Jobs& jobs, const Nodes& nodes);
-  void Change(const PolicyChanged& event, const Jobs& jobs, const Nodes& nodes);
+            const JobTable& jobs, const Nodes& nodes);
+  void Change(const PolicyChanged& event, const JobTable& jobs, const Nodes& nodes);
   // A node registered for the first time.
   void AddNode(const Node& node);
   void Submit(const JobSpec& spec, std::uint64_t count);
@@ -46,7 +46,7 @@ class PolicyLedger {
   // What was spent of a key, as a row; nothing when it has no budget or nothing was spent.
   [[nodiscard]] std::optional<Spent> SpentOf(const UsageKey& key) const;
   // The counts as they should be, from the jobs alone.
-  [[nodiscard]] PolicyUsage Recount(const Jobs& jobs, const Nodes& nodes) const;
+  [[nodiscard]] PolicyUsage Recount(const JobTable& jobs, const Nodes& nodes) const;
 
  private:
   void FindNodes(const Nodes& nodes);

@@ -143,7 +143,7 @@ void QueuePriority::AddPolicyFactors(const JobSpec& spec, PriorityRequest& reque
             request);
 }
 
-std::vector<std::uint32_t> QueuePriority::Order(std::vector<std::uint32_t>* totals) const {
+std::vector<QueueTurn> QueuePriority::Order(std::vector<std::uint32_t>* totals) const {
   const std::size_t count = snapshot_.waiting.size();
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
@@ -158,41 +158,51 @@ std::vector<std::uint32_t> QueuePriority::Order(std::vector<std::uint32_t>* tota
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(tiers[b], (*totals)[b]) < std::tuple(tiers[a], (*totals)[a]);
   });
-  if (config_.order == QueueRule::kDrf) {
-    for (auto first = order.begin(); first != order.end();) {
-      const auto last =
-          std::find_if(first, order.end(), [&](auto i) { return tiers[i] != tiers[*first]; });
-      std::vector<std::uint32_t> tier(first, last);
-      OrderByDominantShare(tier);
-      first = std::copy(tier.begin(), tier.end(), first);
+  std::vector<QueueTurn> turns;
+  turns.reserve(count);
+  if (config_.order != QueueRule::kDrf) {
+    for (const std::uint32_t entry : order) {
+      turns.push_back(QueueTurn{entry, 0, snapshot_.waiting[entry].count});
     }
+    return turns;
   }
-  return order;
+  for (auto first = order.begin(); first != order.end();) {
+    const auto last =
+        std::find_if(first, order.end(), [&](auto i) { return tiers[i] != tiers[*first]; });
+    AddByDominantShare({first, last}, turns);
+    first = last;
+  }
+  return turns;
 }
 
 // Progressive filling (core/drf.h) over the users' queues: each user's jobs stay in their order,
 // and the next job is of the user whose dominant share, with the jobs before it, is least.
-void QueuePriority::OrderByDominantShare(std::vector<std::uint32_t>& order) const {
+void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
+                                       std::vector<QueueTurn>& turns) const {
   const Amounts whole = {whole_.cpus, whole_.memory, whole_.gpus};
   std::map<std::string, Amounts> held;
   for (const RunningJob& job : snapshot_.running) {
     Add({job.cpus, job.memory.value(), job.gpus}, held[job.spec->user.name]);
   }
-  std::map<std::string, std::deque<std::uint32_t>> queues;
-  for (const std::uint32_t position : order) {
-    queues[snapshot_.waiting[position].spec->user.name].push_back(position);
+  std::map<std::string, std::deque<QueueTurn>> queues;
+  for (const std::uint32_t entry : tier) {
+    const WaitingJob& job = snapshot_.waiting[entry];
+    queues[job.spec->user.name].push_back(QueueTurn{entry, 0, job.count});
   }
   std::set<std::pair<std::uint64_t, std::string>> next;
   for (const auto& [user, queue] : queues) {
     next.emplace(DominantShare(held[user], whole), user);
   }
-  order.clear();
   while (!next.empty()) {
     const std::string user = next.extract(next.begin()).value().second;
-    std::deque<std::uint32_t>& queue = queues[user];
-    order.push_back(queue.front());
-    Add(AskOf(*snapshot_.waiting[queue.front()].spec), held[user]);
-    queue.pop_front();
+    std::deque<QueueTurn>& queue = queues[user];
+    QueueTurn& head = queue.front();
+    turns.push_back(QueueTurn{head.entry, head.first, 1});
+    Add(AskOf(*snapshot_.waiting[head.entry].spec), held[user]);
+    ++head.first;
+    if (--head.count == 0) {
+      queue.pop_front();
+    }
     if (!queue.empty()) {
       next.emplace(DominantShare(held[user], whole), user);
     }

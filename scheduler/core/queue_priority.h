@@ -20,6 +20,14 @@
 
 namespace muster {
 
+// Elements of an entry of snapshot.waiting that are looked at one after the other.
+struct QueueTurn {
+  std::uint32_t entry = 0;  // its position
+  std::uint32_t first = 0;  // of the entry's elements
+  std::uint32_t count = 1;
+  friend bool operator==(const QueueTurn&, const QueueTurn&) = default;
+};
+
 class QueuePriority {
  public:
   // REQUIRES: both outlive it.
@@ -29,9 +37,9 @@ class QueuePriority {
   [[nodiscard]] bool reckoned() const { return reckoned_; }
   // The job's priority with all that it is made of. REQUIRES: reckoned().
   [[nodiscard]] Priority Of(const WaitingJob& job) const;
-  // Positions in snapshot.waiting, best first; `totals` gets the priorities by position, zeros when
-  // they are not reckoned.
-  [[nodiscard]] std::vector<std::uint32_t> Order(std::vector<std::uint32_t>* totals) const;
+  // Every waiting job once, best first; `totals` gets the priorities by entry, zeros when they are
+  // not reckoned.
+  [[nodiscard]] std::vector<QueueTurn> Order(std::vector<std::uint32_t>* totals) const;
 
  private:
   // What all jobs of the cluster together could ask.
@@ -42,7 +50,8 @@ class QueuePriority {
   };
   void AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddSizeFactors(const JobSpec& spec, PriorityRequest& request) const;
-  void OrderByDominantShare(std::vector<std::uint32_t>& order) const;
+  void AddByDominantShare(const std::vector<std::uint32_t>& tier,
+                          std::vector<QueueTurn>& turns) const;
 
   const Snapshot& snapshot_;
   const PriorityConfig& config_;

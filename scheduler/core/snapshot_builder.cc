@@ -77,6 +77,42 @@ std::vector<NodePicture> PicturesOf(const ClusterState& state, std::vector<Runni
   return pictures;
 }
 
+bool GoesByElement(const JobSpec& spec) {
+  return std::any_of(
+      spec.dependency.terms.begin(), spec.dependency.terms.end(),
+      [](const DependencyTerm& term) { return term.kind == DependencyKind::kAfterCorr; });
+}
+
+// The waiting jobs: the elements of an array that nobody has touched stand in one entry, but for
+// those that differ in more than their index.
+std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
+  std::set<JobId> quarantined;
+  for (const auto& [id, node] : state.nodes()) {
+    for (const QuarantinedAttempt& attempt : node.quarantined) {
+      quarantined.insert(attempt.job);
+    }
+  }
+  std::vector<WaitingJob> waiting;
+  const auto add = [&](const Job& job, std::uint32_t count) {
+    waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, job.spec, job.held,
+                                 quarantined.contains(job.id), job.submitted, job.last_attempt,
+                                 job.held_by, state.dependencies().Look(job, now), count});
+  };
+  state.jobs().ForEachRun([&](const Job& job, std::uint32_t count) {
+    if (job.state != JobState::kPending) {
+      return;
+    }
+    if (count == 1 || !GoesByElement(*job.spec)) {
+      add(job, count);
+      return;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      add(*state.FindJob(JobId(job.id.value() + i)), 1);
+    }
+  });
+  return waiting;
+}
+
 }  // namespace
 
 std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now,
@@ -86,19 +122,7 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
   snapshot->now = now;
   snapshot->nodes = PicturesOf(state, snapshot->running);
   snapshot->usage = state.usage().Picture();
-  std::set<JobId> quarantined;
-  for (const auto& [id, node] : state.nodes()) {
-    for (const QuarantinedAttempt& attempt : node.quarantined) {
-      quarantined.insert(attempt.job);
-    }
-  }
-  snapshot->waiting.reserve(state.pending().size());
-  for (const JobId id : state.pending()) {
-    const Job& job = *state.FindJob(id);
-    snapshot->waiting.push_back(WaitingJob{
-        job.id, job.submission, job.array_index, job.spec, job.held, quarantined.contains(id),
-        job.submitted, job.last_attempt, job.held_by, state.dependencies().Look(job, now)});
-  }
+  snapshot->waiting = WaitingOf(state, now);
   if (!std::is_sorted(snapshot->waiting.begin(), snapshot->waiting.end(), GoesBefore)) {
     std::sort(snapshot->waiting.begin(), snapshot->waiting.end(), GoesBefore);
   }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "scheduler/base/status.h"
 #include "scheduler/model/job_spec.h"
@@ -56,6 +57,28 @@ inline std::uint32_t ElementIndexAt(const ArraySpec& array, std::uint32_t ordina
     left -= count;
   }
   MUSTER_CHECK(false && "ordinal < ElementCount(array)");
+}
+
+// The indices of `count` elements from `ordinal` on. REQUIRES: the array has them.
+inline std::vector<ArrayRange> IndicesFrom(const ArraySpec& array, std::uint32_t ordinal,
+                                           std::uint32_t count) {
+  std::vector<ArrayRange> indices;
+  std::uint64_t skip = ordinal;
+  std::uint64_t left = count;
+  for (const ArrayRange& range : array.ranges) {
+    const std::uint64_t held = RangeCount(range);
+    const std::uint64_t before = std::min(skip, held);
+    const std::uint64_t taken = std::min(left, held - before);
+    skip -= before;
+    left -= taken;
+    if (taken > 0) {
+      const auto first = static_cast<std::uint32_t>(range.first + before * range.step);
+      const auto last = static_cast<std::uint32_t>(first + (taken - 1) * range.step);
+      indices.push_back(ArrayRange{first, last, range.step});
+    }
+  }
+  MUSTER_CHECK(left == 0);
+  return indices;
 }
 
 }  // namespace muster

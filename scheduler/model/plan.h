@@ -59,16 +59,32 @@ struct PlannedReservation {
   friend bool operator==(const PlannedReservation&, const PlannedReservation&) = default;
 };
 
+// A job that waits, or elements of one array that do so for the same reasons: of a job behind
+// others, each is behind one more than the element before it.
 struct LeftWaiting {
   JobId job;
   Reason reason;
   std::vector<Reason> also;    // further blockers: each alone keeps it waiting too
   std::uint32_t priority = 0;  // 0: not reckoned
+  std::uint32_t count = 1;     // of elements, with ids in a row
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &LeftWaiting::job}, Field{"reason", &LeftWaiting::reason},
-                      Field{"also", &LeftWaiting::also}, Field{"priority", &LeftWaiting::priority}};
+                      Field{"also", &LeftWaiting::also}, Field{"priority", &LeftWaiting::priority},
+                      Field{"count", &LeftWaiting::count}};
   }
   friend bool operator==(const LeftWaiting&, const LeftWaiting&) = default;
+
+  [[nodiscard]] bool Has(JobId id) const {
+    return id >= job && id.value() - job.value() < count;
+  }
+  // Why one of its jobs waits. REQUIRES: Has(id).
+  [[nodiscard]] Reason ReasonOf(JobId id) const {
+    Reason own = reason;
+    if (own.kind == ReasonKind::kPriority) {
+      own.ahead += static_cast<std::uint32_t>(id.value() - job.value());
+    }
+    return own;
+  }
 };
 
 // A waiting job that is to end without having started.

@@ -48,6 +48,8 @@ struct NodePicture {
   std::uint32_t weight = 0;                // lighter ones are taken first
 };
 
+// A waiting job, or a run of elements of one array that differ in id and index alone: the values
+// are those of the first.
 struct WaitingJob {
   JobId id;
   JobId submission;
@@ -59,6 +61,7 @@ struct WaitingJob {
   AttemptNumber last_attempt;
   HoldBy held_by = HoldBy::kUser;
   std::shared_ptr<const OpenDependency> dependency = {};  // null: none, or met
+  std::uint32_t count = 1;                                // of elements, with ids in a row
 };
 
 // How many elements of an array with a throttle hold resources.

@@ -2,10 +2,11 @@
 
 // A state image: all that is needed to build the cluster's state again, as the store hands it back.
 //
-// Thread promise: plain values. Invariants: (1) `jobs` holds every job that has not ended, sorted
-// by id, each with its spec; (2) `nodes` is sorted by id; (3) ids below next_job and next_node were
+// Thread promise: plain values. Invariants: (1) `jobs` and `elements` hold every job that has not
+// ended, each once and sorted by id, with its spec; (2) `nodes` is sorted by id; (3) ids below next_job and next_node were
 // given out once.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct TokenOwner {
   StepId step;
 };
 
+// Elements of one array to which nothing has happened since it was submitted: `first` and those
+// with the `count` - 1 ids after it.
+struct UntouchedElements {
+  Job first;
+  std::uint32_t count = 0;
+};
+
 struct StateImage {
   Version version;
   Epoch epoch;
@@ -32,6 +40,7 @@ struct StateImage {
   NodeId next_node{1};
   std::vector<Node> nodes;
   std::vector<Job> jobs;
+  std::vector<UntouchedElements> elements;
   std::vector<TokenOwner> tokens;      // the newest ones, oldest first
   std::vector<TargetHistory> history;  // of what live jobs depend on
   std::vector<PolicyObject> policy;    // in any order

@@ -69,6 +69,7 @@ struct JobView {
   std::string qos;
   std::string reservation;
   std::uint32_t priority = 0;  // of a waiting job at the last pass; 0: not reckoned
+  std::vector<ArrayRange> indices;  // of the waiting elements that it stands for; empty: one job
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &JobView::id},
                       Field{"label", &JobView::label},
@@ -104,7 +105,8 @@ struct JobView {
                       Field{"partition", &JobView::partition},
                       Field{"qos", &JobView::qos},
                       Field{"reservation", &JobView::reservation},
-                      Field{"priority", &JobView::priority}};
+                      Field{"priority", &JobView::priority},
+                      Field{"indices", &JobView::indices}};
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };

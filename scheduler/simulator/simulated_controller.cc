@@ -28,7 +28,7 @@ std::uint64_t FingerprintOf(const ClusterState& state) {
   Fingerprint print;
   print.Add(state.version()).Add(state.epoch()).Add(state.next_job()).Add(state.next_node());
   for (const auto& [id, job] : state.jobs()) {
-    print.Add(job).Add(job.spec).Add(state.pending().contains(id));
+    print.Add(job).Add(job.spec);
   }
   for (const auto& [id, node] : state.nodes()) {
     print.Add(node).Add(node.taken.cpus).Add(node.taken.memory).Add(node.taken.gpus);
@@ -300,7 +300,7 @@ void SimulatedController::MaybePlan() {
     return;
   }
   plan_wanted_ = false;
-  if (state_.pending().empty()) {
+  if (state_.waiting() == 0) {
     last_plan_ = nullptr;
     return;
   }

@@ -233,10 +233,12 @@ std::size_t HeapBytes() {
   return mallinfo2().uordblks + mallinfo2().hblkhd;
 }
 
-// What the state keeps for each of range(0) waiting jobs, all distinct or elements of one array.
+// What the state keeps for each of range(0) waiting jobs, all distinct or elements of one array;
+// and what comes to it with a snapshot and a plan, as the controller holds them.
 void MemoryOfWaitingJobs(benchmark::State& bench) {
   const bool array = bench.range(1) != 0;
   double bytes = 0;
+  double planned = 0;
   for (auto _ : bench) {
     ClusterState state = Cluster(1);
     const std::size_t before = HeapBytes();
@@ -248,8 +250,12 @@ void MemoryOfWaitingJobs(benchmark::State& bench) {
       SubmitMany(state, bench.range(0));
     }
     bytes = static_cast<double>(HeapBytes() - before);
+    const auto snapshot = BuildSnapshot(state, kNow);
+    const Plan plan = MakePlan(*snapshot, PolicyConfig());
+    planned = static_cast<double>(HeapBytes() - before);
   }
   bench.counters["bytes_each"] = bytes / static_cast<double>(bench.range(0));
+  bench.counters["with_plan"] = planned / static_cast<double>(bench.range(0));
 }
 BENCHMARK(MemoryOfWaitingJobs)
     ->Unit(benchmark::kMillisecond)

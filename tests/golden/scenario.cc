@@ -224,7 +224,9 @@ std::string Describe(const Snapshot& snapshot, const Plan& plan) {
     }
   }
   for (const LeftWaiting& left : plan.waiting) {
-    absl::StrAppend(&text, "wait ", left.job.value(), " ", Name(left.reason.kind), "\n");
+    absl::StrAppend(&text, "wait ", left.job.value(),
+                    left.count > 1 ? absl::StrCat(" and ", left.count - 1, " after it") : "", " ",
+                    Name(left.reason.kind), "\n");
     const Explanation explanation = ExplainWaiting(snapshot, left.job, plan);
     absl::StrAppend(&text, "  ", explanation.summary, "\n");
     for (const NodeAnswer& node : explanation.nodes) {

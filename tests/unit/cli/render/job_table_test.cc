@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "cli/render/text.h"
+#include "scheduler/model/job_state.h"
 #include "tests/unit/cli/render/samples.h"
 
 namespace muster {
@@ -15,6 +17,24 @@ using samples::kNow;
 
 TEST(JobTable, TheQueueFoldsTheWaitingElementsOfAnArray) {
   EXPECT_EQ(PrintQueue(samples::QueueJobs(), {}, kNow, {}), Golden("queue.txt"));
+}
+
+TEST(JobTable, AViewThatStandsForManyElementsFoldsWithTheOthersOfItsArray) {
+  JobView some;
+  some.id = JobId(7);
+  some.array_job_id = JobId(7);
+  some.array_task_id = "0";
+  some.label = "7_0";
+  some.state = Name(JobState::kPending);
+  some.indices = {{0, 4, 1}, {10, 14, 2}};
+  JobView one = some;
+  one.id = JobId(20);
+  one.array_task_id = "5";
+  one.label = "7_5";
+  one.indices.clear();
+  const std::string text = PrintQueue({some, one}, {.header = false, .fold = true}, kNow, {});
+  EXPECT_NE(text.find("7_[0-5,10,12,14]"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
 }
 
 TEST(JobTable, TheQueueUnfoldedHasALineForEachElement) {

@@ -206,13 +206,16 @@ TEST_F(JobStoreTest, AnArrayWithEndedAndRunningElementsLoadsTheRest) {
   Commit(later);
   Open();
   const StateImage image = Load();
-  ASSERT_EQ(image.jobs.size(), 3U);
+  ASSERT_EQ(image.jobs.size(), 1U);
   EXPECT_TRUE(SameJob(image.jobs[0], running));
-  EXPECT_EQ(image.jobs[1].id, JobId(12));
-  EXPECT_EQ(image.jobs[1].array_index, 9U);
-  EXPECT_EQ(image.jobs[2].id, JobId(14));
-  EXPECT_EQ(image.jobs[2].array_index, 101U);
-  EXPECT_EQ(image.jobs[1].spec, image.jobs[2].spec);  // one spec, shared
+  ASSERT_EQ(image.elements.size(), 2U);
+  EXPECT_EQ(image.elements[0].first.id, JobId(12));
+  EXPECT_EQ(image.elements[0].first.array_index, 9U);
+  EXPECT_EQ(image.elements[0].count, 1U);
+  EXPECT_EQ(image.elements[1].first.id, JobId(14));
+  EXPECT_EQ(image.elements[1].first.array_index, 101U);
+  EXPECT_EQ(image.elements[1].count, 1U);
+  EXPECT_EQ(image.elements[0].first.spec, image.elements[1].first.spec);  // one spec, shared
   EXPECT_EQ(image.next_job, JobId(15));
 }
 
@@ -235,14 +238,16 @@ TEST_F(JobStoreTest, TheIdOfAnUnknownAttemptIsNotGivenOutAfterItIsOver) {
   EXPECT_EQ(Load().next_job, JobId(91));
 }
 
-TEST_F(JobStoreTest, AnArrayOfTenThousandIsOneRow) {
+TEST_F(JobStoreTest, AnArrayOfTenThousandIsOneRowAndOneRun) {
   Commit(make_.Of({SubmittedArray(1, {{0, 9999, 1}}, 10000)}));
   EXPECT_EQ(Count("SELECT count(*) FROM submissions"), 1);
   EXPECT_EQ(Count("SELECT count(*) FROM jobs"), 0);
   const StateImage image = Load();
-  ASSERT_EQ(image.jobs.size(), 10000U);
-  EXPECT_EQ(image.jobs[9999].id, JobId(10000));
-  EXPECT_EQ(image.jobs[9999].array_index, 9999U);
+  EXPECT_TRUE(image.jobs.empty());
+  ASSERT_EQ(image.elements.size(), 1U);
+  EXPECT_EQ(image.elements[0].first.id, JobId(1));
+  EXPECT_EQ(image.elements[0].first.array_index, 0U);
+  EXPECT_EQ(image.elements[0].count, 10000U);
 }
 
 TEST_F(JobStoreTest, NodesLoadWithTheirMachine) {

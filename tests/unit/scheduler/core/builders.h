@@ -207,8 +207,8 @@ class World {
   }
   Reason ReasonFor(JobId job) const {
     for (const LeftWaiting& left : MakePlanNow().waiting) {
-      if (left.job == job) {
-        return left.reason;
+      if (left.Has(job)) {
+        return left.ReasonOf(job);
       }
     }
     return Reason();

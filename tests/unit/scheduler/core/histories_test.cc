@@ -33,9 +33,7 @@ std::uint64_t PrintOf(const ClusterState& state) {
       print.Add(job);
     }
   }
-  for (const JobId job : state.pending()) {
-    print.Add(job);
-  }
+  print.Add(state.waiting());
   for (const auto& [submission, running] : state.array_running()) {
     print.Add(submission).Add(running);
   }
@@ -61,9 +59,11 @@ void ExpectComesBack(const History& history) {
     replayed.Apply(event);
   }
   ExpectSameDecisions(history.state(), replayed, history);
-  const ClusterState loaded(history.Image());
-  ExpectSameDecisions(history.state(), loaded, history);
-  EXPECT_EQ(BrokenInvariant(loaded), std::nullopt);
+  for (const bool apart : {false, true}) {
+    const ClusterState loaded(history.Image(apart));
+    ExpectSameDecisions(history.state(), loaded, history);
+    EXPECT_EQ(BrokenInvariant(loaded), std::nullopt);
+  }
 }
 
 // Every job that was submitted ended once, or can never start and says so.
@@ -84,9 +84,12 @@ void ExpectSettled(const History& history) {
     }
   }
   std::map<JobId, Reason> waiting;
-  for (LeftWaiting& left :
+  for (const LeftWaiting& left :
        MakePlan(*BuildSnapshot(history.state(), history.now()), history.config()).waiting) {
-    waiting.emplace(left.job, std::move(left.reason));
+    for (std::uint32_t i = 0; i < left.count; ++i) {
+      const JobId job(left.job.value() + i);
+      waiting.emplace(job, left.ReasonOf(job));
+    }
   }
   for (const auto& [job, times] : ends) {
     const auto left = waiting.find(job);

@@ -422,12 +422,26 @@ void History::LoseRecord(SimAgent& agent) {
   }
 }
 
+namespace {
+
+std::vector<JobId> WaitingIds(const ClusterState& state) {
+  std::vector<JobId> ids;
+  for (const auto& [id, job] : state.jobs()) {
+    if (job.state == JobState::kPending) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
+}
+
+}  // namespace
+
 // Work of another lineage of this cluster turns up: of a job yet unknown, or of one that waits.
 void History::FindForeign(SimAgent& agent) {
   Lose(agent);
   JobId job(state_.next_job().value() + Number(0, 2));
-  if (!state_.pending().empty() && Chance(50)) {
-    job = *state_.pending().begin();
+  if (const std::vector<JobId> waiting = WaitingIds(state_); !waiting.empty() && Chance(50)) {
+    job = waiting.front();
   }
   const auto [attempt, fresh] = agent.attempts.try_emplace({job, AttemptNumber(1)});
   if (fresh) {
@@ -442,7 +456,7 @@ void History::FindForeign(SimAgent& agent) {
   Register(agent);
 }
 
-StateImage History::Image() const {
+StateImage History::Image(bool apart) const {
   StateImage image;
   image.version = state_.version();
   image.epoch = state_.epoch();
@@ -452,9 +466,15 @@ StateImage History::Image() const {
     image.nodes.push_back(node);
     image.nodes.back().taken = NodeUse();
   }
-  for (const auto& [id, job] : state_.jobs()) {
-    image.jobs.push_back(job);
-  }
+  state_.jobs().ForEachRun([&](const Job& job, std::uint32_t count) {
+    if (state_.jobs().IsUntouched(job.id) && !apart) {
+      image.elements.push_back(UntouchedElements{job, count});
+      return;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      image.jobs.push_back(*state_.FindJob(JobId(job.id.value() + i)));
+    }
+  });
   image.policy = ObjectsOf(state_.policy().book());
   for (const auto& [key, amount] : state_.policy().picture().usage.spent) {
     image.spent.push_back(*state_.policy().SpentOf(key));
@@ -551,8 +571,7 @@ void History::Settle() {
     Take(DrainNode{agent.registration.name, false, ""});
   }
   LiftPolicy();
-  const std::set<JobId> waiting = state_.pending();
-  for (const JobId job : waiting) {
+  for (const JobId job : WaitingIds(state_)) {
     Take(HoldJob{job, std::nullopt, false, Ada()});
   }
   constexpr int kRoundsMax = 1000;

@@ -56,8 +56,8 @@ class History {
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const PolicyConfig& config() const { return config_; }
-  // What the store would hand back.
-  [[nodiscard]] StateImage Image() const;
+  // What the store would hand back; `apart`: with a job of its own for each element of an array.
+  [[nodiscard]] StateImage Image(bool apart = false) const;
 
  private:
   std::uint32_t Number(std::uint32_t low, std::uint32_t high);

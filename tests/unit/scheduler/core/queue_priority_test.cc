@@ -4,6 +4,7 @@
 
 #include "scheduler/core/decay.h"
 #include "scheduler/core/snapshot_builder.h"
+#include "scheduler/core/waiting_jobs.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster {
@@ -26,8 +27,10 @@ class QueuePriorityTest : public ::testing::Test {
     const auto snapshot = BuildSnapshot(world_.state, world_.now);
     std::vector<std::uint32_t> totals;
     std::vector<std::uint64_t> ids;
-    for (const std::uint32_t i : QueuePriority(*snapshot, world_.config).Order(&totals)) {
-      ids.push_back(snapshot->waiting[i].id.value());
+    for (const QueueTurn& turn : QueuePriority(*snapshot, world_.config).Order(&totals)) {
+      for (std::uint32_t i = 0; i < turn.count; ++i) {
+        ids.push_back(ElementsOf(snapshot->waiting[turn.entry], turn.first + i).id.value());
+      }
     }
     return ids;
   }

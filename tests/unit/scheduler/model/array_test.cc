@@ -42,6 +42,22 @@ TEST(Array, NumbersElementsInTheOrderInWhichTheRangesWereWritten) {
   EXPECT_EQ(visited, one_by_one);
 }
 
+TEST(Array, TheIndicesOfARunOfElementsAreRangesToo) {
+  const ArraySpec array{{{5, 9, 2}, {100, 103, 1}, {1, 1, 1}}, 0};
+  for (std::uint32_t first = 0; first < 8; ++first) {
+    for (std::uint32_t count = 0; first + count <= 8; ++count) {
+      std::vector<std::uint32_t> indices;
+      ForEachElement(ArraySpec{IndicesFrom(array, first, count), 0},
+                     [&](std::uint32_t index) { indices.push_back(index); });
+      ASSERT_EQ(indices.size(), count);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        EXPECT_EQ(indices[i], ElementIndexAt(array, first + i));
+      }
+    }
+  }
+  EXPECT_EQ(IndicesFrom(array, 1, 4).size(), 2U);
+}
+
 TEST(ArrayDeathTest, AnOrdinalPastTheEndEndsTheProcess) {
   EXPECT_DEATH(static_cast<void>(ElementIndexAt(Spec({{0, 1, 1}}), 2)), "broken invariant");
 }
