@@ -11,6 +11,7 @@
 #include "scheduler/core/invariants.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
+#include "scheduler/model/array.h"
 
 namespace muster {
 namespace {
@@ -289,14 +290,22 @@ void Controller::NoteEnd(const JobEnded& end) {
   ended.detail.job = ViewOf(job, end);
   ended.detail.request = job.spec->request;
   ended.detail.constraint = ToText(job.spec->request.constraint);
+  if (end.more > 0) {
+    ended.detail.job.indices = IndicesFrom(
+        *job.spec->array, static_cast<std::uint32_t>(job.id.value() - job.submission.value()),
+        end.more + 1);
+  }
   const Allocation* allocation = nullptr;
   if (job.attempt.has_value()) {
     allocation = &job.attempt->allocation;
     group_.batch.attempts.push_back(EndedAttemptOf(job, end.time));
   }
-  NotifyWatchers(job.id, ended.detail.job, allocation);
+  for (std::uint32_t i = 0; i <= end.more && !watchers_.empty(); ++i) {
+    const JobId id(end.job.value() + i);
+    NotifyWatchers(id, i == 0 ? ended.detail.job : ViewOf(*state_.FindJob(id), end), allocation);
+    watchers_.erase(id);
+  }
   group_.batch.ended.push_back(std::move(ended));
-  watchers_.erase(job.id);
 }
 
 void Controller::Touch(const Event& event) {

@@ -21,7 +21,8 @@
 
 namespace muster {
 
-// A job that reached a terminal state, for the accounting; its row among the live jobs goes.
+// A job that reached a terminal state, for the accounting; its row among the live jobs goes. With
+// `detail.job.indices`: all elements of its array that have these, their ids from `id` on.
 struct EndedJob {
   JobId id;
   JobId submission;

@@ -10,6 +10,7 @@
 #include "daemon/store/blob.h"
 #include "daemon/store/journal.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/array.h"
 
 namespace muster {
 namespace {
@@ -184,10 +185,33 @@ absl::Status RowWriter::WriteJob(const Job& job, JobId first_new) {
 }
 
 absl::Status RowWriter::WriteEnded(const EndedJob& ended) {
+  if (ended.detail.job.indices.empty()) {
+    RETURN_IF_ERROR(delete_job_.Run(ended.id.value()));
+    RETURN_IF_ERROR(close_element_.Run(std::int64_t{1}, ended.submission.value()));
+    return WriteHistory(ended);
+  }
+  EndedJob element = ended;
+  const ArraySpec elements{std::move(element.detail.job.indices), 0};
+  element.detail.job.indices.clear();
+  RETURN_IF_ERROR(
+      close_element_.Run(std::int64_t{ElementCount(elements)}, ended.submission.value()));
+  absl::Status status;
+  ForEachElement(elements, [&](std::uint32_t index) {
+    if (status.ok()) {
+      JobView& job = element.detail.job;
+      job.id = element.id;
+      job.array_task_id = absl::StrCat(index);
+      job.label = absl::StrCat(ended.submission.value(), "_", index);
+      status = WriteHistory(element);
+      element.id = element.id.Next();
+    }
+  });
+  return status;
+}
+
+absl::Status RowWriter::WriteHistory(const EndedJob& ended) {
   const JobView& job = ended.detail.job;
   Encode<wire::JobDetail>(ended.detail, &payload_);
-  RETURN_IF_ERROR(delete_job_.Run(ended.id.value()));
-  RETURN_IF_ERROR(close_element_.Run(ended.submission.value()));
   return insert_history_.Run(
       ended.id.value(), ended.submission.value(), ArrayIndexColumn(job.array_task_id), job.user,
       job.account, job.name, job.state, TimeColumn(job.submit_time), TimeColumn(job.start_time),

@@ -28,6 +28,7 @@ class RowWriter {
   absl::Status WriteStepEnd(const Report& report, const StepEnded& ended);
   absl::Status WriteJob(const Job& job, JobId first_new);
   absl::Status WriteEnded(const EndedJob& ended);
+  absl::Status WriteHistory(const EndedJob& ended);
   absl::Status WriteAttempt(const EndedAttempt& ended);
   absl::Status WriteNode(const Node& node);
   absl::Status WritePolicy(const PolicyChanged& event);
@@ -39,7 +40,7 @@ class RowWriter {
   Statement insert_entry_{database_, "INSERT INTO journal VALUES (?, ?, ?, ?, ?)"};
   Statement insert_submission_{database_, "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)"};
   Statement insert_program_{database_, "INSERT INTO programs VALUES (?, ?)"};
-  Statement close_element_{database_, "UPDATE submissions SET open = open - 1 WHERE first = ?"};
+  Statement close_element_{database_, "UPDATE submissions SET open = open - ? WHERE first = ?"};
   Statement put_job_{database_,
                      "INSERT INTO jobs VALUES (?, ?, ?) "
                      "ON CONFLICT (id) DO UPDATE SET payload = excluded.payload"};

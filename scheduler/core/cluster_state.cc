@@ -163,6 +163,9 @@ void ClusterState::On(const StepStarted& event) {
 }
 
 void ClusterState::On(const JobEnded& event) {
+  if (event.more > 0) {
+    return EndUntouched(event);
+  }
   Job& job = MustJob(event.job);
   Change(job, job.attempt.has_value() ? JobChange::kEnd : JobChange::kDrop, event.state);
   if (job.attempt.has_value()) {
@@ -175,6 +178,18 @@ void ClusterState::On(const JobEnded& event) {
   policy_.Forget(*job.spec);
   pending_.erase(event.job);
   jobs_.Erase(event.job);
+}
+
+void ClusterState::EndUntouched(const JobEnded& event) {
+  MUSTER_CHECK(IsAllowed(JobState::kPending, JobChange::kDrop, event.state));
+  const std::uint32_t count = event.more + 1;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Job* job = jobs_.Find(JobId(event.job.value() + i));
+    MUSTER_CHECK(job != nullptr);
+    dependencies_.Ended(*job, event.state);
+    policy_.Forget(*job->spec);
+  }
+  jobs_.EraseUntouched(event.job, count);
 }
 
 void ClusterState::On(const JobRequeued& event) {
@@ -282,26 +297,28 @@ const Node* ClusterState::FindNode(const std::string& name) const {
   return found == node_names_.end() ? nullptr : FindNode(found->second);
 }
 
+const Job* ClusterState::FindElement(JobId array, std::uint32_t index) const {
+  const std::optional<JobId> some = jobs_.NextFrom(array);
+  const Job* first = some.has_value() ? jobs_.Find(*some) : nullptr;
+  if (first == nullptr || first->submission != array || !first->array_index.has_value()) {
+    return nullptr;
+  }
+  const std::optional<std::uint32_t> ordinal = OrdinalOf(*first->spec->array, index);
+  return ordinal.has_value() ? jobs_.Find(JobId(array.value() + *ordinal)) : nullptr;
+}
+
 std::vector<const Job*> ClusterState::FindJobs(JobId job,
                                                std::optional<std::uint32_t> array_index) const {
-  std::vector<const Job*> found;
-  // An array's elements follow its id; an element's own id is found among them too.
-  for (std::optional<JobId> id = jobs_.NextFrom(job); id.has_value();
-       id = jobs_.NextFrom(id->Next())) {
-    const Job& candidate = *jobs_.Find(*id);
-    if (candidate.id != job && candidate.submission != job) {
-      break;
-    }
-    if (candidate.submission != job && array_index.has_value()) {
-      break;
-    }
-    if (!array_index.has_value() || candidate.array_index == array_index) {
-      found.push_back(&candidate);
-    }
-    if (candidate.submission != job) {
-      break;
-    }
+  if (array_index.has_value()) {
+    const Job* element = FindElement(job, *array_index);
+    return element == nullptr ? std::vector<const Job*>() : std::vector<const Job*>{element};
   }
+  std::vector<const Job*> found;
+  ForEachOf(job, [&](const Job& first, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      found.push_back(FindJob(JobId(first.id.value() + i)));
+    }
+  });
   return found;
 }
 

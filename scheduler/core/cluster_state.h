@@ -6,6 +6,7 @@
 // shares it. Thread promise: none; owned by one thread. Invariants: see core/invariants. They hold
 // after every Apply.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -69,6 +70,21 @@ class ClusterState {
   // The live jobs that `job` names: itself, or the live elements of the array of that id.
   [[nodiscard]] std::vector<const Job*> FindJobs(JobId job,
                                                  std::optional<std::uint32_t> array_index) const;
+  // Calls visit(job, count) for those in the order of ids: count 1, or that of the untouched elements
+  // of an array of which the job is the first.
+  template <class Visitor>
+  void ForEachOf(JobId job, Visitor&& visit) const {
+    for (std::optional<JobId> id = jobs_.NextFrom(job); id.has_value();) {
+      const Job& found = *jobs_.Find(*id);
+      if (found.id != job && found.submission != job) {
+        return;
+      }
+      const std::uint32_t count =
+          found.submission == job ? std::max(1U, jobs_.UntouchedFrom(*id)) : 1U;
+      id = found.submission == job ? jobs_.NextFrom(JobId(id->value() + count)) : std::nullopt;
+      visit(found, count);
+    }
+  }
   // What the client's token made; null when it is unknown (or older than the newest 65,536).
   [[nodiscard]] const TokenOwner* FindToken(const std::string& token) const;
   // The jobs that hold resources on the node.
@@ -87,6 +103,7 @@ class ClusterState {
   void On(const AttemptEnding& event);
   void On(const StepStarted& event);
   void On(const JobEnded& event);
+  void EndUntouched(const JobEnded& event);
   void On(const NodeRegistered& event);
   void On(const NodeLost& event);
   void On(const NodeDrained& event);
@@ -95,6 +112,7 @@ class ClusterState {
   void On(const JobUpdated& event);
   void On(const PolicyChanged& event);
 
+  [[nodiscard]] const Job* FindElement(JobId array, std::uint32_t index) const;
   static void SetSpec(Job& job, JobSpec spec);
   Job& MustJob(JobId id);
   Node& MustNode(NodeId id);

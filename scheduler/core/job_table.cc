@@ -52,7 +52,7 @@ Job* JobTable::Touch(JobId id) {
     return nullptr;
   }
   Job element = ElementOf(*run->second.like, id);
-  TakeOut(run, id);
+  TakeOut(run, id, 1);
   return &kept_.emplace(id, std::move(element)).first->second;
 }
 
@@ -63,7 +63,19 @@ void JobTable::Erase(JobId id) {
   }
   const auto run = RunWith(id);
   MUSTER_CHECK(run != runs_.end());
-  TakeOut(run, id);
+  TakeOut(run, id, 1);
+}
+
+void JobTable::EraseUntouched(JobId first, std::uint32_t count) {
+  MUSTER_CHECK(count > 0 && UntouchedFrom(first) >= count);
+  TakeOut(RunWith(first), first, count);
+}
+
+std::uint32_t JobTable::UntouchedFrom(JobId id) const {
+  const auto run = RunWith(id);
+  return run == runs_.end()
+             ? 0
+             : static_cast<std::uint32_t>(run->first.value() + run->second.count - id.value());
 }
 
 std::optional<JobId> JobTable::NextFrom(JobId id) const {
@@ -87,21 +99,22 @@ JobTable::Runs::const_iterator JobTable::RunWith(JobId id) const {
   return id.value() - run->first.value() < run->second.count ? run : runs_.end();
 }
 
-void JobTable::TakeOut(Runs::const_iterator run, JobId id) {
+void JobTable::TakeOut(Runs::const_iterator run, JobId first, std::uint32_t count) {
   made_.clear();
-  --untouched_;
-  const auto before = static_cast<std::uint32_t>(id.value() - run->first.value());
-  const std::uint32_t behind = run->second.count - before - 1;
+  untouched_ -= count;
+  const auto before = static_cast<std::uint32_t>(first.value() - run->first.value());
+  const std::uint32_t behind = run->second.count - before - count;
+  const JobId next(first.value() + count);
   auto node = runs_.extract(run);
   const std::shared_ptr<const Job> like = node.mapped().like;
   if (before > 0) {
     node.mapped().count = before;
     runs_.insert(std::move(node));
     if (behind > 0) {
-      runs_.emplace(id.Next(), Run{behind, like});
+      runs_.emplace(next, Run{behind, like});
     }
   } else if (behind > 0) {
-    node.key() = id.Next();
+    node.key() = next;
     node.mapped().count = behind;
     runs_.insert(std::move(node));
   }

@@ -35,6 +35,8 @@ class JobTable {
   Job* Touch(JobId id);
   // REQUIRES: the job is live.
   void Erase(JobId id);
+  // REQUIRES: all of them are untouched elements of one run.
+  void EraseUntouched(JobId first, std::uint32_t count);
 
   [[nodiscard]] std::size_t size() const { return kept_.size() + untouched_; }
   [[nodiscard]] bool empty() const { return size() == 0; }
@@ -43,6 +45,8 @@ class JobTable {
   // How many elements nobody has touched.
   [[nodiscard]] std::size_t untouched() const { return untouched_; }
 
+  // How many untouched elements of its run there are from `id` on; 0 when it is not one.
+  [[nodiscard]] std::uint32_t UntouchedFrom(JobId id) const;
   // The first live id that is not below `id`, or nothing.
   [[nodiscard]] std::optional<JobId> NextFrom(JobId id) const;
 
@@ -65,8 +69,8 @@ class JobTable {
   using Runs = std::map<JobId, Run>;  // by the first id
 
   [[nodiscard]] Runs::const_iterator RunWith(JobId id) const;
-  // Takes the element out of its run, which may leave one before it and one behind.
-  void TakeOut(Runs::const_iterator run, JobId id);
+  // Takes elements out of their run, which may leave one before them and one behind.
+  void TakeOut(Runs::const_iterator run, JobId first, std::uint32_t count);
   static Job ElementOf(const Job& like, JobId id);
 
   std::map<JobId, Job> kept_;

@@ -93,12 +93,14 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
   return turn;
 }
 
-// Ends one job: at once while it waits, else through its nodes.
-void Cancel(const ClusterState& state, const Job& job, const User& by, Time now, Turn& turn) {
+// Ends one job, or untouched elements of an array: at once while it waits, else through its nodes.
+void Cancel(const ClusterState& state, const Job& job, std::uint32_t count, const User& by,
+            Time now, Turn& turn) {
   const std::string text = absl::StrCat("cancelled by ", by.name);
-  ++turn.count;
+  turn.count += count;
   if (!job.attempt.has_value()) {
-    turn.events.emplace_back(JobEnded{job.id, JobState::kCancelled, ExitStatus(), text, now});
+    turn.events.emplace_back(
+        JobEnded{job.id, JobState::kCancelled, ExitStatus(), text, now, count - 1});
     return;
   }
   const bool tells = job.attempt->ending == EndCause::kNone ||
@@ -116,16 +118,27 @@ void Cancel(const ClusterState& state, const Job& job, const User& by, Time now,
 }
 
 Turn On(const ClusterState& state, const CancelJob& input, Time now, const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
-  if (jobs.empty()) {
-    return Refused(NoSuchJob(input.job, input.array_index));
-  }
   Turn turn;
-  for (const Job* job : jobs) {
-    if (!MayChange(*job, input.by, config)) {
-      return Refused(NotYours(*job));
+  absl::Status may;
+  const auto cancel = [&](const Job& job, std::uint32_t count) {
+    if (!MayChange(job, input.by, config)) {
+      may.Update(NotYours(job));
+    } else {
+      Cancel(state, job, count, input.by, now, turn);
     }
-    Cancel(state, *job, input.by, now, turn);
+  };
+  if (!input.array_index.has_value()) {
+    state.ForEachOf(input.job, cancel);
+  } else {
+    for (const Job* element : state.FindJobs(input.job, input.array_index)) {
+      cancel(*element, 1);
+    }
+  }
+  if (!may.ok()) {
+    return Refused(std::move(may));
+  }
+  if (turn.count == 0) {
+    return Refused(NoSuchJob(input.job, input.array_index));
   }
   turn.effects.emplace_back(Replan{});
   return turn;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "scheduler/base/status.h"
@@ -57,6 +58,20 @@ inline std::uint32_t ElementIndexAt(const ArraySpec& array, std::uint32_t ordina
     left -= count;
   }
   MUSTER_CHECK(false && "ordinal < ElementCount(array)");
+}
+
+// Which element has the array index; nothing when none has.
+inline std::optional<std::uint32_t> OrdinalOf(const ArraySpec& array, std::uint32_t index) {
+  std::uint64_t before = 0;
+  for (const ArrayRange& range : array.ranges) {
+    const std::uint64_t count = RangeCount(range);
+    if (count > 0 && index >= range.first && (index - range.first) % range.step == 0 &&
+        (index - range.first) / range.step < count) {
+      return static_cast<std::uint32_t>(before + (index - range.first) / range.step);
+    }
+    before += count;
+  }
+  return std::nullopt;
 }
 
 // The indices of `count` elements from `ordinal` on. REQUIRES: the array has them.

@@ -144,17 +144,19 @@ struct StepStarted {
   friend bool operator==(const StepStarted&, const StepStarted&) = default;
 };
 
-// A job reached its terminal state; its resources are free.
+// A job reached its terminal state; its resources are free. Or: it did so with the elements of its
+// array that have the `more` ids after it, all of them untouched.
 struct JobEnded {
   JobId job;
   JobState state = JobState::kCompleted;
   ExitStatus status;
   std::string text;  // why, when it did not end by itself
   Time time = kNoTime;
+  std::uint32_t more = 0;
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &JobEnded::job}, Field{"state", &JobEnded::state},
                       Field{"status", &JobEnded::status}, Field{"text", &JobEnded::text},
-                      Field{"time", &JobEnded::time}};
+                      Field{"time", &JobEnded::time}, Field{"more", &JobEnded::more}};
   }
   friend bool operator==(const JobEnded&, const JobEnded&) = default;
 };

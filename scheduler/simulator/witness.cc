@@ -71,11 +71,14 @@ void Witness::Count(const JobSubmitted& submitted, Tally& tally) {
 }
 
 void Witness::Count(const JobEnded& ended, Tally& tally) {
-  const auto job = tally.ends.find(ended.job);
-  if (job == tally.ends.end()) {
-    Broken(absl::StrCat("promise 5: job ", ToString(ended.job), " ended and was never submitted"));
-  } else if (++job->second > 1) {
-    Broken(absl::StrCat("promise 5: job ", ToString(ended.job), " ended twice"));
+  for (std::uint32_t i = 0; i <= ended.more; ++i) {
+    const JobId id(ended.job.value() + i);
+    const auto job = tally.ends.find(id);
+    if (job == tally.ends.end()) {
+      Broken(absl::StrCat("promise 5: job ", ToString(id), " ended and was never submitted"));
+    } else if (++job->second > 1) {
+      Broken(absl::StrCat("promise 5: job ", ToString(id), " ended twice"));
+    }
   }
 }
 

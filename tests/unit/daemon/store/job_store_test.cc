@@ -250,6 +250,21 @@ TEST_F(JobStoreTest, AnArrayOfTenThousandIsOneRowAndOneRun) {
   EXPECT_EQ(image.elements[0].count, 10000U);
 }
 
+TEST_F(JobStoreTest, ElementsThatEndTogetherHaveARowOfHistoryEach) {
+  Commit(make_.Of({SubmittedArray(1, {{0, 9999, 1}}, 10000)}));
+  Batch end = make_.Small();
+  end.ended = {Ended(11, 1, "ann", "CANCELLED", 50)};
+  end.ended[0].detail.job.indices = {{10, 9998, 1}};
+  Commit(end);
+  EXPECT_EQ(Count("SELECT count(*) FROM history"), 9989);
+  EXPECT_EQ(Count("SELECT array_index FROM history WHERE id = 9999"), 9998);
+  Open();
+  const StateImage image = Load();
+  ASSERT_EQ(image.elements.size(), 2U);
+  EXPECT_EQ(image.elements[0].count, 10U);
+  EXPECT_EQ(image.elements[1].first.id, JobId(10000));
+}
+
 TEST_F(JobStoreTest, NodesLoadWithTheirMachine) {
   auto machine = std::make_shared<Machine>();
   machine->cores.resize(2);

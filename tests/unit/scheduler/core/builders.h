@@ -199,7 +199,7 @@ class World {
   // How the job ended; nothing while it has not.
   std::optional<JobEnded> EndOf(JobId job) const {
     for (const Event& event : events) {
-      if (const auto* end = std::get_if<JobEnded>(&event); end != nullptr && end->job == job) {
+      if (const auto* end = std::get_if<JobEnded>(&event); end != nullptr && end->job <= job && job.value() - end->job.value() <= end->more) {
         return *end;
       }
     }

@@ -80,7 +80,9 @@ void ExpectSettled(const History& history) {
       }
     } else if (const auto* end = std::get_if<JobEnded>(&event)) {
       EXPECT_TRUE(IsTerminal(end->state));
-      ++ends[end->job];
+      for (std::uint32_t i = 0; i <= end->more; ++i) {
+        ++ends[JobId(end->job.value() + i)];
+      }
     }
   }
   std::map<JobId, Reason> waiting;

@@ -86,6 +86,17 @@ TEST(JobTable, AnArrayEatenFromTheFrontStaysOneRun) {
   EXPECT_EQ(table.NextFrom(JobId(1)), std::nullopt);
 }
 
+TEST(JobTable, ManyUntouchedElementsGoAtOnce) {
+  JobTable table;
+  table.Add(Elements(1, 100));
+  table.Touch(JobId(50));
+  EXPECT_EQ(table.UntouchedFrom(JobId(10)), 40U);
+  EXPECT_EQ(table.UntouchedFrom(JobId(50)), 0U);
+  table.EraseUntouched(JobId(10), 40);
+  EXPECT_EQ(RunsOf(table), (Runs{{1, 9}, {50, 1}, {51, 50}}));
+  EXPECT_EQ(table.size(), 60U);
+}
+
 // Against a map that keeps every job by itself.
 RC_GTEST_PROP(JobTable, AgreesWithATableThatKeepsEachJobByItself, ()) {
   JobTable table;

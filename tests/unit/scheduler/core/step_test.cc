@@ -131,6 +131,27 @@ TEST(Step, CancellingAnArrayReachesTheElementsThatAreLeft) {
   EXPECT_EQ(world.StateOf(other), JobState::kPending);
 }
 
+TEST(Step, CancellingAnArrayEndsItsUntouchedElementsInOneEvent) {
+  World world;
+  const JobId array = world.Submit(Array(world, 999));
+  world.Take(HoldJob{array, 500, true, world.ada});
+  const Turn turn = world.Take(CancelJob{array, std::nullopt, world.ada});
+  EXPECT_EQ(turn.count, 1000U);
+  ASSERT_EQ(turn.events.size(), 3U);
+  EXPECT_EQ(std::get<JobEnded>(turn.events[0]).more, 499U);
+  EXPECT_EQ(std::get<JobEnded>(turn.events[1]).more, 0U);
+  EXPECT_EQ(std::get<JobEnded>(turn.events[2]).job, JobId(array.value() + 501));
+  EXPECT_TRUE(world.state.jobs().empty());
+}
+
+TEST(Step, AnotherUsersArrayIsNotCancelledByHalf) {
+  World world;
+  const JobId array = world.Submit(Array(world, 99));
+  const Turn turn = world.Take(CancelJob{array, std::nullopt, world.bob});
+  EXPECT_FALSE(turn.status.ok());
+  EXPECT_EQ(world.state.jobs().size(), 100U);
+}
+
 TEST(Step, AnElementIsFoundByItsOwnIdEvenWhenTheArraysFirstHasEnded) {
   World world;
   const JobId array = world.Submit(Array(world, 2));

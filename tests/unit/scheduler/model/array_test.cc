@@ -58,6 +58,15 @@ TEST(Array, TheIndicesOfARunOfElementsAreRangesToo) {
   EXPECT_EQ(IndicesFrom(array, 1, 4).size(), 2U);
 }
 
+TEST(Array, AnIndexLeadsBackToItsElement) {
+  const ArraySpec array{{{5, 9, 2}, {100, 103, 1}, {1, 1, 1}}, 0};
+  std::uint32_t ordinal = 0;
+  ForEachElement(array, [&](std::uint32_t index) { EXPECT_EQ(OrdinalOf(array, index), ordinal++); });
+  for (const std::uint32_t index : {0U, 2U, 6U, 11U, 99U, 104U}) {
+    EXPECT_EQ(OrdinalOf(array, index), std::nullopt) << index;
+  }
+}
+
 TEST(ArrayDeathTest, AnOrdinalPastTheEndEndsTheProcess) {
   EXPECT_DEATH(static_cast<void>(ElementIndexAt(Spec({{0, 1, 1}}), 2)), "broken invariant");
 }
