@@ -96,6 +96,9 @@ void Agent::Received(const wire::ControllerMessage& message) {
     case wire::ControllerMessage::kTerminate:
       status = Terminate(message.terminate());
       break;
+    case wire::ControllerMessage::kSuspend:
+      status = Suspend(message.suspend());
+      break;
     case wire::ControllerMessage::kAck:
       Acknowledged(message.ack());
       break;
@@ -193,6 +196,23 @@ absl::Status Agent::Terminate(const wire::TerminateOrder& message) {
     return absl::OkStatus();
   }
   return attempts_.Terminate(order);
+}
+
+absl::Status Agent::Suspend(const wire::SuspendOrder& message) {
+  SuspendOrder order;
+  RETURN_IF_ERROR(FromWire(message, &order));
+  const AttemptKey key{order.job, order.attempt};
+  absl::Status status =
+      Admit({.cluster = nullptr, .node = order.node, .epoch = order.epoch, .expiry = kNoTime});
+  if (status.ok()) {
+    status = attempts_.Suspend(order);
+  }
+  if (!status.ok()) {
+    return absl::Status(status.code(),
+                        absl::StrCat(order.resume ? "resumption of " : "suspension of ",
+                                     ToString(key), " refused: ", std::string(status.message())));
+  }
+  return status;
 }
 
 void Agent::Acknowledged(const wire::ReportAck& ack) {

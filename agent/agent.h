@@ -77,6 +77,7 @@ class Agent final : public ControllerLink::Owner {
   absl::Status Launch(const wire::LaunchOrder& message);
   absl::Status StartStep(const wire::StepOrder& message);
   absl::Status Terminate(const wire::TerminateOrder& message);
+  absl::Status Suspend(const wire::SuspendOrder& message);
   void Acknowledged(const wire::ReportAck& ack);
   void News(const AttemptKey& key);
   bool SendReport(const Report& report);

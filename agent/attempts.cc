@@ -43,6 +43,8 @@ std::string Packet(const Order& order) {
   wire::SupervisorCommand command;
   if constexpr (std::is_same_v<Order, StepOrder>) {
     ToWire(order, command.mutable_step());
+  } else if constexpr (std::is_same_v<Order, SuspendOrder>) {
+    ToWire(order, command.mutable_suspend());
   } else {
     ToWire(order, command.mutable_terminate());
   }
@@ -132,6 +134,23 @@ absl::Status Attempts::Terminate(const TerminateOrder& order) {
   } else if (found->second.phase == Phase::kSupervised) {
     Control(key).Send(Packet(order),
                       [this, key](const absl::Status& status) { TerminateAnswered(key, status); });
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Attempts::Suspend(const SuspendOrder& order) {
+  const AttemptKey key{order.job, order.attempt};
+  const auto found = attempts_.find(key);
+  if (found == attempts_.end()) {
+    return absl::NotFoundError("it is not known here");
+  }
+  if (found->second.phase == Phase::kSupervised) {
+    Control(key).Send(Packet(order), [this, key](const absl::Status& status) {
+      if (!status.ok()) {
+        log_.Warning(kComponent, absl::StrCat(ToString(key), " did not take a suspension: ",
+                                              std::string(status.message())));
+      }
+    });
   }
   return absl::OkStatus();
 }

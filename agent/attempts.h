@@ -62,6 +62,10 @@ class Attempts {
   // launch order which comes late finds it there.
   absl::Status Terminate(const TerminateOrder& order);
 
+  // Has the attempt frozen, or run again. One that has ended has nothing to freeze; NotFound for
+  // one that is not known.
+  absl::Status Suspend(const SuspendOrder& order);
+
   // Forgets an attempt whose end the controller has acknowledged, leaving nothing of it.
   void Remove(const AttemptKey& key);
 

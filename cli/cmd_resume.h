@@ -1,6 +1,6 @@
 #pragma once
 
-// muster resume: puts a drained node back into service.
+// muster resume: lets suspended jobs run again, or puts drained nodes back into service.
 //
 // The verb's options, help and action; see verb.h for the frame. Thread promise: runs on the main
 // thread.

@@ -257,6 +257,16 @@ absl::StatusOr<ChangeOutcome> Connection::Requeue(const std::vector<JobSelector>
   return OutcomeOf(jobs, reply);
 }
 
+absl::StatusOr<ChangeOutcome> Connection::Suspend(const std::vector<JobSelector>& jobs,
+                                                  bool suspended) {
+  wire::SuspendRequest request;
+  WriteSelectors(jobs, request.mutable_jobs());
+  request.set_suspended(suspended);
+  wire::SuspendReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::Suspend, request, &reply, address_, patience_.changing));
+  return OutcomeOf(jobs, reply);
+}
+
 absl::StatusOr<ChangeOutcome> Connection::Update(const std::vector<JobSelector>& jobs,
                                                  const JobUpdate& changes) {
   wire::UpdateRequest request;

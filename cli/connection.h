@@ -105,6 +105,8 @@ class Connection {
   absl::StatusOr<ChangeOutcome> Cancel(const std::vector<JobSelector>& jobs, bool all_of_user);
   absl::StatusOr<ChangeOutcome> Hold(const std::vector<JobSelector>& jobs, bool held);
   absl::StatusOr<ChangeOutcome> Requeue(const std::vector<JobSelector>& jobs);
+  // False has them resume.
+  absl::StatusOr<ChangeOutcome> Suspend(const std::vector<JobSelector>& jobs, bool suspended);
   absl::StatusOr<ChangeOutcome> Update(const std::vector<JobSelector>& jobs,
                                        const JobUpdate& changes);
   absl::Status Drain(const std::string& node, bool drained, const std::string& reason);

@@ -25,6 +25,7 @@
 #include "cli/cmd_show.h"
 #include "cli/cmd_simulate.h"
 #include "cli/cmd_submit.h"
+#include "cli/cmd_suspend.h"
 #include "cli/cmd_topo.h"
 #include "cli/cmd_trace.h"
 #include "cli/cmd_up.h"
@@ -38,16 +39,17 @@ int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
   const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),          muster::SubmitVerb(),     muster::RunVerb(),
-      muster::QueueVerb(),       muster::HistoryVerb(),    muster::ShowVerb(),
-      muster::ExplainVerb(),     muster::CancelVerb(),     muster::HoldVerb(),
-      muster::ReleaseVerb(),     muster::RequeueVerb(),    muster::UpdateVerb(),
-      muster::NodesVerb(),       muster::TopoVerb(),       muster::PlaceVerb(),
-      muster::DrainVerb(),       muster::ResumeVerb(),     muster::PartitionVerb(),
-      muster::QosVerb(),         muster::AccountsVerb(),   muster::ShareVerb(),
-      muster::ReservationVerb(), muster::SimulateVerb(),   muster::WhatifVerb(),
-      muster::TraceVerb(),       muster::CheckpointVerb(), muster::EstimateVerb(),
-      muster::CompletionVerb(),  muster::VersionVerb(),    muster::HelpVerb(),
+      muster::UpVerb(),        muster::SubmitVerb(),      muster::RunVerb(),
+      muster::QueueVerb(),     muster::HistoryVerb(),     muster::ShowVerb(),
+      muster::ExplainVerb(),   muster::CancelVerb(),      muster::HoldVerb(),
+      muster::ReleaseVerb(),   muster::SuspendVerb(),     muster::ResumeVerb(),
+      muster::RequeueVerb(),   muster::UpdateVerb(),      muster::NodesVerb(),
+      muster::TopoVerb(),      muster::PlaceVerb(),       muster::DrainVerb(),
+      muster::PartitionVerb(), muster::QosVerb(),         muster::AccountsVerb(),
+      muster::ShareVerb(),     muster::ReservationVerb(), muster::SimulateVerb(),
+      muster::WhatifVerb(),    muster::TraceVerb(),       muster::CheckpointVerb(),
+      muster::EstimateVerb(),  muster::CompletionVerb(),  muster::VersionVerb(),
+      muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

@@ -34,6 +34,8 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/Cancel", true, true},
     Row{"/muster.wire.Controller/Hold", true, true},
     Row{"/muster.wire.Controller/Requeue", true, true},
+    // Only an operator's, as core/step says.
+    Row{"/muster.wire.Controller/Suspend", true, true},
     Row{"/muster.wire.Controller/Update", true, true},
     Row{"/muster.wire.Controller/StartStep", true, true},
     Row{"/muster.wire.Controller/ListJobs", true, true},

@@ -26,6 +26,8 @@ wire::ControllerMessage ToMessage(const Order& order) {
           ToWire(held, message.mutable_step());
         } else if constexpr (std::is_same_v<Held, TerminateOrder>) {
           ToWire(held, message.mutable_terminate());
+        } else if constexpr (std::is_same_v<Held, SuspendOrder>) {
+          ToWire(held, message.mutable_suspend());
         } else {
           message.mutable_ack()->set_job(held.job.value());
           message.mutable_ack()->set_attempt(held.attempt.value());

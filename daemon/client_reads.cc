@@ -151,10 +151,13 @@ void AddProgram(JobStore& store, JobDetail& detail) {
 Explanation ExplainPlacement(const Picture& picture, const Job& job) {
   Explanation explanation;
   const Allocation& allocation = job.attempt->allocation;
-  explanation.summary =
-      absl::StrCat("placed on the fewest nodes that had room for its ", job.spec->request.tasks,
-                   job.spec->request.tasks == 1 ? " task: " : " tasks: ", allocation.nodes.size(),
-                   " of ", picture.state().nodes().size(), "; among those with room, the tightest");
+  if (job.state == JobState::kSuspended) {
+    explanation.summary = absl::StrCat("is suspended: ", ViewIn(picture, job).reason.text, "; ");
+  }
+  absl::StrAppend(&explanation.summary, "placed on the fewest nodes that had room for its ",
+                  job.spec->request.tasks,
+                  job.spec->request.tasks == 1 ? " task: " : " tasks: ", allocation.nodes.size(),
+                  " of ", picture.state().nodes().size(), "; among those with room, the tightest");
   for (const NodeAllocation& part : allocation.nodes) {
     explanation.nodes.push_back(
         NodeAnswer{part.name, true,
@@ -383,7 +386,8 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
     const auto snapshot = BuildSnapshot(picture.state(), picture.now(), plan.get());
     return [this, reactor, reply, snapshot, plan, id = job.id](const absl::Status& status) {
       reader_.Run([this, reactor, reply, snapshot, plan, id, status] {
-        const PolicyConfig& policy = controller_.policy();
+        const std::shared_ptr<const PolicyConfig> settings = controller_.policy();
+        const PolicyConfig& policy = *settings;
         AddExplanation(ExplainWaiting(*snapshot, id, *plan, policy), *reply);
         AddSuggestions(SuggestChanges(*snapshot, id, policy), *reply);
         reactor->Finish(ToGrpc(status));
@@ -407,7 +411,7 @@ Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* re
   }
   controller_.Look([this, reactor, reply,
                     input = *std::move(read)](const Picture& picture) -> Controller::Reply {
-    const Turn turn = Step(picture.state(), input, picture.now(), controller_.policy());
+    const Turn turn = Step(picture.state(), input, picture.now(), *controller_.policy());
     if (!turn.status.ok() || turn.events.empty()) {
       // Without an event its token was that of a job that is there.
       return [reactor, refused = turn.status](const absl::Status&) {
@@ -419,7 +423,7 @@ Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* re
                 std::get<JobSubmitted>(turn.events.front())));
     return [this, reactor, reply, snapshot, job = turn.job](const absl::Status& done) {
       reader_.Run([this, reactor, reply, snapshot, job, done] {
-        AddForecast(*snapshot, ForecastOf(*snapshot, job, controller_.policy()), *reply);
+        AddForecast(*snapshot, ForecastOf(*snapshot, job, *controller_.policy()), *reply);
         reactor->Finish(ToGrpc(done));
       });
     };

@@ -176,6 +176,29 @@ ClientService::Unary* ClientService::Requeue(Context* context, const wire::Reque
   return reactor;
 }
 
+ClientService::Unary* ClientService::Suspend(Context* context, const wire::SuspendRequest* request,
+                                             wire::SuspendReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "Suspend", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  const std::vector<Selected> jobs = Flatten(request->jobs());
+  if (jobs.empty()) {
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
+  }
+  auto gathered = std::make_shared<Gathered<wire::SuspendReply>>(
+      Gathered<wire::SuspendReply>{reactor, reply, jobs.size()});
+  for (const Selected& job : jobs) {
+    controller_.Take(SuspendJob{job.job, job.element, request->suspended(), caller->user},
+                     [gathered](const Turn& turn, const absl::Status& status) {
+                       gathered->Count(status, turn.count);
+                     });
+  }
+  return reactor;
+}
+
 ClientService::Unary* ClientService::Update(Context* context, const wire::UpdateRequest* request,
                                             wire::UpdateReply* reply) {
   std::optional<Caller> caller;

@@ -38,6 +38,8 @@ class ClientService final : public wire::Controller::CallbackService {
   Unary* Cancel(Context* context, const wire::CancelRequest* request,
                 wire::CancelReply* reply) override;
   Unary* Hold(Context* context, const wire::HoldRequest* request, wire::HoldReply* reply) override;
+  Unary* Suspend(Context* context, const wire::SuspendRequest* request,
+                 wire::SuspendReply* reply) override;
   Unary* Requeue(Context* context, const wire::RequeueRequest* request,
                  wire::RequeueReply* reply) override;
   Unary* Update(Context* context, const wire::UpdateRequest* request,

@@ -27,7 +27,8 @@ using Runs = std::map<std::string, std::vector<ChargedRun>>;
 void AddRuns(const Snapshot& snapshot, const std::string& user, Runs& runs) {
   for (const RunningJob& job : snapshot.running) {
     if (job.spec->user.name == user && !job.billing.zero()) {
-      runs[job.spec->account].push_back({job.id, job.billing, job.started, snapshot.now});
+      runs[job.spec->account].push_back(
+          {job.id, job.billing, job.started + job.suspended, snapshot.now});
     }
   }
 }
@@ -62,7 +63,7 @@ ClientService::Unary* ClientService::ListShares(Context* context,
     // What has ended by now is durable once this answer leaves.
     return [this, reactor, reply, snapshot, user](const absl::Status& status) {
       reader_.Run([this, reactor, reply, snapshot, user, status] {
-        AddTree(*snapshot, controller_.policy().priority, *reply);
+        AddTree(*snapshot, controller_.policy()->priority, *reply);
         absl::StatusOr<Runs> runs = Runs();
         if (!user.empty()) {
           runs = accounting_.Runs(user, WeighsSince(snapshot->now, snapshot->usage.half_life));

@@ -77,7 +77,7 @@ Controller::Controller(JobStore& store, AgentDoor& agents, const Clock& clock, c
       agents_(agents),
       clock_(clock),
       log_(log),
-      policy_(policy),
+      policy_(std::make_shared<const PolicyConfig>(std::move(policy))),
       orders_(store, std::move(cluster)) {}
 
 Controller::~Controller() {
@@ -91,7 +91,7 @@ absl::Status Controller::Start() {
     return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
                                             *broken, "; restore it from a backup"));
   }
-  const Turn turn = Step(state_, BeginEpoch{}, clock_.Now(), policy_);
+  const Turn turn = Step(state_, BeginEpoch{}, clock_.Now(), *policy_);
   Apply(turn.events);
   for (const NodeId id : group_.nodes) {
     group_.batch.nodes.push_back(*state_.FindNode(id));
@@ -127,6 +127,31 @@ void Controller::Take(Input input, Done done) {
     shared->second(Turn(),
                    absl::UnavailableError("the controller is stopping, or has too much to do"));
   }
+}
+
+std::shared_ptr<const PolicyConfig> Controller::policy() const {
+  const std::lock_guard<std::mutex> lock(policy_mutex_);
+  return policy_;
+}
+
+void Controller::Configure(PolicyConfig policy, ConfigurePolicy input, Done done) {
+  const auto settings = std::make_shared<const PolicyConfig>(std::move(policy));
+  auto shared = std::make_shared<std::pair<Input, Done>>(std::move(input), std::move(done));
+  const bool queued = queue_.Push(
+      [this, settings, shared] { DoConfigure(settings, shared->first, shared->second); });
+  if (!queued) {
+    shared->second(Turn(),
+                   absl::UnavailableError("the controller is stopping, or has too much to do"));
+  }
+}
+
+void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
+                             const Done& done) {
+  if (Degraded().ok() && Step(state_, input, clock_.Now(), *policy).status.ok()) {
+    const std::lock_guard<std::mutex> lock(policy_mutex_);
+    policy_ = policy;
+  }
+  DoTake(input, done);
 }
 
 void Controller::Look(std::function<Reply(const Picture&)> look) {
@@ -242,7 +267,7 @@ void Controller::DoTake(const Input& input, const Done& done) {
     group_.after.push_back([done, status](const absl::Status&) { done(Turn(), status); });
     return;
   }
-  auto turn = std::make_shared<Turn>(Step(state_, input, clock_.Now(), policy_));
+  auto turn = std::make_shared<Turn>(Step(state_, input, clock_.Now(), *policy_));
   Apply(turn->events);
   turn->events.clear();
   group_.after.push_back([done, turn](const absl::Status& status) {
@@ -375,15 +400,15 @@ void Controller::MaybePlan() {
     return;
   }
   plan_wanted_ = false;
-  if (state_.waiting() == 0) {
+  if (state_.waiting() == 0 && state_.suspended().empty()) {
     plan_ = nullptr;
     waiting_.Set({});
     return;
   }
   planning_ = true;
   std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state_, clock_.Now(), plan_.get());
-  planner_->Run([this, snapshot] {
-    auto plan = std::make_shared<const Plan>(MakePlan(*snapshot, policy_));
+  planner_->Run([this, snapshot, policy = policy_] {
+    auto plan = std::make_shared<const Plan>(MakePlan(*snapshot, *policy));
     queue_.Push([this, plan] { OnPlan(plan); });
   });
 }
@@ -393,7 +418,8 @@ void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
   plan_ = std::move(plan);
   const WaitingReasons before = std::exchange(waiting_, {});
   waiting_.Set(plan_->waiting);
-  if (!plan_->starts.empty() || !plan_->drops.empty() || !plan_->preemptions.empty()) {
+  if (!plan_->starts.empty() || !plan_->drops.empty() || !plan_->preemptions.empty() ||
+      !plan_->resumes.empty()) {
     DoTake(TakePlan{*plan_}, [](const Turn&, const absl::Status&) {});
   }
   std::set<JobId> told;

@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -102,7 +103,8 @@ class Controller {
   absl::Status Start();
   // Ends the loop once what was taken in is durable.
   void Stop();
-  [[nodiscard]] const PolicyConfig& policy() const { return policy_; }
+  // The settings in force.
+  [[nodiscard]] std::shared_ptr<const PolicyConfig> policy() const;
   // The term of this controller, set by Start.
   [[nodiscard]] Epoch epoch() const { return epoch_; }
   // Set when the loop ended because the store may have lost data.
@@ -111,6 +113,9 @@ class Controller {
   void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
 
   void Take(Input input, Done done);
+  // Makes other settings those in force, and `input` what the configuration says; neither when the
+  // input is refused.
+  void Configure(PolicyConfig policy, ConfigurePolicy input, Done done);
   // `look` runs on the controller's thread; what it returns is called once what it saw is durable.
   void Look(std::function<Reply(const Picture&)> look);
   // Watches a job until the watcher's handle is dropped. The first call comes at once; none ever
@@ -133,6 +138,8 @@ class Controller {
   void Loop();
   void Finish();
   void DoTake(const Input& input, const Done& done);
+  void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
+                   const Done& done);
   void Apply(const std::vector<Event>& events);
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
@@ -151,7 +158,8 @@ class Controller {
   AgentDoor& agents_;
   const Clock& clock_;
   const Logger& log_;
-  const PolicyConfig policy_;
+  mutable std::mutex policy_mutex_;  // changed on the loop's thread, read by readers' too
+  std::shared_ptr<const PolicyConfig> policy_;
 
   // Owned by the loop's thread.
   ClusterState state_;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/deadline.h"
+#include "scheduler/core/kill_grace.h"
 
 namespace muster {
 namespace {
@@ -36,10 +37,24 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
           },
           [&](const Terminate& end) -> Result {
             const Job* job = state.FindJob(end.job);
-            const Duration grace = job != nullptr ? job->spec->kill_grace : Duration(0);
+            const Duration grace = job != nullptr
+                                       ? KillGraceOf(state.policy().book(), *job->spec, end.cause)
+                                       : Duration(0);
             return PreparedOrder{
                 end.node,
                 TerminateOrder{end.job, end.attempt, state.epoch(), end.node, end.cause, grace},
+                nullptr};
+          },
+          [&](const Suspend& stop) -> Result {
+            return PreparedOrder{stop.node,
+                                 SuspendOrder{stop.job, stop.attempt, state.epoch(), stop.node,
+                                              stop.suspension, false},
+                                 nullptr};
+          },
+          [&](const Resume& go) -> Result {
+            return PreparedOrder{
+                go.node,
+                SuspendOrder{go.job, go.attempt, state.epoch(), go.node, go.suspension, true},
                 nullptr};
           },
           [&](const Launch& launch) -> Result {

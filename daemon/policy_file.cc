@@ -171,9 +171,10 @@ absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, co
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   ASSIGN_OR_RETURN(std::vector<PolicyObject> objects, ReadPolicy(file));
   RETURN_IF_ERROR(CheckPolicyFile(file, BookOf(controller), objects));
+  whole.policy.operator_uid = controller.policy()->operator_uid;  // not the file's to say
   std::promise<absl::Status> promise;
-  controller.Take(
-      ConfigurePolicy{std::move(objects), by, path},
+  controller.Configure(
+      std::move(whole.policy), ConfigurePolicy{std::move(objects), by, path},
       [&promise](const Turn&, const absl::Status& status) { promise.set_value(status); });
   const absl::Status taken = promise.get_future().get();
   return taken.ok()

@@ -157,6 +157,23 @@ std::string NodeState(const Node& node) {
   return node.drained ? absl::StrCat(state, "+DRAIN") : state;
 }
 
+// Why the job is suspended, and what it waits for to come back.
+ReasonView SuspendedReason(const Job& job, const Reason* reason) {
+  const Attempt& attempt = *job.attempt;
+  std::string then;
+  if (HoldsCores(attempt)) {
+    then = "its nodes are still stopping it";
+  } else if (attempt.suspended_by == SuspendedBy::kOperator) {
+    then = absl::StrCat("muster resume ", ToString(job.id), " has it come back");
+  } else if (reason != nullptr && reason->kind == ReasonKind::kSuspended) {
+    then = ToSentence(*reason);
+  } else {
+    then = "comes back when its CPUs are free";
+  }
+  return ReasonView{Name(ReasonKind::kSuspended), absl::StrCat(attempt.suspended_text, "; ", then),
+                    false};
+}
+
 }  // namespace
 
 JobView ViewOf(const Job& job, const Reason* reason) {
@@ -195,8 +212,13 @@ JobView ViewOf(const Job& job, const Reason* reason) {
         ReasonView{Name(reason->kind), ToSentence(*reason), reason->verdict == ReasonClass::kNever};
     view.expected_start = reason->until;
   }
+  if (job.state == JobState::kSuspended) {
+    view.reason = SuspendedReason(job, reason);
+  }
   if (job.attempt.has_value()) {
     view.start_time = job.attempt->started;
+    view.suspended_since = job.attempt->suspended_since;
+    view.suspended = job.attempt->suspended_total;
     AddAllocation(job.attempt->allocation, view);
     view.binding = BindingText(*job.attempt);
     view.usage = Total(*job.attempt);
@@ -208,6 +230,8 @@ JobView ViewOf(const Job& job, const JobEnded& end) {
   JobView view = ViewOf(job, nullptr);
   view.state = Name(end.state);
   view.end_time = end.time;
+  view.suspended_since = kNoTime;
+  view.suspended = job.attempt.has_value() ? SuspendedFor(*job.attempt, end.time) : Duration(0);
   view.exit_code = end.status.code;
   view.exit_signal = end.status.signal;
   view.exit_text = end.text;
@@ -221,6 +245,7 @@ AttemptView ViewOf(const ClusterState& state, const Job& job, Time end) {
   view.start_time = attempt.started;
   view.end_time = end;
   view.billing = attempt.billing;
+  view.suspended = SuspendedFor(attempt, end);
   view.usage = Total(attempt);
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     const NodeAllocation& part = attempt.allocation.nodes[i];
@@ -276,9 +301,8 @@ NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine) 
   };
   for (const JobId id : state.JobsOn(node.id)) {
     const Job& job = *state.FindJob(id);
-    const std::size_t position = *RunOn(*job.attempt, node.id);
     add(id, ViewOf(job, nullptr).label, job.spec->user.name,
-        job.attempt->allocation.nodes[position], false);
+        HeldPart(*job.attempt, *RunOn(*job.attempt, node.id)), false);
   }
   for (const QuarantinedAttempt& attempt : node.quarantined) {
     add(attempt.job, ToString(attempt.job), "unknown", attempt.allocation, true);

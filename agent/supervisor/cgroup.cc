@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/runtime/file.h"
@@ -23,6 +24,16 @@ std::optional<AttemptCgroup> AttemptCgroup::Make(const std::string& directory) {
     return std::nullopt;
   }
   return AttemptCgroup(directory, std::move(procs));
+}
+
+bool AttemptCgroup::Freeze(bool freeze) const {
+  const UniqueFd file(open((directory_ + "/cgroup.freeze").c_str(), O_WRONLY | O_CLOEXEC));
+  return file.valid() && write(file.get(), freeze ? "1" : "0", 1) == 1;
+}
+
+bool AttemptCgroup::Frozen() const {
+  const absl::StatusOr<std::string> text = ReadFile(directory_ + "/cgroup.events");
+  return text.ok() && absl::StrContains(*text, "frozen 1");
 }
 
 void AttemptCgroup::Kill() const {

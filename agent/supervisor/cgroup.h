@@ -20,6 +20,10 @@ class AttemptCgroup {
 
   // For children to enter by writing "0".
   [[nodiscard]] int procs() const { return procs_.get(); }
+  // Takes everything in it off the processors, or lets it run again; false where the kernel cannot.
+  [[nodiscard]] bool Freeze(bool freeze) const;
+  // Whether nothing in it can run.
+  [[nodiscard]] bool Frozen() const;
   // SIGKILL to everything in it, atomically where the kernel can.
   void Kill() const;
   // Whether the kernel's out-of-memory killer struck in it.

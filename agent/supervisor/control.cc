@@ -81,6 +81,11 @@ absl::StatusOr<ControlSocket::Command> Parse(const std::string& bytes) {
     RETURN_IF_ERROR(FromWire(message.terminate(), &order));
     return ControlSocket::Command(order);
   }
+  if (message.has_suspend()) {
+    SuspendOrder order;
+    RETURN_IF_ERROR(FromWire(message.suspend(), &order));
+    return ControlSocket::Command(order);
+  }
   return absl::UnimplementedError("a command that this supervisor does not know");
 }
 

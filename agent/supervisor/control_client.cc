@@ -91,4 +91,10 @@ absl::Status SendTerminate(const AttemptDirectory& directory, const TerminateOrd
   return Send(directory, command);
 }
 
+absl::Status SendSuspend(const AttemptDirectory& directory, const SuspendOrder& order) {
+  wire::SupervisorCommand command;
+  ToWire(order, command.mutable_suspend());
+  return Send(directory, command);
+}
+
 }  // namespace muster

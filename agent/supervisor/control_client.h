@@ -23,5 +23,6 @@ inline constexpr std::size_t kControlCommandBytesMax = std::size_t{4} << 20;
 // or gone after its end); FailedPrecondition: it refused, the message is its line.
 absl::Status SendStep(const AttemptDirectory& directory, const StepOrder& order);
 absl::Status SendTerminate(const AttemptDirectory& directory, const TerminateOrder& order);
+absl::Status SendSuspend(const AttemptDirectory& directory, const SuspendOrder& order);
 
 }  // namespace muster

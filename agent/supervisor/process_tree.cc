@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -44,13 +45,17 @@ std::vector<pid_t> NumericEntries(const std::string& path) {
   return numbers;
 }
 
-pid_t ParentOf(pid_t pid) {
+ProcessStat StatOf(pid_t pid) {
   const absl::StatusOr<std::string> text = ReadFile(absl::StrCat("/proc/", pid, "/stat"));
   if (!text.ok()) {
-    return 0;
+    return ProcessStat();
   }
   const absl::StatusOr<ProcessStat> stat = ParseProcessStat(*text);
-  return stat.ok() ? stat->parent_pid : 0;
+  return stat.ok() ? *stat : ProcessStat();
+}
+
+pid_t ParentOf(pid_t pid) {
+  return StatOf(pid).parent_pid;
 }
 
 // The children of `pid` by its threads' lists; false on a kernel without them.
@@ -132,6 +137,21 @@ int SignalDescendants(int signal) {
     }
   }
   return static_cast<int>(pids.size());
+}
+
+int StopDescendants() {
+  constexpr std::string_view kStopped = "TtZXxD";
+  const pid_t self = getpid();
+  int running = 0;
+  for (const pid_t pid : Descendants(self)) {
+    const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    if (!pidfd.valid() || !Descends(pid, self)) {
+      continue;
+    }
+    running += kStopped.find(StatOf(pid).state) == std::string_view::npos ? 1 : 0;
+    syscall(SYS_pidfd_send_signal, pidfd.get(), SIGSTOP, nullptr, 0);
+  }
+  return running;
 }
 
 }  // namespace muster

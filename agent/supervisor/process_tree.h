@@ -21,4 +21,8 @@ std::vector<pid_t> Descendants(pid_t root);
 // this process; returns how many there were.
 int SignalDescendants(int signal);
 
+// Sends SIGSTOP to every descendant that is not stopped; returns how many those were. One that the
+// kernel does not let go of (state D) stops before it runs a line of its own and counts as stopped.
+int StopDescendants();
+
 }  // namespace muster

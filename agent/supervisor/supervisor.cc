@@ -76,6 +76,7 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       order_(std::move(order)),
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
+      freezer_(loop),
       pmix_(loop, log, directory_, order_) {}
 
 Supervisor::~Supervisor() {
@@ -141,9 +142,38 @@ void Supervisor::ArmTimeLimit() {
   // Counted from when the resources were given, by the wall clock once and by a steady timer from
   // then on.
   const Duration gone = std::clamp(clock_.Now() - order_.launch.started, Duration(0), limit);
-  loop_.RunAfter(limit - gone, [this, limit] {
-    EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace,
-               absl::StrCat("time limit of ", limit.count() / 1000, " s reached"));
+  limit_left_ = limit - gone;
+  RunTimeLimit();
+}
+
+void Supervisor::RunTimeLimit() {
+  if (!limit_left_.has_value()) {
+    return;
+  }
+  limit_counted_ = clock_.SteadyNow();
+  // A deadline does not move with the time spent suspended.
+  const Time deadline = order_.launch.spec.deadline;
+  const Duration left =
+      deadline == kNoTime ? *limit_left_ : std::min(*limit_left_, deadline - clock_.Now());
+  EndAfter(left, absl::StrCat("time limit of ", order_.launch.spec.time_limit.count() / 1000,
+                              " s reached"));
+}
+
+void Supervisor::HoldTimeLimit() {
+  if (!limit_left_.has_value()) {
+    return;
+  }
+  *limit_left_ -= std::chrono::duration_cast<Duration>(clock_.SteadyNow() - limit_counted_);
+  loop_.Cancel(*limit_timer_);
+  if (order_.launch.spec.deadline != kNoTime) {
+    EndAfter(order_.launch.spec.deadline - clock_.Now(), "deadline reached while suspended");
+  }
+}
+
+// REQUIRES: no such timer runs.
+void Supervisor::EndAfter(Duration delay, const std::string& text) {
+  limit_timer_ = loop_.RunAfter(std::max(delay, Duration(0)), [this, text] {
+    EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace, text);
   });
 }
 
@@ -195,6 +225,9 @@ absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
   if (const auto* step = std::get_if<StepOrder>(&command)) {
     return TakeStep(*step);
   }
+  if (const auto* suspend = std::get_if<SuspendOrder>(&command)) {
+    return TakeSuspend(*suspend);
+  }
   return TakeTerminate(std::get<TerminateOrder>(command));
 }
 
@@ -212,6 +245,14 @@ absl::Status Supervisor::TakeStep(const StepOrder& order) {
     return absl::FailedPreconditionError(
         absl::StrCat("attempt ", directory_.Name(), " is ending: no step can start"));
   }
+  if (frozen_) {
+    held_steps_.push_back(order);
+    return absl::OkStatus();
+  }
+  return StartStep(order);
+}
+
+absl::Status Supervisor::StartStep(const StepOrder& order) {
   StepPlan plan;
   ASSIGN_OR_RETURN(plan.node_index, FindNode(order.placement, order_.node_name));
   plan.step = order.step;
@@ -230,6 +271,62 @@ absl::Status Supervisor::TakeTerminate(const TerminateOrder& order) {
   }
   EndByForce(order.cause, order.grace, "");
   return absl::OkStatus();
+}
+
+absl::Status Supervisor::TakeSuspend(const SuspendOrder& order) {
+  if (order.job != order_.launch.job || order.attempt != order_.launch.attempt) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a command for attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
+                     " sent to ", directory_.Name()));
+  }
+  if (order.suspension <= suspension_ || ending_) {
+    return absl::OkStatus();
+  }
+  suspension_ = order.suspension;
+  log_.Info("supervisor", absl::StrCat(order.resume ? "resuming" : "suspending", " the attempt, ",
+                                       suspension_, ". change"));
+  if (order.resume) {
+    Thaw();
+  } else if (!frozen_) {
+    Freeze();
+  } else {
+    // The order to run in between never came.
+    freezer_.Freeze(cgroup_.has_value() ? &*cgroup_ : nullptr, [this] { ReportSuspension(false); });
+  }
+  return absl::OkStatus();
+}
+
+void Supervisor::Freeze() {
+  frozen_ = true;
+  HoldTimeLimit();
+  freezer_.Freeze(cgroup_.has_value() ? &*cgroup_ : nullptr, [this] { ReportSuspension(false); });
+}
+
+void Supervisor::Thaw() {
+  if (std::exchange(frozen_, false)) {
+    freezer_.Thaw();
+    if (limit_timer_.has_value()) {
+      loop_.Cancel(*limit_timer_);
+    }
+    RunTimeLimit();
+  }
+  ReportSuspension(true);
+  for (const StepOrder& order : std::exchange(held_steps_, {})) {
+    if (known_steps_.count(order.step) != 0) {
+      continue;
+    }
+    if (const absl::Status started = StartStep(order); !started.ok()) {
+      log_.Warning("step", std::string(started.message()));
+    }
+  }
+}
+
+void Supervisor::ReportSuspension(bool resumed) {
+  RunSuspended fact;
+  fact.time = clock_.Now();
+  fact.suspension = suspension_;
+  fact.resumed = resumed;
+  reporter_.Report(std::move(fact));
 }
 
 void Supervisor::OnStepEnded(StepId id) {
@@ -321,6 +418,9 @@ void Supervisor::EndByItself() {
 
 void Supervisor::TerminateAll(Duration grace) {
   SignalDescendants(SIGTERM);
+  if (std::exchange(frozen_, false)) {
+    freezer_.Thaw();  // after the signal, so that it comes first
+  }
   After(grace, [this] { KillAll(); });
 }
 

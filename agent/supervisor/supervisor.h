@@ -5,7 +5,8 @@
 // Owns every process of the attempt here (it is their subreaper) and ends only when none is left
 // and the journal says so; no signal but SIGKILL ends it sooner. Thread promise: the loop's thread.
 // Invariants: (1) RunEnded is reported once, last, with no process left; (2) the first cause of an
-// end stands; (3) a step that came twice is started once.
+// end stands; (3) a step that came twice is started once; (4) while it is suspended nothing is
+// started and its time limit stands still; an end undoes the suspension.
 
 #include <cstdint>
 #include <map>
@@ -13,11 +14,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "agent/supervisor/attempt_directory.h"
 #include "agent/supervisor/cgroup.h"
 #include "agent/supervisor/control.h"
+#include "agent/supervisor/freezer.h"
 #include "agent/supervisor/order_file.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/reporter.h"
@@ -48,9 +51,17 @@ class Supervisor {
   void BeginBatch();
   void BeginRun();
   void ArmTimeLimit();
+  void RunTimeLimit();
+  void HoldTimeLimit();
+  void EndAfter(Duration delay, const std::string& text);
   absl::Status OnCommand(const ControlSocket::Command& command);
   absl::Status TakeStep(const StepOrder& order);
   absl::Status TakeTerminate(const TerminateOrder& order);
+  absl::Status TakeSuspend(const SuspendOrder& order);
+  void Freeze();
+  void Thaw();
+  void ReportSuspension(bool resumed);
+  absl::Status StartStep(const StepOrder& order);
   void Launch(StepPlan plan);
   void ReportStarted();
   void OnStepEnded(StepId id);
@@ -75,12 +86,19 @@ class Supervisor {
   Reporter reporter_;
   UniqueFd signals_;
   std::optional<AttemptCgroup> cgroup_;
+  Freezer freezer_;
   std::unique_ptr<ControlSocket> control_;
   PmixSteps pmix_;
   std::map<StepId, std::unique_ptr<Step>> steps_;
   std::set<StepId> known_steps_;
   std::uint32_t node_index_ = 0;
-  std::optional<StepId> main_step_;  // its end is the attempt's
+  std::optional<StepId> main_step_;     // its end is the attempt's
+  std::optional<Duration> limit_left_;  // what is left of the time limit, when last counted
+  SteadyTime limit_counted_ = SteadyTime::min();
+  std::optional<EventLoop::TimerId> limit_timer_;
+  std::uint32_t suspension_ = 0;       // the highest that was ordered
+  bool frozen_ = false;                // told to be, and since then not told to run or to end
+  std::vector<StepOrder> held_steps_;  // came while frozen
   bool started_reported_ = false;
   bool ending_ = false;
   bool forced_ = false;

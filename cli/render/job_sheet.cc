@@ -156,6 +156,15 @@ void AddTimes(std::string& page, const JobView& job, Time now, const Style& styl
   } else if (job.start_time != kNoTime) {
     AddLine(page, "running", absl::StrCat("for ", ElapsedText(Elapsed(job, now))));
   }
+  if (job.suspended_since != kNoTime) {
+    AddLine(page, "suspended",
+            absl::StrCat("since ", MomentText(job.suspended_since, style.zone),
+                         job.suspended == Duration(0)
+                             ? ""
+                             : absl::StrCat(", before that for ", ElapsedText(job.suspended))));
+  } else if (job.suspended > Duration(0)) {
+    AddLine(page, "suspended", absl::StrCat("for ", ElapsedText(job.suspended), " in all"));
+  }
   AddLine(page, "limit", LimitText(job.time_limit));
 }
 
@@ -180,7 +189,7 @@ void AddAttempt(std::string& page, const AttemptView& attempt, const Style& styl
   AddLine(page, "on", GotText(attempt.nodes, attempt.cpus, attempt.memory, attempt.gpus));
   AddLine(page, "started", MomentText(attempt.start_time, style.zone));
   if (attempt.end_time != kNoTime) {
-    const Duration elapsed = attempt.end_time - attempt.start_time;
+    const Duration elapsed = attempt.end_time - attempt.start_time - attempt.suspended;
     AddLine(
         page, "ended",
         absl::StrCat(MomentText(attempt.end_time, style.zone), ", ran for ", PreciseText(elapsed)));

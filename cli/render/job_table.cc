@@ -30,6 +30,11 @@ bool IsWaiting(const JobView& job) {
   return job.state == Name(JobState::kPending);
 }
 
+// Where it is, or why it waits: a suspended job does both, and says the latter.
+bool ShowsReason(const JobView& job) {
+  return IsWaiting(job) || job.state == Name(JobState::kSuspended);
+}
+
 // A line of the queue: a job, and the elements that stand for more of its array.
 struct Line {
   const JobView* job = nullptr;
@@ -112,6 +117,7 @@ Paint StatePaint(const std::string& state) {
     case JobState::kPending:
     case JobState::kConfiguring:
     case JobState::kCompleting:
+    case JobState::kSuspended:
       return Paint::kYellow;
     case JobState::kRunning:
     case JobState::kCompleted:
@@ -133,8 +139,10 @@ Duration Elapsed(const JobView& job, Time now) {
   if (job.start_time == kNoTime) {
     return Duration(0);
   }
-  const Time end = job.end_time != kNoTime ? job.end_time : now;
-  return std::max(Duration(0), end - job.start_time);
+  const Time end = job.end_time != kNoTime          ? job.end_time
+                   : job.suspended_since != kNoTime ? job.suspended_since
+                                                    : now;
+  return std::max(Duration(0), end - job.start_time - job.suspended);
 }
 
 std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,
@@ -172,7 +180,7 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
     if (choice.start) {
       row.push_back({.text = StartText(job, style)});
     }
-    row.push_back({.text = waiting ? ReasonText(job.reason) : Hostlist(job.nodes)});
+    row.push_back({.text = ShowsReason(job) ? ReasonText(job.reason) : Hostlist(job.nodes)});
     table.Add(row);
   }
   return table.Print(style, choice.header);

@@ -135,7 +135,7 @@ absl::StatusOr<std::map<std::string, std::vector<ChargedRun>>> Accounting::Runs(
   absl::MutexLock hold(&mutex_);
   std::map<std::string, std::vector<ChargedRun>> runs;
   Statement rows(*database_,
-                 "SELECT account, job, billing, started, ended FROM attempts "
+                 "SELECT account, job, billing, started + suspended, ended FROM attempts "
                  "WHERE user = ? AND ended >= ? AND billing > 0 ORDER BY started, job");
   rows.Start(user, std::int64_t{since.time_since_epoch().count()});
   while (true) {

@@ -56,6 +56,18 @@ struct DescribeEvent {
   JournalColumns operator()(const PolicyChanged& e) const {
     return AboutNode(kPolicyChanged, e.time);
   }
+  JournalColumns operator()(const HalfLifeSet& e) const {
+    return AboutNode("half_life_set", e.time);
+  }
+  JournalColumns operator()(const AttemptSuspending& e) const {
+    return About("attempt_suspending", e.job, e.time);
+  }
+  JournalColumns operator()(const AttemptSuspended& e) const {
+    return About("attempt_suspended", e.job, e.time);
+  }
+  JournalColumns operator()(const AttemptResumed& e) const {
+    return About("attempt_resumed", e.job, e.time);
+  }
 };
 
 std::string Where(const Database& database, const char* table, std::uint64_t key) {

@@ -137,7 +137,13 @@ ALTER TABLE attempts ADD COLUMN billing INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX attempts_charged ON attempts (user, ended) WHERE billing > 0;
 )sql";
 
-constexpr std::array<Migration, 3> kMigrations = {{{1, kVersion1}, {2, kVersion2}, {3, kVersion3}}};
+// For how long of its time an attempt was suspended, which is not charged.
+constexpr const char* kVersion4 = R"sql(
+ALTER TABLE attempts ADD COLUMN suspended INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array<Migration, 4> kMigrations = {
+    {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}}};
 
 absl::Status Take(Database& database, const Migration& migration) {
   Transaction transaction(database);

@@ -127,6 +127,9 @@ absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
     RETURN_IF_ERROR(put_meta_.Run("half_life", std::int64_t{began->half_life.count()}));
     return put_meta_.Run("epoch", began->epoch.value());
   }
+  if (const auto* set = std::get_if<HalfLifeSet>(&event)) {
+    return put_meta_.Run("half_life", std::int64_t{set->half_life.count()});
+  }
   if (const auto* policy = std::get_if<PolicyChanged>(&event)) {
     return WritePolicy(*policy);
   }
@@ -230,7 +233,7 @@ absl::Status RowWriter::WriteAttempt(const EndedAttempt& ended) {
       attempt.memory.value(), attempt.gpus, attempt.exit.code, attempt.exit.signal, attempt.cause,
       std::int64_t{attempt.usage.user_cpu.count()}, std::int64_t{attempt.usage.system_cpu.count()},
       attempt.usage.peak_memory.value(), BindingColumn(attempt.ranks), Blob{payload_}, ended.user,
-      ended.account, attempt.billing.value());
+      ended.account, attempt.billing.value(), std::int64_t{attempt.suspended.count()});
 }
 
 absl::Status RowWriter::WriteNode(const Node& node) {

@@ -48,6 +48,19 @@ void HoldWhatRunsTooOften(const ClusterState& state, const PolicyConfig& config,
   }
 }
 
+// Once every node has frozen its part of a suspended job, others may have the cores.
+void GiveCoresBack(const Job& job, NodeId node, const Report& report, Time now, Turn& turn) {
+  if (job.state != JobState::kSuspended || !HoldsCores(*job.attempt)) {
+    return;
+  }
+  Attempt after = *job.attempt;
+  TakeInReport(after, node, report);
+  if (AllFrozen(after)) {
+    turn.events.emplace_back(AttemptSuspended{job.id, after.number, now});
+    turn.effects.emplace_back(Replan{});
+  }
+}
+
 // Takes a fact in: the event, and what follows when the job's part on the node, or the job, is
 // over.
 void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Report& report,
@@ -55,12 +68,12 @@ void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Repo
   turn.events.emplace_back(RunReported{node, report});
   const auto* end = std::get_if<RunEnded>(&report.fact);
   if (end == nullptr) {
-    return;
+    return GiveCoresBack(job, node, report, now, turn);
   }
   const Attempt& before = *job.attempt;
   const bool last = IsLast(before, node);
   if (!last && (before.ending != EndCause::kNone || !EndsTheOthers(*job.spec, *end))) {
-    return;
+    return GiveCoresBack(job, node, report, now, turn);
   }
   Job after = job;
   TakeInReport(*after.attempt, node, report);

@@ -28,6 +28,10 @@ void TakeIn(NodeRun& run, const RunEnded& fact) {
   run.text = fact.text;
 }
 
+void TakeIn(NodeRun& run, const RunSuspended& fact) {
+  run.suspension = std::max(run.suspension, fact.suspension);
+}
+
 // A step's end on one node; the step goes once all its nodes have said so.
 void TakeIn(Attempt& attempt, NodeId node, const StepEnded& fact) {
   const auto step = std::find_if(attempt.steps.begin(), attempt.steps.end(),
@@ -76,6 +80,21 @@ std::optional<std::size_t> RunOn(const Attempt& attempt, NodeId node) {
 bool AllStarted(const Attempt& attempt) {
   return std::all_of(attempt.runs.begin(), attempt.runs.end(),
                      [](const NodeRun& run) { return run.phase != RunPhase::kOrdered; });
+}
+
+bool AllFrozen(const Attempt& attempt) {
+  return IsToBeFrozen(attempt) &&
+         std::all_of(attempt.runs.begin(), attempt.runs.end(), [&](const NodeRun& run) {
+           return run.phase == RunPhase::kEnded || run.suspension == attempt.suspension;
+         });
+}
+
+NodeAllocation HeldPart(const Attempt& attempt, std::size_t position) {
+  NodeAllocation part = attempt.allocation.nodes[position];
+  if (!HoldsCores(attempt)) {
+    part.cpus = CpuSet();
+  }
+  return part;
 }
 
 bool AllEnded(const Attempt& attempt) {

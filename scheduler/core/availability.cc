@@ -367,6 +367,16 @@ void Availability::Take(const Need& need, const Opening& opening) {
   }
 }
 
+void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until) {
+  NodeDemand demand;
+  demand.cores = cores;
+  if (from < until) {
+    Unindex(node);
+    timelines_[node].Take(demand, from, until);
+    Index(node);
+  }
+}
+
 NodeTimeline Availability::TimelineWithout(std::uint32_t node,
                                            const std::vector<const Holding*>& holdings) const {
   const NodeCapacity& all = capacity(node);

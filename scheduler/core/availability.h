@@ -60,6 +60,8 @@ class Availability {
   // Whether these nodes take these tasks from then on for the job's whole time.
   [[nodiscard]] bool Fits(const Need& need, const Opening& opening) const;
   void Take(const Need& need, const Opening& opening);
+  // Takes so many cores of the node in [from, until).
+  void TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until);
   // How many of the job's tasks the node takes now and for its whole time if the jobs with these
   // holdings were gone.
   [[nodiscard]] std::uint32_t RoomWithout(const Need& need, std::uint32_t node,

@@ -29,6 +29,9 @@ ClusterState::ClusterState(StateImage image)
     if (job.state == JobState::kPending) {
       pending_.insert(job.id);
     }
+    if (job.state == JobState::kSuspended) {
+      suspended_.insert(job.id);
+    }
     if (job.attempt.has_value()) {
       NoteHolder(job, job.attempt->allocation);
     }
@@ -141,6 +144,7 @@ void ClusterState::On(const AttemptEnding& event) {
   Job& job = MustJob(event.job);
   MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.attempt);
   Change(job, JobChange::kTerminate, JobState::kCompleting);
+  suspended_.erase(job.id);
   job.attempt->ending = event.cause;
   job.attempt->ending_text = event.text;
 }
@@ -177,6 +181,7 @@ void ClusterState::On(const JobEnded& event) {
   dependencies_.Ended(job, event.state);
   policy_.Forget(*job.spec);
   pending_.erase(event.job);
+  suspended_.erase(event.job);
   jobs_.Erase(event.job);
 }
 
@@ -201,6 +206,7 @@ void ClusterState::On(const JobRequeued& event) {
   policy_.End(job, event.time);
   usage_.Charge(job, event.time);
   dependencies_.Requeued(job);
+  suspended_.erase(job.id);
   job.attempt.reset();
   if (HasChoice(*job.spec)) {
     SetSpec(job, AsAsked(*job.spec));
@@ -283,6 +289,64 @@ void ClusterState::On(const PolicyChanged& event) {
   policy_.Change(event, jobs_, nodes_);
 }
 
+void ClusterState::On(const AttemptSuspending& event) {
+  Job& job = MustJob(event.job);
+  MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.attempt);
+  Attempt& attempt = *job.attempt;
+  if (event.by == SuspendedBy::kReleased) {
+    MUSTER_CHECK(job.state == JobState::kSuspended);
+  } else if (job.state != JobState::kSuspended) {
+    Change(job, JobChange::kSuspend, JobState::kSuspended);
+    ++attempt.suspension;
+    suspended_.insert(job.id);
+  }
+  attempt.suspended_by = event.by;
+  attempt.suspended_text = event.text;
+}
+
+void ClusterState::On(const AttemptSuspended& event) {
+  Job& job = MustJob(event.job);
+  MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.attempt);
+  Attempt& attempt = *job.attempt;
+  MUSTER_CHECK(job.state == JobState::kSuspended && HoldsCores(attempt) && AllFrozen(attempt));
+  attempt.suspended_since = event.time;
+  for (const NodeAllocation& part : attempt.allocation.nodes) {
+    Node& node = MustNode(part.node);
+    if (node.quarantined.empty()) {
+      node.taken.cpus -= part.cpus;
+    } else {
+      node.taken = UseOf(node);
+    }
+  }
+  policy_.Suspend(job);
+}
+
+void ClusterState::On(const AttemptResumed& event) {
+  Job& job = MustJob(event.job);
+  MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.attempt);
+  Change(job, JobChange::kResume, JobState::kRunning);
+  suspended_.erase(job.id);
+  Attempt& attempt = *job.attempt;
+  ++attempt.suspension;
+  attempt.suspended_by = SuspendedBy::kNobody;
+  attempt.suspended_text.clear();
+  if (HoldsCores(attempt)) {
+    return;  // it was asked back before its nodes had frozen it
+  }
+  attempt.suspended_total = SuspendedFor(attempt, event.time);
+  attempt.suspended_since = kNoTime;
+  for (const NodeAllocation& part : attempt.allocation.nodes) {
+    Node& node = MustNode(part.node);
+    MUSTER_CHECK(!node.taken.cpus.Meets(part.cpus));
+    node.taken.cpus |= part.cpus;
+  }
+  policy_.Suspend(job);
+}
+
+void ClusterState::On(const HalfLifeSet& event) {
+  usage_.SetHalfLife(event.half_life, event.time);
+}
+
 const Job* ClusterState::FindJob(JobId id) const {
   return jobs_.Find(id);
 }
@@ -349,6 +413,12 @@ std::vector<Effect> ClusterState::ActionsFor(const Job& job) const {
       effects.emplace_back(Terminate{job.id, attempt.number, node, attempt.ending});
     } else if (attempt.runs[i].phase == RunPhase::kOrdered) {
       effects.emplace_back(Launch{job.id, attempt.number, node});
+    } else if (attempt.runs[i].suspension < attempt.suspension) {
+      if (IsToBeFrozen(attempt)) {
+        effects.emplace_back(Suspend{job.id, attempt.number, node, attempt.suspension});
+      } else {
+        effects.emplace_back(Resume{job.id, attempt.number, node, attempt.suspension});
+      }
     }
   }
   for (const StepRun& step : attempt.steps) {
@@ -405,7 +475,9 @@ void ClusterState::NoteHolder(const Job& job, const Allocation& allocation) {
 }
 
 void ClusterState::Free(const Job& job, const Allocation& allocation) {
-  for (const NodeAllocation& part : allocation.nodes) {
+  const bool cores = HoldsCores(*job.attempt);
+  for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
+    const NodeAllocation& part = allocation.nodes[i];
     Node& node = MustNode(part.node);
     const auto holders = jobs_on_.find(part.node);
     holders->second.erase(job.id);
@@ -413,7 +485,7 @@ void ClusterState::Free(const Job& job, const Allocation& allocation) {
       jobs_on_.erase(holders);
     }
     if (node.quarantined.empty()) {
-      SubtractUse(node.taken, part);
+      SubtractUse(node.taken, cores ? part : HeldPart(*job.attempt, i));
     } else {
       node.taken = UseOf(node);  // a quarantined attempt may hold some of the same threads
     }
@@ -461,7 +533,7 @@ NodeUse ClusterState::UseOf(const Node& node) const {
   use.gpus.resize(node.machine->gpus.size());
   for (const JobId id : JobsOn(node.id)) {
     const Attempt& attempt = *FindJob(id)->attempt;
-    CoverUse(use, *node.machine, attempt.allocation.nodes[*RunOn(attempt, node.id)]);
+    CoverUse(use, *node.machine, HeldPart(attempt, *RunOn(attempt, node.id)));
   }
   for (const QuarantinedAttempt& attempt : node.quarantined) {
     CoverUse(use, *node.machine, attempt.allocation);

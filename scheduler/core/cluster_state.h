@@ -50,6 +50,8 @@ class ClusterState {
   // The pending jobs: those that are kept by themselves, and how many there are with the untouched.
   [[nodiscard]] const std::set<JobId>& pending() const { return pending_; }
   [[nodiscard]] std::size_t waiting() const { return pending_.size() + jobs_.untouched(); }
+  // The jobs that are SUSPENDED.
+  [[nodiscard]] const std::set<JobId>& suspended() const { return suspended_; }
   // Elements of arrays with a throttle that hold resources, by submission.
   [[nodiscard]] const std::map<JobId, std::uint32_t>& array_running() const {
     return array_running_;
@@ -111,6 +113,10 @@ class ClusterState {
   void On(const JobRequeued& event);
   void On(const JobUpdated& event);
   void On(const PolicyChanged& event);
+  void On(const HalfLifeSet& event);
+  void On(const AttemptSuspending& event);
+  void On(const AttemptSuspended& event);
+  void On(const AttemptResumed& event);
 
   [[nodiscard]] const Job* FindElement(JobId array, std::uint32_t index) const;
   static void SetSpec(Job& job, JobSpec spec);
@@ -137,6 +143,7 @@ class ClusterState {
   std::map<std::string, NodeId> node_names_;
   std::map<NodeId, std::set<JobId>> jobs_on_;
   std::set<JobId> pending_;
+  std::set<JobId> suspended_;
   std::map<JobId, std::uint32_t> array_running_;
   DependencyBook dependencies_;
   LicenseBook licenses_;
@@ -153,6 +160,10 @@ std::optional<std::size_t> RunOn(const Attempt& attempt, NodeId node);
 // True when every node's run has started (or ended).
 bool AllStarted(const Attempt& attempt);
 bool AllEnded(const Attempt& attempt);
+// True when it was told to be frozen and every node on which it has not ended says that it is.
+bool AllFrozen(const Attempt& attempt);
+// What it holds of the node at that position: without its cores while they are given back.
+NodeAllocation HeldPart(const Attempt& attempt, std::size_t position);
 
 // Adds to, and takes from, what is taken of a node. REQUIRES: what is added is free, what is freed
 // is taken.

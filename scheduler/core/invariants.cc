@@ -34,6 +34,33 @@ Problem CheckRanks(const Job& job) {
   return std::nullopt;
 }
 
+Problem CheckSuspension(const ClusterState& state, const Job& job) {
+  const std::string name = absl::StrCat("job ", ToString(job.id));
+  const bool suspended = job.state == JobState::kSuspended;
+  if (state.suspended().contains(job.id) != suspended) {
+    return absl::StrCat(name, ": is ", Name(job.state), " and wrongly in or out of the suspended");
+  }
+  if (!job.attempt.has_value()) {
+    return std::nullopt;
+  }
+  const Attempt& attempt = *job.attempt;
+  const bool frozen = IsToBeFrozen(attempt);
+  if (frozen != (attempt.suspended_by != SuspendedBy::kNobody) ||
+      (frozen && !suspended && job.state != JobState::kCompleting) || (suspended && !frozen)) {
+    return absl::StrCat(name, ": is ", Name(job.state), " after ", attempt.suspension,
+                        " suspensions and resumptions");
+  }
+  if (!HoldsCores(attempt) && !frozen) {
+    return absl::StrCat(name, ": has given its cores back and is to run");
+  }
+  for (const NodeRun& run : attempt.runs) {
+    if (run.suspension > attempt.suspension) {
+      return absl::StrCat(name, ": a node has carried out a suspension that nobody asked for");
+    }
+  }
+  return std::nullopt;
+}
+
 Problem CheckJob(const ClusterState& state, const Job& job) {
   const std::string name = absl::StrCat("job ", ToString(job.id));
   if (IsTerminal(job.state)) {
@@ -51,6 +78,9 @@ Problem CheckJob(const ClusterState& state, const Job& job) {
   if (job.id >= state.next_job()) {
     return absl::StrCat(name, ": was never given out");
   }
+  if (Problem problem = CheckSuspension(state, job)) {
+    return problem;
+  }
   if (!job.attempt.has_value()) {
     return std::nullopt;
   }
@@ -60,15 +90,17 @@ Problem CheckJob(const ClusterState& state, const Job& job) {
   return CheckRanks(job);
 }
 
-// Adds a part to what is taken of its node, saying what is taken twice.
+// Adds a part to what is taken of its node, saying what is taken twice. Only a suspended job holds
+// no thread.
 Problem Add(const ClusterState& state, const std::string& holder, const NodeAllocation& part,
-            std::map<NodeId, NodeUse>& taken) {
+            bool suspended, std::map<NodeId, NodeUse>& taken) {
   const Node* node = state.FindNode(part.node);
   if (node == nullptr) {
     return absl::StrCat(holder, ": is on a node that does not exist");
   }
-  if (part.cpus.Empty()) {
-    return absl::StrCat(holder, ": holds no thread of ", node->name);
+  if (part.cpus.Empty() != suspended) {
+    return absl::StrCat(holder, ": holds ", suspended ? "threads, suspended, of " : "no thread of ",
+                        node->name);
   }
   NodeUse& use = taken[part.node];
   if (use.cpus.Meets(part.cpus)) {
@@ -100,6 +132,11 @@ Problem CheckIndexes(const ClusterState& state) {
       ++running[job.submission];
     }
   });
+  for (const JobId id : state.suspended()) {
+    if (state.FindJob(id) == nullptr) {
+      return absl::StrCat("job ", ToString(id), ": is suspended and not in the state");
+    }
+  }
   if (state.waiting() != waiting) {
     return absl::StrCat("the queue has ", state.waiting(), " jobs, ", waiting, " wait");
   }
@@ -131,8 +168,9 @@ std::optional<std::string> BrokenInvariant(const ClusterState& state) {
     if (!job.attempt.has_value()) {
       continue;
     }
-    for (const NodeAllocation& part : job.attempt->allocation.nodes) {
-      if (Problem problem = Add(state, absl::StrCat("job ", ToString(id)), part, taken)) {
+    for (std::size_t i = 0; i < job.attempt->allocation.nodes.size(); ++i) {
+      if (Problem problem = Add(state, absl::StrCat("job ", ToString(id)),
+                                HeldPart(*job.attempt, i), !HoldsCores(*job.attempt), taken)) {
         return problem;
       }
     }

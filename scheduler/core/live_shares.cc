@@ -69,8 +69,8 @@ LiveShares LiveSharesOf(const Snapshot& snapshot) {
   }
   for (const RunningJob& job : snapshot.running) {
     DecayedUsage& usage = builder.In(job.spec->account, job.spec->user.name).usage;
-    usage =
-        Charge(usage, {job.id, job.billing, job.started, snapshot.now}, snapshot.usage.half_life);
+    usage = Charge(usage, {job.id, job.billing, job.started + job.suspended, snapshot.now},
+                   snapshot.usage.half_life);
   }
   const JobSpec* last = nullptr;  // elements of an array share theirs
   for (const WaitingJob& job : snapshot.waiting) {

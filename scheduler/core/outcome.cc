@@ -76,7 +76,7 @@ Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
     for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
       const NodeRun& run = attempt.runs[i];
       if (run.cause == EndCause::kTimeLimit && failure.cause == run.cause &&
-          LimitFrom(spec, attempt.started) != spec.time_limit) {
+          LimitFrom(spec, CountedFrom(attempt, run.ended)) != spec.time_limit) {
         return Outcome{JobState::kDeadline, run.status,
                        absl::StrCat(attempt.allocation.nodes[i].name, ": reached its deadline")};
       }

@@ -19,6 +19,7 @@
 #include "scheduler/core/policy_filter.h"
 #include "scheduler/core/preemption.h"
 #include "scheduler/core/queue_priority.h"
+#include "scheduler/core/resumption.h"
 #include "scheduler/core/start_options.h"
 #include "scheduler/core/waiting_jobs.h"
 #include "scheduler/model/fingerprint.h"
@@ -66,21 +67,25 @@ class Pass {
     plan_.version = snapshot_.version;
     const QueuePriority priority(snapshot_, config_);
     std::vector<std::uint32_t> totals;
-    for (const QueueTurn& turn : priority.Order(&totals)) {
-      priority_ = totals[turn.entry];
-      LookAtAll(snapshot_.waiting[turn.entry], turn);
+    const std::vector<QueueTurn> order = priority.Order(&totals);
+    Resumption resumption(snapshot_, order, options_, preemption_);
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      LookAtSuspended(resumption.TakeDue(place));
+      priority_ = totals[order[place].entry];
+      LookAtAll(snapshot_.waiting[order[place].entry], order[place]);
     }
+    LookAtSuspended(resumption.TakeDue(order.size()));
     if (!plan_.waiting.empty()) {
       WakeAt(NextReservationChange(snapshot_), counts_);
     }
     plan_.wake = counts_.wake;
-    plan_.hash = Fingerprint()
-                     .Add(plan_.starts)
-                     .Add(plan_.reservations)
-                     .Add(plan_.waiting)
-                     .Add(plan_.drops)
-                     .Add(plan_.preemptions)
-                     .value();
+    Fingerprint print;
+    print.Add(plan_.starts).Add(plan_.reservations).Add(plan_.waiting).Add(plan_.drops);
+    print.Add(plan_.preemptions);
+    if (!plan_.resumes.empty()) {  // plans of journals from before there were any keep their hash
+      print.Add(plan_.resumes);
+    }
+    plan_.hash = print.value();
     return std::move(plan_);
   }
 
@@ -106,8 +111,7 @@ class Pass {
 
   // How often the pass has changed what others find.
   std::size_t Changes() const {
-    return plan_.starts.size() + plan_.reservations.size() + plan_.preemptions.size() +
-           plan_.drops.size();
+    return plan_.starts.size() + kept_ + plan_.preemptions.size() + plan_.drops.size();
   }
 
   // Leaves the elements from `first` to before `last` as the one before them was left, up to one to
@@ -162,6 +166,43 @@ class Pass {
       return Leave(job, *std::move(limit));
     }
     LeaveBlocked(job, options);
+  }
+
+  // Gives suspended jobs their cores back, or keeps these for them from here on.
+  void LookAtSuspended(const std::vector<const RunningJob*>& jobs) {
+    for (const RunningJob* job : jobs) {
+      const std::vector<OwnCores> parts = OwnCoresOf(snapshot_, *job);
+      std::vector<const NodePicture*> now;
+      for (const OwnCores& part : parts) {
+        now.push_back(&PictureOf(part.node));
+      }
+      std::optional<Reason> why = WhyNotBack(parts, now, plan_.starts);
+      for (const OwnCores& part : parts) {
+        KeepCores(part, !why.has_value());
+      }
+      if (why.has_value()) {
+        plan_.waiting.push_back(LeftWaiting{job->id, *std::move(why), {}, 0});
+      } else {
+        plan_.resumes.push_back(PlannedResume{job->id, job->attempt});
+      }
+    }
+  }
+
+  // From here on in the pass the cores are the suspended job's.
+  void KeepCores(const OwnCores& part, bool from_now) {
+    const Holding& holding = *part.holding;
+    NodePicture& picture =
+        touched_.try_emplace(part.node, snapshot_.nodes[part.node]).first->second;
+    const std::uint32_t width = availability_.capacity(part.node).threads_per_core;
+    const std::uint32_t all = holding.given_back.Count() / width;
+    const std::uint32_t free = all - (holding.given_back & picture.taken.cpus).Count() / width;
+    const Time end = EndOf(holding, snapshot_.now);
+    const bool later = !from_now && holding.back > snapshot_.now && holding.back < end;
+    availability_.TakeCores(part.node, free, snapshot_.now, later ? holding.back : end);
+    if (later) {
+      availability_.TakeCores(part.node, all, holding.back, end);
+    }
+    picture.taken.cpus |= holding.given_back;
   }
 
   // What policy has against the job; of alternatives, against all of them. Which of them it leaves.
@@ -417,6 +458,7 @@ class Pass {
       return kNoTime;
     }
     --reservations_left_;
+    ++kept_;
     return Reserve(job, prospect.option->need, prospect.opening);
   }
 
@@ -480,6 +522,7 @@ class Pass {
   const Snapshot& snapshot_;
   const PolicyConfig& config_;
   std::uint32_t reservations_left_;
+  std::size_t kept_ = 0;  // openings kept for jobs, also those too far off to be told
   const bool may_pass_;  // jobs may overtake those that wait for resources
   PassCounts counts_;
   PassUsage usage_;

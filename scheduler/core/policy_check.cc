@@ -117,19 +117,10 @@ Found CheckSizes(const At& at, const Partition& partition) {
   return std::nullopt;
 }
 
-// What a victim leaves has to be free: a suspended job would keep its memory.
-Found CheckMode(const At& at, PreemptMode mode) {
-  return mode == PreemptMode::kSuspend
-             ? at("PreemptMode",
-                  "SUSPEND is not in this version: use REQUEUE, CHECKPOINT or CANCEL")
-             : std::nullopt;
-}
-
 Found CheckPartition(const PolicyBook& book, const Partition& partition) {
   const At at{PolicyKind::kPartition, partition.name};
   return FirstOf(
       [&] { return CheckSizes(at, partition); },
-      [&] { return CheckMode(at, partition.preempt_mode); },
       [&] { return CheckQosNames(book, at, "QoS", {partition.qos}); },
       [&] { return CheckQosNames(book, at, "AllowQos", partition.allow_qos); },
       [&] { return CheckQosNames(book, at, "DenyQos", partition.deny_qos); },
@@ -217,7 +208,6 @@ bool Preempts(const PolicyBook& book, const std::string& from, const std::string
 Found CheckQos(const PolicyBook& book, const Qos& qos) {
   const At at{PolicyKind::kQos, qos.name};
   return FirstOf([&] { return CheckQosNames(book, at, "Preempt", qos.preempt); },
-                 [&] { return CheckMode(at, qos.preempt_mode); },
                  [&]() -> Found {
                    return Preempts(book, qos.name, qos.name)
                               ? at("Preempt", "its jobs could preempt one another in a circle")

@@ -72,6 +72,13 @@ UsageKey KeyOf(const PolicyObject& object) {
   }
 }
 
+// When the job's time limit ends it; kNoTime: it has none, or nobody knows while it is suspended.
+Time EndOfCharge(const Job& job) {
+  const Attempt& attempt = *job.attempt;
+  return HoldsCores(attempt) ? ChargedUntil(*job.spec, attempt.started + attempt.suspended_total)
+                             : kNoTime;
+}
+
 }  // namespace
 
 std::uint64_t WallSeconds(Duration limit) {
@@ -179,7 +186,7 @@ void PolicyLedger::Update(const JobSpec& before, const Job& job) {
   RunningCharge charge = found->second;
   Discharge(book(), picture_.usage, before, charge);
   picture_.usage.running.erase(found);
-  charge.ends = ChargedUntil(*job.spec, charge.started);
+  charge.ends = EndOfCharge(job);
   Charge(book(), picture_.usage, *job.spec, charge);
 }
 
@@ -188,9 +195,11 @@ RunningCharge PolicyLedger::ChargeOf(const Job& job, const Nodes& nodes) const {
   if (known != picture_.usage.running.end()) {
     return known->second;
   }
-  return muster::ChargeOf(job.id, *job.spec, job.attempt->partition, job.attempt->started,
-                          job.attempt->allocation,
-                          [&](NodeId node) -> const Machine& { return *nodes.at(node).machine; });
+  RunningCharge charge = muster::ChargeOf(
+      job.id, *job.spec, job.attempt->partition, job.attempt->started, job.attempt->allocation,
+      [&](NodeId node) -> const Machine& { return *nodes.at(node).machine; });
+  charge.ends = EndOfCharge(job);
+  return charge;
 }
 
 void PolicyLedger::Charge(const PolicyBook& book, PolicyUsage& usage, const JobSpec& spec,
@@ -232,13 +241,21 @@ void PolicyLedger::Start(const Job& job, const Nodes& nodes) {
   }
 }
 
+void PolicyLedger::Suspend(const Job& job) {
+  const auto found = picture_.usage.running.find(job.id);
+  if (found != picture_.usage.running.end()) {
+    found->second.ends = EndOfCharge(job);
+  }
+}
+
 void PolicyLedger::End(const Job& job, Time now) {
   const auto found = picture_.usage.running.find(job.id);
   if (!active() || found == picture_.usage.running.end()) {
     return;
   }
   const RunningCharge charge = found->second;
-  const std::uint64_t seconds = WallSeconds(std::max(now - charge.started, Duration(0)));
+  const std::uint64_t seconds =
+      WallSeconds(std::max(now - CountedFrom(*job.attempt, now), Duration(0)));
   const TresUse used = ForBudget(charge.tres, FactorOf(book(), job.spec->qos));
   for (const UsageKey& key : BudgetsOf(job)) {
     SpentAmount& spent = picture_.usage.spent[key];

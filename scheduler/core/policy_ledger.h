@@ -35,6 +35,8 @@ class PolicyLedger {
   void Submit(const JobSpec& spec, std::uint64_t count);
   // REQUIRES: the job has an attempt.
   void Start(const Job& job, const Nodes& nodes);
+  // The job's attempt gave its cores back, or has them again: it counts in limits all the same.
+  void Suspend(const Job& job);
   // The job leaves the state, or its attempt ends: `forget` when it is not submitted any more.
   void End(const Job& job, Time now);
   void Forget(const JobSpec& spec);

@@ -185,7 +185,7 @@ const Job* JobInTheWay(const ClusterState& state, NodeId node, const Reservation
   for (const JobId id : state.JobsOn(node)) {
     const Job& job = *state.FindJob(id);
     if (window.has_value() && job.spec->reservation != reservation.name &&
-        EndBy(*job.spec, job.attempt->started) > window->start) {
+        EndBy(*job.spec, CountedFrom(*job.attempt, now)) > window->start) {
       return &job;
     }
   }
@@ -255,7 +255,8 @@ Turn On(const ClusterState& state, const ChangePolicy& input, Time now, const Po
                                            : AddOrSet(state, input, now);
 }
 
-Turn On(const ClusterState& state, const ConfigurePolicy& input, Time now, const PolicyConfig&) {
+Turn On(const ClusterState& state, const ConfigurePolicy& input, Time now,
+        const PolicyConfig& config) {
   if (input.objects.size() > kObjectsMax) {
     return Refused(absl::InvalidArgumentError("the configuration names too many objects"));
   }
@@ -307,9 +308,10 @@ Turn On(const ClusterState& state, const ConfigurePolicy& input, Time now, const
   }
   turn.events = std::move(set);
   turn.events.insert(turn.events.end(), gone.begin(), gone.end());
-  if (!turn.events.empty()) {
-    turn.effects.emplace_back(Replan{});
+  if (config.priority.half_life != state.usage().half_life()) {
+    turn.events.emplace_back(HalfLifeSet{config.priority.half_life, now});
   }
+  turn.effects.emplace_back(Replan{});  // other settings may have changed too
   return turn;
 }
 

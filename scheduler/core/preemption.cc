@@ -15,7 +15,8 @@ namespace {
 
 // Work that ending the job now would lose: its time times its rate.
 std::uint64_t CostOf(const RunningJob& job, Time now) {
-  const auto elapsed = static_cast<std::uint64_t>(std::max(now - job.started, Duration(0)).count());
+  const Duration ran = now - job.started - job.suspended;
+  const auto elapsed = static_cast<std::uint64_t>(std::max(ran, Duration(0)).count());
   const absl::uint128 cost =
       absl::uint128(elapsed + 1) * std::max<std::uint64_t>(job.billing.value(), 1);
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max() >> 20U;
@@ -63,23 +64,58 @@ Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
     return;
   }
   for (std::size_t i = 0; i < snapshot.running.size(); ++i) {
-    costs_.push_back(CostOf(snapshot.running[i], snapshot.now));
+    gives_cores_.push_back(ModeOf(snapshot.running[i]) == PreemptMode::kSuspend);
+    costs_.push_back(gives_cores_[i] ? 0 : CostOf(snapshot.running[i], snapshot.now));
     positions_[snapshot.running[i].id] = i;
   }
   for (std::uint32_t i = 0; i < snapshot.nodes.size(); ++i) {
     node_positions_[snapshot.nodes[i].id] = i;
   }
+  NoteWhatIsLeft();
+}
+
+// A job that would be suspended leaves its cores, and not for good.
+void Preemption::NoteWhatIsLeft() {
+  if (std::find(gives_cores_.begin(), gives_cores_.end(), true) == gives_cores_.end()) {
+    return;
+  }
+  for (const NodePicture& node : snapshot_.nodes) {
+    for (const Holding& holding : node.holdings) {
+      if (gives_cores_[positions_.at(holding.job)]) {
+        left_.emplace(&holding, Holding{holding.job, holding.ends, holding.cpus, Bytes(), {}});
+      }
+    }
+  }
+}
+
+PreemptMode Preemption::ModeOf(const RunningJob& victim) const {
+  const PolicyBook& book = *snapshot_.policy->book;
+  const Qos* qos = FindQos(book, EffectiveQos(victim.spec->qos));
+  const Partition* partition = FindPartition(book, EffectivePartition(victim.partition));
+  const PreemptMode mode = qos == nullptr ? PreemptMode::kOff : qos->preempt_mode;
+  return mode == PreemptMode::kOff && partition != nullptr ? partition->preempt_mode : mode;
 }
 
 bool Preemption::MayPreempt(const WaitingJob& job, const StartOption& option,
                             const RunningJob& victim) const {
   const PolicyBook& book = *snapshot_.policy->book;
   const Qos* victims_qos = FindQos(book, EffectiveQos(victim.spec->qos));
-  if (victim.ending || tiers_.Of(*job.spec) <= tiers_.Of(*victim.spec) ||
-      (victims_qos != nullptr &&
-       snapshot_.now - victim.started < victims_qos->preempt_exempt_time)) {
+  if (victim.ending || (victims_qos != nullptr &&
+                        snapshot_.now - victim.started < victims_qos->preempt_exempt_time)) {
     return false;
   }
+  if (gives_cores_[positions_.at(victim.id)] && victim.state != JobState::kRunning) {
+    return false;
+  }
+  return Outranks(job, option, victim);
+}
+
+bool Preemption::Outranks(const WaitingJob& job, const StartOption& option,
+                          const RunningJob& victim) const {
+  if (tiers_.Of(*job.spec) <= tiers_.Of(*victim.spec)) {
+    return false;
+  }
+  const PolicyBook& book = *snapshot_.policy->book;
   const Qos* own = FindQos(book, EffectiveQos(job.spec->qos));
   if (own != nullptr && std::find(own->preempt.begin(), own->preempt.end(),
                                   EffectiveQos(victim.spec->qos)) != own->preempt.end()) {
@@ -104,7 +140,8 @@ std::vector<const Holding*> Preemption::PartsOf(std::uint32_t node,
   std::vector<const Holding*> parts;
   for (const Holding& holding : snapshot_.nodes[node].holdings) {
     if (jobs.contains(positions_.at(holding.job))) {
-      parts.push_back(&holding);
+      const auto left = left_.find(&holding);
+      parts.push_back(left == left_.end() ? &holding : &left->second);
     }
   }
   return parts;
@@ -278,22 +315,18 @@ void Preemption::Take(const StartOption& option, const Eviction& eviction) {
 }
 
 PlannedPreemption Preemption::PlanOf(JobId job, const Eviction& eviction) const {
-  const PolicyBook& book = *snapshot_.policy->book;
   PlannedPreemption plan;
   plan.job = job;
   plan.allocation = eviction.allocation;
   for (const std::size_t position : eviction.victims) {
     const RunningJob& victim = snapshot_.running[position];
-    const Qos* qos = FindQos(book, EffectiveQos(victim.spec->qos));
-    const Partition* partition = FindPartition(book, EffectivePartition(victim.partition));
-    PreemptMode mode = qos == nullptr ? PreemptMode::kOff : qos->preempt_mode;
-    if (mode == PreemptMode::kOff && partition != nullptr) {
-      mode = partition->preempt_mode;
-    }
+    const PreemptMode mode = ModeOf(victim);
+    const bool suspend = mode == PreemptMode::kSuspend;
     const bool may_requeue =
         victim.spec->kind == JobKind::kBatch && victim.spec->requeue != Choice::kNo;
-    plan.victims.push_back(
-        PlannedVictim{victim.id, victim.attempt, may_requeue && mode != PreemptMode::kCancel});
+    plan.victims.push_back(PlannedVictim{victim.id, victim.attempt,
+                                         may_requeue && mode != PreemptMode::kCancel && !suspend,
+                                         suspend});
   }
   return plan;
 }

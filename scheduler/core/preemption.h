@@ -4,7 +4,8 @@
 //
 // A job may preempt by its QOS (Qos::preempt) and by the tier of its partition, where the victim's
 // partition lets that happen, if it goes before the victim in the queue (core/queue_tiers.h); not
-// within the victim's exempt time, and never a job that is ending.
+// within the victim's exempt time, and never a job that is ending. One whose PreemptMode is SUSPEND
+// leaves its cores only, and loses no work; it must be running for that.
 // Per node the cheapest jobs go, work lost since the start times what is charged for it, and
 // whoever turns out not to be needed stays. Thread promise: owned by one pass. Invariants: (1) the
 // eviction's allocation fits on its nodes once the victims are gone; (2) without any one of the
@@ -46,6 +47,10 @@ class Preemption {
   // The job has what they leave, and they are not asked again.
   void Take(const StartOption& option, const Eviction& eviction);
   [[nodiscard]] PlannedPreemption PlanOf(JobId job, const Eviction& eviction) const;
+  // Whether the job may preempt that one at all, by QOS or partition, now or later. REQUIRES: the
+  // snapshot has a policy.
+  [[nodiscard]] bool Outranks(const WaitingJob& job, const StartOption& option,
+                              const RunningJob& victim) const;
 
  private:
   // What a node costs with `gone` taken away already.
@@ -54,6 +59,8 @@ class Preemption {
     std::uint64_t cost = 0;
     std::vector<std::size_t> victims;  // further ones
   };
+  [[nodiscard]] PreemptMode ModeOf(const RunningJob& victim) const;
+  void NoteWhatIsLeft();
   [[nodiscard]] bool MayPreempt(const WaitingJob& job, const StartOption& option,
                                 const RunningJob& victim) const;
   [[nodiscard]] std::vector<bool> Candidates(const WaitingJob& job,
@@ -80,6 +87,8 @@ class Preemption {
   bool possible_ = false;
   std::vector<std::uint64_t> costs_;        // of each running job
   std::map<JobId, std::size_t> positions_;  // of running jobs
+  std::vector<bool> gives_cores_;           // of each running job: it would be suspended
+  std::map<const Holding*, Holding> left_;  // what those leave of their holdings
   std::map<NodeId, std::uint32_t> node_positions_;
   std::set<std::size_t> gone_;                                       // in this pass
   std::map<std::uint32_t, std::vector<NodeAllocation>> taken_over_;  // for whom, by node

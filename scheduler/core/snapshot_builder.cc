@@ -1,34 +1,114 @@
 #include "scheduler/core/snapshot_builder.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
+#include "scheduler/core/node_room.h"
 #include "scheduler/core/node_timeline.h"
 #include "scheduler/core/queue_order.h"
 
 namespace muster {
 namespace {
 
-Holding HoldingOf(const Job& job, NodeId node) {
+// True when it is to run on without being asked for again.
+bool ComesBack(const Attempt& attempt) {
+  return attempt.suspended_by == SuspendedBy::kPreemption ||
+         attempt.suspended_by == SuspendedBy::kReleased;
+}
+
+void AddHoldings(const Job& job, NodeId node, Time now, std::vector<Holding>& holdings) {
   const Attempt& attempt = *job.attempt;
   const NodeAllocation& part = attempt.allocation.nodes[*RunOn(attempt, node)];
+  const Time any_moment = attempt.started;
   Holding holding;
   holding.job = job.id;
   if (const Duration limit = PlannedDuration(job.spec->time_limit); limit.count() > 0) {
-    holding.ends = attempt.started + limit;
+    holding.ends = CountedFrom(attempt, now) + limit;
   }
   if (attempt.ending != EndCause::kNone) {
-    holding.ends = attempt.started;  // any moment now
+    holding.ends = any_moment;
+  } else if (attempt.suspended_by == SuspendedBy::kOperator) {
+    holding.ends = kNoTime;  // nobody knows: as one without a limit
   }
-  holding.cpus = part.cpus;
   holding.memory = part.memory;
   for (const GpuGrant& grant : part.gpus) {
     holding.gpus.push_back(grant.gpu);
   }
-  return holding;
+  const bool freezing = attempt.suspended_by == SuspendedBy::kOperator ||
+                        attempt.suspended_by == SuspendedBy::kPreemption;
+  if (!HoldsCores(attempt)) {
+    holding.given_back = part.cpus;
+  } else if (freezing && attempt.ending == EndCause::kNone) {
+    holdings.push_back(Holding{job.id, any_moment, part.cpus, Bytes(), {}});
+    holding.ends = kNoTime;  // nobody knows when it has its cores again
+  } else {
+    holding.cpus = part.cpus;
+  }
+  holdings.push_back(std::move(holding));
 }
 
-RunningJob RunningOf(const Job& job) {
+// What is left of the suspended job's time limit; nothing without one.
+std::optional<Duration> LeftOf(const Holding& holding, Time now) {
+  return holding.ends == kNoTime ? std::nullopt : std::optional(holding.ends - now);
+}
+
+// When the suspended job can have its cores on the node again: once all that run on them have
+// ended, and all other suspended ones that want some of them have had their time, too.
+Time BackOn(const NodePicture& node, const Holding& own, const std::set<JobId>& coming, Time now) {
+  Time back = now;
+  for (const Holding& other : node.holdings) {
+    if (other.cpus.Meets(own.given_back)) {
+      back = std::max(back, EndOf(other, now));
+    }
+  }
+  for (const Holding& other : node.holdings) {
+    if (other.job != own.job && coming.contains(other.job) &&
+        other.given_back.Meets(own.given_back)) {
+      const std::optional<Duration> left = LeftOf(other, now);
+      back = !left.has_value() || back >= kHorizon ? kHorizon : back + std::max(*left, Duration(0));
+    }
+  }
+  return back;
+}
+
+// A suspended job that comes back ends its time limit's remainder after the moment at which it has
+// all its cores again. REQUIRES: `ends` of those that come back are as if they ran now.
+void FindReturns(const ClusterState& state, Time now, std::vector<NodePicture>& pictures) {
+  std::set<JobId> coming;
+  for (const JobId id : state.suspended()) {
+    const Attempt& attempt = *state.FindJob(id)->attempt;
+    if (!HoldsCores(attempt) && ComesBack(attempt)) {
+      coming.insert(id);
+    }
+  }
+  if (coming.empty()) {
+    return;
+  }
+  std::map<JobId, Time> back;
+  for (const NodePicture& node : pictures) {
+    for (const Holding& holding : node.holdings) {
+      if (coming.contains(holding.job)) {
+        Time& latest = back.emplace(holding.job, now).first->second;
+        latest = std::max(latest, BackOn(node, holding, coming, now));
+      }
+    }
+  }
+  for (NodePicture& node : pictures) {
+    for (Holding& holding : node.holdings) {
+      const auto found = back.find(holding.job);
+      if (found != back.end()) {
+        const std::optional<Duration> left = LeftOf(holding, now);
+        const bool known = found->second < kHorizon;
+        holding.back = known ? found->second : kNoTime;
+        holding.ends = known && left.has_value() ? found->second + *left : kNoTime;
+      }
+    }
+  }
+}
+
+RunningJob RunningOf(const Job& job, Time now) {
   const Attempt& attempt = *job.attempt;
   RunningJob running{job.id,
                      job.spec,
@@ -40,7 +120,10 @@ RunningJob RunningOf(const Job& job) {
                      0,
                      Bytes(),
                      0,
-                     {}};
+                     {},
+                     job.state,
+                     attempt.suspended_by,
+                     SuspendedFor(attempt, now)};
   for (const NodeAllocation& part : attempt.allocation.nodes) {
     running.cpus += part.cpus.Count();
     running.memory += part.memory;
@@ -51,7 +134,8 @@ RunningJob RunningOf(const Job& job) {
 }
 
 // Those that hold something of the nodes.
-std::vector<NodePicture> PicturesOf(const ClusterState& state, std::vector<RunningJob>& running) {
+std::vector<NodePicture> PicturesOf(const ClusterState& state, Time now,
+                                    std::vector<RunningJob>& running) {
   std::vector<NodePicture> pictures;
   pictures.reserve(state.nodes().size());
   for (const auto& [id, node] : state.nodes()) {
@@ -66,14 +150,15 @@ std::vector<NodePicture> PicturesOf(const ClusterState& state, std::vector<Runni
                                    node.weight});
     for (const JobId job : state.JobsOn(id)) {
       const Job& holder = *state.FindJob(job);
-      pictures.back().holdings.push_back(HoldingOf(holder, id));
+      AddHoldings(holder, id, now, pictures.back().holdings);
       if (holder.attempt->allocation.nodes.front().node == id) {
-        running.push_back(RunningOf(holder));
+        running.push_back(RunningOf(holder, now));
       }
     }
   }
   std::sort(running.begin(), running.end(),
             [](const RunningJob& a, const RunningJob& b) { return a.id < b.id; });
+  FindReturns(state, now, pictures);
   return pictures;
 }
 
@@ -120,7 +205,7 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->version = state.version();
   snapshot->now = now;
-  snapshot->nodes = PicturesOf(state, snapshot->running);
+  snapshot->nodes = PicturesOf(state, now, snapshot->running);
   snapshot->usage = state.usage().Picture();
   snapshot->waiting = WaitingOf(state, now);
   if (!std::is_sorted(snapshot->waiting.begin(), snapshot->waiting.end(), GoesBefore)) {

@@ -14,6 +14,7 @@
 #include "scheduler/core/policy_turns.h"
 #include "scheduler/core/start_gate.h"
 #include "scheduler/core/step_placement.h"
+#include "scheduler/core/suspend_turns.h"
 #include "scheduler/core/usage_keys.h"
 #include "scheduler/core/validate.h"
 #include "scheduler/core/verify.h"
@@ -215,7 +216,8 @@ Turn On(const ClusterState& state, const StartStep& input, Time now, const Polic
   if (!MayChange(*job, input.by, config)) {
     return Refused(NotYours(*job));
   }
-  if (!job->attempt.has_value() || job->state == JobState::kCompleting) {
+  if (!job->attempt.has_value() || job->state == JobState::kCompleting ||
+      job->state == JobState::kSuspended) {
     return Refused(absl::FailedPreconditionError(absl::StrCat(
         "job ", ToString(job->id), ": is ", Name(job->state), "; a step needs it running")));
   }
@@ -260,13 +262,16 @@ Turn On(const ClusterState& state, const DrainNode& input, Time now, const Polic
   return turn;
 }
 
-// Tells the victims to end.
+// Tells the victims to end, or to give their cores back.
 void GiveWay(const ClusterState& state, const PlannedPreemption& preemption, Time now, Turn& turn) {
+  const std::string text = absl::StrCat("preempted by job ", ToString(preemption.job));
   for (const PlannedVictim& victim : preemption.victims) {
+    if (victim.suspend) {
+      Suspended(state, *state.FindJob(victim.job), SuspendedBy::kPreemption, text, now, turn);
+      continue;
+    }
     const EndCause cause = victim.requeue ? EndCause::kPreemptedToRequeue : EndCause::kPreempted;
-    turn.events.emplace_back(
-        AttemptEnding{victim.job, victim.attempt, cause,
-                      absl::StrCat("preempted by job ", ToString(preemption.job)), now});
+    turn.events.emplace_back(AttemptEnding{victim.job, victim.attempt, cause, text, now});
     Job ending = *state.FindJob(victim.job);
     ending.attempt->ending = cause;
     for (Effect& effect : state.ActionsFor(ending)) {
@@ -292,6 +297,13 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
   Verifier verifier(state, now);
   StartGate gate(state, config, now);
   bool stale = false;
+  for (const PlannedResume& resume : input.plan.resumes) {
+    if (verifier.AcceptResume(resume)) {
+      Resumed(state, *state.FindJob(resume.job), now, turn);
+    } else {
+      stale = true;
+    }
+  }
   for (const PlannedStart& start : input.plan.starts) {
     if (!gate.Admits(start.job) || !verifier.Accept(start)) {
       stale = true;

@@ -28,8 +28,8 @@ void UsageLedger::Charge(const Job& job, Time now) {
     return;
   }
   DecayedUsage& usage = used_[{job.spec->account, job.spec->user.name}];
-  usage =
-      muster::Charge(usage, {job.id, job.attempt->billing, job.attempt->started, now}, half_life_);
+  usage = muster::Charge(usage, {job.id, job.attempt->billing, CountedFrom(*job.attempt, now), now},
+                         half_life_);
 }
 
 UsagePicture UsageLedger::Picture() const {

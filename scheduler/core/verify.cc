@@ -41,7 +41,31 @@ bool Verifier::Accept(const PlannedStart& start) {
 bool Verifier::IsThere(const PlannedVictim& victim) const {
   const Job* job = state_.FindJob(victim.job);
   return job != nullptr && job->attempt.has_value() && job->attempt->number == victim.attempt &&
-         job->attempt->ending == EndCause::kNone && !victims_.contains(victim.job);
+         job->attempt->ending == EndCause::kNone && !victims_.contains(victim.job) &&
+         (!victim.suspend || job->state == JobState::kRunning);
+}
+
+bool Verifier::AcceptResume(const PlannedResume& resume) {
+  const Job* job = state_.FindJob(resume.job);
+  if (job == nullptr || job->state != JobState::kSuspended || !accepted_.insert(job->id).second ||
+      job->attempt->number != resume.attempt ||
+      job->attempt->suspended_by == SuspendedBy::kOperator) {
+    return false;
+  }
+  if (HoldsCores(*job->attempt)) {
+    return job->attempt->suspended_by == SuspendedBy::kReleased;
+  }
+  const std::vector<NodeAllocation>& parts = job->attempt->allocation.nodes;
+  const bool free = std::all_of(parts.begin(), parts.end(), [this](const NodeAllocation& part) {
+    const Node* node = state_.FindNode(part.node);
+    return node->connected && !UseOf(part.node).cpus.Meets(part.cpus);
+  });
+  for (const NodeAllocation& part : free ? parts : std::vector<NodeAllocation>()) {
+    NodeUse use = UseOf(part.node);
+    use.cpus |= part.cpus;
+    use_[part.node] = std::move(use);
+  }
+  return free;
 }
 
 bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
@@ -55,9 +79,17 @@ bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
     after.emplace(part.node, UseOf(part.node));
   }
   for (const PlannedVictim& victim : preemption.victims) {
-    for (const NodeAllocation& part : state_.FindJob(victim.job)->attempt->allocation.nodes) {
-      if (const auto use = after.find(part.node); use != after.end()) {
-        SubtractUse(use->second, part);
+    const Attempt& attempt = *state_.FindJob(victim.job)->attempt;
+    for (std::size_t i = 0; i < attempt.allocation.nodes.size(); ++i) {
+      const NodeAllocation& part = attempt.allocation.nodes[i];
+      const auto use = after.find(part.node);
+      if (use == after.end()) {
+        continue;
+      }
+      if (victim.suspend) {
+        use->second.cpus -= part.cpus;  // the rest stays its own
+      } else {
+        SubtractUse(use->second, HeldPart(attempt, i));
       }
     }
   }

@@ -22,6 +22,9 @@ class Verifier {
 
   // True when the start still holds; it is then counted against what follows.
   bool Accept(const PlannedStart& start);
+  // True when the attempt is still suspended and its cores are free; they are then its own again
+  // for what follows.
+  bool AcceptResume(const PlannedResume& resume);
   // True when the victims still run and the job still fits once they are gone; both are then
   // counted against what follows.
   bool AcceptPreemption(const PlannedPreemption& preemption);

@@ -54,6 +54,25 @@ struct Replan {
   friend bool operator==(const Replan&, const Replan&) = default;
 };
 
-using Effect = std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan>;
+// Tell the node to freeze its part of the attempt. A node heeds the highest `suspension` only.
+struct Suspend {
+  JobId job;
+  AttemptNumber attempt;
+  NodeId node;
+  std::uint32_t suspension = 0;  // Attempt::suspension
+  friend bool operator==(const Suspend&, const Suspend&) = default;
+};
+
+// Tell the node to let its part of the attempt run again.
+struct Resume {
+  JobId job;
+  AttemptNumber attempt;
+  NodeId node;
+  std::uint32_t suspension = 0;
+  friend bool operator==(const Resume&, const Resume&) = default;
+};
+
+using Effect =
+    std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume>;
 
 }  // namespace muster

@@ -260,10 +260,64 @@ struct PolicyChanged {
   friend bool operator==(const PolicyChanged&, const PolicyChanged&) = default;
 };
 
+// An attempt was told to give its cores back, or, `by` kReleased, was asked back.
+struct AttemptSuspending {
+  JobId job;
+  AttemptNumber attempt;
+  SuspendedBy by = SuspendedBy::kOperator;
+  std::string text;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &AttemptSuspending::job},
+                      Field{"attempt", &AttemptSuspending::attempt},
+                      Field{"by", &AttemptSuspending::by}, Field{"text", &AttemptSuspending::text},
+                      Field{"time", &AttemptSuspending::time}};
+  }
+  friend bool operator==(const AttemptSuspending&, const AttemptSuspending&) = default;
+};
+
+// Nothing of the attempt runs on any of its nodes: its cores are free for others.
+struct AttemptSuspended {
+  JobId job;
+  AttemptNumber attempt;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &AttemptSuspended::job},
+                      Field{"attempt", &AttemptSuspended::attempt},
+                      Field{"time", &AttemptSuspended::time}};
+  }
+  friend bool operator==(const AttemptSuspended&, const AttemptSuspended&) = default;
+};
+
+// A verified plan gave a suspended attempt its own cores again.
+struct AttemptResumed {
+  JobId job;
+  AttemptNumber attempt;
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &AttemptResumed::job},
+                      Field{"attempt", &AttemptResumed::attempt},
+                      Field{"time", &AttemptResumed::time}};
+  }
+  friend bool operator==(const AttemptResumed&, const AttemptResumed&) = default;
+};
+
+// Usage halves in another time from now on.
+struct HalfLifeSet {
+  Duration half_life{0};
+  Time time = kNoTime;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"half_life", &HalfLifeSet::half_life},
+                      Field{"time", &HalfLifeSet::time}};
+  }
+  friend bool operator==(const HalfLifeSet&, const HalfLifeSet&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
 using Event = std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported,
                            AttemptEnding, StepStarted, JobEnded, NodeRegistered, NodeLost,
-                           NodeDrained, AttemptQuarantined, JobRequeued, JobUpdated, PolicyChanged>;
+                           NodeDrained, AttemptQuarantined, JobRequeued, JobUpdated, PolicyChanged,
+                           AttemptSuspending, AttemptSuspended, AttemptResumed, HalfLifeSet>;
 
 struct JournalEntry {
   Version version;

@@ -85,6 +85,14 @@ struct RequeueJob {
   User by;
 };
 
+// Takes the cores of running jobs away for a while, or has them come back.
+struct SuspendJob {
+  JobId job;
+  std::optional<std::uint32_t> array_index;
+  bool suspended = true;
+  User by;
+};
+
 struct UpdateJob {
   JobId job;
   std::optional<std::uint32_t> array_index;
@@ -117,6 +125,6 @@ struct ConfigurePolicy {
 
 using Input = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
                            LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob,
-                           ChangePolicy, ConfigurePolicy>;
+                           ChangePolicy, ConfigurePolicy, SuspendJob>;
 
 }  // namespace muster

@@ -5,8 +5,10 @@
 // Thread promise: plain values; changed only by core/cluster_state's Apply. Invariants: (1)
 // `attempt` is set exactly while IsAllocated(state); (2) `spec` is never null in a cluster state;
 // it is stored once per submission, so Fields() leaves it out; (3) `attempt->runs` is parallel to
-// `attempt->allocation.nodes`.
+// `attempt->allocation.nodes`; (4) while the state is SUSPENDED, and only then or while it ends from
+// there, `attempt->suspension` is odd and `attempt->suspended_by` is somebody.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -43,12 +45,14 @@ struct NodeRun {
   std::string text;
   std::string limits;
   std::vector<RankBinding> bindings;
+  std::uint32_t suspension = 0;  // the last of Attempt::suspension that it has carried out
   static constexpr auto Fields() {
     return std::tuple{Field{"phase", &NodeRun::phase},     Field{"reported", &NodeRun::reported},
                       Field{"started", &NodeRun::started}, Field{"ended", &NodeRun::ended},
                       Field{"cause", &NodeRun::cause},     Field{"status", &NodeRun::status},
                       Field{"usage", &NodeRun::usage},     Field{"text", &NodeRun::text},
-                      Field{"limits", &NodeRun::limits},   Field{"bindings", &NodeRun::bindings}};
+                      Field{"limits", &NodeRun::limits},   Field{"bindings", &NodeRun::bindings},
+                      Field{"suspension", &NodeRun::suspension}};
   }
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };
@@ -74,6 +78,14 @@ struct StepRun {
   friend bool operator==(const StepRun&, const StepRun&) = default;
 };
 
+// Who had a job suspended, and so how it comes back.
+enum class SuspendedBy : std::uint8_t {
+  kNobody = 0,      // it runs
+  kOperator = 1,    // it waits to be asked back
+  kPreemption = 2,  // it comes back as soon as its cores are free
+  kReleased = 3,    // asked back: it comes back as soon as its cores are free
+};
+
 struct Attempt {
   AttemptNumber number;
   Allocation allocation;
@@ -85,16 +97,50 @@ struct Attempt {
   std::string ending_text;
   std::string partition;  // where it runs; empty: the implied one
   BillingRate billing;    // what it is charged for each second
+  SuspendedBy suspended_by = SuspendedBy::kNobody;
+  std::string suspended_text;      // "suspended by ada", "preempted by job 7"
+  std::uint32_t suspension = 0;    // counts what it was told: odd to be frozen, even to run
+  Time suspended_since = kNoTime;  // since when its cores are given back; kNoTime: it holds them
+  Duration suspended_total{0};     // how long they were, in earlier suspensions
   static constexpr auto Fields() {
-    return std::tuple{
-        Field{"number", &Attempt::number},       Field{"allocation", &Attempt::allocation},
-        Field{"started", &Attempt::started},     Field{"runs", &Attempt::runs},
-        Field{"steps", &Attempt::steps},         Field{"last_step", &Attempt::last_step},
-        Field{"ending", &Attempt::ending},       Field{"ending_text", &Attempt::ending_text},
-        Field{"partition", &Attempt::partition}, Field{"billing", &Attempt::billing}};
+    return std::tuple{Field{"number", &Attempt::number},
+                      Field{"allocation", &Attempt::allocation},
+                      Field{"started", &Attempt::started},
+                      Field{"runs", &Attempt::runs},
+                      Field{"steps", &Attempt::steps},
+                      Field{"last_step", &Attempt::last_step},
+                      Field{"ending", &Attempt::ending},
+                      Field{"ending_text", &Attempt::ending_text},
+                      Field{"partition", &Attempt::partition},
+                      Field{"billing", &Attempt::billing},
+                      Field{"suspended_by", &Attempt::suspended_by},
+                      Field{"suspended_text", &Attempt::suspended_text},
+                      Field{"suspension", &Attempt::suspension},
+                      Field{"suspended_since", &Attempt::suspended_since},
+                      Field{"suspended_total", &Attempt::suspended_total}};
   }
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
+
+// True while the attempt's cores are its own.
+inline bool HoldsCores(const Attempt& attempt) {
+  return attempt.suspended_since == kNoTime;
+}
+// True when it is told to be frozen.
+inline bool IsToBeFrozen(const Attempt& attempt) {
+  return attempt.suspension % 2 == 1;
+}
+// For how long of its time, up to `now`, its cores were given back.
+inline Duration SuspendedFor(const Attempt& attempt, Time now) {
+  return attempt.suspended_total +
+         (HoldsCores(attempt) ? Duration(0)
+                              : std::max(now - attempt.suspended_since, Duration(0)));
+}
+// From when on it has used its cores, had it never been suspended: it is charged, and its time limit
+// counts, from here.
+inline Time CountedFrom(const Attempt& attempt, Time now) {
+  return attempt.started + SuspendedFor(attempt, now);
+}
 
 // Who holds a held job, and so who may release it.
 enum class HoldBy : std::uint8_t {

@@ -24,12 +24,14 @@ enum class JobState : std::uint8_t {
   kOutOfMemory = 9,
   kDeadline = 10,   // it could not end by its deadline, or had not
   kPreempted = 11,  // it gave way to a job that may preempt it
+  kSuspended = 12,  // its processes are frozen, or about to be, and its cores given back
 };
 
 inline constexpr std::array kAllJobStates = {
     JobState::kPending,   JobState::kConfiguring, JobState::kRunning,   JobState::kCompleting,
     JobState::kCompleted, JobState::kFailed,      JobState::kCancelled, JobState::kTimeout,
     JobState::kNodeFail,  JobState::kOutOfMemory, JobState::kDeadline,  JobState::kPreempted,
+    JobState::kSuspended,
 };
 
 struct JobStateName {
@@ -38,7 +40,7 @@ struct JobStateName {
   const char* code;  // R
 };
 
-inline constexpr std::array<JobStateName, 12> kJobStateNames = {{
+inline constexpr std::array<JobStateName, 13> kJobStateNames = {{
     {JobState::kPending, "PENDING", "PD"},
     {JobState::kConfiguring, "CONFIGURING", "CF"},
     {JobState::kRunning, "RUNNING", "R"},
@@ -51,6 +53,7 @@ inline constexpr std::array<JobStateName, 12> kJobStateNames = {{
     {JobState::kOutOfMemory, "OUT_OF_MEMORY", "OOM"},
     {JobState::kDeadline, "DEADLINE", "DL"},
     {JobState::kPreempted, "PREEMPTED", "PR"},
+    {JobState::kSuspended, "SUSPENDED", "S"},
 }};
 
 constexpr const char* Name(JobState state) {
@@ -60,12 +63,12 @@ constexpr const char* Code(JobState state) {
   return kJobStateNames[static_cast<std::size_t>(state)].code;
 }
 constexpr bool IsTerminal(JobState state) {
-  return state >= JobState::kCompleted;
+  return state >= JobState::kCompleted && state != JobState::kSuspended;
 }
-// True while the job holds resources.
+// True while the job holds resources: suspended, all but its cores.
 constexpr bool IsAllocated(JobState state) {
   return state == JobState::kConfiguring || state == JobState::kRunning ||
-         state == JobState::kCompleting;
+         state == JobState::kSuspended || state == JobState::kCompleting;
 }
 
 // What happens to a job.
@@ -76,6 +79,8 @@ enum class JobChange : std::uint8_t {
   kEnd,        // every node of it has ended
   kDrop,       // it ends without having started
   kRequeue,    // every node of it has ended, and it shall run again
+  kSuspend,    // it is told to give its cores back
+  kResume,     // it has its cores again
 };
 
 struct JobTransition {
@@ -119,6 +124,18 @@ inline constexpr auto kJobTransitions = std::to_array<JobTransition>({
     {JobState::kCompleting, JobChange::kEnd, JobState::kTimeout},
     {JobState::kCompleting, JobChange::kEnd, JobState::kNodeFail},
     {JobState::kCompleting, JobChange::kEnd, JobState::kOutOfMemory},
+    {JobState::kRunning, JobChange::kSuspend, JobState::kSuspended},
+    {JobState::kSuspended, JobChange::kResume, JobState::kRunning},
+    {JobState::kSuspended, JobChange::kTerminate, JobState::kCompleting},
+    {JobState::kSuspended, JobChange::kRequeue, JobState::kPending},
+    {JobState::kSuspended, JobChange::kEnd, JobState::kCompleted},
+    {JobState::kSuspended, JobChange::kEnd, JobState::kFailed},
+    {JobState::kSuspended, JobChange::kEnd, JobState::kCancelled},
+    {JobState::kSuspended, JobChange::kEnd, JobState::kTimeout},
+    {JobState::kSuspended, JobChange::kEnd, JobState::kNodeFail},
+    {JobState::kSuspended, JobChange::kEnd, JobState::kOutOfMemory},
+    {JobState::kSuspended, JobChange::kEnd, JobState::kDeadline},
+    {JobState::kSuspended, JobChange::kEnd, JobState::kPreempted},
 });
 
 // True when the table has the row (from, change, to).
@@ -183,6 +200,8 @@ static_assert(EveryStateIsReachable());
 static_assert(EveryStateCanEnd());
 static_assert(NamesAreInOrder());
 static_assert(!IsAllowed(JobState::kPending, JobChange::kRun, JobState::kRunning));
+static_assert(!IsAllowed(JobState::kCompleting, JobChange::kSuspend, JobState::kSuspended));
+static_assert(!IsTerminal(JobState::kSuspended));
 
 }  // namespace internal
 

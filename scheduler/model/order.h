@@ -71,6 +71,24 @@ struct StepOrder {
   friend bool operator==(const StepOrder&, const StepOrder&) = default;
 };
 
+// Freeze an attempt on this node, or let it run again. Of two orders the one with the higher
+// `suspension` holds, in whatever sequence they come.
+struct SuspendOrder {
+  JobId job;
+  AttemptNumber attempt;
+  Epoch epoch;
+  NodeId node;
+  std::uint32_t suspension = 0;
+  bool resume = false;
+  static constexpr auto Fields() {
+    return std::tuple{
+        Field{"job", &SuspendOrder::job},     Field{"attempt", &SuspendOrder::attempt},
+        Field{"epoch", &SuspendOrder::epoch}, Field{"node", &SuspendOrder::node},
+        Field{"suspension", &SuspendOrder::suspension}, Field{"resume", &SuspendOrder::resume}};
+  }
+  friend bool operator==(const SuspendOrder&, const SuspendOrder&) = default;
+};
+
 // End an attempt on this node: SIGTERM, the grace, SIGKILL. An attempt that the agent never saw is
 // remembered as ended, so that a launch order that comes late is refused.
 struct TerminateOrder {

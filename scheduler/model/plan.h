@@ -1,10 +1,11 @@
 #pragma once
 
-// A plan: what a pass proposes to start, and why each job left waiting waits.
+// A plan: what a pass proposes to start and to resume, and why each job left waiting waits, the
+// suspended ones that want their cores back among them.
 //
 // A proposal only: core/verify checks each start against the state as it is by then.
 // Thread promise: immutable once made. Invariants: (1) no job is both started and waiting; (2)
-// starts are in queue order; (3) `hash` is the fingerprint of starts, reservations and reasons, the
+// starts are in queue order; (3) `hash` is the fingerprint of all else in it, the
 // same on every machine.
 
 #include <cstdint>
@@ -104,9 +105,11 @@ struct PlannedVictim {
   JobId job;
   AttemptNumber attempt;
   bool requeue = false;  // it runs again; else it ends as PREEMPTED
+  bool suspend = false;  // neither: it gives its cores only, and has them back later
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &PlannedVictim::job}, Field{"attempt", &PlannedVictim::attempt},
-                      Field{"requeue", &PlannedVictim::requeue}};
+                      Field{"requeue", &PlannedVictim::requeue},
+                      Field{"suspend", &PlannedVictim::suspend}};
   }
   friend bool operator==(const PlannedVictim&, const PlannedVictim&) = default;
 };
@@ -124,6 +127,16 @@ struct PlannedPreemption {
   friend bool operator==(const PlannedPreemption&, const PlannedPreemption&) = default;
 };
 
+// A suspended attempt that is to have its own cores again.
+struct PlannedResume {
+  JobId job;
+  AttemptNumber attempt;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &PlannedResume::job}, Field{"attempt", &PlannedResume::attempt}};
+  }
+  friend bool operator==(const PlannedResume&, const PlannedResume&) = default;
+};
+
 struct Plan {
   Version version;  // the snapshot's
   std::vector<PlannedStart> starts;
@@ -133,6 +146,7 @@ struct Plan {
   std::uint64_t hash = 0;
   std::vector<PlannedDrop> drops;
   std::vector<PlannedPreemption> preemptions;
+  std::vector<PlannedResume> resumes;
   static constexpr auto Fields() {
     return std::tuple{Field{"version", &Plan::version},
                       Field{"starts", &Plan::starts},
@@ -141,7 +155,8 @@ struct Plan {
                       Field{"wake", &Plan::wake},
                       Field{"hash", &Plan::hash},
                       Field{"drops", &Plan::drops},
-                      Field{"preemptions", &Plan::preemptions}};
+                      Field{"preemptions", &Plan::preemptions},
+                      Field{"resumes", &Plan::resumes}};
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

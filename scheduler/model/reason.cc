@@ -91,6 +91,16 @@ std::string LicensesText(const Reason& reason) {
                       HoldersText(reason.holders));
 }
 
+std::string SuspendedText(const Reason& reason) {
+  if (reason.used == 0) {
+    return absl::StrCat("node ", reason.name, ", which has its CPUs, is down");
+  }
+  return absl::StrCat(
+      reason.used, " of its ", Counted(reason.needed, "CPU"), " on ", reason.name, " taken",
+      reason.holders.empty() ? "" : " by ", HoldersText(reason.holders),
+      reason.until == kNoTime ? "" : absl::StrCat(", until ", TimeText(reason.until)));
+}
+
 std::string DependencyText(const Reason& reason) {
   return absl::StrCat(
       "waits for ", reason.name,
@@ -133,6 +143,8 @@ const char* Name(ReasonKind kind) {
       return "Licenses";
     case ReasonKind::kDeadline:
       return "DeadLine";
+    case ReasonKind::kSuspended:
+      return "Suspended";
     default:
       return PolicyReasonName(kind);
   }
@@ -212,6 +224,8 @@ std::string ToSentence(const Reason& reason) {
       return LicensesText(reason);
     case ReasonKind::kDeadline:
       return absl::StrCat("can no longer end by its deadline, ", TimeText(reason.until));
+    case ReasonKind::kSuspended:
+      return SuspendedText(reason);
     default:
       return PolicyReasonSentence(reason);
   }

@@ -68,6 +68,20 @@ struct StepEnded {
   friend bool operator==(const StepEnded&, const StepEnded&) = default;
 };
 
+// What the node was told of Attempt::suspension is done: none of the attempt's processes here can
+// run, or, `resumed`, all of them again.
+struct RunSuspended {
+  Time time = kNoTime;
+  std::uint32_t suspension = 0;
+  bool resumed = false;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"time", &RunSuspended::time},
+                      Field{"suspension", &RunSuspended::suspension},
+                      Field{"resumed", &RunSuspended::resumed}};
+  }
+  friend bool operator==(const RunSuspended&, const RunSuspended&) = default;
+};
+
 // Nothing of the attempt is left on this node.
 struct RunEnded {
   Time time = kNoTime;
@@ -83,7 +97,7 @@ struct RunEnded {
   friend bool operator==(const RunEnded&, const RunEnded&) = default;
 };
 
-using Fact = std::variant<RunStarted, BindingRead, StepEnded, RunEnded>;
+using Fact = std::variant<RunStarted, BindingRead, StepEnded, RunEnded, RunSuspended>;
 
 struct Report {
   JobId job;

@@ -27,13 +27,16 @@
 
 namespace muster {
 
-// What a running job holds of a node, and when it is to give it back.
+// What a running job holds of a node, and when it is to give it back. One that is about to be
+// suspended has two: its cores, any moment now, and the rest.
 struct Holding {
   JobId job;
   Time ends = kNoTime;  // start and limit; kNoTime: it has no limit
   CpuSet cpus;
   Bytes memory;
   std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
+  CpuSet given_back = {};           // its own, which others may have while it is suspended
+  Time back = kNoTime;              // when it can have them again at the latest; kNoTime: unknown
 };
 
 struct NodePicture {
@@ -89,6 +92,9 @@ struct RunningJob {
   Bytes memory;
   std::uint32_t gpus = 0;
   std::vector<NodeId> nodes;
+  JobState state = JobState::kRunning;
+  SuspendedBy suspended_by = SuspendedBy::kNobody;
+  Duration suspended{0};  // for so long of its time, up to now, its cores were given back
 };
 
 // What everybody has used, as it is kept.

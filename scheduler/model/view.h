@@ -70,6 +70,8 @@ struct JobView {
   std::string reservation;
   std::uint32_t priority = 0;  // of a waiting job at the last pass; 0: not reckoned
   std::vector<ArrayRange> indices;  // of the waiting elements that it stands for; empty: one job
+  Time suspended_since = kNoTime;
+  Duration suspended{0};  // in all; while it is suspended: before that
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &JobView::id},
                       Field{"label", &JobView::label},
@@ -106,7 +108,9 @@ struct JobView {
                       Field{"qos", &JobView::qos},
                       Field{"reservation", &JobView::reservation},
                       Field{"priority", &JobView::priority},
-                      Field{"indices", &JobView::indices}};
+                      Field{"indices", &JobView::indices},
+                      Field{"suspended_since", &JobView::suspended_since},
+                      Field{"suspended", &JobView::suspended}};
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };
@@ -154,7 +158,8 @@ struct AttemptView {
   std::string limits;
   Usage usage;
   std::vector<RankView> ranks;
-  BillingRate billing;  // for each second
+  BillingRate billing;    // for each second
+  Duration suspended{0};  // of its time, which is not charged
   static constexpr auto Fields() {
     return std::tuple{Field{"number", &AttemptView::number},
                       Field{"nodes", &AttemptView::nodes},
@@ -168,7 +173,8 @@ struct AttemptView {
                       Field{"limits", &AttemptView::limits},
                       Field{"usage", &AttemptView::usage},
                       Field{"ranks", &AttemptView::ranks},
-                      Field{"billing", &AttemptView::billing}};
+                      Field{"billing", &AttemptView::billing},
+                      Field{"suspended", &AttemptView::suspended}};
   }
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };

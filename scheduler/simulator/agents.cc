@@ -16,6 +16,8 @@ constexpr Duration kAwayMax{60'000};
 constexpr Duration kRunMin{50};
 constexpr Duration kRunMax{40'000};
 constexpr Duration kStepMax{3'000};
+constexpr Duration kFreezeMax{200};      // how long it takes to freeze what runs
+constexpr Duration kLookAgain{1'000};    // whether what should happen is still frozen
 constexpr std::uint32_t kFailing = 150;  // thousandths of scripts that exit with an error
 constexpr std::int32_t kTermSignal = 15;
 
@@ -183,7 +185,7 @@ void SimulatedAgent::On(const StepOrder& order) {
   }
   known->second.steps.insert(order.step);
   world_.clock.After(world_.faults.Between(Duration(1), kStepMax),
-                     [this, key, step = order.step] { EndStep(key, step); });
+                     [this, key, step = order.step] { StepEnds(key, step); });
 }
 
 void SimulatedAgent::On(const TerminateOrder& order) {
@@ -230,15 +232,77 @@ void SimulatedAgent::On(const Acknowledge& ack) {
   }
 }
 
+void SimulatedAgent::On(const SuspendOrder& order) {
+  const Key key{order.job, order.attempt};
+  const auto known = attempts_.find(key);
+  if (!Admits(order.node, order.epoch, kNoTime) || known == attempts_.end() ||
+      known->second.phase != Phase::kRunning || order.suspension <= known->second.suspension) {
+    return;
+  }
+  known->second.suspension = order.suspension;
+  if (order.resume) {
+    Thaw(key);
+    return;
+  }
+  world_.clock.After(world_.faults.Between(Duration(1), kFreezeMax),
+                     [this, key, suspension = order.suspension, serial = known->second.serial] {
+                       const auto found = attempts_.find(key);
+                       if (found != attempts_.end() && found->second.serial == serial &&
+                           found->second.phase == Phase::kRunning &&
+                           found->second.suspension == suspension) {
+                         Freeze(key);
+                       }
+                     });
+}
+
+void SimulatedAgent::Freeze(const Key& key) {
+  LocalAttempt& attempt = attempts_.at(key);
+  if (attempt.frozen == kNoTime) {
+    attempt.frozen = world_.clock.now();
+    world_.witness.Frozen(name_, key.first, key.second);
+  }
+  Write(attempt, RunSuspended{world_.clock.now(), attempt.suspension, false}, key);
+}
+
+void SimulatedAgent::Thaw(const Key& key) {
+  LocalAttempt& attempt = attempts_.at(key);
+  if (attempt.frozen != kNoTime) {
+    attempt.slept = SleptBy(attempt);
+    attempt.frozen = kNoTime;
+    world_.witness.Thawed(name_, key.first, key.second);
+  }
+  Write(attempt, RunSuspended{world_.clock.now(), attempt.suspension, true}, key);
+}
+
+Duration SimulatedAgent::SleptBy(const LocalAttempt& attempt) const {
+  return attempt.slept +
+         (attempt.frozen == kNoTime ? Duration(0) : world_.clock.now() - attempt.frozen);
+}
+
 void SimulatedAgent::Later(Duration delay, const Key& key,
                            void (SimulatedAgent::*action)(const Key&)) {
-  world_.clock.After(delay, [this, key, action, serial = attempts_.at(key).serial] {
-    const auto found = attempts_.find(key);
-    if (found != attempts_.end() && found->second.serial == serial &&
-        found->second.phase != Phase::kEnded) {
-      (this->*action)(key);
-    }
+  const LocalAttempt& attempt = attempts_.at(key);
+  world_.clock.After(delay, [this, key, action, serial = attempt.serial, slept = SleptBy(attempt)] {
+    Fire(key, serial, slept, action);
   });
+}
+
+void SimulatedAgent::Fire(const Key& key, std::uint64_t serial, Duration slept,
+                          void (SimulatedAgent::*action)(const Key&)) {
+  const auto found = attempts_.find(key);
+  if (found == attempts_.end() || found->second.serial != serial ||
+      found->second.phase == Phase::kEnded) {
+    return;
+  }
+  const Duration missed = SleptBy(found->second) - slept;
+  const bool frozen = found->second.frozen != kNoTime;
+  if (missed > Duration(0) || frozen) {
+    world_.clock.After(
+        frozen ? std::max(missed, kLookAgain) : missed,
+        [this, key, serial, slept = slept + missed, action] { Fire(key, serial, slept, action); });
+    return;
+  }
+  (this->*action)(key);
 }
 
 void SimulatedAgent::Run(const Key& key) {
@@ -277,6 +341,16 @@ void SimulatedAgent::ExitItself(const Key& key) {
 
 void SimulatedAgent::ReachLimit(const Key& key) {
   Finish(key, EndCause::kTimeLimit, ExitStatus{0, kTermSignal});
+}
+
+void SimulatedAgent::StepEnds(const Key& key, StepId step) {
+  const auto known = attempts_.find(key);
+  if (known != attempts_.end() && known->second.phase == Phase::kRunning &&
+      known->second.frozen != kNoTime) {
+    world_.clock.After(kLookAgain, [this, key, step] { StepEnds(key, step); });
+    return;
+  }
+  EndStep(key, step);
 }
 
 void SimulatedAgent::EndStep(const Key& key, StepId step) {

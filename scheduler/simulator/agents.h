@@ -76,6 +76,9 @@ class SimulatedAgent {
     std::vector<Fact> journal;
     std::uint64_t sent = 0;
     std::uint64_t acknowledged = 0;
+    std::uint32_t suspension = 0;  // the highest that was ordered
+    Time frozen = kNoTime;         // since when; kNoTime: it runs
+    Duration slept{0};             // how long it was frozen before
   };
 
   void Connect();
@@ -88,9 +91,18 @@ class SimulatedAgent {
   void On(const StepOrder& order);
   void On(const TerminateOrder& order);
   void On(const Acknowledge& ack);
+  void On(const SuspendOrder& order);
 
-  // Runs `action` on the attempt later, unless it is gone or over by then.
+  // Runs `action` on the attempt later, unless it is gone or over by then; later by so much as it
+  // is frozen meanwhile.
   void Later(Duration delay, const Key& key, void (SimulatedAgent::*action)(const Key&));
+  void Fire(const Key& key, std::uint64_t serial, Duration slept,
+            void (SimulatedAgent::*action)(const Key&));
+  // For so long it was frozen by now.
+  [[nodiscard]] Duration SleptBy(const LocalAttempt& attempt) const;
+  void Freeze(const Key& key);
+  void Thaw(const Key& key);
+  void StepEnds(const Key& key, StepId step);
   void Run(const Key& key);
   void ExitItself(const Key& key);
   void ReachLimit(const Key& key);

@@ -10,10 +10,15 @@ namespace muster {
 namespace {
 
 constexpr Duration kAskAgain{3'000};
+constexpr Duration kSuspended{20'000};  // at most
 constexpr std::uint32_t kUid = 1000;
 
 User Somebody() {
   return User{kUid, kUid, "ada"};
+}
+
+User Operator() {
+  return User{0, 0, "root"};
 }
 
 }  // namespace
@@ -132,6 +137,22 @@ void Clients::Afterwards(JobId job, bool batch) {
       start.program.argv = {"/bin/hostname"};
       start.by = Somebody();
       Request(std::move(start), [](const Turn&) {});
+    } else if (what >= 8) {
+      SuspendAndResume(job);
+    }
+  });
+}
+
+// Twice asked back: a suspension that was asked twice may come once more after the first.
+void Clients::SuspendAndResume(JobId job) {
+  Request(SuspendJob{job, std::nullopt, true, Operator()}, [this, job](const Turn&) {
+    const Duration first = faults_.Between(Duration(1), kSuspended);
+    for (const Duration after : {first, first + kAskAgain * 4}) {
+      ++unanswered_;
+      clock_.After(after, [this, job] {
+        --unanswered_;
+        Request(SuspendJob{job, std::nullopt, false, Operator()}, [](const Turn&) {});
+      });
     }
   });
 }

@@ -34,7 +34,8 @@ struct Refusal {
   std::string text;
 };
 
-using ToAgent = std::variant<Welcome, Refusal, LaunchOrder, StepOrder, TerminateOrder, Acknowledge>;
+using ToAgent = std::variant<Welcome, Refusal, LaunchOrder, StepOrder, TerminateOrder, Acknowledge,
+                             SuspendOrder>;
 using ToController = std::variant<Registration, Report>;
 
 // One stream; never reused, 0 for none.

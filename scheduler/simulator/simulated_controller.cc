@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/deadline.h"
 #include "scheduler/core/invariants.h"
+#include "scheduler/core/kill_grace.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
 #include "scheduler/model/fingerprint.h"
@@ -213,8 +214,16 @@ std::optional<ToAgent> SimulatedController::OrderOf(const Effect& effect) const 
   }
   if (const auto* end = std::get_if<Terminate>(&effect)) {
     const Job* job = state_.FindJob(end->job);
-    const Duration grace = job != nullptr ? job->spec->kill_grace : Duration(0);
+    const Duration grace =
+        job != nullptr ? KillGraceOf(state_.policy().book(), *job->spec, end->cause) : Duration(0);
     return TerminateOrder{end->job, end->attempt, state_.epoch(), end->node, end->cause, grace};
+  }
+  if (const auto* stop = std::get_if<Suspend>(&effect)) {
+    return SuspendOrder{stop->job,  stop->attempt,    state_.epoch(),
+                        stop->node, stop->suspension, false};
+  }
+  if (const auto* go = std::get_if<Resume>(&effect)) {
+    return SuspendOrder{go->job, go->attempt, state_.epoch(), go->node, go->suspension, true};
   }
   if (const auto* launch = std::get_if<Launch>(&effect)) {
     const Job* job = state_.FindJob(launch->job);
@@ -300,7 +309,7 @@ void SimulatedController::MaybePlan() {
     return;
   }
   plan_wanted_ = false;
-  if (state_.waiting() == 0) {
+  if (state_.waiting() == 0 && state_.suspended().empty()) {
     last_plan_ = nullptr;
     return;
   }
@@ -326,7 +335,8 @@ void SimulatedController::OnPlan(const Plan& plan) {
       }
     });
   }
-  if (!plan.starts.empty() || !plan.drops.empty()) {
+  if (!plan.starts.empty() || !plan.drops.empty() || !plan.preemptions.empty() ||
+      !plan.resumes.empty()) {
     Take(TakePlan{plan}, nullptr);
   }
   MaybePlan();

@@ -33,12 +33,40 @@ void Witness::Began(const Execution& execution) {
     if (other.job == execution.job && other.attempt != execution.attempt) {
       Broken(absl::StrCat("promise 3: ", Label(execution), " overlaps ", Label(other)));
     }
-    if (other.node == execution.node && other.cpus.Meets(execution.cpus)) {
+  }
+  CheckThreads(key);
+  running_.push_back(key);
+}
+
+// Of those that are not frozen no two on a node have a thread in common.
+void Witness::CheckThreads(const Key& key) {
+  const Execution& execution = executions_.at(key);
+  for (const Key& other_key : running_) {
+    const Execution& other = executions_.at(other_key);
+    if (other_key != key && !frozen_.contains(other_key) && other.node == execution.node &&
+        other.cpus.Meets(execution.cpus)) {
       Broken(absl::StrCat("promise 2: ", Label(execution), " and ", Label(other), " share threads ",
                           (other.cpus & execution.cpus).ToList()));
     }
   }
-  running_.push_back(key);
+}
+
+void Witness::Frozen(const std::string& node, JobId job, AttemptNumber attempt) {
+  const Key key{node, job, attempt};
+  if (std::find(running_.begin(), running_.end(), key) == running_.end()) {
+    Broken(absl::StrCat("job ", ToString(job), " on ", node, " was frozen and was not running"));
+    return;
+  }
+  frozen_.insert(key);
+}
+
+void Witness::Thawed(const std::string& node, JobId job, AttemptNumber attempt) {
+  const Key key{node, job, attempt};
+  if (frozen_.erase(key) == 0) {
+    Broken(absl::StrCat("job ", ToString(job), " on ", node, " was thawed and was not frozen"));
+    return;
+  }
+  CheckThreads(key);
 }
 
 void Witness::Ended(const std::string& node, JobId job, AttemptNumber attempt, Time now) {
@@ -47,6 +75,7 @@ void Witness::Ended(const std::string& node, JobId job, AttemptNumber attempt, T
     Broken(absl::StrCat("job ", ToString(job), " on ", node, " ended and was not running"));
     return;
   }
+  frozen_.erase(key);
   executions_.at(key).end = now;
 }
 

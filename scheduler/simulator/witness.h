@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -36,6 +37,9 @@ class Witness {
   // is running anywhere; its threads are another job's.
   void Began(const Execution& execution);
   void Ended(const std::string& node, JobId job, AttemptNumber attempt, Time now);
+  // It is frozen, and runs again. Broken: it was not there; its threads are another job's by now.
+  void Frozen(const std::string& node, JobId job, AttemptNumber attempt);
+  void Thawed(const std::string& node, JobId job, AttemptNumber attempt);
 
   // A client was told that its submission is that job. Broken: it was told another one before.
   void Acknowledged(const std::string& token, JobId job);
@@ -56,11 +60,13 @@ class Witness {
     std::map<std::string, JobId> made;  // by token
     std::map<JobId, int> ends;          // how often each submitted job ended
   };
+  void CheckThreads(const Key& key);
   void Count(const JobSubmitted& submitted, Tally& tally);
   void Count(const JobEnded& ended, Tally& tally);
 
   std::map<Key, Execution> executions_;
   std::vector<Key> running_;
+  std::set<Key> frozen_;  // of those
   std::map<std::string, JobId> told_;
   std::optional<std::string> broken_;
 };

@@ -114,6 +114,24 @@ class ConfigurationTest(ClusterTest):
         self.reload("is in force")
         self.assertEqual(self.names(), ["normal", "low"])
 
+    def test_priorities_are_read_again_and_a_mistake_leaves_the_old_ones(self):
+        job = self.cluster.must("submit", "--hold", "--parsable", "--wrap", "true").strip()
+        self.addCleanup(self.cluster.must, "cancel", job)
+
+        def priority():
+            return json.loads(self.cluster.must("queue", "--json", job))["jobs"][0]["priority"]
+
+        wait_until(lambda: priority() == 0)
+        self.write('[priority]\nweight_age = 1000\nhalf_life = "1h"\n')
+        self.reload("is in force")
+        wait_until(lambda: priority() > 0)
+        self.write('[priority]\nweight_age = -1\n')
+        self.reload(f"{self.config}:2: priority.weight_age")
+        self.assertGreater(priority(), 0)
+        self.write('[policy]\nbackfill = "none"\n')
+        self.reload("is in force")
+        wait_until(lambda: priority() == 0)
+
 
 if __name__ == "__main__":
     unittest.main()

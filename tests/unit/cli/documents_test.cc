@@ -25,7 +25,8 @@ const std::vector<std::string> kJobKeys = {
     "memory",   "gpus",       "restarts",     "submit_time",   "start_time", "expected_start",
     "end_time", "time_limit", "exit_code",    "exit_signal",   "exit_text",  "binding",
     "usage",    "dependency", "licenses",     "begin_time",    "deadline",   "nice",
-    "comment",  "partition",  "qos",          "reservation",   "priority"};
+    "comment",  "partition",  "qos",          "reservation",   "priority",   "suspended_since",
+    "suspended"};
 
 TEST(Documents, AJobsKeysAreStable) {
   const Json document = Json::parse(JobsDocument(samples::QueueJobs()));

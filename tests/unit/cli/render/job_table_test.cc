@@ -69,12 +69,14 @@ TEST(JobTable, TheHistoryShowsExitUsageAndBinding) {
 TEST(JobTable, StatesHaveTheirCodesAndUnknownOnesStandAsTheyAre) {
   EXPECT_EQ(StateCode("PENDING"), "PD");
   EXPECT_EQ(StateCode("OUT_OF_MEMORY"), "OOM");
-  EXPECT_EQ(StateCode("SUSPENDED"), "SUSPENDED");
+  EXPECT_EQ(StateCode("SUSPENDED"), "S");
+  EXPECT_EQ(StateCode("STOPPED"), "STOPPED");
   EXPECT_TRUE(IsEnded("TIMEOUT"));
   EXPECT_FALSE(IsEnded("COMPLETING"));
   EXPECT_EQ(StatePaint("FAILED"), Paint::kRed);
   EXPECT_EQ(StatePaint("RUNNING"), Paint::kGreen);
-  EXPECT_EQ(StatePaint("SUSPENDED"), Paint::kPlain);
+  EXPECT_EQ(StatePaint("SUSPENDED"), Paint::kYellow);
+  EXPECT_EQ(StatePaint("STOPPED"), Paint::kPlain);
 }
 
 TEST(JobTable, AClockThatLagsBehindShowsNoNegativeTime) {

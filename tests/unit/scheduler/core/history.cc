@@ -180,7 +180,23 @@ void History::Perform(const Acknowledge& order) {
   }
 }
 
-// Judged from the agents alone: no two attempts of a job at once, no thread in two attempts.
+template <class Order>
+void History::Freeze(const Order& order, bool resume) {
+  SimAgent* agent = Reach(order.node);
+  if (agent == nullptr) {
+    return;
+  }
+  const auto found = agent->attempts.find({order.job, order.attempt});
+  if (found == agent->attempts.end() || found->second.ended ||
+      order.suspension <= found->second.suspension) {
+    return;
+  }
+  found->second.suspension = order.suspension;
+  found->second.frozen = !resume;
+  Append(found->second, RunSuspended{now_, order.suspension, resume});
+}
+
+// Judged from the agents alone: no two attempts of a job at once, no thread in two that run.
 void History::CheckTruth() {
   std::map<JobId, AttemptNumber> alive;
   for (const SimAgent& agent : agents_) {
@@ -193,7 +209,7 @@ void History::CheckTruth() {
       if (!first && other->second != key.second) {
         Fail(absl::StrCat("two attempts of job ", ToString(key.first), " run at once"));
       }
-      if (!attempt.foreign) {
+      if (!attempt.foreign && !attempt.frozen) {
         if (busy.Meets(attempt.allocation.cpus)) {
           Fail(absl::StrCat("two attempts share threads of ", agent.registration.name));
         }
@@ -296,6 +312,18 @@ void History::CancelOrHold() {
   }
 }
 
+void History::SuspendOrResume() {
+  const User by = Chance(10) ? Ada() : User{0, 0, "root"};
+  std::vector<JobId> jobs = {AnyJob()};
+  for (const auto& [id, job] : state_.jobs()) {
+    if (job.state == JobState::kRunning || job.state == JobState::kSuspended) {
+      jobs.push_back(id);
+    }
+  }
+  const JobId job = jobs[Number(0, static_cast<std::uint32_t>(jobs.size()) - 1)];
+  Take(SuspendJob{job, std::nullopt, Chance(55), by});
+}
+
 void History::StartAStep() {
   for (const auto& [id, job] : state_.jobs()) {
     if (job.state == JobState::kRunning && Chance(30)) {
@@ -311,6 +339,11 @@ void History::StartAStep() {
 // What a plan proposes holds on the state that it was made of.
 void History::CheckVerifies(const Plan& plan) {
   Verifier verifier(state_, now_);
+  for (const PlannedResume& resume : plan.resumes) {
+    if (!verifier.AcceptResume(resume)) {
+      Fail(absl::StrCat("the return of job ", ToString(resume.job), " does not verify at once"));
+    }
+  }
   for (const PlannedStart& start : plan.starts) {
     if (!verifier.Accept(start)) {
       Fail(absl::StrCat("the start of job ", ToString(start.job), " does not verify at once"));
@@ -340,7 +373,7 @@ void History::LookOrStart() {
 // Something happens to an attempt on the node.
 void History::Progress(SimAgent& agent) {
   for (auto& [key, attempt] : agent.attempts) {
-    if (attempt.ended || !(settling_ || Chance(40))) {
+    if (attempt.ended || !(settling_ || Chance(40)) || (attempt.frozen && !Chance(10))) {
       continue;
     }
     if (!settling_ && Chance(30)) {
@@ -456,65 +489,16 @@ void History::FindForeign(SimAgent& agent) {
   Register(agent);
 }
 
-StateImage History::Image(bool apart) const {
-  StateImage image;
-  image.version = state_.version();
-  image.epoch = state_.epoch();
-  image.next_job = state_.next_job();
-  image.next_node = state_.next_node();
-  for (const auto& [id, node] : state_.nodes()) {
-    image.nodes.push_back(node);
-    image.nodes.back().taken = NodeUse();
-  }
-  state_.jobs().ForEachRun([&](const Job& job, std::uint32_t count) {
-    if (state_.jobs().IsUntouched(job.id) && !apart) {
-      image.elements.push_back(UntouchedElements{job, count});
-      return;
-    }
-    for (std::uint32_t i = 0; i < count; ++i) {
-      image.jobs.push_back(*state_.FindJob(JobId(job.id.value() + i)));
-    }
-  });
-  image.policy = ObjectsOf(state_.policy().book());
-  for (const auto& [key, amount] : state_.policy().picture().usage.spent) {
-    image.spent.push_back(*state_.policy().SpentOf(key));
-  }
-  image.usage = state_.usage().Picture().used;
-  image.half_life = state_.usage().half_life();
-  for (const Event& event : events_) {
-    if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
-      image.tokens.push_back(TokenOwner{submitted->token, submitted->first, StepId()});
-    } else if (const auto* step = std::get_if<StepStarted>(&event)) {
-      image.tokens.push_back(TokenOwner{step->token, step->job, step->step});
-    }
-  }
-  return image;
-}
-
-// The controller dies and starts again: load, next epoch, ActionsFor every job.
-void History::Restart() {
-  for (SimAgent& agent : agents_) {
-    agent.linked = false;
-  }
-  plans_.clear();
-  state_ = ClusterState(Image());
-  if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
-    Fail(absl::StrCat("after a restart: ", *broken));
-  }
-  Take(BeginEpoch{});
-  for (const auto& [id, job] : state_.jobs()) {
-    Perform(state_.ActionsFor(job));
-  }
-}
-
 void History::Turn() {
   now_ += std::chrono::seconds(Number(0, 5));
   SimAgent& agent = AnyAgent();
   const std::uint32_t kind = Number(0, 99);
   if (kind < 18) {
     Submit();
-  } else if (kind < 26) {
+  } else if (kind < 24) {
     CancelOrHold();
+  } else if (kind < 26) {
+    SuspendOrResume();
   } else if (kind < 29) {
     StartAStep();
   } else if (kind < 30) {
@@ -546,6 +530,10 @@ void History::Turn() {
 void History::SettleOnce() {
   now_ += std::chrono::minutes(1);
   plans_.clear();
+  const std::set<JobId> suspended = state_.suspended();
+  for (const JobId job : suspended) {
+    Take(SuspendJob{job, std::nullopt, false, User{0, 0, "root"}});
+  }
   Take(TakePlan{MakePlan(*BuildSnapshot(state_, now_), config_)});
   for (SimAgent& agent : agents_) {
     Progress(agent);

@@ -32,6 +32,8 @@ struct SimAttempt {
   std::uint64_t acknowledged = 0;
   bool ended = false;
   bool foreign = false;  // nobody in this history ordered it
+  std::uint32_t suspension = 0;
+  bool frozen = false;
 };
 
 struct SimAgent {
@@ -68,6 +70,10 @@ class History {
   void Perform(const LaunchStep& order);
   void Perform(const Terminate& order);
   void Perform(const Acknowledge& order);
+  void Perform(const Suspend& order) { Freeze(order, false); }
+  void Perform(const Resume& order) { Freeze(order, true); }
+  template <class Order>
+  void Freeze(const Order& order, bool resume);
   void Perform(const Replan&) {}
   void Fail(const std::string& problem);
   void CheckTruth();
@@ -84,6 +90,7 @@ class History {
 
   void Submit();
   void CancelOrHold();
+  void SuspendOrResume();
   void StartAStep();
   void ChangeSomePolicy();
   void LiftPolicy();

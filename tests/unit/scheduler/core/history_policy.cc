@@ -1,4 +1,5 @@
 // What administrators do in a history.
+#include <array>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -22,6 +23,11 @@ std::vector<Assignment> Unless(bool deletes, std::vector<Assignment> said) {
 
 // An administrator sets a limit, takes one away, or shuts some nodes for a while.
 void History::ChangeSomePolicy() {
+  if (Chance(10)) {
+    config_.priority.half_life = std::chrono::hours(Number(1, 300));
+    Take(ConfigurePolicy{{}, User{0, 0, "root"}, "muster.toml"});
+    return;
+  }
   const User root{0, 0, "root"};
   const std::string count = absl::StrCat(Number(0, 8));
   const std::vector<Assignment> limits = {{"GrpTRES", "cpu=" + count},
@@ -35,15 +41,15 @@ void History::ChangeSomePolicy() {
                                        : PolicyVerb::kAdd;
   const bool deletes = verb == PolicyVerb::kDelete;
   const std::vector<Assignment> said = Unless(deletes, {limit});
+  constexpr std::array<const char*, 4> modes = {"CANCEL", "REQUEUE", "SUSPEND", "SUSPEND"};
   switch (Number(0, 5)) {
     case 0:
       Take(ChangePolicy{verb, PolicyKind::kQos, "normal", said, root});
       break;
     case 4:
-      Take(ChangePolicy{verb, PolicyKind::kQos, "low",
-                        Unless(deletes, {{"PreemptMode", Chance(50) ? "CANCEL" : "REQUEUE"},
-                                         {"Priority", count}}),
-                        root});
+      Take(ChangePolicy{
+          verb, PolicyKind::kQos, "low",
+          Unless(deletes, {{"PreemptMode", modes[Number(0, 3)]}, {"Priority", count}}), root});
       break;
     case 5:
       Take(ChangePolicy{verb, PolicyKind::kQos, "high", Unless(deletes, {{"Preempt", "low"}}),

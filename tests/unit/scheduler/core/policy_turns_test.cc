@@ -97,6 +97,16 @@ PolicyObject Object(PolicyKind kind, const std::string& name,
   return object;
 }
 
+TEST(PolicyTurns, AnotherHalfLifeInTheConfigurationIsAnEventOfItsOwn) {
+  PolicyWorld world;
+  world.config.priority.half_life = std::chrono::hours(5);
+  const Turn turn = world.Take(ConfigurePolicy{{}, world.ada, "m.toml"});
+  ASSERT_EQ(turn.events.size(), 1U);
+  EXPECT_EQ(std::get<HalfLifeSet>(turn.events[0]).half_life, std::chrono::hours(5));
+  EXPECT_EQ(world.state.usage().half_life(), std::chrono::hours(5));
+  EXPECT_TRUE(world.Take(ConfigurePolicy{{}, world.ada, "m.toml"}).events.empty());
+}
+
 TEST(PolicyTurns, TheConfigurationSetsWhatItNamesAndDropsWhatItNamedBefore) {
   PolicyWorld world;
   world.Add(PolicyKind::kQos, "live", {});
