@@ -171,6 +171,9 @@ class Pass {
   // Gives suspended jobs their cores back, or keeps these for them from here on.
   void LookAtSuspended(const std::vector<const RunningJob*>& jobs) {
     for (const RunningJob* job : jobs) {
+      if (preemption_.GivesWay(job->id)) {
+        continue;  // it has just been told to end
+      }
       const std::vector<OwnCores> parts = OwnCoresOf(snapshot_, *job);
       std::vector<const NodePicture*> now;
       for (const OwnCores& part : parts) {

@@ -314,6 +314,11 @@ void Preemption::Take(const StartOption& option, const Eviction& eviction) {
   }
 }
 
+bool Preemption::GivesWay(JobId job) const {
+  const auto position = positions_.find(job);
+  return position != positions_.end() && gone_.contains(position->second);
+}
+
 PlannedPreemption Preemption::PlanOf(JobId job, const Eviction& eviction) const {
   PlannedPreemption plan;
   plan.job = job;

@@ -46,6 +46,8 @@ class Preemption {
   std::optional<Eviction> Find(const WaitingJob& job, const StartOption& option) const;
   // The job has what they leave, and they are not asked again.
   void Take(const StartOption& option, const Eviction& eviction);
+  // Whether the running job gives way in this pass.
+  [[nodiscard]] bool GivesWay(JobId job) const;
   [[nodiscard]] PlannedPreemption PlanOf(JobId job, const Eviction& eviction) const;
   // Whether the job may preempt that one at all, by QOS or partition, now or later. REQUIRES: the
   // snapshot has a policy.

@@ -92,6 +92,7 @@ TEST(ConvertTest, EveryValueComesBackAsItWas) {
   ExpectRoundTrip<LaunchOrder, wire::LaunchOrder>();
   ExpectRoundTrip<StepOrder, wire::StepOrder>();
   ExpectRoundTrip<TerminateOrder, wire::TerminateOrder>();
+  ExpectRoundTrip<SuspendOrder, wire::SuspendOrder>();
   ExpectRoundTrip<Plan, wire::Plan>();
   ExpectRoundTrip<Report, wire::Report>();
   ExpectRoundTrip<JournalEntry, wire::JournalEntry>();

@@ -76,14 +76,6 @@ TEST_F(SuspensionTest, AJobGivesItsCoresOnceItsNodesSayThatItIsFrozen) {
   EXPECT_EQ(Taken().memory, memory) << "it keeps its memory";
 }
 
-TEST_F(SuspensionTest, OthersStartOnTheCores) {
-  const JobId job = world_.Run(testing::Tasks(4));
-  static_cast<void>(job);
-  const JobId other = Wait(4);
-  world_.Schedule();
-  EXPECT_EQ(StateOf(other), JobState::kPending);
-}
-
 TEST_F(SuspensionTest, TheVeryCoresComeBackAndOnlyWhenTheyAreFree) {
   ResourceRequest request = Tasks(4);
   request.memory_per_node = kGibibyte;
@@ -179,14 +171,12 @@ TEST_F(SuspensionTest, UsageIsChargedForTheTimeThatItHeldItsCores) {
   TellFrozen(job);
   world_.now += minutes(30);
   End(job);  // killed from outside while it was frozen
-  UsageLedger expected;
-  expected.Charge(before, before.attempt->started + minutes(10));
-  EXPECT_EQ(world_.state.usage().half_life(), Duration(world_.config.priority.half_life));
   UsageLedger same;
   same.SetHalfLife(world_.config.priority.half_life, world_.now);
   Job later = before;
   later.attempt->started += minutes(30);
   same.Charge(later, world_.now);
+  ASSERT_EQ(same.Picture().used.size(), 1U);
   EXPECT_EQ(world_.state.usage().Picture().used, same.Picture().used);
 }
 

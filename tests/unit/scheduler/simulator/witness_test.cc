@@ -56,6 +56,16 @@ TEST(Witness, SeesAnAttemptStartedTwice) {
   EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 3"));
 }
 
+TEST(Witness, SeesAFrozenJobsThreadTakenOnlyOnceItRunsAgain) {
+  Witness witness;
+  witness.Began(On("node1", 1, 1, 0));
+  witness.Frozen("node1", JobId(1), AttemptNumber(1));
+  witness.Began(On("node1", 2, 1, 0));
+  EXPECT_FALSE(witness.broken().has_value()) << *witness.broken();
+  witness.Thawed("node1", JobId(1), AttemptNumber(1));
+  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 2"));
+}
+
 TEST(Witness, SeesTwoJobsOnOneThread) {
   Witness witness;
   witness.Began(On("node1", 1, 1, 0));
