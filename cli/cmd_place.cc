@@ -30,8 +30,8 @@ absl::StatusOr<int> Place(const Invocation& invocation) {
     return absl::FailedPreconditionError(
         absl::StrCat(Name(outcome.reason.kind), ": ", ToSentence(outcome.reason)));
   }
-  RETURN_IF_ERROR(WriteOut(json ? PlaceDocument(*cluster, outcome)
-                                : PrintPlacement(*cluster, *outcome.allocation,
+  RETURN_IF_ERROR(WriteOut(json ? PlaceDocument(*cluster, outcome, options)
+                                : PrintPlacement(*cluster, *outcome.allocation, options,
                                                  StyleFor(invocation.environment, STDOUT_FILENO))));
   return outcome.allocation.has_value() ? 0 : kRefused;
 }
@@ -52,7 +52,11 @@ Verb PlaceVerb() {
       "Further FILEs are further machines. With --network the nodes are the network's; one "
       "machine\n"
       "stands for all of them. Locality is the share of ranks whose cores, memory and GPUs are on\n"
-      "one NUMA node.\n";
+      "one NUMA node.\n"
+      "Times are predicted by latency + bytes/bandwidth for each class of links, for a ring\n"
+      "(2(N-1)/N x bytes), level by level, or recursive doubling, whichever is fastest; beside it\n"
+      "the same for nodes filled in the order of their names, first free cores and GPUs. A\n"
+      "bandwidth that no file says (~) is NCCL's for its class; see the manual page.\n";
   verb.options = PlaceOptionTable();
   verb.arguments_max = kAnyNumber;
   verb.run = Place;

@@ -11,6 +11,7 @@
 #include "cli/job_options.h"
 #include "cli/parse/constraint.h"
 #include "cli/parse/number.h"
+#include "cli/parse/resources.h"
 #include "cli/render/quantity.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/planner.h"
@@ -120,6 +121,10 @@ std::vector<Option> PlaceOptionTable() {
        .letter = 0,
        .metavar = "LIST",
        .text = "The nodes' features: a,b; or one list for each: 'a,b;c'"},
+      {.name = "message",
+       .letter = 0,
+       .metavar = "SIZE",
+       .text = "Bytes of the collectives whose times are predicted (default 1G)"},
   };
   for (const Option& option : JobOptions(JobVerb::kSubmit)) {
     if (std::find(kRequestOptions.begin(), kRequestOptions.end(), option.name) !=
@@ -153,6 +158,14 @@ absl::StatusOr<PlaceOptions> ReadPlaceOptions(const Invocation& invocation) {
     options.nodes = *nodes;
   }
   options.features = invocation.Value("features");
+  if (invocation.Has("message")) {
+    const absl::StatusOr<Bytes> message = ParseMemory(invocation.Value("message"));
+    if (!message.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--message: ", std::string(message.status().message())));
+    }
+    options.message = *message;
+  }
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadJobOptions(invocation.values, {}, JobVerb::kSubmit,
                                   {.now = Time(), .zone = absl::UTCTimeZone()}));

@@ -23,11 +23,12 @@
 namespace muster {
 
 struct PlaceOptions {
-  std::vector<std::string> topologies;  // one: every node is that machine
-  std::string network;                  // a file; empty: none
-  std::uint32_t nodes = 0;              // --cluster-nodes; 0: not said
-  std::string features;                 // as up takes them; empty: none
-  JobSpec spec;                         // normalised
+  std::vector<std::string> topologies;    // one: every node is that machine
+  std::string network;                    // a file; empty: none
+  std::uint32_t nodes = 0;                // --cluster-nodes; 0: not said
+  std::string features;                   // as up takes them; empty: none
+  Bytes message{std::uint64_t{1} << 30};  // of the collectives that are predicted
+  JobSpec spec;                           // normalised
 };
 
 struct PlaceCluster {

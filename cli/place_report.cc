@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/json_output.h"
+#include "cli/place_prediction.h"
 #include "cli/render/machine_tree.h"
 #include "cli/render/quantity.h"
 #include "cli/render/text.h"
@@ -18,30 +19,6 @@
 namespace muster {
 namespace {
 
-// One node's part with its machine.
-struct Part {
-  const NodeAllocation* allocation;
-  const Machine* machine;
-};
-
-std::vector<Part> PartsOf(const PlaceCluster& cluster, const Allocation& allocation) {
-  std::vector<Part> parts;
-  for (const NodeAllocation& part : allocation.nodes) {
-    const auto node = std::find_if(cluster.nodes.begin(), cluster.nodes.end(),
-                                   [&part](const NodePicture& n) { return n.id == part.node; });
-    parts.push_back({&part, node->machine.get()});
-  }
-  return parts;
-}
-
-Locality LocalityOf(const std::vector<Part>& parts) {
-  Locality locality;
-  for (const Part& part : parts) {
-    AddLocality(*part.machine, *part.allocation, locality);
-  }
-  return locality;
-}
-
 std::vector<std::string> GpuNumbers(const Machine& machine,
                                     const std::vector<std::uint32_t>& gpus) {
   std::vector<std::string> numbers;
@@ -51,7 +28,7 @@ std::vector<std::string> GpuNumbers(const Machine& machine,
   return numbers;
 }
 
-std::optional<DeviceLink> WeakestOf(const Part& part) {
+std::optional<DeviceLink> WeakestOf(const PlacedPart& part) {
   std::vector<std::uint32_t> gpus;
   for (const GpuGrant& grant : part.allocation->gpus) {
     gpus.push_back(grant.gpu);
@@ -80,7 +57,7 @@ std::vector<std::string> NamesOf(const std::vector<std::uint32_t>& positions,
   return names;
 }
 
-Json NodeJson(const Part& part) {
+Json NodeJson(const PlacedPart& part) {
   const std::vector<std::uint32_t> nics = NearestNics(*part.machine, *part.allocation);
   Json ranks = Json::array();
   for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {
@@ -120,12 +97,12 @@ Json LinkJson(const std::optional<DeviceLink>& link) {
           {"bandwidth", link->bandwidth > 0 ? Json(link->bandwidth) : Json()}};
 }
 
-// What is known of the ways that a collective will take; the times of a cost model belong here too.
+// What is known of the ways that a collective will take, and how long it will take.
 Json PredictedJson(const PlaceCluster& cluster, const Allocation& allocation,
-                   const std::vector<Part>& parts) {
+                   const std::vector<PlacedPart>& parts, const PlaceOptions& options) {
   std::optional<DeviceLink> weakest;
   Json nodes = Json::array();
-  for (const Part& part : parts) {
+  for (const PlacedPart& part : parts) {
     const std::optional<DeviceLink> link = WeakestOf(part);
     nodes.push_back({{"name", part.allocation->name}, {"gpu_link", LinkJson(link)}});
     if (link.has_value() && (!weakest.has_value() || LinkQuality(*link) < LinkQuality(*weakest))) {
@@ -134,12 +111,14 @@ Json PredictedJson(const PlaceCluster& cluster, const Allocation& allocation,
   }
   const std::optional<NetworkSpan> span = SpanOver(cluster, allocation);
   const bool told = span.has_value() && span->bandwidth > 0 && parts.size() > 1;
-  return {{"gpu_link", LinkJson(weakest)},
-          {"network_bandwidth", told ? Json(span->bandwidth) : Json()},
-          {"nodes", std::move(nodes)}};
+  Json json = {{"gpu_link", LinkJson(weakest)},
+               {"network_bandwidth", told ? Json(span->bandwidth) : Json()},
+               {"nodes", std::move(nodes)}};
+  json.update(PredictionJson(cluster, allocation, options));
+  return json;
 }
 
-std::string RankText(const Part& part, const RankPlacement& rank, std::uint32_t nic,
+std::string RankText(const PlacedPart& part, const RankPlacement& rank, std::uint32_t nic,
                      const Style& style) {
   const Machine& machine = *part.machine;
   std::string text = absl::StrCat("rank ", rank.rank, "  cpus ", rank.cpus.ToList(), "  memory ",
@@ -183,7 +162,8 @@ std::string SpanText(const PlaceCluster& cluster, const Allocation& allocation) 
 
 }  // namespace
 
-std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outcome) {
+std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outcome,
+                          const PlaceOptions& options) {
   if (!outcome.allocation.has_value()) {
     Json reason = ToJson(outcome.reason);
     reason["kind"] = Name(outcome.reason.kind);
@@ -196,27 +176,27 @@ std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outco
     return PrintJson(Json{{"reason", std::move(reason)}, {"remarks", cluster.remarks}});
   }
   const Allocation& allocation = *outcome.allocation;
-  const std::vector<Part> parts = PartsOf(cluster, allocation);
+  const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
   Json nodes = Json::array();
-  for (const Part& part : parts) {
+  for (const PlacedPart& part : parts) {
     nodes.push_back(NodeJson(part));
   }
   return PrintJson(Json{{"nodes", std::move(nodes)},
                         {"locality", LocalityOf(parts).share()},
                         {"span", SpanJson(cluster, allocation)},
-                        {"predicted", PredictedJson(cluster, allocation, parts)},
+                        {"predicted", PredictedJson(cluster, allocation, parts, options)},
                         {"remarks", cluster.remarks}});
 }
 
 std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& allocation,
-                           const Style& style) {
-  const std::vector<Part> parts = PartsOf(cluster, allocation);
+                           const PlaceOptions& options, const Style& style) {
+  const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
   const Locality locality = LocalityOf(parts);
   std::string page =
       absl::StrCat(Counted(locality.ranks, "rank"), " on ", Counted(parts.size(), "node"),
                    ", locality ", absl::StrFormat("%.3f", locality.share()), "\n");
   absl::StrAppend(&page, SpanText(cluster, allocation));
-  for (const Part& part : parts) {
+  for (const PlacedPart& part : parts) {
     const std::optional<DeviceLink> link = WeakestOf(part);
     Tree root{.text = absl::StrCat(
                   Painted(Printable(part.allocation->name), Paint::kBold, style), "  ",
@@ -230,6 +210,7 @@ std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& alloca
     }
     absl::StrAppend(&page, PrintTree(root, style));
   }
+  absl::StrAppend(&page, PredictionText(cluster, allocation, options));
   for (const std::string& remark : cluster.remarks) {
     absl::StrAppend(&page, "note: ", Printable(remark), "\n");
   }

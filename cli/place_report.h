@@ -13,11 +13,13 @@ namespace muster {
 
 // {"nodes":[{"name","machine","ranks":[{"rank","cpus","mem_nodes","gpus","nic","local"}]}],
 // "locality","span","predicted","remarks"}; {"reason":{"kind","text",…}} where nothing was placed.
+// "predicted" is place_prediction's, with the weakest links.
 // GPUs are the driver's numbers as text; bandwidths are MB/s in one direction.
-std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outcome);
+std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outcome,
+                          const PlaceOptions& options);
 
 // REQUIRES: an allocation.
 std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& allocation,
-                           const Style& style);
+                           const PlaceOptions& options, const Style& style);
 
 }  // namespace muster

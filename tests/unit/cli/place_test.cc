@@ -87,6 +87,47 @@ TEST(Place, ANetworkNamesTheNodesAndTellsTheSpan) {
   EXPECT_EQ(tree["span"]["leaves"], Json::array({"leaf1", "leaf3"}));
 }
 
+TEST(Place, PredictsTheTimesOfThisPlacementAndOfBlocks) {
+  const Json four = Place({"--topology", Machine("h200x4.xml") + "+" + Machine("h200x4.topo_m.txt"),
+                           "-n", "4", "--gpus-per-task=1", "--message", "512M"})["predicted"];
+  EXPECT_EQ(four["bytes"], 512 << 20);
+  EXPECT_EQ(four["chosen"]["links"][0]["name"], "NVLink");
+  EXPECT_EQ(four["chosen"]["links"][0]["bandwidth"], 360000);
+  EXPECT_EQ(four["chosen"]["links"][0]["assumed"], false);
+  // 2 (N-1)/N M/B and six latencies.
+  EXPECT_NEAR(four["chosen"]["allreduce"]["seconds"].get<double>(),
+              1.5 * 536870912 / 360e9 + 3.6e-6, 1e-9);
+  EXPECT_EQ(four["chosen"]["allreduce"]["algorithm"], "ring");
+  EXPECT_NEAR(four["chosen"]["allgather"]["seconds"].get<double>() * 2,
+              four["chosen"]["allreduce"]["seconds"].get<double>(), 1e-9);
+  // Here the ranks' cores beside their GPUs come first; blocks stay on one NVLink and are told so.
+  const Json apart = Place({"--topology", Machine("power8gpudistances.xml"), "-n", "2", "-c", "8",
+                            "--gpus-per-task=1"})["predicted"];
+  EXPECT_EQ(apart["chosen"]["locality"], 1.0);
+  EXPECT_EQ(apart["default"]["locality"], 0.5);
+  EXPECT_EQ(apart["chosen"]["links"][0]["name"], "processor interconnect");
+  EXPECT_EQ(apart["default"]["links"][0]["name"], "NVLink");
+  const Json two = Place({"--topology", "numa:2(memory=8GB) core:4", "--network",
+                          Net("fat_tree.toml"), "-w", "node1,node5", "-N", "2", "-n", "16"});
+  const Json& links = two["predicted"]["chosen"]["links"];
+  EXPECT_EQ(links[0]["name"], "NUMA node");
+  EXPECT_EQ(links.back()["name"], "spine");
+  EXPECT_EQ(links.back()["bandwidth"], 50000);
+  EXPECT_EQ(links.back()["shared_bandwidth"], 6250);
+  const ProgramEnd text =
+      RunMuster({"place", "--topology", Machine("ndv4-topo.xml"), "-n", "4", "--gpus-per-task=1"});
+  EXPECT_THAT(text.out, HasSubstr("predicted all-reduce of 1 GiB:\n  placed so   "));
+  EXPECT_THAT(text.out, HasSubstr("\n  in blocks   "));
+}
+
+TEST(Place, OneRankHasNothingToSend) {
+  const Json document = Place({"--topology", "core:4", "-n", "1"});
+  EXPECT_EQ(document["predicted"]["chosen"]["allreduce"]["seconds"], 0.0);
+  EXPECT_EQ(document["predicted"]["chosen"]["allreduce"]["algorithm"], "none");
+  const ProgramEnd text = RunMuster({"place", "--topology", "core:4", "-n", "1"});
+  EXPECT_EQ(text.out.find("predicted"), std::string::npos);
+}
+
 TEST(Place, MachinesAreListedRepeatedOrNamedBehind) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--topology", "core:2,core:4"},
@@ -134,6 +175,7 @@ TEST(Place, WhatIsWrongIsOneLine) {
       {{"--topology", "core:4", "--cluster-nodes", "0"}, 2, "--cluster-nodes: "},
       {{"--topology", "core:4,core:2", "--cluster-nodes", "3"}, 1, "names 2 machines for 3 nodes"},
       {{"--topology", "core:4", "-n", "x"}, 2, "--ntasks: "},
+      {{"--topology", "core:4", "--message", "much"}, 2, "--message: "},
       {{"--topology", "core:4", "--qos", "x"}, 2, "unknown option"},
       {{"--topology", "core:4", "-N", "3-2"}, 2, "--nodes: "},
   };
