@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/output.h"
+#include "cli/picture.h"
 #include "cli/place_plan.h"
 #include "cli/place_report.h"
 #include "scheduler/base/status.h"
@@ -29,6 +30,10 @@ absl::StatusOr<int> Place(const Invocation& invocation) {
   if (!outcome.allocation.has_value() && !json) {
     return absl::FailedPreconditionError(
         absl::StrCat(Name(outcome.reason.kind), ": ", ToSentence(outcome.reason)));
+  }
+  if (outcome.allocation.has_value() && invocation.Has("svg")) {
+    RETURN_IF_ERROR(
+        WritePicture(invocation.Value("svg"), PictureOf(*cluster, *outcome.allocation)));
   }
   RETURN_IF_ERROR(WriteOut(json ? PlaceDocument(*cluster, outcome, options)
                                 : PrintPlacement(*cluster, *outcome.allocation, options,

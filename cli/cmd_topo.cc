@@ -6,6 +6,7 @@
 #include "cli/documents.h"
 #include "cli/node_query.h"
 #include "cli/output.h"
+#include "cli/picture.h"
 #include "cli/render/machine_tree.h"
 #include "scheduler/base/status.h"
 
@@ -22,6 +23,12 @@ std::string Trees(const std::vector<NodeView>& nodes, const Style& style) {
 
 absl::StatusOr<int> Topo(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const NodeAnswers answers, FetchNodes(invocation, "topo", true));
+  if (invocation.Has("svg")) {
+    RETURN_IF_ERROR(WritePicture(invocation.Value("svg"), PictureOf(answers.nodes)));
+    if (!invocation.Has("json")) {
+      return answers.code;
+    }
+  }
   RETURN_IF_ERROR(
       WriteOut(invocation.Has("json")
                    ? NodesDocument(answers.nodes, true)
@@ -36,8 +43,12 @@ Verb TopoVerb() {
   verb.name = "topo";
   verb.purpose = "Draw each node as a tree, down to cores and GPUs, and who holds what";
   verb.synopsis = "[NODE…]";
-  verb.examples = {"muster topo", "muster topo node1", "muster topo --json"};
-  verb.options = {JsonOption()};
+  verb.examples = {"muster topo", "muster topo node1", "muster topo --svg nodes.svg"};
+  verb.options = {{.name = "svg",
+                   .letter = 0,
+                   .metavar = "FILE",
+                   .text = "Write the nodes as a picture into FILE instead"},
+                  JsonOption()};
   verb.arguments_max = kAnyNumber;
   verb.run = Topo;
   return verb;

@@ -126,6 +126,10 @@ std::vector<Option> PlaceOptionTable() {
        .metavar = "SIZE",
        .text = "Bytes of the collectives whose times are predicted (default 1G)"},
   };
+  options.push_back({.name = "svg",
+                     .letter = 0,
+                     .metavar = "FILE",
+                     .text = "Write network and nodes as a picture with the ranks into FILE, too"});
   for (const Option& option : JobOptions(JobVerb::kSubmit)) {
     if (std::find(kRequestOptions.begin(), kRequestOptions.end(), option.name) !=
         kRequestOptions.end()) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
@@ -118,6 +119,23 @@ TEST(Place, PredictsTheTimesOfThisPlacementAndOfBlocks) {
       RunMuster({"place", "--topology", Machine("ndv4-topo.xml"), "-n", "4", "--gpus-per-task=1"});
   EXPECT_THAT(text.out, HasSubstr("predicted all-reduce of 1 GiB:\n  placed so   "));
   EXPECT_THAT(text.out, HasSubstr("\n  in blocks   "));
+}
+
+TEST(Place, APictureShowsNetworkAndRanks) {
+  const TempDirectory directory;
+  const std::string file = directory / "job.svg";
+  const ProgramEnd end = RunMuster({"place", "--topology", "numa:2(memory=8GB) core:4", "--network",
+                                    Net("fat_tree.toml"), "-N", "2", "-n", "16", "--svg", file});
+  EXPECT_EQ(end.code, 0) << end.err;
+  std::ifstream read(file);
+  const std::string picture{std::istreambuf_iterator<char>(read), {}};
+  EXPECT_THAT(picture, HasSubstr("<title>node node1, NVLink domain rack1, ranks 0-7</title>"));
+  EXPECT_THAT(picture, HasSubstr("<title>switch spine, level 1, links below 100 GB/s</title>"));
+  EXPECT_THAT(picture, HasSubstr("<title>core 0, cpus 0, rank 0</title>"));
+  const ProgramEnd bad =
+      RunMuster({"place", "--topology", "core:2", "-n", "1", "--svg", directory / "absent/x.svg"});
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.err, HasSubstr("x.svg"));
 }
 
 TEST(Place, OneRankHasNothingToSend) {
