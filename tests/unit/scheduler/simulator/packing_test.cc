@@ -1,0 +1,172 @@
+// The fragmentation experiment: its rules on hand-made clusters, and the published figures where
+// the trace is there.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "scheduler/simulator/packing_experiment.h"
+#include "scheduler/simulator/readers/packing_tables.h"
+
+namespace muster {
+namespace {
+
+PackingClass Asks(std::uint32_t cpu, std::uint32_t gpus, std::uint32_t milli,
+                  std::uint64_t count = 1) {
+  return {cpu, gpus, milli, ~0ULL, count};
+}
+
+PackingRoom Room(std::uint32_t cpu, std::vector<std::uint32_t> gpus) {
+  return {cpu, std::move(gpus), 0};
+}
+
+TEST(GpuPacking, FragmentsAreWhatAJobOfTheMixCannotUse) {
+  const PackingMix mix = {Asks(4000, 1, 500, 3), Asks(4000, 2, 1000, 2), Asks(1000, 0, 0, 1)};
+  // Halves use both GPUs but the 300; pairs cannot run; a job without GPUs uses none.
+  EXPECT_EQ(Fragmentation(Room(8000, {1000, 300}), mix), 3 * 300 + 2 * 1300 + 1 * 1300U);
+  // Without cores nothing runs.
+  EXPECT_EQ(Fragmentation(Room(0, {1000, 1000}), mix), 6 * 2000U);
+  EXPECT_EQ(Fragmentation(Room(8000, {0, 0}), mix), 0U);
+  PackingMix elsewhere = {Asks(4000, 1, 500, 3)};
+  elsewhere[0].models = 2;
+  EXPECT_EQ(Fragmentation(Room(8000, {1000}), elsewhere), 3 * 1000U);
+}
+
+TEST(GpuPacking, APartGoesWhereItLeavesNoUselessRest) {
+  const PackingMix mix = {Asks(1000, 1, 500, 8), Asks(1000, 1, 1000, 2)};
+  const PackingClass half = Asks(1000, 1, 500);
+  EXPECT_EQ(CheapestGpu(Room(8000, {1000, 500}), half, mix).gpu, 1U);
+  // Of two that are alike, the lower.
+  EXPECT_EQ(CheapestGpu(Room(8000, {500, 500}), half, mix).gpu, 0U);
+  // The emptier node costs more where nothing fragments.
+  EXPECT_LT(CheapestGpu(Room(4000, {500}), half, mix).cost,
+            CheapestGpu(Room(8000, {500}), half, mix).cost);
+}
+
+TEST(GpuPacking, WholeGpusAreTheFreeOnesOfLowestIndex) {
+  const PackingRoom room = Without(Room(8000, {500, 1000, 1000, 1000}), Asks(2000, 2, 1000), 0);
+  EXPECT_EQ(room.gpus, (std::vector<std::uint32_t>{500, 0, 0, 1000}));
+  EXPECT_EQ(room.cpu_milli, 6000U);
+  EXPECT_FALSE(Holds(room, Asks(0, 2, 1000)));
+  EXPECT_TRUE(Holds(room, Asks(6000, 1, 500)));
+}
+
+TEST(Packing, TheMixIsTheMostFrequentClassesUpToNinetyFivePercent) {
+  std::vector<PackingPod> pods(90, {Asks(1, 1, 500), 7});
+  pods.insert(pods.end(), 5, {Asks(2, 1, 500), 7});
+  pods.insert(pods.end(), 4, {Asks(3, 1, 500), 7});
+  pods.insert(pods.end(), 1, {Asks(3, 1, 500), 8});
+  const PackingMix mix = TypicalMix(pods);
+  ASSERT_EQ(mix.size(), 2U);
+  EXPECT_EQ(mix[0].count, 90U);
+  EXPECT_EQ(mix[1].count, 5U);
+}
+
+PackingCluster Small() {
+  PackingCluster cluster;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    cluster.nodes.push_back({name, Room(32000, {1000, 1000, 1000, 1000}), 64000});
+  }
+  for (int i = 0; i < 6; ++i) {
+    cluster.pods.push_back({Asks(2000, 1, i % 2 == 0 ? 700 : 300), 1000});
+    cluster.pods.push_back({Asks(4000, 2, 1000), 1000});
+  }
+  return cluster;
+}
+
+TEST(Packing, EveryPolicyGivesAwayNoMoreThanThereIsAndRepeatsItself) {
+  const PackingCluster cluster = Small();
+  for (const char* name : {"random", "bestfit", "fgd", "muster"}) {
+    const PackingPolicy policy = *PackingPolicyOf(name);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const auto by_load = AllocatedByLoad(cluster, policy, seed);
+      ASSERT_FALSE(by_load.empty());
+      double before = 0;
+      for (const auto& [load, percent] : by_load) {
+        EXPECT_GE(percent, before);
+        EXPECT_LE(percent, 100);
+        EXPECT_LE(percent, load + 0.5);
+        before = percent;
+      }
+      EXPECT_LE(by_load.rbegin()->first, 130U);
+      EXPECT_EQ(by_load, AllocatedByLoad(cluster, policy, seed));
+    }
+  }
+  EXPECT_FALSE(PackingPolicyOf("worstfit").has_value());
+}
+
+class PackingTables : public testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = testing::TempDir() + "/packing_" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+};
+
+TEST_F(PackingTables, NodesWithoutGpusAreLeftOutAndSpecsAreModels) {
+  const absl::StatusOr<PackingCluster> cluster = ReadPackingCluster(
+      Write(
+          "n.csv",
+          "sn,cpu_milli,memory_mib,gpu,model\nn2,8000,100,2,T4\nn0,8000,100,0,\nn1,4000,50,1,G2\n"),
+      Write("p.csv",
+            "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\np,1000,10,1,460,G2|X\nq,1,1,0,0,"
+            "\n"));
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  ASSERT_EQ(cluster->nodes.size(), 2U);
+  EXPECT_EQ(cluster->nodes[0].name, "n1");
+  EXPECT_EQ(cluster->nodes[1].room.gpus.size(), 2U);
+  EXPECT_TRUE(Holds(cluster->nodes[0].room, cluster->pods[0].job));
+  EXPECT_FALSE(Holds(cluster->nodes[1].room, cluster->pods[0].job));
+  EXPECT_TRUE(Holds(cluster->nodes[1].room, cluster->pods[1].job));
+}
+
+TEST_F(PackingTables, WhatIsNoSuchTableIsNamedWithItsLine) {
+  const std::string nodes = Write("n.csv", "sn,cpu_milli,memory_mib,gpu,model\nn,8000,100,2,T4\n");
+  const std::string header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n";
+  for (const auto& [text, says] :
+       {std::pair<std::string, std::string>{header + "p,1,1,1,1001,\n",
+                                            "p.csv:2: \"1001\" is not a number from 0 to 1000"},
+        {header + "p,1,1,2,500,\n", "p.csv:2: several GPUs are whole"},
+        {header + "p,1\n", "p.csv:2: 2 columns where the first line has 6"},
+        {"name,cpu\n", "p.csv:1: no column cpu_milli"}}) {
+    const auto cluster = ReadPackingCluster(nodes, Write("p.csv", text));
+    ASSERT_FALSE(cluster.ok());
+    EXPECT_NE(cluster.status().message().find(says), std::string::npos) << cluster.status();
+  }
+  EXPECT_FALSE(ReadPackingCluster(Write("e.csv", ""), nodes).ok());
+}
+
+// MUSTER_TRACES names a directory with gpu-alibaba-openb-2023/csv.
+TEST(Packing, TheOpenbTraceGivesThePublishedFigures) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets it
+  const char* traces = std::getenv("MUSTER_TRACES");
+  const std::string folder =
+      std::string(traces == nullptr ? "" : traces) + "/gpu-alibaba-openb-2023/csv/";
+  if (traces == nullptr || !std::filesystem::exists(folder)) {
+    GTEST_SKIP() << "set MUSTER_TRACES to the directory of gpu-alibaba-openb-2023 to compare with "
+                    "what was published";
+  }
+  const auto cluster = ReadPackingCluster(folder + "openb_node_list_gpu_node.csv.xz",
+                                          folder + "openb_pod_list_default.csv.xz");
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  const auto mean = [&](PackingPolicy policy) {
+    double sum = 0;
+    for (std::uint64_t seed = 42; seed < 52; ++seed) {
+      sum += AllocatedByLoad(*cluster, policy, seed).at(130);
+    }
+    return sum / 10;
+  };
+  EXPECT_NEAR(mean(PackingPolicy::kRandom), 87.47, 0.3);
+  EXPECT_NEAR(mean(PackingPolicy::kBestFit), 93.08, 0.3);
+  const double fgd = mean(PackingPolicy::kFgd);
+  EXPECT_NEAR(fgd, 95.39, 0.3);
+  const double ours = mean(PackingPolicy::kMuster);
+  EXPECT_GT(ours, 95.39);
+  EXPECT_GT(ours, fgd);
+}
+
+}  // namespace
+}  // namespace muster
