@@ -408,7 +408,7 @@ void Controller::MaybePlan() {
   planning_ = true;
   std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state_, clock_.Now(), plan_.get());
   planner_->Run([this, snapshot, policy = policy_] {
-    auto plan = std::make_shared<const Plan>(MakePlan(*snapshot, *policy));
+    auto plan = std::make_shared<const Plan>(MakePlan(snapshot, *policy, planner_memory_));
     queue_.Push([this, plan] { OnPlan(plan); });
   });
 }
@@ -420,6 +420,11 @@ void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
   waiting_.Set(plan_->waiting);
   if (!plan_->starts.empty() || !plan_->drops.empty() || !plan_->preemptions.empty() ||
       !plan_->resumes.empty()) {
+    log_.Debug("controller",
+               absl::StrCat("plan ", absl::Hex(plan_->hash, absl::kZeroPad16), " of version ",
+                            ToString(plan_->version), ": ", plan_->starts.size(), " starts, ",
+                            plan_->resumes.size(), " resumes, ", plan_->drops.size(), " drops, ",
+                            plan_->preemptions.size(), " preemptions"));
     DoTake(TakePlan{*plan_}, [](const Turn&, const absl::Status&) {});
   }
   std::set<JobId> told;

@@ -27,6 +27,7 @@
 #include "daemon/store/job_store.h"
 #include "daemon/task_queue.h"
 #include "daemon/worker.h"
+#include "scheduler/core/planner_memory.h"
 #include "scheduler/core/step.h"
 #include "scheduler/model/view.h"
 #include "scheduler/runtime/log.h"
@@ -180,6 +181,7 @@ class Controller {
   std::function<void()> on_fatal_;
   TaskQueue queue_;
   std::unique_ptr<CommitQueue> commits_;
+  PlannerMemory planner_memory_;  // of the planner's thread alone, once that runs
   std::unique_ptr<Worker> planner_;
   std::thread thread_;
 };

@@ -18,19 +18,23 @@ constexpr std::size_t kUnevenLooks = 1U << 16;
 
 }  // namespace
 
-Availability::Availability(const Snapshot& snapshot) : snapshot_(snapshot) {
+Availability::Availability(const Snapshot& snapshot)
+    : snapshot_(&snapshot), changes_(snapshot.nodes.size()) {
   const std::size_t nodes = snapshot.nodes.size();
-  timelines_.reserve(nodes);
+  timelines_.resize(nodes);
+  first_end_.resize(nodes);
+  taken_at_.resize(nodes, 0);
   std::map<const Machine*, std::uint32_t> known;
-  for (const NodePicture& node : snapshot.nodes) {
-    usable_.push_back(node.up && !node.drained);
-    const auto [found, is_new] = known.emplace(node.machine.get(), 0);
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    const NodePicture& picture = snapshot.nodes[node];
+    usable_.push_back(picture.up && !picture.drained);
+    const auto [found, is_new] = known.emplace(picture.machine.get(), 0);
     if (is_new) {
-      found->second = InternCapacity(*node.machine);
+      found->second = InternCapacity(*picture.machine);
     }
     capacity_of_.push_back(found->second);
-    timelines_.push_back(TimelineOf(node, capacities_[found->second], snapshot.now));
-    Index(static_cast<std::uint32_t>(timelines_.size()) - 1);
+    Read(node);
+    Index(node);
   }
 }
 
@@ -46,7 +50,7 @@ std::uint32_t Availability::InternCapacity(const Machine& machine) {
 
 std::array<std::uint32_t, 3> Availability::KeyOf(std::uint32_t node) const {
   const FreeAmounts& free = timelines_[node].now();
-  return {snapshot_.nodes[node].weight, CountGpus(free, ~0U), free.cores};
+  return {snapshot_->nodes[node].weight, CountGpus(free, ~0U), free.cores};
 }
 
 void Availability::Index(std::uint32_t node) {
@@ -55,15 +59,17 @@ void Availability::Index(std::uint32_t node) {
   }
 }
 
-void Availability::Unindex(std::uint32_t node) {
-  if (!usable_[node]) {
+// The node has been under the key `before`.
+void Availability::Reindex(std::uint32_t node, const std::array<std::uint32_t, 3>& before) {
+  if (!usable_[node] || before == KeyOf(node)) {
     return;
   }
-  const auto bucket = by_free_.find(KeyOf(node));
+  const auto bucket = by_free_.find(before);
   bucket->second.erase(node);
   if (bucket->second.empty()) {
     by_free_.erase(bucket);
   }
+  Index(node);
 }
 
 Availability::Shape& Availability::ShapeOf(const Need& need) const {
@@ -73,6 +79,10 @@ Availability::Shape& Availability::ShapeOf(const Need& need) const {
     shape.scales.push_back(ScaleOf(capacity, *need.request));
     shape.least_cores = std::min(
         shape.least_cores, DemandOf(capacity, shape.scales.back(), need.request->tasks).cores);
+  }
+  if (shape.pass != pass_) {
+    shape.pass = pass_;
+    Renew(need, shape);
   }
   return shape;
 }
@@ -87,11 +97,11 @@ std::uint32_t Availability::Room(const Need& need, const Shape& shape, std::uint
                  MostTasksOnNode(*need.request));
 }
 
-Time Availability::EarliestOn(const Need& need, const Shape& shape, std::uint32_t node,
-                              std::uint32_t tasks, Time from) const {
+Time Availability::EarliestOn(const NodeTimeline& timeline, const Need& need, const Shape& shape,
+                              std::uint32_t node, std::uint32_t tasks, Time from) const {
   const NodeDemand demand = Demand(shape, node, tasks);
   while (true) {
-    const Time fits = timelines_[node].EarliestFit(demand, from, need.duration);
+    const Time fits = timeline.EarliestFit(demand, from, need.duration);
     from = OpenFrom(node, need, fits);
     if (from == fits || from >= kFarFuture) {
       return from;
@@ -100,9 +110,17 @@ Time Availability::EarliestOn(const Need& need, const Shape& shape, std::uint32_
 }
 
 std::optional<Opening> Availability::FindNow(const Need& need) const {
-  const Shape& shape = ShapeOf(need);
+  Shape& shape = ShapeOf(need);
+  if (need.reserved == nullptr) {
+    if (!shape.room_now.known) {
+      FindRoomNow(need, shape);
+    }
+    if (!shape.room_now.many) {
+      return FindAmong(need, shape);
+    }
+  }
   Opening opening;
-  opening.start = snapshot_.now;
+  opening.start = snapshot_->now;
   if (need.request->min_nodes == 1 && !NamesNodes(*need.request)) {
     if (const std::optional<std::uint32_t> node = TightestNode(need, shape)) {
       opening.shares = {NodeShare{*node, need.request->tasks}};
@@ -112,18 +130,52 @@ std::optional<Opening> Availability::FindNow(const Need& need) const {
       return std::nullopt;
     }
   }
-  opening.shares = SpreadAt(need, shape, snapshot_.now);
+  opening.shares = SpreadAt(need, shape, snapshot_->now);
+  return opening.shares.empty() ? std::nullopt : std::optional(std::move(opening));
+}
+
+// What FindNow looks for, among the few nodes that have room for a task.
+std::optional<Opening> Availability::FindAmong(const Need& need, const Shape& shape) const {
+  const std::uint32_t tasks = need.request->tasks;
+  const Time end = NeededUntil(snapshot_->now, need.duration);
+  std::vector<CandidateNode> candidates;
+  for (const NodeShare& able : shape.room_now.nodes) {
+    const std::uint32_t node = able.node;
+    const std::uint32_t room =
+        taken_at_[node] == 0 ? able.tasks
+                             : Room(need, shape, node, timelines_[node].Least(snapshot_->now, end));
+    if (room > 0) {
+      candidates.push_back(
+          CandidateNode{&snapshot_->nodes[node], node, room, timelines_[node].now().cores});
+    }
+  }
+  if (need.request->min_nodes == 1 && !NamesNodes(*need.request)) {
+    const CandidateNode* tightest = nullptr;
+    for (const CandidateNode& candidate : candidates) {
+      if (candidate.room >= tasks && MostTasksOnNode(*need.request) >= tasks &&
+          (tightest == nullptr || KeyOf(candidate.position) < KeyOf(tightest->position))) {
+        tightest = &candidate;
+      }
+    }
+    if (tightest != nullptr) {
+      return Opening{snapshot_->now, {NodeShare{tightest->position, tasks}}};
+    }
+    if (need.request->max_nodes == 1) {
+      return std::nullopt;
+    }
+  }
+  Opening opening{snapshot_->now, ChooseNodes(std::move(candidates), *need.request)};
   return opening.shares.empty() ? std::nullopt : std::optional(std::move(opening));
 }
 
 std::uint32_t Availability::CountNow(const Need& need, std::uint32_t tasks,
                                      std::uint32_t most) const {
   const Shape& shape = ShapeOf(need);
-  const Time end = NeededUntil(snapshot_.now, need.duration);
+  const Time end = NeededUntil(snapshot_->now, need.duration);
   std::uint32_t count = 0;
   for (std::uint32_t node = 0; node < timelines_.size() && count < most; ++node) {
-    if (IsOpenAt(node, need, snapshot_.now) &&
-        Room(need, shape, node, timelines_[node].Least(snapshot_.now, end)) >= tasks) {
+    if (IsOpenAt(node, need, snapshot_->now) &&
+        Room(need, shape, node, timelines_[node].Least(snapshot_->now, end)) >= tasks) {
       ++count;
     }
   }
@@ -153,7 +205,7 @@ std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& s
     if (IsOpen(node, need)) {
       timelines_[node].AppendTimes(times);
       if (need.reserved != nullptr) {
-        need.reserved->AppendEnds(node, snapshot_.now, times);
+        need.reserved->AppendEnds(node, snapshot_->now, times);
       }
     }
   }
@@ -179,7 +231,7 @@ std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
   if (MostTasksOnNode(*need.request) < tasks) {
     return std::nullopt;
   }
-  const Time end = NeededUntil(snapshot_.now, need.duration);
+  const Time end = NeededUntil(snapshot_->now, need.duration);
   const std::uint32_t gpus =
       shape.scales.empty() ? 0 : shape.scales[0].fixed.gpus + shape.scales[0].each.gpus * tasks;
   for (auto bucket = by_free_.begin(); bucket != by_free_.end(); ++bucket) {
@@ -188,8 +240,8 @@ std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
     }
     for (const std::uint32_t node : bucket->second) {
       if (Room(need, shape, node, timelines_[node].now()) >= tasks &&
-          IsOpenAt(node, need, snapshot_.now) &&
-          Room(need, shape, node, timelines_[node].Least(snapshot_.now, end)) >= tasks) {
+          IsOpenAt(node, need, snapshot_->now) &&
+          Room(need, shape, node, timelines_[node].Least(snapshot_->now, end)) >= tasks) {
         return node;
       }
     }
@@ -204,47 +256,54 @@ std::vector<NodeShare> Availability::Spread(const Need& need,
   for (std::uint32_t node = 0; node < room.size(); ++node) {
     if (room[node] > 0) {
       candidates.push_back(
-          CandidateNode{&snapshot_.nodes[node], node, room[node], timelines_[node].now().cores});
+          CandidateNode{&snapshot_->nodes[node], node, room[node], timelines_[node].now().cores});
     }
   }
   return ChooseNodes(std::move(candidates), *need.request);
 }
 
-std::vector<Availability::Part> Availability::PartsWhenEmpty(const Need& need,
-                                                             const Shape& shape) const {
+void Availability::FindParts(const Need& need, Shape& shape) const {
   std::vector<std::uint32_t> room(timelines_.size(), 0);
+  std::uint32_t most = 0;
+  std::uint32_t least = UINT32_MAX;
   for (std::uint32_t node = 0; node < room.size(); ++node) {
-    const bool ever = IsOpen(node, need) && OpenFrom(node, need, snapshot_.now) < kFarFuture;
+    const bool ever = IsOpen(node, need) && OpenFrom(node, need, snapshot_->now) < kFarFuture;
     room[node] = ever ? Room(need, shape, node, capacity(node).all) : 0;
+    most = std::max(most, room[node]);
+    least = room[node] > 0 ? std::min(least, room[node]) : least;
   }
+  const ResourceRequest& request = *need.request;
+  // Else which of the nodes are chosen, and so what the parts are, hangs on what is free of them.
+  shape.lasting = need.reserved == nullptr && !NamesNodes(request) &&
+                  (request.max_nodes == 1 || request.tasks == request.min_nodes || least >= most);
   std::map<std::uint32_t, Part, std::greater<>> parts;  // the largest first
   for (const NodeShare& share : Spread(need, room)) {
     Part& part = parts[share.tasks];
     part.tasks = share.tasks;
     ++part.nodes;
   }
-  std::vector<Part> list;
-  for (const auto& [tasks, part] : parts) {
-    list.push_back(part);
+  shape.parts.emplace();
+  for (auto& [tasks, part] : parts) {
+    shape.parts->push_back(std::move(part));
   }
-  return list;
 }
 
 void Availability::FillQueue(const Need& need, const Shape& shape, Part& part) const {
-  part.queue.reserve(timelines_.size());
+  std::vector<EarliestQueue::Entry> bounds;
+  bounds.reserve(timelines_.size());
   for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
     if (IsOpen(node, need) && Room(need, shape, node, capacity(node).all) >= part.tasks) {
-      part.queue.emplace_back(EarliestOn(need, shape, node, part.tasks, snapshot_.now), node);
+      bounds.emplace_back(EarliestOn(Untaken(node), need, shape, node, part.tasks, snapshot_->now),
+                          node);
     }
   }
-  std::make_heap(part.queue.begin(), part.queue.end(), std::greater<>());
-  part.filled = true;
+  part.queue.Fill(std::move(bounds), changes_.mark());
 }
 
 bool Availability::EverFits(const Need& need) {
   Shape& shape = ShapeOf(need);
   if (!shape.parts.has_value()) {
-    shape.parts = PartsWhenEmpty(need, shape);
+    FindParts(need, shape);
   }
   return !shape.parts->empty();
 }
@@ -262,13 +321,13 @@ std::optional<Opening> Availability::FindEarliest(const Need& need) {
 
 Opening Availability::GatherParts(const Need& need, Shape& shape) {
   Opening opening;
-  opening.start = snapshot_.now;
+  opening.start = snapshot_->now;
   for (bool settled = false; !settled;) {
     settled = true;
     opening.shares.clear();
     std::set<std::uint32_t> used;
     for (Part& part : *shape.parts) {
-      if (!part.filled) {
+      if (!part.queue.filled()) {
         FillQueue(need, shape, part);
       }
       std::set<std::uint32_t> before = used;
@@ -292,43 +351,53 @@ Opening Availability::GatherParts(const Need& need, Shape& shape) {
 
 std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, Part& part,
                                          Time from, std::set<std::uint32_t>& used) {
-  const auto pop = [&] {
-    std::pop_heap(part.queue.begin(), part.queue.end(), std::greater<>());
-    const auto entry = part.queue.back();
-    part.queue.pop_back();
-    return entry;
-  };
-  const auto push = [&](Time time, std::uint32_t node) {
-    part.queue.emplace_back(time, node);
-    std::push_heap(part.queue.begin(), part.queue.end(), std::greater<>());
-  };
+  EarliestQueue& queue = part.queue;
   const auto earliest = [&](std::uint32_t node, Time time) {
-    return EarliestOn(need, shape, node, part.tasks, time);
+    return EarliestOn(timelines_[node], need, shape, node, part.tasks, time);
   };
-  std::vector<std::pair<Time, std::uint32_t>> popped;  // with their exact times
+  const auto until = [&](std::uint32_t node, Time fits) {
+    return need.reserved != nullptr || fits >= kFarFuture
+               ? fits
+               : timelines_[node].FitsUntil(Demand(shape, node, part.tasks), fits, need.duration);
+  };
+  struct Popped {
+    Time exact;
+    std::uint32_t node;
+    Time fits;   // the earliest from the time looked at on
+    Time until;  // to which it fits, at least
+  };
+  std::vector<Popped> popped;
   std::vector<std::uint32_t> fitting;
   Time time = from;
   while (true) {
-    while (!part.queue.empty() && part.queue.front().first <= time) {
-      const auto [bound, node] = pop();
-      const Time exact = earliest(node, snapshot_.now);
-      if (exact > time) {
-        push(exact, node);
-      } else {
-        popped.emplace_back(exact, node);
-      }
-    }
-    Time next = part.queue.empty() ? kFarFuture : part.queue.front().first;
-    fitting.clear();
-    for (const auto& [exact, node] : popped) {
-      if (used.contains(node)) {
+    while (queue.Next(changes_) <= time) {
+      if (queue.Spent()) {
+        FillQueue(need, shape, part);
+        popped.clear();
         continue;
       }
-      const Time fits = exact == time ? time : earliest(node, time);
-      if (fits == time) {
-        fitting.push_back(node);
+      const std::uint32_t node = queue.Pop(changes_).second;
+      const Time exact = earliest(node, snapshot_->now);
+      if (exact > time) {
+        queue.Push({exact, node});
       } else {
-        next = std::min(next, fits);
+        popped.push_back(Popped{exact, node, exact, until(node, exact)});
+      }
+    }
+    Time next = queue.Next(changes_);
+    fitting.clear();
+    for (Popped& look : popped) {
+      if (used.contains(look.node)) {
+        continue;
+      }
+      if (time > look.until) {
+        look.fits = earliest(look.node, time);
+        look.until = until(look.node, look.fits);
+      }
+      if (look.fits <= time) {
+        fitting.push_back(look.node);
+      } else {
+        next = std::min(next, look.fits);
       }
     }
     if (fitting.size() >= part.nodes || next >= kFarFuture) {
@@ -336,8 +405,8 @@ std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, P
     }
     time = next;
   }
-  for (const auto& [exact, node] : popped) {
-    push(exact, node);
+  for (const Popped& look : popped) {
+    queue.Push({look.exact, look.node});
   }
   if (fitting.size() < part.nodes) {
     return std::nullopt;
@@ -361,9 +430,9 @@ void Availability::Take(const Need& need, const Opening& opening) {
   const Shape& shape = ShapeOf(need);
   const Time end = EndOf(opening.start, need.duration);
   for (const NodeShare& share : opening.shares) {
-    Unindex(share.node);
-    timelines_[share.node].Take(Demand(shape, share.node, share.tasks), opening.start, end);
-    Index(share.node);
+    const auto key = KeyOf(share.node);
+    Touch(share.node).Take(Demand(shape, share.node, share.tasks), opening.start, end);
+    Reindex(share.node, key);
   }
 }
 
@@ -371,9 +440,9 @@ void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from,
   NodeDemand demand;
   demand.cores = cores;
   if (from < until) {
-    Unindex(node);
-    timelines_[node].Take(demand, from, until);
-    Index(node);
+    const auto key = KeyOf(node);
+    Touch(node).Take(demand, from, until);
+    Reindex(node, key);
   }
 }
 
@@ -382,16 +451,17 @@ NodeTimeline Availability::TimelineWithout(std::uint32_t node,
   const NodeCapacity& all = capacity(node);
   NodeTimeline timeline = timelines_[node];
   for (const Holding* holding : holdings) {
-    timeline.Lend(AmountsOf(*holding, *snapshot_.nodes[node].machine, all), snapshot_.now,
-                  EndOf(*holding, snapshot_.now), all.all);
+    timeline.Lend(AmountsOf(*holding, *snapshot_->nodes[node].machine, all), snapshot_->now,
+                  EndOf(*holding, snapshot_->now), all.all);
   }
   return timeline;
 }
 
 std::uint32_t Availability::RoomWithout(const Need& need, std::uint32_t node,
                                         const std::vector<const Holding*>& holdings) const {
-  const Time end = NeededUntil(snapshot_.now, need.duration);
-  return Room(need, ShapeOf(need), node, TimelineWithout(node, holdings).Least(snapshot_.now, end));
+  const Time end = NeededUntil(snapshot_->now, need.duration);
+  return Room(need, ShapeOf(need), node,
+              TimelineWithout(node, holdings).Least(snapshot_->now, end));
 }
 
 void Availability::TakeInPlaceOf(
@@ -401,15 +471,15 @@ void Availability::TakeInPlaceOf(
   const Time end = EndOf(opening.start, need.duration);
   for (const NodeShare& share : opening.shares) {
     const auto here = holdings.find(share.node);
-    Unindex(share.node);
-    NodeTimeline& timeline = timelines_[share.node];
+    const auto key = KeyOf(share.node);
+    NodeTimeline& timeline = Touch(share.node);
     const NodeTimeline before = timeline;
     if (here != holdings.end()) {
       timeline = TimelineWithout(share.node, here->second);
     }
     timeline.Take(Demand(shape, share.node, share.tasks), opening.start, end);
     timeline.CapBy(before);
-    Index(share.node);
+    Reindex(share.node, key);
   }
 }
 

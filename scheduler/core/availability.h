@@ -3,19 +3,23 @@
 // When and where a job could start: the nodes' timelines, searched without looking at every node
 // for every job.
 //
-// One pass owns one; each start and each reservation is taken out of it. Nodes that are down or
-// drained are not in it. Thread promise: none; owned by one pass. Invariants: (1) amounts only fall
-// during a pass, so an earliest time once found is a lower bound ever after; (2) the answer depends
-// on the snapshot and the calls alone; ties go to the lower node id.
+// One pass at a time owns it; each start and each reservation is taken out of it. Nodes that are
+// down or drained are not in it. A later snapshot of the same nodes is moved to, so that only what
+// changed is worked out again. Thread promise: none; owned by one pass at a time. Invariants: (1)
+// amounts only fall during a pass, so an earliest time once found is a lower bound until it ends;
+// (2) the answer depends on the snapshot and the calls since alone, never on the snapshots before;
+// ties go to the lower node id.
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "scheduler/core/earliest_queue.h"
 #include "scheduler/core/node_choice.h"
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/node_timeline.h"
@@ -44,6 +48,10 @@ class Availability {
  public:
   // REQUIRES: the snapshot outlives it.
   explicit Availability(const Snapshot& snapshot);
+
+  // On to a later snapshot, with nothing taken. False when more differs than what runs on the
+  // nodes: then this is of no more use. REQUIRES: both snapshots live, and shapes mean the same.
+  [[nodiscard]] bool MoveTo(const Snapshot& next);
 
   // Where the job can start now and run for its whole time: the tightest node that takes all of it,
   // else the fewest nodes.
@@ -89,30 +97,53 @@ class Availability {
   struct Part {
     std::uint32_t tasks = 0;
     std::uint32_t nodes = 0;
-    // Nodes by the earliest time at which they take such a part: lower bounds, made exact when
-    // popped. A heap, earliest first.
-    std::vector<std::pair<Time, std::uint32_t>> queue;
-    bool filled = false;
+    EarliestQueue queue;  // nodes by when they take such a part
+  };
+  // Nodes with room for a task now when nothing is taken, and how many tasks: all of them, or, when
+  // there are too many to keep, none.
+  struct RoomNow {
+    bool known = false;
+    bool many = false;
+    std::size_t mark = 0;
+    std::vector<NodeShare> nodes;  // by position
   };
   // What is worked out once for all jobs of a shape.
   struct Shape {
     std::vector<DemandScale> scales;         // by capacity
     std::uint32_t least_cores = UINT32_MAX;  // that all tasks take on one node, on any capacity
     std::optional<std::vector<Part>> parts;
+    bool lasting = false;  // the parts are the same whatever runs
+    RoomNow room_now;      // where no reservation is in the way
+    std::uint64_t pass = 0;
   };
 
   [[nodiscard]] static Time OpenFrom(std::uint32_t node, const Need& need, Time start) {
     return need.reserved == nullptr ? start : need.reserved->OpenFrom(node, start, need.duration);
   }
-  // The first time from `from` on at which the node takes so many tasks for the job's whole time.
-  [[nodiscard]] Time EarliestOn(const Need& need, const Shape& shape, std::uint32_t node,
-                                std::uint32_t tasks, Time from) const;
+  // The first time from `from` on at which the node, with this timeline, takes so many tasks for
+  // the job's whole time.
+  [[nodiscard]] Time EarliestOn(const NodeTimeline& timeline, const Need& need, const Shape& shape,
+                                std::uint32_t node, std::uint32_t tasks, Time from) const;
+  // The node's timeline as it was before anything was taken of it.
+  [[nodiscard]] const NodeTimeline& Untaken(std::uint32_t node) const;
+  // The node's timeline, to take something out of.
+  NodeTimeline& Touch(std::uint32_t node);
+  void Reindex(std::uint32_t node, const std::array<std::uint32_t, 3>& before);
+  void GiveBack();
+  void Read(std::uint32_t node);
+  // What the shape knows from passes before is brought to this one.
+  void Renew(const Need& need, Shape& shape) const;
+  void RenewQueue(const Need& need, const Shape& shape, Part& part) const;
+  void RenewRoomNow(const Need& need, Shape& shape) const;
+  void FindRoomNow(const Need& need, Shape& shape) const;
+  [[nodiscard]] std::uint32_t UntakenRoom(const Need& need, const Shape& shape,
+                                          std::uint32_t node) const;
+  [[nodiscard]] std::optional<Opening> FindAmong(const Need& need, const Shape& shape) const;
   [[nodiscard]] NodeTimeline TimelineWithout(std::uint32_t node,
                                              const std::vector<const Holding*>& holdings) const;
   std::uint32_t InternCapacity(const Machine& machine);
   [[nodiscard]] std::array<std::uint32_t, 3> KeyOf(std::uint32_t node) const;
   void Index(std::uint32_t node);
-  void Unindex(std::uint32_t node);
   Shape& ShapeOf(const Need& need) const;
   [[nodiscard]] NodeDemand Demand(const Shape& shape, std::uint32_t node,
                                   std::uint32_t tasks) const;
@@ -130,21 +161,26 @@ class Availability {
                                                   Time before) const;
   // One opening for the parts into which an empty cluster would divide the tasks.
   Opening GatherParts(const Need& need, Shape& shape);
-  [[nodiscard]] std::vector<Part> PartsWhenEmpty(const Need& need, const Shape& shape) const;
+  void FindParts(const Need& need, Shape& shape) const;
   void FillQueue(const Need& need, const Shape& shape, Part& part) const;
   // The earliest time from `from` on at which enough nodes outside `used` take the part.
   std::optional<Time> Gather(const Need& need, const Shape& shape, Part& part, Time from,
                              std::set<std::uint32_t>& used);
 
-  const Snapshot& snapshot_;
+  const Snapshot* snapshot_;
+  std::uint64_t pass_ = 1;
   std::vector<bool> usable_;  // by node
   std::vector<NodeCapacity> capacities_;
   std::vector<std::uint32_t> capacity_of_;  // by node
   std::vector<NodeTimeline> timelines_;     // by node
+  std::vector<Time> first_end_;             // by node: of what runs on it; kFarFuture for never
+  std::vector<std::uint32_t> taken_at_;  // by node: its place in `untaken_`, counted from 1; or 0
+  std::vector<std::pair<std::uint32_t, NodeTimeline>> untaken_;  // of the nodes taken of
+  ChangeLog changes_;
   // Usable nodes by weight and what is free now, (weight, GPUs, cores): the lightest come first,
   // of those the tightest.
   std::map<std::array<std::uint32_t, 3>, std::set<std::uint32_t>> by_free_;
-  mutable std::map<std::uint64_t, Shape> shapes_;
+  mutable std::unordered_map<std::uint64_t, Shape> shapes_;
 };
 
 }  // namespace muster

@@ -114,6 +114,16 @@ Time NodeTimeline::EarliestFit(const NodeDemand& demand, Time from, Duration dur
   return start;
 }
 
+Time NodeTimeline::FitsUntil(const NodeDemand& demand, Time start, Duration duration) const {
+  for (std::size_t i = At(start) + 1; i < segments_.size(); ++i) {
+    if (!Holds(segments_[i].free, demand)) {
+      const Time end = segments_[i].from;
+      return duration.count() <= 0 || end >= kHorizon ? start : std::max(start, end - duration);
+    }
+  }
+  return kFarFuture;
+}
+
 std::size_t NodeTimeline::At(Time when) const {
   // Mostly asked about now, which is the first segment; that one holds what is before it, too.
   if (segments_.size() == 1 || when < segments_[1].from) {

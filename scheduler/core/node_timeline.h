@@ -49,6 +49,8 @@ class NodeTimeline {
   NodeTimeline() = default;
   NodeTimeline(const FreeAmounts& free, Time now) : segments_{{now, free}} {}
 
+  // The time before `now` is over. REQUIRES: nothing changes until then.
+  void StartAt(Time now) { segments_.front().from = now; }
   // From `when` on so much more is free, at most `all`. A time in the past counts as now.
   void Release(Time when, const FreeAmounts& amounts, const FreeAmounts& all);
   // In [from, until) so much more is free, at most `all`. REQUIRES: from is not before now.
@@ -67,6 +69,9 @@ class NodeTimeline {
   [[nodiscard]] FreeAmounts Least(Time from, Time until) const;
   // The first time from `from` on at which the demand is free for so long; kFarFuture for never.
   [[nodiscard]] Time EarliestFit(const NodeDemand& demand, Time from, Duration duration) const;
+  // A time up to which every start from `start` on does as well; perhaps not the last such.
+  // REQUIRES: EarliestFit answered `start`.
+  [[nodiscard]] Time FitsUntil(const NodeDemand& demand, Time start, Duration duration) const;
 
  private:
   struct Segment {

@@ -29,6 +29,7 @@ namespace {
 
 // What a pass knows of all jobs of one shape.
 struct ShapeVerdict {
+  bool fits = false;             // some day, if it is known
   bool no_start = false;         // none starts in this pass: free amounts only fall
   std::optional<Reason> beyond;  // why they never start on the nodes that are up
   // A reservation is in their way, which keeps nobody behind them waiting.
@@ -52,20 +53,22 @@ const PolicyPicture& PolicyOf(const Snapshot& snapshot) {
 
 class Pass {
  public:
-  Pass(const Snapshot& snapshot, const PolicyConfig& config)
-      : snapshot_(snapshot),
+  Pass(PlannerMemory& memory, const PolicyConfig& config)
+      : memory_(memory),
+        snapshot_(memory.snapshot()),
         config_(config),
         reservations_left_(ReservationsOf(config)),
         may_pass_(config.backfill != Backfill::kNone),
-        counts_(snapshot, config),
-        usage_(PolicyOf(snapshot)),
-        options_(snapshot),
-        availability_(snapshot),
-        preemption_(snapshot, availability_, touched_) {}
+        counts_(snapshot_, config),
+        usage_(PolicyOf(snapshot_)),
+        options_(memory.options()),
+        availability_(memory.availability()),
+        preemption_(snapshot_, availability_, touched_) {}
 
   Plan Run() {
     plan_.version = snapshot_.version;
-    const QueuePriority priority(snapshot_, config_);
+    plan_.waiting.reserve(snapshot_.waiting.size());
+    const QueuePriority priority(snapshot_, config_, &memory_.whole());
     std::vector<std::uint32_t> totals;
     const std::vector<QueueTurn> order = priority.Order(&totals);
     Resumption resumption(snapshot_, order, options_, preemption_);
@@ -150,7 +153,7 @@ class Pass {
       return Leave(job, std::move(first), std::move(blockers));
     }
     Options options;
-    for (const StartOption* option : options_.Of(*job.spec)) {
+    for (const StartOption* option : options_.Of(job.spec)) {
       if (usable[option->alternative]) {
         options.push_back(option);
       }
@@ -232,8 +235,15 @@ class Pass {
     return usable;
   }
 
+  ShapeVerdict& VerdictOn(const StartOption& option) {
+    if (option.number >= verdicts_.size()) {
+      verdicts_.resize(option.number + 1);
+    }
+    return verdicts_[option.number];
+  }
+
   bool MayTry(const StartOption& option) {
-    const ShapeVerdict& verdict = verdicts_[option.need.shape];
+    const ShapeVerdict& verdict = VerdictOn(option);
     return !verdict.no_start && !verdict.beyond.has_value() &&
            (may_pass_ || !blockers_.contains(option.partition));
   }
@@ -250,7 +260,7 @@ class Pass {
       allocation = Place(option.need, *opening);
     }
     if (!allocation.has_value()) {
-      verdicts_[asked.need.shape].no_start = true;
+      VerdictOn(asked).no_start = true;
       return false;
     }
     if (snapshot_.policy != nullptr && !CountInLimits(job, option, *allocation, limit)) {
@@ -361,7 +371,7 @@ class Pass {
       }
     }
     if (able.empty()) {
-      return Leave(job, *verdicts_[options.front()->need.shape].beyond);
+      return Leave(job, *VerdictOn(*options.front()).beyond);
     }
     const Time start = PlanAhead(job, able);
     Reason reason = WhyBlocked(*able.front());
@@ -381,8 +391,12 @@ class Pass {
 
   // Whether the option holds on no arrangement of the nodes that are up.
   bool IsBeyond(const StartOption& option) {
-    ShapeVerdict& verdict = verdicts_[option.need.shape];
-    if (!verdict.beyond.has_value() && !availability_.EverFits(option.need)) {
+    ShapeVerdict& verdict = VerdictOn(option);
+    if (verdict.fits || verdict.beyond.has_value()) {
+      return !verdict.fits;
+    }
+    verdict.fits = availability_.EverFits(option.need);
+    if (!verdict.fits) {
       verdict.beyond = WhyNotNow(snapshot_.nodes, availability_, option.need, snapshot_.now);
     }
     return verdict.beyond.has_value();
@@ -393,7 +407,7 @@ class Pass {
     if (option.need.reserved == nullptr) {
       return nullptr;
     }
-    ShapeVerdict& verdict = verdicts_[option.need.shape];
+    ShapeVerdict& verdict = VerdictOn(option);
     if (!verdict.reserved.has_value()) {
       Reason why = WhyNotNow(snapshot_.nodes, availability_, option.need, snapshot_.now);
       verdict.reserved.emplace();
@@ -522,6 +536,7 @@ class Pass {
     return left == before;
   }
 
+  PlannerMemory& memory_;
   const Snapshot& snapshot_;
   const PolicyConfig& config_;
   std::uint32_t reservations_left_;
@@ -529,11 +544,11 @@ class Pass {
   const bool may_pass_;  // jobs may overtake those that wait for resources
   PassCounts counts_;
   PassUsage usage_;
-  StartOptions options_;
-  Availability availability_;
+  StartOptions& options_;
+  Availability& availability_;
   std::map<std::uint32_t, NodePicture> touched_;  // nodes on which something was started
   Preemption preemption_;
-  std::map<std::uint64_t, ShapeVerdict> verdicts_;
+  std::vector<ShapeVerdict> verdicts_;       // by option
   std::map<std::string, Blocker> blockers_;  // by partition
   std::vector<std::string> counted_;         // the partitions in which the last job blocks others
   std::uint32_t priority_ = 0;               // of the job that is looked at
@@ -544,7 +559,16 @@ class Pass {
 }  // namespace
 
 Plan MakePlan(const Snapshot& snapshot, const PolicyConfig& config) {
-  return Pass(snapshot, config).Run();
+  // Lent: the memory goes before the snapshot does.
+  PlannerMemory memory;
+  return MakePlan(std::shared_ptr<const Snapshot>(std::shared_ptr<void>(), &snapshot), config,
+                  memory);
+}
+
+Plan MakePlan(std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
+              PlannerMemory& memory) {
+  memory.MoveTo(std::move(snapshot));
+  return Pass(memory, config).Run();
 }
 
 }  // namespace muster

@@ -69,20 +69,32 @@ Amounts AskOf(const JobSpec& spec) {
 
 }  // namespace
 
-QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& config)
-    : snapshot_(snapshot),
-      config_(config.priority),
-      reckoned_(IsReckoned(config.priority)),
-      tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get()) {
+WholeCluster WholeOf(const std::vector<NodePicture>& nodes) {
+  WholeCluster whole;
   std::map<const Machine*, std::uint32_t> threads;
-  for (const NodePicture& node : snapshot.nodes) {
+  for (const NodePicture& node : nodes) {
     const auto [known, is_new] = threads.emplace(node.machine.get(), 0);
     if (is_new) {
       known->second = AllCpus(*node.machine).Count();
     }
-    whole_.cpus += known->second;
-    whole_.memory += node.machine->memory.value();
-    whole_.gpus += node.machine->gpus.size();
+    whole.cpus += known->second;
+    whole.memory += node.machine->memory.value();
+    whole.gpus += node.machine->gpus.size();
+  }
+  return whole;
+}
+
+QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& config,
+                             std::optional<WholeCluster>* whole)
+    : snapshot_(snapshot),
+      config_(config.priority),
+      reckoned_(IsReckoned(config.priority)),
+      tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get()) {
+  if (reckoned_ || config_.order == QueueRule::kDrf) {
+    if (whole != nullptr && !whole->has_value()) {
+      *whole = WholeOf(snapshot.nodes);
+    }
+    whole_ = whole == nullptr ? WholeOf(snapshot.nodes) : **whole;
   }
   if (snapshot.policy != nullptr) {
     for (const auto& [name, partition] : snapshot.policy->book->partitions) {
@@ -154,10 +166,12 @@ std::vector<QueueTurn> QueuePriority::Order(std::vector<std::uint32_t>* totals) 
     (*totals)[i] = reckoned_ ? Of(job).total : 0;
     tiers[i] = tiers_.Of(*job.spec);
   }
-  // The snapshot's own order decides ties.
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(tiers[b], (*totals)[b]) < std::tuple(tiers[a], (*totals)[a]);
-  });
+  if (reckoned_ || tiers_.differ()) {
+    // The snapshot's own order decides ties.
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::tuple(tiers[b], (*totals)[b]) < std::tuple(tiers[a], (*totals)[a]);
+    });
+  }
   std::vector<QueueTurn> turns;
   turns.reserve(count);
   if (config_.order != QueueRule::kDrf) {

@@ -28,10 +28,20 @@ struct QueueTurn {
   friend bool operator==(const QueueTurn&, const QueueTurn&) = default;
 };
 
+// What all jobs of the cluster together could ask.
+struct WholeCluster {
+  std::uint64_t cpus = 0;
+  std::uint64_t memory = 0;
+  std::uint64_t gpus = 0;
+};
+WholeCluster WholeOf(const std::vector<NodePicture>& nodes);
+
 class QueuePriority {
  public:
-  // REQUIRES: both outlive it.
-  QueuePriority(const Snapshot& snapshot, const PolicyConfig& config);
+  // Which `whole` the nodes are is remembered there, and not reckoned again. REQUIRES: all outlive
+  // it.
+  QueuePriority(const Snapshot& snapshot, const PolicyConfig& config,
+                std::optional<WholeCluster>* whole = nullptr);
 
   // True when priorities are reckoned at all.
   [[nodiscard]] bool reckoned() const { return reckoned_; }
@@ -42,12 +52,6 @@ class QueuePriority {
   [[nodiscard]] std::vector<QueueTurn> Order(std::vector<std::uint32_t>* totals) const;
 
  private:
-  // What all jobs of the cluster together could ask.
-  struct Whole {
-    std::uint64_t cpus = 0;
-    std::uint64_t memory = 0;
-    std::uint64_t gpus = 0;
-  };
   void AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddSizeFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddByDominantShare(const std::vector<std::uint32_t>& tier,
@@ -57,7 +61,7 @@ class QueuePriority {
   const PriorityConfig& config_;
   const bool reckoned_;
   const QueueTiers tiers_;
-  Whole whole_;
+  WholeCluster whole_;  // where it matters
   std::uint32_t partition_max_ = 0;
   std::uint32_t qos_max_ = 0;
   std::optional<LiveShares> shares_;  // where the fairshare weighs

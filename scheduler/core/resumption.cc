@@ -104,7 +104,7 @@ bool Resumption::WouldTake(const WaitingJob& job, const RunningJob& cores) const
   if (job.held || job.dependency != nullptr || job.spec->begin > snapshot_.now) {
     return false;
   }
-  const std::vector<const StartOption*>& options = options_.Of(*job.spec);
+  const std::vector<const StartOption*>& options = options_.Of(job.spec);
   return std::any_of(options.begin(), options.end(), [&](const StartOption* option) {
     return preemption_.Outranks(job, *option, cores);
   });

@@ -97,6 +97,7 @@ void SimulatedController::Die() {
   plan_wanted_ = false;
   planning_ = false;
   last_plan_ = nullptr;
+  planner_memory_.Forget();
   node_of_.clear();
   owner_.clear();
   welcomed_.clear();
@@ -316,7 +317,7 @@ void SimulatedController::MaybePlan() {
   planning_ = true;
   // The pass looks at the snapshot of now; its plan comes back later, stale or not.
   const auto snapshot = BuildSnapshot(state_, clock_.now(), last_plan_.get());
-  auto plan = std::make_shared<const Plan>(MakePlan(*snapshot, policy_));
+  auto plan = std::make_shared<const Plan>(MakePlan(snapshot, policy_, planner_memory_));
   clock_.After(faults_.Between(Duration(0), kPlanMax), [this, plan, life = life_] {
     if (alive_ && life == life_) {
       last_plan_ = plan;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "scheduler/core/cluster_state.h"
+#include "scheduler/core/planner_memory.h"
 #include "scheduler/core/policy_config.h"
 #include "scheduler/core/step.h"
 #include "scheduler/model/event.h"
@@ -105,6 +106,7 @@ class SimulatedController {
   bool plan_wanted_ = false;
   bool planning_ = false;
   std::shared_ptr<const Plan> last_plan_;
+  PlannerMemory planner_memory_;
   std::map<Session, NodeId> node_of_;
   std::map<NodeId, Session> owner_;     // the stream that registered last
   std::map<NodeId, Session> welcomed_;  // the stream that orders go to

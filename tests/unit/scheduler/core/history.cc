@@ -357,10 +357,19 @@ void History::CheckVerifies(const Plan& plan) {
   }
 }
 
+Plan History::MakePlanTwice() {
+  const std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state_, now_);
+  Plan plan = MakePlan(*snapshot, config_);
+  if (!(MakePlan(snapshot, config_, memory_) == plan)) {
+    Fail("a pass that remembers the ones before it makes another plan");
+  }
+  return plan;
+}
+
 // A pass on the state as it is, taken now or some turns later.
 void History::LookOrStart() {
   if (plans_.size() < 3 && (plans_.empty() || Chance(50))) {
-    plans_.push_back(MakePlan(*BuildSnapshot(state_, now_), config_));
+    plans_.push_back(MakePlanTwice());
     CheckVerifies(plans_.back());
   }
   if (Chance(70)) {
@@ -534,7 +543,7 @@ void History::SettleOnce() {
   for (const JobId job : suspended) {
     Take(SuspendJob{job, std::nullopt, false, User{0, 0, "root"}});
   }
-  Take(TakePlan{MakePlan(*BuildSnapshot(state_, now_), config_)});
+  Take(TakePlan{MakePlanTwice()});
   for (SimAgent& agent : agents_) {
     Progress(agent);
     while (!agent.attempts.empty() && problem_.empty()) {

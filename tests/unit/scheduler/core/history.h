@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "scheduler/core/cluster_state.h"
+#include "scheduler/core/planner_memory.h"
 #include "scheduler/core/policy_config.h"
 #include "scheduler/core/step.h"
 
@@ -94,6 +95,8 @@ class History {
   void StartAStep();
   void ChangeSomePolicy();
   void LiftPolicy();
+  // The pass, with the memory of those before and without: the plans must be equal.
+  Plan MakePlanTwice();
   void CheckVerifies(const Plan& plan);
   void LookOrStart();
   void Progress(SimAgent& agent);
@@ -112,6 +115,7 @@ class History {
   Time now_;
   std::vector<Event> events_;
   std::vector<SimAgent> agents_;
+  PlannerMemory memory_;
   std::deque<Plan> plans_;  // made, not taken yet
   std::vector<SubmitJob> submitted_;
   std::vector<JobId> answers_;  // parallel to submitted_
