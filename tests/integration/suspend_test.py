@@ -16,6 +16,7 @@ class SuspendTest(ClusterTest):
         body = f"i=0; while true; do i=$((i+1)); echo $i > {path}.new; mv {path}.new {path}; sleep 0.02; done"
         job = self.cluster.submit(*options, "--wrap", body)
         wait_until(lambda: os.path.exists(path), f"job {job} does not count")
+        self.cluster.wait_state(job, "RUNNING")
         return job, path
 
     def count(self, path):

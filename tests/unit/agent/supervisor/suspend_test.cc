@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "agent/supervisor/control_client.h"
+#include "scheduler/runtime/clock.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 
 namespace muster {
