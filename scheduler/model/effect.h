@@ -72,7 +72,6 @@ struct Resume {
   friend bool operator==(const Resume&, const Resume&) = default;
 };
 
-using Effect =
-    std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume>;
+using Effect = std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume>;
 
 }  // namespace muster

@@ -5,8 +5,8 @@
 // Thread promise: plain values; changed only by core/cluster_state's Apply. Invariants: (1)
 // `attempt` is set exactly while IsAllocated(state); (2) `spec` is never null in a cluster state;
 // it is stored once per submission, so Fields() leaves it out; (3) `attempt->runs` is parallel to
-// `attempt->allocation.nodes`; (4) while the state is SUSPENDED, and only then or while it ends from
-// there, `attempt->suspension` is odd and `attempt->suspended_by` is somebody.
+// `attempt->allocation.nodes`; (4) while the state is SUSPENDED, and only then or while it ends
+// from there, `attempt->suspension` is odd and `attempt->suspended_by` is somebody.
 
 #include <algorithm>
 #include <cstdint>
@@ -47,12 +47,13 @@ struct NodeRun {
   std::vector<RankBinding> bindings;
   std::uint32_t suspension = 0;  // the last of Attempt::suspension that it has carried out
   static constexpr auto Fields() {
-    return std::tuple{Field{"phase", &NodeRun::phase},     Field{"reported", &NodeRun::reported},
-                      Field{"started", &NodeRun::started}, Field{"ended", &NodeRun::ended},
-                      Field{"cause", &NodeRun::cause},     Field{"status", &NodeRun::status},
-                      Field{"usage", &NodeRun::usage},     Field{"text", &NodeRun::text},
-                      Field{"limits", &NodeRun::limits},   Field{"bindings", &NodeRun::bindings},
-                      Field{"suspension", &NodeRun::suspension}};
+    return std::tuple{
+        Field{"phase", &NodeRun::phase},          Field{"reported", &NodeRun::reported},
+        Field{"started", &NodeRun::started},      Field{"ended", &NodeRun::ended},
+        Field{"cause", &NodeRun::cause},          Field{"status", &NodeRun::status},
+        Field{"usage", &NodeRun::usage},          Field{"text", &NodeRun::text},
+        Field{"limits", &NodeRun::limits},        Field{"bindings", &NodeRun::bindings},
+        Field{"suspension", &NodeRun::suspension}};
   }
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };
@@ -133,11 +134,10 @@ inline bool IsToBeFrozen(const Attempt& attempt) {
 // For how long of its time, up to `now`, its cores were given back.
 inline Duration SuspendedFor(const Attempt& attempt, Time now) {
   return attempt.suspended_total +
-         (HoldsCores(attempt) ? Duration(0)
-                              : std::max(now - attempt.suspended_since, Duration(0)));
+         (HoldsCores(attempt) ? Duration(0) : std::max(now - attempt.suspended_since, Duration(0)));
 }
-// From when on it has used its cores, had it never been suspended: it is charged, and its time limit
-// counts, from here.
+// From when on it has used its cores, had it never been suspended: it is charged, and its time
+// limit counts, from here.
 inline Time CountedFrom(const Attempt& attempt, Time now) {
   return attempt.started + SuspendedFor(attempt, now);
 }

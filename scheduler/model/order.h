@@ -81,10 +81,12 @@ struct SuspendOrder {
   std::uint32_t suspension = 0;
   bool resume = false;
   static constexpr auto Fields() {
-    return std::tuple{
-        Field{"job", &SuspendOrder::job},     Field{"attempt", &SuspendOrder::attempt},
-        Field{"epoch", &SuspendOrder::epoch}, Field{"node", &SuspendOrder::node},
-        Field{"suspension", &SuspendOrder::suspension}, Field{"resume", &SuspendOrder::resume}};
+    return std::tuple{Field{"job", &SuspendOrder::job},
+                      Field{"attempt", &SuspendOrder::attempt},
+                      Field{"epoch", &SuspendOrder::epoch},
+                      Field{"node", &SuspendOrder::node},
+                      Field{"suspension", &SuspendOrder::suspension},
+                      Field{"resume", &SuspendOrder::resume}};
   }
   friend bool operator==(const SuspendOrder&, const SuspendOrder&) = default;
 };

@@ -32,7 +32,7 @@ enum class ReasonKind : std::uint8_t {
   kJobHeldAdmin = 22,
   kJobHoldMaxRequeue = 23,
   kLicenses = 24,
-  kDeadline = 25,  // it can no longer end in time: it is about to end as DEADLINE
+  kDeadline = 25,   // it can no longer end in time: it is about to end as DEADLINE
   kSuspended = 30,  // its own cores are not free, or it was not asked back
   // 40-79: what policy says; model/policy_reason has the names and sentences.
   kPartitionDown = 40,
@@ -122,7 +122,8 @@ struct Reason {
   std::uint32_t ahead = 0;  // kPriority: how many jobs are before it
   Time until = kNoTime;     // kBeginTime; kResources, kPriority: the expected start
   std::uint32_t limit = 0;  // kJobArrayTaskLimit
-  std::string name;  // of what: a licence, a node, a reservation, a limit ("account physics cpu"), …
+  std::string
+      name;  // of what: a licence, a node, a reservation, a limit ("account physics cpu"), …
   std::uint64_t used = 0;
   std::uint64_t needed = 0;
   std::uint64_t capacity = 0;
