@@ -4,6 +4,8 @@
 #include <malloc.h>
 
 #include <cstdlib>
+#include <ctime>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -185,6 +187,84 @@ BENCHMARK(PassWithReservations)
     ->Args({10000, 16384, 1000})
     ->Args({100000, 16384, 1000});
 
+double CpuSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+// One running job ends.
+void EndOne(ClusterState& state, std::int64_t i) {
+  auto job = state.jobs().begin();
+  std::advance(job, i * 37 % 1000);
+  while (!job->second.attempt.has_value()) {
+    ++job;
+  }
+  const JobId id = job->first;
+  const Attempt attempt = *job->second.attempt;
+  for (const NodeAllocation& part : attempt.allocation.nodes) {
+    RunStarted started;
+    started.time = kNow;
+    Must(state, TakeReport{part.node, Report{id, attempt.number, 1, started}});
+    RunEnded ended;
+    ended.time = kNow;
+    Must(state, TakeReport{part.node, Report{id, attempt.number, 2, ended}});
+  }
+}
+
+std::size_t HeapBytes() {
+  return mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+// The pass after one job has ended, by way of what the passes before found: range(0) jobs of 500
+// shapes on range(1) busy nodes, the first range(2) with reservations. CPU time of the pass alone;
+// beside it that of a whole pass on the last snapshot, that of a snapshot, and what is remembered.
+void PassAfterOneEnd(benchmark::State& bench) {
+  ClusterState state = BusyCluster(bench.range(1));
+  SubmitShapes(state, bench.range(0));
+  PolicyConfig config;
+  config.backfill = Backfill::kConservative;
+  config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
+  PlannerMemory memory;
+  std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state, kNow);
+  const std::size_t heap = HeapBytes();
+  Plan plan = MakePlan(snapshot, config, memory);
+  bench.counters["memory_mb"] = static_cast<double>(HeapBytes() - heap) / 1e6;
+  double snapshots = 0;
+  std::int64_t i = 0;
+  for (auto _ : bench) {
+    EndOne(state, ++i);
+    const double before = CpuSeconds();
+    snapshot = BuildSnapshot(state, kNow + std::chrono::seconds(i), &plan);
+    const double built = CpuSeconds();
+    plan = MakePlan(snapshot, config, memory);
+    bench.SetIterationTime(CpuSeconds() - built);
+    snapshots += built - before;
+    Must(state, TakePlan{plan});
+  }
+  const double before = CpuSeconds();
+  if (MakePlan(*snapshot, config).hash != plan.hash) {
+    bench.SkipWithError("the plans differ");
+  }
+  bench.counters["whole_ms"] = (CpuSeconds() - before) * 1000;
+  bench.counters["reserved"] = static_cast<double>(plan.reservations.size());
+  bench.counters["snapshot_ms"] = snapshots * 1000 / static_cast<double>(i);
+}
+BENCHMARK(PassAfterOneEnd)
+    ->Unit(benchmark::kMillisecond)
+    ->UseManualTime()
+    ->Iterations(20)
+    ->ArgNames({"jobs", "nodes", "reserve"})
+    ->Args({1000, 1000, 100})
+    ->Args({10000, 1000, 1000})
+    ->Args({100000, 1000, 1000})
+    ->Args({1000, 4096, 100})
+    ->Args({10000, 4096, 1000})
+    ->Args({1000, 16384, 100})
+    ->Args({10000, 16384, 100})
+    ->Args({10000, 16384, 1000})
+    ->Args({100000, 16384, 1000});
+
 // The same with the whole multifactor priority: range(0) jobs of 100 users on range(1) busy nodes.
 void PassWithPriorities(benchmark::State& bench) {
   ClusterState state = BusyCluster(bench.range(1));
@@ -228,10 +308,6 @@ void PassWithPreemption(benchmark::State& bench) {
   bench.counters["victims"] = static_cast<double>(victims);
 }
 BENCHMARK(PassWithPreemption)->Unit(benchmark::kMillisecond)->Arg(100)->Arg(1000)->Arg(16384);
-
-std::size_t HeapBytes() {
-  return mallinfo2().uordblks + mallinfo2().hblkhd;
-}
 
 // What the state keeps for each of range(0) waiting jobs, all distinct or elements of one array;
 // and what comes to it with a snapshot and a plan, as the controller holds them.
