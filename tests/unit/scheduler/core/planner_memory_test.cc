@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <set>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/watchdog.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster {
@@ -145,6 +147,18 @@ class Twice {
     const muster::Plan remembered = MakePlan(snapshot, world_.config, memory_);
     ASSERT_EQ(remembered.hash, whole.hash);
     ASSERT_EQ(remembered, whole);
+    // The whole of promise 8: what is left waiting fits nowhere that is idle.
+    for (const OverlookedJob& job : FindOverlooked(*snapshot, whole, world_.config)) {
+      const auto left =
+          std::find_if(whole.waiting.begin(), whole.waiting.end(),
+                       [&](const LeftWaiting& waiting) { return waiting.job == job.job; });
+      const ResourceRequest& asks = world_.state.FindJob(job.job)->spec->request;
+      ADD_FAILURE() << "job " << ToString(job.job) << " of " << asks.tasks << " tasks of "
+                    << asks.cpus_per_task << " threads would fit on " << job.nodes.size()
+                    << " nodes, node " << ToString(job.nodes[0])
+                    << " first, and waits: " << Name(left->reason.kind) << ": "
+                    << ToSentence(left->reason);
+    }
     kept_ += memory_.kept() ? 1 : 0;
     reserved_ += static_cast<int>(whole.reservations.size());
     last_ = std::make_unique<muster::Plan>(whole);
