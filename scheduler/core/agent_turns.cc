@@ -7,36 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/feature_match.h"
-#include "scheduler/core/outcome.h"
+#include "scheduler/core/group_end.h"
 
 namespace muster {
 namespace {
-
-// Whether the end of the job's part on one node ends it on the others: always for a batch job,
-// whose script it was or whose node is gone; for the ranks of a run only when they did not end by
-// themselves.
-bool EndsTheOthers(const JobSpec& spec, const RunEnded& ended) {
-  return spec.kind == JobKind::kBatch || ended.cause != EndCause::kExited ||
-         ended.status.signal != 0;
-}
-
-// True when every other node's run has ended.
-bool IsLast(const Attempt& attempt, NodeId node) {
-  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
-    if (attempt.runs[i].phase != RunPhase::kEnded && attempt.allocation.nodes[i].node != node) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// True when the end of the attempt is not the end of the job: somebody requeued it, or its node
-// failed and it says --requeue.
-bool RunsAgain(const JobSpec& spec, const Attempt& attempt, const Outcome& outcome) {
-  return attempt.ending == EndCause::kRequeued || attempt.ending == EndCause::kPreemptedToRequeue ||
-         (attempt.ending != EndCause::kCancelled && outcome.state == JobState::kNodeFail &&
-          spec.kind == JobKind::kBatch && spec.requeue == Choice::kYes);
-}
 
 // A job that was requeued as often as is allowed is held.
 void HoldWhatRunsTooOften(const ClusterState& state, const PolicyConfig& config, Turn& turn) {
@@ -45,57 +19,6 @@ void HoldWhatRunsTooOften(const ClusterState& state, const PolicyConfig& config,
       requeued->held =
           !requeued->preempted && state.FindJob(requeued->job)->requeues >= config.requeues_max;
     }
-  }
-}
-
-// Once every node has frozen its part of a suspended job, others may have the cores.
-void GiveCoresBack(const Job& job, NodeId node, const Report& report, Time now, Turn& turn) {
-  if (job.state != JobState::kSuspended || !HoldsCores(*job.attempt)) {
-    return;
-  }
-  Attempt after = *job.attempt;
-  TakeInReport(after, node, report);
-  if (AllFrozen(after)) {
-    turn.events.emplace_back(AttemptSuspended{job.id, after.number, now});
-    turn.effects.emplace_back(Replan{});
-  }
-}
-
-// Takes a fact in: the event, and what follows when the job's part on the node, or the job, is
-// over.
-void TakeFact(const ClusterState& state, const Job& job, NodeId node, const Report& report,
-              Time now, Turn& turn) {
-  turn.events.emplace_back(RunReported{node, report});
-  const auto* end = std::get_if<RunEnded>(&report.fact);
-  if (end == nullptr) {
-    return GiveCoresBack(job, node, report, now, turn);
-  }
-  const Attempt& before = *job.attempt;
-  const bool last = IsLast(before, node);
-  if (!last && (before.ending != EndCause::kNone || !EndsTheOthers(*job.spec, *end))) {
-    return GiveCoresBack(job, node, report, now, turn);
-  }
-  Job after = job;
-  TakeInReport(*after.attempt, node, report);
-  if (last) {
-    Outcome outcome = OutcomeOf(*job.spec, *after.attempt);
-    if (RunsAgain(*job.spec, before, outcome)) {
-      turn.events.emplace_back(
-          JobRequeued{job.id, before.number, false,
-                      before.ending_text.empty() ? outcome.text : before.ending_text, now,
-                      before.ending == EndCause::kPreemptedToRequeue});
-      turn.effects.emplace_back(Replan{});
-      return;
-    }
-    turn.events.emplace_back(
-        JobEnded{job.id, outcome.state, outcome.status, std::move(outcome.text), now});
-    turn.effects.emplace_back(Replan{});
-    return;
-  }
-  turn.events.emplace_back(AttemptEnding{job.id, before.number, EndCause::kJobEnding, "", now});
-  after.attempt->ending = EndCause::kJobEnding;
-  for (Effect& effect : state.ActionsFor(after)) {
-    turn.effects.push_back(effect);
   }
 }
 
@@ -122,8 +45,9 @@ std::optional<EndCause> WhyLost(const NodeRun& run, const Node* before,
 // What should be under way on the node, and what of it is lost.
 void Reconcile(const ClusterState& state, NodeId node, const Node* before,
                const Registration& registration, Time now, Turn& turn) {
+  TurnJobs jobs(state);
   for (const JobId id : state.JobsOn(node)) {
-    const Job& job = *state.FindJob(id);
+    const Job& job = jobs.Look(id);
     const NodeRun& run = job.attempt->runs[*RunOn(*job.attempt, node)];
     if (run.phase == RunPhase::kEnded) {
       continue;
@@ -134,8 +58,7 @@ void Reconcile(const ClusterState& state, NodeId node, const Node* before,
       RunEnded ended;
       ended.time = now;
       ended.cause = *lost;
-      TakeFact(state, job, node, Report{id, job.attempt->number, run.reported + 1, ended}, now,
-               turn);
+      jobs.TakeFact(id, node, Report{id, job.attempt->number, run.reported + 1, ended}, now, turn);
       continue;
     }
     for (const Effect& effect : state.ActionsFor(job)) {
@@ -335,7 +258,7 @@ Turn On(const ClusterState& state, const TakeReport& input, Time now, const Poli
     return turn;
   }
   if (report.index == run.reported + 1 && run.phase != RunPhase::kEnded) {
-    TakeFact(state, *job, node->id, report, now, turn);
+    TurnJobs(state).TakeFact(job->id, node->id, report, now, turn);
     HoldWhatRunsTooOften(state, config, turn);
   }
   turn.effects.emplace_back(Acknowledge{node->id, report.job, report.attempt, report.index});

@@ -168,6 +168,11 @@ std::optional<Opening> Availability::FindAmong(const Need& need, const Shape& sh
   return opening.shares.empty() ? std::nullopt : std::optional(std::move(opening));
 }
 
+std::optional<Opening> Availability::FindAt(const Need& need, Time start) const {
+  Opening opening{start, SpreadAt(need, ShapeOf(need), start)};
+  return opening.shares.empty() ? std::nullopt : std::optional(std::move(opening));
+}
+
 std::uint32_t Availability::CountNow(const Need& need, std::uint32_t tasks,
                                      std::uint32_t most) const {
   const Shape& shape = ShapeOf(need);
@@ -194,13 +199,7 @@ std::vector<NodeShare> Availability::SpreadAt(const Need& need, const Shape& sha
   return Spread(need, room);
 }
 
-std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& shape,
-                                                Time before) const {
-  const bool even = need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
-  if ((even && !NamesNodes(*need.request)) || timelines_.size() > kUnevenLooks) {
-    return std::nullopt;
-  }
-  std::vector<Time> times;
+void Availability::AppendTimes(const Need& need, std::vector<Time>& times) const {
   for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
     if (IsOpen(node, need)) {
       timelines_[node].AppendTimes(times);
@@ -209,6 +208,16 @@ std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& s
       }
     }
   }
+}
+
+std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& shape,
+                                                Time before) const {
+  const bool even = need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
+  if ((even && !NamesNodes(*need.request)) || timelines_.size() > kUnevenLooks) {
+    return std::nullopt;
+  }
+  std::vector<Time> times;
+  AppendTimes(need, times);
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
   std::size_t looks = 0;
@@ -444,6 +453,12 @@ void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from,
     Touch(node).Take(demand, from, until);
     Reindex(node, key);
   }
+}
+
+void Availability::Restore(std::uint32_t node, NodeTimeline timeline) {
+  const auto key = KeyOf(node);
+  timelines_[node] = std::move(timeline);
+  Reindex(node, key);
 }
 
 NodeTimeline Availability::TimelineWithout(std::uint32_t node,

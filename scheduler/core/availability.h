@@ -56,6 +56,8 @@ class Availability {
   // Where the job can start now and run for its whole time: the tightest node that takes all of it,
   // else the fewest nodes.
   [[nodiscard]] std::optional<Opening> FindNow(const Need& need) const;
+  // The same at a later time, on the fewest nodes.
+  [[nodiscard]] std::optional<Opening> FindAt(const Need& need, Time start) const;
   // How many nodes could take so many tasks each, now and for the job's whole time; at most `most`.
   [[nodiscard]] std::uint32_t CountNow(const Need& need, std::uint32_t tasks,
                                        std::uint32_t most) const;
@@ -70,6 +72,11 @@ class Availability {
   void Take(const Need& need, const Opening& opening);
   // Takes so many cores of the node in [from, until).
   void TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until);
+  // The node is as its timeline says again: undoes Take. Only after a trial in which nothing but
+  // FindNow, FindAt, Fits and Take was asked.
+  void Restore(std::uint32_t node, NodeTimeline timeline);
+  // Appends the times at which something changes on the nodes that are open to the job.
+  void AppendTimes(const Need& need, std::vector<Time>& times) const;
   // How many of the job's tasks the node takes now and for its whole time if the jobs with these
   // holdings were gone.
   [[nodiscard]] std::uint32_t RoomWithout(const Need& need, std::uint32_t node,

@@ -75,7 +75,8 @@ void ClusterState::On(const EpochBegan& event) {
 void ClusterState::On(const JobSubmitted& event) {
   MUSTER_CHECK(event.first == next_job_ && event.count > 0);
   const auto spec = std::make_shared<const JobSpec>(event.spec);
-  MUSTER_CHECK(event.count == (spec->array.has_value() ? ElementCount(*spec->array) : 1));
+  MUSTER_CHECK(event.count == (spec->array.has_value() ? ElementCount(*spec->array)
+                                                       : event.components.size() + 1));
   Job job;
   job.id = event.first;
   job.submission = event.first;
@@ -86,12 +87,25 @@ void ClusterState::On(const JobSubmitted& event) {
     job.array_index = ElementIndexAt(*spec->array, 0);
     jobs_.Add(UntouchedElements{std::move(job), event.count});
   } else {
-    pending_.insert(pending_.end(), job.id);
-    jobs_.Add(std::move(job));
+    job.het_size = event.components.empty() ? 0 : event.count;
+    for (std::uint32_t i = 0; i < event.count; ++i) {
+      Job component = job;
+      component.id = JobId(event.first.value() + i);
+      if (i > 0) {
+        component.spec = std::make_shared<const JobSpec>(event.components[i - 1].spec);
+      }
+      pending_.insert(pending_.end(), component.id);
+      jobs_.Add(std::move(component));
+    }
   }
-  policy_.Submit(*spec, event.count);
   next_job_ = JobId(event.first.value() + event.count);
-  dependencies_.Join(*spec, event.first, event.count);
+  const std::uint32_t alike = event.components.empty() ? event.count : 1;
+  policy_.Submit(*spec, alike);
+  dependencies_.Join(*spec, event.first, alike);
+  for (const Component& component : event.components) {
+    policy_.Submit(component.spec, 1);
+    dependencies_.Join(component.spec, event.first, 1);
+  }
   if (!spec->dependency.terms.empty()) {
     auto progress = BeginProgress(*this, spec->dependency, spec->array.has_value(), event.history);
     MUSTER_CHECK(progress.ok());
@@ -108,7 +122,8 @@ void ClusterState::On(const JobHeld& event) {
 
 void ClusterState::On(const AttemptStarted& event) {
   Job& job = MustJob(event.job);
-  MUSTER_CHECK(event.attempt == job.last_attempt.Next());
+  MUSTER_CHECK(event.attempt == job.last_attempt.Next() ||
+               (IsComponent(job) && event.attempt > job.last_attempt));
   dependencies_.Started(job, event.time);
   Change(job, JobChange::kStart, JobState::kConfiguring);
   job.first_started = job.first_started == kNoTime ? event.time : job.first_started;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,12 +28,19 @@ struct Variant {
 };
 
 // The snapshot without the jobs behind this one, in the order in which a pass looks at them;
-// nothing when it is not there.
+// nothing when it is not there, or a component of a heterogeneous job.
 std::optional<Snapshot> UpTo(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
   std::vector<std::uint32_t> totals;
   std::vector<WaitingJob> queue;
   for (const QueueTurn& turn : QueuePriority(snapshot, config).Order(&totals)) {
     const WaitingJob& entry = snapshot.waiting[turn.entry];
+    if (entry.het_size > 0) {
+      if (entry.id == entry.submission) {  // a whole group has its leader's place
+        std::copy_if(snapshot.waiting.begin(), snapshot.waiting.end(), std::back_inserter(queue),
+                     [&](const WaitingJob& other) { return other.submission == entry.id; });
+      }
+      continue;
+    }
     const std::uint64_t offset = job.value() - entry.id.value();
     if (offset < turn.first || offset - turn.first >= turn.count) {
       queue.push_back(ElementsOf(entry, turn.first, turn.count));

@@ -30,6 +30,11 @@ bool Names(const DependencyTerm& term, const Job& job) {
   return term.job == job.id && !term.element.has_value();
 }
 
+// How many jobs the submission of the job made.
+std::size_t JobsOfSubmission(const Job& job) {
+  return IsComponent(job) ? job.het_size : ElementCount(*job.spec->array);
+}
+
 TermState StateOfElement(const TermProgress& progress, std::uint32_t index) {
   if (progress.completed.Contains(index)) {
     return TermState::kMet;
@@ -140,10 +145,11 @@ absl::StatusOr<TermProgress> BeginTerm(const ClusterState& state, const Dependen
     return absl::NotFoundError(absl::StrCat("--dependency: ", ToText(term), ": no such job"));
   }
   // The two must be of one moment: an element that ended in between is in neither.
-  const bool many = !live.empty() && live.front()->array_index.has_value() &&
+  const bool many = !live.empty() &&
+                    (live.front()->array_index.has_value() || IsComponent(*live.front())) &&
                     !term.element.has_value() && live.front()->submission == term.job;
   const std::size_t ended = past == history.end() ? 0 : past->ended;
-  if (many && live.size() + ended != ElementCount(*live.front()->spec->array)) {
+  if (many && live.size() + ended != JobsOfSubmission(*live.front())) {
     return absl::AbortedError(
         absl::StrCat("--dependency: ", ToText(term), ": an element ended just now; try again"));
   }

@@ -7,6 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/deadline.h"
 #include "scheduler/core/job_access.h"
+#include "scheduler/core/job_group.h"
 #include "scheduler/core/validate.h"
 
 namespace muster {
@@ -132,6 +133,9 @@ Turn On(const ClusterState& state, const RequeueJob& input, Time now, const Poli
   if (jobs.empty()) {
     return Refused(NoSuchJob(input.job, input.array_index));
   }
+  if (absl::Status whole = NamesWhole(*jobs.front(), input.job); !whole.ok()) {
+    return Refused(std::move(whole));
+  }
   Turn turn;
   absl::Status last;
   for (const Job* job : jobs) {
@@ -152,6 +156,9 @@ Turn On(const ClusterState& state, const UpdateJob& input, Time now, const Polic
   const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
   if (jobs.empty()) {
     return Refused(NoSuchJob(input.job, input.array_index));
+  }
+  if (absl::Status whole = NamesWhole(*jobs.front(), input.job); !whole.ok()) {
+    return Refused(std::move(whole));
   }
   if (input.changes == JobUpdate()) {
     return Refused(absl::InvalidArgumentError("nothing to change: name an option"));

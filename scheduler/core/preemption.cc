@@ -100,8 +100,9 @@ bool Preemption::MayPreempt(const WaitingJob& job, const StartOption& option,
                             const RunningJob& victim) const {
   const PolicyBook& book = *snapshot_.policy->book;
   const Qos* victims_qos = FindQos(book, EffectiveQos(victim.spec->qos));
-  if (victim.ending || (victims_qos != nullptr &&
-                        snapshot_.now - victim.started < victims_qos->preempt_exempt_time)) {
+  if (victim.ending || victim.component ||
+      (victims_qos != nullptr &&
+       snapshot_.now - victim.started < victims_qos->preempt_exempt_time)) {
     return false;
   }
   if (gives_cores_[positions_.at(victim.id)] && victim.state != JobState::kRunning) {

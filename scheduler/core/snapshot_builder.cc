@@ -123,7 +123,8 @@ RunningJob RunningOf(const Job& job, Time now) {
                      {},
                      job.state,
                      attempt.suspended_by,
-                     SuspendedFor(attempt, now)};
+                     SuspendedFor(attempt, now),
+                     IsComponent(job)};
   for (const NodeAllocation& part : attempt.allocation.nodes) {
     running.cpus += part.cpus.Count();
     running.memory += part.memory;
@@ -181,7 +182,8 @@ std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
   const auto add = [&](const Job& job, std::uint32_t count) {
     waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, job.spec, job.held,
                                  quarantined.contains(job.id), job.submitted, job.last_attempt,
-                                 job.held_by, state.dependencies().Look(job, now), count});
+                                 job.held_by, state.dependencies().Look(job, now), count,
+                                 job.het_size});
   };
   state.jobs().ForEachRun([&](const Job& job, std::uint32_t count) {
     if (job.state != JobState::kPending) {

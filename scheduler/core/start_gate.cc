@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/core/deadline.h"
+#include "scheduler/core/job_group.h"
 
 namespace muster {
 
@@ -19,6 +20,17 @@ bool StartGate::Admits(JobId id) const {
          !licenses_.WhyShort(*job->spec, config_).has_value();
 }
 
+bool StartGate::Admits(std::span<const PlannedStart> starts) const {
+  StartGate after = *this;
+  for (const PlannedStart& start : starts) {
+    if (!after.Admits(start.job)) {
+      return false;
+    }
+    after.licenses_.Take(start.job, *state_.FindJob(start.job)->spec);
+  }
+  return true;
+}
+
 void StartGate::Count(JobId id) {
   const Job& job = *state_.FindJob(id);
   licenses_.Take(id, *job.spec);
@@ -33,7 +45,10 @@ bool StartGate::MustDrop(const PlannedDrop& drop) const {
     return false;
   }
   if (drop.state == JobState::kDeadline) {
-    return !CanMeetDeadline(*job->spec, now_);
+    const std::vector<const Job*> group = GroupOf(state_, *job);
+    return std::any_of(group.begin(), group.end(), [this](const Job* component) {
+      return !CanMeetDeadline(*component->spec, now_);
+    });
   }
   const std::shared_ptr<const OpenDependency> open = state_.dependencies().Look(*job, now_);
   return open != nullptr && open->state == TermState::kNever &&

@@ -7,6 +7,7 @@
 // hold together on the state that it was made for.
 
 #include <set>
+#include <span>
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/licenses.h"
@@ -23,6 +24,8 @@ class StartGate {
 
   // True when nothing but nodes can keep the job from starting.
   [[nodiscard]] bool Admits(JobId job) const;
+  // The same of jobs that start together.
+  [[nodiscard]] bool Admits(std::span<const PlannedStart> starts) const;
   // Counts a start against what follows. REQUIRES: Admits(job).
   void Count(JobId job);
   // True when the job still has to end without having started.

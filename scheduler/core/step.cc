@@ -1,6 +1,7 @@
 #include "scheduler/core/step.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -8,8 +9,10 @@
 #include "scheduler/core/admission.h"
 #include "scheduler/core/agent_turns.h"
 #include "scheduler/core/deadline.h"
+#include "scheduler/core/group_submission.h"
 #include "scheduler/core/job_access.h"
 #include "scheduler/core/job_billing.h"
+#include "scheduler/core/job_group.h"
 #include "scheduler/core/job_turns.h"
 #include "scheduler/core/policy_turns.h"
 #include "scheduler/core/start_gate.h"
@@ -67,6 +70,16 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
     turn.job = owner->job;
     return turn;
   }
+  if (!input.components.empty()) {
+    absl::StatusOr<JobSubmitted> group = AcceptGroup(state, input, now, config);
+    if (!group.ok()) {
+      return Refused(group.status());
+    }
+    turn.job = group->first;
+    turn.events.emplace_back(*std::move(group));
+    turn.effects.emplace_back(Replan{});
+    return turn;
+  }
   absl::StatusOr<JobSpec> spec = Normalise(input.spec, config);
   if (!spec.ok()) {
     return Refused(spec.status());
@@ -88,8 +101,14 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
     return Refused(std::move(admitted));
   }
   turn.job = state.next_job();
-  turn.events.emplace_back(JobSubmitted{turn.job, static_cast<std::uint32_t>(count), input.token,
-                                        *std::move(spec), input.program, now, input.history});
+  turn.events.emplace_back(JobSubmitted{turn.job,
+                                        static_cast<std::uint32_t>(count),
+                                        input.token,
+                                        *std::move(spec),
+                                        input.program,
+                                        now,
+                                        input.history,
+                                        {}});
   turn.effects.emplace_back(Replan{});
   return turn;
 }
@@ -119,6 +138,12 @@ void Cancel(const ClusterState& state, const Job& job, std::uint32_t count, cons
 }
 
 Turn On(const ClusterState& state, const CancelJob& input, Time now, const PolicyConfig& config) {
+  const std::optional<JobId> some = state.jobs().NextFrom(input.job);
+  if (const Job* first = some.has_value() ? state.FindJob(*some) : nullptr) {
+    if (absl::Status whole = NamesWhole(*first, input.job); !whole.ok()) {
+      return Refused(std::move(whole));
+    }
+  }
   Turn turn;
   absl::Status may;
   const auto cancel = [&](const Job& job, std::uint32_t count) {
@@ -149,6 +174,9 @@ Turn On(const ClusterState& state, const HoldJob& input, Time now, const PolicyC
   const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
   if (jobs.empty()) {
     return Refused(NoSuchJob(input.job, input.array_index));
+  }
+  if (absl::Status whole = NamesWhole(*jobs.front(), input.job); !whole.ok()) {
+    return Refused(std::move(whole));
   }
   Turn turn;
   for (const Job* job : jobs) {
@@ -292,6 +320,17 @@ BillingRate BillingOf(const ClusterState& state, const PlannedStart& start,
   return BillingOf(held, qos == nullptr ? kWhole : qos->usage_factor, config.priority);
 }
 
+void Start(const ClusterState& state, const Plan& plan, const PlannedStart& start, Time now,
+           const PolicyConfig& config, Turn& turn) {
+  const AttemptNumber attempt = NextAttempt(state, *state.FindJob(start.job));
+  turn.events.emplace_back(AttemptStarted{start.job, attempt, start.allocation, now, plan.hash,
+                                          start.partition, BillingOf(state, start, config),
+                                          start.alternative, start.tasks});
+  for (const NodeAllocation& part : start.allocation.nodes) {
+    turn.effects.emplace_back(Launch{start.job, attempt, part.node});
+  }
+}
+
 Turn On(const ClusterState& state, const TakePlan& input, Time now, const PolicyConfig& config) {
   Turn turn;
   Verifier verifier(state, now);
@@ -304,18 +343,17 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
       stale = true;
     }
   }
-  for (const PlannedStart& start : input.plan.starts) {
-    if (!gate.Admits(start.job) || !verifier.Accept(start)) {
+  std::span<const PlannedStart> left = input.plan.starts;
+  while (!left.empty()) {
+    const std::span<const PlannedStart> together = left.first(StartsTogether(state, left));
+    left = left.subspan(together.size());
+    if (!gate.Admits(together) || !verifier.AcceptTogether(together)) {
       stale = true;
       continue;
     }
-    gate.Count(start.job);
-    const AttemptNumber attempt = state.FindJob(start.job)->last_attempt.Next();
-    turn.events.emplace_back(
-        AttemptStarted{start.job, attempt, start.allocation, now, input.plan.hash, start.partition,
-                       BillingOf(state, start, config), start.alternative, start.tasks});
-    for (const NodeAllocation& part : start.allocation.nodes) {
-      turn.effects.emplace_back(Launch{start.job, attempt, part.node});
+    for (const PlannedStart& start : together) {
+      gate.Count(start.job);
+      Start(state, input.plan, start, now, config, turn);
     }
   }
   for (const PlannedPreemption& preemption : input.plan.preemptions) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/core/job_group.h"
+
 namespace muster {
 
 Verifier::Verifier(const ClusterState& state, Time now)
@@ -14,7 +16,22 @@ Verifier::Verifier(const ClusterState& state, Time now)
   }
 }
 
-bool Verifier::Accept(const PlannedStart& start) {
+bool Verifier::AcceptTogether(std::span<const PlannedStart> starts) {
+  if (!IsWholeGroup(state_, starts)) {
+    return false;
+  }
+  if (starts.size() > 1) {
+    Verifier after = *this;
+    if (!std::all_of(starts.begin(), starts.end(),
+                     [&](const PlannedStart& start) { return after.AcceptOne(start); })) {
+      return false;
+    }
+  }
+  return std::all_of(starts.begin(), starts.end(),
+                     [this](const PlannedStart& start) { return AcceptOne(start); });
+}
+
+bool Verifier::AcceptOne(const PlannedStart& start) {
   if (!JobWaits(start) || start.allocation.nodes.empty()) {
     return false;
   }
@@ -41,8 +58,8 @@ bool Verifier::Accept(const PlannedStart& start) {
 bool Verifier::IsThere(const PlannedVictim& victim) const {
   const Job* job = state_.FindJob(victim.job);
   return job != nullptr && job->attempt.has_value() && job->attempt->number == victim.attempt &&
-         job->attempt->ending == EndCause::kNone && !victims_.contains(victim.job) &&
-         (!victim.suspend || job->state == JobState::kRunning);
+         !IsComponent(*job) && job->attempt->ending == EndCause::kNone &&
+         !victims_.contains(victim.job) && (!victim.suspend || job->state == JobState::kRunning);
 }
 
 bool Verifier::AcceptResume(const PlannedResume& resume) {

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 
 #include "scheduler/core/alternatives.h"
 #include "scheduler/core/cluster_state.h"
@@ -20,8 +21,11 @@ class Verifier {
   // REQUIRES: the state outlives it and does not change meanwhile.
   explicit Verifier(const ClusterState& state, Time now = kNoTime);
 
-  // True when the start still holds; it is then counted against what follows.
-  bool Accept(const PlannedStart& start);
+  // True when the start still holds; it is then counted against what follows. REQUIRES: the job
+  // starts alone.
+  bool Accept(const PlannedStart& start) { return AcceptTogether({&start, 1}); }
+  // The same of all components of a heterogeneous job: all of them hold or none.
+  bool AcceptTogether(std::span<const PlannedStart> starts);
   // True when the attempt is still suspended and its cores are free; they are then its own again
   // for what follows.
   bool AcceptResume(const PlannedResume& resume);
@@ -30,6 +34,7 @@ class Verifier {
   bool AcceptPreemption(const PlannedPreemption& preemption);
 
  private:
+  bool AcceptOne(const PlannedStart& start);
   [[nodiscard]] bool JobWaits(const PlannedStart& start) const;
   [[nodiscard]] bool Fits(const NodeAllocation& part, const NodeUse& use) const;
   [[nodiscard]] bool IsThere(const PlannedVictim& victim) const;

@@ -48,12 +48,13 @@ struct JobSubmitted {
   Program program;
   Time time = kNoTime;
   std::vector<TargetHistory> history = {};  // of the jobs that it depends on
+  std::vector<Component> components = {};   // of a heterogeneous job: those after the first
   static constexpr auto Fields() {
     return std::tuple{
         Field{"first", &JobSubmitted::first},     Field{"count", &JobSubmitted::count},
         Field{"token", &JobSubmitted::token},     Field{"spec", &JobSubmitted::spec},
         Field{"program", &JobSubmitted::program}, Field{"time", &JobSubmitted::time},
-        Field{"history", &JobSubmitted::history}};
+        Field{"history", &JobSubmitted::history}, Field{"components", &JobSubmitted::components}};
   }
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };

@@ -30,6 +30,7 @@ struct SubmitJob {
   Program program;
   // What the accounting knows of the jobs in spec.dependency: ended jobs are not in the state.
   std::vector<TargetHistory> history = {};
+  std::vector<Component> components = {};  // of a heterogeneous job: those after the first
 };
 
 // Ends a job, all elements of an array (element unset, id the array's), or one element.

@@ -151,7 +151,7 @@ enum class HoldBy : std::uint8_t {
 
 struct Job {
   JobId id;
-  JobId submission;  // the first id of its submission: its own, or its array's
+  JobId submission;  // the first id of its submission: its own, its array's, or its leader's
   std::optional<std::uint32_t> array_index;
   std::shared_ptr<const JobSpec> spec;
   JobState state = JobState::kPending;
@@ -164,6 +164,8 @@ struct Job {
   Time first_started = kNoTime;    // when its first attempt was given its resources
   // What it asks since it was changed; `spec` is then this one. Null: as submitted.
   std::shared_ptr<const JobSpec> changed_spec;
+  // Of how many components the heterogeneous job is whose component it is; 0: it is a plain job.
+  std::uint32_t het_size = 0;
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &Job::id},
                       Field{"submission", &Job::submission},
@@ -176,8 +178,17 @@ struct Job {
                       Field{"held_by", &Job::held_by},
                       Field{"requeues", &Job::requeues},
                       Field{"first_started", &Job::first_started},
-                      Field{"changed_spec", &Job::changed_spec}};
+                      Field{"changed_spec", &Job::changed_spec},
+                      Field{"het_size", &Job::het_size}};
   }
 };
+
+inline bool IsComponent(const Job& job) {
+  return job.het_size > 0;
+}
+// The place of a component among those of its heterogeneous job: 0 is the leader's.
+inline std::uint32_t OffsetOf(const Job& job) {
+  return IsComponent(job) ? static_cast<std::uint32_t>(job.id.value() - job.submission.value()) : 0;
+}
 
 }  // namespace muster

@@ -223,6 +223,16 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
+// A further component of a heterogeneous job: what stood behind a ":" of its submission.
+struct Component {
+  JobSpec spec;
+  Program program;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"spec", &Component::spec}, Field{"program", &Component::program}};
+  }
+  friend bool operator==(const Component&, const Component&) = default;
+};
+
 // What `muster run` inside an allocation asks for.
 struct StepSpec {
   std::uint32_t tasks = 0;          // 0: as many as the job

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scheduler/model/allocation.h"
 #include "scheduler/model/exit_status.h"
@@ -17,6 +18,19 @@
 #include "scheduler/model/time.h"
 
 namespace muster {
+
+// What a component of a heterogeneous job is told of each.
+struct ComponentExtent {
+  JobId job;
+  ResourceRequest request;
+  Allocation allocation;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"job", &ComponentExtent::job},
+                      Field{"request", &ComponentExtent::request},
+                      Field{"allocation", &ComponentExtent::allocation}};
+  }
+  friend bool operator==(const ComponentExtent&, const ComponentExtent&) = default;
+};
 
 // Start an attempt on this node.
 struct LaunchOrder {
@@ -31,7 +45,8 @@ struct LaunchOrder {
   Time started = kNoTime;  // when the attempt was given its resources
   JobSpec spec;            // with time_limit and kill_grace filled in
   Program program;
-  Allocation allocation;  // the whole attempt's
+  Allocation allocation;                         // the whole attempt's
+  std::vector<ComponentExtent> components = {};  // of a heterogeneous job: all of them, in order
   static constexpr auto Fields() {
     return std::tuple{Field{"cluster", &LaunchOrder::cluster},
                       Field{"job", &LaunchOrder::job},
@@ -44,10 +59,16 @@ struct LaunchOrder {
                       Field{"started", &LaunchOrder::started},
                       Field{"spec", &LaunchOrder::spec},
                       Field{"program", &LaunchOrder::program},
-                      Field{"allocation", &LaunchOrder::allocation}};
+                      Field{"allocation", &LaunchOrder::allocation},
+                      Field{"components", &LaunchOrder::components}};
   }
   friend bool operator==(const LaunchOrder&, const LaunchOrder&) = default;
 };
+
+// False for the further components of a heterogeneous job: the batch script runs on the leader.
+inline bool IsLeader(const LaunchOrder& order) {
+  return order.components.empty() || order.components.front().job == order.job;
+}
 
 // Start a step of an attempt on this node.
 struct StepOrder {

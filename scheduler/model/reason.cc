@@ -107,6 +107,18 @@ std::string DependencyText(const Reason& reason) {
       reason.until == kNoTime ? "" : absl::StrCat(", until ", TimeText(reason.until)));
 }
 
+// `behind`: the component that keeps the others waiting, if it is one alone.
+std::string HetJobText(const Reason& reason) {
+  const char* never = reason.verdict == ReasonClass::kNever ? "never on this cluster: " : "";
+  if (reason.behind.valid()) {
+    return absl::StrCat(never, "waits for component ", reason.needed,
+                        " of the heterogeneous job, job ", ToString(reason.behind));
+  }
+  return absl::StrCat(never, "the ", reason.needed,
+                      " components of the heterogeneous job do not fit together",
+                      reason.verdict == ReasonClass::kNever ? "" : " now");
+}
+
 }  // namespace
 
 const char* Name(ReasonKind kind) {
@@ -145,6 +157,8 @@ const char* Name(ReasonKind kind) {
       return "DeadLine";
     case ReasonKind::kSuspended:
       return "Suspended";
+    case ReasonKind::kHetJob:
+      return "HetJob";
     default:
       return PolicyReasonName(kind);
   }
@@ -226,6 +240,8 @@ std::string ToSentence(const Reason& reason) {
       return absl::StrCat("can no longer end by its deadline, ", TimeText(reason.until));
     case ReasonKind::kSuspended:
       return SuspendedText(reason);
+    case ReasonKind::kHetJob:
+      return HetJobText(reason);
     default:
       return PolicyReasonSentence(reason);
   }

@@ -34,6 +34,7 @@ enum class ReasonKind : std::uint8_t {
   kLicenses = 24,
   kDeadline = 25,   // it can no longer end in time: it is about to end as DEADLINE
   kSuspended = 30,  // its own cores are not free, or it was not asked back
+  kHetJob = 31,     // another component of its heterogeneous job cannot start
   // 40-79: what policy says; model/policy_reason has the names and sentences.
   kPartitionDown = 40,
   kPartitionInactive = 41,

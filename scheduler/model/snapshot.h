@@ -64,7 +64,8 @@ struct WaitingJob {
   AttemptNumber last_attempt;
   HoldBy held_by = HoldBy::kUser;
   std::shared_ptr<const OpenDependency> dependency = {};  // null: none, or met
-  std::uint32_t count = 1;                                // of elements, with ids in a row
+  std::uint32_t count = 1;     // of elements, with ids in a row
+  std::uint32_t het_size = 0;  // components of its heterogeneous job, which start together; 0: none
 };
 
 // How many elements of an array with a throttle hold resources.
@@ -94,7 +95,8 @@ struct RunningJob {
   std::vector<NodeId> nodes;
   JobState state = JobState::kRunning;
   SuspendedBy suspended_by = SuspendedBy::kNobody;
-  Duration suspended{0};  // for so long of its time, up to now, its cores were given back
+  Duration suspended{0};   // for so long of its time, up to now, its cores were given back
+  bool component = false;  // of a heterogeneous job
 };
 
 // What everybody has used, as it is kept.

@@ -35,7 +35,7 @@ struct ReasonView {
 // A job in one line: queue and history.
 struct JobView {
   JobId id;
-  std::string label;  // "7" or "7_3" for element 3 of array 7
+  std::string label;  // "7", "7_3" for element 3 of array 7, "7+1" for component 1 of job 7
   JobId array_job_id;
   std::string array_task_id;
   std::string name;
@@ -72,6 +72,9 @@ struct JobView {
   std::vector<ArrayRange> indices;  // of the waiting elements that it stands for; empty: one job
   Time suspended_since = kNoTime;
   Duration suspended{0};  // in all; while it is suspended: before that
+  JobId het_job;               // of a component: its heterogeneous job, the leader's id
+  std::uint32_t het_offset = 0;
+  std::uint32_t het_size = 0;  // 0: it is a plain job
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &JobView::id},
                       Field{"label", &JobView::label},
@@ -110,7 +113,10 @@ struct JobView {
                       Field{"priority", &JobView::priority},
                       Field{"indices", &JobView::indices},
                       Field{"suspended_since", &JobView::suspended_since},
-                      Field{"suspended", &JobView::suspended}};
+                      Field{"suspended", &JobView::suspended},
+                      Field{"het_job", &JobView::het_job},
+                      Field{"het_offset", &JobView::het_offset},
+                      Field{"het_size", &JobView::het_size}};
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };

@@ -229,10 +229,19 @@ std::optional<ToAgent> SimulatedController::OrderOf(const Effect& effect) const 
   if (const auto* launch = std::get_if<Launch>(&effect)) {
     const Job* job = state_.FindJob(launch->job);
     if (job != nullptr && job->attempt.has_value() && job->attempt->number == launch->attempt) {
-      LaunchOrder order{"simulated",      job->id,         job->submission,
-                        job->array_index, launch->attempt, state_.epoch(),
-                        launch->node,     expiry,          job->attempt->started,
-                        *job->spec,       Program(),       job->attempt->allocation};
+      LaunchOrder order{"simulated",
+                        job->id,
+                        job->submission,
+                        job->array_index,
+                        launch->attempt,
+                        state_.epoch(),
+                        launch->node,
+                        expiry,
+                        job->attempt->started,
+                        *job->spec,
+                        Program(),
+                        job->attempt->allocation,
+                        {}};
       order.spec.time_limit = LimitFrom(order.spec, order.started);
       return order;
     }

@@ -20,13 +20,13 @@ std::vector<std::string> Keys(const Json& object) {
 }
 
 const std::vector<std::string> kJobKeys = {
-    "id",       "label",      "array_job_id", "array_task_id", "name",       "user",
-    "account",  "state",      "reason",       "nodes",         "tasks",      "cpus",
-    "memory",   "gpus",       "restarts",     "submit_time",   "start_time", "expected_start",
-    "end_time", "time_limit", "exit_code",    "exit_signal",   "exit_text",  "binding",
-    "usage",    "dependency", "licenses",     "begin_time",    "deadline",   "nice",
-    "comment",  "partition",  "qos",          "reservation",   "priority",   "suspended_since",
-    "suspended"};
+    "id",        "label",      "array_job_id", "array_task_id", "name",       "user",
+    "account",   "state",      "reason",       "nodes",         "tasks",      "cpus",
+    "memory",    "gpus",       "restarts",     "submit_time",   "start_time", "expected_start",
+    "end_time",  "time_limit", "exit_code",    "exit_signal",   "exit_text",  "binding",
+    "usage",     "dependency", "licenses",     "begin_time",    "deadline",   "nice",
+    "comment",   "partition",  "qos",          "reservation",   "priority",   "suspended_since",
+    "suspended", "het_job",    "het_offset",   "het_size"};
 
 TEST(Documents, AJobsKeysAreStable) {
   const Json document = Json::parse(JobsDocument(samples::QueueJobs()));

@@ -1,9 +1,11 @@
 #include "tests/unit/scheduler/core/history.h"
 
 #include <algorithm>
+#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/invariants.h"
+#include "scheduler/core/job_group.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
 #include "scheduler/core/verify.h"
@@ -76,6 +78,9 @@ Turn History::Take(const Input& input) {
   }
   if (!turn.status.ok() && !(turn.events.empty() && turn.effects.empty())) {
     Fail(absl::StrCat("refused, yet it has an effect: ", turn.status.ToString()));
+  }
+  if (const std::optional<std::string> broken = BrokenGroup(state_)) {
+    Fail(*broken);
   }
   Perform(turn.effects);
   CheckTruth();
@@ -288,6 +293,14 @@ void History::Submit() {
   }
   SubmitJob submit{absl::StrCat("t", submitted_.size()), AnySpec(), Program()};
   submit.program = submit.spec.kind == JobKind::kRun ? Command() : Script();
+  if (!submit.spec.array.has_value() && submit.spec.alternatives.empty() && Chance(15)) {
+    for (std::uint32_t i = Number(1, 2); i > 0; --i) {
+      Component component{submit.spec, Command()};
+      component.spec.request = AnyRequest();
+      component.spec.time_limit = std::chrono::minutes(Chance(40) ? Number(1, 90) : 0);
+      submit.components.push_back(std::move(component));
+    }
+  }
   const muster::Turn turn = Take(submit);
   if (turn.status.ok()) {
     submitted_.push_back(submit);
@@ -344,10 +357,13 @@ void History::CheckVerifies(const Plan& plan) {
       Fail(absl::StrCat("the return of job ", ToString(resume.job), " does not verify at once"));
     }
   }
-  for (const PlannedStart& start : plan.starts) {
-    if (!verifier.Accept(start)) {
-      Fail(absl::StrCat("the start of job ", ToString(start.job), " does not verify at once"));
+  for (std::span<const PlannedStart> left = plan.starts; !left.empty();) {
+    const std::span<const PlannedStart> together = left.first(StartsTogether(state_, left));
+    if (!verifier.AcceptTogether(together)) {
+      Fail(absl::StrCat("the start of job ", ToString(together.front().job),
+                        " does not verify at once"));
     }
+    left = left.subspan(together.size());
   }
   for (const PlannedPreemption& preemption : plan.preemptions) {
     if (preemption.victims.empty() || !verifier.AcceptPreemption(preemption)) {

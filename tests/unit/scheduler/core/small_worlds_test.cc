@@ -212,5 +212,47 @@ TEST(SmallWorlds, AQueueOfThreeStartsInOrderUpToTheFirstThatMustWait) {
   }
 }
 
+// Takes the first component out of the nodes in every way that holds it, then asks for the second.
+bool CanStartBoth(std::vector<Left> nodes, const ResourceRequest& first,
+                  const ResourceRequest& second, std::size_t next = 0, std::uint32_t placed = 0,
+                  std::uint32_t used = 0) {
+  if (next == nodes.size()) {
+    return placed == first.tasks && used <= first.max_nodes && CanStart(nodes, second);
+  }
+  for (std::uint32_t k = 0; placed + k <= first.tasks && k <= nodes[next].cores; ++k) {
+    std::vector<Left> after = nodes;
+    after[next].cores -= k;
+    after[next].memory -= k;
+    if (CanStartBoth(after, first, second, next + 1, placed + k, used + (k > 0 ? 1 : 0))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TEST(SmallWorlds, AGroupOfTwoStartsExactlyWhenBothFitBesideOneAnother) {
+  const auto request_of = [](std::uint32_t code) {
+    ResourceRequest request = testing::Tasks(code % 4 + 1);
+    request.max_nodes = code < 4 ? 1 : 0;
+    request.min_nodes = code < 4 ? 1 : 0;
+    return Asks(request);
+  };
+  for (std::uint32_t code = 0; code < 8 * 8 * 4 * 4; ++code) {
+    const ResourceRequest first = request_of(code % 8);
+    const ResourceRequest second = request_of(code / 8 % 8);
+    const std::vector<Made> nodes = {MakeSmall(1, 3, code / 64 % 4, 0),
+                                     MakeSmall(2, 3, code / 256, 0)};
+    Snapshot snapshot = WorldOf(nodes, {first, second});
+    for (WaitingJob& job : snapshot.waiting) {
+      job.submission = JobId(1);
+      job.het_size = 2;
+    }
+    const bool starts = CanStartBoth({nodes[0].left, nodes[1].left}, first, second);
+    const Plan plan = MakePlan(snapshot, PolicyConfig());
+    ASSERT_EQ(plan.starts.size(), starts ? 2U : 0U) << code;
+    ASSERT_EQ(plan.waiting.size(), starts ? 0U : 2U) << code;
+  }
+}
+
 }  // namespace
 }  // namespace muster

@@ -1,0 +1,164 @@
+#include "scheduler/core/group_end.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/job_group.h"
+#include "scheduler/core/outcome.h"
+
+namespace muster {
+namespace {
+
+// Whether the end of the job's part on one node ends it on the others: always for a batch job,
+// whose script it was or whose node is gone; for the ranks of a run only when they did not end by
+// themselves.
+bool EndsTheOthers(const JobSpec& spec, const RunEnded& ended) {
+  return spec.kind == JobKind::kBatch || ended.cause != EndCause::kExited ||
+         ended.status.signal != 0;
+}
+
+// True when the end of the attempt is not the end of the job: somebody requeued it, or its node
+// failed and it says --requeue.
+bool RunsAgain(const Job& job, const Outcome& outcome) {
+  const EndCause ending = job.attempt->ending;
+  return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue ||
+         (ending != EndCause::kCancelled && outcome.state == JobState::kNodeFail &&
+          job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes);
+}
+
+// True when the job ended only because the rest of its group did.
+bool EndedWithOthers(const Job& job) {
+  const std::vector<NodeRun>& runs = job.attempt->runs;
+  const auto told = [](const NodeRun& run) {
+    return run.cause == EndCause::kJobEnding || run.cause == EndCause::kNeverStarted;
+  };
+  if (!IsComponent(job) || job.attempt->ending != EndCause::kJobEnding) {
+    return false;
+  }
+  if (job.spec->kind == JobKind::kBatch) {
+    return told(runs.front()) && std::all_of(runs.begin(), runs.end(), told);
+  }
+  return std::any_of(runs.begin(), runs.end(), told) &&
+         std::all_of(runs.begin(), runs.end(), [&](const NodeRun& run) {
+           return told(run) || (run.cause == EndCause::kExited && run.status.success());
+         });
+}
+
+// Of each job; those that only ended with the others end as the first that did not.
+std::vector<Outcome> OutcomesOf(const std::vector<Job*>& group) {
+  std::vector<Outcome> outcomes;
+  for (const Job* job : group) {
+    outcomes.push_back(OutcomeOf(*job->spec, *job->attempt));
+  }
+  const auto decides = std::find_if(group.begin(), group.end(),
+                                    [](const Job* job) { return !EndedWithOthers(*job); });
+  if (decides == group.end()) {
+    return outcomes;
+  }
+  const auto position = static_cast<std::size_t>(decides - group.begin());
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (EndedWithOthers(*group[i])) {
+      outcomes[i].state = outcomes[position].state;
+      outcomes[i].status = outcomes[position].status;
+      outcomes[i].text =
+          outcomes[position].state == JobState::kCompleted
+              ? ""
+              : absl::StrCat(
+                    "ended with component ", position, ": ",
+                    outcomes[position].text.empty() ? "it failed" : outcomes[position].text);
+    }
+  }
+  return outcomes;
+}
+
+// Once every node has frozen its part of a suspended job, others may have the cores. `job` is as
+// its reports leave it.
+void GiveCoresBack(const Job& job, Time now, Turn& turn) {
+  if (job.state == JobState::kSuspended && HoldsCores(*job.attempt) && AllFrozen(*job.attempt)) {
+    turn.events.emplace_back(AttemptSuspended{job.id, job.attempt->number, now});
+    turn.effects.emplace_back(Replan{});
+  }
+}
+
+void End(const std::vector<Job*>& group, Time now, Turn& turn) {
+  std::vector<Outcome> outcomes = OutcomesOf(group);
+  bool again = false;
+  bool cancelled = false;
+  std::string text;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    cancelled = cancelled || group[i]->attempt->ending == EndCause::kCancelled;
+    if (!again && RunsAgain(*group[i], outcomes[i])) {
+      again = true;
+      const std::string& told = group[i]->attempt->ending_text;
+      text = told.empty() ? outcomes[i].text : told;
+    }
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const Attempt& attempt = *group[i]->attempt;
+    if (again && !cancelled) {
+      turn.events.emplace_back(JobRequeued{group[i]->id, attempt.number, false, text, now,
+                                           attempt.ending == EndCause::kPreemptedToRequeue});
+    } else {
+      turn.events.emplace_back(JobEnded{group[i]->id, outcomes[i].state, outcomes[i].status,
+                                        std::move(outcomes[i].text), now});
+    }
+  }
+  turn.effects.emplace_back(Replan{});
+}
+
+}  // namespace
+
+const Job& TurnJobs::Look(JobId id) const {
+  const auto changed = changed_.find(id);
+  return changed == changed_.end() ? *state_.FindJob(id) : changed->second;
+}
+
+std::vector<Job*> TurnJobs::Edit(const Job& job) {
+  std::vector<Job*> group;
+  for (const Job* component : GroupOf(state_, job)) {
+    group.push_back(&changed_.try_emplace(component->id, *component).first->second);
+  }
+  return group;
+}
+
+void TurnJobs::TakeFact(JobId id, NodeId node, const Report& report, Time now, Turn& turn) {
+  turn.events.emplace_back(RunReported{node, report});
+  const auto* end = std::get_if<RunEnded>(&report.fact);
+  if (end == nullptr) {
+    Job after = Look(id);
+    TakeInReport(*after.attempt, node, report);
+    return GiveCoresBack(after, now, turn);
+  }
+  const bool was_ending = Look(id).attempt->ending != EndCause::kNone;
+  const std::vector<Job*> group = Edit(*state_.FindJob(id));
+  Job& job = changed_.at(id);
+  TakeInReport(*job.attempt, node, report);
+  if (std::all_of(group.begin(), group.end(),
+                  [](const Job* component) { return AllEnded(*component->attempt); })) {
+    End(group, now, turn);
+    return;
+  }
+  if (EndsTheOthers(*job.spec, *end)) {
+    for (Job* component : group) {
+      TellToEnd(*component, now, turn);
+    }
+  }
+  if (was_ending || job.attempt->ending == EndCause::kNone) {
+    GiveCoresBack(job, now, turn);
+  }
+}
+
+void TurnJobs::TellToEnd(Job& job, Time now, Turn& turn) const {
+  if (job.attempt->ending != EndCause::kNone || AllEnded(*job.attempt)) {
+    return;
+  }
+  turn.events.emplace_back(
+      AttemptEnding{job.id, job.attempt->number, EndCause::kJobEnding, "", now});
+  job.attempt->ending = EndCause::kJobEnding;
+  for (Effect& effect : state_.ActionsFor(job)) {
+    turn.effects.push_back(effect);
+  }
+}
+
+}  // namespace muster

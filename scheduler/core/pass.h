@@ -1,0 +1,190 @@
+#pragma once
+
+// The pass under way: one look at every waiting job, in order, with what it has planned so far.
+//
+// What core/planner makes its plan with; in pieces: pass.cc for jobs of themselves, pass_groups.cc
+// for the components of heterogeneous ones. Thread promise: owned by one call of MakePlan.
+// Invariants: (1) what is free only falls as a pass goes on; (2) what it decides depends on the
+// snapshot and the configuration alone.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/core/availability.h"
+#include "scheduler/core/eligibility.h"
+#include "scheduler/core/group_search.h"
+#include "scheduler/core/limits.h"
+#include "scheduler/core/planner_memory.h"
+#include "scheduler/core/policy_config.h"
+#include "scheduler/core/preemption.h"
+#include "scheduler/core/queue_priority.h"
+#include "scheduler/core/resumption.h"
+#include "scheduler/core/start_options.h"
+#include "scheduler/model/plan.h"
+#include "scheduler/model/snapshot.h"
+
+namespace muster {
+
+class Pass {
+ public:
+  Pass(PlannerMemory& memory, const PolicyConfig& config);
+
+  Plan Run();
+
+ private:
+  using Options = std::vector<const StartOption*>;
+  // What a pass knows of all jobs of one shape.
+  struct ShapeVerdict {
+    bool fits = false;             // some day, if it is known
+    bool no_start = false;         // none starts in this pass: free amounts only fall
+    std::optional<Reason> beyond;  // why they never start on the nodes that are up
+    // A reservation is in their way, which keeps nobody behind them waiting.
+    std::optional<std::optional<Reason>> reserved;
+  };
+  // Who keeps those behind it waiting in a partition.
+  struct Blocker {
+    JobId first;
+    std::uint32_t waiting = 0;
+  };
+  // An option and when it could start.
+  struct Prospect {
+    const StartOption* option = nullptr;
+    Opening opening;
+  };
+
+  // One element of an array after the other. Once two in a row were left waiting and changed
+  // nothing for those behind them, the others share their fate.
+  void LookAtAll(const WaitingJob& entry, const QueueTurn& turn);
+
+  // How often the pass has changed what others find.
+  std::size_t Changes() const;
+
+  // Leaves the elements from `first` to before `last` as the one before them was left, up to one to
+  // which the last plan promised nodes. How many they are.
+  std::uint32_t LeaveAlike(const WaitingJob& entry, std::uint32_t first, std::uint32_t last);
+
+  std::vector<PlannedReservation>::const_iterator PromiseFrom(JobId job) const;
+
+  // Starts the job, or notes why not.
+  void LookAt(const WaitingJob& job);
+
+  // Gives suspended jobs their cores back, or keeps these for them from here on.
+  void LookAtSuspended(const std::vector<const RunningJob*>& jobs);
+
+  // From here on in the pass the cores are the suspended job's.
+  void KeepCores(const OwnCores& part, bool from_now);
+
+  // What policy has against the job; of alternatives, against all of them. Which of them it leaves.
+  std::vector<bool> AddPolicyBlockersOfAll(const WaitingJob& job, std::vector<Reason>& blockers);
+
+  ShapeVerdict& VerdictOn(const StartOption& option);
+
+  bool MayTry(const StartOption& option);
+
+  // True when the job is started. `limit` says which limit what it would get breaks.
+  bool TryStart(const WaitingJob& job, const StartOption& asked, std::optional<Reason>& limit);
+
+  // The option on as many nodes as it can have now, where it may choose.
+  const StartOption& Widest(const StartOption& asked);
+
+  std::optional<Opening> Promised(JobId job, const Need& need, Time start) const;
+
+  std::optional<std::uint32_t> PositionOf(NodeId id) const;
+
+  std::optional<Allocation> Place(const Need& need, const Opening& opening) const;
+
+  // False when what the job would hold breaks a limit; else it is counted.
+  bool CountInLimits(const WaitingJob& job, const StartOption& option, const Allocation& allocation,
+                     std::optional<Reason>& limit);
+
+  bool CountInLimits(const WaitingJob& job, const StartOption& option, const Allocation& allocation,
+                     PassUsage& usage, std::optional<Reason>& limit) const;
+
+  void Start(const WaitingJob& job, const StartOption& option, const Opening& opening,
+             Allocation allocation);
+
+  const NodePicture& PictureOf(std::uint32_t node) const;
+
+  // The job waits for resources, or behind one that does; the first ones get a reservation.
+  void LeaveBlocked(const WaitingJob& job, const Options& options);
+
+  // Whether the option holds on no arrangement of the nodes that are up.
+  bool IsBeyond(const StartOption& option);
+
+  // The reservation that is in the option's way now, as a reason; null when none is.
+  const Reason* WhyReserved(const StartOption& option);
+
+  Reason WhyBlocked(const StartOption& option);
+
+  // Has others give way to the job, or keeps it the earliest opening. When it starts, or kNoTime
+  // when nobody knows.
+  Time PlanAhead(const WaitingJob& job, const Options& options);
+
+  // The earliest opening of all options; of none when nobody knows of one.
+  Prospect Earliest(const Options& options);
+
+  // Keeps the prospect's nodes free of jobs that come after.
+  Time Keep(const WaitingJob& job, const Prospect& prospect);
+
+  Time Preempt(const WaitingJob& job, const StartOption& option, const Eviction& eviction);
+
+  Time Reserve(const WaitingJob& job, const Need& need, Opening opening);
+
+  void AddReservation(JobId job, const Opening& opening);
+
+  // The components of a heterogeneous job: all start now, or each is told why not.
+  void LookAtGroup(const WaitingJob& leader);
+
+  void LeaveTogether(const std::vector<const WaitingJob*>& group, const Reason& reason);
+
+  // False when what the group would hold breaks a limit.
+  bool StartGroup(const std::vector<const WaitingJob*>& group, std::vector<MemberPlace>& places,
+                  std::optional<Reason>& limit);
+
+  // The group waits for resources, or behind somebody who does, or it never can start.
+  void LeaveWaitingGroup(const std::vector<const WaitingJob*>& group,
+                         const std::vector<GroupMember>& members);
+
+  // Those that come after in the group's partitions wait behind it.
+  void BlockBehind(const WaitingJob& leader, const std::vector<GroupMember>& members);
+
+  // Why none of the options ever starts.
+  std::optional<Reason> WhyBeyond(const Options& options);
+
+  // Why a component could not start now if it were alone; nothing when it could.
+  std::optional<Reason> WhyNotAlone(const Options& options);
+
+  // Keeps the group its earliest common opening. When it starts, or kNoTime when nobody knows.
+  Time KeepForGroup(const std::vector<const WaitingJob*>& group,
+                    const std::vector<GroupMember>& members);
+
+  // Elements of an array that wait for the same stand in one entry, however they came.
+  void Leave(const WaitingJob& job, Reason reason, std::vector<Reason> also = {});
+
+  static bool Continues(LeftWaiting left, const LeftWaiting& before);
+
+  PlannerMemory& memory_;
+  const Snapshot& snapshot_;
+  const PolicyConfig& config_;
+  std::uint32_t reservations_left_;
+  std::size_t kept_ = 0;  // openings kept for jobs, also those too far off to be told
+  const bool may_pass_;   // jobs may overtake those that wait for resources
+  PassCounts counts_;
+  PassUsage usage_;
+  StartOptions& options_;
+  Availability& availability_;
+  std::map<std::uint32_t, NodePicture> touched_;  // nodes on which something was started
+  Preemption preemption_;
+  GroupSearch groups_;
+  std::vector<ShapeVerdict> verdicts_;       // by option
+  std::map<std::string, Blocker> blockers_;  // by partition
+  std::vector<std::string> counted_;         // the partitions in which the last job blocks others
+  std::uint32_t priority_ = 0;               // of the job that is looked at
+  JobId last_left_;                          // the submission of the last entry of plan_.waiting
+  Plan plan_;
+};
+
+}  // namespace muster
