@@ -136,7 +136,8 @@ JobDetail LiveDetail(const Picture& picture, const Job& job) {
 
 // What only the program knows: where it runs, its files, its command.
 void AddProgram(JobStore& store, JobDetail& detail) {
-  const absl::StatusOr<Program> program = store.ReadProgram(detail.job.array_job_id);
+  const JobId job = detail.job.het_size > 0 ? detail.job.id : detail.job.array_job_id;
+  const absl::StatusOr<Program> program = store.ReadProgram(job);
   if (!program.ok()) {
     return;
   }
@@ -405,6 +406,9 @@ Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* re
     return reactor;
   }
   absl::StatusOr<SubmitJob> read = ReadSubmission(*request, caller->user);
+  if (read.ok() && !read->components.empty()) {
+    read = absl::UnimplementedError("--test-only: not for a heterogeneous job; submit it held");
+  }
   if (!read.ok()) {
     reactor->Finish(ToGrpc(read.status()));
     return reactor;

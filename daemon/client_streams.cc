@@ -70,20 +70,17 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   // Hands the request on. True when nothing may be read before its answer: one that looks other
   // jobs up first would be overtaken.
   bool Take() {
-    SubmitJob input;
-    input.token = request_.token();
-    absl::Status status = FromWire(request_.spec(), &input.spec);
-    status.Update(FromWire(request_.program(), &input.program));
-    input.spec.user = user_;
+    absl::StatusOr<SubmitJob> read = ReadSubmission(request_, user_);
     request_.Clear();
     {
       const MutexLock lock(&mutex_);
       ++in_flight_;
     }
-    if (!status.ok()) {
-      Answer(JobId(), status);
+    if (!read.ok()) {
+      Answer(JobId(), read.status());
       return false;
     }
+    SubmitJob& input = *read;
     const bool waits = !input.spec.dependency.terms.empty();
     TakeWithHistory(
         controller_, accounting_, reader_, std::move(input),

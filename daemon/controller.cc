@@ -9,6 +9,7 @@
 #include "daemon/views.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/invariants.h"
+#include "scheduler/core/job_group.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
 #include "scheduler/model/array.h"
@@ -87,7 +88,9 @@ Controller::~Controller() {
 absl::Status Controller::Start() {
   ASSIGN_OR_RETURN(StateImage image, store_.Load());
   state_ = ClusterState(std::move(image));
-  if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
+  std::optional<std::string> broken = BrokenInvariant(state_);
+  broken = broken.has_value() ? broken : BrokenGroup(state_);
+  if (broken.has_value()) {
     return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
                                             *broken, "; restore it from a backup"));
   }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/deadline.h"
+#include "scheduler/core/job_group.h"
 #include "scheduler/core/kill_grace.h"
 
 namespace muster {
@@ -22,6 +23,24 @@ const Attempt* FindAttempt(const ClusterState& state, JobId id, AttemptNumber nu
   const Job* job = state.FindJob(id);
   const bool there = job != nullptr && job->attempt.has_value() && job->attempt->number == number;
   return there ? &*job->attempt : nullptr;
+}
+
+// What the nodes of a component are told of all components; nothing for a plain job.
+std::vector<ComponentExtent> ExtentsOf(const ClusterState& state, const Job& job) {
+  std::vector<ComponentExtent> extents;
+  if (IsComponent(job)) {
+    for (const Job* component : GroupOf(state, job)) {
+      extents.push_back(ComponentExtent{
+          component->id, component->spec->request,
+          component->attempt.has_value() ? component->attempt->allocation : Allocation()});
+    }
+  }
+  return extents;
+}
+
+// Whose program it runs: a component its own, an element its array's.
+JobId ProgramOf(const LaunchOrder& order) {
+  return order.components.empty() ? order.submission : order.job;
 }
 
 }  // namespace
@@ -63,13 +82,23 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
               return std::nullopt;
             }
             const Job& job = *state.FindJob(launch.job);
-            LaunchOrder order{cluster_,         job.id,        job.submission, job.array_index,
-                              launch.attempt,   state.epoch(), launch.node,    now + kOrderLife,
-                              attempt->started, *job.spec,     Program(),      attempt->allocation};
+            LaunchOrder order{cluster_,
+                              job.id,
+                              job.submission,
+                              job.array_index,
+                              launch.attempt,
+                              state.epoch(),
+                              launch.node,
+                              now + kOrderLife,
+                              attempt->started,
+                              *job.spec,
+                              Program(),
+                              attempt->allocation,
+                              ExtentsOf(state, job)};
             order.spec.time_limit = LimitFrom(order.spec, order.started);
             order.spec.partition = attempt->partition;  // the one of several that it runs in
-            return PreparedOrder{launch.node, std::move(order),
-                                 Find(KeyOf(job.submission, StepId()))};
+            std::shared_ptr<const Program> program = Find(KeyOf(ProgramOf(order), StepId()));
+            return PreparedOrder{launch.node, std::move(order), std::move(program)};
           },
           [&](const LaunchStep& launch) -> Result {
             const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
@@ -98,7 +127,7 @@ absl::Status Orders::Complete(PreparedOrder& prepared) const {
       launch->program = *prepared.program;
       return absl::OkStatus();
     }
-    ASSIGN_OR_RETURN(launch->program, store_.ReadProgram(launch->submission));
+    ASSIGN_OR_RETURN(launch->program, store_.ReadProgram(ProgramOf(*launch)));
   } else if (auto* step = std::get_if<StepOrder>(&prepared.order)) {
     if (prepared.program != nullptr) {
       step->program = *prepared.program;
@@ -113,6 +142,12 @@ absl::Status Orders::Complete(PreparedOrder& prepared) const {
 void Orders::Learn(const Event& event) {
   if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
     Keep(KeyOf(submitted->first, StepId()), submitted->program);
+    JobId id = submitted->first;
+    for (const Component& component : submitted->components) {
+      id = id.Next();
+      Keep(KeyOf(id, StepId()),
+           component.spec.kind == JobKind::kRun ? component.program : submitted->program);
+    }
   } else if (const auto* step = std::get_if<StepStarted>(&event)) {
     Keep(KeyOf(step->job, step->step), step->program);
   }

@@ -95,6 +95,12 @@ absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, con
   RETURN_IF_ERROR(FromWire(request.spec(), &input.spec));
   RETURN_IF_ERROR(FromWire(request.program(), &input.program));
   input.spec.user = user;
+  for (const wire::Component& each : request.components()) {
+    Component& component = input.components.emplace_back();
+    RETURN_IF_ERROR(FromWire(each.spec(), &component.spec));
+    RETURN_IF_ERROR(FromWire(each.program(), &component.program));
+    component.spec.user = user;
+  }
   return input;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/job_group.h"
 #include "scheduler/core/placement.h"
 #include "scheduler/core/usage_keys.h"
 
@@ -184,7 +185,12 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   view.array_task_id = job.array_index.has_value() ? absl::StrCat(*job.array_index) : "";
   view.label = job.array_index.has_value()
                    ? absl::StrCat(job.submission.value(), "_", *job.array_index)
-                   : ToString(job.id);
+                   : LabelOf(job);
+  if (IsComponent(job)) {
+    view.het_job = job.submission;
+    view.het_offset = OffsetOf(job);
+    view.het_size = job.het_size;
+  }
   view.name = spec.name;
   view.user = spec.user.name;
   view.account = spec.account;

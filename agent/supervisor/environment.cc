@@ -168,6 +168,49 @@ void SetArray(const LaunchOrder& launch, Variables* variables) {
   variables->SetTwins("ARRAY_TASK_STEP", std::max(ranges.front().step, 1U));
 }
 
+std::uint32_t GpuCount(const Allocation& allocation) {
+  std::size_t total = 0;
+  for (const NodeAllocation& node : allocation.nodes) {
+    total += node.gpus.size();
+  }
+  return static_cast<std::uint32_t>(total);
+}
+
+std::vector<std::uint32_t> CpusPerNode(const Allocation& allocation) {
+  std::vector<std::uint32_t> cpus;
+  for (const NodeAllocation& node : allocation.nodes) {
+    cpus.push_back(node.cpus.Count());
+  }
+  return cpus;
+}
+
+// Of a heterogeneous job: what each component has, as NAME_HET_GROUP_i.
+void SetComponents(const LaunchOrder& launch, Variables* variables) {
+  if (launch.components.empty()) {
+    return;
+  }
+  variables->SetTwins("HET_SIZE", launch.components.size());
+  for (std::size_t i = 0; i < launch.components.size(); ++i) {
+    const ComponentExtent& component = launch.components[i];
+    const auto set = [&](const char* name, const auto& value) {
+      variables->SetTwins(absl::StrCat(name, "_HET_GROUP_", i), value);
+    };
+    const std::string nodes = CompressHostlist(NodeNames(component.allocation));
+    set("JOB_ID", component.job.value());
+    set("JOB_NODELIST", nodes);
+    set("NODELIST", nodes);
+    set("JOB_NUM_NODES", component.allocation.nodes.size());
+    set("NNODES", component.allocation.nodes.size());
+    set("NTASKS", RankCount(component.allocation));
+    set("TASKS_PER_NODE", CompressCounts(RanksPerNode(component.allocation)));
+    set("CPUS_PER_TASK", component.request.cpus_per_task);
+    set("JOB_CPUS_PER_NODE", CompressCounts(CpusPerNode(component.allocation)));
+    if (const std::uint32_t gpus = GpuCount(component.allocation); gpus > 0) {
+      set("GPUS", gpus);
+    }
+  }
+}
+
 void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   const LaunchOrder& launch = order.launch;
   variables->SetTwins("JOB_ID", launch.job.value());
@@ -200,14 +243,12 @@ void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   variables->Set("MUSTER_NODE_NAME", order.node_name);
   variables->Set("SLURMD_NODENAME", order.node_name);
   SetArray(launch, variables);
+  SetComponents(launch, variables);
 }
 
 void SetGpus(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
   const Allocation& allocation = order.launch.allocation;
-  std::size_t total = 0;
-  for (const NodeAllocation& each : allocation.nodes) {
-    total += each.gpus.size();
-  }
+  const std::uint32_t total = GpuCount(allocation);
   std::vector<std::uint32_t> indices;
   for (const GpuGrant& grant : node.gpus) {
     indices.push_back(grant.gpu < order.machine.gpus.size() ? order.machine.gpus[grant.gpu].os_index
@@ -229,13 +270,9 @@ void SetGpus(const SupervisorOrder& order, const NodeAllocation& node, Variables
 void SetResources(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
   const Allocation& allocation = order.launch.allocation;
   const ResourceRequest& request = order.launch.spec.request;
-  std::vector<std::uint32_t> cpus;
-  for (const NodeAllocation& each : allocation.nodes) {
-    cpus.push_back(each.cpus.Count());
-  }
   variables->SetTwins("JOB_NODELIST", CompressHostlist(NodeNames(allocation)));
   variables->SetTwins("JOB_NUM_NODES", allocation.nodes.size());
-  variables->SetTwins("JOB_CPUS_PER_NODE", CompressCounts(cpus));
+  variables->SetTwins("JOB_CPUS_PER_NODE", CompressCounts(CpusPerNode(allocation)));
   variables->SetTwins("CPUS_ON_NODE", node.cpus.Count());
   variables->SetTwins("CPUS_PER_TASK", request.cpus_per_task);
   if (request.tasks_per_node > 0) {

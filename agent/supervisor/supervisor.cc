@@ -103,7 +103,7 @@ absl::Status Supervisor::Begin() {
   ArmTimeLimit();
   if (order_.launch.spec.kind == JobKind::kRun) {
     BeginRun();
-  } else if (node_index_ == 0) {
+  } else if (node_index_ == 0 && IsLeader(order_.launch)) {
     main_step_ = StepId();
     RETURN_IF_ERROR(WriteScript(directory_.Script(), order_.launch.program.script));
     BeginBatch();

@@ -146,17 +146,47 @@ absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,
   }
 }
 
-absl::StatusOr<Program> ReadProgramRow(Database& database, JobId submission) {
-  Statement row(database, "SELECT payload FROM programs WHERE submission = ?");
-  row.Start(submission.value());
+absl::StatusOr<Program> ReadProgramRow(Database& database, JobId job) {
+  Statement row(database,
+                "SELECT submission, payload FROM programs WHERE submission <= ? "
+                "ORDER BY submission DESC LIMIT 1");
+  row.Start(job.value());
   ASSIGN_OR_RETURN(const bool found, row.Next());
-  const std::string where = Where(database, "submission", submission.value());
+  const std::string where = Where(database, "submission", job.value());
   if (!found) {
     return absl::NotFoundError(absl::StrCat(where, ": unknown"));
   }
   Program program;
-  RETURN_IF_ERROR(Decode<wire::Program>(row.Bytes(0), where, &program));
-  return program;
+  RETURN_IF_ERROR(Decode<wire::Program>(row.Bytes(1), where, &program));
+  const JobId first(row.Unsigned(0));
+  if (first == job) {
+    return program;
+  }
+  ASSIGN_OR_RETURN(std::vector<Component> components, ReadComponents(database, first));
+  const std::uint64_t offset = job.value() - first.value();
+  if (offset > components.size()) {
+    return absl::NotFoundError(absl::StrCat(where, ": unknown"));
+  }
+  Component& component = components[offset - 1];
+  return component.spec.kind == JobKind::kRun ? std::move(component.program) : std::move(program);
+}
+
+absl::StatusOr<std::vector<Component>> ReadComponents(Database& database, JobId first) {
+  Statement row(database,
+                "SELECT journal.payload FROM submissions JOIN journal USING (version) "
+                "WHERE submissions.first = ?");
+  row.Start(first.value());
+  ASSIGN_OR_RETURN(const bool found, row.Next());
+  const std::string where = Where(database, "submission", first.value());
+  if (!found) {
+    return absl::NotFoundError(absl::StrCat(where, ": unknown"));
+  }
+  JournalEntry entry;
+  RETURN_IF_ERROR(Decode<wire::JournalEntry>(row.Bytes(0), where, &entry));
+  if (auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
+    return std::move(submitted->components);
+  }
+  return Unreadable(where, "another event than its submission");
 }
 
 absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNumber attempt,

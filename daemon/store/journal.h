@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -36,8 +37,12 @@ absl::Status ReadJournalRows(Database& database, Version from,
 absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,
                             const std::function<void(const PolicyChanged&)>& visit);
 
-// The program of a submission. NotFound when there is no such submission.
-absl::StatusOr<Program> ReadProgramRow(Database& database, JobId submission);
+// The program of a submission, by its first id, or of a component of a heterogeneous job by its
+// own: of a batch job all components have the first one's. NotFound when there is none.
+absl::StatusOr<Program> ReadProgramRow(Database& database, JobId job);
+
+// The components after the first of the heterogeneous job of that id.
+absl::StatusOr<std::vector<Component>> ReadComponents(Database& database, JobId first);
 
 // The event that started a step. NotFound when there is none.
 absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNumber attempt,

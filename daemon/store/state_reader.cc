@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/store/blob.h"
+#include "daemon/store/journal.h"
 #include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/array.h"
@@ -22,6 +23,12 @@ struct Submission {
   std::uint32_t open = 0;
   Time submitted = kNoTime;
   std::shared_ptr<const JobSpec> spec;
+  // Of a heterogeneous job: those of the components after the first.
+  std::vector<std::shared_ptr<const JobSpec>> components;
+
+  [[nodiscard]] const std::shared_ptr<const JobSpec>& SpecOf(JobId id) const {
+    return components.empty() || id == first ? spec : components[id.value() - first.value() - 1];
+  }
 };
 
 // Jobs of all open submissions, by walking submissions and jobs side by side in the order of ids.
@@ -83,7 +90,15 @@ absl::StatusOr<Submission> JobsReader::ReadSubmission() {
   auto spec = std::make_shared<JobSpec>();
   const std::string where = Where("submission", submission.first);
   RETURN_IF_ERROR(Decode<wire::JobSpec>(submissions_.Bytes(4), where, spec.get()));
-  const std::uint32_t elements = spec->array.has_value() ? ElementCount(*spec->array) : 1;
+  std::uint32_t elements = spec->array.has_value() ? ElementCount(*spec->array) : 1;
+  if (!spec->array.has_value() && submission.count > 1) {
+    ASSIGN_OR_RETURN(std::vector<Component> components,
+                     ReadComponents(database_, submission.first));
+    elements = static_cast<std::uint32_t>(components.size()) + 1;
+    for (Component& component : components) {
+      submission.components.push_back(std::make_shared<const JobSpec>(std::move(component.spec)));
+    }
+  }
   if (elements != submission.count) {
     return Unreadable(where,
                       absl::StrCat("of ", submission.count, " jobs, its array of ", elements));
@@ -143,11 +158,16 @@ void JobsReader::AddUntouched(const Submission& submission, JobId id, std::uint3
   Job job;
   job.id = id;
   job.submission = submission.first;
-  job.spec = submission.spec;
+  job.spec = submission.SpecOf(id);
   job.held = submission.spec->held;
   job.submitted = submission.submitted;
+  job.het_size = submission.components.empty() ? 0 : submission.count;
   if (!submission.spec->array.has_value()) {
-    image->jobs.push_back(std::move(job));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      job.id = JobId(id.value() + i);
+      job.spec = submission.SpecOf(job.id);
+      image->jobs.push_back(job);
+    }
     return;
   }
   job.array_index =
@@ -159,7 +179,7 @@ void JobsReader::AddUntouched(const Submission& submission, JobId id, std::uint3
 absl::StatusOr<Job> JobsReader::TakeStored(const Submission& submission) {
   Job job;
   RETURN_IF_ERROR(Decode<wire::Job>(jobs_.Bytes(1), Where("job", stored_), &job));
-  job.spec = job.changed_spec != nullptr ? job.changed_spec : submission.spec;
+  job.spec = job.changed_spec != nullptr ? job.changed_spec : submission.SpecOf(job.id);
   RETURN_IF_ERROR(NextJob());
   return job;
 }
