@@ -11,7 +11,7 @@ absl::StatusOr<int> Cancel(const Invocation& invocation) {
   if (all == !invocation.arguments.empty()) {
     return absl::InvalidArgumentError("name jobs, like 12 or 12_[3-5], or give --all");
   }
-  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseSelectors(invocation.arguments));
+  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(invocation.arguments));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const ChangeOutcome outcome, connection->Cancel(jobs, all));
   return ReportChange("cancel", outcome);

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include "absl/strings/str_cat.h"
 #include "cli/controller.h"
 #include "cli/documents.h"
+#include "cli/job_query.h"
 #include "cli/output.h"
 #include "cli/render/explanation_sheet.h"
 #include "scheduler/base/status.h"
@@ -19,6 +21,9 @@ absl::StatusOr<int> Explain(const Invocation& invocation) {
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const JobExplanation explanation, connection->Explain(job));
+  if (job.component.has_value() && Select({explanation.job}, {job}).empty()) {
+    return absl::NotFoundError(absl::StrCat("job ", ToText(job), ": no such job"));
+  }
   RETURN_IF_ERROR(WriteOut(
       invocation.Has("json") ? ExplanationDocument(explanation)
                              : PrintExplanation(explanation, SystemClock().Now(),

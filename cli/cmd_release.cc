@@ -7,7 +7,7 @@ namespace muster {
 namespace {
 
 absl::StatusOr<int> Release(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseSelectors(invocation.arguments));
+  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(invocation.arguments));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const ChangeOutcome outcome, connection->Hold(jobs, /*held=*/false));
   return ReportChange("release", outcome);

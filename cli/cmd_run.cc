@@ -52,24 +52,47 @@ absl::StatusOr<std::string> FindProgram(const std::string& command, const std::s
   return missing("not found in PATH: name its path");
 }
 
-absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
-                                       bool inside) {
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
-  ASSIGN_OR_RETURN(
-      JobRequest request,
-      ReadJobOptions(invocation.values, OptionsFrom(invocation.environment, JobVerb::kRun),
-                     JobVerb::kRun, moment));
-  request.program.argv = invocation.arguments;
-  RETURN_IF_ERROR(CheckArguments(request.program.argv));
+// What one component runs, on top of its options.
+absl::Status AddCommand(const Invocation& invocation, const Address& address, bool inside,
+                        const std::vector<std::string>& command, JobRequest* request) {
+  request->program.argv = command;
+  RETURN_IF_ERROR(CheckArguments(request->program.argv));
   RETURN_IF_ERROR(CompleteRequest({.environment = invocation.environment,
                                    .local = IsLocal(address),
                                    .new_job = !inside,
-                                   .fallback = invocation.arguments.front()},
-                                  &request));
+                                   .fallback = command.front()},
+                                  request));
   if (IsLocal(address)) {
     ASSIGN_OR_RETURN(
-        request.program.argv[0],
-        FindProgram(request.program.argv[0], request.program.work_dir, invocation.environment));
+        request->program.argv[0],
+        FindProgram(request->program.argv[0], request->program.work_dir, invocation.environment));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
+                                       bool inside) {
+  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  const std::vector<GivenOption> environment = OptionsFrom(invocation.environment, JobVerb::kRun);
+  ASSIGN_OR_RETURN(JobRequest request,
+                   ReadJobOptions(invocation.values, environment, JobVerb::kRun, moment));
+  RETURN_IF_ERROR(AddCommand(invocation, address, inside, invocation.arguments, &request));
+  if (inside && !invocation.components.empty()) {
+    return absl::InvalidArgumentError(
+        "a ':' inside a job: start a step of each component with --het-group=N");
+  }
+  for (const ComponentWords& words : invocation.components) {
+    absl::StatusOr<JobRequest> component = ReadComponentOptions(
+        {invocation.values, {}}, {words.values, {}}, environment, JobVerb::kRun, moment);
+    const absl::Status status =
+        component.ok() ? AddCommand(invocation, address, inside, words.arguments, &*component)
+                       : component.status();
+    if (!status.ok()) {
+      return absl::Status(status.code(), absl::StrCat("component ", request.components.size() + 1,
+                                                      ": ", std::string(status.message())));
+    }
+    request.components.push_back(
+        Component{std::move(component->spec), std::move(component->program)});
   }
   return request;
 }
@@ -103,6 +126,34 @@ absl::StatusOr<std::unique_ptr<StepListener>> Listen(EventLoop& loop, const Addr
   return StepListener::ListenUnix(loop, usable ? runtime : "/tmp");
 }
 
+// The job that we are in, or its component that --het-group names.
+absl::StatusOr<JobId> OwnJob(const Invocation& invocation) {
+  std::string variable = "MUSTER_JOB_ID";
+  if (invocation.Has("het-group")) {
+    const std::string value = invocation.Value("het-group");
+    constexpr std::uint64_t kComponentMax = 9999;
+    const absl::StatusOr<std::uint64_t> component = ParseDigits(value, kComponentMax);
+    if (!component.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--het-group: ", Quote(value), " is not a component: use its number, like 1"));
+    }
+    variable = absl::StrCat("MUSTER_JOB_ID_HET_GROUP_", *component);
+    if (!invocation.environment.Has(variable)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--het-group: the job has no component ", *component, "; it has ",
+                       invocation.environment.Has("MUSTER_HET_SIZE")
+                           ? invocation.environment.Get("MUSTER_HET_SIZE")
+                           : "none"));
+    }
+  }
+  absl::StatusOr<JobId> job = ParseJobId(invocation.environment.Get(variable));
+  if (!job.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(variable, ": ", std::string(job.status().message())));
+  }
+  return job;
+}
+
 // Asks the controller for a job of our own, or for a step of the job that we are in.
 absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection,
                             const JobRequest& request) {
@@ -112,16 +163,15 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   plan.show_waiting = isatty(STDERR_FILENO) != 0;
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   if (!invocation.environment.Has("MUSTER_JOB_ID")) {
-    ASSIGN_OR_RETURN(plan.job, connection.Submit(token, request.spec, request.program));
+    for (const Component& component : request.components) {
+      plan.component_tokens.push_back(component.program.io.token);
+    }
+    ASSIGN_OR_RETURN(plan.job,
+                     connection.Submit(token, request.spec, request.program, request.components));
     return plan;
   }
   plan.own_job = false;
-  absl::StatusOr<JobId> job = ParseJobId(invocation.environment.Get("MUSTER_JOB_ID"));
-  if (!job.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("MUSTER_JOB_ID: ", std::string(job.status().message())));
-  }
-  plan.job = *job;
+  ASSIGN_OR_RETURN(plan.job, OwnJob(invocation));
   ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec.request));
   ASSIGN_OR_RETURN(const StartedStep started,
                    connection.StartStep(token, plan.job, spec, request.program));
@@ -135,6 +185,10 @@ absl::StatusOr<int> Run(const Invocation& invocation) {
                    BlockSignals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}));
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  if (invocation.Has("het-group") && !invocation.environment.Has("MUSTER_JOB_ID")) {
+    return absl::InvalidArgumentError(
+        "--het-group: names a component of the job that this runs in; outside of a job use ':'");
+  }
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadRequest(invocation, address, invocation.environment.Has("MUSTER_JOB_ID")));
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
@@ -142,6 +196,10 @@ absl::StatusOr<int> Run(const Invocation& invocation) {
                    Listen(*loop, address, invocation.environment));
   ASSIGN_OR_RETURN(request.program.io.token, MakeToken());
   request.program.io.address = listener->address();
+  for (Component& component : request.components) {
+    ASSIGN_OR_RETURN(component.program.io.token, MakeToken());
+    component.program.io.address = listener->address();
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request));
   RunSession session(*loop, *connection, *listener, signals, std::move(plan));
@@ -154,19 +212,26 @@ Verb RunVerb() {
   Verb verb;
   verb.name = "run";
   verb.purpose = "Run a command on allocated resources, with its output here";
-  verb.synopsis = "CMD [ARG…]";
+  verb.synopsis = "CMD [ARG…] [: [options] CMD [ARG…]]…";
+  verb.components = Components::kCommands;
   verb.examples = {"muster run -n 4 ./solver input.dat", "muster run -N 2 --label hostname",
-                   "muster run -G 1 -t 10 python train.py"};
+                   "muster run -G 1 -t 10 python train.py",
+                   "muster run -n 4 ./ocean : -n 1 -G 1 ./atmosphere"};
   verb.remarks =
       "Outside a job it makes one, waits and ends it; inside a job it starts a step of it. The\n"
       "exit code is the highest of all ranks, 128 + N for signal N. Ctrl-C sends SIGINT to the\n"
-      "ranks; twice within a second kills them. Files: redirect with < and >.";
+      "ranks; twice within a second kills them. Files: redirect with < and >. A lone \":\" begins\n"
+      "the next component of a heterogeneous job: all start and end together.";
   verb.options = JobOptions(JobVerb::kRun);
   verb.options.insert(verb.options.begin(),
                       Option{.name = "label",
                              .letter = 'l',
                              .metavar = "",
                              .text = "Begin each line of output with its rank"});
+  verb.options.push_back(Option{.name = "het-group",
+                                .letter = 0,
+                                .metavar = "N",
+                                .text = "Inside a heterogeneous job: a step of component N"});
   verb.arguments_min = 1;
   verb.arguments_max = kAnyNumber;
   verb.takes_command = true;

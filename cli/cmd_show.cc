@@ -35,7 +35,12 @@ absl::StatusOr<int> Show(const Invocation& invocation) {
   std::vector<JobDetail> details;
   int code = 0;
   for (const JobSelector& job : jobs) {
-    const absl::StatusOr<std::vector<JobDetail>> found = connection->ShowJob(job);
+    absl::StatusOr<std::vector<JobDetail>> found = connection->ShowJob(job);
+    if (found.ok() && job.component.has_value()) {
+      std::erase_if(*found, [&job](const JobDetail& detail) {
+        return Select({detail.job}, {job}).empty();  // the id of some other job
+      });
+    }
     if (absl::IsNotFound(found.status()) && jobs.size() > 1) {
       std::cerr << "muster show: " << std::string(found.status().message()) << "\n";
       code = 1;

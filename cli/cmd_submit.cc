@@ -32,22 +32,62 @@ absl::StatusOr<Script> ReadScript(const Invocation& invocation) {
   return LoadScript(invocation.arguments.front());
 }
 
-absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address) {
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
-  // The command line alone first: its mistakes are told before a file is looked at.
-  RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, moment).status());
-  ASSIGN_OR_RETURN(Script script, ReadScript(invocation));
+// The directives of each component; as many as the script or the command line has.
+absl::StatusOr<std::vector<std::vector<GivenOption>>> DirectivesOf(const Script& script,
+                                                                   std::size_t components) {
   absl::StatusOr<std::vector<DirectiveLine>> lines = ParseDirectives(script.text);
   if (!lines.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat(script.name, ":", std::string(lines.status().message())));
   }
-  ASSIGN_OR_RETURN(std::vector<GivenOption> directives, ReadDirectives(*lines, script.name));
-  for (GivenOption& given : OptionsFrom(invocation.environment, JobVerb::kSubmit)) {
+  std::vector<std::vector<GivenOption>> directives;
+  for (const std::vector<DirectiveLine>& own : SplitComponents(*lines)) {
+    ASSIGN_OR_RETURN(std::vector<GivenOption> given, ReadDirectives(own, script.name));
     directives.push_back(std::move(given));
   }
+  directives.resize(std::max(directives.size(), components));
+  return directives;
+}
+
+// The components after the first, of options alone: the script is the first one's.
+absl::StatusOr<std::vector<Component>> ReadComponents(
+    const Invocation& invocation, const std::vector<std::vector<GivenOption>>& directives,
+    const JobRequest& first, const Moment& moment) {
+  static const std::map<std::string, std::string> nothing;
+  const std::vector<GivenOption> environment =
+      OptionsFrom(invocation.environment, JobVerb::kSubmit);
+  std::vector<Component> components;
+  for (std::size_t i = 1; i < directives.size(); ++i) {
+    const bool said = i <= invocation.components.size();
+    absl::StatusOr<JobRequest> request =
+        ReadComponentOptions({invocation.values, directives.front()},
+                             {said ? invocation.components[i - 1].values : nothing, directives[i]},
+                             environment, JobVerb::kSubmit, moment);
+    if (!request.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("component ", i, ": ", std::string(request.status().message())));
+    }
+    if (request->spec.name.empty()) {
+      request->spec.name = first.spec.name;
+    }
+    components.push_back(Component{std::move(request->spec), Program()});
+  }
+  return components;
+}
+
+absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address) {
+  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  // The command line alone first: its mistakes are told before a file is looked at.
+  RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, moment).status());
+  ASSIGN_OR_RETURN(Script script, ReadScript(invocation));
+  ASSIGN_OR_RETURN(const std::vector<std::vector<GivenOption>> directives,
+                   DirectivesOf(script, invocation.components.size() + 1));
+  std::vector<GivenOption> first = directives.front();
+  for (GivenOption& given : OptionsFrom(invocation.environment, JobVerb::kSubmit)) {
+    first.push_back(std::move(given));
+  }
   ASSIGN_OR_RETURN(JobRequest request,
-                   ReadJobOptions(invocation.values, directives, JobVerb::kSubmit, moment));
+                   ReadJobOptions(invocation.values, first, JobVerb::kSubmit, moment));
   if (!invocation.arguments.empty()) {
     request.program.argv.assign(invocation.arguments.begin() + 1, invocation.arguments.end());
   }
@@ -58,12 +98,16 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
                                    .new_job = true,
                                    .fallback = script.name},
                                   &request));
+  ASSIGN_OR_RETURN(request.components, ReadComponents(invocation, directives, request, moment));
   return request;
 }
 
-// Waits for the job, or for every element of its array; the highest exit code of all.
-absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobSpec& spec) {
-  const std::size_t elements = spec.array.has_value() ? ArrayIndices(*spec.array).size() : 1;
+// Waits for the job, for every element of its array or for every component; the highest exit code
+// of all.
+absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobRequest& request) {
+  const std::size_t elements = request.spec.array.has_value()
+                                   ? ArrayIndices(*request.spec.array).size()
+                                   : request.components.size() + 1;
   int highest = 0;
   JobId job = first;
   for (std::size_t i = 0; i < elements; ++i, job = job.Next()) {
@@ -94,12 +138,16 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const JobRequest request, ReadRequest(invocation, address));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  if (request.test_only && !request.components.empty()) {
+    return absl::InvalidArgumentError("--test-only: not for heterogeneous jobs");
+  }
   if (request.test_only) {
     return Test(*connection, token, request);
   }
-  ASSIGN_OR_RETURN(const JobId job, connection->Submit(token, request.spec, request.program));
+  ASSIGN_OR_RETURN(const JobId job,
+                   connection->Submit(token, request.spec, request.program, request.components));
   std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;
-  return request.wait ? WaitForAll(*connection, job, request.spec) : 0;
+  return request.wait ? WaitForAll(*connection, job, request) : 0;
 }
 
 }  // namespace
@@ -108,11 +156,16 @@ Verb SubmitVerb() {
   Verb verb;
   verb.name = "submit";
   verb.purpose = "Submit a batch script; it runs when its resources are free";
-  verb.synopsis = "SCRIPT [ARG…] | --wrap CMD | -";
+  verb.synopsis = "[: options]… SCRIPT [ARG…] | --wrap CMD | -";
+  verb.components = Components::kOptions;
   verb.examples = {"muster submit -n 4 --mem 8G -t 30 job.sh input.dat",
                    "muster submit --array 0-99%10 --wrap './work $MUSTER_ARRAY_TASK_ID'",
-                   "muster submit --wait --parsable - < job.sh"};
+                   "muster submit --wait --parsable - < job.sh",
+                   "muster submit -n 4 -c 2 : -n 1 -G 1 coupled.sh"};
   verb.remarks =
+      "A lone \":\" begins the next component of a heterogeneous job: components start and end\n"
+      "together, the script runs on the first (muster run --het-group=1 on the next). In a script\n"
+      "the line #MUSTER hetjob stands between the options of two components.\n"
       "Options may stand in the script as #MUSTER or #SBATCH lines before the first command; the\n"
       "command line wins. A request larger than the cluster is accepted and waits with the reason\n"
       "\"never on this cluster\" (see muster queue) until such nodes join or it is cancelled.";

@@ -39,7 +39,7 @@ absl::StatusOr<JobUpdate> ReadChanges(const Invocation& invocation) {
 }
 
 absl::StatusOr<int> Update(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseSelectors(invocation.arguments));
+  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(invocation.arguments));
   ASSIGN_OR_RETURN(const JobUpdate changes, ReadChanges(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const ChangeOutcome outcome, connection->Update(jobs, changes));

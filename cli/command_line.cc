@@ -186,6 +186,50 @@ absl::Status CheckArgumentCount(const Verb& verb, std::size_t count) {
   return absl::OkStatus();
 }
 
+// The words of each component: cut at every lone ":" where each has a command, else at those that
+// stand where an option could.
+std::vector<std::vector<std::string>> SplitComponents(const Verb& verb,
+                                                      const std::vector<std::string>& words) {
+  std::vector<std::vector<std::string>> parts;
+  std::vector<std::string> rest = words;
+  while (verb.components != Components::kNone) {
+    const std::size_t at =
+        verb.components == Components::kCommands
+            ? static_cast<std::size_t>(std::find(rest.begin(), rest.end(), ":") - rest.begin())
+            : OptionWords(AllOptions(verb), rest);
+    if (at == rest.size() || rest[at] != ":") {
+      break;
+    }
+    const auto colon = rest.begin() + static_cast<std::ptrdiff_t>(at);
+    parts.emplace_back(rest.begin(), colon);
+    rest.erase(rest.begin(), colon + 1);
+  }
+  parts.push_back(std::move(rest));
+  return parts;
+}
+
+// One component's options and arguments. InvalidArgument and Cancelled as ParseVerb's.
+absl::StatusOr<ComponentWords> ParseWords(const Verb& verb,
+                                          const std::vector<std::string>& arguments) {
+  SplitWords split = Split(verb, arguments);
+  RETURN_IF_ERROR(CheckOptionWords(verb, split.options));
+  Parser parser(verb);
+  const std::vector<std::string> words = split.options;
+  try {
+    std::reverse(split.options.begin(), split.options.end());  // CLI11 pops from the back.
+    parser.app.parse(std::move(split.options));
+  } catch (const CLI::CallForHelp&) {
+    return absl::CancelledError(VerbHelp(verb));
+  } catch (const CLI::Error& error) {
+    return UsageError(error, words);
+  }
+  if (const std::vector<std::string> unknown = parser.app.remaining(); !unknown.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("unknown option ", Quote(unknown.front()),
+                                                   ": see muster ", verb.name, " --help"));
+  }
+  return ComponentWords{std::move(parser.values), std::move(split.arguments)};
+}
+
 int Report(const absl::Status& status, const std::string& where, Terminal terminal) {
   const std::string message(status.message());
   terminal.err << (message.rfind("muster: ", 0) == 0 ? "" : where + ": ") << message << "\n";
@@ -212,29 +256,27 @@ std::vector<Option> AllOptions(const Verb& verb) {
 absl::StatusOr<Invocation> ParseVerb(const Verb& verb, const std::vector<Verb>& verbs,
                                      const Environment& environment,
                                      const std::vector<std::string>& arguments) {
-  SplitWords split = Split(verb, arguments);
-  RETURN_IF_ERROR(CheckOptionWords(verb, split.options));
-  Parser parser(verb);
-  const std::vector<std::string> words = split.options;
-  try {
-    std::reverse(split.options.begin(), split.options.end());  // CLI11 pops from the back.
-    parser.app.parse(std::move(split.options));
-  } catch (const CLI::CallForHelp&) {
-    return absl::CancelledError(VerbHelp(verb));
-  } catch (const CLI::Error& error) {
-    return UsageError(error, words);
+  Invocation invocation{.environment = environment, .verbs = verbs, .values = {}, .arguments = {}};
+  const std::vector<std::vector<std::string>> parts = SplitComponents(verb, arguments);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    ASSIGN_OR_RETURN(ComponentWords words, ParseWords(verb, parts[i]));
+    const bool has_arguments = verb.components == Components::kCommands || i + 1 == parts.size();
+    if (has_arguments) {
+      RETURN_IF_ERROR(CheckArgumentCount(verb, words.arguments.size()));
+    }
+    if (i == 0) {
+      invocation.values = std::move(words.values);
+      invocation.arguments = std::move(words.arguments);
+      continue;
+    }
+    if (verb.components == Components::kOptions) {
+      invocation.arguments = std::move(words.arguments);
+      words.arguments.clear();
+    }
+    invocation.components.push_back(std::move(words));
   }
-  if (const std::vector<std::string> unknown = parser.app.remaining(); !unknown.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("unknown option ", Quote(unknown.front()),
-                                                   ": see muster ", verb.name, " --help"));
-  }
-  RETURN_IF_ERROR(CheckArgumentCount(verb, split.arguments.size()));
-  return Invocation{.environment = environment,
-                    .verbs = verbs,
-                    .values = std::move(parser.values),
-                    .arguments = std::move(split.arguments)};
+  return invocation;
 }
-
 std::string VerbHelp(const Verb& verb) {
   const Parser parser(verb);
   return parser.app.help();

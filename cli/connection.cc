@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -125,7 +126,7 @@ struct Connection::Channel {
   std::unique_ptr<Stub> stub;
 
   std::mutex mutex;                         // guards the two below
-  grpc::ClientContext* watching = nullptr;  // the stream that is being waited for
+  std::set<grpc::ClientContext*> watching;  // the streams that are being waited for
   bool stopped = false;
 
   // Waits until the channel is connected, for a while. gRPC reads from a new connection only while
@@ -205,11 +206,17 @@ absl::StatusOr<ClusterStatus> Connection::Ping() {
 }
 
 absl::StatusOr<JobId> Connection::Submit(const std::string& token, const JobSpec& spec,
-                                         const Program& program) {
+                                         const Program& program,
+                                         const std::vector<Component>& components) {
   wire::SubmitRequest request;
   request.set_token(token);
   ToWire(spec, request.mutable_spec());
   ToWire(program, request.mutable_program());
+  for (const Component& component : components) {
+    wire::Component* message = request.add_components();
+    ToWire(component.spec, message->mutable_spec());
+    ToWire(component.program, message->mutable_program());
+  }
   wire::SubmitReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::Submit, request, &reply, address_, patience_.changing));
   return JobId(reply.job());
@@ -353,7 +360,7 @@ absl::StatusOr<std::vector<JobView>> Connection::ListHistory(const HistoryFilter
 
 absl::StatusOr<std::vector<JobDetail>> Connection::ShowJob(const JobSelector& job) {
   wire::ShowJobRequest request;
-  request.mutable_job()->set_job(job.job.value());
+  request.mutable_job()->set_job(NamedId(job).value());
   request.mutable_job()->mutable_elements()->Add(job.elements.begin(), job.elements.end());
   wire::ShowJobReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::ShowJob, request, &reply, address_, patience_.reading));
@@ -362,7 +369,7 @@ absl::StatusOr<std::vector<JobDetail>> Connection::ShowJob(const JobSelector& jo
 
 absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
   wire::ExplainRequest request;
-  request.mutable_job()->set_job(job.job.value());
+  request.mutable_job()->set_job(NamedId(job).value());
   request.mutable_job()->mutable_elements()->Add(job.elements.begin(), job.elements.end());
   wire::ExplainReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::Explain, request, &reply, address_, patience_.reading));
@@ -438,7 +445,7 @@ absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobN
     if (channel_->stopped) {
       return absl::OkStatus();
     }
-    channel_->watching = &context;
+    channel_->watching.insert(&context);
   }
   if (address_.kind == Address::Kind::kTcp || ProbeSocket(address_.path) == 0) {
     channel_->Connect();
@@ -460,7 +467,7 @@ absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobN
   }
   const grpc::Status status = reader->Finish();
   const std::lock_guard<std::mutex> lock(channel_->mutex);
-  channel_->watching = nullptr;
+  channel_->watching.erase(&context);
   if (!bad.ok()) {
     return absl::InternalError(absl::StrCat("bad reply: ", std::string(bad.message())));
   }
@@ -473,8 +480,8 @@ absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobN
 void Connection::StopWatching() {
   const std::lock_guard<std::mutex> lock(channel_->mutex);
   channel_->stopped = true;
-  if (channel_->watching != nullptr) {
-    channel_->watching->TryCancel();
+  for (grpc::ClientContext* context : channel_->watching) {
+    context->TryCancel();
   }
 }
 

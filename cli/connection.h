@@ -95,8 +95,10 @@ class Connection {
   ~Connection();
 
   absl::StatusOr<ClusterStatus> Ping();
+  // `components`: of a heterogeneous job, those after the first; the answer is the first's id.
   absl::StatusOr<JobId> Submit(const std::string& token, const JobSpec& spec,
-                               const Program& program);
+                               const Program& program,
+                               const std::vector<Component>& components = {});
   absl::StatusOr<StartedStep> StartStep(const std::string& token, JobId job, const StepSpec& spec,
                                         const Program& program);
   // When a job like this would start; nothing is submitted.
@@ -131,7 +133,7 @@ class Connection {
   // Calls `tell` with the job's news until the stream ends or `tell` says false. OK means the job
   // is in a terminal state or `tell` had enough; Unavailable that the controller went away.
   absl::Status WatchJob(JobId job, const std::function<bool(const JobNews&)>& tell);
-  // Ends a WatchJob that another thread waits in, and every later one. Safe from any thread.
+  // Ends every WatchJob that other threads wait in, and every later one. Safe from any thread.
   void StopWatching();
 
  private:

@@ -30,6 +30,7 @@ struct JobRequest {
   bool parsable = false;
   bool wait = false;
   bool test_only = false;
+  std::vector<Component> components;  // of a heterogeneous job: those after the first
 };
 
 // Where "now" and "16:30" are: --begin needs it.
@@ -58,6 +59,18 @@ absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<Direct
 // What the environment asks for, as Slurm's: SBATCH_PARTITION, _ACCOUNT, _QOS and _RESERVATION for
 // submit, SLURM_… for run. It stands over directives and below the command line.
 std::vector<GivenOption> OptionsFrom(const Environment& environment, JobVerb verb);
+
+// What a component of a heterogeneous job says: its own options over what it has of the first one
+// (--account, --chdir, --comment, --export, --job-name, --time). `directives` are its own; options
+// that concern the whole job are refused.
+struct ComponentOptions {
+  const std::map<std::string, std::string>& values;
+  const std::vector<GivenOption>& directives;
+};
+absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
+                                                const ComponentOptions& own,
+                                                const std::vector<GivenOption>& environment,
+                                                JobVerb verb, const Moment& moment);
 
 // The request of `values` (the command line's, by name; names that are not job options are passed
 // over) over `directives`.

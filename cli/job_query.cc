@@ -14,6 +14,9 @@ namespace muster {
 namespace {
 
 bool Names(const JobSelector& selector, const JobView& job) {
+  if (selector.component.has_value()) {
+    return job.het_size > 0 && job.het_job == selector.job && job.het_offset == *selector.component;
+  }
   if (selector.elements.empty()) {
     return job.id == selector.job || job.array_job_id == selector.job;
   }
@@ -147,7 +150,7 @@ absl::StatusOr<JobQuery> ReadJobQuery(Invocation& invocation) {
   }
   ASSIGN_OR_RETURN(query.selectors, ParseSelectors(invocation.arguments));
   for (const JobSelector& selector : query.selectors) {
-    query.filter.jobs.push_back(selector.job);
+    query.filter.jobs.push_back(NamedId(selector));
   }
   return query;
 }
@@ -177,6 +180,9 @@ std::vector<std::string> Missing(const std::vector<JobView>& jobs,
 }
 
 std::string ToText(const JobSelector& selector) {
+  if (selector.component.has_value()) {
+    return absl::StrCat(selector.job.value(), "+", *selector.component);
+  }
   const std::string list = NumberList({selector.elements.begin(), selector.elements.end()});
   if (selector.elements.empty()) {
     return ToString(selector.job);

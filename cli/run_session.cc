@@ -60,7 +60,12 @@ RunSession::RunSession(EventLoop& loop, Connection& connection, StepListener& li
       step_(plan_.token, plan_.label,
             {.write = [this](bool error, std::string_view bytes) { Write(error, bytes); },
              .tell = [this](const std::string& line) { Tell(line); }}),
-      input_(loop, STDIN_FILENO, listener) {}
+      input_(loop, STDIN_FILENO, listener),
+      news_(plan_.component_tokens.size() + 1) {
+  for (const std::string& token : plan_.component_tokens) {
+    step_.AddComponent(token);
+  }
+}
 
 RunSession::~RunSession() {
   loop_.Unwatch(signals_.get());
@@ -80,11 +85,16 @@ absl::StatusOr<int> RunSession::Run() {
       }
     });
   }
-  watch_ = std::make_unique<JobWatch>(
-      connection_, plan_.job, loop_, [this](const JobNews& news) { OnNews(news); },
-      [this](const absl::Status& status) { OnRefusal(status); });
-  RETURN_IF_ERROR(loop_.Run());
-  watch_.reset();
+  for (std::size_t i = 0; i < news_.size(); ++i) {
+    watches_.push_back(std::make_unique<JobWatch>(
+        connection_, JobId(plan_.job.value() + i), loop_,
+        [this, i](const JobNews& news) { OnNews(i, news); },
+        [this](const absl::Status& status) { OnRefusal(status); }));
+  }
+  const absl::Status ran = loop_.Run();
+  connection_.StopWatching();
+  watches_.clear();
+  RETURN_IF_ERROR(ran);
   step_.Flush();
   return exit_code_;
 }
@@ -108,10 +118,34 @@ void RunSession::OnChange() {
   loop_.RunAfter(kJobEndPatience, [this] { Finish(JobCode()); });
 }
 
-void RunSession::OnNews(const JobNews& news) {
-  job_ = news.job;
-  if (plan_.own_job && !news.allocation.nodes.empty()) {
-    step_.Expect(NodesWithRanks(news.allocation));
+// Of all components the one to tell of: that has not ended, else that ended worst.
+const JobNews& RunSession::Telling() const {
+  const auto unlike = [this](auto&& good) {
+    const auto found = std::find_if_not(news_.begin(), news_.end(), good);
+    return found == news_.end() ? nullptr : &*found;
+  };
+  const JobNews* open = unlike([](const JobNews& news) { return IsTerminalName(news.job.state); });
+  const JobNews* bad =
+      unlike([](const JobNews& news) { return news.job.state == Name(JobState::kCompleted); });
+  return open != nullptr ? *open : bad != nullptr ? *bad : news_.front();
+}
+
+void RunSession::ExpectNodes() {
+  std::uint32_t nodes = 0;
+  for (const JobNews& news : news_) {
+    if (news.allocation.nodes.empty()) {
+      return;
+    }
+    nodes += NodesWithRanks(news.allocation);
+  }
+  step_.Expect(nodes);
+}
+
+void RunSession::OnNews(std::size_t component, const JobNews& news) {
+  news_[component] = news;
+  job_ = Telling().job;
+  if (plan_.own_job) {
+    ExpectNodes();
   }
   if (IsTerminalName(job_.state)) {
     JobEnded();

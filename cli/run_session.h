@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "cli/connection.h"
@@ -29,6 +30,8 @@ struct RunPlan {
   bool own_job = true;                 // false: a step of the job that we are in
   std::optional<std::uint32_t> nodes;  // how many have ranks of the step, once known
   std::string token;                   // the step's
+  // Of a heterogeneous job: what the components after the first show; their ids follow the job's.
+  std::vector<std::string> component_tokens = {};
   bool label = false;
   bool show_waiting = false;  // tell why the job waits, also when it may start soon
 };
@@ -47,7 +50,9 @@ class RunSession {
 
  private:
   void OnChange();
-  void OnNews(const JobNews& news);
+  void OnNews(std::size_t component, const JobNews& news);
+  [[nodiscard]] const JobNews& Telling() const;
+  void ExpectNodes();
   void OnRefusal(const absl::Status& status);
   void OnSignals();
   void OnInterrupt();
@@ -69,8 +74,9 @@ class RunSession {
   const SystemClock clock_;
   StepSession step_;
   StdinPump input_;
-  std::unique_ptr<JobWatch> watch_;
-  JobView job_;
+  std::vector<std::unique_ptr<JobWatch>> watches_;  // of each component
+  std::vector<JobNews> news_;                       // the last of each
+  JobView job_;                                     // of what ended worst, or the first
   bool job_ended_ = false;
   bool finishing_ = false;  // the step is done; only the job's end is waited for
   bool broken_ = false;     // nobody reads our output any more

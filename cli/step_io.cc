@@ -38,10 +38,10 @@ absl::Status StepSession::Take(ConnectionId connection, const wire::StepFrame& f
   }
   switch (frame.body_case()) {
     case wire::StepFrame::kOutput:
-      TakeOutput(frame.output());
+      TakeOutput(node->second, frame.output());
       return absl::OkStatus();
     case wire::StepFrame::kExit:
-      TakeExit(node->second.name, frame.exit());
+      TakeExit(node->second, frame.exit());
       return absl::OkStatus();
     case wire::StepFrame::kDone:
       if (!node->second.done) {
@@ -55,12 +55,31 @@ absl::Status StepSession::Take(ConnectionId connection, const wire::StepFrame& f
 }
 
 absl::Status StepSession::TakeHello(ConnectionId connection, const wire::StepFrame& frame) {
-  if (!frame.has_hello() || !SameToken(frame.hello().token(), token_)) {
+  const std::optional<std::size_t> component =
+      frame.has_hello() ? ComponentOf(frame.hello().token()) : std::nullopt;
+  if (!component.has_value()) {
     return absl::PermissionDeniedError("no hello with this step's token");
   }
-  nodes_[connection] = Node{.name = EscapeControl(frame.hello().node()), .done = false};
+  nodes_[connection] =
+      Node{.name = EscapeControl(frame.hello().node()), .done = false, .component = *component};
   ++joined_;
   return absl::OkStatus();
+}
+
+std::optional<std::size_t> StepSession::ComponentOf(std::string_view token) const {
+  if (SameToken(token, token_)) {
+    return 0;
+  }
+  for (std::size_t i = 0; i < more_tokens_.size(); ++i) {
+    if (SameToken(token, more_tokens_[i])) {
+      return i + 1;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string StepSession::RankName(std::size_t component, std::uint32_t rank) const {
+  return more_tokens_.empty() ? absl::StrCat(rank) : absl::StrCat(component, ".", rank);
 }
 
 void StepSession::Closed(ConnectionId connection) {
@@ -77,15 +96,15 @@ void StepSession::Closed(ConnectionId connection) {
   nodes_.erase(node);
 }
 
-void StepSession::TakeOutput(const wire::StepOutput& output) {
+void StepSession::TakeOutput(const Node& node, const wire::StepOutput& output) {
   if (label_) {
-    WriteLines(output.rank(), output.error(), output.data());
+    WriteLines(RankName(node.component, output.rank()), output.error(), output.data());
   } else {
     sink_.write(output.error(), output.data());
   }
 }
 
-void StepSession::WriteLines(std::uint32_t rank, bool error, std::string_view data) {
+void StepSession::WriteLines(const std::string& rank, bool error, std::string_view data) {
   std::string& line = unfinished_[{rank, error}];
   std::string whole;
   while (!data.empty()) {
@@ -111,7 +130,7 @@ void StepSession::Flush() {
   }
 }
 
-void StepSession::TakeExit(const std::string& node, const wire::StepRankExit& exit) {
+void StepSession::TakeExit(const Node& node, const wire::StepRankExit& exit) {
   const int code = CodeOf(exit);
   exit_code_ = std::max(exit_code_, code);
   if (code == 0 || failure_told_) {
@@ -119,10 +138,10 @@ void StepSession::TakeExit(const std::string& node, const wire::StepRankExit& ex
   }
   failure_told_ = true;
   const std::string text = exit.text().empty() ? "" : ": " + EscapeControl(exit.text());
-  sink_.tell(exit.signal() != 0
-                 ? absl::StrCat("rank ", exit.rank(), " on ", node, ": ended by signal ",
-                                exit.signal(), text)
-                 : absl::StrCat("rank ", exit.rank(), " on ", node, ": exit code ", code, text));
+  const std::string who =
+      absl::StrCat("rank ", RankName(node.component, exit.rank()), " on ", node.name);
+  sink_.tell(exit.signal() != 0 ? absl::StrCat(who, ": ended by signal ", exit.signal(), text)
+                                : absl::StrCat(who, ": exit code ", code, text));
 }
 
 }  // namespace muster

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "proto/supervisor.pb.h"
@@ -33,6 +34,8 @@ class StepSession {
   StepSession(std::string token, bool label, StepSink sink)
       : token_(std::move(token)), label_(label), sink_(std::move(sink)) {}
 
+  // A further component of a heterogeneous job shows this token.
+  void AddComponent(std::string token) { more_tokens_.push_back(std::move(token)); }
   // How many nodes have ranks of this step; until it is said, the step cannot be done.
   void Expect(std::uint32_t nodes) { expected_ = nodes; }
 
@@ -59,18 +62,23 @@ class StepSession {
   struct Node {
     std::string name;
     bool done = false;
+    std::size_t component = 0;
   };
 
   absl::Status TakeHello(ConnectionId connection, const wire::StepFrame& frame);
-  void TakeOutput(const wire::StepOutput& output);
-  void TakeExit(const std::string& node, const wire::StepRankExit& exit);
-  void WriteLines(std::uint32_t rank, bool error, std::string_view data);
+  [[nodiscard]] std::optional<std::size_t> ComponentOf(std::string_view token) const;
+  // "3", or "1.3" where there are several components.
+  [[nodiscard]] std::string RankName(std::size_t component, std::uint32_t rank) const;
+  void TakeOutput(const Node& node, const wire::StepOutput& output);
+  void TakeExit(const Node& node, const wire::StepRankExit& exit);
+  void WriteLines(const std::string& rank, bool error, std::string_view data);
 
   const std::string token_;
   const bool label_;
   const StepSink sink_;
   std::map<ConnectionId, Node> nodes_;
-  std::map<std::pair<std::uint32_t, bool>, std::string> unfinished_;  // (rank, stderr) → line
+  std::vector<std::string> more_tokens_;
+  std::map<std::pair<std::string, bool>, std::string> unfinished_;  // (rank, stderr) → line
   std::optional<std::uint32_t> expected_;
   std::uint32_t joined_ = 0;
   std::uint32_t ended_ = 0;

@@ -31,6 +31,19 @@ struct Option {
   char joined_by = 0;
 };
 
+// How a heterogeneous job's components stand on a verb's command line, with a lone ":" between.
+enum class Components {
+  kNone,      // not at all
+  kOptions,   // options each, and what follows them behind the last
+  kCommands,  // options and a command each
+};
+
+// What stands behind a ":".
+struct ComponentWords {
+  std::map<std::string, std::string> values;  // as in Invocation
+  std::vector<std::string> arguments;
+};
+
 struct Verb;
 
 struct Invocation {
@@ -38,6 +51,7 @@ struct Invocation {
   const std::vector<Verb>& verbs;             // for help and completion
   std::map<std::string, std::string> values;  // by option name; flags hold ""
   std::vector<std::string> arguments;
+  std::vector<ComponentWords> components = {};  // those after the first
 
   bool Has(const std::string& name) const { return values.count(name) != 0; }
   // The option's value, or "" when it is not given.
@@ -57,6 +71,7 @@ struct Verb {
   std::size_t arguments_min = 0;
   std::size_t arguments_max = 0;
   bool takes_command = false;  // everything from the first argument on belongs to the command
+  Components components = Components::kNone;
   absl::StatusOr<int> (*run)(const Invocation&) = nullptr;
 };
 

@@ -131,4 +131,17 @@ absl::StatusOr<std::vector<DirectiveLine>> ParseDirectives(std::string_view scri
   return lines;
 }
 
+std::vector<std::vector<DirectiveLine>> SplitComponents(const std::vector<DirectiveLine>& lines) {
+  std::vector<std::vector<DirectiveLine>> components(1);
+  for (const DirectiveLine& line : lines) {
+    if (line.words == std::vector<std::string>{"hetjob"} ||
+        line.words == std::vector<std::string>{"packjob"}) {
+      components.emplace_back();
+    } else {
+      components.back().push_back(line);
+    }
+  }
+  return components;
+}
+
 }  // namespace muster

@@ -24,4 +24,7 @@ struct DirectiveLine {
 // An error says "LINE: what is wrong"; the caller puts the script's name in front.
 absl::StatusOr<std::vector<DirectiveLine>> ParseDirectives(std::string_view script);
 
+// The lines of each component of a heterogeneous job: cut at the lines "hetjob".
+std::vector<std::vector<DirectiveLine>> SplitComponents(const std::vector<DirectiveLine>& lines);
+
 }  // namespace muster

@@ -12,7 +12,7 @@ constexpr std::uint64_t kJobIdMax = INT64_MAX;
 
 absl::Status NotASelector(std::string_view text) {
   return absl::InvalidArgumentError(
-      absl::StrCat(Quote(text), " is not a job: use a number like 12, 12_3 or 12_[3-5,7]"));
+      absl::StrCat(Quote(text), " is not a job: use a number like 12, 12_3, 12_[3-5,7] or 12+1"));
 }
 
 // The elements behind the underscore: "3" or "[3-5,7]".
@@ -39,7 +39,27 @@ absl::StatusOr<JobId> ParseJobId(std::string_view text) {
   return JobId(*job);
 }
 
+namespace {
+
+// "12+1".
+absl::StatusOr<JobSelector> ParseComponent(std::string_view text, std::size_t plus) {
+  constexpr std::uint64_t kComponentMax = 9999;
+  const absl::StatusOr<JobId> job = ParseJobId(text.substr(0, plus));
+  const absl::StatusOr<std::uint64_t> component = ParseDigits(text.substr(plus + 1), kComponentMax);
+  if (!job.ok() || !component.ok()) {
+    return NotASelector(text);
+  }
+  JobSelector selector{.job = *job, .elements = {}};
+  selector.component = static_cast<std::uint32_t>(*component);
+  return selector;
+}
+
+}  // namespace
+
 absl::StatusOr<JobSelector> ParseSelector(std::string_view text) {
+  if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
+    return ParseComponent(text, plus);
+  }
   const std::size_t underscore = text.find('_');
   const absl::StatusOr<JobId> job = ParseJobId(text.substr(0, underscore));
   if (!job.ok()) {
@@ -65,6 +85,22 @@ absl::StatusOr<std::vector<JobSelector>> ParseSelectors(const std::vector<std::s
     selectors.push_back(std::move(selector));
   }
   return selectors;
+}
+
+absl::StatusOr<std::vector<JobSelector>> ParseWholeJobs(const std::vector<std::string>& texts) {
+  ASSIGN_OR_RETURN(std::vector<JobSelector> selectors, ParseSelectors(texts));
+  for (std::size_t i = 0; i < selectors.size(); ++i) {
+    if (selectors[i].component.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(Quote(texts[i]), " is a component of a heterogeneous job, whose components ",
+                       "live and end together: name the whole, ", ToString(selectors[i].job)));
+    }
+  }
+  return selectors;
+}
+
+JobId NamedId(const JobSelector& selector) {
+  return JobId(selector.job.value() + selector.component.value_or(0));
 }
 
 }  // namespace muster

@@ -1,11 +1,13 @@
 #pragma once
 
-// Job selectors: "12", "12_3", "12_[3-5,7]".
+// Job selectors: "12", "12_3", "12_[3-5,7]", "12+1".
 //
 // Pure; errors as in number.h. Thread promise: safe from any thread. Invariants: `elements` is
-// empty (the job, or the whole array) or ascending without repeats.
+// empty (the job, or the whole of it) or ascending without repeats; a selector names elements or a
+// component, not both.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +20,19 @@ namespace muster {
 struct JobSelector {
   JobId job;
   std::vector<std::uint32_t> elements;
+  std::optional<std::uint32_t> component = {};  // of a heterogeneous job
   friend bool operator==(const JobSelector&, const JobSelector&) = default;
 };
 
 absl::StatusOr<JobSelector> ParseSelector(std::string_view text);
 absl::StatusOr<std::vector<JobSelector>> ParseSelectors(const std::vector<std::string>& texts);
+
+// For verbs that change jobs: the components of a heterogeneous job live and end together, so none
+// of them can be named.
+absl::StatusOr<std::vector<JobSelector>> ParseWholeJobs(const std::vector<std::string>& texts);
+
+// The id that the selector names: a component's own, else the job's.
+JobId NamedId(const JobSelector& selector);
 
 // A job's number alone, for verbs that take one job.
 absl::StatusOr<JobId> ParseJobId(std::string_view text);

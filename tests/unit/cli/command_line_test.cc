@@ -39,6 +39,27 @@ TEST(CommandLine, OptionsEndAtTheScript) {
   EXPECT_THAT(invocation.arguments, ElementsAre("job.sh", "-n", "--odd", "--", "[a,b]"));
 }
 
+TEST(CommandLine, AColonBetweenOptionsBeginsTheNextComponent) {
+  const Invocation invocation =
+      Parse(SubmitVerb(), {"-n4", ":", "-n", "1", "-G1", "job.sh", "a", ":", "b"}).value();
+  EXPECT_EQ(invocation.Value("ntasks"), "4");
+  ASSERT_EQ(invocation.components.size(), 1U);
+  EXPECT_EQ(invocation.components[0].values.at("ntasks"), "1");
+  EXPECT_EQ(invocation.components[0].values.at("gpus"), "1");
+  EXPECT_THAT(invocation.arguments, ElementsAre("job.sh", "a", ":", "b"));
+}
+
+TEST(CommandLine, EachComponentOfARunHasItsOwnCommand) {
+  const Invocation invocation =
+      Parse(RunVerb(), {"-n4", "./a", "x", ":", "-n1", "./b", ":", "./c"}).value();
+  EXPECT_THAT(invocation.arguments, ElementsAre("./a", "x"));
+  ASSERT_EQ(invocation.components.size(), 2U);
+  EXPECT_EQ(invocation.components[0].values.at("ntasks"), "1");
+  EXPECT_THAT(invocation.components[0].arguments, ElementsAre("./b"));
+  EXPECT_THAT(invocation.components[1].arguments, ElementsAre("./c"));
+  EXPECT_FALSE(Parse(RunVerb(), {"./a", ":"}).ok());
+}
+
 TEST(CommandLine, ADoubleDashEndsOptions) {
   const Invocation invocation = Parse(RunVerb(), {"-n2", "--", "-weird", "--help"}).value();
   EXPECT_EQ(invocation.Value("ntasks"), "2");

@@ -26,6 +26,16 @@ TEST(Directives, EndAtTheFirstCommand) {
   EXPECT_THAT(lines[1].words, ElementsAre("--time", "10"));
 }
 
+TEST(Directives, HetjobBeginsTheNextComponent) {
+  const auto lines =
+      ParseDirectives("#!/bin/sh\n#SBATCH -n 4\n#SBATCH hetjob\n#MUSTER -n 1 -G 1\n").value();
+  const auto components = SplitComponents(lines);
+  ASSERT_EQ(components.size(), 2U);
+  ASSERT_EQ(components[0].size(), 1U);
+  ASSERT_EQ(components[1].size(), 1U);
+  EXPECT_THAT(components[1][0].words, ElementsAre("-n", "1", "-G", "1"));
+}
+
 TEST(Directives, QuotesAndBackslashesProtect) {
   const auto lines =
       ParseDirectives(

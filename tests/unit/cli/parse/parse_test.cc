@@ -200,6 +200,10 @@ RC_GTEST_PROP(Array, ReadsBackWhatItWrites, ()) {
 TEST(Selector, NamesJobsAndElements) {
   EXPECT_EQ(ParseSelector("12").value(), (JobSelector{JobId(12), {}}));
   EXPECT_EQ(ParseSelector("12_3").value(), (JobSelector{JobId(12), {3}}));
+  EXPECT_EQ(ParseSelector("12+1").value(), (JobSelector{JobId(12), {}, 1}));
+  EXPECT_EQ(NamedId(ParseSelector("12+1").value()), JobId(13));
+  EXPECT_FALSE(ParseSelector("12+").ok());
+  EXPECT_FALSE(ParseWholeJobs({"12+1"}).ok());
   EXPECT_EQ(ParseSelector("12_[3-5,7]").value(), (JobSelector{JobId(12), {3, 4, 5, 7}}));
   for (const char* text : {"", "0", "-1", "12_", "12_[", "12_[]", "12_[3", "12_x", "_3", "12_3_4",
                            "9223372036854775808", "12_[1-2%1]", "12 "}) {
