@@ -412,7 +412,10 @@ void Controller::MaybePlan() {
   std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state_, clock_.Now(), plan_.get());
   planner_->Run([this, snapshot, policy = policy_] {
     auto plan = std::make_shared<const Plan>(MakePlan(snapshot, *policy, planner_memory_));
-    queue_.Push([this, plan] { OnPlan(plan); });
+    queue_.Push([this, plan, overlooked = FindOverlooked(*snapshot, *plan, *policy)] {
+      OnPlan(plan);
+      Heed(overlooked);
+    });
   });
 }
 
@@ -439,6 +442,22 @@ void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
         before.ReasonOf(id) != reason && told.insert(id).second) {
       NotifyWatchers(id, ViewOf(*job, &*reason), nullptr);
     }
+  }
+}
+
+void Controller::Heed(const std::vector<OverlookedJob>& overlooked) {
+  for (const OverlookedJob& alert : watchdog_.Heed(overlooked)) {
+    std::string nodes;
+    for (const NodeId id : alert.nodes) {
+      const Node* node = state_.FindNode(id);
+      absl::StrAppend(&nodes, nodes.empty() ? "" : ",", node == nullptr ? "" : node->name);
+    }
+    log_.Warning("controller",
+                 absl::StrCat("job ", ToString(alert.job), " fits on idle resources of ", nodes,
+                              " and ", Watchdog::kPatience + 1,
+                              " passes in a row left it waiting, up to version ",
+                              ToString(state_.version()),
+                              ": a defect of the planner; report it with the state directory"));
   }
 }
 

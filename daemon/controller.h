@@ -29,6 +29,7 @@
 #include "daemon/worker.h"
 #include "scheduler/core/planner_memory.h"
 #include "scheduler/core/step.h"
+#include "scheduler/core/watchdog.h"
 #include "scheduler/model/view.h"
 #include "scheduler/runtime/log.h"
 
@@ -149,6 +150,8 @@ class Controller {
   void Dispatch(const std::vector<Effect>& effects);
   void MaybePlan();
   void OnPlan(std::shared_ptr<const Plan> plan);
+  // Tells the log of jobs that the planner leaves though they fit (promise 8).
+  void Heed(const std::vector<OverlookedJob>& overlooked);
   void TellWatchers(JobId job);
   void NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation);
   void RollBack(const absl::Status& status);
@@ -168,6 +171,7 @@ class Controller {
   Group group_;
   WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;
+  Watchdog watchdog_;
   bool plan_wanted_ = true;
   bool planning_ = false;
   std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;

@@ -1,9 +1,9 @@
 #include "scheduler/core/watchdog.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "scheduler/core/alternatives.h"
@@ -14,6 +14,7 @@
 #include "scheduler/core/placement.h"
 #include "scheduler/core/policy_filter.h"
 #include "scheduler/core/span.h"
+#include "scheduler/core/waiting_jobs.h"
 #include "scheduler/model/fingerprint.h"
 
 namespace muster {
@@ -56,7 +57,11 @@ class Round {
       if (looks_ > kLooksMax || (config_.backfill == Backfill::kNone && !overlooked.empty())) {
         break;
       }
-      const WaitingJob& job = *waiting_.at(left.job);
+      const std::optional<WaitingJob> found = Find(left.job);
+      if (!found.has_value() || found->het_size > 0) {
+        continue;  // suspended, or it starts with others or not at all
+      }
+      const WaitingJob& job = *found;
       const bool endless = PlannedDuration(job.spec->time_limit).count() <= 0;
       if (endless && unknown_ahead) {
         continue;  // nodes are kept for those without a known start, which no plan names
@@ -81,8 +86,21 @@ class Round {
     return snapshot_.policy != nullptr && !snapshot_.policy->book->empty();
   }
 
+  // The job of that id, also where it is an element of an entry.
+  [[nodiscard]] std::optional<WaitingJob> Find(JobId id) const {
+    const auto after = waiting_.upper_bound(id);
+    if (after == waiting_.begin()) {
+      return std::nullopt;
+    }
+    const WaitingJob& entry = *std::prev(after)->second;
+    const std::uint64_t offset = id.value() - entry.id.value();
+    return offset < entry.count
+               ? std::optional(ElementsOf(entry, static_cast<std::uint32_t>(offset)))
+               : std::nullopt;
+  }
+
   void Count(const PlannedStart& start) {
-    const WaitingJob& job = *waiting_.at(start.job);
+    const WaitingJob job = *Find(start.job);
     for (const NodeAllocation& part : start.allocation.nodes) {
       NodePicture& node = nodes_[positions_.at(part.node)];
       AddUse(node.taken, *node.machine, part);
@@ -119,6 +137,13 @@ class Round {
       for (const ReservedNode& node : reservation.nodes) {
         Time& from = promised_from_[positions_.at(node.node)];
         from = std::min(from, reservation.start);
+      }
+    }
+    for (const RunningJob& job : snapshot_.running) {
+      if (job.state == JobState::kSuspended && job.suspended_by != SuspendedBy::kOperator) {
+        for (const NodeId node : job.nodes) {
+          promised_from_[positions_.at(node)] = snapshot_.now;  // it wants its cores back
+        }
       }
     }
   }
@@ -222,7 +247,7 @@ class Round {
   PassCounts counts_;
   PassUsage usage_;
   std::vector<NodePicture> nodes_;  // with the plan's starts on them
-  std::unordered_map<JobId, const WaitingJob*> waiting_;
+  std::map<JobId, const WaitingJob*> waiting_;  // by an entry's first id
   std::map<NodeId, std::uint32_t> positions_;
   std::vector<NodeCapacity> capacities_;
   std::vector<std::uint32_t> capacity_of_;  // by node, as are those that follow
