@@ -32,6 +32,18 @@ absl::StatusOr<Script> ReadScript(const Invocation& invocation) {
   return LoadScript(invocation.arguments.front());
 }
 
+// --wrap stands where a script would: after the last component's options, or before. The first
+// component's it is.
+absl::StatusOr<Invocation> WithWrapInFront(Invocation invocation) {
+  for (ComponentWords& component : invocation.components) {
+    auto wrap = component.values.extract("wrap");
+    if (!wrap.empty() && !invocation.values.insert(std::move(wrap)).inserted) {
+      return absl::InvalidArgumentError("--wrap: is given for two components; there is one script");
+    }
+  }
+  return invocation;
+}
+
 // The directives of each component; as many as the script or the command line has.
 absl::StatusOr<std::vector<std::vector<GivenOption>>> DirectivesOf(const Script& script,
                                                                    std::size_t components) {
@@ -75,7 +87,8 @@ absl::StatusOr<std::vector<Component>> ReadComponents(
   return components;
 }
 
-absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address) {
+absl::StatusOr<JobRequest> ReadRequest(const Invocation& as_given, const Address& address) {
+  ASSIGN_OR_RETURN(const Invocation invocation, WithWrapInFront(as_given));
   const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   // The command line alone first: its mistakes are told before a file is looked at.
   RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, moment).status());

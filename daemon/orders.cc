@@ -76,30 +76,7 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
                 SuspendOrder{go.job, go.attempt, state.epoch(), go.node, go.suspension, true},
                 nullptr};
           },
-          [&](const Launch& launch) -> Result {
-            const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
-            if (attempt == nullptr) {
-              return std::nullopt;
-            }
-            const Job& job = *state.FindJob(launch.job);
-            LaunchOrder order{cluster_,
-                              job.id,
-                              job.submission,
-                              job.array_index,
-                              launch.attempt,
-                              state.epoch(),
-                              launch.node,
-                              now + kOrderLife,
-                              attempt->started,
-                              *job.spec,
-                              Program(),
-                              attempt->allocation,
-                              ExtentsOf(state, job)};
-            order.spec.time_limit = LimitFrom(order.spec, order.started);
-            order.spec.partition = attempt->partition;  // the one of several that it runs in
-            std::shared_ptr<const Program> program = Find(KeyOf(ProgramOf(order), StepId()));
-            return PreparedOrder{launch.node, std::move(order), std::move(program)};
-          },
+          [&](const Launch& launch) -> Result { return PrepareLaunch(state, launch, now); },
           [&](const LaunchStep& launch) -> Result {
             const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
             if (attempt == nullptr) {
@@ -119,6 +96,32 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
           },
       },
       effect);
+}
+
+std::optional<PreparedOrder> Orders::PrepareLaunch(const ClusterState& state, const Launch& launch,
+                                                   Time now) const {
+  const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
+  if (attempt == nullptr) {
+    return std::nullopt;
+  }
+  const Job& job = *state.FindJob(launch.job);
+  LaunchOrder order{cluster_,
+                    job.id,
+                    job.submission,
+                    job.array_index,
+                    launch.attempt,
+                    state.epoch(),
+                    launch.node,
+                    now + kOrderLife,
+                    attempt->started,
+                    *job.spec,
+                    Program(),
+                    attempt->allocation,
+                    ExtentsOf(state, job)};
+  order.spec.time_limit = LimitFrom(order.spec, order.started);
+  order.spec.partition = attempt->partition;  // the one of several that it runs in
+  std::shared_ptr<const Program> program = Find(KeyOf(ProgramOf(order), StepId()));
+  return PreparedOrder{launch.node, std::move(order), std::move(program)};
 }
 
 absl::Status Orders::Complete(PreparedOrder& prepared) const {

@@ -51,6 +51,8 @@ class Orders {
  private:
   using Key = std::string;
   static Key KeyOf(JobId job, StepId step);
+  [[nodiscard]] std::optional<PreparedOrder> PrepareLaunch(const ClusterState& state,
+                                                           const Launch& launch, Time now) const;
   [[nodiscard]] std::shared_ptr<const Program> Find(const Key& key) const;
   void Keep(Key key, const Program& program);
 

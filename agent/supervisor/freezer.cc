@@ -33,9 +33,20 @@ void Freezer::Thaw() {
     return;
   }
   if (by_cgroup_) {
-    cgroup_->Freeze(false);
+    ThawCgroup();
   } else {
     SignalDescendants(SIGCONT);
+  }
+}
+
+// Again until it works: nothing else wakes the processes.
+void Freezer::ThawCgroup() {
+  if (!cgroup_->Freeze(false)) {
+    loop_.RunAfter(kLookMin, [this, turn = turn_] {
+      if (turn == turn_) {
+        ThawCgroup();
+      }
+    });
   }
 }
 

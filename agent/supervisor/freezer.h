@@ -29,6 +29,7 @@ class Freezer {
   void Thaw();
 
  private:
+  void ThawCgroup();
   void Look();
   [[nodiscard]] bool AllStopped();
 

@@ -138,9 +138,8 @@ void Cancel(const ClusterState& state, const Job& job, std::uint32_t count, cons
 }
 
 Turn On(const ClusterState& state, const CancelJob& input, Time now, const PolicyConfig& config) {
-  const std::optional<JobId> some = state.jobs().NextFrom(input.job);
-  if (const Job* first = some.has_value() ? state.FindJob(*some) : nullptr) {
-    if (absl::Status whole = NamesWhole(*first, input.job); !whole.ok()) {
+  if (const Job* job = state.FindJob(input.job)) {
+    if (absl::Status whole = NamesWhole(*job, input.job); !whole.ok()) {
       return Refused(std::move(whole));
     }
   }

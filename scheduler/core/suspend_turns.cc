@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/job_access.h"
+#include "scheduler/core/job_group.h"
 
 namespace muster {
 namespace {
@@ -77,6 +78,9 @@ Turn On(const ClusterState& state, const SuspendJob& input, Time now, const Poli
   const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
   if (jobs.empty()) {
     return Refused(NoSuchJob(input.job, input.array_index));
+  }
+  if (absl::Status whole = NamesWhole(*jobs.front(), input.job); !whole.ok()) {
+    return Refused(std::move(whole));
   }
   if (!IsOperator(input.by, config)) {
     return Refused(absl::PermissionDeniedError(

@@ -121,7 +121,9 @@ void Add(TresUse& use, const TresUse& more, std::uint64_t times) {
   use.memory += more.memory * times;
   use.nodes += more.nodes * times;
   for (const auto& [model, amount] : more.gpus) {
-    use.gpus[model] += amount * times;
+    if (amount * times > 0) {  // what is not there has no entry
+      use.gpus[model] += amount * times;
+    }
   }
 }
 
@@ -132,6 +134,9 @@ void Subtract(TresUse& use, const TresUse& less, std::uint64_t times) {
   use.memory -= less.memory * times;
   use.nodes -= less.nodes * times;
   for (const auto& [model, amount] : less.gpus) {
+    if (amount * times == 0) {
+      continue;
+    }
     const auto found = use.gpus.find(model);
     MUSTER_CHECK(found != use.gpus.end() && found->second >= amount * times);
     found->second -= amount * times;

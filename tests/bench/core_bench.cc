@@ -195,13 +195,15 @@ double CpuSeconds() {
 
 // One running job ends.
 void EndOne(ClusterState& state, std::int64_t i) {
-  auto job = state.jobs().begin();
-  std::advance(job, i * 37 % 1000);
-  while (!job->second.attempt.has_value()) {
-    ++job;
+  JobId id;
+  std::int64_t skip = i * 37 % 1000;
+  for (const auto& [candidate, job] : state.jobs()) {
+    if (skip-- <= 0 && job.attempt.has_value()) {
+      id = candidate;
+      break;
+    }
   }
-  const JobId id = job->first;
-  const Attempt attempt = *job->second.attempt;
+  const Attempt attempt = *state.FindJob(id)->attempt;
   for (const NodeAllocation& part : attempt.allocation.nodes) {
     RunStarted started;
     started.time = kNow;

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from cluster import WIDE, ClusterTest
+from cluster import BIN, WIDE, ClusterTest
 
 
 class HetTest(ClusterTest):
@@ -19,8 +19,8 @@ class HetTest(ClusterTest):
         script = ("echo size $MUSTER_HET_SIZE $SLURM_HET_SIZE\n"
                   "echo ids $MUSTER_JOB_ID_HET_GROUP_0 $SLURM_JOB_ID_HET_GROUP_1\n"
                   "echo tasks $MUSTER_NTASKS_HET_GROUP_0 $MUSTER_NTASKS_HET_GROUP_1\n"
-                  "muster run sh -c 'echo zero $MUSTER_JOB_ID'\n"
-                  "muster run --het-group=1 sh -c 'echo one $MUSTER_JOB_ID'\n")
+                  f"{BIN}/muster run sh -c 'echo zero $MUSTER_JOB_ID'\n"
+                  f"{BIN}/muster run --het-group=1 sh -c 'echo one $MUSTER_JOB_ID'\n")
         job = self.cluster.submit("-n2", "-o", "het.out", ":", "-n1", "--wrap", script)
         rows = self.cluster.wait_ended(job, job + 1)
         self.assertEqual([row["state"] for row in rows], ["COMPLETED", "COMPLETED"])

@@ -121,16 +121,16 @@ class ConfigurationTest(ClusterTest):
         def priority():
             return json.loads(self.cluster.must("queue", "--json", job))["jobs"][0]["priority"]
 
-        wait_until(lambda: priority() == 0)
+        wait_until(lambda: priority() == 0, "no priority is reckoned")
         self.write('[priority]\nweight_age = 1000\nhalf_life = "1h"\n')
         self.reload("is in force")
-        wait_until(lambda: priority() > 0)
+        wait_until(lambda: priority() > 0, "a priority is reckoned")
         self.write('[priority]\nweight_age = -1\n')
         self.reload(f"{self.config}:2: priority.weight_age")
         self.assertGreater(priority(), 0)
         self.write('[policy]\nbackfill = "none"\n')
         self.reload("is in force")
-        wait_until(lambda: priority() == 0)
+        wait_until(lambda: priority() == 0, "no priority is reckoned")
 
 
 if __name__ == "__main__":

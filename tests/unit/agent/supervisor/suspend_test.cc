@@ -85,7 +85,7 @@ TEST_F(SuspendTest, ASuspendedAttemptIsEndedAndMayCleanUp) {
   ASSERT_TRUE(Tell(1, false).ok());
   ASSERT_TRUE(Eventually([&] { return Suspended(1); }));
   Terminate(Duration(20000));
-  EXPECT_EQ(Output(), "set\ncleaned\n");
+  EXPECT_THAT(Output(), ::testing::EndsWith("cleaned\n"));  // the shell may name the dead sleep
   EXPECT_EQ(Facts<RunEnded>().at(0).cause, EndCause::kCancelled);
   EXPECT_EQ(Facts<RunEnded>().at(0).status.code, 9);
 }

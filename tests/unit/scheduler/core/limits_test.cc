@@ -237,6 +237,17 @@ void SubmitAny(PolicyWorld& world) {
   world.Submit(spec);
 }
 
+TEST(Limits, WhatJobsWithoutATimeLimitPromiseOfABudgetIsNothingAndGoesAgain) {
+  TresUse promised;
+  TresUse gpu;
+  gpu.gpus["NVIDIA H200"] = 1000;
+  Add(promised, gpu, 0);
+  Add(promised, gpu, 0);
+  Subtract(promised, gpu, 0);
+  Subtract(promised, gpu, 0);
+  EXPECT_TRUE(promised == TresUse());
+}
+
 // Ends the first job that runs, if one does.
 void EndTheFirst(PolicyWorld& world) {
   for (const auto& [id, job] : world.state.jobs()) {
