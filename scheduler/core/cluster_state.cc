@@ -203,11 +203,15 @@ void ClusterState::On(const JobEnded& event) {
 void ClusterState::EndUntouched(const JobEnded& event) {
   MUSTER_CHECK(IsAllowed(JobState::kPending, JobChange::kDrop, event.state));
   const std::uint32_t count = event.more + 1;
+  const Job* first = jobs_.Find(event.job);
+  MUSTER_CHECK(first != nullptr);
+  Job job = *first;  // one element after the other
   for (std::uint32_t i = 0; i < count; ++i) {
-    const Job* job = jobs_.Find(JobId(event.job.value() + i));
-    MUSTER_CHECK(job != nullptr);
-    dependencies_.Ended(*job, event.state);
-    policy_.Forget(*job->spec);
+    job.id = JobId(event.job.value() + i);
+    job.array_index = ElementIndexAt(
+        *job.spec->array, static_cast<std::uint32_t>(job.id.value() - job.submission.value()));
+    dependencies_.Ended(job, event.state);
+    policy_.Forget(*job.spec);
   }
   jobs_.EraseUntouched(event.job, count);
 }
