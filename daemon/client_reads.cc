@@ -90,7 +90,7 @@ JobView ViewIn(const Picture& picture, const Job& job) {
   return view;
 }
 
-// Adds the untouched elements from `first` on, those that wait for the same in one view.
+// Adds `count` untouched elements from `job` on, those that wait for the same in one view.
 void AddFolded(const Picture& picture, Job job, std::uint32_t count, std::vector<JobView>& views) {
   while (count > 0) {
     const std::uint32_t alike = picture.AlikeFrom(job.id, count);
@@ -249,8 +249,7 @@ Unary* ClientService::Ping(Context* context, const wire::PingRequest*, wire::Pin
         std::count_if(state.nodes().begin(), state.nodes().end(),
                       [](const auto& entry) { return entry.second.connected; })));
     reply->set_jobs_pending(static_cast<std::uint32_t>(state.waiting()));
-    reply->set_jobs_running(
-        static_cast<std::uint32_t>(state.jobs().size() - state.waiting()));
+    reply->set_jobs_running(static_cast<std::uint32_t>(state.jobs().size() - state.waiting()));
     return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
   });
   return reactor;
@@ -265,8 +264,7 @@ Unary* ClientService::ListJobs(Context* context, const wire::ListJobsRequest* re
   }
   controller_.Look([this, reactor, reply,
                     filter = JobFilter(*request)](const Picture& picture) -> Controller::Reply {
-    const auto views =
-        std::make_shared<const std::vector<JobView>>(ViewsOf(picture, filter));
+    const auto views = std::make_shared<const std::vector<JobView>>(ViewsOf(picture, filter));
     return [this, reactor, reply, views](const absl::Status& status) {
       const bool queued = reader_.Run([reactor, reply, views, status] {
         for (const JobView& view : *views) {

@@ -53,6 +53,22 @@ std::vector<Selected> Flatten(const Selectors& selectors) {
   return flat;
 }
 
+// Gives the controller an input for each of the jobs; the reply leaves once all were taken.
+template <class Reply, class MakeInput>
+void TakeEach(Controller& controller, grpc::ServerUnaryReactor* reactor, Reply* reply,
+              const std::vector<Selected>& jobs, MakeInput make) {
+  if (jobs.empty()) {
+    reactor->Finish(grpc::Status::OK);
+    return;
+  }
+  auto gathered = std::make_shared<Gathered<Reply>>(Gathered<Reply>{reactor, reply, jobs.size()});
+  for (const Selected& job : jobs) {
+    controller.Take(make(job), [gathered](const Turn& turn, const absl::Status& status) {
+      gathered->Count(status, turn.count);
+    });
+  }
+}
+
 }  // namespace
 
 ClientService::Unary* ClientService::Admit(Context* context, const char* method,
@@ -137,19 +153,9 @@ ClientService::Unary* ClientService::Hold(Context* context, const wire::HoldRequ
   if (!caller.has_value()) {
     return reactor;
   }
-  const std::vector<Selected> jobs = Flatten(request->jobs());
-  if (jobs.empty()) {
-    reactor->Finish(grpc::Status::OK);
-    return reactor;
-  }
-  auto gathered = std::make_shared<Gathered<wire::HoldReply>>(
-      Gathered<wire::HoldReply>{reactor, reply, jobs.size()});
-  for (const Selected& job : jobs) {
-    controller_.Take(HoldJob{job.job, job.element, request->held(), caller->user},
-                     [gathered](const Turn& turn, const absl::Status& status) {
-                       gathered->Count(status, turn.count);
-                     });
-  }
+  TakeEach(controller_, reactor, reply, Flatten(request->jobs()), [&](const Selected& job) {
+    return HoldJob{job.job, job.element, request->held(), caller->user};
+  });
   return reactor;
 }
 
@@ -160,19 +166,9 @@ ClientService::Unary* ClientService::Requeue(Context* context, const wire::Reque
   if (!caller.has_value()) {
     return reactor;
   }
-  const std::vector<Selected> jobs = Flatten(request->jobs());
-  if (jobs.empty()) {
-    reactor->Finish(grpc::Status::OK);
-    return reactor;
-  }
-  auto gathered = std::make_shared<Gathered<wire::RequeueReply>>(
-      Gathered<wire::RequeueReply>{reactor, reply, jobs.size()});
-  for (const Selected& job : jobs) {
-    controller_.Take(RequeueJob{job.job, job.element, caller->user},
-                     [gathered](const Turn& turn, const absl::Status& status) {
-                       gathered->Count(status, turn.count);
-                     });
-  }
+  TakeEach(controller_, reactor, reply, Flatten(request->jobs()), [&](const Selected& job) {
+    return RequeueJob{job.job, job.element, caller->user};
+  });
   return reactor;
 }
 
@@ -183,19 +179,9 @@ ClientService::Unary* ClientService::Suspend(Context* context, const wire::Suspe
   if (!caller.has_value()) {
     return reactor;
   }
-  const std::vector<Selected> jobs = Flatten(request->jobs());
-  if (jobs.empty()) {
-    reactor->Finish(grpc::Status::OK);
-    return reactor;
-  }
-  auto gathered = std::make_shared<Gathered<wire::SuspendReply>>(
-      Gathered<wire::SuspendReply>{reactor, reply, jobs.size()});
-  for (const Selected& job : jobs) {
-    controller_.Take(SuspendJob{job.job, job.element, request->suspended(), caller->user},
-                     [gathered](const Turn& turn, const absl::Status& status) {
-                       gathered->Count(status, turn.count);
-                     });
-  }
+  TakeEach(controller_, reactor, reply, Flatten(request->jobs()), [&](const Selected& job) {
+    return SuspendJob{job.job, job.element, request->suspended(), caller->user};
+  });
   return reactor;
 }
 

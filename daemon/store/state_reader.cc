@@ -170,9 +170,7 @@ void JobsReader::AddUntouched(const Submission& submission, JobId id, std::uint3
     }
     return;
   }
-  job.array_index =
-      ElementIndexAt(*submission.spec->array,
-                     static_cast<std::uint32_t>(id.value() - submission.first.value()));
+  job.array_index = IndexOfElement(*submission.spec->array, submission.first, id);
   image->elements.push_back(UntouchedElements{std::move(job), count});
 }
 

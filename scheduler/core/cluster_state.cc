@@ -208,8 +208,7 @@ void ClusterState::EndUntouched(const JobEnded& event) {
   Job job = *first;  // one element after the other
   for (std::uint32_t i = 0; i < count; ++i) {
     job.id = JobId(event.job.value() + i);
-    job.array_index = ElementIndexAt(
-        *job.spec->array, static_cast<std::uint32_t>(job.id.value() - job.submission.value()));
+    job.array_index = IndexOfElement(*job.spec->array, job.submission, job.id);
     dependencies_.Ended(job, event.state);
     policy_.Forget(*job.spec);
   }

@@ -123,8 +123,7 @@ void JobTable::TakeOut(Runs::const_iterator run, JobId first, std::uint32_t coun
 Job JobTable::ElementOf(const Job& like, JobId id) {
   Job job = like;
   job.id = id;
-  job.array_index = ElementIndexAt(
-      *like.spec->array, static_cast<std::uint32_t>(id.value() - like.submission.value()));
+  job.array_index = IndexOfElement(*like.spec->array, like.submission, id);
   return job;
 }
 

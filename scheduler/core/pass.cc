@@ -326,11 +326,15 @@ void Pass::LeaveBlocked(const WaitingJob& job, const Options& options) {
       continue;
     }
     counted_.push_back(option->partition);
-    Blocker& blocker = blockers_[option->partition];
-    blocker.first = blocker.waiting == 0 ? job.id : blocker.first;
-    ++blocker.waiting;
+    BlockIn(option->partition, job.id);
   }
   Leave(job, std::move(reason));
+}
+
+void Pass::BlockIn(const std::string& partition, JobId job) {
+  Blocker& blocker = blockers_[partition];
+  blocker.first = blocker.waiting == 0 ? job : blocker.first;
+  ++blocker.waiting;
 }
 
 bool Pass::IsBeyond(const StartOption& option) {

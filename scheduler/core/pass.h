@@ -111,6 +111,9 @@ class Pass {
   // The job waits for resources, or behind one that does; the first ones get a reservation.
   void LeaveBlocked(const WaitingJob& job, const Options& options);
 
+  // Those that come after in the partition wait behind the job.
+  void BlockIn(const std::string& partition, JobId job);
+
   // Whether the option holds on no arrangement of the nodes that are up.
   bool IsBeyond(const StartOption& option);
 

@@ -125,9 +125,7 @@ void Pass::BlockBehind(const WaitingJob& leader, const std::vector<GroupMember>&
     }
   }
   for (const std::string& partition : partitions) {
-    Blocker& blocker = blockers_[partition];
-    blocker.first = blocker.waiting == 0 ? leader.id : blocker.first;
-    ++blocker.waiting;
+    BlockIn(partition, leader.id);
   }
 }
 

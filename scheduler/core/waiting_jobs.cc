@@ -13,9 +13,7 @@ WaitingJob ElementsOf(const WaitingJob& entry, std::uint32_t offset, std::uint32
   part.count = count;
   if (offset > 0) {
     part.id = JobId(entry.id.value() + offset);
-    part.array_index =
-        ElementIndexAt(*entry.spec->array,
-                       static_cast<std::uint32_t>(part.id.value() - entry.submission.value()));
+    part.array_index = IndexOfElement(*entry.spec->array, entry.submission, part.id);
   }
   return part;
 }

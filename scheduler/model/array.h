@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "scheduler/base/status.h"
+#include "scheduler/model/ids.h"
 #include "scheduler/model/job_spec.h"
 
 namespace muster {
@@ -58,6 +59,12 @@ inline std::uint32_t ElementIndexAt(const ArraySpec& array, std::uint32_t ordina
     left -= count;
   }
   MUSTER_CHECK(false && "ordinal < ElementCount(array)");
+}
+
+// The array index of the element `id` of the array that was submitted as `submission`. REQUIRES: it
+// is one.
+inline std::uint32_t IndexOfElement(const ArraySpec& array, JobId submission, JobId id) {
+  return ElementIndexAt(array, static_cast<std::uint32_t>(id.value() - submission.value()));
 }
 
 // Which element has the array index; nothing when none has.
