@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "scheduler/simulator/packing_experiment.h"
 #include "scheduler/simulator/readers/packing_tables.h"
 
@@ -100,7 +101,9 @@ TEST(Packing, EveryPolicyGivesAwayNoMoreThanThereIsAndRepeatsItself) {
 class PackingTables : public testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = testing::TempDir() + "/packing_" + name;
+    const std::string path =
+        absl::StrCat(testing::TempDir(), "/packing_",
+                     testing::UnitTest::GetInstance()->current_test_info()->name(), "_", name);
     std::ofstream(path) << text;
     return path;
   }
