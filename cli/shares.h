@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/account.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/time.h"
 
 namespace muster {

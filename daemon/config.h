@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/server.h"
-#include "scheduler/core/policy_config.h"
+#include "scheduler/model/policy_config.h"
 
 namespace muster {
 

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/explanation.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/reason.h"
 #include "scheduler/model/snapshot.h"
 

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "scheduler/core/licenses.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/reason.h"
 #include "scheduler/model/snapshot.h"
 #include "scheduler/model/time.h"

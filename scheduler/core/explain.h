@@ -6,9 +6,9 @@
 // Asked for by a user, so it may look at every node. Thread promise: pure. Invariants: a node
 // "fits" exactly when it can take the job's share as it is.
 
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/explanation.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/snapshot.h"
 
 namespace muster {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "scheduler/core/backfill.h"
+#include "scheduler/model/backfill.h"
 
 namespace muster {
 

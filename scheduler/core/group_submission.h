@@ -8,9 +8,9 @@
 
 #include "absl/status/statusor.h"
 #include "scheduler/core/cluster_state.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/input.h"
+#include "scheduler/model/policy_config.h"
 
 namespace muster {
 

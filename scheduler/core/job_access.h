@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/job.h"
+#include "scheduler/model/policy_config.h"
 
 namespace muster {
 

@@ -5,8 +5,8 @@
 // Reckoned once, when a plan is taken, and written into the attempt: a change of weights does not
 // change what ran before. Thread promise: pure.
 
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/decayed_usage.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/policy_usage.h"
 
 namespace muster {

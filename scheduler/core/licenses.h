@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/job.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/reason.h"
 #include "scheduler/model/snapshot.h"
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <utility>
 
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/account.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/share_standing.h"
 #include "scheduler/model/snapshot.h"
 

@@ -18,12 +18,12 @@
 #include "scheduler/core/group_search.h"
 #include "scheduler/core/limits.h"
 #include "scheduler/core/planner_memory.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/core/preemption.h"
 #include "scheduler/core/queue_priority.h"
 #include "scheduler/core/resumption.h"
 #include "scheduler/core/start_options.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/snapshot.h"
 
 namespace muster {

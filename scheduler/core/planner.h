@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "scheduler/core/planner_memory.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/snapshot.h"
 
 namespace muster {

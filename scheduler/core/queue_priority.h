@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "scheduler/core/live_shares.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/core/queue_tiers.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/priority.h"
 #include "scheduler/model/snapshot.h"
 

@@ -11,8 +11,8 @@
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/licenses.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy_config.h"
 
 namespace muster {
 

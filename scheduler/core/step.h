@@ -13,10 +13,10 @@
 
 #include "absl/status/status.h"
 #include "scheduler/core/cluster_state.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/effect.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/input.h"
+#include "scheduler/model/policy_config.h"
 
 namespace muster {
 

@@ -6,8 +6,8 @@
 // Thread promise: pure. Invariants: what passed can be evaluated without further checks.
 
 #include "absl/status/status.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/job_spec.h"
+#include "scheduler/model/policy_config.h"
 
 namespace muster {
 

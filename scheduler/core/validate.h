@@ -8,8 +8,8 @@
 // max_nodes <= tasks, and its GPUs said per task or per node, never over the whole job.
 
 #include "absl/status/statusor.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/job_spec.h"
+#include "scheduler/model/policy_config.h"
 
 namespace muster {
 

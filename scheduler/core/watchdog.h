@@ -8,15 +8,16 @@
 // rather says nothing than accuse wrongly: nodes with a start reserved on them before the job would
 // end or whose cores a suspended job wants back, machines whose cores differ, components of
 // heterogeneous jobs, and jobs without a time limit behind one whose start nobody knows are left
-// out. Thread promise: FindOverlooked is pure; a Watchdog belongs to one thread. Invariants: an overlooked job is kept by no hold, dependency,
-// time, limit or policy, and starting it on the nodes named delays no job with a reservation.
+// out. Thread promise: FindOverlooked is pure; a Watchdog belongs to one thread. Invariants: an
+// overlooked job is kept by no hold, dependency, time, limit or policy, and starting it on the
+// nodes named delays no job with a reservation.
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
-#include "scheduler/core/policy_config.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/model/snapshot.h"
 
 namespace muster {

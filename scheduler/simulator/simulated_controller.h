@@ -17,10 +17,10 @@
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/planner_memory.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/core/step.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/plan.h"
+#include "scheduler/model/policy_config.h"
 #include "scheduler/simulator/faults.h"
 #include "scheduler/simulator/network.h"
 #include "scheduler/simulator/virtual_clock.h"

@@ -13,10 +13,10 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/explain.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/core/queue_order.h"
 #include "scheduler/core/validate.h"
 #include "scheduler/model/array.h"
+#include "scheduler/model/policy_config.h"
 
 namespace muster::golden {
 namespace {

@@ -21,8 +21,8 @@
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/planner_memory.h"
-#include "scheduler/core/policy_config.h"
 #include "scheduler/core/step.h"
+#include "scheduler/model/policy_config.h"
 
 namespace muster::testing {
 

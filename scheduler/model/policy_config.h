@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core/backfill.h"
+#include "scheduler/model/backfill.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/license.h"
 #include "scheduler/model/time.h"
