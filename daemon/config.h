@@ -29,7 +29,7 @@ struct DaemonConfig {
 // From argv. InvalidArgument is one line for the user.
 absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv);
 
-// Reads a file into the config; errors carry file and line. Of its policy (daemon/policy_file) only
+// Reads a file into the config; errors carry file and line. Of its policy (scheduler/settings) only
 // each key is looked at here: what it comes to depends on the state.
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config);
 

@@ -1,4 +1,4 @@
-#include "daemon/priority_file.h"
+#include "scheduler/settings/priority_file.h"
 
 #include <array>
 #include <cstdint>
