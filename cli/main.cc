@@ -18,6 +18,7 @@
 #include "cli/cmd_policy.h"
 #include "cli/cmd_queue.h"
 #include "cli/cmd_release.h"
+#include "cli/cmd_replay.h"
 #include "cli/cmd_requeue.h"
 #include "cli/cmd_resume.h"
 #include "cli/cmd_run.h"
@@ -48,8 +49,8 @@ int main(int argc, char** argv) {
       muster::PartitionVerb(), muster::QosVerb(),         muster::AccountsVerb(),
       muster::ShareVerb(),     muster::ReservationVerb(), muster::SimulateVerb(),
       muster::WhatifVerb(),    muster::TraceVerb(),       muster::CheckpointVerb(),
-      muster::EstimateVerb(),  muster::CompletionVerb(),  muster::VersionVerb(),
-      muster::HelpVerb(),
+      muster::EstimateVerb(),  muster::ReplayVerb(),      muster::CompletionVerb(),
+      muster::VersionVerb(),   muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

@@ -87,6 +87,7 @@ JobView ViewIn(const Picture& picture, const Job& job) {
   const Reason reason = picture.ReasonOf(job.id);
   JobView view = ViewOf(job, &reason);
   view.priority = picture.PriorityOf(job.id);
+  view.alert = picture.AlertOf(job.id);
   return view;
 }
 

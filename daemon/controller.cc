@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kGroupMax = 512;
 constexpr auto kSweep = std::chrono::seconds(1);
 constexpr auto kRetryWrites = std::chrono::seconds(1);
+constexpr std::size_t kPassesHeldBack = 256;
 
 Reason NotPlanned() {
   Reason reason;
@@ -79,7 +80,11 @@ Controller::Controller(JobStore& store, AgentDoor& agents, const Clock& clock, c
       clock_(clock),
       log_(log),
       policy_(std::make_shared<const PolicyConfig>(std::move(policy))),
-      orders_(store, std::move(cluster)) {}
+      orders_(store, std::move(cluster)),
+      alerts_(store.directory() + "/alerts", log),
+      make_plan_(
+          [](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
+             PlannerMemory& memory) { return MakePlan(std::move(snapshot), config, memory); }) {}
 
 Controller::~Controller() {
   Stop();
@@ -160,13 +165,14 @@ void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, 
 void Controller::Look(std::function<Reply(const Picture&)> look) {
   auto shared = std::make_shared<std::function<Reply(const Picture&)>>(std::move(look));
   const bool queued = queue_.Push([this, shared] {
-    const Picture picture(state_, waiting_, plan_, clock_.Now());
+    const Picture picture = Look();
     group_.after.push_back((*shared)(picture));
   });
   if (!queued) {
     static const ClusterState empty;
     static const WaitingReasons none;
-    const Picture picture(empty, none, nullptr, clock_.Now());
+    static const Alerts no_alerts;
+    const Picture picture(empty, none, nullptr, no_alerts, clock_.Now());
     (*shared)(picture)(absl::UnavailableError("the controller is stopping, or has too much to do"));
   }
 }
@@ -181,7 +187,7 @@ void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher,
     }
     watchers_.emplace(job, watcher);
     group_.after.push_back([found](const absl::Status&) { found(true); });
-    const Picture picture(state_, waiting_, plan_, clock_.Now());
+    const Picture picture = Look();
     const Reason reason = picture.ReasonOf(job);
     NotifyWatchers(job, ViewOf(*live, &reason),
                    live->attempt.has_value() ? &live->attempt->allocation : nullptr);
@@ -210,7 +216,7 @@ void Controller::Loop() {
   for (TaskQueue::Task& task : queue_.Take(SIZE_MAX, std::chrono::steady_clock::now())) {
     task();
   }
-  Finish();
+  Finish(true);
   if (has_fatal_ && on_fatal_) {
     on_fatal_();
   }
@@ -232,9 +238,15 @@ void Controller::EveryFewMoments() {
   }
 }
 
-// Hands the group to the writer; its answers leave when it is durable.
-void Controller::Finish() {
+// Hands the group to the writer; its answers leave when it is durable. Passes wait for the next
+// event, so that they cost no commit of their own, unless they are many.
+void Controller::Finish(bool all_passes) {
+  std::vector<PassRecord> held_back;
+  if (group_.batch.entries.empty() && group_.batch.passes.size() < kPassesHeldBack && !all_passes) {
+    held_back.swap(group_.batch.passes);
+  }
   if (group_.batch.empty() && group_.after.empty()) {
+    group_.batch.passes.swap(held_back);
     return;
   }
   for (const JobId id : group_.jobs) {
@@ -254,6 +266,7 @@ void Controller::Finish() {
     group_.batch.usage.push_back(state_.usage().UsageOf(account, user));
   }
   Group group = std::exchange(group_, Group());
+  group_.batch.passes = std::move(held_back);
   commits_->Push(std::move(group.batch),
                  [this, after = std::move(group.after)](const absl::Status& status) {
                    for (const Reply& reply : after) {
@@ -367,7 +380,7 @@ void Controller::Touch(const Event& event) {
 void Controller::TellWatchers(JobId id) {
   const Job* job = state_.FindJob(id);
   if (job != nullptr && watchers_.contains(id)) {
-    const Picture picture(state_, waiting_, plan_, clock_.Now());
+    const Picture picture = Look();
     const Reason reason = picture.ReasonOf(id);
     NotifyWatchers(id, ViewOf(*job, &reason),
                    job->attempt.has_value() ? &job->attempt->allocation : nullptr);
@@ -409,19 +422,28 @@ void Controller::MaybePlan() {
     return;
   }
   planning_ = true;
-  std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state_, clock_.Now(), plan_.get());
-  planner_->Run([this, snapshot, policy = policy_] {
-    auto plan = std::make_shared<const Plan>(MakePlan(snapshot, *policy, planner_memory_));
-    queue_.Push([this, plan, overlooked = FindOverlooked(*snapshot, *plan, *policy)] {
-      OnPlan(plan);
-      Heed(overlooked);
-    });
+  auto pass = std::make_shared<Pass>();
+  pass->snapshot = BuildSnapshot(state_, clock_.Now(), plan_.get());
+  pass->config = policy_;
+  pass->follows = plan_ != nullptr;
+  pass->state_loads = state_loads_;
+  planner_->Run([this, pass] {
+    pass->plan =
+        std::make_shared<const Plan>(make_plan_(pass->snapshot, *pass->config, planner_memory_));
+    pass->overlooked = FindOverlooked(*pass->snapshot, *pass->plan, *pass->config);
+    queue_.Push([this, pass] { OnPass(*pass); });
   });
 }
 
-void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
+void Controller::OnPass(const Pass& pass) {
   planning_ = false;
-  plan_ = std::move(plan);
+  if (pass.state_loads != state_loads_) {
+    plan_wanted_ = true;
+    return;
+  }
+  plan_ = pass.plan;
+  group_.batch.passes.push_back(
+      PassRecord{plan_->version, pass.snapshot->now, plan_->hash, pass.follows, pass.config});
   const WaitingReasons before = std::exchange(waiting_, {});
   waiting_.Set(plan_->waiting);
   if (!plan_->starts.empty() || !plan_->drops.empty() || !plan_->preemptions.empty() ||
@@ -433,6 +455,12 @@ void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
                             plan_->preemptions.size(), " preemptions"));
     DoTake(TakePlan{*plan_}, [](const Turn&, const absl::Status&) {});
   }
+  TellOfReasons(before);
+  Heed(pass);
+}
+
+// Tells those who watch a job that it waits for something else now.
+void Controller::TellOfReasons(const WaitingReasons& before) {
   std::set<JobId> told;
   const std::multimap<JobId, std::weak_ptr<const Watcher>> watched = watchers_;
   for (const auto& [id, watcher] : watched) {
@@ -445,20 +473,23 @@ void Controller::OnPlan(std::shared_ptr<const Plan> plan) {
   }
 }
 
-void Controller::Heed(const std::vector<OverlookedJob>& overlooked) {
-  for (const OverlookedJob& alert : watchdog_.Heed(overlooked)) {
-    std::string nodes;
-    for (const NodeId id : alert.nodes) {
-      const Node* node = state_.FindNode(id);
-      absl::StrAppend(&nodes, nodes.empty() ? "" : ",", node == nullptr ? "" : node->name);
-    }
-    log_.Warning("controller",
-                 absl::StrCat("job ", ToString(alert.job), " fits on idle resources of ", nodes,
-                              " and ", Watchdog::kPatience + 1,
-                              " passes in a row left it waiting, up to version ",
-                              ToString(state_.version()),
-                              ": a defect of the planner; report it with the state directory"));
+void Controller::Heed(const Pass& pass) {
+  const auto name_of = [this](NodeId id) {
+    const Node* node = state_.FindNode(id);
+    return node == nullptr ? std::string() : node->name;
+  };
+  const std::optional<std::string> path = alerts_.Heed(pass.overlooked, plan_->version, name_of);
+  if (!path.has_value()) {
+    return;
   }
+  planner_->Run([this, path = *path, snapshot = pass.snapshot, config = pass.config,
+                 plan = pass.plan, overlooked = pass.overlooked] {
+    const absl::Status written = WriteReplayBundle(
+        path, ReplayBundle{MUSTER_VERSION, *snapshot, *config, *plan, overlooked});
+    if (!written.ok()) {
+      log_.Error("controller", std::string(written.message()));
+    }
+  });
 }
 
 void Controller::NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation) {
@@ -501,6 +532,7 @@ void Controller::RollBack(const absl::Status& status) {
     return;
   }
   state_ = ClusterState(*std::move(image));
+  ++state_loads_;
   commits_->Reset();
   plan_ = nullptr;
   plan_wanted_ = true;

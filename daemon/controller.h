@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "daemon/alerts.h"
 #include "daemon/orders.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
@@ -30,6 +31,7 @@
 #include "scheduler/core/planner_memory.h"
 #include "scheduler/core/step.h"
 #include "scheduler/core/watchdog.h"
+#include "scheduler/model/pass_record.h"
 #include "scheduler/model/view.h"
 #include "scheduler/runtime/log.h"
 
@@ -67,8 +69,8 @@ class WaitingReasons {
 class Picture {
  public:
   Picture(const ClusterState& state, const WaitingReasons& waiting,
-          const std::shared_ptr<const Plan>& plan, Time now)
-      : state_(state), waiting_(waiting), plan_(plan), now_(now) {}
+          const std::shared_ptr<const Plan>& plan, const Alerts& alerts, Time now)
+      : state_(state), waiting_(waiting), plan_(plan), alerts_(alerts), now_(now) {}
   [[nodiscard]] const ClusterState& state() const { return state_; }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
@@ -80,11 +82,14 @@ class Picture {
   }
   // The waiting job's priority then; 0 where none is reckoned.
   [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
+  // What the watchdog says of the job; empty while it says nothing.
+  [[nodiscard]] std::string AlertOf(JobId job) const { return alerts_.TextOf(job); }
 
  private:
   const ClusterState& state_;
   const WaitingReasons& waiting_;
   const std::shared_ptr<const Plan>& plan_;
+  const Alerts& alerts_;
   const Time now_;
 };
 
@@ -94,6 +99,9 @@ class Controller {
   using Reply = std::function<void(const absl::Status& status)>;
   // Called after each durable change of the job; `allocation` is null while it has none.
   using Watcher = std::function<void(const JobView& view, const Allocation* allocation)>;
+  // What makes the plans: MakePlan, but in tests of what happens when it errs.
+  using Planner =
+      std::function<Plan(std::shared_ptr<const Snapshot>, const PolicyConfig&, PlannerMemory&)>;
 
   Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
              PolicyConfig policy, std::string cluster);
@@ -111,6 +119,8 @@ class Controller {
   [[nodiscard]] Epoch epoch() const { return epoch_; }
   // Set when the loop ended because the store may have lost data.
   [[nodiscard]] absl::Status fatal() const;
+  // REQUIRES: before Start.
+  void PlanWith(Planner planner) { make_plan_ = std::move(planner); }
   // Called (once) on the controller's thread when it ends by itself.
   void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
 
@@ -138,7 +148,7 @@ class Controller {
   };
 
   void Loop();
-  void Finish();
+  void Finish(bool all_passes = false);
   void DoTake(const Input& input, const Done& done);
   void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
                    const Done& done);
@@ -148,10 +158,22 @@ class Controller {
   [[nodiscard]] EndedAttempt EndedAttemptOf(const Job& job, Time end) const;
   void Touch(const Event& event);
   void Dispatch(const std::vector<Effect>& effects);
+  // A pass that was made: on what, by which settings, with what result.
+  struct Pass {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<const PolicyConfig> config;
+    bool follows = false;
+    std::uint64_t state_loads = 0;
+    std::shared_ptr<const Plan> plan;
+    std::vector<OverlookedJob> overlooked;
+  };
+
   void MaybePlan();
-  void OnPlan(std::shared_ptr<const Plan> plan);
-  // Tells the log of jobs that the planner leaves though they fit (promise 8).
-  void Heed(const std::vector<OverlookedJob>& overlooked);
+  void OnPass(const Pass& pass);
+  void TellOfReasons(const WaitingReasons& before);
+  // Tells of jobs that the planner leaves though they fit (promise 8).
+  void Heed(const Pass& pass);
+  [[nodiscard]] Picture Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
   void TellWatchers(JobId job);
   void NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation);
   void RollBack(const absl::Status& status);
@@ -171,7 +193,9 @@ class Controller {
   Group group_;
   WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;
-  Watchdog watchdog_;
+  Alerts alerts_;
+  Planner make_plan_;
+  std::uint64_t state_loads_ = 0;  // a pass on a state from before the last one is void
   bool plan_wanted_ = true;
   bool planning_ = false;
   std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;

@@ -171,6 +171,10 @@ std::string PrintExplanation(const JobExplanation& explanation, Time now, const 
   if (!job.binding.empty()) {
     absl::StrAppend(&page, "  binding ", Printable(job.binding), "\n");
   }
+  if (!job.alert.empty()) {
+    absl::StrAppend(&page, "  ", Painted("alert: " + Printable(job.alert), Paint::kRed, style),
+                    "\n");
+  }
   page += PriorityLine(explanation.priority);
   page += StartLines(explanation, now, style);
   page += NodeTable(explanation, style);

@@ -254,6 +254,7 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
     AddLine(page, "waits",
             absl::StrCat(job.reason.kind, job.reason.text.empty() ? "" : ": ", job.reason.text));
   }
+  AddLine(page, "alert", job.alert);
   AddLine(page, "priority", job.priority > 0 ? absl::StrCat(job.priority) : "");
   AddTimes(page, job, now, style);
   AddLine(page, "got", GotText(job.nodes, job.cpus, job.memory, job.gpus));

@@ -5,7 +5,7 @@
 // Made on the controller's thread, written on the store's. Thread promise: plain values, moved from
 // one thread to the other. Invariants: (1) `entries` follow the last committed version without a
 // gap; (2) `jobs` and `nodes` are the values after the last entry; (3) a job is in at most one of
-// `jobs` and `ended`.
+// `jobs` and `ended`; (4) `passes` are in the order in which they were made.
 
 #include <optional>
 #include <string>
@@ -16,6 +16,7 @@
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node.h"
+#include "scheduler/model/pass_record.h"
 #include "scheduler/model/policy_usage.h"
 #include "scheduler/model/view.h"
 
@@ -45,8 +46,9 @@ struct Batch {
   std::vector<Node> nodes;          // changed
   std::vector<Spent> spent;         // changed
   std::vector<AccountUsage> usage;  // changed
+  std::vector<PassRecord> passes;
 
-  [[nodiscard]] bool empty() const { return entries.empty(); }
+  [[nodiscard]] bool empty() const { return entries.empty() && passes.empty(); }
 };
 
 }  // namespace muster

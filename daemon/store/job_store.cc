@@ -71,12 +71,13 @@ absl::StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const std::string& dire
                    Database::Open(path, Database::Mode::kReadOnly));
   ASSIGN_OR_RETURN(const Version version, ReadVersion(*writer));
   return std::unique_ptr<JobStore>(
-      new JobStore(std::move(lock), std::move(writer), std::move(reader), version));
+      new JobStore(directory, std::move(lock), std::move(writer), std::move(reader), version));
 }
 
-JobStore::JobStore(LockFile lock, std::unique_ptr<Database> writer,
+JobStore::JobStore(std::string directory, LockFile lock, std::unique_ptr<Database> writer,
                    std::unique_ptr<Database> reader, Version version)
-    : lock_(std::move(lock)),
+    : directory_(std::move(directory)),
+      lock_(std::move(lock)),
       writer_(std::move(writer)),
       rows_(*writer_),
       version_(version),
@@ -127,10 +128,12 @@ absl::Status JobStore::Commit(std::span<const Batch> batches) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckSequence(batches));
   Version last = version_;
+  bool empty = true;
   for (const Batch& batch : batches) {
-    last = batch.empty() ? last : batch.entries.back().version;
+    last = batch.entries.empty() ? last : batch.entries.back().version;
+    empty = empty && batch.empty();
   }
-  if (last == version_) {
+  if (empty) {
     return absl::OkStatus();
   }
   const absl::Status status = WriteAll(batches);

@@ -62,15 +62,18 @@ class JobStore {
   // does: a commit costs one fsync. kDataLoss as in Commit; other errors only delay it.
   absl::Status CheckpointAbove(std::uint64_t bytes);
 
+  // DIR, as Open was given it.
+  [[nodiscard]] const std::string& directory() const { return directory_; }
   // Transactions committed since Open.
   [[nodiscard]] std::uint64_t transactions() const { return transactions_; }
 
  private:
-  JobStore(LockFile lock, std::unique_ptr<Database> writer, std::unique_ptr<Database> reader,
-           Version version);
+  JobStore(std::string directory, LockFile lock, std::unique_ptr<Database> writer,
+           std::unique_ptr<Database> reader, Version version);
   absl::Status WriteAll(std::span<const Batch> batches);
   absl::Status CheckSequence(std::span<const Batch> batches) const;
 
+  const std::string directory_;
   const LockFile lock_;
   const std::unique_ptr<Database> writer_;
   RowWriter rows_;

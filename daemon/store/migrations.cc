@@ -142,8 +142,25 @@ constexpr const char* kVersion4 = R"sql(
 ALTER TABLE attempts ADD COLUMN suspended INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array<Migration, 4> kMigrations = {
-    {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}}};
+// The passes, so that each decision can be made again from the journal.
+constexpr const char* kVersion5 = R"sql(
+CREATE TABLE settings (
+  hash    INTEGER PRIMARY KEY,
+  payload BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE passes (
+  id       INTEGER PRIMARY KEY,
+  version  INTEGER NOT NULL,
+  time     INTEGER NOT NULL,
+  hash     INTEGER NOT NULL,
+  follows  INTEGER NOT NULL,
+  settings INTEGER NOT NULL REFERENCES settings (hash)
+) STRICT;
+)sql";
+
+constexpr std::array<Migration, 5> kMigrations = {
+    {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}, {5, kVersion5}}};
 
 absl::Status Take(Database& database, const Migration& migration) {
   Transaction transaction(database);

@@ -11,6 +11,7 @@
 #include "daemon/store/journal.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/array.h"
+#include "scheduler/model/fingerprint.h"
 
 namespace muster {
 namespace {
@@ -107,6 +108,9 @@ absl::Status RowWriter::Write(const Batch& batch) {
   }
   for (const AccountUsage& usage : batch.usage) {
     RETURN_IF_ERROR(WriteUsage(usage));
+  }
+  for (const PassRecord& pass : batch.passes) {
+    RETURN_IF_ERROR(WritePass(pass));
   }
   return absl::OkStatus();
 }
@@ -263,6 +267,20 @@ absl::Status RowWriter::WriteSpent(const Spent& spent) {
 absl::Status RowWriter::WriteUsage(const AccountUsage& usage) {
   Encode<wire::AccountUsage>(usage, &payload_);
   return put_policy_.Run(kUsageKind, AssociationName(usage.account, usage.user), Blob{payload_});
+}
+
+// The settings go into a row of their own, once.
+absl::Status RowWriter::WritePass(const PassRecord& pass) {
+  const std::uint64_t settings = Fingerprint().Add(*pass.config).value();
+  find_settings_.Start(settings);
+  ASSIGN_OR_RETURN(const bool known, find_settings_.Next());
+  find_settings_.Reset();
+  if (!known) {
+    Encode<wire::PolicyConfig>(*pass.config, &payload_);
+    RETURN_IF_ERROR(insert_settings_.Run(settings, Blob{payload_}));
+  }
+  return insert_pass_.Run(pass.version.value(), std::int64_t{pass.now.time_since_epoch().count()},
+                          pass.hash, pass.follows ? 1 : 0, settings);
 }
 
 }  // namespace muster

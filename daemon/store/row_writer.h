@@ -34,6 +34,7 @@ class RowWriter {
   absl::Status WritePolicy(const PolicyChanged& event);
   absl::Status WriteSpent(const Spent& spent);
   absl::Status WriteUsage(const AccountUsage& usage);
+  absl::Status WritePass(const PassRecord& pass);
 
   Database& database_;
   std::string payload_;  // reused, to save an allocation a row
@@ -72,6 +73,11 @@ class RowWriter {
   Statement put_policy_{database_,
                         "INSERT INTO policy VALUES (?, ?, ?) "
                         "ON CONFLICT (kind, name) DO UPDATE SET payload = excluded.payload"};
+  Statement find_settings_{database_, "SELECT 1 FROM settings WHERE hash = ?"};
+  Statement insert_settings_{database_, "INSERT INTO settings VALUES (?, ?)"};
+  Statement insert_pass_{database_,
+                         "INSERT INTO passes (version, time, hash, follows, settings) "
+                         "VALUES (?, ?, ?, ?, ?)"};
   Statement delete_policy_{database_, "DELETE FROM policy WHERE kind = ? AND name = ?"};
   Statement put_meta_{database_,
                       "INSERT INTO meta VALUES (?, ?) "

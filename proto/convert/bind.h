@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,10 @@ template <class T>
 struct IsShared : std::false_type {};
 template <class T>
 struct IsShared<std::shared_ptr<const T>> : std::true_type {};
+template <class T>
+struct IsMap : std::false_type {};
+template <class K, class V>
+struct IsMap<std::map<K, V>> : std::true_type {};
 template <class T>
 struct IsIndexSet : std::false_type {};
 template <class Tag>
@@ -168,6 +173,15 @@ MUSTER_WIRE_ACCESS(std::uint64_t, UInt64)
 MUSTER_WIRE_ACCESS(std::string, String)
 #undef MUSTER_WIRE_ACCESS
 
+// The two fields of an entry of a map, be it the wire's own kind or repeated messages.
+struct EntryFields {
+  const FieldDescriptor* key;
+  const FieldDescriptor* value;
+  explicit EntryFields(const Message& entry)
+      : key(FindField(*entry.GetDescriptor(), "key")),
+        value(FindField(*entry.GetDescriptor(), "value")) {}
+};
+
 template <class T>
 void WriteField(const T& value, const Reflection& r, const FieldDescriptor* field,
                 Message* message) {
@@ -179,6 +193,13 @@ void WriteField(const T& value, const Reflection& r, const FieldDescriptor* fiel
       } else {
         Access<typename Leaf<Item>::Wire>::Add(r, message, field, Leaf<Item>::Out(item));
       }
+    }
+  } else if constexpr (IsMap<T>::value) {
+    for (const auto& [key, held] : value) {
+      Message* entry = r.AddMessage(message, field);
+      const EntryFields fields(*entry);
+      WriteField(key, *entry->GetReflection(), fields.key, entry);
+      WriteField(held, *entry->GetReflection(), fields.value, entry);
     }
   } else if constexpr (IsOptional<T>::value) {
     if (value.has_value()) {
@@ -218,9 +239,31 @@ absl::Status ReadVector(const Message& message, const Reflection& r, const Field
 
 template <class T>
 absl::Status ReadField(const Message& message, const Reflection& r, const FieldDescriptor* field,
+                       T* value);
+
+template <class K, class V>
+absl::Status ReadMap(const Message& message, const Reflection& r, const FieldDescriptor* field,
+                     std::map<K, V>* value) {
+  value->clear();
+  const int size = r.FieldSize(message, field);
+  for (int i = 0; i < size; ++i) {
+    const Message& entry = r.GetRepeatedMessage(message, field, i);
+    const EntryFields fields(entry);
+    K key{};
+    RETURN_IF_ERROR(ReadField(entry, *entry.GetReflection(), fields.key, &key));
+    RETURN_IF_ERROR(
+        ReadField(entry, *entry.GetReflection(), fields.value, &(*value)[std::move(key)]));
+  }
+  return absl::OkStatus();
+}
+
+template <class T>
+absl::Status ReadField(const Message& message, const Reflection& r, const FieldDescriptor* field,
                        T* value) {
   if constexpr (IsVector<T>::value) {
     return ReadVector(message, r, field, value);
+  } else if constexpr (IsMap<T>::value) {
+    return ReadMap(message, r, field, value);
   } else if constexpr (IsOptional<T>::value) {
     value->reset();
     if (!r.HasField(message, field)) {

@@ -14,6 +14,7 @@
 #include "proto/journal.pb.h"
 #include "proto/order.pb.h"
 #include "proto/plan.pb.h"
+#include "proto/snapshot.pb.h"
 #include "proto/supervisor.pb.h"
 #include "proto/view.pb.h"
 #include "scheduler/model/account.h"
@@ -24,8 +25,9 @@
 #include "scheduler/model/order.h"
 #include "scheduler/model/plan.h"
 #include "scheduler/model/policy_usage.h"
-#include "scheduler/model/priority.h"
 #include "scheduler/model/policy_view.h"
+#include "scheduler/model/priority.h"
+#include "scheduler/model/replay_bundle.h"
 #include "scheduler/model/report.h"
 #include "scheduler/model/view.h"
 
@@ -66,6 +68,9 @@ MUSTER_CONVERTED(Priority)
 MUSTER_CONVERTED(Assignment)
 MUSTER_CONVERTED(PolicyView)
 MUSTER_CONVERTED(PolicyChangeView)
+MUSTER_CONVERTED(PolicyConfig)
+MUSTER_CONVERTED(Snapshot)
+MUSTER_CONVERTED(ReplayBundle)
 
 #undef MUSTER_CONVERTED
 

@@ -18,16 +18,10 @@
 
 #include "scheduler/model/plan.h"
 #include "scheduler/model/policy_config.h"
+#include "scheduler/model/replay_bundle.h"
 #include "scheduler/model/snapshot.h"
 
 namespace muster {
-
-// A job that waits, and nodes that would take it.
-struct OverlookedJob {
-  JobId job;
-  std::vector<NodeId> nodes;
-  Time since = kNoTime;  // of the first pass that left it; of a single pass, its time
-};
 
 // In queue order. On large clusters only as many jobs as a bounded number of looks at nodes allows.
 // REQUIRES: the plan is of the snapshot.

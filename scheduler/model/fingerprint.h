@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,15 @@ class Fingerprint {
   Fingerprint& Add(const std::shared_ptr<const T>& item) {
     Add(item != nullptr);
     return item != nullptr ? Add(*item) : *this;
+  }
+  template <class K, class V>
+  Fingerprint& Add(const std::map<K, V>& entries) {
+    Add(entries.size());
+    for (const auto& [key, value] : entries) {
+      Add(key);
+      Add(value);
+    }
+    return *this;
   }
   template <class... Ts>
   Fingerprint& Add(const std::variant<Ts...>& choice) {

@@ -41,6 +41,10 @@ struct NodeUse {
   CpuSet cpus;
   Bytes memory;
   std::vector<GpuShare> gpus;  // parallel to Machine::gpus
+  static constexpr auto Fields() {
+    return std::tuple{Field{"cpus", &NodeUse::cpus}, Field{"memory", &NodeUse::memory},
+                      Field{"gpus", &NodeUse::gpus}};
+  }
   friend bool operator==(const NodeUse&, const NodeUse&) = default;
 };
 

@@ -46,6 +46,12 @@ struct PolicyBook {
   std::map<std::string, AssociationRules> associations;
   std::map<std::string, Reservation> reservations;
 
+  static constexpr auto Fields() {
+    return std::tuple{Field{"partitions", &PolicyBook::partitions}, Field{"qos", &PolicyBook::qos},
+                      Field{"accounts", &PolicyBook::accounts},
+                      Field{"associations", &PolicyBook::associations},
+                      Field{"reservations", &PolicyBook::reservations}};
+  }
   [[nodiscard]] bool empty() const {
     return partitions.empty() && qos.empty() && accounts.empty() && associations.empty() &&
            reservations.empty();

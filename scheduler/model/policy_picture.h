@@ -23,6 +23,10 @@ struct NodeGroup {
   bool all = false;
   std::vector<bool> members;  // by NodeId's value
   std::uint32_t named = 0;    // names in the list, registered or not
+  static constexpr auto Fields() {
+    return std::tuple{Field{"all", &NodeGroup::all}, Field{"members", &NodeGroup::members},
+                      Field{"named", &NodeGroup::named}};
+  }
   [[nodiscard]] bool Has(NodeId node) const {
     return all || (node.value() < members.size() && members[node.value()]);
   }
@@ -31,12 +35,20 @@ struct NodeGroup {
 struct PolicyNodes {
   std::map<std::string, NodeGroup> partitions;
   std::map<std::string, NodeGroup> reservations;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"partitions", &PolicyNodes::partitions},
+                      Field{"reservations", &PolicyNodes::reservations}};
+  }
 };
 
 struct PolicyPicture {
   std::shared_ptr<const PolicyBook> book = std::make_shared<const PolicyBook>();
   std::shared_ptr<const PolicyNodes> nodes = std::make_shared<const PolicyNodes>();
   PolicyUsage usage;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"book", &PolicyPicture::book}, Field{"nodes", &PolicyPicture::nodes},
+                      Field{"usage", &PolicyPicture::usage}};
+  }
 };
 
 }  // namespace muster

@@ -75,6 +75,7 @@ struct JobView {
   JobId het_job;               // of a component: its heterogeneous job, the leader's id
   std::uint32_t het_offset = 0;
   std::uint32_t het_size = 0;  // 0: it is a plain job
+  std::string alert;           // what the watchdog says of it; empty: nothing
   static constexpr auto Fields() {
     return std::tuple{Field{"id", &JobView::id},
                       Field{"label", &JobView::label},
@@ -116,7 +117,8 @@ struct JobView {
                       Field{"suspended", &JobView::suspended},
                       Field{"het_job", &JobView::het_job},
                       Field{"het_offset", &JobView::het_offset},
-                      Field{"het_size", &JobView::het_size}};
+                      Field{"het_size", &JobView::het_size},
+                      Field{"alert", &JobView::alert}};
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };

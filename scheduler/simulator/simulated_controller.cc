@@ -9,8 +9,9 @@
 #include "scheduler/core/invariants.h"
 #include "scheduler/core/kill_grace.h"
 #include "scheduler/core/planner.h"
+#include "scheduler/core/replay.h"
 #include "scheduler/core/snapshot_builder.h"
-#include "scheduler/model/fingerprint.h"
+#include "scheduler/core/state_print.h"
 
 namespace muster {
 namespace {
@@ -25,35 +26,13 @@ constexpr Duration kAwayMax{60'000};
 
 }  // namespace
 
-std::uint64_t FingerprintOf(const ClusterState& state) {
-  Fingerprint print;
-  print.Add(state.version()).Add(state.epoch()).Add(state.next_job()).Add(state.next_node());
-  for (const auto& [id, job] : state.jobs()) {
-    print.Add(job).Add(job.spec);
-  }
-  for (const auto& [id, node] : state.nodes()) {
-    print.Add(node).Add(node.taken.cpus).Add(node.taken.memory).Add(node.taken.gpus);
-    for (const JobId job : state.JobsOn(id)) {
-      print.Add(job);
-    }
-  }
-  for (const auto& [submission, running] : state.array_running()) {
-    print.Add(submission).Add(running);
-  }
-  return print.value();
-}
-
-ClusterState Replay(const std::vector<JournalEntry>& journal) {
-  ClusterState state;
-  for (const JournalEntry& entry : journal) {
-    state.Apply(entry.event);
-  }
-  return state;
-}
-
 SimulatedController::SimulatedController(VirtualClock& clock, Network& network, Faults& faults,
                                          Witness& witness, PolicyConfig policy)
-    : clock_(clock), network_(network), faults_(faults), witness_(witness), policy_(policy) {}
+    : clock_(clock),
+      network_(network),
+      faults_(faults),
+      witness_(witness),
+      policy_(std::make_shared<const PolicyConfig>(std::move(policy))) {}
 
 void SimulatedController::Later(Duration delay, void (SimulatedController::*action)()) {
   clock_.After(delay, [this, action, life = life_] {
@@ -64,16 +43,18 @@ void SimulatedController::Later(Duration delay, void (SimulatedController::*acti
 }
 
 void SimulatedController::Start() {
-  state_ = Replay(journal_);
+  for (const JournalEntry& entry : journal_) {
+    state_.Apply(entry.event);
+  }
   alive_ = true;
   if (!commits_.empty() && commits_.back().fingerprint.has_value() &&
-      FingerprintOf(state_) != *commits_.back().fingerprint) {
+      PrintOf(state_) != *commits_.back().fingerprint) {
     witness_.Broken("promise 6: the restarted controller has another state");
   }
   // The epoch is durable before anybody is listened to.
-  const Turn turn = Step(state_, BeginEpoch{}, clock_.now(), policy_);
+  const Turn turn = Step(state_, BeginEpoch{}, clock_.now(), *policy_);
   Apply(turn.events);
-  group_.fingerprint = FingerprintOf(state_);
+  group_.fingerprint = PrintOf(state_);
   Keep(group_);
   group_ = Group();
   Dispatch(turn.effects);
@@ -118,7 +99,7 @@ void SimulatedController::Take(const Input& input, Done done) {
 }
 
 std::shared_ptr<const Turn> SimulatedController::Judge(const Input& input) {
-  auto turn = std::make_shared<const Turn>(Step(state_, input, clock_.now(), policy_));
+  auto turn = std::make_shared<const Turn>(Step(state_, input, clock_.now(), *policy_));
   if (!turn->status.ok() && (!turn->events.empty() || !turn->effects.empty())) {
     witness_.Broken("a refused input made events or effects");
   }
@@ -276,8 +257,11 @@ void SimulatedController::CloseGroup() {
     return;
   }
   writing_ = std::exchange(group_, Group());
+  if (writing_->entries.empty()) {
+    group_.passes.swap(writing_->passes);  // they wait for the next event
+  }
   if (commits_.size() % kFingerprintEvery == 0) {
-    writing_->fingerprint = FingerprintOf(state_);
+    writing_->fingerprint = PrintOf(state_);
   }
   if (faults_.DiesAt(DeathPoint::kInCommit)) {
     Die();
@@ -311,6 +295,7 @@ void SimulatedController::Keep(Group& group) {
   for (JournalEntry& entry : group.entries) {
     journal_.push_back(std::move(entry));
   }
+  passes_.insert(passes_.end(), group.passes.begin(), group.passes.end());
   commits_.push_back(Commit{journal_.back().version, group.fingerprint});
 }
 
@@ -326,10 +311,12 @@ void SimulatedController::MaybePlan() {
   planning_ = true;
   // The pass looks at the snapshot of now; its plan comes back later, stale or not.
   const auto snapshot = BuildSnapshot(state_, clock_.now(), last_plan_.get());
-  auto plan = std::make_shared<const Plan>(MakePlan(snapshot, policy_, planner_memory_));
-  clock_.After(faults_.Between(Duration(0), kPlanMax), [this, plan, life = life_] {
+  auto plan = std::make_shared<const Plan>(MakePlan(snapshot, *policy_, planner_memory_));
+  const PassRecord pass{plan->version, snapshot->now, plan->hash, last_plan_ != nullptr, policy_};
+  clock_.After(faults_.Between(Duration(0), kPlanMax), [this, plan, pass, life = life_] {
     if (alive_ && life == life_) {
       last_plan_ = plan;
+      group_.passes.push_back(pass);
       OnPlan(*plan);
     }
   });
@@ -353,27 +340,40 @@ void SimulatedController::OnPlan(const Plan& plan) {
 }
 
 void SimulatedController::CheckReplay() {
-  ClusterState state;
+  Replay replay;
   auto commit = commits_.begin();
+  auto pass = passes_.begin();
   for (const JournalEntry& entry : journal_) {
-    state.Apply(entry.event);
-    if (state.version() != entry.version) {
+    if (entry.version != replay.version().Next()) {
       witness_.Broken(absl::StrCat("promise 6: the journal has version ", ToString(entry.version),
-                                   " in place ", ToString(state.version())));
+                                   " in place ", ToString(replay.version().Next())));
+      return;
+    }
+    std::optional<ReplayDifference> difference = replay.Apply(entry);
+    for (; pass != passes_.end() && pass->version == entry.version; ++pass) {
+      std::optional<ReplayDifference> other = replay.Check(*pass);
+      difference = difference.has_value() ? difference : other;
+    }
+    if (difference.has_value()) {
+      witness_.Broken(absl::StrCat("promise 6: at version ", ToString(difference->version), " ",
+                                   difference->text));
       return;
     }
     if (commit == commits_.end() || entry.version != commit->version) {
       continue;
     }
-    if (commit->fingerprint.has_value() && FingerprintOf(state) != *commit->fingerprint) {
+    if (commit->fingerprint.has_value() && PrintOf(replay.state()) != *commit->fingerprint) {
       witness_.Broken(
           absl::StrCat("promise 6: replay differs at version ", ToString(entry.version)));
       return;
     }
     ++commit;
   }
+  if (pass != passes_.end() || replay.starts_unchecked() > 0) {
+    witness_.Broken("promise 6: a pass, or a start's, is not on record where it was made");
+  }
   if (alive_ && group_.entries.empty() && !writing_.has_value() &&
-      FingerprintOf(state) != FingerprintOf(state_)) {
+      PrintOf(replay.state()) != PrintOf(state_)) {
     witness_.Broken("promise 6: replay of the whole journal gives another state");
   }
 }

@@ -19,6 +19,7 @@
 #include "scheduler/core/planner_memory.h"
 #include "scheduler/core/step.h"
 #include "scheduler/model/event.h"
+#include "scheduler/model/pass_record.h"
 #include "scheduler/model/plan.h"
 #include "scheduler/model/policy_config.h"
 #include "scheduler/simulator/faults.h"
@@ -27,12 +28,6 @@
 #include "scheduler/simulator/witness.h"
 
 namespace muster {
-
-// All that a state holds, as one number: two states with the same one decide the same.
-std::uint64_t FingerprintOf(const ClusterState& state);
-
-// The state that the events amount to.
-ClusterState Replay(const std::vector<JournalEntry>& journal);
 
 class SimulatedController {
  public:
@@ -57,12 +52,14 @@ class SimulatedController {
   [[nodiscard]] bool idle() const;
   [[nodiscard]] const ClusterState& state() const { return state_; }
   [[nodiscard]] const std::vector<JournalEntry>& journal() const { return journal_; }
-  // Replays the whole journal and compares the state at commits, and in the end, with what it was.
+  // Replays the whole journal and compares the state at commits, every plan and every start, and
+  // the state in the end, with what they were.
   void CheckReplay();
 
  private:
   struct Group {
     std::vector<JournalEntry> entries;
+    std::vector<PassRecord> passes;
     std::vector<std::function<void()>> after;  // what leaves once the entries are durable
     std::optional<std::uint64_t> fingerprint;  // of the state with them, if taken
   };
@@ -90,10 +87,11 @@ class SimulatedController {
   Network& network_;
   Faults& faults_;
   Witness& witness_;
-  const PolicyConfig policy_;
+  const std::shared_ptr<const PolicyConfig> policy_;
 
   // On disk.
   std::vector<JournalEntry> journal_;
+  std::vector<PassRecord> passes_;
   std::vector<Commit> commits_;
 
   // In memory.

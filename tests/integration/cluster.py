@@ -340,8 +340,20 @@ class Cluster:
     def leftovers(self):
         return processes_with(self.state)
 
+    def replay(self):
+        """What `muster replay --json` says of the state directory."""
+        done = subprocess.run([program("muster"), "replay", self.state, "--verify", "--json"],
+                              text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=PATIENCE, env=self.environment,
+                              check=False)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            raise AssertionError(f"muster replay: exit {done.returncode}: {done.stderr}") from None
+
     def close(self, check=True):
-        """Cancels all jobs, stops what was started, and fails when a process is left."""
+        """Cancels all jobs, stops what was started, and fails when a process is left, or when the
+        journal does not lead to the same state by the same decisions again."""
         left, trouble = {}, []
         try:
             if check:
@@ -362,6 +374,10 @@ class Cluster:
                 wait_until(lambda: not self.leftovers(), "processes are left", 10)
             except AssertionError:
                 left = self.leftovers()
+            if check and os.path.exists(os.path.join(self.state, "controller", "state.db")):
+                replay = self.replay()
+                if not replay["same"]:
+                    trouble.append(f"replayed, it is not the same: {replay}")
         finally:
             for pid in left or self.leftovers():
                 try:

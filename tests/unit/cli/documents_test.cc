@@ -26,7 +26,7 @@ const std::vector<std::string> kJobKeys = {
     "end_time",  "time_limit", "exit_code",    "exit_signal",   "exit_text",  "binding",
     "usage",     "dependency", "licenses",     "begin_time",    "deadline",   "nice",
     "comment",   "partition",  "qos",          "reservation",   "priority",   "suspended_since",
-    "suspended", "het_job",    "het_offset",   "het_size"};
+    "suspended", "het_job",    "het_offset",   "het_size",      "alert"};
 
 TEST(Documents, AJobsKeysAreStable) {
   const Json document = Json::parse(JobsDocument(samples::QueueJobs()));

@@ -6,7 +6,7 @@
 #include "scheduler/core/invariants.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
-#include "scheduler/model/fingerprint.h"
+#include "scheduler/core/state_print.h"
 #include "tests/unit/scheduler/core/history.h"
 
 namespace muster {
@@ -16,29 +16,6 @@ using testing::History;
 
 constexpr std::uint64_t kSeeds = 240;
 constexpr int kTurns = 320;
-
-// Everything that two equal states have in common.
-std::uint64_t PrintOf(const ClusterState& state) {
-  Fingerprint print;
-  print.Add(state.version()).Add(state.epoch()).Add(state.next_job()).Add(state.next_node());
-  for (const auto& [id, job] : state.jobs()) {
-    print.Add(job).Add(job.spec);
-  }
-  for (const auto& [id, node] : state.nodes()) {
-    print.Add(node).Add(node.taken.cpus).Add(node.taken.memory);
-    for (const GpuShare share : node.taken.gpus) {
-      print.Add(share);
-    }
-    for (const JobId job : state.JobsOn(id)) {
-      print.Add(job);
-    }
-  }
-  print.Add(state.waiting());
-  for (const auto& [submission, running] : state.array_running()) {
-    print.Add(submission).Add(running);
-  }
-  return print.value();
-}
 
 void ExpectSameDecisions(const ClusterState& a, const ClusterState& b, const History& history) {
   EXPECT_EQ(PrintOf(a), PrintOf(b));

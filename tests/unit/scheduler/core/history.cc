@@ -373,15 +373,6 @@ void History::CheckVerifies(const Plan& plan) {
   }
 }
 
-Plan History::MakePlanTwice() {
-  const std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(state_, now_);
-  Plan plan = MakePlan(*snapshot, config_);
-  if (!(MakePlan(snapshot, config_, memory_) == plan)) {
-    Fail("a pass that remembers the ones before it makes another plan");
-  }
-  return plan;
-}
-
 // A pass on the state as it is, taken now or some turns later.
 void History::LookOrStart() {
   if (plans_.size() < 3 && (plans_.empty() || Chance(50))) {

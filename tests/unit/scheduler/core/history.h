@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/planner_memory.h"
 #include "scheduler/core/step.h"
+#include "scheduler/model/pass_record.h"
 #include "scheduler/model/policy_config.h"
 
 namespace muster::testing {
@@ -57,6 +59,12 @@ class History {
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const ClusterState& state() const { return state_; }
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
+  // Every pass, with its place in the journal.
+  [[nodiscard]] const std::vector<PassRecord>& passes() const { return passes_; }
+  // Called with each pass.
+  using Seen = std::function<void(const Snapshot& snapshot, const PolicyConfig& config,
+                                  const Plan& plan)>;
+  void OnPass(Seen seen) { seen_ = std::move(seen); }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const PolicyConfig& config() const { return config_; }
   // What the store would hand back; `apart`: with a job of its own for each element of an array.
@@ -117,6 +125,9 @@ class History {
   std::vector<SimAgent> agents_;
   PlannerMemory memory_;
   std::deque<Plan> plans_;  // made, not taken yet
+  std::optional<Plan> last_plan_;
+  std::vector<PassRecord> passes_;
+  Seen seen_;
   std::vector<SubmitJob> submitted_;
   std::vector<JobId> answers_;  // parallel to submitted_
   bool settling_ = false;

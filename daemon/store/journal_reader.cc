@@ -1,0 +1,115 @@
+#include "daemon/store/journal_reader.h"
+
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/store/blob.h"
+#include "daemon/store/journal.h"
+#include "daemon/store/migrations.h"
+#include "daemon/store/state_reader.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kSchemaWithPasses = 5;
+
+absl::StatusOr<std::string> FileIn(const std::string& directory) {
+  for (const char* name : {"/state.db", "/controller/state.db"}) {
+    std::string path = directory + name;
+    if (access(path.c_str(), F_OK) == 0) {
+      return path;
+    }
+  }
+  return absl::NotFoundError(absl::StrCat(
+      directory, ": no state.db there; name the state directory of a controller (see muster up)"));
+}
+
+}  // namespace
+
+JournalReader::JournalReader(std::unique_ptr<Database> entries, std::unique_ptr<Database> passes)
+    : entries_(std::move(entries)), passes_(std::move(passes)) {}
+
+absl::StatusOr<std::unique_ptr<JournalReader>> JournalReader::Open(const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::string path, FileIn(directory));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> entries,
+                   Database::Open(path, Database::Mode::kReadOnly));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> passes,
+                   Database::Open(path, Database::Mode::kReadOnly));
+  RETURN_IF_ERROR(CheckSchema(*entries));
+  std::unique_ptr<JournalReader> reader(new JournalReader(std::move(entries), std::move(passes)));
+  ASSIGN_OR_RETURN(const std::int64_t schema, reader->entries_->ReadInteger("PRAGMA user_version"));
+  reader->has_passes_ = schema >= kSchemaWithPasses;
+  ASSIGN_OR_RETURN(reader->last_, ReadVersion(*reader->entries_));
+  return reader;
+}
+
+absl::StatusOr<std::shared_ptr<const PolicyConfig>> JournalReader::Settings(std::uint64_t hash) {
+  if (settings_ != nullptr && settings_hash_ == hash) {
+    return settings_;
+  }
+  Statement row(*passes_, "SELECT payload FROM settings WHERE hash = ?");
+  row.Start(hash);
+  ASSIGN_OR_RETURN(const bool found, row.Next());
+  const std::string where = absl::StrCat(passes_->path(), ": settings ", absl::Hex(hash));
+  if (!found) {
+    return Unreadable(where, "not there");
+  }
+  PolicyConfig config;
+  RETURN_IF_ERROR(Decode<wire::PolicyConfig>(row.Bytes(0), where, &config));
+  settings_hash_ = hash;
+  settings_ = std::make_shared<const PolicyConfig>(std::move(config));
+  return settings_;
+}
+
+absl::Status JournalReader::Read(const std::function<bool(const JournalEntry&)>& visit_entry,
+                                 const std::function<bool(const PassRecord&)>& visit_pass) {
+  Statement rows(*passes_,
+                 has_passes_
+                     ? "SELECT version, time, hash, follows, settings FROM passes ORDER BY id"
+                     : "SELECT 0 WHERE 0");
+  std::optional<PassRecord> next;
+  const auto move_on = [&]() -> absl::Status {
+    next.reset();
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (more) {
+      PassRecord pass{Version(rows.Unsigned(0)), Time(Duration(rows.Integer(1))), rows.Unsigned(2),
+                      rows.Integer(3) != 0, nullptr};
+      ASSIGN_OR_RETURN(pass.config, Settings(rows.Unsigned(4)));
+      next = std::move(pass);
+    }
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(move_on());
+  absl::Status status;
+  Version expected(1);
+  RETURN_IF_ERROR(ReadJournalRows(*entries_, expected, [&](const JournalEntry& entry) {
+    if (entry.version > last_) {
+      return false;
+    }
+    if (entry.version != expected) {
+      status = Unreadable(absl::StrCat(entries_->path(), ": journal entry ", expected.value()),
+                          "missing");
+      return false;
+    }
+    expected = expected.Next();
+    bool go_on = visit_entry(entry);
+    while (go_on && next.has_value() && next->version == entry.version) {
+      go_on = visit_pass(*next);
+      status = move_on();
+      go_on = go_on && status.ok();
+    }
+    return go_on;
+  }));
+  return status;
+}
+
+absl::StatusOr<StateImage> JournalReader::ReadImage() {
+  ASSIGN_OR_RETURN(StateImage image, ReadState(*entries_));
+  return image;
+}
+
+}  // namespace muster

@@ -1,0 +1,50 @@
+#pragma once
+
+// A state directory read from outside, as a story: every journal entry and every pass, in order.
+//
+// For replays: needs no lock, writes nothing, and sees what was committed when it was opened, be a
+// controller at work there or not. Thread promise: belongs to one thread. Invariants: a pass comes
+// after the entry of its version and before the next.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/store/sqlite.h"
+#include "scheduler/model/event.h"
+#include "scheduler/model/pass_record.h"
+#include "scheduler/model/state_image.h"
+
+namespace muster {
+
+class JournalReader {
+ public:
+  // Of DIR (or DIR/controller), which a controller has made. An error is one line: the file, what
+  // is wrong, the mend.
+  static absl::StatusOr<std::unique_ptr<JournalReader>> Open(const std::string& directory);
+
+  // Calls both for all there is, until one returns false.
+  absl::Status Read(const std::function<bool(const JournalEntry&)>& visit_entry,
+                    const std::function<bool(const PassRecord&)>& visit_pass);
+
+  // The state that the rows beside the journal say, at last().
+  absl::StatusOr<StateImage> ReadImage();
+
+  // The version of the last entry.
+  [[nodiscard]] Version last() const { return last_; }
+
+ private:
+  JournalReader(std::unique_ptr<Database> entries, std::unique_ptr<Database> passes);
+  absl::StatusOr<std::shared_ptr<const PolicyConfig>> Settings(std::uint64_t hash);
+
+  const std::unique_ptr<Database> entries_;
+  const std::unique_ptr<Database> passes_;  // another connection: two readings go on at once
+  bool has_passes_ = true;                  // false: written before they were kept
+  Version last_;
+  std::uint64_t settings_hash_ = 0;
+  std::shared_ptr<const PolicyConfig> settings_;  // of that hash
+};
+
+}  // namespace muster

@@ -1,0 +1,82 @@
+// muster-dst: the deterministic simulation from the command line, over as many seeds as one likes.
+//
+// A broken promise is one line that names the scenario, the seed that repeats it and the commit.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "scheduler/simulator/simulator.h"
+#include "tests/sim/scenario_file.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::vector<std::string> scenarios = {"quiet", "agents_die", "controller_dies", "everything"};
+  std::uint64_t seeds = 50;
+  std::uint64_t first = 1;
+};
+
+struct Tally {
+  std::uint64_t broken = 0;
+  std::uint64_t events = 0;
+  Duration took{0};
+};
+
+// Runs one scenario over the seeds; false when it cannot be read.
+bool Run(const Options& options, const std::string& name, Tally& total) {
+  const absl::StatusOr<Scenario> scenario = ReadScenario(name);
+  if (!scenario.ok()) {
+    std::fprintf(stderr, "muster-dst: %s\n", std::string(scenario.status().message()).c_str());
+    return false;
+  }
+  Tally tally;
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
+    const SimulationResult result = Simulate(*scenario, seed);
+    tally.took += result.took;
+    tally.events += result.events;
+    if (result.broken.has_value()) {
+      ++tally.broken;
+      std::printf("BROKEN %s, seed %llu, commit %s: %s\n", name.c_str(),
+                  static_cast<unsigned long long>(seed), MUSTER_COMMIT, result.broken->c_str());
+      std::fflush(stdout);
+    }
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double days = std::chrono::duration<double, std::ratio<86400>>(tally.took).count();
+  std::printf("%-16s %llu seeds, %llu broken, %llu events, %.2f simulated days, %.2f a second\n",
+              name.c_str(), static_cast<unsigned long long>(options.seeds),
+              static_cast<unsigned long long>(tally.broken),
+              static_cast<unsigned long long>(tally.events), days, days / seconds);
+  std::fflush(stdout);
+  total.broken += tally.broken;
+  return true;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  muster::Options options;
+  CLI::App app("Simulate whole clusters under faults, each seed another history");
+  app.footer(
+      "Examples:\n"
+      "  muster-dst --seeds 1000\n"
+      "  muster-dst --first 4711 --seeds 1 everything   # repeats one history\n");
+  app.add_option("scenario", options.scenarios, "names in tests/sim, without .toml (default: all)");
+  app.add_option("--seeds", options.seeds, "how many for each scenario")->capture_default_str();
+  app.add_option("--first", options.first, "the first seed")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  muster::Tally total;
+  for (const std::string& name : options.scenarios) {
+    if (!muster::Run(options, name, total)) {
+      return 2;
+    }
+  }
+  return total.broken == 0 ? 0 : 1;
+}
