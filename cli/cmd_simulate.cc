@@ -43,8 +43,10 @@ absl::Status WritePictures(const SimulateOptions& options, const SimulateOutcome
   if (!options.html.empty()) {
     const ScheduleReport report{
         .title = absl::StrCat("Schedule of ", options.run.trace, " under ", options.policy),
-        .subtitle = absl::StrCat(result.ended, " jobs on ", result.processors,
-                                 " identical processors; estimates ", Name(options.run.estimates)),
+        .subtitle = absl::StrCat(
+            result.ended, " jobs on ", result.processors,
+            options.cluster.has_value() ? " hardware threads" : " identical processors",
+            "; estimates ", Name(options.run.estimates)),
         .partial = partial,
         .processors = result.processors,
         .unix_start = result.unix_start,
@@ -65,6 +67,16 @@ int CodeOf(const SimulateOutcome& outcome) {
   return is_illegal || differs ? 1 : 0;
 }
 
+// On a cluster, or on identical processors.
+absl::StatusOr<FlatResult> Run(const SimulateOptions& options, FlatObserver& observer,
+                               std::optional<ClusterResult>* cluster) {
+  if (!options.cluster.has_value()) {
+    return SimulateFlat(options.run, observer);
+  }
+  ASSIGN_OR_RETURN(*cluster, SimulateCluster(*options.cluster, observer));
+  return (*cluster)->schedule;
+}
+
 absl::StatusOr<int> Simulate(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const SimulateOptions options, ReadSimulateOptions(invocation));
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
@@ -76,7 +88,8 @@ absl::StatusOr<int> Simulate(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RowTaker> taker,
                    RowTaker::Create(options, invocation.environment,
                                     check.has_value() ? &*check : nullptr, signals, clock));
-  absl::StatusOr<FlatResult> result = SimulateFlat(options.run, *taker);
+  std::optional<ClusterResult> cluster;
+  absl::StatusOr<FlatResult> result = Run(options, *taker, &cluster);
   taker->Wipe();
   RETURN_IF_ERROR(result.status());
   RETURN_IF_ERROR(taker->Finish(*result));
@@ -84,7 +97,8 @@ absl::StatusOr<int> Simulate(const Invocation& invocation) {
                           .metrics = taker->metrics().Compute(result->processors),
                           .users = taker->metrics().Users(),
                           .audit = {},
-                          .check = {}};
+                          .check = {},
+                          .cluster = std::move(cluster)};
   if (options.audit) {
     ASSIGN_OR_RETURN(outcome.audit, AuditSchedule(taker->table_path(), result->processors));
   }
@@ -110,8 +124,8 @@ Verb SimulateVerb() {
   verb.name = "simulate";
   verb.purpose = "Replay a workload trace under a scheduling policy, and measure who waits";
   verb.examples = {"muster simulate --trace KTH-SP2.swf.xz --policy easy --audit",
-                   "muster simulate --trace log.swf --flat 256 --policy easy-sjbf --estimates x2",
-                   "muster simulate --trace log.swf --html schedule.html --jobs-csv jobs.csv"};
+                   "muster simulate --trace log.swf --html schedule.html --jobs-csv jobs.csv",
+                   "muster simulate --trace log.swf --nodes 64 --cpus-per-node 32 --audit"};
   verb.remarks = FlatSemantics();
   verb.options = SimulateOptionTable();
   verb.run = Simulate;

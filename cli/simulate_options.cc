@@ -1,6 +1,9 @@
 #include "cli/simulate_options.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "cli/simulated_cluster.h"
 #include "cli/trace_options.h"
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/policy_names.h"
@@ -20,6 +23,22 @@ absl::Status CheckCombination(const FlatPolicy& policy) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// What is for identical processors only.
+absl::Status CheckForCluster(const Invocation& invocation, bool is_cluster) {
+  for (const char* option : {"flat", "unit", "backfill", "backfill-order", "instant", "filter"}) {
+    if (is_cluster && invocation.Has(option)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", option,
+                       ": is for identical processors: leave it out, or the options of a cluster"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 std::vector<Option> SimulateOptionTable() {
   std::vector<Option> options = {
       MakeOption("trace", "FILE",
@@ -27,7 +46,8 @@ std::vector<Option> SimulateOptionTable() {
       MakeOption("flat", "P", "P identical processors (default: MaxProcs of the trace's header)"),
       MakeOption(
           "policy", "NAME",
-          "fcfs, easy (default), easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4"),
+          "fcfs, easy (default), easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4; of a "
+          "cluster muster (default), fcfs, easy, conservative"),
       MakeOption("backfill", "KIND", "none, easy or conservative, instead of the policy's own"),
       MakeOption("backfill-order", "ORDER",
                  "Candidates in queue order (queue) or shortest first "
@@ -47,6 +67,10 @@ std::vector<Option> SimulateOptionTable() {
   };
   const std::vector<Option> of_traces = TraceOptionTable();
   options.insert(options.begin() + 1, of_traces.begin(), of_traces.end());
+  const std::vector<Option> of_clusters = ClusterOptionTable();
+  const auto policy = std::find_if(options.begin(), options.end(),
+                                   [](const Option& option) { return option.name == "policy"; });
+  options.insert(policy, of_clusters.begin(), of_clusters.end());
   return options;
 }
 
@@ -62,8 +86,14 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
   run.format = trace.format;
   run.unit = trace.unit;
   run.lenient = trace.lenient;
-  options.policy = invocation.Has("policy") ? invocation.Value("policy") : "easy";
-  RETURN_IF_ERROR(ReadOption(invocation, "policy", ParseFlatPolicy, &run.policy));
+  ASSIGN_OR_RETURN(options.cluster, ReadClusterRun(invocation));
+  RETURN_IF_ERROR(CheckForCluster(invocation, options.cluster.has_value()));
+  options.policy = invocation.Has("policy")      ? invocation.Value("policy")
+                   : options.cluster.has_value() ? "muster"
+                                                 : "easy";
+  if (!options.cluster.has_value()) {
+    RETURN_IF_ERROR(ReadOption(invocation, "policy", ParseFlatPolicy, &run.policy));
+  }
   RETURN_IF_ERROR(ReadOption(invocation, "backfill", ParseBackfill, &run.policy.backfill));
   RETURN_IF_ERROR(
       ReadOption(invocation, "backfill-order", ParseCandidateOrder, &run.policy.candidates));
@@ -73,6 +103,17 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
   RETURN_IF_ERROR(ReadOption(invocation, "instant", ParseInstantOrder, &run.instant));
   RETURN_IF_ERROR(ReadOption(invocation, "filter", ParseRecordFilter, &run.filter));
   run.policy.estimates_fall_short = run.estimates == Estimates::kLastTwo;
+  if (options.cluster.has_value()) {
+    if (run.estimates == Estimates::kLastTwo) {
+      return absl::InvalidArgumentError(
+          "--estimates: user-last-2 is for --flat: a live job's limit is what it was submitted "
+          "with");
+    }
+    options.cluster->trace = run.trace;
+    options.cluster->format = run.format;
+    options.cluster->lenient = run.lenient;
+    options.cluster->estimates = run.estimates;
+  }
   options.jobs_csv = invocation.Value("jobs-csv");
   options.summary_json = invocation.Value("summary-json");
   options.html = invocation.Value("html");

@@ -4,18 +4,21 @@
 //
 // Thread promise: plain values. InvalidArgument names the option and the mend.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cli/verb.h"
+#include "scheduler/simulator/cluster_simulation.h"
 #include "scheduler/simulator/flat_simulation.h"
 
 namespace muster {
 
 struct SimulateOptions {
   FlatRun run;
-  std::string policy;  // as it was named
+  std::optional<ClusterRun> cluster;  // then of `run` only what concerns the trace counts
+  std::string policy;                 // as it was named
   std::string jobs_csv;
   std::string summary_json;
   std::string check;

@@ -111,6 +111,62 @@ std::string UserTable(const SimulateOutcome& outcome, const Style& style) {
   return absl::StrCat("\n", table.Print(style), more);
 }
 
+std::uint32_t NodesOf(const ClusterRun& run) {
+  std::uint32_t nodes = 0;
+  for (const NodeClass& alike : run.nodes) {
+    nodes += alike.count;
+  }
+  return nodes;
+}
+
+// The share of the GPUs' time, from the first submission to the last end, that jobs held.
+double GpuUtilisation(const SimulateOutcome& outcome) {
+  const ClusterResult& cluster = *outcome.cluster;
+  const auto makespan =
+      std::find_if(outcome.metrics.begin(), outcome.metrics.end(),
+                   [](const Metric& metric) { return std::string(metric.name) == "makespan"; });
+  const double time = makespan == outcome.metrics.end() ? 0 : makespan->value;
+  return cluster.gpus == 0 || time <= 0 ? 0
+                                        : static_cast<double>(cluster.gpu_seconds) /
+                                              (static_cast<double>(cluster.gpus) * time);
+}
+
+std::string ClusterText(const SimulateOptions& options, const SimulateOutcome& outcome) {
+  const ClusterResult& cluster = *outcome.cluster;
+  const PolicyConfig& config = options.cluster->config;
+  std::string text = absl::StrCat(
+      "cluster   ", NodesOf(*options.cluster), " nodes, ", cluster.schedule.processors,
+      " hardware threads, ", cluster.gpus, " GPUs",
+      cluster.gpus == 0 ? ""
+                        : absl::StrFormat(", %.4f of their time held", GpuUtilisation(outcome)),
+      "\npolicy    ", options.policy, ": the code that schedules live, backfilling ",
+      Name(config.backfill), "; estimates ", Name(options.run.estimates), "\npasses    ",
+      cluster.passes, "\n");
+  if (cluster.refused > 0) {
+    absl::StrAppend(&text, "refused   ", cluster.refused, ", the first: ", cluster.first_refusal,
+                    "\n");
+  }
+  if (cluster.preemptions > 0) {
+    absl::StrAppend(&text, "preempted ", cluster.preemptions, " times, ", cluster.lost_seconds,
+                    " s of runs lost\n");
+  }
+  return text;
+}
+
+Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome) {
+  const ClusterResult& cluster = *outcome.cluster;
+  return {{"backfill", Name(options.cluster->config.backfill)},
+          {"nodes", NodesOf(*options.cluster)},
+          {"gpus", cluster.gpus},
+          {"gpu_utilisation", GpuUtilisation(outcome)},
+          {"passes", cluster.passes},
+          {"refused", cluster.refused},
+          {"first_refusal", cluster.first_refusal},
+          {"preemptions", cluster.preemptions},
+          {"lost_seconds", cluster.lost_seconds},
+          {"state_print", absl::StrFormat("%016x", cluster.state_print)}};
+}
+
 }  // namespace
 
 std::string PartialSentence(const FlatResult& result) {
@@ -130,12 +186,17 @@ std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcom
   if (options.run.lenient) {
     absl::StrAppend(&page, "skipped   ", SkippedText(result.skipped), "\n");
   }
-  absl::StrAppend(&page, "machine   ", result.processors, " identical processors\n", "policy    ",
-                  options.policy, ": order ", Name(options.run.policy.order), ", backfilling ",
-                  Name(options.run.policy.backfill), ", candidates ",
-                  Name(options.run.policy.candidates), "; estimates ", Name(options.run.estimates),
-                  ", instant ", Name(options.run.instant), ", filter ", Name(options.run.filter),
-                  "\n", "queue     ", result.longest_queue, " jobs at its longest\n");
+  if (outcome.cluster.has_value()) {
+    absl::StrAppend(&page, ClusterText(options, outcome));
+  } else {
+    absl::StrAppend(&page, "machine   ", result.processors, " identical processors\n", "policy    ",
+                    options.policy, ": order ", Name(options.run.policy.order), ", backfilling ",
+                    Name(options.run.policy.backfill), ", candidates ",
+                    Name(options.run.policy.candidates), "; estimates ",
+                    Name(options.run.estimates), ", instant ", Name(options.run.instant),
+                    ", filter ", Name(options.run.filter), "\n");
+  }
+  absl::StrAppend(&page, "queue     ", result.longest_queue, " jobs at its longest\n");
   if (outcome.audit.has_value()) {
     absl::StrAppend(&page, "audit     ", AuditText(*outcome.audit), "\n");
   }
@@ -175,6 +236,9 @@ std::string SimulationDocument(const SimulateOptions& options, const SimulateOut
                    {"dropped", Dropped(result.dropped)},
                    {"skipped", Skipped(result.skipped)},
                    {"longest_queue", result.longest_queue}};
+  if (outcome.cluster.has_value()) {
+    document.update(ClusterJson(options, outcome));
+  }
   Json definitions = Json::object();
   for (const Metric& metric : outcome.metrics) {
     document[metric.name] =

@@ -23,6 +23,7 @@ struct SimulateOutcome {
   std::vector<UserMetrics> users;
   std::optional<AuditReport> audit;
   std::optional<CheckReport> check;
+  std::optional<ClusterResult> cluster;  // its `schedule` is `result`
 };
 
 // REQUIRES: not complete.

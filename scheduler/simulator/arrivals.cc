@@ -103,7 +103,13 @@ bool Arrivals::MakeJob(const TraceRecord& record, TraceJob* job) {
   if (options_.filter == RecordFilter::kSc15 && IsSc15Dropped(record)) {
     return false;
   }
+  constexpr std::int64_t kMilli = 1000;
   job->processors = record.requested > 0 ? record.requested : record.allocated;
+  job->gpus = record.gpu_milli > 0 ? (record.gpu_milli + kMilli - 1) / kMilli : 0;
+  job->memory_mib = record.memory_mib;
+  if (options_.gpus_stand_for_cpus && job->processors <= 0) {
+    job->processors = job->gpus;
+  }
   if (record.run_time <= 0) {
     ++dropped_.no_run_time;
     return false;
@@ -121,6 +127,7 @@ bool Arrivals::MakeJob(const TraceRecord& record, TraceJob* job) {
   job->user = record.user;
   job->group = record.group;
   job->partition = record.partition;
+  job->queue = record.queue;
   job->requested_time = record.requested_time > 0 ? record.requested_time : record.run_time;
   job->run_time = std::min(record.run_time, job->requested_time);
   job->cut_off = record.run_time > job->requested_time;

@@ -37,7 +37,10 @@ struct TraceJob {
   std::int64_t user = -1;
   std::int64_t group = -1;
   std::int64_t partition = -1;
-  bool cut_off = false;  // it ran longer than it had asked for
+  std::int64_t queue = -1;
+  std::int64_t gpus = 0;         // shares rounded up
+  std::int64_t memory_mib = -1;  // all of the job's together; -1: not known
+  bool cut_off = false;          // it ran longer than it had asked for
 };
 
 struct DroppedRecords {
@@ -54,8 +57,9 @@ struct DroppedRecords {
 struct ArrivalOptions {
   std::int64_t processors = 0;
   RecordFilter filter = RecordFilter::kPlain;
-  bool file_order = false;  // at one instant; else by job id
-  bool sorted = false;      // read all, then sort
+  bool file_order = false;           // at one instant; else by job id
+  bool sorted = false;               // read all, then sort
+  bool gpus_stand_for_cpus = false;  // where a record names GPUs and no CPUs: one for each
 };
 
 class Arrivals {

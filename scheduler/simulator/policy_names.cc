@@ -11,8 +11,8 @@ namespace {
 // The names of an enumeration, in the order of its values.
 constexpr std::array<const char*, 8> kOrders = {"arrival", "sjf", "wfp3", "unicep",
                                                 "f1",      "f2",  "f3",   "f4"};
-constexpr std::array<const char*, 3> kBackfills = {
-    Name(Backfill::kNone), Name(Backfill::kEasy), Name(Backfill::kConservative)};
+constexpr std::array<const char*, 3> kBackfills = {Name(Backfill::kNone), Name(Backfill::kEasy),
+                                                   Name(Backfill::kConservative)};
 constexpr std::array<const char*, 2> kCandidates = {"queue", "shortest"};
 constexpr std::array<const char*, 4> kEstimates = {"requested", "exact", "x2", "user-last-2"};
 constexpr std::array<const char*, 2> kInstants = {"ends-first", "submit-first"};

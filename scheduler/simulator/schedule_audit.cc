@@ -112,7 +112,8 @@ void Audit::CheckProcessors(const ScheduleRow& row) {
   const std::string job = absl::StrCat("job ", row.job_id);
   Expect(readable && exist, absl::StrCat(job, " ran on \"", row.allocated_resources,
                                          "\", and the machine has 0-", processors_ - 1));
-  Expect(!readable || !exist || count == row.requested_resources,
+  const bool whole_cores = row.nodes > 0 && count > row.requested_resources;
+  Expect(!readable || !exist || count == row.requested_resources || whole_cores,
          absl::StrCat(job, " ran on ", count, " processors and had asked for ",
                       row.requested_resources));
   if (readable && exist && row.execution_time > 0) {

@@ -61,8 +61,12 @@ void AppendRow(const ScheduleRow& row, std::string* text) {
   columns.Add(row.turnaround_time());
   columns.Add(static_cast<double>(row.turnaround_time()) / static_cast<double>(row.execution_time));
   columns.Add(row.allocated_resources);
-  columns.Add(std::int64_t{0});
-  columns.Add(std::string());
+  columns.Add(row.gpus);
+  if (row.nodes > 0) {
+    columns.Add(row.nodes);
+  } else {
+    columns.Add(std::string());
+  }
   columns.Add(row.reason);
   if (row.promised_start != -1) {
     columns.Add(row.promised_start);
@@ -148,6 +152,8 @@ absl::StatusOr<bool> ScheduleReader::Next(ScheduleRow* row) {
   RETURN_IF_ERROR(ReadNumber("starting_time", &row->starting_time));
   RETURN_IF_ERROR(ReadNumber("execution_time", &row->execution_time));
   RETURN_IF_ERROR(ReadNumber("promised_start", &row->promised_start));
+  RETURN_IF_ERROR(ReadNumber("gpus", &row->gpus));
+  RETURN_IF_ERROR(ReadNumber("nodes", &row->nodes));
   row->success = success != 0;
   row->allocated_resources = Text("allocated_resources");
   row->reason = Text("reason");

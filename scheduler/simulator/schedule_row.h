@@ -24,6 +24,8 @@ struct ScheduleRow {
   std::int64_t user = -1;            // a number of the trace's; -1: not known; so are these
   std::int64_t group = -1;
   std::int64_t partition = -1;
+  std::int64_t gpus = 0;
+  std::int64_t nodes = 0;  // how many; 0: there are none, only processors
 
   [[nodiscard]] std::int64_t finish_time() const { return starting_time + execution_time; }
   [[nodiscard]] std::int64_t waiting_time() const { return starting_time - submission_time; }

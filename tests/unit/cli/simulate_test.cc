@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -198,6 +199,56 @@ TEST_F(Simulate, GeneratesWhatItCanSimulate) {
   EXPECT_THAT(mixed.out, HasSubstr(",1000,-1,"));
   EXPECT_THAT(RunMuster({"trace", "generate", "--load", "nan"}).err, HasSubstr("is not a load"));
   EXPECT_EQ(RunMuster({"trace", "generate", "file"}).code, 2);
+}
+
+TEST_F(Simulate, AClusterOfNodesGoesThroughTheCodeThatSchedulesLive) {
+  const std::string trace = Trace(two_jobs_);
+  const ProgramEnd end = RunMuster({"simulate", "--trace", trace, "--nodes", "2", "--cpus-per-node",
+                                    "2", "--gpus-per-node", "1", "--audit", "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const nlohmann::json document = nlohmann::json::parse(end.out);
+  EXPECT_EQ(document["policy"], "muster");
+  EXPECT_EQ(document["nodes"], 2);
+  EXPECT_EQ(document["processors"], 4);
+  EXPECT_EQ(document["gpus"], 2);
+  EXPECT_EQ(document["max_waiting_time"], 5);
+  EXPECT_EQ(document["audit"]["legal"], true);
+  const std::string file = directory_ / "cluster.toml";
+  std::ofstream(file) << "[nodes.a]\ncount = 1\ncpus = 2\n[nodes.b]\ntopology = \"pack:2 core:1 "
+                         "pu:1\"\n[policy]\nbackfill = \"easy\"\n[partition.p1]\ndefault = true\n";
+  const ProgramEnd described =
+      RunMuster({"simulate", "--trace", trace, "--cluster", file, "--json"});
+  ASSERT_EQ(described.code, 0) << described.err;
+  const nlohmann::json same = nlohmann::json::parse(described.out);
+  EXPECT_EQ(same["backfill"], "easy");
+  EXPECT_EQ(same["processors"], 4);
+  EXPECT_EQ(same["max_waiting_time"], 5);
+}
+
+TEST_F(Simulate, AClusterThatCannotBeIsRefusedInOneLine) {
+  const std::string trace = Trace(two_jobs_);
+  const auto error = [&trace](std::vector<std::string> options) {
+    options.insert(options.begin(), {"simulate", "--trace", trace});
+    const ProgramEnd refused = RunMuster(options);
+    EXPECT_NE(refused.code, 0);
+    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+    return refused.err;
+  };
+  EXPECT_THAT(error({"--nodes", "2"}), HasSubstr("needs --nodes N and --cpus-per-node C"));
+  EXPECT_THAT(error({"--nodes", "0", "--cpus-per-node", "1"}), HasSubstr("--nodes: "));
+  EXPECT_THAT(error({"--nodes", "2", "--cpus-per-node", "1", "--flat", "3"}),
+              HasSubstr("--flat: is for identical processors"));
+  EXPECT_THAT(error({"--nodes", "2", "--cpus-per-node", "1", "--policy", "sjf"}),
+              HasSubstr("one of muster, fcfs, easy, conservative"));
+  const std::string file = directory_ / "cluster.toml";
+  std::ofstream(file) << "[nodes.a]\ncpus = -2\n";
+  EXPECT_THAT(error({"--cluster", file}), HasSubstr("cluster.toml:2: nodes.a.cpus"));
+  std::ofstream(file, std::ios::trunc) << "[nodes.a]\ncount = 2\n";
+  EXPECT_THAT(error({"--cluster", file}), HasSubstr("cluster.toml:1: nodes.a: say cpus = N"));
+  std::ofstream(file, std::ios::trunc) << "[partition.x]\n";
+  EXPECT_THAT(error({"--cluster", file}), HasSubstr("no nodes: write [nodes.NAME]"));
+  std::ofstream(file, std::ios::trunc) << "[nodes.a]\ncpus = 2\n[partition.x]\nqos = \"no\"\n";
+  EXPECT_THAT(error({"--cluster", file}), HasSubstr("cluster.toml:4: "));
 }
 
 TEST_F(Simulate, WhatifSaysWhoGains) {

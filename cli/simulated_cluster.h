@@ -1,0 +1,27 @@
+#pragma once
+
+// The cluster of `muster simulate`: so many nodes that are alike, or a file that describes them.
+//
+// The file is TOML: [nodes.NAME] count, and cpus, gpus, gpu_model, memory, or topology (a captured
+// machine); features, weight; beside them the tables of the controller's configuration, as it would
+// read them. Thread promise: plain values. Invariants: what is returned has nodes; an error names
+// the option, or FILE:LINE.
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "cli/verb.h"
+#include "scheduler/simulator/cluster_simulation.h"
+
+namespace muster {
+
+// --nodes, --cpus-per-node, --gpus-per-node, --gpu-model, --mem-per-node, --cluster.
+std::vector<Option> ClusterOptionTable();
+
+// Nothing when no option of a cluster is given. The trace and the estimates are the caller's.
+absl::StatusOr<std::optional<ClusterRun>> ReadClusterRun(const Invocation& invocation);
+
+// The name of a policy (muster, fcfs, easy, conservative) into settings.
+absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config);
+
+}  // namespace muster
