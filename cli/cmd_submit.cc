@@ -134,7 +134,7 @@ absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobReq
 absl::StatusOr<int> Test(Connection& connection, const std::string& token,
                          const JobRequest& request) {
   ASSIGN_OR_RETURN(const StartForecast forecast,
-                   connection.TestSubmit(token, request.spec, request.program));
+                   connection.TestSubmit(token, request.spec, request.program, request.components));
   const Time now = SystemClock().Now();
   std::cout << (forecast.start == kNoTime ? "the start is not known"
                 : forecast.start <= now
@@ -151,9 +151,6 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const JobRequest request, ReadRequest(invocation, address));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
-  if (request.test_only && !request.components.empty()) {
-    return absl::InvalidArgumentError("--test-only: not for heterogeneous jobs");
-  }
   if (request.test_only) {
     return Test(*connection, token, request);
   }

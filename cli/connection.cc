@@ -205,9 +205,11 @@ absl::StatusOr<ClusterStatus> Connection::Ping() {
                        .jobs_running = reply.jobs_running()};
 }
 
-absl::StatusOr<JobId> Connection::Submit(const std::string& token, const JobSpec& spec,
-                                         const Program& program,
-                                         const std::vector<Component>& components) {
+namespace {
+
+wire::SubmitRequest SubmitMessage(const std::string& token, const JobSpec& spec,
+                                  const Program& program,
+                                  const std::vector<Component>& components) {
   wire::SubmitRequest request;
   request.set_token(token);
   ToWire(spec, request.mutable_spec());
@@ -217,6 +219,15 @@ absl::StatusOr<JobId> Connection::Submit(const std::string& token, const JobSpec
     ToWire(component.spec, message->mutable_spec());
     ToWire(component.program, message->mutable_program());
   }
+  return request;
+}
+
+}  // namespace
+
+absl::StatusOr<JobId> Connection::Submit(const std::string& token, const JobSpec& spec,
+                                         const Program& program,
+                                         const std::vector<Component>& components) {
+  const wire::SubmitRequest request = SubmitMessage(token, spec, program, components);
   wire::SubmitReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::Submit, request, &reply, address_, patience_.changing));
   return JobId(reply.job());
@@ -394,11 +405,9 @@ absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
 }
 
 absl::StatusOr<StartForecast> Connection::TestSubmit(const std::string& token, const JobSpec& spec,
-                                                     const Program& program) {
-  wire::SubmitRequest request;
-  request.set_token(token);
-  ToWire(spec, request.mutable_spec());
-  ToWire(program, request.mutable_program());
+                                                     const Program& program,
+                                                     const std::vector<Component>& components) {
+  const wire::SubmitRequest request = SubmitMessage(token, spec, program, components);
   wire::TestSubmitReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::TestSubmit, request, &reply, address_, patience_.reading));
   StartForecast forecast;

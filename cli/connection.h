@@ -103,7 +103,8 @@ class Connection {
                                         const Program& program);
   // When a job like this would start; nothing is submitted.
   absl::StatusOr<StartForecast> TestSubmit(const std::string& token, const JobSpec& spec,
-                                           const Program& program);
+                                           const Program& program,
+                                           const std::vector<Component>& components);
   absl::StatusOr<ChangeOutcome> Cancel(const std::vector<JobSelector>& jobs, bool all_of_user);
   absl::StatusOr<ChangeOutcome> Hold(const std::vector<JobSelector>& jobs, bool held);
   absl::StatusOr<ChangeOutcome> Requeue(const std::vector<JobSelector>& jobs);

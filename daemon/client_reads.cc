@@ -191,20 +191,32 @@ void AddSuggestions(const std::vector<Suggestion>& suggestions, wire::ExplainRep
   }
 }
 
-// The snapshot with the submission's first job in its queue.
-Snapshot WithJob(Snapshot snapshot, const JobSubmitted& submitted) {
+void InsertJob(Snapshot& snapshot, const JobSubmitted& submitted, JobId id, const JobSpec& spec) {
   WaitingJob job;
-  job.id = submitted.first;
+  job.id = id;
   job.submission = submitted.first;
-  job.spec = std::make_shared<const JobSpec>(submitted.spec);
+  job.spec = std::make_shared<const JobSpec>(spec);
   job.submitted = submitted.time;
-  job.held = job.spec->held;
-  if (job.spec->array.has_value()) {
-    job.array_index = ElementIndexAt(*job.spec->array, 0);
+  job.held = submitted.spec.held;
+  job.het_size = submitted.components.empty()
+                     ? 0
+                     : static_cast<std::uint32_t>(submitted.components.size()) + 1;
+  if (spec.array.has_value()) {
+    job.array_index = ElementIndexAt(*spec.array, 0);
   }
   snapshot.waiting.insert(
       std::upper_bound(snapshot.waiting.begin(), snapshot.waiting.end(), job, GoesBefore),
       std::move(job));
+}
+
+// The snapshot with the submission's first job, or all of its components, in its queue.
+Snapshot WithJob(Snapshot snapshot, const JobSubmitted& submitted) {
+  JobId id = submitted.first;
+  InsertJob(snapshot, submitted, id, submitted.spec);
+  for (const Component& component : submitted.components) {
+    id = id.Next();
+    InsertJob(snapshot, submitted, id, component.spec);
+  }
   return snapshot;
 }
 
@@ -405,9 +417,6 @@ Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* re
     return reactor;
   }
   absl::StatusOr<SubmitJob> read = ReadSubmission(*request, caller->user);
-  if (read.ok() && !read->components.empty()) {
-    read = absl::UnimplementedError("--test-only: not for a heterogeneous job; submit it held");
-  }
   if (!read.ok()) {
     reactor->Finish(ToGrpc(read.status()));
     return reactor;

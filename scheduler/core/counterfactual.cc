@@ -27,17 +27,28 @@ struct Variant {
   Change change;
 };
 
-// The snapshot without the jobs behind this one, in the order in which a pass looks at them;
-// nothing when it is not there, or a component of a heterogeneous job.
-std::optional<Snapshot> UpTo(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
+// The snapshot without the jobs behind this one, in the order in which a pass looks at them.
+struct Ahead {
+  Snapshot snapshot;
+  std::size_t components = 1;  // the last so many that wait are the job
+};
+
+// Nothing when the job is not there.
+std::optional<Ahead> UpTo(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
   std::vector<std::uint32_t> totals;
   std::vector<WaitingJob> queue;
   for (const QueueTurn& turn : QueuePriority(snapshot, config).Order(&totals)) {
     const WaitingJob& entry = snapshot.waiting[turn.entry];
     if (entry.het_size > 0) {
-      if (entry.id == entry.submission) {  // a whole group has its leader's place
-        std::copy_if(snapshot.waiting.begin(), snapshot.waiting.end(), std::back_inserter(queue),
-                     [&](const WaitingJob& other) { return other.submission == entry.id; });
+      if (entry.id != entry.submission) {
+        continue;  // a whole group has its leader's place
+      }
+      std::copy_if(snapshot.waiting.begin(), snapshot.waiting.end(), std::back_inserter(queue),
+                   [&](const WaitingJob& other) { return other.submission == entry.id; });
+      if (job >= entry.id && job.value() - entry.id.value() < entry.het_size) {
+        Ahead ahead{snapshot, entry.het_size};
+        ahead.snapshot.waiting = std::move(queue);
+        return ahead;
       }
       continue;
     }
@@ -51,36 +62,48 @@ std::optional<Snapshot> UpTo(const Snapshot& snapshot, JobId job, const PolicyCo
       queue.push_back(ElementsOf(entry, turn.first, before));
     }
     queue.push_back(ElementsOf(entry, turn.first + before));
-    Snapshot ahead = snapshot;
-    ahead.waiting = std::move(queue);
+    Ahead ahead{snapshot};
+    ahead.snapshot.waiting = std::move(queue);
     return ahead;
   }
   return std::nullopt;
 }
 
-// REQUIRES: the job is the last that waits.
-Forecast ForecastOfLast(const Snapshot& snapshot, const PolicyConfig& config) {
+// Of the job that is asked for; `job` is it, or one of its components.
+Forecast ForecastOfLast(const Ahead& ahead, JobId job, const PolicyConfig& config) {
   PolicyConfig all = config;
   all.backfill = Backfill::kConservative;
   all.priority = PriorityConfig();  // they stand in order
-  const JobId job = snapshot.waiting.back().id;
-  const Plan plan = MakePlan(snapshot, all);
+  const std::vector<WaitingJob>& waiting = ahead.snapshot.waiting;
+  const JobId first = waiting[waiting.size() - ahead.components].id;
+  const auto is_of_it = [&](JobId id) {
+    return id >= first && id.value() - first.value() < ahead.components;
+  };
+  const Plan plan = MakePlan(ahead.snapshot, all);
   Forecast forecast;
-  if (!plan.starts.empty() && plan.starts.back().job == job) {
-    forecast.start = snapshot.now;
-    for (const NodeAllocation& part : plan.starts.back().allocation.nodes) {
-      forecast.nodes.push_back(part.node);
-    }
-    return forecast;
-  }
-  if (!plan.reservations.empty() && plan.reservations.back().job == job) {
-    forecast.start = plan.reservations.back().start;
-    for (const ReservedNode& reserved : plan.reservations.back().nodes) {
-      forecast.nodes.push_back(reserved.node);
+  for (const PlannedStart& start : plan.starts) {
+    if (is_of_it(start.job)) {
+      forecast.start = ahead.snapshot.now;
+      for (const NodeAllocation& part : start.allocation.nodes) {
+        forecast.nodes.push_back(part.node);
+      }
     }
   }
-  if (!plan.waiting.empty() && plan.waiting.back().Has(job)) {
-    forecast.reason = plan.waiting.back().ReasonOf(job);
+  for (const PlannedReservation& reservation : plan.reservations) {
+    if (is_of_it(reservation.job)) {
+      forecast.start = reservation.start;
+      for (const ReservedNode& reserved : reservation.nodes) {
+        forecast.nodes.push_back(reserved.node);
+      }
+    }
+  }
+  std::sort(forecast.nodes.begin(), forecast.nodes.end());
+  forecast.nodes.erase(std::unique(forecast.nodes.begin(), forecast.nodes.end()),
+                       forecast.nodes.end());
+  for (const LeftWaiting& left : plan.waiting) {
+    if (left.Has(job)) {
+      forecast.reason = left.ReasonOf(job);
+    }
   }
   return forecast;
 }
@@ -176,62 +199,71 @@ bool IsSooner(Time start, Time than) {
   return start != kNoTime && (than == kNoTime || start < than);
 }
 
-// Plans with one variant after the other in place of the last job's request.
+// Plans with one variant after the other in place of one component's request.
 class Trial {
  public:
-  Trial(Snapshot snapshot, const PolicyConfig& config)
-      : snapshot_(std::move(snapshot)),
+  Trial(Ahead ahead, std::size_t component, Time as_it_is, const PolicyConfig& config)
+      : ahead_(std::move(ahead)),
+        place_(ahead_.snapshot.waiting.size() - ahead_.components + component),
+        prefix_(ahead_.components > 1 ? absl::StrCat("component ", component, ": ") : ""),
         config_(config),
-        spec_(snapshot_.waiting.back().spec),
-        now_as_it_is_(ForecastOfLast(snapshot_, config).start) {}
+        spec_(ahead_.snapshot.waiting[place_].spec),
+        as_it_is_(as_it_is) {}
 
-  std::optional<Suggestion> Try(const Variant& variant) {
-    JobSpec changed = *spec_;
-    variant.change(changed);
-    snapshot_.waiting.back().spec = std::make_shared<const JobSpec>(std::move(changed));
-    const Time start = ForecastOfLast(snapshot_, config_).start;
-    return IsSooner(start, now_as_it_is_) ? std::optional(Suggestion{variant.option, start})
-                                          : std::nullopt;
+  // All that help; of shorter limits the longest.
+  void Run(std::vector<Suggestion>& suggestions) {
+    for (const Variant& variant : ShorterTimes(*spec_)) {
+      if (Try(variant, suggestions)) {
+        break;  // a shorter one still is no better advice
+      }
+    }
+    for (const Variant& variant : SmallerRequests(*spec_)) {
+      Try(variant, suggestions);
+    }
+    for (const Variant& variant : OtherPartitions(ahead_.snapshot, *spec_)) {
+      Try(variant, suggestions);
+    }
   }
 
  private:
-  Snapshot snapshot_;
+  bool Try(const Variant& variant, std::vector<Suggestion>& suggestions) {
+    JobSpec changed = *spec_;
+    variant.change(changed);
+    WaitingJob& job = ahead_.snapshot.waiting[place_];
+    job.spec = std::make_shared<const JobSpec>(std::move(changed));
+    const Time start = ForecastOfLast(ahead_, job.id, config_).start;
+    if (!IsSooner(start, as_it_is_)) {
+      return false;
+    }
+    suggestions.push_back(Suggestion{prefix_ + variant.option, start});
+    return true;
+  }
+
+  Ahead ahead_;
+  const std::size_t place_;
+  const std::string prefix_;
   const PolicyConfig& config_;
   const std::shared_ptr<const JobSpec> spec_;
-  const Time now_as_it_is_;
+  const Time as_it_is_;
 };
 
 }  // namespace
 
 Forecast ForecastOf(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
-  const std::optional<Snapshot> ahead = UpTo(snapshot, job, config);
-  return ahead.has_value() ? ForecastOfLast(*ahead, config) : Forecast();
+  const std::optional<Ahead> ahead = UpTo(snapshot, job, config);
+  return ahead.has_value() ? ForecastOfLast(*ahead, job, config) : Forecast();
 }
 
 std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,
                                        const PolicyConfig& config) {
   std::vector<Suggestion> suggestions;
-  std::optional<Snapshot> ahead = UpTo(snapshot, job, config);
+  const std::optional<Ahead> ahead = UpTo(snapshot, job, config);
   if (!ahead.has_value()) {
     return suggestions;
   }
-  const JobSpec spec = *ahead->waiting.back().spec;
-  Trial trial(*std::move(ahead), config);
-  for (const Variant& variant : ShorterTimes(spec)) {
-    if (std::optional<Suggestion> found = trial.Try(variant)) {
-      suggestions.push_back(*std::move(found));
-      break;  // a shorter one still is no better advice
-    }
-  }
-  for (const Variant& variant : SmallerRequests(spec)) {
-    if (std::optional<Suggestion> found = trial.Try(variant)) {
-      suggestions.push_back(*std::move(found));
-    }
-  }
-  for (const Variant& variant : OtherPartitions(snapshot, spec)) {
-    if (std::optional<Suggestion> found = trial.Try(variant)) {
-      suggestions.push_back(*std::move(found));
-    }
+  const Time as_it_is = ForecastOfLast(*ahead, job, config).start;
+  for (std::size_t i = 0; i < ahead->components; ++i) {
+    Trial(*ahead, i, as_it_is, config).Run(suggestions);
   }
   std::stable_sort(suggestions.begin(), suggestions.end(),
                    [](const Suggestion& a, const Suggestion& b) { return a.start < b.start; });

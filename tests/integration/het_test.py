@@ -43,6 +43,20 @@ class HetTest(ClusterTest):
         self.assertEqual([row["state"] for row in self.cluster.wait_ended(job, job + 1)],
                          ["CANCELLED", "CANCELLED"])
 
+    def test_only_says_when_all_components_would_start_and_explain_which_to_make_smaller(self):
+        said = self.cluster.must("submit", "--test-only", "-n1", ":", "-n1", "--wrap", "true")
+        self.assertRegex(said, r"\Awould start now on node1")
+        never = self.cluster.muster("submit", "--test-only", "-n1", ":", "-n4000", "--wrap", "true")
+        self.assertEqual(never.returncode, 1)
+        self.assertRegex(never.stdout, "the start is not known: ")
+        holder = self.cluster.submit("-n", 100, "-t", 30, "--wrap", "sleep 300")
+        job = self.cluster.submit("-n1", ":", "-n", 40, "-t", 10, "--wrap", "true")
+        self.cluster.wait_state(job, "PENDING")
+        self.assertIn("component 1: --ntasks=20", self.cluster.must("explain", f"{job}+1"))
+        self.cluster.must("cancel", str(job))
+        self.cluster.must("cancel", str(holder))
+        self.cluster.wait_ended(job, job + 1, holder)
+
     def test_a_heterogeneous_job_outlives_the_controller(self):
         job = self.cluster.submit("-H", "-n1", ":", "-n2", "--wrap", "true")
         self.cluster.controller.kill()

@@ -92,5 +92,34 @@ TEST(Counterfactual, NothingHelpsAJobThatStartsAtOnceOrIsHeld) {
   EXPECT_EQ(Text(snapshot, 99), "");
 }
 
+// Components with ids one after the other.
+void AddGroup(Snapshot& snapshot, std::uint64_t id, const std::vector<ResourceRequest>& requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    Add(snapshot, id + i, requests[i], 60);
+    WaitingJob& component = snapshot.waiting.back();
+    component.submission = JobId(id);
+    component.het_size = static_cast<std::uint32_t>(requests.size());
+  }
+}
+
+TEST(Counterfactual, AHeterogeneousJobIsToldWhichComponentToMakeSmaller) {
+  Snapshot snapshot = HalfBusy();
+  AddGroup(snapshot, 2, {Tasks(1, 1), Tasks(1, 4)});
+  AddGroup(snapshot, 9, {Tasks(1, 1), Tasks(1, 1)});  // behind it
+  for (const std::uint64_t job : {2U, 3U}) {
+    const Forecast forecast = ForecastOf(snapshot, JobId(job), PolicyConfig());
+    EXPECT_EQ(forecast.start, At(1600));
+    EXPECT_EQ(forecast.nodes, (std::vector<NodeId>{NodeId(1), NodeId(2)}));
+    EXPECT_EQ(Text(snapshot, job), "component 1: --cpus-per-task=2 at 1000");
+  }
+}
+
+TEST(Counterfactual, AHeterogeneousJobThatFitsStartsNow) {
+  Snapshot snapshot = HalfBusy();
+  AddGroup(snapshot, 2, {Tasks(1, 1), Tasks(1, 3)});
+  EXPECT_EQ(ForecastOf(snapshot, JobId(3), PolicyConfig()).start, At(1000));
+  EXPECT_EQ(Text(snapshot, 2), "");
+}
+
 }  // namespace
 }  // namespace muster
