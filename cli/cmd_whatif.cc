@@ -61,6 +61,7 @@ class OutcomeTaker final : public FlatObserver {
 };
 
 struct WhatifPlan {
+  std::string name;  // of the trace, as it was given
   TraceOptions trace;
   WhatifSettings base;
   std::vector<std::string> changes;
@@ -86,6 +87,7 @@ absl::StatusOr<WhatifPlan> ReadPlan(const Invocation& invocation) {
         "name the workload and what to change: --trace FILE --change 'nodes+=16'");
   }
   WhatifPlan plan;
+  plan.name = invocation.Value("trace");
   ASSIGN_OR_RETURN(plan.trace, ReadTraceOptions(invocation, invocation.Value("trace")));
   plan.changes = absl::StrSplit(invocation.Value("change"), '\n');
   if (plan.changes.size() > kVariantsMax) {
@@ -137,7 +139,7 @@ absl::StatusOr<WhatifOutcome> RunPlan(const WhatifPlan& plan) {
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
   const SystemClock clock;
   WhatifOutcome outcome{
-      .trace = plan.trace.path, .bootstrap = plan.bootstrap, .variants = {}, .complete = true};
+      .trace = plan.name, .bootstrap = plan.bootstrap, .variants = {}, .complete = true};
   OutcomeTaker base("whatif: base", signals, clock);
   ASSIGN_OR_RETURN(WhatifVariant first, RunVariant(plan, "", &base));
   outcome.complete = first.result.complete;

@@ -82,6 +82,7 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
   FlatRun& run = options.run;
   ASSIGN_OR_RETURN(const TraceOptions trace,
                    ReadTraceOptions(invocation, invocation.Value("trace")));
+  options.trace = invocation.Value("trace");
   run.trace = trace.path;
   run.format = trace.format;
   run.unit = trace.unit;

@@ -18,7 +18,8 @@ namespace muster {
 struct SimulateOptions {
   FlatRun run;
   std::optional<ClusterRun> cluster;  // then of `run` only what concerns the trace counts
-  std::string policy;                 // as it was named
+  std::string trace;                  // as it was named, and so the next
+  std::string policy;
   std::string jobs_csv;
   std::string summary_json;
   std::string check;

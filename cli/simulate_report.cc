@@ -181,7 +181,7 @@ std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcom
   if (!result.complete) {
     absl::StrAppend(&page, PartialSentence(result), "\n");
   }
-  absl::StrAppend(&page, "trace     ", options.run.trace, ": ", result.records, " records, ",
+  absl::StrAppend(&page, "trace     ", options.trace, ": ", result.records, " records, ",
                   result.jobs, " jobs\n", "dropped   ", DroppedText(result.dropped), "\n");
   if (options.run.lenient) {
     absl::StrAppend(&page, "skipped   ", SkippedText(result.skipped), "\n");
@@ -219,7 +219,7 @@ std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcom
 
 std::string SimulationDocument(const SimulateOptions& options, const SimulateOutcome& outcome) {
   const FlatResult& result = outcome.result;
-  Json document = {{"trace", options.run.trace},
+  Json document = {{"trace", options.trace},
                    {"policy", options.policy},
                    {"order", Name(options.run.policy.order)},
                    {"backfill", Name(options.run.policy.backfill)},

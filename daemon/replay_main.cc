@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/replay_report.h"
+#include "daemon/state_trace.h"
 
 namespace muster {
 namespace {
@@ -52,15 +53,34 @@ int Run(const std::string& path, bool json) {
   return Show(replay, json);
 }
 
+// The jobs of the directory to standard output.
+int Trace(const std::string& directory) {
+  const absl::Status status = WriteStateTrace(directory, [](const std::string& text) {
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    return written ? absl::OkStatus()
+                   : absl::UnavailableError("standard output: cannot be written");
+  });
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  }
+  return status.ok() ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace muster
 
 int main(int argc, char** argv) {
-  const bool json = argc == 3 && std::string_view(argv[2]) == "--json";
-  if (argc != 2 && !json) {
-    std::fputs("usage: muster-replay STATE_DIR|BUNDLE [--json]; see muster replay --help\n",
+  const std::string_view option = argc == 3 ? argv[2] : "";
+  const bool json = option == "--json";
+  const bool trace = option == "--trace";
+  if (argc != 2 && !json && !trace) {
+    std::fputs("usage: muster-replay STATE_DIR|BUNDLE [--json|--trace]; see muster replay --help\n",
                stderr);
     return muster::kExitUsage;
+  }
+  if (trace) {
+    return muster::Trace(argv[1]);
   }
   return muster::Run(argv[1], json);
 }

@@ -1,5 +1,6 @@
 """A live cluster under load, stopped, and all its decisions made again from its own records."""
 
+import json
 import sqlite3
 import subprocess
 import unittest
@@ -46,6 +47,20 @@ class ReplayTest(ClusterTest):
         self.assertEqual(replay["starts_unchecked"], 0)
         self.assertEqual(replay["starts"], 40 + 1 + 3 + 20 + 1)  # all but the one that was cancelled
         self.assertGreaterEqual(replay["passes"], 10)
+        self.simulate()
+
+    def simulate(self):
+        """The cluster's own history, as a trace."""
+        def say(*arguments):
+            done = subprocess.run([program("muster"), *arguments, "--json"], text=True,
+                                  capture_output=True, timeout=PATIENCE, check=True)
+            return json.loads(done.stdout)
+        self.assertEqual(say("trace", "info", self.cluster.state)["jobs"], 40 + 1 + 3 + 20 + 1)
+        simulated = say("simulate", "--trace", self.cluster.state, "--nodes", "2",
+                        "--cpus-per-node", "64", "--audit")
+        self.assertEqual(simulated["ended"], 40 + 1 + 3 + 20 + 1)
+        self.assertEqual(simulated["trace"], self.cluster.state)
+        self.assertTrue(simulated["audit"]["legal"], simulated["audit"])
 
     def change(self, sql):
         with sqlite3.connect(self.cluster.state + "/controller/state.db") as database:
@@ -64,6 +79,11 @@ class ReplayTest(ClusterTest):
         self.change("UPDATE passes SET time = time - 86400000, hash = hash - 1")
 
     def test_bad_input_is_refused_in_one_line(self):
+        done = subprocess.run([program("muster"), "trace", "info", "/etc"], text=True,
+                              capture_output=True, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/etc: no state.db there; name the state directory", done.stderr)
+        self.assert_one_line(done.stderr)
         for arguments, code, words in ((["/nowhere"], 1, "/nowhere: No such file or directory; name"),
                                        (["/etc"], 1, "/etc: no state.db there; name"),
                                        (["/etc/hostname"], 1, "not a replay bundle"),
