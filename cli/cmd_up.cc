@@ -139,7 +139,8 @@ Verb UpVerb() {
   verb.name = "up";
   verb.purpose = "Run a personal cluster in the foreground; Ctrl-C stops it";
   verb.examples = {"muster up", "muster up --nodes 2",
-                   "muster up --topology 'pack:2 numa:2 core:8 pu:2'"};
+                   "muster up --topology 'pack:2 numa:2 core:8 pu:2'",
+                   "muster up --topology node.xml --network topology.conf"};
   verb.remarks =
       "Needs no root and no configuration. --nodes divides this machine's cores; with --topology\n"
       "the nodes play other machines: placement is real, binding is recorded and not enforced.\n"
@@ -150,6 +151,11 @@ Verb UpVerb() {
        .letter = 0,
        .metavar = "LIST",
        .text = "hwloc XML files or synthetic descriptions, by commas"},
+      {.name = "network",
+       .letter = 0,
+       .metavar = "FILE",
+       .text =
+           "The switches between the nodes, which it names: topology.conf, topology.yaml, TOML"},
       {.name = "features",
        .letter = 0,
        .metavar = "LIST",
@@ -157,7 +163,7 @@ Verb UpVerb() {
       {.name = "config",
        .letter = 0,
        .metavar = "FILE",
-       .text = "The controller's settings, TOML: [policy], [licenses]"},
+       .text = "The controller's settings, TOML: [policy], [licenses], network"},
       {.name = "listen",
        .letter = 0,
        .metavar = "HOST:PORT",

@@ -9,6 +9,7 @@
 #include "cli/cluster_options.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "topology/network_file.h"
 
 namespace muster {
 namespace {
@@ -23,7 +24,7 @@ std::string Counted(std::uint64_t count, const char* noun) {
 
 DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::string& program,
                      std::uint32_t index) {
-  const std::string name = absl::StrCat("node", index + 1);
+  const std::string& name = options.names[index];
   DaemonSpec agent;
   agent.name = name + "'s agent";
   agent.program = program;
@@ -45,6 +46,31 @@ DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::st
   return agent;
 }
 
+// The network's nodes, of which there are as many here as were asked for; all of them if none were.
+absl::Status ReadNetworkOption(const Invocation& invocation, UpOptions& options) {
+  std::error_code error;
+  options.network = std::filesystem::absolute(invocation.Value("network"), error).string();
+  const absl::StatusOr<Network> network = ReadNetwork(options.network);
+  if (!network.ok()) {  // refused: the option is well used
+    return absl::FailedPreconditionError(
+        absl::StrCat("--network: ", std::string(network.status().message())));
+  }
+  const std::size_t known = network->nodes.size();
+  const bool said = invocation.Has("nodes") || options.topologies.size() > 1;
+  if (said ? options.nodes > known : known > kPersonalNodesMax) {
+    return absl::InvalidArgumentError(
+        said ? absl::StrCat("--network has ", Counted(known, "node"), ", not ", options.nodes,
+                            ": ask for fewer")
+             : absl::StrCat("--network has ", Counted(known, "node"), "; at most ",
+                            kPersonalNodesMax, " can be run: say --nodes"));
+  }
+  options.nodes = said ? options.nodes : static_cast<std::uint32_t>(known);
+  for (std::uint32_t i = 0; i < options.nodes; ++i) {
+    options.names.push_back(network->nodes[i].name);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
@@ -62,6 +88,12 @@ absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
       return WithPlace("--nodes", nodes.status());
     }
     options.nodes = *nodes;
+  }
+  if (invocation.Has("network")) {
+    RETURN_IF_ERROR(ReadNetworkOption(invocation, options));
+  }
+  for (std::uint32_t i = static_cast<std::uint32_t>(options.names.size()); i < options.nodes; ++i) {
+    options.names.push_back(absl::StrCat("node", i + 1));
   }
   if (options.topologies.size() > 1 && options.topologies.size() != options.nodes) {
     return absl::InvalidArgumentError(absl::StrCat("--topology names ", options.topologies.size(),
@@ -100,6 +132,9 @@ absl::StatusOr<UpPlan> MakeUpPlan(const UpOptions& options) {
   if (!options.listen.empty()) {
     controller.arguments.insert(controller.arguments.end(), {"--listen", options.listen});
   }
+  if (!options.network.empty()) {
+    controller.arguments.insert(controller.arguments.end(), {"--network", options.network});
+  }
   if (!options.config.empty()) {
     controller.arguments.insert(controller.arguments.end(), {"--config", options.config});
   }
@@ -107,7 +142,7 @@ absl::StatusOr<UpPlan> MakeUpPlan(const UpOptions& options) {
   ASSIGN_OR_RETURN(const std::string agent, SiblingProgram("muster-agent"));
   for (std::uint32_t i = 0; i < options.nodes; ++i) {
     plan.daemons.push_back(AgentSpec(options, plan, agent, i));
-    plan.directories.push_back(absl::StrCat(options.state, "/agents/node", i + 1));
+    plan.directories.push_back(absl::StrCat(options.state, "/agents/", options.names[i]));
   }
   return plan;
 }

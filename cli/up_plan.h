@@ -3,8 +3,8 @@
 // What `muster up` is asked for, and the daemons that follow from it.
 //
 // Pure but for the check that the programs are there. Thread promise: safe from any thread.
-// Invariants: the first daemon is the controller; node I's agent keeps its state in
-// STATE/agents/nodeI and is told the controller's unix socket.
+// Invariants: the first daemon is the controller; a node's agent keeps its state in
+// STATE/agents/NAME and is told the controller's unix socket.
 
 #include <cstdint>
 #include <string>
@@ -25,6 +25,8 @@ struct UpOptions {
   std::vector<std::string> topologies;  // empty: this machine; one: every node plays it
   std::vector<std::string> features;    // empty: none; one list: every node has it
   std::string config;                   // the controller's; empty: none
+  std::string network;                  // a file; empty: none
+  std::vector<std::string> names;       // the nodes', as the network calls them; or node1, …
   std::string listen;                   // HOST:PORT; empty: the unix socket alone
 };
 

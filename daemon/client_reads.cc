@@ -395,7 +395,8 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
     }
     const std::shared_ptr<const Plan> plan =
         picture.plan() != nullptr ? picture.plan() : std::make_shared<const Plan>();
-    const auto snapshot = BuildSnapshot(picture.state(), picture.now(), plan.get());
+    const auto snapshot =
+        BuildSnapshot(picture.state(), picture.now(), plan.get(), controller_.policy()->network);
     return [this, reactor, reply, snapshot, plan, id = job.id](const absl::Status& status) {
       reader_.Run([this, reactor, reply, snapshot, plan, id, status] {
         const std::shared_ptr<const PolicyConfig> settings = controller_.policy();
@@ -431,7 +432,8 @@ Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* re
       };
     }
     const auto snapshot = std::make_shared<const Snapshot>(
-        WithJob(*BuildSnapshot(picture.state(), picture.now(), picture.plan().get()),
+        WithJob(*BuildSnapshot(picture.state(), picture.now(), picture.plan().get(),
+                               controller_.policy()->network),
                 std::get<JobSubmitted>(turn.events.front())));
     return [this, reactor, reply, snapshot, job = turn.job](const absl::Status& done) {
       reader_.Run([this, reactor, reply, snapshot, job, done] {

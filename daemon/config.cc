@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/network_map.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/settings/policy_tables.h"
@@ -29,8 +31,10 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
                  "directory); addresses beyond loopback need keys");
   app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
   app.add_option("--config", file,
-                 "settings, TOML: [policy], [priority], [licenses], [partition.NAME], [qos.NAME], "
-                 "[account.NAME], …; "
+                 "settings, TOML: network, [policy], [priority], [licenses], [partition.NAME], "
+                 "[qos.NAME], [account.NAME], …; SIGHUP reads it again");
+  app.add_option("--network", config.network,
+                 "the switches between the nodes: Slurm's topology.conf or topology.yaml, or TOML; "
                  "SIGHUP reads it again");
   app.add_option("--tls-cert", config.tls.certificate, "our certificate, PEM");
   app.add_option("--tls-key", config.tls.key, "its key, PEM, mode 0600");
@@ -58,15 +62,50 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   if (!config.file.empty()) {
     RETURN_IF_ERROR(ReadConfigFile(config.file, config));
   }
+  RETURN_IF_ERROR(ReadNetworkOption(config));
   if (config.listen.empty()) {
     config.listen.push_back(absl::StrCat("unix:", config.state_dir, "/controller.sock"));
   }
   return config;
 }
 
+namespace {
+
+// network = "FILE", beside the configuration unless it says where.
+absl::Status ReadNetworkKey(const std::string& path, ConfigFile& file, DaemonConfig& config) {
+  std::string name;
+  RETURN_IF_ERROR(file.ReadString("network", &name));
+  if (name.empty() || !config.network.empty()) {
+    return absl::OkStatus();
+  }
+  const std::filesystem::path beside = std::filesystem::path(path).parent_path() / name;
+  absl::StatusOr<std::shared_ptr<const Network>> network = ReadNetworkMap(beside.string());
+  if (!network.ok()) {
+    return file.ErrorAt("network", std::string(network.status().message()));
+  }
+  config.policy.network = *std::move(network);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadNetworkOption(DaemonConfig& config) {
+  if (config.network.empty()) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::shared_ptr<const Network>> network = ReadNetworkMap(config.network);
+  if (!network.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--network: ", std::string(network.status().message())));
+  }
+  config.policy.network = *std::move(network);
+  return absl::OkStatus();
+}
+
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   RETURN_IF_ERROR(file.ReadString("cluster", &config.cluster));
+  RETURN_IF_ERROR(ReadNetworkKey(path, file, config));
   RETURN_IF_ERROR(ReadSettings(file, config.policy));
   RETURN_IF_ERROR(ReadPolicy(file).status());
   return file.RefuseUnknownKeys();

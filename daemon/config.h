@@ -19,6 +19,7 @@ struct DaemonConfig {
   std::vector<std::string> listen;  // empty: the socket in the state directory
   std::string cluster = "muster";
   TlsFiles tls;
+  std::string network;  // --network: goes before the one that the file names
   PolicyConfig policy;
   std::string file;  // where these settings are from; empty: the command line alone
   int ready_fd = -1;
@@ -32,5 +33,8 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv);
 // Reads a file into the config; errors carry file and line. Of its policy (scheduler/settings) only
 // each key is looked at here: what it comes to depends on the state.
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config);
+
+// Reads the network that --network names, if it names one, into the policy.
+absl::Status ReadNetworkOption(DaemonConfig& config);
 
 }  // namespace muster

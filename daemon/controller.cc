@@ -110,6 +110,7 @@ absl::Status Controller::Start() {
   log_.Info("controller",
             absl::StrCat("epoch ", ToString(state_.epoch()), ": ", state_.jobs().size(), " jobs, ",
                          state_.nodes().size(), " nodes"));
+  Use(policy_);
   commits_ = std::make_unique<CommitQueue>(store_);
   planner_ = std::make_unique<Worker>();
   thread_ = std::thread([this] { Loop(); });
@@ -156,10 +157,28 @@ void Controller::Configure(PolicyConfig policy, ConfigurePolicy input, Done done
 void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
                              const Done& done) {
   if (Degraded().ok() && Step(state_, input, clock_.Now(), *policy).status.ok()) {
-    const std::lock_guard<std::mutex> lock(policy_mutex_);
-    policy_ = policy;
+    Use(policy);
   }
   DoTake(input, done);
+}
+
+void Controller::UseNetwork(std::shared_ptr<const Network> network) {
+  queue_.Push([this, network = std::move(network)] {
+    PolicyConfig other = *policy_;
+    other.network = network;
+    Use(std::make_shared<const PolicyConfig>(std::move(other)));
+    plan_wanted_ = true;
+  });
+}
+
+// The settings in force from now on; the log is told what of their network is not there.
+void Controller::Use(std::shared_ptr<const PolicyConfig> policy) {
+  map_ = NetworkMap(policy->network);
+  for (const std::string& remark : map_.Remarks(state_.nodes())) {
+    log_.Warning("controller", remark);
+  }
+  const std::lock_guard<std::mutex> lock(policy_mutex_);
+  policy_ = std::move(policy);
 }
 
 void Controller::Look(std::function<Reply(const Picture&)> look) {
@@ -302,6 +321,12 @@ void Controller::Apply(const std::vector<Event>& events) {
       NoteCharge(job);
       group_.batch.attempts.push_back(EndedAttemptOf(job, again->time));
     }
+    if (const auto* joined = std::get_if<NodeRegistered>(&event);
+        joined != nullptr && state_.FindNode(joined->node) == nullptr) {
+      if (const std::optional<std::string> remark = map_.RemarkOn(joined->registration.name)) {
+        log_.Warning("controller", *remark);
+      }
+    }
     state_.Apply(event);
     orders_.Learn(event);
     Touch(event);
@@ -423,7 +448,7 @@ void Controller::MaybePlan() {
   }
   planning_ = true;
   auto pass = std::make_shared<Pass>();
-  pass->snapshot = BuildSnapshot(state_, clock_.Now(), plan_.get());
+  pass->snapshot = BuildSnapshot(state_, clock_.Now(), plan_.get(), policy_->network);
   pass->config = policy_;
   pass->follows = plan_ != nullptr;
   pass->state_loads = state_loads_;

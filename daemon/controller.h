@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/alerts.h"
+#include "daemon/network_map.h"
 #include "daemon/orders.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
@@ -128,6 +129,8 @@ class Controller {
   // Makes other settings those in force, and `input` what the configuration says; neither when the
   // input is refused.
   void Configure(PolicyConfig policy, ConfigurePolicy input, Done done);
+  // Makes another network that of the settings in force; null for none.
+  void UseNetwork(std::shared_ptr<const Network> network);
   // `look` runs on the controller's thread; what it returns is called once what it saw is durable.
   void Look(std::function<Reply(const Picture&)> look);
   // Watches a job until the watcher's handle is dropped. The first call comes at once; none ever
@@ -152,6 +155,7 @@ class Controller {
   void DoTake(const Input& input, const Done& done);
   void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
                    const Done& done);
+  void Use(std::shared_ptr<const PolicyConfig> policy);
   void Apply(const std::vector<Event>& events);
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
@@ -190,6 +194,7 @@ class Controller {
   // Owned by the loop's thread.
   ClusterState state_;
   Orders orders_;
+  NetworkMap map_;  // of the settings in force
   Group group_;
   WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;

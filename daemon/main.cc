@@ -44,7 +44,7 @@ absl::Status WaitForEnd(const UniqueFd& signals, const DaemonConfig& config, Con
     poll(&ready, 1, -1);
     ASSIGN_OR_RETURN(const std::optional<SignalEvent> event, NextSignal(signals));
     if (event.has_value() && event->number == SIGHUP) {
-      ReloadPolicy(config.file, controller, log);
+      ReloadPolicy(config.file, config.network, controller, log);
     } else if (event.has_value()) {
       log.Info("musterd", absl::StrCat("signal ", event->number, ": stopping; jobs go on"));
       return absl::OkStatus();
@@ -68,7 +68,7 @@ absl::Status Run(const DaemonConfig& config, const Logger& log, const Clock& clo
   controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
   RETURN_IF_ERROR(controller.Start());
   if (!config.file.empty()) {
-    RETURN_IF_ERROR(ApplyPolicyFile(config.file, controller, UserOf(geteuid())));
+    RETURN_IF_ERROR(ApplyPolicyFile(config.file, controller, UserOf(geteuid()), config.network));
   }
   AgentService agents(controller, sessions, config.cluster);
   ClientService clients(controller, *accounting, *store, config.cluster, log);

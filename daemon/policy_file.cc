@@ -29,9 +29,12 @@ PolicyBook BookOf(Controller& controller) {
 
 }  // namespace
 
-absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, const User& by) {
+absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, const User& by,
+                             const std::string& network) {
   DaemonConfig whole;
+  whole.network = network;
   RETURN_IF_ERROR(ReadConfigFile(path, whole));
+  RETURN_IF_ERROR(ReadNetworkOption(whole));
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   ASSIGN_OR_RETURN(std::vector<PolicyObject> objects, ReadPolicy(file));
   RETURN_IF_ERROR(CheckPolicyFile(file, BookOf(controller), objects));
@@ -46,14 +49,30 @@ absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, co
              : absl::Status(taken.code(), absl::StrCat(path, ": ", std::string(taken.message())));
 }
 
-void ReloadPolicy(const std::string& path, Controller& controller, const Logger& log) {
-  if (path.empty()) {
+namespace {
+
+// The network of a controller that has no configuration file.
+absl::Status ReloadNetwork(const std::string& network, Controller& controller) {
+  DaemonConfig config;
+  config.network = network;
+  RETURN_IF_ERROR(ReadNetworkOption(config));
+  controller.UseNetwork(std::move(config.policy.network));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void ReloadPolicy(const std::string& path, const std::string& network, Controller& controller,
+                  const Logger& log) {
+  if (path.empty() && network.empty()) {
     log.Info("musterd", "SIGHUP: there is no configuration file to read again");
     return;
   }
-  const absl::Status status = ApplyPolicyFile(path, controller, UserOf(geteuid()));
+  const absl::Status status = path.empty()
+                                  ? ReloadNetwork(network, controller)
+                                  : ApplyPolicyFile(path, controller, UserOf(geteuid()), network);
   if (status.ok()) {
-    log.Info("musterd", absl::StrCat("SIGHUP: ", path, " is in force"));
+    log.Info("musterd", absl::StrCat("SIGHUP: ", path.empty() ? network : path, " is in force"));
   } else {
     log.Error("musterd", absl::StrCat("SIGHUP: ", std::string(status.message()),
                                       "; the old configuration stays in force"));

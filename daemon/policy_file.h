@@ -13,11 +13,14 @@
 
 namespace muster {
 
-// Reads the whole configuration at `path` again and makes its policy the controller's.
-absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, const User& by);
+// Reads the whole configuration at `path` again and makes its policy the controller's. `network`:
+// the file of one that goes before the file's own; empty: none does.
+absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, const User& by,
+                             const std::string& network = "");
 
-// The same when asked by signal: says in the log what came of it; one with a mistake leaves the old
-// configuration in force.
-void ReloadPolicy(const std::string& path, Controller& controller, const Logger& log);
+// The same, and the network of a controller without a configuration, when asked by signal: says in
+// the log what came of it; one with a mistake leaves the old configuration in force.
+void ReloadPolicy(const std::string& path, const std::string& network, Controller& controller,
+                  const Logger& log);
 
 }  // namespace muster

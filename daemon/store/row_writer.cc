@@ -271,7 +271,11 @@ absl::Status RowWriter::WriteUsage(const AccountUsage& usage) {
 
 // The settings go into a row of their own, once.
 absl::Status RowWriter::WritePass(const PassRecord& pass) {
-  const std::uint64_t settings = Fingerprint().Add(*pass.config).value();
+  if (settings_ != pass.config) {
+    settings_ = pass.config;
+    settings_print_ = Fingerprint().Add(*pass.config).value();
+  }
+  const std::uint64_t settings = settings_print_;
   find_settings_.Start(settings);
   ASSIGN_OR_RETURN(const bool known, find_settings_.Next());
   find_settings_.Reset();

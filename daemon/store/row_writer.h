@@ -6,6 +6,8 @@
 // journal row; (2) a live job has a jobs row exactly while it differs from what was submitted; (3)
 // an ended job moves from jobs to history and its submission has one open element less.
 
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
@@ -38,6 +40,8 @@ class RowWriter {
 
   Database& database_;
   std::string payload_;  // reused, to save an allocation a row
+  std::shared_ptr<const PolicyConfig> settings_;  // of the last pass
+  std::uint64_t settings_print_ = 0;
   Statement insert_entry_{database_, "INSERT INTO journal VALUES (?, ?, ?, ?, ?)"};
   Statement insert_submission_{database_, "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)"};
   Statement insert_program_{database_, "INSERT INTO programs VALUES (?, ?)"};

@@ -55,7 +55,8 @@ std::optional<ReplayDifference> Replay::CheckStart(const AttemptStarted& start) 
 std::optional<ReplayDifference> Replay::Check(const PassRecord& record) {
   MUSTER_CHECK(record.version == version());
   std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(
-      state_, record.now, record.follows && !plans_.empty() ? &plans_.back() : nullptr);
+      state_, record.now, record.follows && !plans_.empty() ? &plans_.back() : nullptr,
+      record.config->network);
   plans_.push_back(MakePlan(std::move(snapshot), *record.config, memory_));
   if (plans_.size() > kPlansKept) {
     plans_.pop_front();

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/node_timeline.h"
@@ -202,9 +203,10 @@ std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
 
 }  // namespace
 
-std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now,
-                                              const Plan* last) {
+std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now, const Plan* last,
+                                              std::shared_ptr<const Network> network) {
   auto snapshot = std::make_shared<Snapshot>();
+  snapshot->network = std::move(network);
   snapshot->version = state.version();
   snapshot->now = now;
   snapshot->nodes = PicturesOf(state, now, snapshot->running);

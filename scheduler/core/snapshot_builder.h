@@ -13,8 +13,10 @@
 
 namespace muster {
 
-// `last` is the plan of the pass before, if there was one: its reservations are kept to.
+// `last` is the plan of the pass before, if there was one: its reservations are kept to. `network`
+// is the configured one, if any.
 std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now,
-                                              const Plan* last = nullptr);
+                                              const Plan* last = nullptr,
+                                              std::shared_ptr<const Network> network = nullptr);
 
 }  // namespace muster

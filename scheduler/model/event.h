@@ -155,9 +155,9 @@ struct JobEnded {
   Time time = kNoTime;
   std::uint32_t more = 0;
   static constexpr auto Fields() {
-    return std::tuple{Field{"job", &JobEnded::job}, Field{"state", &JobEnded::state},
+    return std::tuple{Field{"job", &JobEnded::job},       Field{"state", &JobEnded::state},
                       Field{"status", &JobEnded::status}, Field{"text", &JobEnded::text},
-                      Field{"time", &JobEnded::time}, Field{"more", &JobEnded::more}};
+                      Field{"time", &JobEnded::time},     Field{"more", &JobEnded::more}};
   }
   friend bool operator==(const JobEnded&, const JobEnded&) = default;
 };

@@ -75,9 +75,7 @@ struct LeftWaiting {
   }
   friend bool operator==(const LeftWaiting&, const LeftWaiting&) = default;
 
-  [[nodiscard]] bool Has(JobId id) const {
-    return id >= job && id.value() - job.value() < count;
-  }
+  [[nodiscard]] bool Has(JobId id) const { return id >= job && id.value() - job.value() < count; }
   // Why one of its jobs waits. REQUIRES: Has(id).
   [[nodiscard]] Reason ReasonOf(JobId id) const {
     Reason own = reason;

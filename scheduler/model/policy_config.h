@@ -6,12 +6,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "scheduler/model/backfill.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/license.h"
+#include "scheduler/model/network.h"
 #include "scheduler/model/time.h"
 #include "scheduler/model/tres_weight.h"
 
@@ -81,6 +83,7 @@ struct PolicyConfig {
   std::uint32_t operator_uid = 0;      // who runs the controller: may what root may
   std::vector<LicenseCount> licenses;  // what the cluster has, sorted by name
   PriorityConfig priority;
+  std::shared_ptr<const Network> network = {};  // the map of the cluster; null: none
   static constexpr auto Fields() {
     return std::tuple{Field{"backfill", &PolicyConfig::backfill},
                       Field{"reservations", &PolicyConfig::reservations},
@@ -93,7 +96,8 @@ struct PolicyConfig {
                       Field{"requeues_max", &PolicyConfig::requeues_max},
                       Field{"operator_uid", &PolicyConfig::operator_uid},
                       Field{"licenses", &PolicyConfig::licenses},
-                      Field{"priority", &PolicyConfig::priority}};
+                      Field{"priority", &PolicyConfig::priority},
+                      Field{"network", &PolicyConfig::network}};
   }
 };
 

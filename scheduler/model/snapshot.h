@@ -20,6 +20,7 @@
 #include "scheduler/model/job.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/machine.h"
+#include "scheduler/model/network.h"
 #include "scheduler/model/node.h"
 #include "scheduler/model/plan.h"
 #include "scheduler/model/policy_picture.h"
@@ -175,13 +176,15 @@ struct Snapshot {
   std::shared_ptr<const PolicyPicture> policy;  // null: no rules
   std::vector<RunningJob> running;              // sorted by id
   UsagePicture usage;
+  std::shared_ptr<const Network> network = {};  // null: not known
   static constexpr auto Fields() {
     return std::tuple{
         Field{"version", &Snapshot::version},   Field{"now", &Snapshot::now},
         Field{"nodes", &Snapshot::nodes},       Field{"waiting", &Snapshot::waiting},
         Field{"arrays", &Snapshot::arrays},     Field{"promised", &Snapshot::promised},
         Field{"licenses", &Snapshot::licenses}, Field{"policy", &Snapshot::policy},
-        Field{"running", &Snapshot::running},   Field{"usage", &Snapshot::usage}};
+        Field{"running", &Snapshot::running},   Field{"usage", &Snapshot::usage},
+        Field{"network", &Snapshot::network}};
   }
 };
 

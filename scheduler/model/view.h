@@ -68,11 +68,11 @@ struct JobView {
   std::string partition;  // where it runs, or those it named
   std::string qos;
   std::string reservation;
-  std::uint32_t priority = 0;  // of a waiting job at the last pass; 0: not reckoned
+  std::uint32_t priority = 0;       // of a waiting job at the last pass; 0: not reckoned
   std::vector<ArrayRange> indices;  // of the waiting elements that it stands for; empty: one job
   Time suspended_since = kNoTime;
   Duration suspended{0};  // in all; while it is suspended: before that
-  JobId het_job;               // of a component: its heterogeneous job, the leader's id
+  JobId het_job;          // of a component: its heterogeneous job, the leader's id
   std::uint32_t het_offset = 0;
   std::uint32_t het_size = 0;  // 0: it is a plain job
   std::string alert;           // what the watchdog says of it; empty: nothing

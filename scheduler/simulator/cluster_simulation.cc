@@ -400,7 +400,7 @@ absl::Status ClusterSimulation::DropHopeless(const Plan& plan) {
 }
 
 absl::Status ClusterSimulation::Pass() {
-  const auto snapshot = BuildSnapshot(state_, TimeOf(now_), last_plan_.get());
+  const auto snapshot = BuildSnapshot(state_, TimeOf(now_), last_plan_.get(), config_.network);
   last_plan_ = std::make_shared<const Plan>(MakePlan(snapshot, config_, memory_));
   ++result_.passes;
   JobId oldest_left;  // the oldest job that is left waiting for resources

@@ -310,7 +310,7 @@ void SimulatedController::MaybePlan() {
   }
   planning_ = true;
   // The pass looks at the snapshot of now; its plan comes back later, stale or not.
-  const auto snapshot = BuildSnapshot(state_, clock_.now(), last_plan_.get());
+  const auto snapshot = BuildSnapshot(state_, clock_.now(), last_plan_.get(), policy_->network);
   auto plan = std::make_shared<const Plan>(MakePlan(snapshot, *policy_, planner_memory_));
   const PassRecord pass{plan->version, snapshot->now, plan->hash, last_plan_ != nullptr, policy_};
   clock_.After(faults_.Between(Duration(0), kPlanMax), [this, plan, pass, life = life_] {

@@ -36,8 +36,8 @@ const std::vector<Floor>& Floors() {
        {"scheduler/model", "scheduler/runtime", "scheduler/base", "proto/convert", "proto"},
        {"SQLite", "protobuf", "zstd", "xxhash"}},
       {"daemon",
-       {"scheduler/core", "scheduler/settings", "daemon/store", "proto/convert", "proto",
-        "scheduler/runtime", "scheduler/model", "scheduler/base"},
+       {"scheduler/core", "scheduler/settings", "daemon/store", "topology", "proto/convert",
+        "proto", "scheduler/runtime", "scheduler/model", "scheduler/base"},
        {"gRPC", "protobuf", "CLI11", "nlohmann-json", "MUNGE", "systemd"}},
       {"agent/kernels", {"checkpoint"}, {"MPI", "CUDA", "Highway", "nlohmann-json"}},
       // The PMIx module, apart from the supervisor, tells ranks where they share caches: hwloc's
