@@ -79,7 +79,7 @@ std::string PictureOf(const PlaceCluster& cluster, const Allocation& allocation)
   Svg svg;
   double y = kTop;
   const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
-  if (cluster.network.has_value()) {
+  if (cluster.network != nullptr) {
     SvgNodeUse used;
     for (const PlacedPart& part : parts) {
       used.emplace(part.allocation->name, RanksOn(*part.allocation));

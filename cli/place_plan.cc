@@ -83,10 +83,9 @@ class MachineShelf {
 };
 
 // How many nodes there are: as said, else the network's, else one for each topology.
-absl::StatusOr<std::size_t> CountNodes(const PlaceOptions& options,
-                                       const std::optional<Network>& network) {
-  const std::size_t known = network.has_value() ? network->nodes.size() : options.topologies.size();
-  if (network.has_value() && options.nodes > known) {
+absl::StatusOr<std::size_t> CountNodes(const PlaceOptions& options, const Network* network) {
+  const std::size_t known = network != nullptr ? network->nodes.size() : options.topologies.size();
+  if (network != nullptr && options.nodes > known) {
     return absl::InvalidArgumentError(
         absl::StrCat("--cluster-nodes: ", options.nodes, " are more than the network's ", known));
   }
@@ -180,9 +179,10 @@ absl::StatusOr<PlaceOptions> ReadPlaceOptions(const Invocation& invocation) {
 absl::StatusOr<PlaceCluster> LoadPlaceCluster(const PlaceOptions& options) {
   PlaceCluster cluster;
   if (!options.network.empty()) {
-    ASSIGN_OR_RETURN(cluster.network, ReadNetwork(options.network));
+    ASSIGN_OR_RETURN(Network network, ReadNetwork(options.network));
+    cluster.network = std::make_shared<const Network>(std::move(network));
   }
-  ASSIGN_OR_RETURN(const std::size_t count, CountNodes(options, cluster.network));
+  ASSIGN_OR_RETURN(const std::size_t count, CountNodes(options, cluster.network.get()));
   std::vector<std::string> lists;
   if (!options.features.empty()) {
     ASSIGN_OR_RETURN(lists, ReadFeatureLists(options.features, static_cast<std::uint32_t>(count)));
@@ -192,7 +192,7 @@ absl::StatusOr<PlaceCluster> LoadPlaceCluster(const PlaceOptions& options) {
     NodePicture node;
     node.id = NodeId(static_cast<std::uint32_t>(i + 1));
     node.name =
-        cluster.network.has_value() ? cluster.network->nodes[i].name : absl::StrCat("node", i + 1);
+        cluster.network != nullptr ? cluster.network->nodes[i].name : absl::StrCat("node", i + 1);
     ASSIGN_OR_RETURN(node.machine, machines.Get(options.topologies[i % options.topologies.size()]));
     node.up = true;
     node.taken.gpus.resize(node.machine->gpus.size());
@@ -203,7 +203,7 @@ absl::StatusOr<PlaceCluster> LoadPlaceCluster(const PlaceOptions& options) {
     cluster.nodes.push_back(std::move(node));
   }
   cluster.remarks = machines.Remarks();
-  if (cluster.network.has_value()) {
+  if (cluster.network != nullptr) {
     cluster.remarks.insert(cluster.remarks.end(), cluster.network->remarks.begin(),
                            cluster.network->remarks.end());
   }
@@ -214,6 +214,7 @@ PlaceOutcome PlanPlacement(const PlaceCluster& cluster, const JobSpec& spec) {
   Snapshot snapshot;
   snapshot.version = Version(1);
   snapshot.nodes = cluster.nodes;
+  snapshot.network = cluster.network;
   WaitingJob job;
   job.id = JobId(1);
   job.submission = job.id;

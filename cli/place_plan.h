@@ -8,6 +8,7 @@
 // Invariants: a cluster is loaded whole or not at all.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +34,8 @@ struct PlaceOptions {
 
 struct PlaceCluster {
   std::vector<NodePicture> nodes;
-  std::optional<Network> network;
-  std::vector<std::string> remarks;  // of the machines and the network, each once
+  std::shared_ptr<const Network> network;  // null: none was given
+  std::vector<std::string> remarks;        // of the machines and the network, each once
 };
 
 struct PlaceOutcome {

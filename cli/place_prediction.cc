@@ -26,7 +26,7 @@ constexpr std::array<std::pair<const char*, Collective>, 3> kCollectives = {
 
 std::vector<PlacementLevel> LevelsIn(const PlaceCluster& cluster,
                                      const std::vector<PlacedPart>& parts) {
-  return LevelsOf(parts, cluster.network.has_value() ? &*cluster.network : nullptr);
+  return LevelsOf(parts, cluster.network.get());
 }
 
 Json LevelJson(const PlacementLevel& level) {

@@ -37,7 +37,7 @@ std::optional<DeviceLink> WeakestOf(const PlacedPart& part) {
 }
 
 std::optional<NetworkSpan> SpanOver(const PlaceCluster& cluster, const Allocation& allocation) {
-  if (!cluster.network.has_value()) {
+  if (cluster.network == nullptr) {
     return std::nullopt;
   }
   std::vector<std::string> names;

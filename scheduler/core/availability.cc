@@ -21,6 +21,9 @@ constexpr std::size_t kUnevenLooks = 1U << 16;
 Availability::Availability(const Snapshot& snapshot)
     : snapshot_(&snapshot), changes_(snapshot.nodes.size()) {
   const std::size_t nodes = snapshot.nodes.size();
+  if (snapshot.network != nullptr) {
+    tree_.emplace(*snapshot.network, snapshot.nodes);
+  }
   timelines_.resize(nodes);
   first_end_.resize(nodes);
   taken_at_.resize(nodes, 0);
@@ -164,7 +167,7 @@ std::optional<Opening> Availability::FindAmong(const Need& need, const Shape& sh
       return std::nullopt;
     }
   }
-  Opening opening{snapshot_->now, ChooseNodes(std::move(candidates), *need.request)};
+  Opening opening{snapshot_->now, ChooseNodes(std::move(candidates), *need.request, tree())};
   return opening.shares.empty() ? std::nullopt : std::optional(std::move(opening));
 }
 
@@ -268,7 +271,7 @@ std::vector<NodeShare> Availability::Spread(const Need& need,
           CandidateNode{&snapshot_->nodes[node], node, room[node], timelines_[node].now().cores});
     }
   }
-  return ChooseNodes(std::move(candidates), *need.request);
+  return ChooseNodes(std::move(candidates), *need.request, tree());
 }
 
 void Availability::FindParts(const Need& need, Shape& shape) const {
@@ -331,35 +334,57 @@ std::optional<Opening> Availability::FindEarliest(const Need& need) {
 Opening Availability::GatherParts(const Need& need, Shape& shape) {
   Opening opening;
   opening.start = snapshot_->now;
+  std::vector<NodeShare> able;  // all that take a part then, with the largest such
   for (bool settled = false; !settled;) {
     settled = true;
     opening.shares.clear();
+    able.clear();
     std::set<std::uint32_t> used;
     for (Part& part : *shape.parts) {
       if (!part.queue.filled()) {
         FillQueue(need, shape, part);
       }
-      std::set<std::uint32_t> before = used;
-      const std::optional<Time> time = Gather(need, shape, part, opening.start, used);
+      std::vector<std::uint32_t> fitting;
+      const std::optional<Time> time = Gather(need, shape, part, opening.start, used, fitting);
       if (!time.has_value()) {
         return Opening{kFarFuture, {}};
       }
       settled = settled && (opening.shares.empty() || *time == opening.start);
       opening.start = *time;
-      for (const std::uint32_t node : used) {
-        if (!before.contains(node)) {
-          opening.shares.push_back(NodeShare{node, part.tasks});
-        }
+      for (std::size_t i = 0; i < part.nodes; ++i) {
+        used.insert(fitting[i]);
+        opening.shares.push_back(NodeShare{fitting[i], part.tasks});
+      }
+      for (std::size_t i = 0; tree_.has_value() && i < fitting.size(); ++i) {
+        able.push_back(NodeShare{fitting[i], part.tasks});
       }
     }
+  }
+  if (tree_.has_value() && opening.shares.size() > 1) {
+    opening.shares = Contract(need, std::move(able));
+    return opening;
   }
   std::sort(opening.shares.begin(), opening.shares.end(),
             [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
   return opening;
 }
 
+std::vector<NodeShare> Availability::Contract(const Need& need, std::vector<NodeShare> able) const {
+  std::stable_sort(able.begin(), able.end(),
+                   [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
+  std::vector<CandidateNode> candidates;
+  for (const NodeShare& share : able) {
+    if (candidates.empty() || candidates.back().position != share.node) {
+      candidates.push_back(CandidateNode{&snapshot_->nodes[share.node], share.node, share.tasks,
+                                         timelines_[share.node].now().cores});
+    }
+  }
+  return ChooseNodes(std::move(candidates), *need.request, tree());
+}
+
 std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, Part& part,
-                                         Time from, std::set<std::uint32_t>& used) {
+                                         Time from, const std::set<std::uint32_t>& used,
+                                         std::vector<std::uint32_t>& fitting) {
   EarliestQueue& queue = part.queue;
   const auto earliest = [&](std::uint32_t node, Time time) {
     return EarliestOn(timelines_[node], need, shape, node, part.tasks, time);
@@ -376,7 +401,6 @@ std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, P
     Time until;  // to which it fits, at least
   };
   std::vector<Popped> popped;
-  std::vector<std::uint32_t> fitting;
   Time time = from;
   while (true) {
     while (queue.Next(changes_) <= time) {
@@ -421,7 +445,6 @@ std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, P
     return std::nullopt;
   }
   std::sort(fitting.begin(), fitting.end());
-  used.insert(fitting.begin(), fitting.begin() + part.nodes);
   return time;
 }
 

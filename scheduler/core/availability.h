@@ -23,6 +23,7 @@
 #include "scheduler/core/node_choice.h"
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/node_timeline.h"
+#include "scheduler/core/node_tree.h"
 #include "scheduler/core/reserved_nodes.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/snapshot.h"
@@ -54,9 +55,9 @@ class Availability {
   [[nodiscard]] bool MoveTo(const Snapshot& next);
 
   // Where the job can start now and run for its whole time: the tightest node that takes all of it,
-  // else the fewest nodes.
+  // else the nodes of the smallest span, the fewest nodes where the network is not known.
   [[nodiscard]] std::optional<Opening> FindNow(const Need& need) const;
-  // The same at a later time, on the fewest nodes.
+  // The same at a later time, also on several nodes.
   [[nodiscard]] std::optional<Opening> FindAt(const Need& need, Time start) const;
   // How many nodes could take so many tasks each, now and for the job's whole time; at most `most`.
   [[nodiscard]] std::uint32_t CountNow(const Need& need, std::uint32_t tasks,
@@ -168,13 +169,21 @@ class Availability {
                                                   Time before) const;
   // One opening for the parts into which an empty cluster would divide the tasks.
   Opening GatherParts(const Need& need, Shape& shape);
+  // Those of the smallest span; of nodes that are named twice the first counts.
+  [[nodiscard]] std::vector<NodeShare> Contract(const Need& need,
+                                                std::vector<NodeShare> able) const;
   void FindParts(const Need& need, Shape& shape) const;
   void FillQueue(const Need& need, const Shape& shape, Part& part) const;
-  // The earliest time from `from` on at which enough nodes outside `used` take the part.
+  // The earliest time from `from` on at which enough nodes outside `used` take the part; which do
+  // then, in order.
   std::optional<Time> Gather(const Need& need, const Shape& shape, Part& part, Time from,
-                             std::set<std::uint32_t>& used);
+                             const std::set<std::uint32_t>& used,
+                             std::vector<std::uint32_t>& fitting);
+
+  [[nodiscard]] const NodeTree* tree() const { return tree_.has_value() ? &*tree_ : nullptr; }
 
   const Snapshot* snapshot_;
+  std::optional<NodeTree> tree_;  // of the snapshot's network
   std::uint64_t pass_ = 1;
   std::vector<bool> usable_;  // by node
   std::vector<NodeCapacity> capacities_;

@@ -45,7 +45,7 @@ void Availability::Read(std::uint32_t node) {
 
 bool Availability::MoveTo(const Snapshot& next) {
   if (next.nodes.size() != timelines_.size() || next.now < snapshot_->now ||
-      changes_.mark() > kChangesKept) {
+      next.network != snapshot_->network || changes_.mark() > kChangesKept) {
     return false;
   }
   GiveBack();

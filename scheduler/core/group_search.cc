@@ -30,6 +30,7 @@ bool FitWhenEmpty(const Snapshot& snapshot, std::vector<GroupMember> members) {
   Snapshot empty;
   empty.now = snapshot.now;
   empty.nodes = snapshot.nodes;
+  empty.network = snapshot.network;
   for (NodePicture& node : empty.nodes) {
     node.holdings.clear();
     node.taken = NodeUse();

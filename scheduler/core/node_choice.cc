@@ -8,6 +8,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/feature_match.h"
+#include "scheduler/core/tree_choice.h"
 
 namespace muster {
 namespace {
@@ -16,10 +17,6 @@ using Candidates = std::vector<CandidateNode>;
 
 bool IsTighter(const CandidateNode& a, const CandidateNode& b) {
   return a.cores != b.cores ? a.cores < b.cores : a.position < b.position;
-}
-
-bool ByRoom(const CandidateNode& a, const CandidateNode& b) {
-  return a.room != b.room ? a.room > b.room : IsTighter(a, b);
 }
 
 // Moves the candidates that the job must have to the front; how many they are, or nothing when they
@@ -57,40 +54,6 @@ std::size_t NodesNeeded(const Candidates& roomiest, std::size_t most, std::size_
   return 0;
 }
 
-// The fewest, at least min_nodes, that hold all tasks; the last of them as tight as can be.
-Candidates ChooseAmong(Candidates candidates, const ResourceRequest& request) {
-  const std::size_t most = std::min<std::size_t>(candidates.size(), request.max_nodes);
-  std::size_t fixed = 0;
-  if (NamesNodes(request)) {
-    std::sort(candidates.begin(), candidates.end(), ByRoom);
-    const std::optional<std::size_t> must = PutFirst(candidates, request);
-    if (!must.has_value()) {
-      return {};
-    }
-    fixed = *must;
-  } else {
-    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(most),
-                      candidates.end(), ByRoom);
-  }
-  const std::size_t count = NodesNeeded(candidates, most, fixed, request);
-  if (count == 0) {
-    return {};
-  }
-  std::uint64_t held = 0;
-  for (std::size_t i = 0; i + 1 < count; ++i) {
-    held += candidates[i].room;
-  }
-  const std::uint64_t rest = held < request.tasks ? request.tasks - held : 1;
-  CandidateNode& last = candidates[count - 1];
-  for (std::size_t i = count; count > fixed && i < candidates.size(); ++i) {
-    if (candidates[i].room >= rest && IsTighter(candidates[i], last)) {
-      last = candidates[i];
-    }
-  }
-  candidates.resize(count);
-  return candidates;
-}
-
 // All weights but the heaviest, in order.
 std::vector<std::uint32_t> WeightsOf(const Candidates& candidates) {
   std::vector<std::uint32_t> weights;
@@ -103,6 +66,12 @@ std::vector<std::uint32_t> WeightsOf(const Candidates& candidates) {
   weights.erase(std::unique(weights.begin(), weights.end()), weights.end());
   weights.resize(weights.empty() ? 0 : weights.size() - 1);
   return weights;
+}
+
+Candidates ChooseAmong(Candidates candidates, const ResourceRequest& request,
+                       const NodeTree* tree) {
+  return tree == nullptr ? ChooseFewest(std::move(candidates), request)
+                         : ChooseInTree(candidates, request, *tree);
 }
 
 // Each node gets one task, the rest go round by round to those with room.
@@ -129,20 +98,58 @@ std::vector<NodeShare> Deal(Candidates chosen, std::uint32_t tasks) {
 
 }  // namespace
 
+bool IsRoomier(const CandidateNode& a, const CandidateNode& b) {
+  return a.room != b.room ? a.room > b.room : IsTighter(a, b);
+}
+
+std::vector<CandidateNode> ChooseFewest(std::vector<CandidateNode> candidates,
+                                        const ResourceRequest& request) {
+  const std::size_t most = std::min<std::size_t>(candidates.size(), request.max_nodes);
+  std::size_t fixed = 0;
+  if (NamesNodes(request)) {
+    std::sort(candidates.begin(), candidates.end(), IsRoomier);
+    const std::optional<std::size_t> must = PutFirst(candidates, request);
+    if (!must.has_value()) {
+      return {};
+    }
+    fixed = *must;
+  } else {
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(most),
+                      candidates.end(), IsRoomier);
+  }
+  const std::size_t count = NodesNeeded(candidates, most, fixed, request);
+  if (count == 0) {
+    return {};
+  }
+  std::uint64_t held = 0;
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    held += candidates[i].room;
+  }
+  const std::uint64_t rest = held < request.tasks ? request.tasks - held : 1;
+  CandidateNode& last = candidates[count - 1];
+  for (std::size_t i = count; count > fixed && i < candidates.size(); ++i) {
+    if (candidates[i].room >= rest && IsTighter(candidates[i], last)) {
+      last = candidates[i];
+    }
+  }
+  candidates.resize(count);
+  return candidates;
+}
+
 std::vector<NodeShare> ChooseNodes(std::vector<CandidateNode> candidates,
-                                   const ResourceRequest& request) {
+                                   const ResourceRequest& request, const NodeTree* tree) {
   // Heavier nodes are looked at only where they are needed.
   for (const std::uint32_t weight : WeightsOf(candidates)) {
     Candidates light;
     std::copy_if(
         candidates.begin(), candidates.end(), std::back_inserter(light),
         [weight](const CandidateNode& candidate) { return candidate.node->weight <= weight; });
-    Candidates chosen = ChooseAmong(std::move(light), request);
+    Candidates chosen = ChooseAmong(std::move(light), request, tree);
     if (!chosen.empty()) {
       return Deal(std::move(chosen), request.tasks);
     }
   }
-  Candidates chosen = ChooseAmong(std::move(candidates), request);
+  Candidates chosen = ChooseAmong(std::move(candidates), request, tree);
   return chosen.empty() ? std::vector<NodeShare>() : Deal(std::move(chosen), request.tasks);
 }
 

@@ -6,6 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/feature_match.h"
 #include "scheduler/core/node_choice.h"
+#include "scheduler/core/node_tree.h"
 #include "scheduler/core/placement.h"
 
 namespace muster {
@@ -20,7 +21,8 @@ NodePicture Emptied(const NodePicture& node) {
 }  // namespace
 
 std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
-                                   const ResourceRequest& request, ClusterView view) {
+                                   const ResourceRequest& request, ClusterView view,
+                                   const Network* network) {
   const std::uint32_t limit = MostTasksOnNode(request);
   std::vector<NodePicture> emptied;
   emptied.reserve(view == ClusterView::kAsIs ? 0 : nodes.size());
@@ -39,7 +41,12 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
       candidates.push_back(CandidateNode{picture, position, room, FreeCores(*picture)});
     }
   }
-  const std::vector<NodeShare> shares = ChooseNodes(std::move(candidates), request);
+  std::optional<NodeTree> tree;
+  if (network != nullptr) {
+    tree.emplace(*network, nodes);
+  }
+  const std::vector<NodeShare> shares =
+      ChooseNodes(std::move(candidates), request, tree.has_value() ? &*tree : nullptr);
   if (shares.empty()) {
     return std::nullopt;
   }

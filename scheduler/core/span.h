@@ -2,7 +2,7 @@
 
 // The span of a job: which nodes, and how many tasks on each.
 //
-// The fewest nodes that hold the job, the tightest of them, the tasks spread evenly. Thread
+// The nodes that core/node_choice chooses, the tasks spread evenly. Thread
 // promise: pure. Invariants: (1) ranks of the result are numbered 0..tasks-1 in node order; (2)
 // every node has a task; (3) ties fall to the lower node id.
 
@@ -22,8 +22,10 @@ enum class ClusterView : std::uint8_t {
   kEmptyAll,     // all registered nodes with nothing taken
 };
 
-// REQUIRES: `request` went through Normalise. Nothing when the job does not fit.
+// REQUIRES: `request` went through Normalise. Nothing when the job does not fit. `network`: null
+// when it is not known.
 std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
-                                   const ResourceRequest& request, ClusterView view);
+                                   const ResourceRequest& request, ClusterView view,
+                                   const Network* network = nullptr);
 
 }  // namespace muster

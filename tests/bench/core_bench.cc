@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <iterator>
@@ -187,6 +188,46 @@ BENCHMARK(PassWithReservations)
     ->Args({10000, 16384, 1000})
     ->Args({100000, 16384, 1000});
 
+// Leaf switches of 16 nodes, 16 of them below a spine, all spines below one root.
+std::shared_ptr<const Network> TreeOf(const ClusterState& state) {
+  auto network = std::make_shared<Network>();
+  const auto leaves = static_cast<std::uint32_t>(state.nodes().size() + 15) / 16;
+  const std::uint32_t spines = (leaves + 15) / 16;
+  network->switches.push_back({"root", SwitchKind::kSwitch, kNowhere, 2, {}});
+  for (std::uint32_t i = 0; i < spines; ++i) {
+    network->switches.push_back({absl::StrCat("s", i), SwitchKind::kSwitch, 0, 1, {}});
+  }
+  for (std::uint32_t i = 0; i < leaves; ++i) {
+    network->switches.push_back({absl::StrCat("l", i), SwitchKind::kSwitch, 1 + i / 16, 0, {}});
+  }
+  std::uint32_t next = 0;
+  for (const auto& [id, node] : state.nodes()) {
+    network->nodes.push_back({node.name, 1 + spines + next++ / 16, kNowhere, kNowhere});
+  }
+  return network;
+}
+
+// PassWithReservations where the network is known.
+void PassOnATree(benchmark::State& bench) {
+  ClusterState state = BusyCluster(bench.range(1));
+  SubmitShapes(state, bench.range(0));
+  const auto snapshot = BuildSnapshot(state, kNow, nullptr, TreeOf(state));
+  PolicyConfig config;
+  config.backfill = Backfill::kConservative;
+  config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
+  Plan plan;
+  for (auto _ : bench) {
+    plan = MakePlan(*snapshot, config);
+  }
+  bench.counters["starts"] = static_cast<double>(plan.starts.size());
+  bench.counters["reservations"] = static_cast<double>(plan.reservations.size());
+}
+BENCHMARK(PassOnATree)
+    ->Unit(benchmark::kMillisecond)
+    ->Args({10000, 4096, 1000})
+    ->Args({10000, 16384, 1000})
+    ->Args({100000, 16384, 1000});
+
 double CpuSeconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -266,6 +307,51 @@ BENCHMARK(PassAfterOneEnd)
     ->Args({10000, 16384, 100})
     ->Args({10000, 16384, 1000})
     ->Args({100000, 16384, 1000});
+
+// The decision for one more job, of range(1) nodes, on range(0) nodes of which a job keeps half of
+// every second; with the network known where range(2) is not 0. The slowest of 100 of 2 to 17
+// nodes more or less is the p99.
+void OneJobOnATree(benchmark::State& bench) {
+  ClusterState state = Cluster(bench.range(0));
+  JobSpec filler = SpecOf(static_cast<std::uint32_t>(bench.range(0) / 2), 32);
+  filler.request.min_nodes = filler.request.max_nodes = filler.request.tasks;
+  filler.time_limit = std::chrono::hours(1);
+  Must(state, SubmitJob{"filler", std::move(filler), Script()});
+  Must(state, TakePlan{MakePlan(*BuildSnapshot(state, kNow), PolicyConfig())});
+  const std::shared_ptr<const Network> network = bench.range(2) != 0 ? TreeOf(state) : nullptr;
+  PlannerMemory memory;
+  std::vector<double> times;
+  std::int64_t i = 0;
+  for (auto _ : bench) {
+    JobSpec spec = SpecOf(1, static_cast<std::uint32_t>(33 + i % 31));
+    spec.request.tasks = spec.request.min_nodes = spec.request.max_nodes =
+        static_cast<std::uint32_t>(bench.range(1) + i % 16);
+    spec.time_limit = std::chrono::minutes(10);
+    Must(state, SubmitJob{absl::StrCat("t", ++i), std::move(spec), Script()});
+    const auto snapshot = BuildSnapshot(state, kNow + std::chrono::seconds(i), nullptr, network);
+    const double before = CpuSeconds();
+    const Plan plan = MakePlan(snapshot, PolicyConfig(), memory);
+    times.push_back(CpuSeconds() - before);
+    bench.SetIterationTime(times.back());
+    Must(state, TakePlan{plan});
+    Must(state, CancelJob{plan.starts.at(0).job, std::nullopt, User{0, 0, "root"}});
+  }
+  times.erase(times.begin());  // that one reads the whole cluster
+  std::sort(times.begin(), times.end());
+  bench.counters["p50_ms"] = times[times.size() / 2] * 1000;
+  bench.counters["p99_ms"] = times[times.size() * 99 / 100] * 1000;
+}
+BENCHMARK(OneJobOnATree)
+    ->Unit(benchmark::kMillisecond)
+    ->UseManualTime()
+    ->Iterations(101)
+    ->ArgNames({"nodes", "of", "tree"})
+    ->Args({1024, 2, 0})
+    ->Args({1024, 2, 1})
+    ->Args({16384, 2, 0})
+    ->Args({16384, 2, 1})
+    ->Args({16384, 64, 0})
+    ->Args({16384, 64, 1});
 
 // The same with the whole multifactor priority: range(0) jobs of 100 users on range(1) busy nodes.
 void PassWithPriorities(benchmark::State& bench) {

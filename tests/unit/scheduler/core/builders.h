@@ -77,6 +77,27 @@ inline NodePicture MakeNode(std::uint32_t id, const Shape& shape) {
   return node;
 }
 
+// n1, n2, … below leaf switches of `width` nodes each, every two leaves below a spine, all below one
+// root.
+inline std::shared_ptr<const Network> MakeNetwork(std::uint32_t nodes, std::uint32_t width) {
+  auto network = std::make_shared<Network>();
+  const std::uint32_t leaves = (nodes + width - 1) / width;
+  network->switches.push_back({"root", SwitchKind::kSwitch, kNowhere, 2, {}});
+  for (std::uint32_t spine = 0; 2 * spine < leaves; ++spine) {
+    network->switches.push_back({absl::StrCat("spine", spine + 1), SwitchKind::kSwitch, 0, 1, {}});
+  }
+  const auto first = static_cast<std::uint32_t>(network->switches.size());
+  for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
+    network->switches.push_back(
+        {absl::StrCat("leaf", leaf + 1), SwitchKind::kSwitch, 1 + leaf / 2, 0, {}});
+  }
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    network->nodes.push_back(
+        {absl::StrCat("n", node + 1), first + node / width, kNowhere, kNowhere});
+  }
+  return network;
+}
+
 inline CpuSet Cpus(const std::string& list) {
   return *CpuSet::Parse(list);
 }
@@ -171,7 +192,9 @@ class World {
   }
   JobId Submit(ResourceRequest request) { return Submit(Spec(std::move(request))); }
 
-  Plan MakePlanNow() const { return MakePlan(*BuildSnapshot(state, now), config); }
+  Plan MakePlanNow() const {
+    return MakePlan(*BuildSnapshot(state, now, nullptr, config.network), config);
+  }
   // Plans and starts what can start.
   Turn Schedule() { return Take(TakePlan{MakePlanNow()}); }
 

@@ -22,8 +22,9 @@ void ExpectSameDecisions(const ClusterState& a, const ClusterState& b, const His
   EXPECT_EQ(a.policy().book(), b.policy().book());
   EXPECT_TRUE(a.policy().picture().usage == b.policy().picture().usage);
   EXPECT_EQ(a.usage().Picture().used, b.usage().Picture().used);
-  EXPECT_EQ(MakePlan(*BuildSnapshot(a, history.now()), history.config()),
-            MakePlan(*BuildSnapshot(b, history.now()), history.config()));
+  const auto& network = history.config().network;
+  EXPECT_EQ(MakePlan(*BuildSnapshot(a, history.now(), nullptr, network), history.config()),
+            MakePlan(*BuildSnapshot(b, history.now(), nullptr, network), history.config()));
   for (const auto& [id, job] : a.jobs()) {
     EXPECT_EQ(a.ActionsFor(job), b.ActionsFor(*b.FindJob(id)));
   }
@@ -63,8 +64,9 @@ void ExpectSettled(const History& history) {
     }
   }
   std::map<JobId, Reason> waiting;
-  for (const LeftWaiting& left :
-       MakePlan(*BuildSnapshot(history.state(), history.now()), history.config()).waiting) {
+  const auto snapshot =
+      BuildSnapshot(history.state(), history.now(), nullptr, history.config().network);
+  for (const LeftWaiting& left : MakePlan(*snapshot, history.config()).waiting) {
     for (std::uint32_t i = 0; i < left.count; ++i) {
       const JobId job(left.job.value() + i);
       waiting.emplace(job, left.ReasonOf(job));

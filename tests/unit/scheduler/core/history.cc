@@ -44,6 +44,9 @@ History::History(std::uint64_t seed) : random_(seed), now_(At(1'000'000)) {
   config_.priority.half_life = std::chrono::minutes(Chance(80) ? 10 : 0);
   Take(BeginEpoch{});
   const std::uint32_t nodes = Number(1, 4);
+  if (seed % 2 == 0) {  // some nodes may not be on the map
+    config_.network = MakeNetwork(Number(1, 4), Number(1, 2));
+  }
   for (std::uint32_t i = 1; i <= nodes; ++i) {
     Shape shape;
     shape.numa = Number(1, 2);

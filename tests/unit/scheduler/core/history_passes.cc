@@ -10,7 +10,7 @@ namespace muster::testing {
 Plan History::MakePlanTwice() {
   const bool follows = last_plan_.has_value();
   const std::shared_ptr<const Snapshot> snapshot =
-      BuildSnapshot(state_, now_, follows ? &*last_plan_ : nullptr);
+      BuildSnapshot(state_, now_, follows ? &*last_plan_ : nullptr, config_.network);
   Plan plan = MakePlan(*snapshot, config_);
   if (!(MakePlan(snapshot, config_, memory_) == plan)) {
     Fail("a pass that remembers the ones before it makes another plan");

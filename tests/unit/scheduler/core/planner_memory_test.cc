@@ -39,6 +39,9 @@ class Twice {
     for (std::uint32_t i = 1; i <= nodes; ++i) {
       AddNode(absl::StrCat("n", i), alike);
     }
+    if (seed % 2 == 0) {
+      world_.config.network = testing::MakeNetwork(nodes, Number(2, 6));
+    }
     if (Chance(30)) {
       world_.Add(PolicyKind::kPartition, "all", {{"Nodes", "ALL"}, {"Default", "YES"}});
       world_.Add(PolicyKind::kPartition, "few", {{"Nodes", "n[1-3]"}});
@@ -142,7 +145,8 @@ class Twice {
   }
 
   void Plan() {
-    const auto snapshot = BuildSnapshot(world_.state, world_.now, last_.get());
+    const auto snapshot =
+        BuildSnapshot(world_.state, world_.now, last_.get(), world_.config.network);
     const muster::Plan whole = MakePlan(*snapshot, world_.config);
     const muster::Plan remembered = MakePlan(snapshot, world_.config, memory_);
     ASSERT_EQ(remembered.hash, whole.hash);
@@ -193,6 +197,22 @@ TEST(PlannerMemory, NeverChangesAPlan) {
   // Else nothing was put to the test.
   EXPECT_GT(kept, static_cast<int>(kSeeds) * kTurns / 2);
   EXPECT_GT(reserved, static_cast<int>(kSeeds) * kTurns);
+}
+
+TEST(PlannerMemory, StartsAfreshOnAnotherNetwork) {
+  PolicyWorld world;
+  for (const char* name : {"n1", "n2", "n3", "n4"}) {
+    world.AddNode(name);
+  }
+  world.Submit(testing::Tasks(1));
+  PlannerMemory memory;
+  const auto network = testing::MakeNetwork(4, 2);
+  MakePlan(BuildSnapshot(world.state, At(2000), nullptr, network), world.config, memory);
+  MakePlan(BuildSnapshot(world.state, At(2001), nullptr, network), world.config, memory);
+  EXPECT_TRUE(memory.kept());
+  MakePlan(BuildSnapshot(world.state, At(2002), nullptr, testing::MakeNetwork(4, 2)), world.config,
+           memory);
+  EXPECT_FALSE(memory.kept());
 }
 
 TEST(PlannerMemory, StartsAfreshWhenTheClockGoesBack) {
