@@ -14,6 +14,7 @@
 #include "cli/parse/licenses.h"
 #include "cli/parse/number.h"
 #include "cli/parse/resources.h"
+#include "cli/parse/switches.h"
 #include "cli/parse/time_limit.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/policy_text.h"
@@ -105,6 +106,13 @@ absl::Status ReadNodes(const std::string& value, ResourceRequest* request) {
   ASSIGN_OR_RETURN(const NodeRange range, ParseNodeRange(value));
   request->min_nodes = range.min;
   request->max_nodes = range.max;
+  return absl::OkStatus();
+}
+
+absl::Status ReadSwitches(const std::string& value, ResourceRequest* request) {
+  ASSIGN_OR_RETURN(const SwitchLimit limit, ParseSwitches(value));
+  request->switches = limit.count;
+  request->switches_wait = limit.wait;
   return absl::OkStatus();
 }
 
@@ -227,6 +235,9 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->spec.request.exclude, ParseHostlist(value));
           return absl::OkStatus();),
      true, true},
+    {"switches", "", "N[@TIME]",
+     "On at most N leaf switches; waits up to TIME (default 5 minutes) for that",
+     READ(return ReadSwitches(value, &request->spec.request);), true, true},
     {"licenses", "L", "NAME[:N],…", "Licences that it holds while it runs",
      READ(ASSIGN_OR_RETURN(request->spec.licenses, ParseLicenses(value)); return absl::OkStatus();),
      true, true},
@@ -256,20 +267,19 @@ const JobOption kJobOptions[] = {
     // The contract's options that this version refuses by name.
     {"mem-per-gpu", "", "SIZE", kUnavailable, nullptr, true, true},
     {"gpu-share", "", "SHARE", kUnavailable, nullptr, true, true},
-    {"switches", "", "N", kUnavailable, nullptr, true, true},
-    {"distribution", "m", "KIND", kUnavailable, nullptr, true, true},
-    {"cpu-bind", "", "KIND", kUnavailable, nullptr, true, true},
-    {"mem-bind", "", "KIND", kUnavailable, nullptr, true, true},
     {"gpu-bind", "", "KIND", kUnavailable, nullptr, true, true},
-    {"hint", "", "KIND", kUnavailable, nullptr, true, true},
-    {"parallel", "", "LIST", kUnavailable, nullptr, true, true},
     {"signal", "", "SIGNAL", kUnavailable, nullptr, true, true},
     {"checkpoint-dir", "", "DIR", kUnavailable, nullptr, true, true},
     {"checkpoint-interval", "", "TIME", kUnavailable, nullptr, true, true},
+    {"distribution", "m", "KIND", kUnavailable, nullptr, true, true},
+    {"cpu-bind", "", "KIND", kUnavailable, nullptr, true, true},
+    {"mem-bind", "", "KIND", kUnavailable, nullptr, true, true},
+    {"hint", "", "KIND", kUnavailable, nullptr, true, true},
+    {"parallel", "", "LIST", kUnavailable, nullptr, true, true},
+    {"ntasks-per-core", "", "N", kUnavailable, nullptr, true, true},
     {"mail-type", "", "LIST", kUnavailable, nullptr, true, true},
     {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
     {"gres", "", "LIST", kUnavailable, nullptr, true, true},
-    {"ntasks-per-core", "", "N", kUnavailable, nullptr, true, true},
     {"ntasks-per-socket", "", "N", kUnavailable, nullptr, true, true},
     {"time-min", "", "LIMIT", kUnavailable, nullptr, true, true},
     {"tmp", "", "SIZE", kUnavailable, nullptr, true, true},
@@ -414,7 +424,8 @@ bool MayDiffer(const std::string& name) {
   constexpr std::array kNames = {
       "nodes",       "ntasks", "ntasks-per-node", "cpus-per-task", "mem",
       "mem-per-cpu", "gpus",   "gpus-per-node",   "gpus-per-task", "exclusive",
-      "overcommit",  "time",   "constraint",      "nodelist",      "exclude"};
+      "overcommit",  "time",   "constraint",      "nodelist",      "exclude",
+      "switches"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

@@ -7,6 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/feature_match.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/tree_choice.h"
 
 namespace muster {
 namespace {
@@ -190,16 +191,34 @@ std::uint32_t Availability::CountNow(const Need& need, std::uint32_t tasks,
   return count;
 }
 
-std::vector<NodeShare> Availability::SpreadAt(const Need& need, const Shape& shape,
-                                              Time start) const {
+std::vector<CandidateNode> Availability::CandidatesAt(const Need& need, const Shape& shape,
+                                                      Time start) const {
   const Time end = NeededUntil(start, need.duration);
-  std::vector<std::uint32_t> room(timelines_.size(), 0);
-  for (std::uint32_t node = 0; node < room.size(); ++node) {
-    if (IsOpenAt(node, need, start)) {
-      room[node] = Room(need, shape, node, timelines_[node].Least(start, end));
+  std::vector<CandidateNode> candidates;
+  for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
+    const std::uint32_t room = IsOpenAt(node, need, start)
+                                   ? Room(need, shape, node, timelines_[node].Least(start, end))
+                                   : 0;
+    if (room > 0) {
+      candidates.push_back(
+          CandidateNode{&snapshot_->nodes[node], node, room, timelines_[node].now().cores});
     }
   }
-  return Spread(need, room);
+  return candidates;
+}
+
+std::vector<NodeShare> Availability::SpreadAt(const Need& need, const Shape& shape,
+                                              Time start) const {
+  return ChooseNodes(CandidatesAt(need, shape, start), *need.request, tree());
+}
+
+bool Availability::IsOnFewEnough(const Need& need, const std::vector<NodeShare>& shares) const {
+  const std::uint32_t most = need.request->switches;
+  return most == 0 || !tree_.has_value() || CountLeaves(shares, *tree_) <= most;
+}
+
+std::uint64_t Availability::RoomOnSwitches(const Need& need) const {
+  return RoomOnLeaves(CandidatesAt(need, ShapeOf(need), snapshot_->now), *need.request, *tree_);
 }
 
 void Availability::AppendTimes(const Need& need, std::vector<Time>& times) const {
@@ -213,25 +232,25 @@ void Availability::AppendTimes(const Need& need, std::vector<Time>& times) const
   }
 }
 
-std::optional<Opening> Availability::FindUneven(const Need& need, const Shape& shape,
-                                                Time before) const {
-  const bool even = need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
-  if ((even && !NamesNodes(*need.request)) || timelines_.size() > kUnevenLooks) {
+std::optional<Opening> Availability::FindUneven(const Need& need, Time from, Time before) const {
+  if (timelines_.size() > kUnevenLooks) {
     return std::nullopt;
   }
-  std::vector<Time> times;
+  std::vector<Time> times = {from};
   AppendTimes(need, times);
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
+  const Shape& shape = ShapeOf(need);
   std::size_t looks = 0;
-  for (const Time time : times) {
+  for (auto time = std::lower_bound(times.begin(), times.end(), from); time != times.end();
+       ++time) {
     looks += timelines_.size();
-    if (time >= before || looks > kUnevenLooks) {
+    if (*time >= before || looks > kUnevenLooks) {
       break;
     }
-    std::vector<NodeShare> shares = SpreadAt(need, shape, time);
+    std::vector<NodeShare> shares = SpreadAt(need, shape, *time);
     if (!shares.empty()) {
-      return Opening{time, std::move(shares)};
+      return Opening{*time, std::move(shares)};
     }
   }
   return std::nullopt;
@@ -320,20 +339,26 @@ bool Availability::EverFits(const Need& need) {
   return !shape.parts->empty();
 }
 
-std::optional<Opening> Availability::FindEarliest(const Need& need) {
+std::optional<Opening> Availability::FindEarliest(const Need& need, Time from) {
   if (!EverFits(need)) {
     return std::nullopt;
   }
-  Shape& shape = ShapeOf(need);
   // Which of the nodes it must have are free when is a question for the search below.
-  Opening opening = NamesNodes(*need.request) ? Opening{kFarFuture, {}} : GatherParts(need, shape);
-  std::optional<Opening> uneven = FindUneven(need, shape, opening.start);
-  return uneven.has_value() ? uneven : opening;
+  const bool named = NamesNodes(*need.request);
+  const Opening opening = named ? Opening{kFarFuture, {}} : GatherParts(need, ShapeOf(need), from);
+  if (!named && opening.shares.empty() && opening.start < kFarFuture) {
+    return FindUneven(need, opening.start, kFarFuture).value_or(Opening{kFarFuture, {}});
+  }
+  const bool even = need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
+  if (even && !named) {
+    return opening;
+  }
+  return FindUneven(need, from, opening.start).value_or(opening);
 }
 
-Opening Availability::GatherParts(const Need& need, Shape& shape) {
+Opening Availability::GatherParts(const Need& need, Shape& shape, Time from) {
   Opening opening;
-  opening.start = snapshot_->now;
+  opening.start = from;
   std::vector<NodeShare> able;  // all that take a part then, with the largest such
   for (bool settled = false; !settled;) {
     settled = true;
@@ -451,11 +476,12 @@ std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, P
 bool Availability::Fits(const Need& need, const Opening& opening) const {
   const Shape& shape = ShapeOf(need);
   const Time end = NeededUntil(opening.start, need.duration);
-  return std::all_of(opening.shares.begin(), opening.shares.end(), [&](const NodeShare& share) {
-    return IsOpenAt(share.node, need, opening.start) &&
-           Room(need, shape, share.node, timelines_[share.node].Least(opening.start, end)) >=
-               share.tasks;
-  });
+  return IsOnFewEnough(need, opening.shares) &&
+         std::all_of(opening.shares.begin(), opening.shares.end(), [&](const NodeShare& share) {
+           return IsOpenAt(share.node, need, opening.start) &&
+                  Room(need, shape, share.node, timelines_[share.node].Least(opening.start, end)) >=
+                      share.tasks;
+         });
 }
 
 void Availability::Take(const Need& need, const Opening& opening) {

@@ -62,12 +62,20 @@ class Availability {
   // How many nodes could take so many tasks each, now and for the job's whole time; at most `most`.
   [[nodiscard]] std::uint32_t CountNow(const Need& need, std::uint32_t tasks,
                                        std::uint32_t most) const;
-  // The earliest opening; at kHorizon when it hangs on a job without a limit, at kFarFuture,
-  // without nodes, when not even then is there room. Nothing when the nodes that are up never hold
-  // it.
-  std::optional<Opening> FindEarliest(const Need& need);
+  // The earliest opening from that time on; at kHorizon when it hangs on a job without a limit, at
+  // kFarFuture, without nodes, when not even then is there room. Nothing when the nodes that are up
+  // never hold it.
+  std::optional<Opening> FindEarliest(const Need& need) {
+    return FindEarliest(need, snapshot_->now);
+  }
+  std::optional<Opening> FindEarliest(const Need& need, Time from);
   // Whether the nodes that are up hold the job when nothing else runs.
   bool EverFits(const Need& need);
+  // Whether the shares are on as few leaf switches as the job asks for.
+  [[nodiscard]] bool IsOnFewEnough(const Need& need, const std::vector<NodeShare>& shares) const;
+  // How many of its tasks find room now on as many leaf switches as the job asks for. REQUIRES: the
+  // snapshot has a network.
+  [[nodiscard]] std::uint64_t RoomOnSwitches(const Need& need) const;
   // Whether these nodes take these tasks from then on for the job's whole time.
   [[nodiscard]] bool Fits(const Need& need, const Opening& opening) const;
   void Take(const Need& need, const Opening& opening);
@@ -159,16 +167,19 @@ class Availability {
                                    const FreeAmounts& free) const;
   [[nodiscard]] std::optional<std::uint32_t> TightestNode(const Need& need,
                                                           const Shape& shape) const;
+  // The nodes that take some of the tasks at that time and for the job's whole time.
+  [[nodiscard]] std::vector<CandidateNode> CandidatesAt(const Need& need, const Shape& shape,
+                                                        Time start) const;
   // The fewest nodes with room for all tasks, of the lightest that do; `room` is by node.
   [[nodiscard]] std::vector<NodeShare> Spread(const Need& need,
                                               const std::vector<std::uint32_t>& room) const;
   [[nodiscard]] std::vector<NodeShare> SpreadAt(const Need& need, const Shape& shape,
                                                 Time start) const;
-  // The earliest time before `before` at which the tasks fit in some other division over nodes.
-  [[nodiscard]] std::optional<Opening> FindUneven(const Need& need, const Shape& shape,
-                                                  Time before) const;
-  // One opening for the parts into which an empty cluster would divide the tasks.
-  Opening GatherParts(const Need& need, Shape& shape);
+  // The earliest time in [from, before) at which the tasks fit in some other division over nodes.
+  [[nodiscard]] std::optional<Opening> FindUneven(const Need& need, Time from, Time before) const;
+  // One opening for the parts into which an empty cluster would divide the tasks; without nodes
+  // where they are then on more switches than the job asks for.
+  Opening GatherParts(const Need& need, Shape& shape, Time from);
   // Those of the smallest span; of nodes that are named twice the first counts.
   [[nodiscard]] std::vector<NodeShare> Contract(const Need& need,
                                                 std::vector<NodeShare> able) const;

@@ -9,6 +9,7 @@
 // as far as anything but nodes is concerned; (2) `wake` is never later than the first time at which
 // time alone changes the answer for a job.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -47,6 +48,12 @@ void AddJobBlockers(const Snapshot& snapshot, const WaitingJob& job, PassCounts&
 
 // The job's end when one of its blockers will never go and it is not to wait for that.
 std::optional<PlannedDrop> DropOf(const WaitingJob& job, const std::vector<Reason>& blockers);
+
+// From when on the job takes any leaf switches, however few it asks for: its patience begins with
+// its submission, or with --begin.
+inline Time SwitchesUntil(const WaitingJob& job, const ResourceRequest& request) {
+  return std::max(job.submitted, job.spec->begin) + request.switches_wait;
+}
 
 // Counts a planned start against the jobs that follow.
 void CountStart(const WaitingJob& job, PassCounts& counts);

@@ -44,7 +44,7 @@ bool FitWhenEmpty(const Snapshot& snapshot, std::vector<GroupMember> members) {
   options.reserve(count);  // they are pointed to
   for (GroupMember& member : members) {
     for (const StartOption*& option : member.options) {
-      options.push_back(*option);
+      options.push_back(option->anywhere == nullptr ? *option : *option->anywhere);
       options.back().need.reserved = nullptr;
       option = &options.back();
     }

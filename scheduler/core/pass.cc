@@ -122,12 +122,7 @@ void Pass::LookAt(const WaitingJob& job) {
     blockers.erase(blockers.begin());
     return Leave(job, std::move(first), std::move(blockers));
   }
-  Options options;
-  for (const StartOption* option : options_.Of(job.spec)) {
-    if (usable[option->alternative]) {
-      options.push_back(option);
-    }
-  }
+  const Options options = OptionsOf(job, usable);
   MUSTER_CHECK(!options.empty());
   std::optional<Reason> limit;
   for (const StartOption* option : options) {
@@ -139,6 +134,25 @@ void Pass::LookAt(const WaitingJob& job) {
     return Leave(job, *std::move(limit));
   }
   LeaveBlocked(job, options);
+}
+
+Pass::Options Pass::OptionsOf(const WaitingJob& job, const std::vector<bool>& usable) {
+  Options options;
+  for (const StartOption* option : options_.Of(job.spec)) {
+    if (!usable.empty() && !usable[option->alternative]) {
+      continue;
+    }
+    if (option->anywhere != nullptr) {
+      const Time until = SwitchesUntil(job, option->request);
+      if (until <= snapshot_.now) {
+        option = option->anywhere;
+      } else {
+        WakeAt(until, counts_);
+      }
+    }
+    options.push_back(option);
+  }
+  return options;
 }
 
 void Pass::LookAtSuspended(const std::vector<const RunningJob*>& jobs) {
@@ -238,7 +252,7 @@ bool Pass::TryStart(const WaitingJob& job, const StartOption& asked, std::option
 
 const StartOption& Pass::Widest(const StartOption& asked) {
   const ResourceRequest& request = asked.request;
-  if (!request.as_wide_as_fits || asked.tasks > 0) {
+  if (!request.as_wide_as_fits || asked.tasks > 0 || asked.anywhere != nullptr) {
     return asked;
   }
   const std::uint32_t nodes =
@@ -317,9 +331,15 @@ void Pass::LeaveBlocked(const WaitingJob& job, const Options& options) {
   if (able.empty()) {
     return Leave(job, *VerdictOn(*options.front()).beyond);
   }
+  // Before what is kept for the job itself is in its way.
+  std::optional<Reason> switches = WhySwitches(job, *able.front());
   const Time start = PlanAhead(job, able);
-  Reason reason = WhyBlocked(*able.front());
-  reason.until = reason.kind == ReasonKind::kReservation ? reason.until : start;
+  Reason reason = switches.has_value() && WhyReserved(*able.front()) == nullptr
+                      ? *std::move(switches)
+                      : WhyBlocked(job, *able.front());
+  const bool has_time =
+      reason.kind == ReasonKind::kReservation || reason.kind == ReasonKind::kSwitches;
+  reason.until = has_time ? reason.until : start;
   for (const StartOption* option : able) {
     if (WhyReserved(*option) != nullptr ||
         std::find(counted_.begin(), counted_.end(), option->partition) != counted_.end()) {
@@ -338,6 +358,12 @@ void Pass::BlockIn(const std::string& partition, JobId job) {
 }
 
 bool Pass::IsBeyond(const StartOption& option) {
+  if (option.anywhere != nullptr) {  // it takes any switches in the end
+    const bool beyond = IsBeyond(*option.anywhere);
+    std::optional<Reason> why = VerdictOn(*option.anywhere).beyond;
+    VerdictOn(option).beyond = std::move(why);
+    return beyond;
+  }
   ShapeVerdict& verdict = VerdictOn(option);
   if (verdict.fits || verdict.beyond.has_value()) {
     return !verdict.fits;
@@ -364,13 +390,31 @@ const Reason* Pass::WhyReserved(const StartOption& option) {
   return verdict.reserved->has_value() ? &**verdict.reserved : nullptr;
 }
 
-Reason Pass::WhyBlocked(const StartOption& option) {
+std::optional<Reason> Pass::WhySwitches(const WaitingJob& job, const StartOption& option) {
+  if (option.anywhere == nullptr || !MayTry(*option.anywhere) ||
+      !availability_.FindNow(option.anywhere->need).has_value()) {
+    return std::nullopt;
+  }
+  Reason reason;
+  reason.kind = ReasonKind::kSwitches;
+  reason.limit = option.request.switches;
+  reason.needed = option.request.tasks;
+  reason.capacity = availability_.RoomOnSwitches(option.need);
+  reason.until = SwitchesUntil(job, option.request);
+  return reason;
+}
+
+Reason Pass::WhyBlocked(const WaitingJob& job, const StartOption& option) {
   if (const Reason* reserved = WhyReserved(option)) {
     return *reserved;
   }
+  if (std::optional<Reason> switches = WhySwitches(job, option)) {
+    return *std::move(switches);
+  }
   const auto blocker = blockers_.find(option.partition);
   if (blocker == blockers_.end()) {
-    return WhyNotNow(snapshot_.nodes, availability_, option.need, snapshot_.now);
+    const Need& need = option.anywhere == nullptr ? option.need : option.anywhere->need;
+    return WhyNotNow(snapshot_.nodes, availability_, need, snapshot_.now);
   }
   Reason reason;
   reason.kind = ReasonKind::kPriority;
@@ -381,12 +425,14 @@ Reason Pass::WhyBlocked(const StartOption& option) {
 
 Time Pass::PlanAhead(const WaitingJob& job, const Options& options) {
   if (!preemption_.possible()) {
-    return reservations_left_ == 0 ? kNoTime : Keep(job, Earliest(options));
+    return reservations_left_ == 0 ? kNoTime : Keep(job, Earliest(job, options));
   }
-  const Prospect prospect = Earliest(options);
+  const Prospect prospect = Earliest(job, options);
   if (prospect.option == nullptr || prospect.opening.start > snapshot_.now + kSoon) {
     for (const StartOption* option : options) {
-      if (const std::optional<Eviction> eviction = preemption_.Find(job, *option)) {
+      const std::optional<Eviction> eviction = preemption_.Find(job, *option);
+      if (eviction.has_value() &&
+          availability_.IsOnFewEnough(option->need, eviction->opening.shares)) {
         return Preempt(job, *option, *eviction);
       }
     }
@@ -394,13 +440,19 @@ Time Pass::PlanAhead(const WaitingJob& job, const Options& options) {
   return reservations_left_ == 0 ? kNoTime : Keep(job, prospect);
 }
 
-Pass::Prospect Pass::Earliest(const Options& options) {
+Pass::Prospect Pass::Earliest(const WaitingJob& job, const Options& options) {
   Prospect best;
-  for (const StartOption* option : options) {
-    std::optional<Opening> opening = availability_.FindEarliest(option->need);
+  const auto look = [&](const StartOption& option, Time from) {
+    std::optional<Opening> opening = availability_.FindEarliest(option.need, from);
     if (opening.has_value() && !opening->shares.empty() &&
         (best.option == nullptr || opening->start < best.opening.start)) {
-      best = Prospect{option, *std::move(opening)};
+      best = Prospect{&option, *std::move(opening)};
+    }
+  };
+  for (const StartOption* option : options) {
+    look(*option, snapshot_.now);
+    if (option->anywhere != nullptr) {
+      look(*option->anywhere, SwitchesUntil(job, option->request));
     }
   }
   return best;

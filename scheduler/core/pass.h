@@ -71,6 +71,9 @@ class Pass {
   // Starts the job, or notes why not.
   void LookAt(const WaitingJob& job);
 
+  // The ways in which the job may be started by now; `usable` says which alternatives, empty: all.
+  Options OptionsOf(const WaitingJob& job, const std::vector<bool>& usable);
+
   // Gives suspended jobs their cores back, or keeps these for them from here on.
   void LookAtSuspended(const std::vector<const RunningJob*>& jobs);
 
@@ -120,14 +123,17 @@ class Pass {
   // The reservation that is in the option's way now, as a reason; null when none is.
   const Reason* WhyReserved(const StartOption& option);
 
-  Reason WhyBlocked(const StartOption& option);
+  Reason WhyBlocked(const WaitingJob& job, const StartOption& option);
+
+  // That it could start on more leaf switches than it asks for; nothing when it could not.
+  std::optional<Reason> WhySwitches(const WaitingJob& job, const StartOption& option);
 
   // Has others give way to the job, or keeps it the earliest opening. When it starts, or kNoTime
   // when nobody knows.
   Time PlanAhead(const WaitingJob& job, const Options& options);
 
   // The earliest opening of all options; of none when nobody knows of one.
-  Prospect Earliest(const Options& options);
+  Prospect Earliest(const WaitingJob& job, const Options& options);
 
   // Keeps the prospect's nodes free of jobs that come after.
   Time Keep(const WaitingJob& job, const Prospect& prospect);
@@ -158,7 +164,7 @@ class Pass {
   std::optional<Reason> WhyBeyond(const Options& options);
 
   // Why a component could not start now if it were alone; nothing when it could.
-  std::optional<Reason> WhyNotAlone(const Options& options);
+  std::optional<Reason> WhyNotAlone(const WaitingJob& job, const Options& options);
 
   // Keeps the group its earliest common opening. When it starts, or kNoTime when nobody knows.
   Time KeepForGroup(const std::vector<const WaitingJob*>& group,

@@ -36,7 +36,7 @@ void Pass::LookAtGroup(const WaitingJob& leader) {
   }
   bool may_try = true;
   for (const WaitingJob* job : group) {
-    members.push_back(GroupMember{job->id, options_.Of(job->spec)});
+    members.push_back(GroupMember{job->id, OptionsOf(*job, {})});
     const Options& options = members.back().options;
     MUSTER_CHECK(!options.empty());
     may_try = may_try && std::any_of(options.begin(), options.end(),
@@ -98,7 +98,7 @@ void Pass::LeaveWaitingGroup(const std::vector<const WaitingJob*>& group,
   Time start = kNoTime;
   if (verdict == ReasonClass::kNotNow) {
     for (std::size_t i = 0; i < group.size(); ++i) {
-      own[i] = WhyNotAlone(members[i].options);
+      own[i] = WhyNotAlone(*group[i], members[i].options);
       first = !first.has_value() && own[i].has_value() ? std::optional(i) : first;
     }
     start = KeepForGroup(group, members);
@@ -107,7 +107,9 @@ void Pass::LeaveWaitingGroup(const std::vector<const WaitingJob*>& group,
     Reason reason = own[i].has_value()  ? *own[i]
                     : first.has_value() ? WaitsFor(group[*first]->id, *first, verdict)
                                         : WaitsFor(JobId(), group.size(), verdict);
-    reason.until = reason.kind == ReasonKind::kReservation ? reason.until : start;
+    const bool has_time =
+        reason.kind == ReasonKind::kReservation || reason.kind == ReasonKind::kSwitches;
+    reason.until = has_time ? reason.until : start;
     Leave(*group[i], std::move(reason));
   }
   if (verdict == ReasonClass::kNotNow) {
@@ -138,7 +140,7 @@ std::optional<Reason> Pass::WhyBeyond(const Options& options) {
   return VerdictOn(*options.front()).beyond;
 }
 
-std::optional<Reason> Pass::WhyNotAlone(const Options& options) {
+std::optional<Reason> Pass::WhyNotAlone(const WaitingJob& job, const Options& options) {
   for (const StartOption* option : options) {
     if (!IsBeyond(*option) && MayTry(*option) && availability_.FindNow(option->need).has_value()) {
       return std::nullopt;
@@ -146,7 +148,7 @@ std::optional<Reason> Pass::WhyNotAlone(const Options& options) {
   }
   for (const StartOption* option : options) {
     if (!IsBeyond(*option)) {
-      return WhyBlocked(*option);
+      return WhyBlocked(job, *option);
     }
   }
   return std::nullopt;

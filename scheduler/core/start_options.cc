@@ -71,6 +71,18 @@ void StartOptions::AddIn(const JobPartition& partition, const JobSpec& spec,
                          std::uint32_t alternative, std::vector<const StartOption*>& options) {
   ResourceRequest request =
       has_rules_ ? RequestIn(*snapshot_->policy, spec, partition) : spec.request;
+  const bool few = request.switches > 0 && snapshot_->network != nullptr;
+  StartOption& option = OptionIn(partition, spec, alternative, request);
+  if (few && option.anywhere == nullptr) {
+    request.switches = 0;
+    request.switches_wait = Duration(0);
+    option.anywhere = &OptionIn(partition, spec, alternative, std::move(request));
+  }
+  options.push_back(&option);
+}
+
+StartOption& StartOptions::OptionIn(const JobPartition& partition, const JobSpec& spec,
+                                    std::uint32_t alternative, ResourceRequest request) {
   const std::uint64_t shape = Fingerprint()
                                   .Add(request)
                                   .Add(spec.time_limit)
@@ -92,7 +104,7 @@ void StartOptions::AddIn(const JobPartition& partition, const JobSpec& spec,
     option.need.reserved = has_rules_ ? ReservedFor(spec.reservation) : nullptr;
     Bind(option);
   }
-  options.push_back(&option);
+  return option;
 }
 
 const StartOption* StartOptions::OnNodes(const StartOption& option, std::uint32_t nodes) {

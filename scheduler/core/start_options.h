@@ -34,6 +34,8 @@ struct StartOption {
   std::vector<bool> inside;   // by position: nodes of the partition and its reservation; empty: all
   std::vector<bool> allowed;  // of those, the nodes that fit the request's description; empty: all
   Need need;                  // of this request on these nodes
+  // The same on any leaf switches; null where it asks for no few ones, or there is no network.
+  const StartOption* anywhere = nullptr;
 };
 
 class StartOptions {
@@ -53,6 +55,8 @@ class StartOptions {
  private:
   void AddIn(const JobPartition& partition, const JobSpec& spec, std::uint32_t alternative,
              std::vector<const StartOption*>& options);
+  StartOption& OptionIn(const JobPartition& partition, const JobSpec& spec,
+                        std::uint32_t alternative, ResourceRequest request);
   const ReservedNodes* ReservedFor(const std::string& own);
   void FindInside(const JobSpec& spec, const JobPartition& partition, StartOption& option) const;
 

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <compare>
 #include <functional>
+#include <map>
+#include <numeric>
 #include <queue>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -83,7 +86,7 @@ class Chooser {
       }
       Candidates chosen = ChooseBelow(next.at);
       next.nodes = chosen.size();
-      if (!chosen.empty() && (best.empty() || next < found)) {
+      if (!chosen.empty() && IsOnFewEnough(chosen) && (best.empty() || next < found)) {
         best = std::move(chosen);
         found = next;
       }
@@ -92,6 +95,17 @@ class Chooser {
   }
 
  private:
+  [[nodiscard]] bool IsOnFewEnough(const Candidates& chosen) const {
+    if (request_.switches == 0) {
+      return true;
+    }
+    std::set<std::uint32_t> leaves;
+    for (const CandidateNode& node : chosen) {
+      leaves.insert(tree_.LeafOf(node.position));
+    }
+    return leaves.size() <= request_.switches;
+  }
+
   // The smallest span of all.
   [[nodiscard]] Candidates OnOneNode() const {
     const bool some =
@@ -263,6 +277,32 @@ class Chooser {
 std::vector<CandidateNode> ChooseInTree(const std::vector<CandidateNode>& candidates,
                                         const ResourceRequest& request, const NodeTree& tree) {
   return Chooser(candidates, request, tree).Choose();
+}
+
+std::uint32_t CountLeaves(const std::vector<NodeShare>& shares, const NodeTree& tree) {
+  std::set<std::uint32_t> leaves;
+  for (const NodeShare& share : shares) {
+    leaves.insert(tree.LeafOf(share.node));
+  }
+  return static_cast<std::uint32_t>(leaves.size());
+}
+
+std::uint64_t RoomOnLeaves(const std::vector<CandidateNode>& candidates,
+                           const ResourceRequest& request, const NodeTree& tree) {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> leaves;
+  for (const CandidateNode& candidate : candidates) {
+    leaves[tree.LeafOf(candidate.position)].push_back(candidate.room);
+  }
+  std::vector<std::uint64_t> rooms;
+  for (auto& [leaf, nodes] : leaves) {
+    std::sort(nodes.rbegin(), nodes.rend());
+    nodes.resize(std::min<std::size_t>(nodes.size(), request.max_nodes));
+    rooms.push_back(std::accumulate(nodes.begin(), nodes.end(), std::uint64_t{0}));
+  }
+  std::sort(rooms.rbegin(), rooms.rend());
+  rooms.resize(std::min<std::size_t>(rooms.size(), request.switches));
+  return std::min<std::uint64_t>(std::accumulate(rooms.begin(), rooms.end(), std::uint64_t{0}),
+                                 request.tasks);
 }
 
 }  // namespace muster

@@ -19,8 +19,16 @@
 
 namespace muster {
 
-// In any order; empty when the candidates do not hold the job.
+// In any order; empty when the candidates do not hold the job, or not on as few leaf switches as it
+// asks for.
 std::vector<CandidateNode> ChooseInTree(const std::vector<CandidateNode>& candidates,
                                         const ResourceRequest& request, const NodeTree& tree);
+
+// The leaf switches on which the shares are.
+std::uint32_t CountLeaves(const std::vector<NodeShare>& shares, const NodeTree& tree);
+
+// How many of its tasks find room on as many leaf switches as the job asks for; on the roomiest.
+std::uint64_t RoomOnLeaves(const std::vector<CandidateNode>& candidates,
+                           const ResourceRequest& request, const NodeTree& tree);
 
 }  // namespace muster

@@ -226,6 +226,10 @@ absl::Status CheckTimes(const JobSpec& spec) {
   if (spec.time_limit.count() < 0 || spec.kill_grace.count() < 0) {
     return absl::InvalidArgumentError("--time: is negative");
   }
+  if (spec.request.switches_wait.count() < 0 || spec.request.switches_wait > kDurationMax) {
+    return absl::InvalidArgumentError(
+        "--switches: waits less than no time or more than 36525 days");
+  }
   if (spec.time_limit > kDurationMax || spec.kill_grace > kDurationMax) {
     return absl::InvalidArgumentError("--time: more than 36525 days; leave it out for no limit");
   }

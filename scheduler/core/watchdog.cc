@@ -166,7 +166,7 @@ class Round {
       const std::vector<JobPartition> partitions =
           HasRules() ? PartitionsOf(*snapshot_.policy, spec) : std::vector{JobPartition()};
       for (const JobPartition& partition : partitions) {
-        if (auto nodes = NodesIn(spec, partition)) {
+        if (auto nodes = NodesIn(job, spec, partition)) {
           return nodes;
         }
       }
@@ -174,12 +174,16 @@ class Round {
     return std::nullopt;
   }
 
-  std::optional<std::vector<NodeId>> NodesIn(const JobSpec& spec, const JobPartition& partition) {
+  std::optional<std::vector<NodeId>> NodesIn(const WaitingJob& job, const JobSpec& spec,
+                                             const JobPartition& partition) {
     if (HasRules() && PartitionBlocker(*snapshot_.policy, spec, partition).has_value()) {
       return std::nullopt;
     }
-    const ResourceRequest request =
+    ResourceRequest request =
         HasRules() ? RequestIn(*snapshot_.policy, spec, partition) : spec.request;
+    if (SwitchesUntil(job, request) <= snapshot_.now) {
+      request.switches = 0;
+    }
     const std::uint64_t shape = Fingerprint()
                                     .Add(request)
                                     .Add(spec.time_limit)
@@ -191,7 +195,9 @@ class Round {
     }
     const std::vector<NodePicture> idle = IdleFor(spec, request, partition);
     const std::optional<Allocation> place =
-        idle.empty() ? std::nullopt : PlaceJob(idle, request, ClusterView::kAsIs);
+        idle.empty() ? std::nullopt
+                     : PlaceJob(idle, request, ClusterView::kAsIs,
+                                request.switches > 0 ? snapshot_.network.get() : nullptr);
     if (!place.has_value()) {
       fits_nowhere_.insert(shape);
       return std::nullopt;
@@ -246,7 +252,7 @@ class Round {
   const PolicyConfig& config_;
   PassCounts counts_;
   PassUsage usage_;
-  std::vector<NodePicture> nodes_;  // with the plan's starts on them
+  std::vector<NodePicture> nodes_;              // with the plan's starts on them
   std::map<JobId, const WaitingJob*> waiting_;  // by an entry's first id
   std::map<NodeId, std::uint32_t> positions_;
   std::vector<NodeCapacity> capacities_;

@@ -66,6 +66,8 @@ struct ResourceRequest {
   std::vector<std::string> exclude;   // none of these
   // --nodes=MIN-MAX without --ntasks: on as many nodes as can be had, with MIN's share on each.
   bool as_wide_as_fits = false;
+  std::uint32_t switches = 0;  // on at most so many leaf switches
+  Duration switches_wait{0};   // for so long; then on as many as there are
   static constexpr auto Fields() {
     return std::tuple{Field{"min_nodes", &ResourceRequest::min_nodes},
                       Field{"max_nodes", &ResourceRequest::max_nodes},
@@ -82,7 +84,9 @@ struct ResourceRequest {
                       Field{"constraint", &ResourceRequest::constraint},
                       Field{"nodelist", &ResourceRequest::nodelist},
                       Field{"exclude", &ResourceRequest::exclude},
-                      Field{"as_wide_as_fits", &ResourceRequest::as_wide_as_fits}};
+                      Field{"as_wide_as_fits", &ResourceRequest::as_wide_as_fits},
+                      Field{"switches", &ResourceRequest::switches},
+                      Field{"switches_wait", &ResourceRequest::switches_wait}};
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };

@@ -119,6 +119,13 @@ std::string HetJobText(const Reason& reason) {
                       reason.verdict == ReasonClass::kNever ? "" : " now");
 }
 
+std::string SwitchesText(const Reason& reason) {
+  return absl::StrCat("on at most ", reason.limit,
+                      reason.limit == 1 ? " leaf switch" : " leaf switches", " there is room for ",
+                      reason.capacity, " of its ", Counted(reason.needed, "task"), " now; from ",
+                      TimeText(reason.until), " on it takes what there is");
+}
+
 }  // namespace
 
 const char* Name(ReasonKind kind) {
@@ -159,6 +166,8 @@ const char* Name(ReasonKind kind) {
       return "Suspended";
     case ReasonKind::kHetJob:
       return "HetJob";
+    case ReasonKind::kSwitches:
+      return "Switches";
     default:
       return PolicyReasonName(kind);
   }
@@ -242,6 +251,8 @@ std::string ToSentence(const Reason& reason) {
       return SuspendedText(reason);
     case ReasonKind::kHetJob:
       return HetJobText(reason);
+    case ReasonKind::kSwitches:
+      return SwitchesText(reason);
     default:
       return PolicyReasonSentence(reason);
   }

@@ -35,6 +35,7 @@ enum class ReasonKind : std::uint8_t {
   kDeadline = 25,   // it can no longer end in time: it is about to end as DEADLINE
   kSuspended = 30,  // its own cores are not free, or it was not asked back
   kHetJob = 31,     // another component of its heterogeneous job cannot start
+  kSwitches = 32,   // it could start now, not on as few leaf switches as it asks for
   // 40-79: what policy says; model/policy_reason has the names and sentences.
   kPartitionDown = 40,
   kPartitionInactive = 41,
@@ -122,7 +123,7 @@ struct Reason {
   JobId behind;             // kPriority: the first job before it
   std::uint32_t ahead = 0;  // kPriority: how many jobs are before it
   Time until = kNoTime;     // kBeginTime; kResources, kPriority: the expected start
-  std::uint32_t limit = 0;  // kJobArrayTaskLimit
+  std::uint32_t limit = 0;  // kJobArrayTaskLimit; kSwitches
   std::string
       name;  // of what: a licence, a node, a reservation, a limit ("account physics cpu"), …
   std::uint64_t used = 0;

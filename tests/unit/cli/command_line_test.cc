@@ -135,7 +135,7 @@ TEST(CommandLine, HelpHasAPurposeAndExamples) {
     EXPECT_FALSE(verb.examples.empty());
   }
   EXPECT_THAT(Invoke({"submit", "--help"}).out, HasSubstr("never on this cluster"));
-  EXPECT_THAT(Invoke({"submit", "--help"}).out, testing::Not(HasSubstr("--switches")));
+  EXPECT_THAT(Invoke({"submit", "--help"}).out, testing::Not(HasSubstr("--hint")));
 }
 
 TEST(Completion, OffersVerbsAndShownOptions) {
@@ -143,7 +143,7 @@ TEST(Completion, OffersVerbsAndShownOptions) {
   EXPECT_THAT(script, HasSubstr("compgen -W 'submit cancel'"));
   EXPECT_THAT(script, HasSubstr("cancel) words='--help --all --controller --state'"));
   EXPECT_THAT(script, HasSubstr(" --ntasks-per-node "));
-  EXPECT_THAT(script, testing::Not(HasSubstr("--switches")));
+  EXPECT_THAT(script, testing::Not(HasSubstr("--hint")));
 }
 
 TEST(Up, TopologiesAreSplitOutsideParentheses) {
@@ -157,6 +157,23 @@ TEST(Up, TopologiesAreSplitOutsideParentheses) {
   EXPECT_THAT(options.topologies, ElementsAre("numa:2(memory=1,x=2) core:2", "core:4"));
   EXPECT_EQ(options.nodes, 2U);
   EXPECT_EQ(options.state, "/s");
+}
+
+TEST(Up, NodesAreCalledAsTheNetworkCallsThem) {
+  const std::vector<Verb> none;
+  const std::string tree = std::string(MUSTER_FIXTURES) + "/network/tree.topology.conf";
+  const auto read = [&](std::map<std::string, std::string> values) {
+    values.insert({{"state", "/s"}, {"network", tree}});
+    return ReadUpOptions(
+        Invocation{.environment = kEnvironment, .verbs = none, .values = values, .arguments = {}});
+  };
+  EXPECT_EQ(read({})->nodes, 16U);
+  EXPECT_EQ(read({})->names.back(), "n16");
+  EXPECT_THAT(read({{"nodes", "2"}})->names, ElementsAre("n01", "n02"));
+  EXPECT_THAT(std::string(read({{"nodes", "17"}}).status().message()),
+              HasSubstr("--network has 16 nodes, not 17"));
+  EXPECT_THAT(std::string(read({{"network", "/nowhere.conf"}}).status().message()),
+              testing::StartsWith("--network: "));
 }
 
 TEST(Up, TheReadyLineCountsAll) {

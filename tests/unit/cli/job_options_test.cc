@@ -8,6 +8,7 @@
 namespace muster {
 namespace {
 
+using testing::HasSubstr;
 using testing::StartsWith;
 
 const Moment kMoment{.now = Time(std::chrono::milliseconds(1'773'480'413'000)),
@@ -111,8 +112,19 @@ TEST(JobOptions, ErrorsSayWhere) {
             "--mem and --mem-per-cpu exclude each other: give one");
 }
 
+TEST(JobOptions, FewSwitchesAreWaitedForAsLongAsIsSaid) {
+  EXPECT_EQ(Read({{"switches", "2"}})->spec.request.switches, 2U);
+  EXPECT_EQ(Read({{"switches", "2"}})->spec.request.switches_wait, std::chrono::minutes(5));
+  EXPECT_EQ(Read({{"switches", "1@1:30:00"}})->spec.request.switches_wait,
+            std::chrono::minutes(90));
+  for (const char* wrong : {"0", "x", "1@", "1@soon", "@5", "-1"}) {
+    EXPECT_THAT(Error({{"switches", wrong}}), HasSubstr("is not a number of leaf switches"))
+        << wrong;
+  }
+}
+
 TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
-  EXPECT_EQ(Error({{"switches", "1"}}), "--switches: not in this version");
+  EXPECT_EQ(Error({{"gres", "gpu:1"}}), "--gres: not in this version");
   EXPECT_EQ(Error({}, "#SBATCH --hint=compute_bound\n"), "job.sh:1: --hint: not in this version");
 }
 

@@ -247,6 +247,10 @@ ResourceRequest History::AnyRequest() {
   }
   request.exclusive = Chance(8);
   request.overcommit = Chance(8);
+  if (config_.network != nullptr && Chance(20)) {
+    request.switches = Number(1, 2);
+    request.switches_wait = std::chrono::seconds(Number(0, 60));
+  }
   return request;
 }
 

@@ -112,6 +112,10 @@ class Twice {
     } else if (Chance(4)) {
       request.exclude = {AnyNode()};
     }
+    if (world_.config.network != nullptr && Chance(30)) {
+      request.switches = Number(1, 2);
+      request.switches_wait = std::chrono::minutes(Number(0, 30));
+    }
     JobSpec spec = world_.Spec(request);
     spec.time_limit = std::chrono::minutes(Chance(90) ? 5 * Number(1, 12) : 0);
     spec.nice = static_cast<std::int32_t>(Number(0, 2));
