@@ -11,7 +11,6 @@
 #include "scheduler/core/invariants.h"
 #include "scheduler/core/job_group.h"
 #include "scheduler/core/planner.h"
-#include "scheduler/core/snapshot_builder.h"
 #include "scheduler/model/array.h"
 
 namespace muster {
@@ -448,7 +447,7 @@ void Controller::MaybePlan() {
   }
   planning_ = true;
   auto pass = std::make_shared<Pass>();
-  pass->snapshot = BuildSnapshot(state_, clock_.Now(), plan_.get(), policy_->network);
+  pass->snapshot = snapshots_.Build(state_, clock_.Now(), plan_.get(), policy_->network);
   pass->config = policy_;
   pass->follows = plan_ != nullptr;
   pass->state_loads = state_loads_;
@@ -558,6 +557,7 @@ void Controller::RollBack(const absl::Status& status) {
   }
   state_ = ClusterState(*std::move(image));
   ++state_loads_;
+  snapshots_.Forget();
   commits_->Reset();
   plan_ = nullptr;
   plan_wanted_ = true;

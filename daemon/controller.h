@@ -30,6 +30,7 @@
 #include "daemon/task_queue.h"
 #include "daemon/worker.h"
 #include "scheduler/core/planner_memory.h"
+#include "scheduler/core/snapshot_builder.h"
 #include "scheduler/core/step.h"
 #include "scheduler/core/watchdog.h"
 #include "scheduler/model/pass_record.h"
@@ -199,6 +200,7 @@ class Controller {
   WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;
   Alerts alerts_;
+  SnapshotBuilder snapshots_;
   Planner make_plan_;
   std::uint64_t state_loads_ = 0;  // a pass on a state from before the last one is void
   bool plan_wanted_ = true;

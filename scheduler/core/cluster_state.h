@@ -72,8 +72,8 @@ class ClusterState {
   // The live jobs that `job` names: itself, or the live elements of the array of that id.
   [[nodiscard]] std::vector<const Job*> FindJobs(JobId job,
                                                  std::optional<std::uint32_t> array_index) const;
-  // Calls visit(job, count) for those in the order of ids: count 1, or that of the untouched elements
-  // of an array of which the job is the first.
+  // Calls visit(job, count) for those in the order of ids: count 1, or that of the untouched
+  // elements of an array of which the job is the first.
   template <class Visitor>
   void ForEachOf(JobId job, Visitor&& visit) const {
     for (std::optional<JobId> id = jobs_.NextFrom(job); id.has_value();) {
@@ -89,6 +89,11 @@ class ClusterState {
   }
   // What the client's token made; null when it is unknown (or older than the newest 65,536).
   [[nodiscard]] const TokenOwner* FindToken(const std::string& token) const;
+  // The version at which the node, or a job that holds some of it, last changed, or a later one.
+  [[nodiscard]] Version TouchedAt(NodeId node) const {
+    return node.value() < touched_.size() ? std::max(touched_[node.value()], all_touched_)
+                                          : all_touched_;
+  }
   // The jobs that hold resources on the node.
   [[nodiscard]] std::vector<JobId> JobsOn(NodeId node) const;
 
@@ -134,6 +139,11 @@ class ClusterState {
   // The ids of an attempt that nobody here started are never given out again.
   void UseUp(const QuarantinedAttempt& attempt);
 
+  // Marks the nodes that the event changes, or the jobs on which it does. Called before it is
+  // applied, with the version that it makes, and after.
+  void Touch(const Event& event, Version version);
+  void Touch(NodeId node, Version version);
+
   Version version_;
   Epoch epoch_;
   JobId next_job_{1};
@@ -141,6 +151,8 @@ class ClusterState {
   JobTable jobs_;
   std::map<NodeId, Node> nodes_;
   std::map<std::string, NodeId> node_names_;
+  std::vector<Version> touched_;  // by node id
+  Version all_touched_;
   std::map<NodeId, std::set<JobId>> jobs_on_;
   std::set<JobId> pending_;
   std::set<JobId> suspended_;

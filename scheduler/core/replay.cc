@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/planner.h"
-#include "scheduler/core/snapshot_builder.h"
 
 namespace muster {
 namespace {
@@ -54,7 +53,7 @@ std::optional<ReplayDifference> Replay::CheckStart(const AttemptStarted& start) 
 
 std::optional<ReplayDifference> Replay::Check(const PassRecord& record) {
   MUSTER_CHECK(record.version == version());
-  std::shared_ptr<const Snapshot> snapshot = BuildSnapshot(
+  std::shared_ptr<const Snapshot> snapshot = snapshots_.Build(
       state_, record.now, record.follows && !plans_.empty() ? &plans_.back() : nullptr,
       record.config->network);
   plans_.push_back(MakePlan(std::move(snapshot), *record.config, memory_));

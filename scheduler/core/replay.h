@@ -13,6 +13,7 @@
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/planner_memory.h"
+#include "scheduler/core/snapshot_builder.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/pass_record.h"
 #include "scheduler/model/plan.h"
@@ -49,6 +50,7 @@ class Replay {
 
   ClusterState state_;
   std::deque<Plan> plans_;  // the last few, for a plan may be taken late
+  SnapshotBuilder snapshots_;
   PlannerMemory memory_;
   std::uint64_t entries_ = 0;
   std::uint64_t passes_ = 0;

@@ -1,6 +1,7 @@
 #include "scheduler/core/snapshot_builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -135,33 +136,58 @@ RunningJob RunningOf(const Job& job, Time now) {
   return running;
 }
 
-// Those that hold something of the nodes.
-std::vector<NodePicture> PicturesOf(const ClusterState& state, Time now,
-                                    std::vector<RunningJob>& running) {
-  std::vector<NodePicture> pictures;
-  pictures.reserve(state.nodes().size());
-  for (const auto& [id, node] : state.nodes()) {
-    pictures.push_back(NodePicture{id,
-                                   node.name,
-                                   node.machine,
-                                   node.connected,
-                                   node.drained,
-                                   node.taken,
-                                   {},
-                                   node.features,
-                                   node.weight});
-    for (const JobId job : state.JobsOn(id)) {
-      const Job& holder = *state.FindJob(job);
-      AddHoldings(holder, id, now, pictures.back().holdings);
-      if (holder.attempt->allocation.nodes.front().node == id) {
-        running.push_back(RunningOf(holder, now));
-      }
+// One node, and the jobs that run from it on: it is the first of theirs.
+void AddPicture(const ClusterState& state, const Node& node, Time now, NodePicture& picture,
+                std::vector<RunningJob>& running) {
+  picture = NodePicture{node.id,    node.name, node.machine,  node.connected, node.drained,
+                        node.taken, {},        node.features, node.weight};
+  for (const JobId job : state.JobsOn(node.id)) {
+    const Job& holder = *state.FindJob(job);
+    AddHoldings(holder, node.id, now, picture.holdings);
+    if (holder.attempt->allocation.nodes.front().node == node.id) {
+      running.push_back(RunningOf(holder, now));
     }
   }
-  std::sort(running.begin(), running.end(),
-            [](const RunningJob& a, const RunningJob& b) { return a.id < b.id; });
-  FindReturns(state, now, pictures);
-  return pictures;
+}
+
+bool IsEarlier(const RunningJob& a, const RunningJob& b) {
+  return a.id < b.id;
+}
+
+void AddAllNodes(const ClusterState& state, Snapshot& snapshot) {
+  snapshot.nodes.resize(state.nodes().size());
+  snapshot.running.clear();
+  std::size_t i = 0;
+  for (const auto& [id, node] : state.nodes()) {
+    AddPicture(state, node, snapshot.now, snapshot.nodes[i++], snapshot.running);
+  }
+  std::sort(snapshot.running.begin(), snapshot.running.end(), IsEarlier);
+  FindReturns(state, snapshot.now, snapshot.nodes);
+}
+
+// Brings the nodes of a snapshot of `since` up to date. REQUIRES: nobody is or was suspended.
+void UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
+  snapshot.nodes.resize(state.nodes().size());
+  std::set<NodeId> touched;
+  std::vector<RunningJob> running;
+  std::size_t i = 0;
+  for (const auto& [id, node] : state.nodes()) {
+    NodePicture& picture = snapshot.nodes[i++];
+    if (picture.id != id || state.TouchedAt(id) > since) {
+      touched.insert(id);
+      AddPicture(state, node, snapshot.now, picture, running);
+    }
+  }
+  if (touched.empty()) {
+    return;
+  }
+  std::erase_if(snapshot.running,
+                [&](const RunningJob& job) { return touched.contains(job.nodes.front()); });
+  std::sort(running.begin(), running.end(), IsEarlier);
+  const auto middle = static_cast<std::ptrdiff_t>(snapshot.running.size());
+  std::move(running.begin(), running.end(), std::back_inserter(snapshot.running));
+  std::inplace_merge(snapshot.running.begin(), snapshot.running.begin() + middle,
+                     snapshot.running.end(), IsEarlier);
 }
 
 bool GoesByElement(const JobSpec& spec) {
@@ -201,6 +227,29 @@ std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
   return waiting;
 }
 
+// Everything but the nodes and what runs.
+void AddTheRest(const ClusterState& state, const Plan* last, Snapshot& snapshot) {
+  snapshot.usage = state.usage().Picture();
+  snapshot.waiting = WaitingOf(state, snapshot.now);
+  if (!std::is_sorted(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore)) {
+    std::sort(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore);
+  }
+  snapshot.arrays.clear();
+  for (const auto& [submission, running] : state.array_running()) {
+    snapshot.arrays.push_back(ArrayRunning{submission, running});
+  }
+  snapshot.promised.clear();
+  if (last != nullptr) {
+    snapshot.promised = last->reservations;
+    std::sort(snapshot.promised.begin(), snapshot.promised.end(),
+              [](const auto& a, const auto& b) { return a.job < b.job; });
+  }
+  snapshot.licenses = state.licenses().Uses();
+  snapshot.policy = state.policy().active()
+                        ? std::make_shared<const PolicyPicture>(state.policy().picture())
+                        : nullptr;
+}
+
 }  // namespace
 
 std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now, const Plan* last,
@@ -209,25 +258,39 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
   snapshot->network = std::move(network);
   snapshot->version = state.version();
   snapshot->now = now;
-  snapshot->nodes = PicturesOf(state, now, snapshot->running);
-  snapshot->usage = state.usage().Picture();
-  snapshot->waiting = WaitingOf(state, now);
-  if (!std::is_sorted(snapshot->waiting.begin(), snapshot->waiting.end(), GoesBefore)) {
-    std::sort(snapshot->waiting.begin(), snapshot->waiting.end(), GoesBefore);
-  }
-  for (const auto& [submission, running] : state.array_running()) {
-    snapshot->arrays.push_back(ArrayRunning{submission, running});
-  }
-  if (last != nullptr) {
-    snapshot->promised = last->reservations;
-    std::sort(snapshot->promised.begin(), snapshot->promised.end(),
-              [](const auto& a, const auto& b) { return a.job < b.job; });
-  }
-  snapshot->licenses = state.licenses().Uses();
-  if (state.policy().active()) {
-    snapshot->policy = std::make_shared<const PolicyPicture>(state.policy().picture());
-  }
+  AddAllNodes(state, *snapshot);
+  AddTheRest(state, last, *snapshot);
   return snapshot;
+}
+
+std::shared_ptr<const Snapshot> SnapshotBuilder::Build(const ClusterState& state, Time now,
+                                                       const Plan* last,
+                                                       std::shared_ptr<const Network> network) {
+  constexpr std::size_t kKeptMost = 2;
+  Kept kept;
+  if (kept_.size() == kKeptMost) {
+    kept = std::move(kept_.front());
+    kept_.erase(kept_.begin());
+  }
+  const bool lasts = state.suspended().empty();
+  const bool usable = kept.snapshot != nullptr && kept.snapshot.use_count() == 1 && kept.lasts &&
+                      lasts && kept.snapshot->version <= state.version();
+  if (!usable) {
+    kept.snapshot = std::make_shared<Snapshot>();
+  }
+  Snapshot& snapshot = *kept.snapshot;
+  const Version since = std::exchange(snapshot.version, state.version());
+  snapshot.network = std::move(network);
+  snapshot.now = now;
+  if (usable) {
+    UpdateNodes(state, since, snapshot);
+  } else {
+    AddAllNodes(state, snapshot);
+  }
+  AddTheRest(state, last, snapshot);
+  kept.lasts = lasts;
+  kept_.push_back(kept);
+  return kept.snapshot;
 }
 
 }  // namespace muster

@@ -103,6 +103,7 @@ class ClusterSimulation {
   Arrivals arrivals_;
   const PolicyConfig config_;
   ClusterState state_;
+  SnapshotBuilder snapshots_;
   PlannerMemory memory_;
   std::shared_ptr<const Plan> last_plan_;
   std::map<NodeId, Processors> processors_;
@@ -400,7 +401,7 @@ absl::Status ClusterSimulation::DropHopeless(const Plan& plan) {
 }
 
 absl::Status ClusterSimulation::Pass() {
-  const auto snapshot = BuildSnapshot(state_, TimeOf(now_), last_plan_.get(), config_.network);
+  const auto snapshot = snapshots_.Build(state_, TimeOf(now_), last_plan_.get(), config_.network);
   last_plan_ = std::make_shared<const Plan>(MakePlan(snapshot, config_, memory_));
   ++result_.passes;
   JobId oldest_left;  // the oldest job that is left waiting for resources

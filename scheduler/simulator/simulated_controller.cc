@@ -10,7 +10,6 @@
 #include "scheduler/core/kill_grace.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/replay.h"
-#include "scheduler/core/snapshot_builder.h"
 #include "scheduler/core/state_print.h"
 
 namespace muster {
@@ -79,6 +78,7 @@ void SimulatedController::Die() {
   planning_ = false;
   last_plan_ = nullptr;
   planner_memory_.Forget();
+  snapshots_.Forget();
   node_of_.clear();
   owner_.clear();
   welcomed_.clear();
@@ -310,7 +310,7 @@ void SimulatedController::MaybePlan() {
   }
   planning_ = true;
   // The pass looks at the snapshot of now; its plan comes back later, stale or not.
-  const auto snapshot = BuildSnapshot(state_, clock_.now(), last_plan_.get(), policy_->network);
+  const auto snapshot = snapshots_.Build(state_, clock_.now(), last_plan_.get(), policy_->network);
   auto plan = std::make_shared<const Plan>(MakePlan(snapshot, *policy_, planner_memory_));
   const PassRecord pass{plan->version, snapshot->now, plan->hash, last_plan_ != nullptr, policy_};
   clock_.After(faults_.Between(Duration(0), kPlanMax), [this, plan, pass, life = life_] {

@@ -17,6 +17,7 @@
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/planner_memory.h"
+#include "scheduler/core/snapshot_builder.h"
 #include "scheduler/core/step.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/pass_record.h"
@@ -104,6 +105,7 @@ class SimulatedController {
   bool plan_wanted_ = false;
   bool planning_ = false;
   std::shared_ptr<const Plan> last_plan_;
+  SnapshotBuilder snapshots_;
   PlannerMemory planner_memory_;
   std::map<Session, NodeId> node_of_;
   std::map<NodeId, Session> owner_;     // the stream that registered last

@@ -22,6 +22,7 @@
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/planner_memory.h"
+#include "scheduler/core/snapshot_builder.h"
 #include "scheduler/core/step.h"
 #include "scheduler/model/pass_record.h"
 #include "scheduler/model/policy_config.h"
@@ -62,8 +63,8 @@ class History {
   // Every pass, with its place in the journal.
   [[nodiscard]] const std::vector<PassRecord>& passes() const { return passes_; }
   // Called with each pass.
-  using Seen = std::function<void(const Snapshot& snapshot, const PolicyConfig& config,
-                                  const Plan& plan)>;
+  using Seen =
+      std::function<void(const Snapshot& snapshot, const PolicyConfig& config, const Plan& plan)>;
   void OnPass(Seen seen) { seen_ = std::move(seen); }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const PolicyConfig& config() const { return config_; }
@@ -123,6 +124,7 @@ class History {
   Time now_;
   std::vector<Event> events_;
   std::vector<SimAgent> agents_;
+  SnapshotBuilder snapshots_;
   PlannerMemory memory_;
   std::deque<Plan> plans_;  // made, not taken yet
   std::optional<Plan> last_plan_;

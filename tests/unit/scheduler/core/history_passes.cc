@@ -3,16 +3,35 @@
 
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
+#include "scheduler/model/fingerprint.h"
 #include "tests/unit/scheduler/core/history.h"
 
 namespace muster::testing {
+namespace {
+
+// Everything in it.
+std::uint64_t PrintOf(const Snapshot& snapshot) {
+  Fingerprint print;
+  print.Add(snapshot);
+  for (const NodePicture& node : snapshot.nodes) {
+    print.Add(*node.machine);
+  }
+  return print.value();
+}
+
+}  // namespace
 
 Plan History::MakePlanTwice() {
   const bool follows = last_plan_.has_value();
   const std::shared_ptr<const Snapshot> snapshot =
       BuildSnapshot(state_, now_, follows ? &*last_plan_ : nullptr, config_.network);
+  const std::shared_ptr<const Snapshot> kept =
+      snapshots_.Build(state_, now_, follows ? &*last_plan_ : nullptr, config_.network);
+  if (PrintOf(*kept) != PrintOf(*snapshot)) {
+    Fail("a snapshot brought up to date is not the one made anew");
+  }
   Plan plan = MakePlan(*snapshot, config_);
-  if (!(MakePlan(snapshot, config_, memory_) == plan)) {
+  if (!(MakePlan(kept, config_, memory_) == plan)) {
     Fail("a pass that remembers the ones before it makes another plan");
   }
   passes_.push_back(PassRecord{state_.version(), now_, plan.hash, follows,

@@ -50,6 +50,7 @@ void History::Restart() {
   }
   plans_.clear();
   state_ = ClusterState(Image());
+  snapshots_.Forget();
   if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
     Fail(absl::StrCat("after a restart: ", *broken));
   }
