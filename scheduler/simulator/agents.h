@@ -30,7 +30,7 @@ namespace muster {
 // What all agents of a simulation share.
 struct Surroundings {
   VirtualClock& clock;
-  Network& network;
+  SimulatedNetwork& network;
   Faults& faults;
   Witness& witness;
 };

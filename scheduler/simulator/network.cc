@@ -13,7 +13,7 @@ constexpr Duration kNoticeMax{30'000};  // the lease: silence for so long is a l
 
 }  // namespace
 
-Session Network::Connect(std::size_t agent) {
+Session SimulatedNetwork::Connect(std::size_t agent) {
   if (!listening_) {
     return 0;
   }
@@ -22,13 +22,13 @@ Session Network::Connect(std::size_t agent) {
 }
 
 // A delay that does not overtake what is under way.
-Duration Network::InOrder(Time& last) {
+Duration SimulatedNetwork::InOrder(Time& last) {
   last = std::max(last, clock_.now() + faults_.MessageDelay());
   return last - clock_.now();
 }
 
-void Network::Arrive(Session session, std::uint64_t listener, bool late,
-                     const ToController& message) {
+void SimulatedNetwork::Arrive(Session session, std::uint64_t listener, bool late,
+                              const ToController& message) {
   if (listener != listener_ || !listening_) {
     return;
   }
@@ -41,7 +41,7 @@ void Network::Arrive(Session session, std::uint64_t listener, bool late,
   handlers_.up(session, message);
 }
 
-void Network::SendUp(Session session, ToController message) {
+void SimulatedNetwork::SendUp(Session session, ToController message) {
   const auto stream = open_.find(session);
   if (stream == open_.end()) {
     return;
@@ -61,7 +61,7 @@ void Network::SendUp(Session session, ToController message) {
   });
 }
 
-void Network::SendDown(Session session, ToAgent message) {
+void SimulatedNetwork::SendDown(Session session, ToAgent message) {
   const auto stream = open_.find(session);
   if (stream == open_.end()) {
     return;
@@ -75,7 +75,7 @@ void Network::SendDown(Session session, ToAgent message) {
                });
 }
 
-void Network::Cut(Session session) {
+void SimulatedNetwork::Cut(Session session) {
   const auto stream = open_.find(session);
   if (stream == open_.end()) {
     return;
@@ -91,18 +91,18 @@ void Network::Cut(Session session) {
   });
 }
 
-Session Network::AnyOpen(std::uint64_t choice) const {
+Session SimulatedNetwork::AnyOpen(std::uint64_t choice) const {
   if (open_.empty()) {
     return 0;
   }
   return std::next(open_.begin(), static_cast<std::ptrdiff_t>(choice % open_.size()))->first;
 }
 
-void Network::Listen() {
+void SimulatedNetwork::Listen() {
   listening_ = true;
 }
 
-void Network::StopListening() {
+void SimulatedNetwork::StopListening() {
   listening_ = false;
   ++listener_;
   while (!open_.empty()) {

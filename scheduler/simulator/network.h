@@ -41,7 +41,7 @@ using ToController = std::variant<Registration, Report>;
 // One stream; never reused, 0 for none.
 using Session = std::uint64_t;
 
-class Network {
+class SimulatedNetwork {
  public:
   struct Handlers {
     std::function<void(Session, const ToController&)> up;
@@ -50,7 +50,7 @@ class Network {
     std::function<void(Session)> controller_noticed_loss;
   };
 
-  Network(VirtualClock& clock, Faults& faults) : clock_(clock), faults_(faults) {}
+  SimulatedNetwork(VirtualClock& clock, Faults& faults) : clock_(clock), faults_(faults) {}
   void Attach(Handlers handlers) { handlers_ = std::move(handlers); }
 
   // Opens a stream; 0 while nobody listens.

@@ -25,8 +25,8 @@ constexpr Duration kAwayMax{60'000};
 
 }  // namespace
 
-SimulatedController::SimulatedController(VirtualClock& clock, Network& network, Faults& faults,
-                                         Witness& witness, PolicyConfig policy)
+SimulatedController::SimulatedController(VirtualClock& clock, SimulatedNetwork& network,
+                                         Faults& faults, Witness& witness, PolicyConfig policy)
     : clock_(clock),
       network_(network),
       faults_(faults),

@@ -35,8 +35,8 @@ class SimulatedController {
   // Called once the turn's events are durable; never when the controller dies before.
   using Done = std::function<void(const Turn&)>;
 
-  SimulatedController(VirtualClock& clock, Network& network, Faults& faults, Witness& witness,
-                      PolicyConfig policy);
+  SimulatedController(VirtualClock& clock, SimulatedNetwork& network, Faults& faults,
+                      Witness& witness, PolicyConfig policy);
   SimulatedController(const SimulatedController&) = delete;
   SimulatedController& operator=(const SimulatedController&) = delete;
 
@@ -85,7 +85,7 @@ class SimulatedController {
   void OnPlan(const Plan& plan);
 
   VirtualClock& clock_;
-  Network& network_;
+  SimulatedNetwork& network_;
   Faults& faults_;
   Witness& witness_;
   const std::shared_ptr<const PolicyConfig> policy_;

@@ -62,7 +62,7 @@ class Simulation {
           std::make_unique<SimulatedAgent>(Surroundings{clock_, network_, faults_, witness_}, i,
                                            absl::StrCat("node", i + 1), machine));
     }
-    network_.Attach(Network::Handlers{
+    network_.Attach(SimulatedNetwork::Handlers{
         [this](Session session, const ToController& message) {
           controller_.Receive(session, message);
         },
@@ -170,7 +170,7 @@ class Simulation {
   VirtualClock clock_;
   Faults faults_;
   Witness witness_;
-  Network network_;
+  SimulatedNetwork network_;
   SimulatedController controller_;
   Clients clients_;
   std::vector<std::unique_ptr<SimulatedAgent>> agents_;

@@ -13,7 +13,7 @@ namespace {
 class SimulatedAgentTest : public ::testing::Test {
  protected:
   SimulatedAgentTest() {
-    network_.Attach(Network::Handlers{
+    network_.Attach(SimulatedNetwork::Handlers{
         [this](Session session, const ToController& message) {
           session_ = session;
           if (const auto* registration = std::get_if<Registration>(&message)) {
@@ -62,7 +62,7 @@ class SimulatedAgentTest : public ::testing::Test {
 
   VirtualClock clock_{Time(Duration(1))};
   Faults faults_{3, FaultRates()};
-  Network network_{clock_, faults_};
+  SimulatedNetwork network_{clock_, faults_};
   Witness witness_;
   SimulatedAgent agent_{Surroundings{clock_, network_, faults_, witness_}, 0, "node1", Machine()};
   Epoch epoch_{2};
