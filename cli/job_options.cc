@@ -13,6 +13,7 @@
 #include "cli/parse/hostlist.h"
 #include "cli/parse/licenses.h"
 #include "cli/parse/number.h"
+#include "cli/parse/rank_layout.h"
 #include "cli/parse/resources.h"
 #include "cli/parse/switches.h"
 #include "cli/parse/time_limit.h"
@@ -107,6 +108,21 @@ absl::Status ReadNodes(const std::string& value, ResourceRequest* request) {
   request->min_nodes = range.min;
   request->max_nodes = range.max;
   return absl::OkStatus();
+}
+
+RankLayout* LayoutOf(JobRequest* request) {
+  std::optional<RankLayout>& layout = request->spec.request.layout;
+  return layout.has_value() ? &*layout : &layout.emplace();
+}
+
+absl::Status ReadTasksPerCore(const std::string& value) {
+  std::uint32_t count = 0;
+  RETURN_IF_ERROR(ReadCount(value, &count));
+  return count == 1 ? absl::OkStatus()
+                    : absl::InvalidArgumentError(
+                          absl::StrCat(Quote(value),
+                                       " is more than 1: a task has whole cores of its own; "
+                                       "--overcommit shares them"));
 }
 
 absl::Status ReadSwitches(const std::string& value, ResourceRequest* request) {
@@ -238,6 +254,26 @@ const JobOption kJobOptions[] = {
     {"switches", "", "N[@TIME]",
      "On at most N leaf switches; waits up to TIME (default 5 minutes) for that",
      READ(return ReadSwitches(value, &request->spec.request);), true, true},
+    {"distribution", "m", "KIND",
+     "Ranks over nodes: block, cyclic, plane=N; then over sockets: :block, :cyclic, :fcyclic",
+     READ(return ParseDistribution(value, LayoutOf(request));), true, true},
+    {"cpu-bind", "", "KIND",
+     "What a rank runs on: cores (default), threads, sockets, ldoms, rank_ldom, none, "
+     "map_cpu:LIST, mask_cpu:LIST",
+     READ(return ParseCpuBind(value, LayoutOf(request));), true, true},
+    {"mem-bind", "", "KIND", "Its memory: local (default), none, rank, map_mem:LIST, mask_mem:LIST",
+     READ(return ParseMemBind(value, LayoutOf(request));), true, true},
+    {"hint", "", "KIND", "compute_bound: as --cpu-bind=cores; multithread: as threads",
+     READ(return ParseHint(value, LayoutOf(request));), true, true},
+    {"parallel", "", "tp=N,pp=N,dp=N",
+     "Groups of ranks: tensor-parallel ones beside one another, pipelines, data-parallel rings",
+     READ(return ParseParallel(value, LayoutOf(request));), true, true},
+    {"cores-per-socket", "", "N", "Nodes with at least so many cores on a socket",
+     READ(return ReadCount(value, &LayoutOf(request)->cores_per_socket);), true, true},
+    {"ntasks-per-core", "", "N", "1: a task has whole cores of its own (--overcommit shares them)",
+     READ(return ReadTasksPerCore(value);), true, true},
+    {"ntasks-per-gpu", "", "N", "Tasks that share each GPU",
+     READ(return ReadCount(value, &request->tasks_per_gpu);), true, true},
     {"licenses", "L", "NAME[:N],…", "Licences that it holds while it runs",
      READ(ASSIGN_OR_RETURN(request->spec.licenses, ParseLicenses(value)); return absl::OkStatus();),
      true, true},
@@ -271,12 +307,6 @@ const JobOption kJobOptions[] = {
     {"signal", "", "SIGNAL", kUnavailable, nullptr, true, true},
     {"checkpoint-dir", "", "DIR", kUnavailable, nullptr, true, true},
     {"checkpoint-interval", "", "TIME", kUnavailable, nullptr, true, true},
-    {"distribution", "m", "KIND", kUnavailable, nullptr, true, true},
-    {"cpu-bind", "", "KIND", kUnavailable, nullptr, true, true},
-    {"mem-bind", "", "KIND", kUnavailable, nullptr, true, true},
-    {"hint", "", "KIND", kUnavailable, nullptr, true, true},
-    {"parallel", "", "LIST", kUnavailable, nullptr, true, true},
-    {"ntasks-per-core", "", "N", kUnavailable, nullptr, true, true},
     {"mail-type", "", "LIST", kUnavailable, nullptr, true, true},
     {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
     {"gres", "", "LIST", kUnavailable, nullptr, true, true},
@@ -422,10 +452,10 @@ absl::Status Apply(const GivenOption& given, const Moment& moment, JobRequest* r
 // What may differ between alternatives.
 bool MayDiffer(const std::string& name) {
   constexpr std::array kNames = {
-      "nodes",       "ntasks", "ntasks-per-node", "cpus-per-task", "mem",
-      "mem-per-cpu", "gpus",   "gpus-per-node",   "gpus-per-task", "exclusive",
-      "overcommit",  "time",   "constraint",      "nodelist",      "exclude",
-      "switches"};
+      "nodes",       "ntasks",  "ntasks-per-node", "cpus-per-task", "mem",
+      "mem-per-cpu", "gpus",    "gpus-per-node",   "gpus-per-task", "exclusive",
+      "overcommit",  "time",    "constraint",      "nodelist",      "exclude",
+      "switches",    "parallel"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -463,6 +493,27 @@ absl::Status ReadAlternatives(const Moment& moment, JobRequest* request) {
   }
   request->spec.request = request->spec.alternatives.front().request;
   request->spec.time_limit = request->spec.alternatives.front().time_limit;
+  return absl::OkStatus();
+}
+
+// --ntasks-per-gpu, once everything else is read: it says the tasks, or the GPUs.
+absl::Status FillPerGpu(JobRequest* request) {
+  const std::uint32_t each = request->tasks_per_gpu;
+  ResourceRequest& asks = request->spec.request;
+  if (each == 0) {
+    return absl::OkStatus();
+  }
+  if (asks.gpus_per_node.count > 0 && asks.tasks == 0 && asks.tasks_per_node == 0) {
+    asks.tasks_per_node = asks.gpus_per_node.count * each;
+  } else if (asks.gpus.count > 0 && asks.tasks == 0) {
+    asks.tasks = asks.gpus.count * each;
+  } else if (asks.gpus.count + asks.gpus_per_node.count + asks.gpus_per_task.count == 0 &&
+             asks.tasks > 0 && asks.tasks % each == 0) {
+    asks.gpus.count = asks.tasks / each;
+  } else {
+    return absl::InvalidArgumentError(
+        "--ntasks-per-gpu: goes with --gpus, --gpus-per-node or a multiple in --ntasks alone");
+  }
   return absl::OkStatus();
 }
 
@@ -528,6 +579,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
     }
   }
   request.spec.kind = verb == JobVerb::kSubmit ? JobKind::kBatch : JobKind::kRun;
+  RETURN_IF_ERROR(FillPerGpu(&request));
   RETURN_IF_ERROR(ReadAlternatives(moment, &request));
   return request;
 }

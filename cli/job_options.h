@@ -24,9 +24,10 @@ namespace muster {
 // What the options say; what they leave open is filled in by request.h.
 struct JobRequest {
   JobSpec spec;
-  Program program;           // paths as given; neither script, argv nor environment
-  ExportList exports;        // --export
-  std::string alternatives;  // --alt, as given
+  Program program;                  // paths as given; neither script, argv nor environment
+  ExportList exports;               // --export
+  std::string alternatives;         // --alt, as given
+  std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
   bool parsable = false;
   bool wait = false;
   bool test_only = false;

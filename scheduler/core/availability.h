@@ -71,6 +71,10 @@ class Availability {
   std::optional<Opening> FindEarliest(const Need& need, Time from);
   // Whether the nodes that are up hold the job when nothing else runs.
   bool EverFits(const Need& need);
+  // The leaf switch of the node; the same for all where the network is not known.
+  [[nodiscard]] std::uint32_t LeafOf(std::uint32_t node) const {
+    return tree_.has_value() ? tree_->LeafOf(node) : 0;
+  }
   // Whether the shares are on as few leaf switches as the job asks for.
   [[nodiscard]] bool IsOnFewEnough(const Need& need, const std::vector<NodeShare>& shares) const;
   // How many of its tasks find room now on as many leaf switches as the job asks for. REQUIRES: the

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/rank_layout.h"
 
 namespace muster {
 namespace {
@@ -17,6 +18,12 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
 // As many nodes are listed as the job may have: no other can be used.
 bool ListIsComplete(const ResourceRequest& request) {
   return !request.nodelist.empty() && request.nodelist.size() >= request.max_nodes;
+}
+
+bool AsksOfMachines(const ResourceRequest& request) {
+  return request.layout.has_value() &&
+         (!request.layout->cpu_list.empty() || !request.layout->mem_list.empty() ||
+          request.layout->cores_per_socket > 0);
 }
 
 std::string SomeOf(const std::vector<std::string>& names) {
@@ -73,7 +80,8 @@ bool NodeMay(const NodePicture& node, const ResourceRequest& request) {
   return (request.constraint.every.postfix.empty() ||
           Matches(request.constraint.every, node.features)) &&
          (request.exclude.empty() || !Contains(request.exclude, node.name)) &&
-         (!ListIsComplete(request) || Contains(request.nodelist, node.name));
+         (!ListIsComplete(request) || Contains(request.nodelist, node.name)) &&
+         (!AsksOfMachines(request) || WhyNoLayout(*request.layout, *node.machine).empty());
 }
 
 std::optional<Shortage> WhyNodeMayNot(const NodePicture& node, const ResourceRequest& request) {
@@ -86,12 +94,15 @@ std::optional<Shortage> WhyNodeMayNot(const NodePicture& node, const ResourceReq
   if (!Matches(request.constraint.every, node.features)) {
     return Shortage{ShortageKind::kFeatures, 1, 0, 0, ToText(request.constraint.every)};
   }
-  return Shortage{ShortageKind::kNotListed, 1, 0, 0};
+  if (ListIsComplete(request) && !Contains(request.nodelist, node.name)) {
+    return Shortage{ShortageKind::kNotListed, 1, 0, 0};
+  }
+  return Shortage{ShortageKind::kLayout, 1, 0, 0, WhyNoLayout(*request.layout, *node.machine)};
 }
 
 bool DescribesNodes(const ResourceRequest& request) {
   return !request.constraint.every.postfix.empty() || !request.exclude.empty() ||
-         !request.nodelist.empty();
+         !request.nodelist.empty() || AsksOfMachines(request);
 }
 
 bool NamesNodes(const ResourceRequest& request) {

@@ -7,6 +7,7 @@
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/node_timeline.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/rank_layout.h"
 
 namespace muster {
 namespace {
@@ -80,7 +81,7 @@ std::optional<Opening> FindPromised(const Snapshot& snapshot, const Availability
 }
 
 std::optional<Allocation> PlaceRanks(
-    const Need& need, const Opening& opening,
+    const Availability& availability, const Need& need, const Opening& opening,
     const std::function<const NodePicture&(std::uint32_t)>& picture_of) {
   Allocation allocation;
   for (const NodeShare& share : opening.shares) {
@@ -89,6 +90,10 @@ std::optional<Allocation> PlaceRanks(
       return std::nullopt;
     }
   }
+  LayOutRanks(
+      *need.request,
+      [&](std::size_t i) -> const Machine& { return *picture_of(opening.shares[i].node).machine; },
+      [&](std::size_t i) { return availability.LeafOf(opening.shares[i].node); }, allocation);
   return allocation;
 }
 
@@ -159,7 +164,7 @@ std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time sta
     MemberPlace place{option, *std::move(opening), {}};
     if (with_ranks) {
       std::optional<Allocation> allocation =
-          PlaceRanks(option->need, place.opening,
+          PlaceRanks(availability_, option->need, place.opening,
                      [this](std::uint32_t node) -> const NodePicture& { return PictureOf(node); });
       if (!allocation.has_value()) {
         continue;

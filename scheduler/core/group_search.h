@@ -39,7 +39,7 @@ std::optional<Opening> FindPromised(const Snapshot& snapshot, const Availability
 // The ranks' places on the chosen nodes, as `picture_of` shows them. Nothing when a node's free
 // threads and GPUs do not lie as their number promises.
 std::optional<Allocation> PlaceRanks(
-    const Need& need, const Opening& opening,
+    const Availability& availability, const Need& need, const Opening& opening,
     const std::function<const NodePicture&(std::uint32_t)>& picture_of);
 
 class GroupSearch {

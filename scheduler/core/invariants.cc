@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 
@@ -18,10 +19,13 @@ bool HasGpus(const NodeAllocation& part, const RankPlacement& rank) {
 }
 
 Problem CheckRanks(const Job& job) {
-  std::uint32_t next = 0;
+  std::set<std::uint32_t> numbers;
+  std::size_t count = 0;
   for (const NodeAllocation& part : job.attempt->allocation.nodes) {
     for (const RankPlacement& rank : part.ranks) {
-      if (rank.rank != next++) {
+      numbers.insert(rank.rank);
+      ++count;
+      if (&rank != part.ranks.data() && (&rank)[-1].rank >= rank.rank) {
         return absl::StrCat("job ", ToString(job.id), ": ranks are not numbered in order");
       }
       if (!part.cpus.Includes(rank.cpus) || rank.cpus.Empty() ||
@@ -30,6 +34,9 @@ Problem CheckRanks(const Job& job) {
                             " has threads, memory nodes or GPUs outside its node's part");
       }
     }
+  }
+  if (numbers.size() != count || (count > 0 && *numbers.rbegin() + 1 != count)) {
+    return absl::StrCat("job ", ToString(job.id), ": ranks are not numbered 0 to n-1");
   }
   return std::nullopt;
 }

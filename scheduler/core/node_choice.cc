@@ -8,6 +8,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/feature_match.h"
+#include "scheduler/core/rank_layout.h"
 #include "scheduler/core/tree_choice.h"
 
 namespace muster {
@@ -74,8 +75,20 @@ Candidates ChooseAmong(Candidates candidates, const ResourceRequest& request,
                          : ChooseInTree(candidates, request, *tree);
 }
 
+// How many tasks at a time: one, or a group that stays on one node, where the nodes have room for
+// such.
+std::uint32_t UnitOf(const Candidates& chosen, const ResourceRequest& request) {
+  const std::uint32_t together = TasksTogether(request);
+  const bool fits = std::uint64_t{together} * chosen.size() <= request.tasks &&
+                    std::all_of(chosen.begin(), chosen.end(),
+                                [together](const auto& node) { return node.room % together == 0; });
+  return fits && request.tasks % together == 0 ? together : 1;
+}
+
 // Each node gets one task, the rest go round by round to those with room.
-std::vector<NodeShare> Deal(Candidates chosen, std::uint32_t tasks) {
+std::vector<NodeShare> Deal(Candidates chosen, const ResourceRequest& request) {
+  std::uint32_t tasks = request.tasks;
+  const std::uint32_t unit = UnitOf(chosen, request);
   std::sort(chosen.begin(), chosen.end(),
             [](const CandidateNode& a, const CandidateNode& b) { return a.position < b.position; });
   std::vector<NodeShare> shares;
@@ -87,8 +100,8 @@ std::vector<NodeShare> Deal(Candidates chosen, std::uint32_t tasks) {
     const std::uint32_t before = tasks;
     for (std::size_t i = 0; i < shares.size() && tasks > 0; ++i) {
       if (shares[i].tasks < chosen[i].room) {
-        ++shares[i].tasks;
-        --tasks;
+        shares[i].tasks += unit;
+        tasks -= unit;
       }
     }
     MUSTER_CHECK(tasks < before);
@@ -146,11 +159,11 @@ std::vector<NodeShare> ChooseNodes(std::vector<CandidateNode> candidates,
         [weight](const CandidateNode& candidate) { return candidate.node->weight <= weight; });
     Candidates chosen = ChooseAmong(std::move(light), request, tree);
     if (!chosen.empty()) {
-      return Deal(std::move(chosen), request.tasks);
+      return Deal(std::move(chosen), request);
     }
   }
   Candidates chosen = ChooseAmong(std::move(candidates), request, tree);
-  return chosen.empty() ? std::vector<NodeShare>() : Deal(std::move(chosen), request.tasks);
+  return chosen.empty() ? std::vector<NodeShare>() : Deal(std::move(chosen), request);
 }
 
 }  // namespace muster

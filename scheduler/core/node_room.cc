@@ -4,6 +4,7 @@
 #include <map>
 
 #include "scheduler/core/placement.h"
+#include "scheduler/core/rank_layout.h"
 
 namespace muster {
 namespace {
@@ -161,6 +162,11 @@ DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request
     cores_go_to.memory =
         Bytes(MemoryShare(capacity, std::uint64_t{cores} * capacity.threads_per_core));
   }
+  // A group that not even an untouched node holds lies on several.
+  if (const std::uint32_t together = TasksTogether(request);
+      RoomFor(capacity.all, capacity, scale, together) == together) {
+    scale.together = together;
+  }
   return scale;
 }
 
@@ -204,7 +210,7 @@ std::uint32_t RoomFor(const FreeAmounts& free, const NodeCapacity& capacity,
   if (!scale.each.memory.zero()) {
     room = std::min(room, (free.memory - scale.fixed.memory).value() / scale.each.memory.value());
   }
-  return static_cast<std::uint32_t>(room);
+  return static_cast<std::uint32_t>(room - room % scale.together);
 }
 
 }  // namespace muster

@@ -46,7 +46,8 @@ NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, T
 struct DemandScale {
   NodeDemand fixed;
   NodeDemand each;
-  bool whole_node = false;  // only an untouched node will do, and all of it is taken
+  bool whole_node = false;     // only an untouched node will do, and all of it is taken
+  std::uint32_t together = 1;  // tasks come in groups of so many
 };
 
 // REQUIRES: a normalised request.

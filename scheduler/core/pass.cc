@@ -274,7 +274,7 @@ std::optional<std::uint32_t> Pass::PositionOf(NodeId id) const {
 }
 
 std::optional<Allocation> Pass::Place(const Need& need, const Opening& opening) const {
-  return PlaceRanks(need, opening,
+  return PlaceRanks(availability_, need, opening,
                     [this](std::uint32_t node) -> const NodePicture& { return PictureOf(node); });
 }
 

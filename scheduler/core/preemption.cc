@@ -8,6 +8,7 @@
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/feature_match.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/rank_layout.h"
 #include "scheduler/core/usage_keys.h"
 
 namespace muster {
@@ -275,6 +276,11 @@ bool Preemption::Place(const Need& need, Eviction& eviction) const {
       return false;
     }
   }
+  const std::vector<NodeShare>& shares = eviction.opening.shares;
+  LayOutRanks(
+      *need.request,
+      [&](std::size_t i) -> const Machine& { return *snapshot_.nodes[shares[i].node].machine; },
+      [&](std::size_t i) { return availability_.LeafOf(shares[i].node); }, eviction.allocation);
   return true;
 }
 

@@ -6,8 +6,10 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/feature_match.h"
 #include "scheduler/core/node_choice.h"
+#include "scheduler/core/node_room.h"
 #include "scheduler/core/node_tree.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/rank_layout.h"
 
 namespace muster {
 namespace {
@@ -18,12 +20,18 @@ NodePicture Emptied(const NodePicture& node) {
   return empty;
 }
 
+// How many tasks at a time the node takes.
+std::uint32_t TogetherOn(const NodePicture& node, const ResourceRequest& request) {
+  return ScaleOf(CapacityOf(*node.machine), request).together;
+}
+
 }  // namespace
 
 std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
                                    const ResourceRequest& request, ClusterView view,
                                    const Network* network) {
   const std::uint32_t limit = MostTasksOnNode(request);
+  const std::uint32_t together = TasksTogether(request);
   std::vector<NodePicture> emptied;
   emptied.reserve(view == ClusterView::kAsIs ? 0 : nodes.size());
   std::vector<CandidateNode> candidates;
@@ -36,7 +44,9 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
       emptied.push_back(Emptied(node));
       picture = &emptied.back();
     }
-    if (const std::uint32_t room = PlaceOnNode(*picture, request, limit).tasks; room > 0) {
+    std::uint32_t room = PlaceOnNode(*picture, request, limit).tasks;
+    room -= together > 1 ? room % TogetherOn(node, request) : 0;
+    if (room > 0) {
       const auto position = static_cast<std::uint32_t>(&node - nodes.data());
       candidates.push_back(CandidateNode{picture, position, room, FreeCores(*picture)});
     }
@@ -60,6 +70,10 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
         AddPlaced(PlaceOnNode(picture, request, share.tasks), share.tasks, allocation);
     MUSTER_CHECK(placed);
   }
+  LayOutRanks(
+      request, [&](std::size_t i) -> const Machine& { return *nodes[shares[i].node].machine; },
+      [&](std::size_t i) { return tree.has_value() ? tree->LeafOf(shares[i].node) : 0; },
+      allocation);
   return allocation;
 }
 

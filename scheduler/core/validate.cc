@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/alternatives.h"
+#include "scheduler/core/layout_check.h"
 #include "scheduler/core/terms.h"
 #include "scheduler/model/array.h"
 #include "scheduler/model/index_set.h"
@@ -189,8 +190,10 @@ absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& conf
 absl::Status NormaliseRequest(ResourceRequest& request, const PolicyConfig& config) {
   RETURN_IF_ERROR(FillNamedNodes(request));
   request.cpus_per_task = std::max(request.cpus_per_task, 1U);
+  RETURN_IF_ERROR(BeginLayout(request));
   RETURN_IF_ERROR(CheckSizes(request, config));
   RETURN_IF_ERROR(FillTasks(request));
+  RETURN_IF_ERROR(CompleteLayout(request));
   if (request.as_wide_as_fits) {
     request.max_nodes = std::min(request.max_nodes, config.nodes_max);
     RETURN_IF_ERROR(

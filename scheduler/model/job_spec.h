@@ -16,6 +16,7 @@
 #include "scheduler/model/feature_expression.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/license.h"
+#include "scheduler/model/rank_layout.h"
 #include "scheduler/model/time.h"
 #include "scheduler/model/units.h"
 
@@ -68,6 +69,7 @@ struct ResourceRequest {
   bool as_wide_as_fits = false;
   std::uint32_t switches = 0;  // on at most so many leaf switches
   Duration switches_wait{0};   // for so long; then on as many as there are
+  std::optional<RankLayout> layout = {};
   static constexpr auto Fields() {
     return std::tuple{Field{"min_nodes", &ResourceRequest::min_nodes},
                       Field{"max_nodes", &ResourceRequest::max_nodes},
@@ -86,7 +88,8 @@ struct ResourceRequest {
                       Field{"exclude", &ResourceRequest::exclude},
                       Field{"as_wide_as_fits", &ResourceRequest::as_wide_as_fits},
                       Field{"switches", &ResourceRequest::switches},
-                      Field{"switches_wait", &ResourceRequest::switches_wait}};
+                      Field{"switches_wait", &ResourceRequest::switches_wait},
+                      Field{"layout", &ResourceRequest::layout}};
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };

@@ -206,6 +206,8 @@ std::string ToSentence(const Shortage& shortage) {
                           FitText(shortage));
     case ShortageKind::kReserved:
       return absl::StrCat("reserved for ", shortage.name);
+    case ShortageKind::kLayout:
+      return absl::StrCat("without ", shortage.name);
   }
   return "";
 }

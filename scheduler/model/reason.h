@@ -98,6 +98,7 @@ enum class ShortageKind : std::uint8_t {
   kListedNodes = 23,   // a node of --nodelist cannot take its share, or does not exist
   kFeatureNodes = 24,  // too few nodes with a feature that is counted
   kReserved = 25,      // a reservation keeps the node for others
+  kLayout = 26,        // the node has not what the layout of its ranks names
 };
 
 // `nodes` nodes lack something: they need `needed` of it and have at most `available`.

@@ -125,7 +125,7 @@ TEST(JobOptions, FewSwitchesAreWaitedForAsLongAsIsSaid) {
 
 TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
   EXPECT_EQ(Error({{"gres", "gpu:1"}}), "--gres: not in this version");
-  EXPECT_EQ(Error({}, "#SBATCH --hint=compute_bound\n"), "job.sh:1: --hint: not in this version");
+  EXPECT_EQ(Error({}, "#SBATCH --gpu-bind=closest\n"), "job.sh:1: --gpu-bind: not in this version");
 }
 
 TEST(JobOptions, PolicyIsNamedAndRequeueIsSaidOnce) {
