@@ -24,6 +24,7 @@ const std::vector<Floor>& Floors() {
       {"scheduler/settings",
        {"scheduler/core", "scheduler/model", "scheduler/runtime", "scheduler/base"},
        {}},
+      {"scheduler/runtime", {"scheduler/base"}, {"toml++", "systemd", "OpenSSL"}},
       {"scheduler/simulator",
        {"scheduler/core", "scheduler/model", "scheduler/base"},
        {"nlohmann-json", "zstd", "zlib", "lzma"}},
@@ -64,7 +65,7 @@ struct Library {
   std::string_view name;
 };
 
-constexpr std::array<Library, 28> kLibraries = {{
+constexpr std::array<Library, 29> kLibraries = {{
     {"grpcpp/", "gRPC"},
     {"grpc/", "gRPC"},
     {"google/protobuf/", "protobuf"},
@@ -87,6 +88,7 @@ constexpr std::array<Library, 28> kLibraries = {{
     {"zstd", "zstd"},
     {"xxhash", "xxhash"},
     {"zlib.h", "zlib"},
+    {"openssl/", "OpenSSL"},
     {"lzma.h", "lzma"},
     {"expat.h", "expat"},
     {"yaml.h", "libyaml"},
