@@ -73,13 +73,13 @@ std::uint32_t Picture::PriorityOf(JobId job) const {
 }
 
 Controller::Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
-                       PolicyConfig policy, std::string cluster)
+                       PolicyConfig policy, std::string cluster, JobSecrets secrets)
     : store_(store),
       agents_(agents),
       clock_(clock),
       log_(log),
       policy_(std::make_shared<const PolicyConfig>(std::move(policy))),
-      orders_(store, std::move(cluster)),
+      orders_(store, std::move(cluster), std::move(secrets)),
       alerts_(store.directory() + "/alerts", log),
       make_plan_(
           [](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,

@@ -106,7 +106,7 @@ class Controller {
       std::function<Plan(std::shared_ptr<const Snapshot>, const PolicyConfig&, PlannerMemory&)>;
 
   Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
-             PolicyConfig policy, std::string cluster);
+             PolicyConfig policy, std::string cluster, JobSecrets secrets = {});
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;

@@ -13,6 +13,7 @@
 #include "daemon/client_service.h"
 #include "daemon/config.h"
 #include "daemon/controller.h"
+#include "daemon/job_secrets.h"
 #include "daemon/policy_file.h"
 #include "daemon/server.h"
 #include "daemon/store/accounting.h"
@@ -63,8 +64,11 @@ absl::Status Run(const DaemonConfig& config, const Logger& log, const Clock& clo
                    JobStore::Open(absl::StrCat(config.state_dir, "/controller")));
   ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting,
                    Accounting::Open(absl::StrCat(config.state_dir, "/controller")));
+  ASSIGN_OR_RETURN(JobSecrets secrets,
+                   JobSecrets::Open(absl::StrCat(config.state_dir, "/controller/job.key")));
   AgentSessions sessions(log);
-  Controller controller(*store, sessions, clock, log, config.policy, config.cluster);
+  Controller controller(*store, sessions, clock, log, config.policy, config.cluster,
+                        std::move(secrets));
   controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
   RETURN_IF_ERROR(controller.Start());
   if (!config.file.empty()) {

@@ -117,7 +117,8 @@ std::optional<PreparedOrder> Orders::PrepareLaunch(const ClusterState& state, co
                     *job.spec,
                     Program(),
                     attempt->allocation,
-                    ExtentsOf(state, job)};
+                    ExtentsOf(state, job),
+                    secrets_.Of(job.id, launch.attempt)};
   order.spec.time_limit = LimitFrom(order.spec, order.started);
   order.spec.partition = attempt->partition;  // the one of several that it runs in
   std::shared_ptr<const Program> program = Find(KeyOf(ProgramOf(order), StepId()));

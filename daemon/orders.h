@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "absl/status/statusor.h"
+#include "daemon/job_secrets.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/model/effect.h"
@@ -37,7 +38,8 @@ struct PreparedOrder {
 
 class Orders {
  public:
-  Orders(JobStore& store, std::string cluster) : store_(store), cluster_(std::move(cluster)) {}
+  Orders(JobStore& store, std::string cluster, JobSecrets secrets = {})
+      : store_(store), cluster_(std::move(cluster)), secrets_(std::move(secrets)) {}
 
   // Nothing for Replan, and for what the state no longer knows.
   std::optional<PreparedOrder> Prepare(const ClusterState& state, const Effect& effect,
@@ -59,6 +61,7 @@ class Orders {
   static constexpr std::size_t kProgramsMax = 4096;
   JobStore& store_;
   const std::string cluster_;
+  const JobSecrets secrets_;
   std::deque<Key> order_;
   std::unordered_map<Key, std::shared_ptr<const Program>> programs_;
 };

@@ -47,6 +47,9 @@ struct LaunchOrder {
   Program program;
   Allocation allocation;                         // the whole attempt's
   std::vector<ComponentExtent> components = {};  // of a heterogeneous job: all of them, in order
+  // By which the attempt's supervisors know one another: 64 hex digits that no process of the job
+  // sees. Empty: its steps have no MPI over several nodes.
+  std::string secret = {};
   static constexpr auto Fields() {
     return std::tuple{Field{"cluster", &LaunchOrder::cluster},
                       Field{"job", &LaunchOrder::job},
@@ -60,7 +63,8 @@ struct LaunchOrder {
                       Field{"spec", &LaunchOrder::spec},
                       Field{"program", &LaunchOrder::program},
                       Field{"allocation", &LaunchOrder::allocation},
-                      Field{"components", &LaunchOrder::components}};
+                      Field{"components", &LaunchOrder::components},
+                      Field{"secret", &LaunchOrder::secret}};
   }
   friend bool operator==(const LaunchOrder&, const LaunchOrder&) = default;
 };
