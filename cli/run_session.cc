@@ -76,6 +76,7 @@ absl::StatusOr<int> RunSession::Run() {
   RETURN_IF_ERROR(loop_.Watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { OnSignals(); }));
   if (plan_.nodes.has_value()) {
     step_.Expect(*plan_.nodes);
+    listener_.SendReplies();
   }
   if (!plan_.own_job) {
     loop_.RunAfter(kStepPatience, [this] {
@@ -139,6 +140,7 @@ void RunSession::ExpectNodes() {
     nodes += NodesWithRanks(news.allocation);
   }
   step_.Expect(nodes);
+  listener_.SendReplies();
 }
 
 void RunSession::OnNews(std::size_t component, const JobNews& news) {

@@ -1,6 +1,7 @@
 #include "cli/step_io.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/log.h"
@@ -41,13 +42,16 @@ absl::Status StepSession::Take(ConnectionId connection, const wire::StepFrame& f
       TakeOutput(node->second, frame.output());
       return absl::OkStatus();
     case wire::StepFrame::kExit:
-      TakeExit(node->second, frame.exit());
+      TakeExit(connection, node->second, frame.exit());
       return absl::OkStatus();
     case wire::StepFrame::kDone:
       if (!node->second.done) {
         node->second.done = true;
         ++ended_;
       }
+      return absl::OkStatus();
+    case wire::StepFrame::kMeet:
+      TakeMeet(connection, node->second);
       return absl::OkStatus();
     default:
       return absl::InvalidArgumentError("an unexpected frame");
@@ -63,6 +67,7 @@ absl::Status StepSession::TakeHello(ConnectionId connection, const wire::StepFra
   nodes_[connection] =
       Node{.name = EscapeControl(frame.hello().node()), .done = false, .component = *component};
   ++joined_;
+  meeting_.Joined(connection, *component, frame.hello());
   return absl::OkStatus();
 }
 
@@ -87,6 +92,7 @@ void StepSession::Closed(ConnectionId connection) {
   if (node == nodes_.end()) {
     return;
   }
+  meeting_.Left(connection, !node->second.done);
   if (!node->second.done) {
     lost_ = true;
     ++ended_;
@@ -130,18 +136,45 @@ void StepSession::Flush() {
   }
 }
 
-void StepSession::TakeExit(const Node& node, const wire::StepRankExit& exit) {
+void StepSession::TakeMeet(ConnectionId connection, const Node& node) {
+  const std::optional<wire::StepBroken> gone = meeting_.Asked(connection);
+  if (!gone.has_value()) {
+    return;
+  }
+  CountExit(gone->exit(), /*fails=*/true);
+  if (!std::exchange(failure_told_, true)) {
+    sink_.tell(absl::StrCat("rank ", RankName(node.component, gone->exit().rank()), " on ",
+                            EscapeControl(gone->node()),
+                            ": ended without joining MPI, where others wait for it"));
+  }
+}
+
+void StepSession::CountExit(const wire::StepRankExit& exit, bool fails) {
+  if (aborted_ || exit.with_others()) {
+    return;
+  }
+  // Who left the others waiting has failed, whatever it said itself.
+  const int code = std::max(CodeOf(exit), fails ? 1 : 0);
+  aborted_ = exit.aborted();
+  exit_code_ = aborted_ ? code : std::max(exit_code_, code);
+}
+
+void StepSession::TakeExit(ConnectionId connection, const Node& node,
+                           const wire::StepRankExit& exit) {
   const int code = CodeOf(exit);
-  exit_code_ = std::max(exit_code_, code);
-  if (code == 0 || failure_told_) {
+  const bool fails = meeting_.Ended(connection, exit);
+  CountExit(exit, fails);
+  if ((code == 0 && !fails) || failure_told_ || exit.with_others()) {
     return;
   }
   failure_told_ = true;
   const std::string text = exit.text().empty() ? "" : ": " + EscapeControl(exit.text());
   const std::string who =
       absl::StrCat("rank ", RankName(node.component, exit.rank()), " on ", node.name);
-  sink_.tell(exit.signal() != 0 ? absl::StrCat(who, ": ended by signal ", exit.signal(), text)
-                                : absl::StrCat(who, ": exit code ", code, text));
+  const std::string more =
+      fails && exit.unjoined() ? "; it never joined MPI, where others wait for it" : "";
+  sink_.tell(exit.signal() != 0 ? absl::StrCat(who, ": ended by signal ", exit.signal(), text, more)
+                                : absl::StrCat(who, ": exit code ", code, text, more));
 }
 
 }  // namespace muster

@@ -5,7 +5,8 @@
 // The state machine behind `muster run`, without sockets: the listener hands it frames and asks it
 // what to do. Thread promise: one owner. Invariants: no frame of a connection counts before its
 // hello with the right token; the step is done when every expected node has said so or is lost;
-// the exit code is the highest of all ranks, 128 + signal for signals.
+// the exit code is that of the first MPI_Abort, else the highest of all ranks that were not ended
+// for another's failure, 128 + signal for signals.
 
 #include <cstdint>
 #include <functional>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cli/step_meeting.h"
 #include "proto/supervisor.pb.h"
 
 namespace muster {
@@ -44,6 +46,9 @@ class StepSession {
   // The connection has ended, whoever closed it.
   void Closed(ConnectionId connection);
 
+  // What is to be sent to supervisors after frames were taken and connections closed.
+  std::vector<StepReply> TakeReplies() { return meeting_.Take(AllConnected()); }
+
   // True for a connection that showed the token and may be written to.
   bool Knows(ConnectionId connection) const { return nodes_.count(connection) != 0; }
   // Every expected node has connected.
@@ -70,7 +75,9 @@ class StepSession {
   // "3", or "1.3" where there are several components.
   [[nodiscard]] std::string RankName(std::size_t component, std::uint32_t rank) const;
   void TakeOutput(const Node& node, const wire::StepOutput& output);
-  void TakeExit(const Node& node, const wire::StepRankExit& exit);
+  void TakeExit(ConnectionId connection, const Node& node, const wire::StepRankExit& exit);
+  void TakeMeet(ConnectionId connection, const Node& node);
+  void CountExit(const wire::StepRankExit& exit, bool fails);
   void WriteLines(const std::string& rank, bool error, std::string_view data);
 
   const std::string token_;
@@ -85,6 +92,8 @@ class StepSession {
   bool lost_ = false;
   bool failure_told_ = false;
   int exit_code_ = 0;
+  bool aborted_ = false;  // exit_code_ is an MPI_Abort's
+  StepMeeting meeting_;
 };
 
 // Constant-time comparison: how far a wrong token matches cannot be measured.

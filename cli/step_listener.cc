@@ -125,6 +125,7 @@ void StepListener::OnReady(Id id, std::uint32_t events) {
   if (!open) {
     Close(id);
   }
+  SendReplies();
   changed_();
 }
 
@@ -184,6 +185,16 @@ void StepListener::SendToAll(const wire::StepFrame& frame) {
       entry.second.queued += bytes;
       // A failing write shows up as EPOLLHUP, where the connection is closed in order.
       (void)WriteTo(entry.second);
+    }
+  }
+}
+
+void StepListener::SendReplies() {
+  for (const StepReply& reply : session_->TakeReplies()) {
+    const auto peer = peers_.find(reply.connection);
+    if (peer != peers_.end()) {
+      peer->second.queued += EncodeFrame(reply.frame);
+      (void)WriteTo(peer->second);  // as in SendToAll()
     }
   }
 }

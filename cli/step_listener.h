@@ -47,6 +47,8 @@ class StepListener {
 
   // Sends `frame` to every supervisor that has said hello.
   void SendToAll(const wire::StepFrame& frame);
+  // Sends what the session has to say; also after it was told how many nodes to expect.
+  void SendReplies();
   // True while some peer has more queued than it should.
   bool WritesPending() const;
 

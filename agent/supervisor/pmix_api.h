@@ -14,7 +14,7 @@
 namespace muster {
 
 // Raised when anything below changes; a module of another version is refused.
-inline constexpr uint32_t kPmixApiVersion = 1;
+inline constexpr uint32_t kPmixApiVersion = 2;
 inline constexpr const char* kPmixEntryPoint = "muster_pmix_api";
 inline constexpr const char* kPmixModuleName = "libmuster-pmix.so";
 
@@ -29,8 +29,7 @@ struct PmixErrorText {
 // can traverse it; the server keeps its shared segments and the steps' session directories there.
 struct PmixServerOptions {
   const char* directory;
-  const char* hostname;
-  uint32_t node_index;
+  const char* hostname;  // this node's name, as in node_names of the steps
   // A memory file system such as /dev/shm, where each step gets a directory of its own for Open
   // MPI's shared segments; "" leaves the place to Open MPI, which then names them by the namespace
   // alone.
@@ -46,17 +45,25 @@ struct PmixCallbacks {
   void (*on_finalized)(void* context, uint32_t rank);
   // The rank called MPI_Abort or PMIx_Abort: the step is to be ended. `message` is never null.
   void (*on_abort)(void* context, uint32_t rank, int32_t status, const char* message);
+  // The local ranks among `ranks` (rank_count 0: of all ranks) wait for the others with `data`:
+  // finish_fence() with what every node brought, one behind the other, lets them go on.
+  void (*on_fence)(void* context, uint64_t id, const uint32_t* ranks, uint32_t rank_count,
+                   const char* data, size_t size);
+  // A local rank wants what `rank`, on another node, has published: finish_modex().
+  void (*on_modex)(void* context, uint64_t id, uint32_t rank);
+  // The answer to ask_modex(); `found` is 0 when there is none.
+  void (*on_published)(void* context, uint64_t id, uint32_t found, const char* data, size_t size);
 };
 
-// One job step as one PMIx namespace. Ranks are 0..rank_count-1; those whose node_of_rank is the
-// server's node_index are local. For now every rank must be local: a fence across nodes has no
-// carrier yet.
+// One job step as one PMIx namespace. Ranks are 0..rank_count-1; those whose node_of_rank is
+// node_index are local.
 struct PmixStepOptions {
   const char* nspace;
   uint32_t uid;
   uint32_t gid;
   const char* const* node_names;
   uint32_t node_count;
+  uint32_t node_index;  // this node's position in node_names
   const uint32_t* node_of_rank;
   uint32_t rank_count;
   // Slots of the allocation; at least rank_count.
@@ -69,6 +76,8 @@ struct PmixStepOptions {
   // Not 0 to let Open MPI talk through host memory only. It then looks for no network hardware,
   // which halves the time of MPI_Init; wrong for ranks that pass GPU buffers to MPI.
   uint32_t host_memory_only;
+  // Not 0 when all nodes are this machine: ranks of different nodes then talk over the loopback.
+  uint32_t one_machine;
   PmixCallbacks callbacks;
 };
 
@@ -86,6 +95,13 @@ struct PmixApi {
   // Hands every variable to be added to a local rank's environment to `sink`.
   int32_t (*rank_env)(const char* nspace, uint32_t rank, PmixEnvSink sink, void* sink_context,
                       PmixErrorText* error);
+  // Answers on_fence; `ok` 0 fails it. Unknown ids are ignored, as those of an ended step are.
+  void (*finish_fence)(uint64_t id, uint32_t ok, const char* data, size_t size);
+  // Answers on_modex.
+  void (*finish_modex)(uint64_t id, uint32_t ok, const char* data, size_t size);
+  // Asks for what a local rank has published; on_published answers under the same `id`, once the
+  // rank has done so.
+  void (*ask_modex)(const char* nspace, uint32_t rank, uint64_t id);
   // Forgets a namespace and removes its files; never waits. Ranks may be alive, finished or killed;
   // unknown names are ignored. `all_exited` is not 0 when every rank ended by itself, none by a
   // signal: only then, or when every rank had connected, is the namespace's memory freed and its

@@ -76,10 +76,10 @@ void AddJobKeys(const PmixJob& job, InfoList& info) {
   info.AddList(PMIX_APP_INFO_ARRAY, std::move(app));
 }
 
-// Local size, peers and leader of this node; given at job level too, where Open MPI 4.1 looks
-// first.
-void AddLocalKeys(const PmixJob& job, InfoList& info) {
-  const std::vector<uint32_t> local = job.RanksOf(job.node_index);
+// Local size, peers and leader of a node; this node's are given at job level too, where Open MPI
+// 4.1 looks first.
+void AddLocalKeys(const PmixJob& job, uint32_t node, InfoList& info) {
+  const std::vector<uint32_t> local = job.RanksOf(node);
   const auto local_size = static_cast<uint32_t>(local.size());
   info.AddNumber(PMIX_LOCAL_SIZE, local_size);
   info.AddNumber(PMIX_NODE_SIZE, local_size);
@@ -88,11 +88,13 @@ void AddLocalKeys(const PmixJob& job, InfoList& info) {
 }
 
 void AddNodeKeys(const PmixJob& job, InfoList& info) {
-  InfoList node;
-  node.AddString(PMIX_HOSTNAME, job.nodes[job.node_index]);
-  node.AddNumber(PMIX_NODEID, job.node_index);
-  AddLocalKeys(job, node);
-  info.AddList(PMIX_NODE_INFO_ARRAY, std::move(node));
+  for (uint32_t index = 0; index < job.nodes.size(); ++index) {
+    InfoList node;
+    node.AddString(PMIX_HOSTNAME, job.nodes[index]);
+    node.AddNumber(PMIX_NODEID, index);
+    AddLocalKeys(job, index, node);
+    info.AddList(PMIX_NODE_INFO_ARRAY, std::move(node));
+  }
 }
 
 // Where on the machine a rank bound to `cpus` sits; nothing is added when this cannot be told, in
@@ -223,7 +225,7 @@ absl::StatusOr<InfoList> BuildJobInfo(const PmixJob& job) {
   InfoList info;
   AddJobKeys(job, info);
   RETURN_IF_ERROR(AddMaps(job, info));
-  AddLocalKeys(job, info);
+  AddLocalKeys(job, job.node_index, info);
   AddNodeKeys(job, info);
   AddRankKeys(job, info);
   return info;

@@ -32,6 +32,7 @@ struct PmixJob {
   // Where Open MPI puts its shared segments; "" is where it likes.
   std::string segments;
   bool host_memory_only = false;
+  bool one_machine = false;  // all of `nodes` are this one
 
   // The ranks of `node`, ascending.
   std::vector<uint32_t> RanksOf(uint32_t node) const;

@@ -78,6 +78,27 @@ void OnAbort(void* context, uint32_t rank, int32_t status, const char* message) 
   }
 }
 
+void OnFence(void* context, uint64_t id, const uint32_t* ranks, uint32_t rank_count,
+             const char* data, size_t size) {
+  if (HandlersOf(context).on_fence) {
+    HandlersOf(context).on_fence(id, {ranks, ranks + rank_count},
+                                 size == 0 ? std::string() : std::string(data, size));
+  }
+}
+
+void OnModex(void* context, uint64_t id, uint32_t rank) {
+  if (HandlersOf(context).on_modex) {
+    HandlersOf(context).on_modex(id, rank);
+  }
+}
+
+void OnPublished(void* context, uint64_t id, uint32_t found, const char* data, size_t size) {
+  if (HandlersOf(context).on_published) {
+    HandlersOf(context).on_published(id, found != 0,
+                                     size == 0 ? std::string() : std::string(data, size));
+  }
+}
+
 void AppendAssignment(void* context, const char* assignment) {
   static_cast<std::vector<std::string>*>(context)->emplace_back(assignment);
 }
@@ -111,11 +132,24 @@ absl::StatusOr<std::vector<std::string>> PmixStep::RankEnv(uint32_t rank) const 
   return environment;
 }
 
+void PmixStep::FinishFence(uint64_t id, const std::string& data) const {
+  server_->api->finish_fence(id, 1, data.data(), data.size());
+}
+
+void PmixStep::FinishModex(uint64_t id, const std::optional<std::string>& data) const {
+  const std::string bytes = data.value_or("");
+  server_->api->finish_modex(id, data.has_value() ? 1 : 0, bytes.data(), bytes.size());
+}
+
+void PmixStep::AskPublished(uint32_t rank, uint64_t id) const {
+  server_->api->ask_modex(nspace_.c_str(), rank, id);
+}
+
 absl::StatusOr<std::unique_ptr<PmixLoader>> PmixLoader::Load(
     const std::vector<std::string>& directories, const PmixServerConfig& config) {
   ASSIGN_OR_RETURN(const PmixApi* api, FindModule(directories));
   const PmixServerOptions options = {config.directory.c_str(), config.hostname.c_str(),
-                                     config.node_index, config.shared_memory.c_str()};
+                                     config.shared_memory.c_str()};
   PmixErrorText error = {};
   if (api->open_server(&options, &error) != 0) {
     return Failure(error);
@@ -134,6 +168,7 @@ absl::StatusOr<std::unique_ptr<PmixStep>> PmixLoader::StartStep(const PmixStepCo
   options.gid = config.gid;
   options.node_names = nodes.data();
   options.node_count = static_cast<uint32_t>(nodes.size());
+  options.node_index = config.node_index;
   options.node_of_rank = config.node_of_rank.data();
   options.rank_count = static_cast<uint32_t>(config.node_of_rank.size());
   options.universe_size = config.universe_size;
@@ -141,7 +176,9 @@ absl::StatusOr<std::unique_ptr<PmixStep>> PmixLoader::StartStep(const PmixStepCo
   options.local_count = static_cast<uint32_t>(cpusets.size());
   options.cores_shared = config.cores_shared ? 1 : 0;
   options.host_memory_only = config.host_memory_only ? 1 : 0;
-  options.callbacks = {&step->handlers_, OnConnected, OnFinalized, OnAbort};
+  options.one_machine = config.one_machine ? 1 : 0;
+  options.callbacks = {&step->handlers_, OnConnected, OnFinalized, OnAbort,
+                       OnFence,          OnModex,     OnPublished};
   PmixErrorText error = {};
   if (server_->api->start_step(&options, &error) != 0) {
     return Failure(error);

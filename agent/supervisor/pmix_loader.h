@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,7 @@ namespace muster {
 // See PmixServerOptions: `directory` exists, is private to muster and lets the ranks' user through.
 struct PmixServerConfig {
   std::string directory;
-  std::string hostname;
-  uint32_t node_index = 0;
+  std::string hostname;  // this node's name, as in PmixStepConfig::nodes
   std::string shared_memory = "/dev/shm";
 };
 
@@ -34,11 +34,13 @@ struct PmixStepConfig {
   uint32_t uid = 0;
   uint32_t gid = 0;
   std::vector<std::string> nodes;
+  uint32_t node_index = 0;  // this node's position in `nodes`
   std::vector<uint32_t> node_of_rank;
   std::vector<std::string> local_cpusets;
   uint32_t universe_size = 0;
   bool cores_shared = false;
   bool host_memory_only = false;
+  bool one_machine = false;
 };
 
 // What ranks say, on libpmix's thread; each may be empty.
@@ -46,6 +48,10 @@ struct PmixHandlers {
   std::function<void(uint32_t rank)> on_connected;
   std::function<void(uint32_t rank)> on_finalized;
   std::function<void(uint32_t rank, int status, const std::string& message)> on_abort;
+  // See PmixCallbacks; no ranks stand for all.
+  std::function<void(uint64_t id, std::vector<uint32_t> ranks, std::string data)> on_fence;
+  std::function<void(uint64_t id, uint32_t rank)> on_modex;
+  std::function<void(uint64_t id, bool found, std::string data)> on_published;
 };
 
 // A job step that the server knows; its end forgets the namespace and removes the step's files.
@@ -59,6 +65,13 @@ class PmixStep {
   // caller drops the PMIX_* names that it inherited, and closes libpmix's descriptors: not all of
   // them are close-on-exec.
   absl::StatusOr<std::vector<std::string>> RankEnv(uint32_t rank) const;
+
+  // Answers on_fence: what every node brought, one behind the other.
+  void FinishFence(uint64_t id, const std::string& data) const;
+  // Answers on_modex; nothing when it was not found.
+  void FinishModex(uint64_t id, const std::optional<std::string>& data) const;
+  // Asks for what a local rank has published; on_published answers under `id`, perhaps at once.
+  void AskPublished(uint32_t rank, uint64_t id) const;
 
   // Says that every rank ended by itself, none by a signal: the server can then free the step even
   // when some ranks never spoke to it (see PmixApi::end_step).

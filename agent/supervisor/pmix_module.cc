@@ -62,6 +62,23 @@ void EndStep(const char* nspace, uint32_t all_exited) {
   });
 }
 
+// Nothing here can go wrong but memory, whose end is the process's.
+void Finish(uint64_t id, uint32_t ok, const char* data, size_t size) {
+  PmixErrorText ignored;
+  Run(&ignored, [=] {
+    PmixServer::Instance().Answer(id, ok != 0, data, size);
+    return absl::OkStatus();
+  });
+}
+
+void AskModex(const char* nspace, uint32_t rank, uint64_t id) {
+  PmixErrorText ignored;
+  Run(&ignored, [=] {
+    PmixServer::AskPublished(nspace, rank, id);
+    return absl::OkStatus();
+  });
+}
+
 void CloseServer() {
   PmixErrorText ignored;
   Run(&ignored, [] {
@@ -70,7 +87,8 @@ void CloseServer() {
   });
 }
 
-constexpr PmixApi kApi = {kPmixApiVersion, OpenServer, StartStep, RankEnv, EndStep, CloseServer};
+constexpr PmixApi kApi = {kPmixApiVersion, OpenServer, StartStep, RankEnv,    Finish,
+                          Finish,          AskModex,   EndStep,   CloseServer};
 
 }  // namespace
 

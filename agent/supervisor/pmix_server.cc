@@ -8,117 +8,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/pmix_upcalls.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
 namespace {
-
-// ---- Upcalls: on libpmix's thread
-// -------------------------------------------------------------------------
-
-// The number of parameters is libpmix's.
-// NOLINTBEGIN(readability-function-size)
-
-pmix_status_t ClientConnected(const pmix_proc_t* proc, void*, pmix_info_t*, size_t,
-                              pmix_op_cbfunc_t, void*) {
-  PmixServer::Instance().NoteConnected(*proc);
-  PmixServer::Instance().Tell(*proc, [proc](const PmixCallbacks& callbacks) {
-    if (callbacks.on_connected != nullptr) {
-      callbacks.on_connected(callbacks.context, proc->rank);
-    }
-  });
-  return PMIX_OPERATION_SUCCEEDED;
-}
-
-pmix_status_t ClientFinalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t, void*) {
-  PmixServer::Instance().Tell(*proc, [proc](const PmixCallbacks& callbacks) {
-    if (callbacks.on_finalized != nullptr) {
-      callbacks.on_finalized(callbacks.context, proc->rank);
-    }
-  });
-  return PMIX_OPERATION_SUCCEEDED;
-}
-
-pmix_status_t ClientAborted(const pmix_proc_t* proc, void*, int status, const char message[],
-                            pmix_proc_t*, size_t, pmix_op_cbfunc_t done, void* data) {
-  const char* text = message != nullptr ? message : "";
-  PmixServer::Instance().Tell(*proc, [proc, status, text](const PmixCallbacks& callbacks) {
-    if (callbacks.on_abort != nullptr) {
-      callbacks.on_abort(callbacks.context, proc->rank, status, text);
-    }
-  });
-  if (done != nullptr) {
-    done(PMIX_SUCCESS, data);
-  }
-  return PMIX_SUCCESS;
-}
-
-// Every participant is on this node, so what they brought is already the whole.
-pmix_status_t FenceDone(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data,
-                        size_t size, pmix_modex_cbfunc_t done, void* context) {
-  char* copy = nullptr;
-  if (size > 0) {
-    copy = static_cast<char*>(std::malloc(size));
-    if (copy == nullptr) {
-      return PMIX_ERR_NOMEM;
-    }
-    std::memcpy(copy, data, size);
-  }
-  done(PMIX_SUCCESS, copy, size, context, std::free, copy);
-  return PMIX_SUCCESS;
-}
-
-pmix_status_t ModexNotFound(const pmix_proc_t*, const pmix_info_t*, size_t, pmix_modex_cbfunc_t,
-                            void*) {
-  return PMIX_ERR_NOT_FOUND;
-}
-
-pmix_status_t SpawnRefused(const pmix_proc_t*, const pmix_info_t*, size_t, const pmix_app_t*,
-                           size_t, pmix_spawn_cbfunc_t, void*) {
-  return PMIX_ERR_NOT_SUPPORTED;
-}
-
-// Events of the environment are not raised yet; asking for them is allowed.
-pmix_status_t EventsAccepted(pmix_status_t*, size_t, const pmix_info_t*, size_t, pmix_op_cbfunc_t,
-                             void*) {
-  return PMIX_OPERATION_SUCCEEDED;
-}
-
-pmix_status_t EventsDropped(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*) {
-  return PMIX_OPERATION_SUCCEEDED;
-}
-
-// libpmix answers questions about the namespace by itself; what is left concerns the scheduler.
-pmix_status_t QueryRefused(pmix_proc_t*, pmix_query_t*, size_t, pmix_info_cbfunc_t, void*) {
-  return PMIX_ERR_NOT_SUPPORTED;
-}
-
-// NOLINTEND(readability-function-size)
-
-pmix_server_module_t Upcalls() {
-  pmix_server_module_t module = {};
-  module.client_connected2 = ClientConnected;
-  module.client_finalized = ClientFinalized;
-  module.abort = ClientAborted;
-  module.fence_nb = FenceDone;
-  module.direct_modex = ModexNotFound;
-  module.spawn = SpawnRefused;
-  module.register_events = EventsAccepted;
-  module.deregister_events = EventsDropped;
-  module.query = QueryRefused;
-  return module;
-}
-
-// ---- Down-calls
-// -------------------------------------------------------------------------------------------
 
 // Threads made while this lives take no signals: those belong to the supervisor's own loop.
 class SignalsBlocked {
@@ -218,19 +122,50 @@ void AddOpenMpi(const PmixJob& job, uint32_t rank, std::vector<std::string>& env
   environment.push_back(absl::StrCat("OMPI_COMM_WORLD_SIZE=", job.node_of_rank.size()));
   environment.push_back(absl::StrCat("OMPI_COMM_WORLD_LOCAL_RANK=", place));
   environment.push_back(absl::StrCat("OMPI_COMM_WORLD_LOCAL_SIZE=", local.size()));
+  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_NODE_RANK=", place));
   if (!job.segments.empty()) {
     for (const char* component : {"btl_vader", "btl_sm", "osc_sm"}) {
       environment.push_back(
           absl::StrCat("OMPI_MCA_", component, "_backing_directory=", job.segments));
     }
   }
-  if (job.host_memory_only) {
+  const bool alone = job.nodes.size() == 1;
+  if (job.host_memory_only && (alone || job.one_machine)) {
     environment.emplace_back("OMPI_MCA_pml=ob1");
-    environment.emplace_back("OMPI_MCA_btl=self,vader");
+    environment.emplace_back(absl::StrCat("OMPI_MCA_btl=self,vader", alone ? "" : ",tcp"));
+  }
+  if (!alone && job.one_machine) {
+    // Open MPI leaves the loopback out, which is all that some machines have.
+    environment.emplace_back("OMPI_MCA_btl_tcp_if_include=lo");
   }
   if (job.cores_shared) {
     environment.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
   }
+}
+
+// PMIx writes the nodes' names into lists and ranges.
+absl::Status CheckNames(const PmixJob& job) {
+  std::set<std::string> seen;
+  for (const std::string& name : job.nodes) {
+    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+    });
+    if (name.empty() || !plain || !seen.insert(name).second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "PMIx namespace ", job.nspace, ": node '", name,
+          "': MPI needs nodes with names of their own, of letters, digits, '.', '_' and '-'"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRanks(const PmixJob& job) {
+  const std::set<uint32_t> used(job.node_of_rank.begin(), job.node_of_rank.end());
+  if (used.size() != job.nodes.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("PMIx namespace ", job.nspace, ": a node without ranks"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckShape(const PmixJob& job) {
@@ -250,12 +185,8 @@ absl::Status CheckShape(const PmixJob& job) {
                                                    " ranks on this node but ",
                                                    job.local_cpusets.size(), " cpusets given"));
   }
-  if (local != job.node_of_rank.size()) {
-    return absl::UnimplementedError(
-        absl::StrCat("PMIx namespace ", job.nspace,
-                     ": a step with PMI runs on one node only; ask for --nodes=1"));
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(CheckRanks(job));
+  return CheckNames(job);
 }
 
 }  // namespace
@@ -276,7 +207,7 @@ absl::Status PmixServer::Open(const PmixServerOptions& options) {
   info.AddString(PMIX_SERVER_TMPDIR, options.directory);
   info.AddString(PMIX_SYSTEM_TMPDIR, options.directory);
   info.AddString(PMIX_SERVER_NSPACE, absl::StrCat("muster.supervisor.", getpid()));
-  info.AddRank(PMIX_SERVER_RANK, options.node_index);
+  info.AddRank(PMIX_SERVER_RANK, 0);
   info.AddString(PMIX_HOSTNAME, options.hostname);
   info.AddFlag(PMIX_SERVER_TOOL_SUPPORT, false);
   info.AddFlag(PMIX_TCP_DISABLE_IPV6, true);
@@ -286,11 +217,10 @@ absl::Status PmixServer::Open(const PmixServerOptions& options) {
   // the server for good. The store in messages costs no measurable time. libpmix takes this choice
   // from the environment only.
   const ScopedVariable store("PMIX_MCA_gds", "hash");
-  pmix_server_module_t module = Upcalls();
+  pmix_server_module_t module = PmixUpcalls();
   RETURN_IF_ERROR(Check("PMIx_server_init", PMIx_server_init(&module, info.data(), info.size())));
   directory_ = options.directory;
   shared_memory_ = options.shared_memory;
-  node_index_ = options.node_index;
   opened_ = true;
   open_ = true;
   return absl::OkStatus();
@@ -304,12 +234,13 @@ absl::StatusOr<PmixServer::Step> PmixServer::ReadOptions(const PmixStepOptions& 
   job.uid = options.uid;
   job.gid = options.gid;
   job.nodes.assign(options.node_names, options.node_names + options.node_count);
-  job.node_index = node_index_;
+  job.node_index = options.node_index;
   job.node_of_rank.assign(options.node_of_rank, options.node_of_rank + options.rank_count);
   job.universe_size = options.universe_size;
   job.local_cpusets.assign(options.local_cpusets, options.local_cpusets + options.local_count);
   job.cores_shared = options.cores_shared != 0;
   job.host_memory_only = options.host_memory_only != 0;
+  job.one_machine = options.one_machine != 0;
   job.directory = absl::StrCat(directory_, "/", job.nspace);
   RETURN_IF_ERROR(CheckShape(job));
   return step;
@@ -401,6 +332,57 @@ void PmixServer::NoteConnected(const pmix_proc_t& proc) {
   }
 }
 
+uint64_t PmixServer::Keep(const char* nspace, pmix_modex_cbfunc_t done, void* context) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const uint64_t id = next_id_++;
+  waiting_[id] = Waiting{nspace, done, context};
+  return id;
+}
+
+void PmixServer::Answer(uint64_t id, bool ok, const char* data, size_t size) {
+  Waiting waiting;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = waiting_.find(id);
+    if (found == waiting_.end()) {
+      return;
+    }
+    waiting = std::move(found->second);
+    waiting_.erase(found);
+  }
+  char* copy = nullptr;
+  if (ok && size > 0) {
+    copy = static_cast<char*>(std::malloc(size));
+    MUSTER_CHECK(copy != nullptr);
+    std::memcpy(copy, data, size);
+  }
+  waiting.done(ok ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, copy, ok ? size : 0, waiting.context,
+               std::free, copy);
+}
+
+void PmixServer::AskPublished(const std::string& nspace, uint32_t rank, uint64_t id) {
+  struct Question {
+    pmix_proc_t proc;
+    uint64_t id;
+  };
+  auto* const question = new Question;  // the answer's; one that never comes keeps it
+  question->id = id;
+  PMIX_LOAD_PROCID(&question->proc, nspace.c_str(), rank);
+  const auto answered = [](pmix_status_t status, char* data, size_t size, void* context) {
+    const std::unique_ptr<Question> owner(static_cast<Question*>(context));
+    Instance().Tell(owner->proc, [&](const PmixCallbacks& callbacks) {
+      if (callbacks.on_published != nullptr) {
+        callbacks.on_published(callbacks.context, owner->id, status == PMIX_SUCCESS ? 1 : 0, data,
+                               status == PMIX_SUCCESS ? size : 0);
+      }
+    });
+  };
+  const pmix_status_t asked = PMIx_server_dmodex_request(&question->proc, answered, question);
+  if (asked != PMIX_SUCCESS) {
+    answered(asked, nullptr, 0, question);
+  }
+}
+
 // libpmix 4.2 releases a rank once too often when that rank dies (or is turned away) in the middle
 // of its handshake; freeing the namespace then walks freed memory and hangs libpmix's thread. So a
 // namespace is freed only when that cannot have happened; otherwise it is left where it is, some
@@ -415,6 +397,8 @@ void PmixServer::EndStep(const std::string& nspace, bool all_exited) {
     }
     step = std::move(found->second);
     steps_.erase(found);
+    // libpmix keeps what its ranks wait for, and nobody answers: they are gone.
+    std::erase_if(waiting_, [&nspace](const auto& entry) { return entry.second.nspace == nspace; });
   }
   if (all_exited || step.connected.size() == step.job.local_cpusets.size()) {
     PMIx_server_deregister_nspace(

@@ -7,6 +7,8 @@
 // upcalls carry no context, hence Instance(). A step leaves the table before libpmix forgets it, so
 // no callback comes after EndStep().
 
+#include <pmix_server.h>
+
 #include <map>
 #include <mutex>
 #include <set>
@@ -34,11 +36,21 @@ class PmixServer {
   // Forgets the namespace and removes its directories; never waits for libpmix. `all_exited` says
   // that every rank ended by itself, none by a signal.
   void EndStep(const std::string& nspace, bool all_exited);
+  // Hands libpmix what it waits for under `id`; nothing happens when its step has ended.
+  void Answer(uint64_t id, bool ok, const char* data, size_t size);
+  // Has the step told, under `id`, what its local rank `rank` has published, once it has.
+  static void AskPublished(const std::string& nspace, uint32_t rank, uint64_t id);
   // Ends what is left, for good. libpmix's threads stay until the process ends.
   void Close();
 
   // For the upcall of the same name.
   void NoteConnected(const pmix_proc_t& proc);
+  // For the upcalls: what libpmix waits for, until Answer() or Drop() or the end of its step.
+  uint64_t Keep(const char* nspace, pmix_modex_cbfunc_t done, void* context);
+  void Drop(uint64_t id) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    waiting_.erase(id);
+  }
   // For the upcalls: runs `report(callbacks)` if the namespace of `proc` is known.
   template <typename Report>
   void Tell(const pmix_proc_t& proc, const Report& report) {
@@ -56,6 +68,12 @@ class PmixServer {
     std::set<uint32_t> connected;  // local ranks that got through their handshake
   };
 
+  struct Waiting {
+    std::string nspace;
+    pmix_modex_cbfunc_t done = nullptr;
+    void* context = nullptr;
+  };
+
   PmixServer() = default;
 
   absl::StatusOr<Step> ReadOptions(const PmixStepOptions& options) const;
@@ -66,8 +84,9 @@ class PmixServer {
   bool opened_ = false;  // once, ever: libpmix 4.2 aborts the process when it is initialised again
   std::string directory_;
   std::string shared_memory_;
-  uint32_t node_index_ = 0;
-  std::mutex mutex_;                   // guards steps_ against the upcalls
+  std::mutex mutex_;  // guards steps_ and waiting_ against the upcalls
+  uint64_t next_id_ = 1;
+  std::map<uint64_t, Waiting> waiting_;
   std::set<std::string> retired_;      // namespaces that libpmix still holds
   std::map<std::string, Step> steps_;  // by namespace; changed by the calling thread only
 };

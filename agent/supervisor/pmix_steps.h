@@ -3,13 +3,11 @@
 // Which steps get PMIx, and from where: one server for the attempt, loaded when the first step
 // wants it.
 //
-// A step of several ranks on one node gets it unless it asked not to; without the module it runs
-// all the same and says so, unless it asked for PMIx by name. Thread promise: the loop's thread;
+// A step of several ranks gets it unless it asked not to; without the module it runs all the same
+// and says so, unless it asked for PMIx by name. Thread promise: the loop's thread;
 // what libpmix's thread has to say is posted to the loop. Outlives every grant.
 
-#include <functional>
 #include <memory>
-#include <string>
 
 #include "agent/supervisor/attempt_directory.h"
 #include "agent/supervisor/order_file.h"
@@ -24,26 +22,23 @@ struct StepPlan;
 
 class PmixSteps {
  public:
-  using AbortHandler = std::function<void(std::uint32_t rank, int code, const std::string& text)>;
-
   PmixSteps(EventLoop& loop, const Logger& log, const AttemptDirectory& directory,
             const SupervisorOrder& order);
   PmixSteps(const PmixSteps&) = delete;
   PmixSteps& operator=(const PmixSteps&) = delete;
   ~PmixSteps();
 
-  // What `plan` gets; `on_abort` is called on the loop when a rank calls MPI_Abort.
-  PmixGrant Grant(const StepPlan& plan, AbortHandler on_abort);
+  // What `plan` gets; `news` is told on the loop what its ranks and the other nodes say.
+  PmixGrant Grant(const StepPlan& plan, PmixNews news);
 
  private:
   absl::Status Load();
-  absl::StatusOr<std::unique_ptr<StepPmix>> Make(const StepPlan& plan, AbortHandler on_abort);
+  absl::StatusOr<std::unique_ptr<StepPmix>> Make(const StepPlan& plan, PmixNews news);
 
   EventLoop& loop_;
   const Logger& log_;
   const AttemptDirectory& directory_;
   const SupervisorOrder& order_;
-  std::string hostname_;
   std::unique_ptr<PmixLoader> loader_;
 };
 

@@ -25,6 +25,9 @@ constexpr Duration kOutputGrace{2000};
 constexpr Duration kFlushGrace{60000};
 constexpr Duration kLostConnectionGrace{2000};
 constexpr Duration kBrokenStepGrace{5000};
+// How long, in all, what the other nodes are to know may take on its way.
+constexpr Duration kTellingInterval{10};
+constexpr int kTellingTries = 500;
 
 Duration ToDuration(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) +
@@ -226,46 +229,116 @@ void Step::Reaped(pid_t pid, int wait_status, const rusage& usage) {
   CheckEnded();
 }
 
+// Of a step on several nodes nobody here can tell.
+bool Step::OthersLeft() const {
+  return plan_.placement.nodes.size() > 1 ||
+         std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const std::unique_ptr<Rank>& each) { return each->pid != 0; });
+}
+
+ExitMeaning Step::MeaningOf(const Rank& rank, bool joined) const {
+  const std::uint32_t number = rank.placement.rank;
+  ExitMeaning meaning;
+  meaning.with_others = broken_ && culprit_ != number;
+  meaning.aborted = aborted_ && culprit_ == number;
+  if (pmix_ != nullptr && !terminating_) {
+    meaning.fatal = joined || rank.exit.status.signal != 0;
+    meaning.unjoined = !pmix_->EverJoined(number);
+  }
+  return meaning;
+}
+
 void Step::EndRank(Rank* rank, ExitStatus status) {
   rank->ended = true;
   rank->exit.time = host_.clock.Now();
   if (rank->exit.status.success()) {
     rank->exit.status = status;
   }
+  const bool joined = pmix_ != nullptr && pmix_->Joined(rank->placement.rank);
+  if (joined && rank->exit.status.success() && OthersLeft() && !terminating_) {
+    rank->exit.status.code = 1;
+    rank->exit.text = "it ended before MPI_Finalize";
+  }
   if (status_.success()) {
     status_ = rank->exit.status;
   }
+  const ExitMeaning meaning = MeaningOf(*rank, joined);
   if (connection_ != nullptr) {
-    connection_->SendExit(rank->exit);
+    connection_->SendExit(rank->exit, meaning);
   }
-  const bool broken =
-      rank->exit.status.signal != 0 || (pmix_ != nullptr && pmix_->Joined(rank->placement.rank));
-  const bool others = std::any_of(ranks_.begin(), ranks_.end(),
-                                  [](const std::unique_ptr<Rank>& each) { return each->pid != 0; });
-  if (broken && others && !terminating_) {
+  if ((meaning.fatal || rank->exit.status.signal != 0) && OthersLeft() && !terminating_) {
     // The peers of an MPI rank do not notice that it is gone: they would wait for ever.
     host_.log.Warning("step", absl::StrCat("rank ", rank->placement.rank, " of step ",
                                            plan_.step.value(), " ended; ending the others"));
+    broken_ = true;
+    culprit_ = rank->placement.rank;
+    if (pmix_ != nullptr) {
+      StepBreak why;
+      why.text =
+          absl::StrCat("rank ", rank->placement.rank, " on ", host_.order.node_name, " ended");
+      why.rank = rank->placement.rank;
+      why.status = rank->exit.status;
+      pmix_->Break(why);
+    }
     Terminate(kBrokenStepGrace);
   }
 }
 
 void Step::Aborted(std::uint32_t rank, int code, const std::string& message) {
+  if (broken_ || terminating_) {
+    return;
+  }
   host_.log.Warning("step", absl::StrCat("rank ", rank, " of step ", plan_.step.value(),
                                          " aborted with ", code, ": ", message));
   const int exit_code = (code & 0xff) == 0 ? 1 : code & 0xff;
+  broken_ = true;
+  aborted_ = true;
+  culprit_ = rank;
+  StepBreak why;
+  why.text = absl::StrCat("rank ", rank, " on ", host_.order.node_name, " called MPI_Abort");
+  why.rank = rank;
+  why.status.code = exit_code;
+  why.aborted = true;
+  pmix_->Break(why);
   for (const std::unique_ptr<Rank>& each : ranks_) {
     if (each->placement.rank == rank && each->exit.status.success()) {
       each->exit.status.code = exit_code;
-      each->exit.text = message;
+      each->exit.text = "it called MPI_Abort";
     }
   }
   if (status_.success()) {
     status_.code = exit_code;
   }
-  if (!terminating_) {
-    Terminate(kBrokenStepGrace);
+  Terminate(kBrokenStepGrace);
+}
+
+void Step::RankJoined() {
+  if (connection_ != nullptr && !std::exchange(met_, true)) {
+    connection_->SendMeet();
   }
+}
+
+void Step::BrokenElsewhere(const StepBreak& why) {
+  if (broken_ || terminating_ || ended_) {
+    return;
+  }
+  host_.log.Warning(
+      "step", absl::StrCat("step ", plan_.step.value(), ": ", why.text, "; ending the ranks here"));
+  // The loss of a supervisor is nobody's exit: then what becomes of the ranks here counts.
+  broken_ = why.rank.has_value();
+  if (status_.success()) {
+    status_ = why.status;
+    status_.code = status_.success() ? 1 : status_.code;
+  }
+  if (pmix_ != nullptr) {
+    pmix_->Break(why);
+  }
+  Terminate(kBrokenStepGrace);
+}
+
+void Step::ToldToEnd() {
+  terminating_ = true;
+  told_ = true;
 }
 
 void Step::SignalRanks(int signal) {
@@ -342,6 +415,9 @@ void Step::CheckEnded() {
   if (!all_ended || !started_ || ended_) {
     return;
   }
+  if (pmix_ != nullptr) {
+    pmix_->Leave(told_);
+  }
   if (connection_ == nullptr || connection_->lost()) {
     Finish();
     return;
@@ -368,8 +444,16 @@ void Step::CheckEnded() {
   }
 }
 
+bool Step::StillTelling() {
+  if (pmix_ == nullptr || pmix_->Flushed() || telling_tries_++ >= kTellingTries) {
+    return false;
+  }
+  After(kTellingInterval, [this] { Finish(); });
+  return true;
+}
+
 void Step::Finish() {
-  if (ended_) {
+  if (ended_ || StillTelling()) {
     return;
   }
   ended_ = true;

@@ -82,6 +82,12 @@ class Step {
   void DropConnection();
   // A rank said so through PMIx: its code is the step's.
   void Aborted(std::uint32_t rank, int code, const std::string& message);
+  // A rank has joined MPI: the nodes of the step need one another.
+  void RankJoined();
+  // The ranks here cannot go on, for a reason on another node: its status is the step's.
+  void BrokenElsewhere(const StepBreak& why);
+  // The whole attempt is told to end, here and elsewhere: what ends now breaks nothing.
+  void ToldToEnd();
 
   [[nodiscard]] StepId id() const { return plan_.step; }
   [[nodiscard]] bool ended() const { return ended_; }
@@ -110,6 +116,10 @@ class Step {
   void TakeReading(Rank* rank, ObservedBinding found);
   void CheckStarted();
   void EndRank(Rank* rank, ExitStatus status);
+  [[nodiscard]] bool OthersLeft() const;
+  ExitMeaning MeaningOf(const Rank& rank, bool joined) const;
+  // True while what other nodes are to know is on its way.
+  bool StillTelling();
   void OnConnectionLost();
   void CheckEnded();
   void Finish();
@@ -138,6 +148,12 @@ class Step {
   bool forked_ = false;
   bool started_ = false;
   bool terminating_ = false;
+  bool broken_ = false;                   // a rank's end was the end of all
+  std::optional<std::uint32_t> culprit_;  // that rank, where it is here
+  bool aborted_ = false;                  // it called MPI_Abort
+  bool told_ = false;                     // see ToldToEnd
+  bool met_ = false;                      // the nodes were asked to meet
+  int telling_tries_ = 0;
   bool draining_ = false;
   bool done_sent_ = false;
   bool ended_ = false;

@@ -35,6 +35,27 @@ std::string Framed(const wire::StepFrame& frame) {
   return bytes + body;
 }
 
+std::vector<StepPeerAddress> PeersOf(const wire::StepPeers& message) {
+  std::vector<StepPeerAddress> peers;
+  for (const wire::StepPeer& peer : message.peers()) {
+    peers.push_back({peer.node_index(), {peer.exchange().begin(), peer.exchange().end()}});
+  }
+  return peers;
+}
+
+StepBreak BreakOf(const wire::StepBroken& message) {
+  StepBreak why;
+  if (message.has_exit()) {
+    why.rank = message.exit().rank();
+  }
+  why.status.code = message.exit().code();
+  why.status.signal = message.exit().signal();
+  why.aborted = message.exit().aborted();
+  why.text = message.has_exit() ? absl::StrCat("rank ", *why.rank, " on ", message.node(), " ended")
+                                : absl::StrCat("lost ", message.node());
+  return why;
+}
+
 struct FreeAddresses {
   void operator()(addrinfo* found) const { freeaddrinfo(found); }
 };
@@ -92,6 +113,9 @@ absl::StatusOr<std::unique_ptr<StepConnection>> StepConnection::Open(
   hello->set_node_index(greeting.node_index);
   hello->set_node(greeting.node);
   hello->set_ranks(greeting.ranks);
+  for (const std::string& address : greeting.exchange) {
+    hello->add_exchange(address);
+  }
   self->Queue({.bytes = Framed(frame)});
   return made;
 }
@@ -109,13 +133,23 @@ void StepConnection::SendOutput(std::uint32_t rank, bool error, std::string_view
   Queue({.bytes = Framed(frame), .rank = rank, .output = true});
 }
 
-void StepConnection::SendExit(const RankExit& exit) {
+void StepConnection::SendExit(const RankExit& exit, const ExitMeaning& meaning) {
   wire::StepFrame frame;
   wire::StepRankExit* message = frame.mutable_exit();
   message->set_rank(exit.rank);
   message->set_code(exit.status.code);
   message->set_signal(exit.status.signal);
   message->set_text(exit.text);
+  message->set_with_others(meaning.with_others);
+  message->set_aborted(meaning.aborted);
+  message->set_fatal(meaning.fatal);
+  message->set_unjoined(meaning.unjoined);
+  Queue({.bytes = Framed(frame)});
+}
+
+void StepConnection::SendMeet() {
+  wire::StepFrame frame;
+  frame.mutable_meet();
   Queue({.bytes = Framed(frame)});
 }
 
@@ -237,6 +271,10 @@ void StepConnection::TakeFrames() {
       handlers_.on_input(frame.input().data());
     } else if (frame.has_signal()) {
       handlers_.on_signal(frame.signal().signal());
+    } else if (frame.has_peers()) {
+      handlers_.on_peers(PeersOf(frame.peers()));
+    } else if (frame.has_broken()) {
+      handlers_.on_broken(BreakOf(frame.broken()));
     }
   }
   incoming_.erase(0, at);

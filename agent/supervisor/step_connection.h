@@ -14,8 +14,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/supervisor/step_pmix.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/report.h"
 #include "scheduler/runtime/event_loop.h"
@@ -28,12 +30,23 @@ struct StepGreeting {
   std::uint32_t node_index = 0;
   std::string node;
   std::uint32_t ranks = 0;
+  std::vector<std::string> exchange;  // where the step's other supervisors can call us
+};
+
+// What the end of a rank means for the others.
+struct ExitMeaning {
+  bool with_others = false;  // it was ended because another rank had failed
+  bool aborted = false;      // it called MPI_Abort
+  bool fatal = false;        // others would wait for it for ever
+  bool unjoined = false;     // it never joined MPI
 };
 
 struct StepConnectionHandlers {
   std::function<void(const std::string& data)> on_input;  // empty: end of file
   std::function<void(int signal)> on_signal;
   std::function<void(std::uint32_t rank)> on_room;  // a rank that was full may be read again
+  std::function<void(const std::vector<StepPeerAddress>&)> on_peers;
+  std::function<void(const StepBreak&)> on_broken;
   std::function<void()> on_lost;
 };
 
@@ -50,7 +63,9 @@ class StepConnection {
   ~StepConnection();
 
   void SendOutput(std::uint32_t rank, bool error, std::string_view data);
-  void SendExit(const RankExit& exit);
+  void SendExit(const RankExit& exit, const ExitMeaning& meaning);
+  // Asks for on_peers, once all nodes are there.
+  void SendMeet();
   void SendDone();
 
   [[nodiscard]] bool Full(std::uint32_t rank) const;

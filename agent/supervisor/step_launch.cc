@@ -120,11 +120,18 @@ absl::Status Step::Connect() {
       }
     }
   };
+  handlers.on_peers = [this](const std::vector<StepPeerAddress>& peers) {
+    if (pmix_ != nullptr) {
+      pmix_->Meet(peers);
+    }
+  };
+  handlers.on_broken = [this](const StepBreak& why) { BrokenElsewhere(why); };
   handlers.on_lost = [this] { OnConnectionLost(); };
   StepGreeting greeting;
   greeting.node_index = plan_.node_index;
   greeting.node = host_.order.node_name;
   greeting.ranks = static_cast<std::uint32_t>(ranks_.size());
+  greeting.exchange = pmix_ == nullptr ? std::vector<std::string>() : pmix_->Addresses();
   absl::StatusOr<std::unique_ptr<StepConnection>> connection =
       StepConnection::Open(host_.loop, plan_.program.io, greeting, std::move(handlers));
   if (!connection.ok()) {

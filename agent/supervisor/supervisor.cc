@@ -186,13 +186,7 @@ void Supervisor::Launch(StepPlan plan) {
     }
   };
   handlers.on_ended = [this, id] { OnStepEnded(id); };
-  PmixGrant grant =
-      pmix_.Grant(plan, [this, id](std::uint32_t rank, int code, const std::string& message) {
-        const auto step = steps_.find(id);
-        if (step != steps_.end()) {
-          step->second->Aborted(rank, code, message);
-        }
-      });
+  PmixGrant grant = pmix_.Grant(plan, NewsOf(id));
   StepHost host{.loop = loop_,
                 .clock = clock_,
                 .log = log_,
@@ -203,6 +197,25 @@ void Supervisor::Launch(StepPlan plan) {
   std::unique_ptr<Step>& step = steps_[id];
   step = std::make_unique<Step>(host, std::move(plan), std::move(handlers));
   step->Start(std::move(grant));
+}
+
+// For the step `id`, while it is there.
+PmixNews Supervisor::NewsOf(StepId id) {
+  const auto tell = [this, id](auto&& what) {
+    const auto step = steps_.find(id);
+    if (step != steps_.end()) {
+      what(*step->second);
+    }
+  };
+  PmixNews news;
+  news.on_abort = [tell](std::uint32_t rank, int code, const std::string& text) {
+    tell([&](Step& step) { step.Aborted(rank, code, text); });
+  };
+  news.on_joined = [tell] { tell([](Step& step) { step.RankJoined(); }); };
+  news.on_broken = [tell](const StepBreak& why) {
+    tell([&](Step& step) { step.BrokenElsewhere(why); });
+  };
+  return news;
 }
 
 void Supervisor::ReportStarted() {
@@ -401,6 +414,9 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
   if (!std::exchange(forced_, true)) {
     log_.Info("supervisor", absl::StrCat("ending the attempt, cause ", static_cast<int>(cause),
                                          ", grace ", grace.count(), " ms"));
+  }
+  for (const auto& [id, step] : steps_) {
+    step->ToldToEnd();
   }
   TerminateAll(grace);
   // From the loop: who asked still waits for his answer on the control socket.

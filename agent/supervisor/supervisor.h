@@ -63,6 +63,7 @@ class Supervisor {
   void ReportSuspension(bool resumed);
   absl::Status StartStep(const StepOrder& order);
   void Launch(StepPlan plan);
+  PmixNews NewsOf(StepId id);
   void ReportStarted();
   void OnStepEnded(StepId id);
   void OnSignals();

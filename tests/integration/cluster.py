@@ -88,13 +88,14 @@ class Daemon:
     def __init__(self, name, arguments, log, environment):
         self.name, self.arguments, self.log, self.environment = name, arguments, log, environment
         self.process = None
+        self.before = []  # words before the command, as of `ip netns exec NAME`
 
     def start(self):
         ready, theirs = os.pipe()
         try:
             with open(self.log, "ab") as log:
                 self.process = subprocess.Popen(
-                    [program(self.name), *self.arguments, "--ready-fd", str(theirs)],
+                    [*self.before, program(self.name), *self.arguments, "--ready-fd", str(theirs)],
                     pass_fds=[theirs], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     env=self.environment, start_new_session=True)
         finally:

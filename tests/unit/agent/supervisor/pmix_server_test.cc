@@ -215,7 +215,7 @@ class PmixServerTest : public ::testing::Test {
 
   static std::string Segments() { return TheSuite().root + "/shm"; }
 
-  static PmixServerConfig Config() { return {Server(), "localhost", 0, Segments()}; }
+  static PmixServerConfig Config() { return {Server(), "localhost", Segments()}; }
 
   // The namespace of the test's step number `step`: a name is used once.
   static std::string Name(int step) {
@@ -531,7 +531,12 @@ TEST_F(PmixServerTest, StepsThatCannotBeAreRefused) {
   EXPECT_THAT(refusal(away), HasSubstr("not listed"));
   away.nodes.emplace_back("other");
   away.local_cpusets.pop_back();
-  EXPECT_THAT(refusal(away), HasSubstr("one node only"));
+  away.nodes.back() = "a,b";
+  EXPECT_THAT(refusal(away), HasSubstr("node 'a,b'"));
+  away.nodes.back() = "localhost";
+  EXPECT_THAT(refusal(away), HasSubstr("names of their own"));
+  away.nodes.emplace_back("idle");
+  EXPECT_THAT(refusal(away), HasSubstr("a node without ranks"));
   EXPECT_FALSE((*first)->RankEnv(1).ok());
   // What was refused left nothing behind: the name is free.
   RunStep(Name(1), 1);

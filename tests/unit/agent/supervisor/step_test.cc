@@ -102,15 +102,17 @@ TEST_F(StepTest, SaysThatACommandIsNotFound) {
   EXPECT_EQ(end.text, "node1: cannot run no-such-command-here: not found along PATH");
 }
 
-TEST_F(StepTest, RefusesMpiOverSeveralNodesWhenItWasAskedFor) {
+TEST_F(StepTest, RefusesMpiOverSeveralNodesWithoutTheAttemptsSecret) {
   RunJob({"true"}, 1);
+  order_.module_dir = MUSTER_PMIX_DIRECTORY;
   NodeAllocation other = order_.launch.allocation.nodes[0];
   other.name = "node2";
+  other.ranks[0].rank = 1;
   order_.launch.allocation.nodes.push_back(other);
   order_.launch.program.mpi = MpiFlavour::kPmix;
   const RunEnded end = RunToEnd();
   EXPECT_EQ(end.cause, EndCause::kLaunchFailed);
-  EXPECT_THAT(end.text, HasSubstr("2 nodes"));
+  EXPECT_THAT(end.text, HasSubstr("no secret"));
 }
 
 TEST_F(StepTest, RunsWithoutPmixWhenItsModuleIsMissingAndSaysSo) {

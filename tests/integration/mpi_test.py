@@ -1,0 +1,330 @@
+"""Open MPI programs whose ranks run on several nodes, started without mpirun: results, aborts, deaths."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from cluster import (BIN, KERNELS, Cluster, ClusterTest, processes_with, read_file, start_up,
+                     wait_until)
+
+RING = os.path.join(BIN, "..", "tests", "mpi_ring")
+# Open MPI keeps memory until the process ends; a leak of its own is not what these tests look for.
+HEAT = ["env", "LSAN_OPTIONS=detect_leaks=0", os.path.join(KERNELS, "heat2d"), "--n", "64", "--steps",
+        "20", "--json"]
+FOUR_CORES = "pack:1 core:4 pu:1"  # of each node, whatever the machine has
+ROUNDS = int(os.environ.get("MUSTER_MPI_ROUNDS", "20"))
+
+
+def ring_lines(size, local):
+    """What the ranks of mpi_ring print, `local` on each node in a row."""
+    return sorted(f"rank {rank} size {size} sum {size * (size - 1) // 2} ring {size} "
+                  f"local {rank % local} of {local}" for rank in range(size))
+
+
+class MpiTest(ClusterTest):
+    """What the tests share."""
+
+    def ranks(self):
+        """{MPI rank: pid} of the live ranks of this cluster's mpi_ring."""
+        found = {}
+        for pid, command in processes_with(self.cluster.state).items():
+            if "mpi_ring" in command.split(" ")[0]:
+                for entry in read_file(f"/proc/{pid}/environ").split(b"\0"):
+                    if entry.startswith(b"PMIX_RANK="):
+                        found[int(entry[10:])] = pid
+        return found
+
+    def nothing_left(self):
+        wait_until(lambda: not self.ranks(), lambda: f"ranks are left: {self.ranks()}", 30)
+        wait_until(lambda: not self.cluster.supervisors(), "supervisors are left", 30)
+
+    def ring(self, nodes, size, *arguments, before=()):
+        return self.cluster.muster("run", "-N", nodes, "-n", size, *before, RING, *arguments)
+
+    def expect_sums(self, nodes, size):
+        done = self.ring(nodes, size)
+        self.assertEqual(done.returncode, 0, done.stderr + self.cluster.logs())
+        self.assertEqual(sorted(done.stdout.splitlines()), ring_lines(size, size // nodes))
+
+    def expect_serial_heat(self, nodes, size):
+        alone = json.loads(subprocess.run(HEAT, stdout=subprocess.PIPE, check=True, timeout=60,
+                                          env=self.cluster.environment).stdout)
+        done = self.cluster.muster("run", "-N", nodes, "-n", size, *HEAT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        together = json.loads(done.stdout)
+        self.assertEqual(together["ranks"], size)
+        self.assertEqual(together["residual_text"], alone["residual_text"])
+
+    def hanging(self, nodes, size):
+        """A run whose ranks have all talked to one another and wait to be ended."""
+        run = self.cluster.begin("run", "-N", nodes, "-n", size, RING, "--hang")
+        lines = [run.stdout.readline() for _ in range(size)]
+        self.assertEqual(sorted(line.strip() for line in lines), ring_lines(size, size // nodes))
+        self.assertEqual(len(self.ranks()), size)
+        return run
+
+    def code_of(self, run):
+        out, err = run.communicate(timeout=60)
+        self.last_words = out + err
+        return run.returncode
+
+
+class PersonalClusterTest(MpiTest):
+    """The nodes of `muster up`, all on this machine."""
+
+    own = True
+
+    @classmethod
+    def make(cls):
+        return Cluster()
+
+    def up(self, nodes):
+        start_up(self.cluster, "--nodes", nodes, "--topology", FOUR_CORES)
+
+    def test_two_nodes_reduce_ring_and_halo_right(self):
+        self.up(2)
+        self.expect_sums(2, 4)
+        self.expect_sums(2, 2)
+        self.expect_serial_heat(2, 4)
+
+    def test_four_nodes_reduce_ring_and_halo_right(self):
+        self.up(4)
+        self.expect_sums(4, 8)
+        self.expect_serial_heat(4, 4)
+
+    def test_eight_nodes_reduce_ring_and_halo_right(self):
+        self.up(8)
+        self.expect_sums(8, 8)
+        self.expect_serial_heat(8, 8)
+
+    def test_ten_nodes_are_a_tree_of_two_levels(self):
+        self.up(10)
+        self.expect_sums(10, 10)
+
+
+class TwoNodesTest(MpiTest):
+    """Two nodes of four cores that this machine plays."""
+
+    nodes = 2
+    topology = FOUR_CORES
+
+    def test_many_in_a_row_are_all_right(self):
+        for round_number in range(ROUNDS):
+            with self.subTest(round=round_number):
+                self.expect_sums(2, 4)
+        self.nothing_left()
+
+    def test_ranks_that_ask_one_by_one_for_their_peers_find_them(self):
+        asking = {"OMPI_MCA_pmix_base_async_modex": "1", "OMPI_MCA_pmix_base_collect_data": "0"}
+        done = self.cluster.muster("run", "-N", 2, "-n", 4, RING, environment=asking)
+        self.assertEqual(done.returncode, 0, done.stderr + self.cluster.logs())
+        self.assertEqual(sorted(done.stdout.splitlines()), ring_lines(4, 2))
+
+    def test_mpi_abort_is_the_exit_code_wherever_it_was_called(self):
+        for rank in (0, 3):
+            with self.subTest(rank=rank):
+                done = self.ring(2, 4, "--abort", 7, rank)
+                self.assertEqual(done.returncode, 7, done.stderr)
+                self.assertIn(f"rank {rank} on node{rank // 2 + 1}: exit code 7: it called MPI_Abort",
+                              done.stderr)
+                self.nothing_left()
+                job = max(self.cluster.history())
+                (row,) = self.cluster.wait_ended(job)
+                self.assertEqual((row["exit_code"], row["exit_signal"]), (7, 0), dict(row))
+
+    def test_a_killed_rank_takes_the_others_with_it(self):
+        for rank in (0, 3):
+            with self.subTest(rank=rank):
+                run = self.hanging(2, 4)
+                os.kill(self.ranks()[rank], signal.SIGKILL)
+                self.assertEqual(self.code_of(run), 128 + signal.SIGKILL, self.last_words)
+                self.nothing_left()
+
+    def test_a_rank_that_leaves_without_a_word_fails_the_run(self):
+        done = self.ring(2, 4, "--leave")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("before MPI_Finalize", done.stderr)
+        self.nothing_left()
+
+    def test_a_rank_that_never_joins_does_not_leave_the_others_waiting(self):
+        for code in (3, 0):
+            with self.subTest(code=code):
+                done = self.cluster.muster(
+                    "run", "-N", 2, "-n", 2, "sh", "-c", f'[ $RANK = 1 ] && exit {code}; exec {RING}')
+                self.assertEqual(done.returncode, code or 1, done.stderr)
+                self.nothing_left()
+
+    def test_a_killed_supervisor_leaves_no_rank_on_any_node(self):
+        run = self.hanging(2, 4)
+        victim = self.ranks()[2]
+        supervisor = int(read_file(f"/proc/{victim}/stat").rpartition(b")")[2].split()[1])
+        os.kill(supervisor, signal.SIGKILL)
+        self.assertNotEqual(self.code_of(run), 0)
+        self.nothing_left()
+        (row,) = self.cluster.wait_ended(max(self.cluster.submitted()))
+        self.assertEqual(row["state"], "FAILED")
+
+    def test_a_killed_agent_and_a_killed_controller_change_nothing(self):
+        run = self.hanging(2, 4)
+        before = self.ranks()
+        self.cluster.agents[1].kill()
+        self.cluster.controller.kill()
+        time.sleep(1)
+        self.assertEqual(self.ranks(), before)
+        self.cluster.controller.start()
+        self.cluster.agents[1].start()
+        self.cluster.must("cancel", max(self.cluster.submitted()))
+        self.assertNotEqual(self.code_of(run), 0)
+        self.nothing_left()
+        (row,) = self.cluster.wait_ended(max(self.cluster.submitted()))
+        self.assertEqual(row["state"], "CANCELLED")
+
+    def test_ranks_come_together_though_an_agent_dies_as_they_start(self):
+        run = self.cluster.begin("run", "-N", 2, "-n", 2, RING)
+        wait_until(lambda: len(self.cluster.supervisors()) == 2 or run.poll() is not None,
+                   "the supervisors did not start")
+        self.cluster.agents[1].kill()
+        self.cluster.agents[1].start()
+        self.assertEqual(self.code_of(run), 0, self.last_words)
+
+    def test_a_step_of_a_batch_script_has_its_ranks_on_both_nodes(self):
+        script = os.path.join(self.cluster.work, "step.sh")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n"
+                       f"{BIN}/muster run {RING} >ring.txt || exit 20\n"
+                       f"{BIN}/muster run {RING} --abort 9 3; [ $? = 9 ] || exit 21\n"
+                       f"{BIN}/muster run {RING} >again.txt || exit 22\n"
+                       "exit 11\n")
+        job = self.cluster.submit("-N", 2, "-n", 4, script)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["exit_code"], 11, self.read(f"muster-{job}.out") + self.cluster.logs())
+        for name in ("ring.txt", "again.txt"):
+            self.assertEqual(sorted(self.read(name).splitlines()), ring_lines(4, 2))
+
+    def test_more_processes_are_refused_in_words(self):
+        done = self.ring(2, 2, "--spawn")
+        self.assertEqual(done.stdout.count("spawn refused"), 2, done.stdout + done.stderr)
+
+    def test_the_secret_is_in_no_environment_and_no_command_line(self):
+        run = self.hanging(2, 2)
+        job = max(self.cluster.submitted())
+        order = read_file(os.path.join(self.cluster.state, "agents", "node1", "attempts", f"{job}.1",
+                                       "order"))
+        secret = self.hex_digits(order)
+        for pid in processes_with(self.cluster.state):
+            for where in ("environ", "cmdline"):
+                self.assertNotIn(secret, read_file(f"/proc/{pid}/{where}"))
+        run.terminate()
+        self.code_of(run)
+        self.nothing_left()
+
+    def hex_digits(self, order):
+        found = re.search(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])", order)
+        self.assertIsNotNone(found, "the order holds no secret")
+        return found.group()
+
+
+class Network:
+    """Network namespaces, each with an address of its own, joined by a bridge in one of them."""
+
+    def __init__(self, count):
+        self.names = [f"mit{os.getpid()}-{i}" for i in range(count + 1)]  # the first has the bridge
+
+    def ip(self, *words):
+        subprocess.run(["ip", *words], check=True, timeout=30, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT)
+
+    def make(self):
+        hub = self.names[0]
+        for name in self.names:
+            self.ip("netns", "add", name)
+            self.ip("-n", name, "link", "set", "lo", "up")
+        self.ip("-n", hub, "link", "add", "br0", "type", "bridge")
+        self.ip("-n", hub, "addr", "add", self.address(0) + "/24", "dev", "br0")
+        self.ip("-n", hub, "link", "set", "br0", "up")
+        for i, name in enumerate(self.names[1:], 1):
+            self.ip("-n", hub, "link", "add", f"v{i}", "type", "veth", "peer", "name", "eth0", "netns",
+                    name)
+            self.ip("-n", hub, "link", "set", f"v{i}", "master", "br0", "up")
+            self.ip("-n", name, "addr", "add", self.address(i) + "/24", "dev", "eth0")
+            self.ip("-n", name, "link", "set", "eth0", "up")
+
+    def address(self, index):
+        return f"10.77.0.{index or 254}"
+
+    def remove(self):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, timeout=30)
+
+
+def can_make_networks():
+    network = Network(1)
+    try:
+        network.make()
+        return True
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    finally:
+        network.remove() if os.geteuid() == 0 else None
+
+
+@unittest.skipUnless(os.geteuid() == 0 and can_make_networks(),
+                     "NO NETWORK NAMESPACES CAN BE MADE HERE: MPI between addresses is not tested")
+class NamespacesTest(MpiTest):
+    """Eight nodes with addresses of their own, and a controller under mutual TLS."""
+
+    count = 8
+
+    @classmethod
+    def make(cls):
+        network = Network(cls.count)
+        cls.addClassCleanup(network.remove)
+        network.make()
+        cluster = Cluster(nodes=cls.count, topology=FOUR_CORES)
+        keys = cls.make_keys(cluster, network.address(0))
+        listen = network.address(0) + ":7117"
+        cluster.controller.before = ["ip", "netns", "exec", network.names[0]]
+        cluster.controller.arguments += ["--listen", listen, *keys]
+        for i, agent in enumerate(cluster.agents, 1):
+            agent.before = ["ip", "netns", "exec", network.names[i]]
+            agent.arguments[agent.arguments.index("--controller") + 1] = listen
+            agent.arguments += keys
+        return cluster.start()
+
+    @staticmethod
+    def make_keys(cluster, address):
+        pem, key = os.path.join(cluster.root, "node.pem"), os.path.join(cluster.root, "node.key")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "1", "-subj",
+                        "/CN=node", "-addext", f"subjectAltName=IP:{address}", "-keyout", key, "-out",
+                        pem], check=True, timeout=30, stderr=subprocess.DEVNULL)
+        os.chmod(key, 0o600)
+        return ["--tls-cert", pem, "--tls-key", key, "--tls-ca", pem]
+
+    def test_ranks_of_two_four_and_eight_nodes_reduce_ring_and_halo_right(self):
+        for nodes, size in ((2, 4), (4, 4), (8, 8)):
+            with self.subTest(nodes=nodes):
+                self.expect_sums(nodes, size)
+                self.expect_serial_heat(nodes, size)
+        self.nothing_left()
+
+    def test_many_in_a_row_are_all_right(self):
+        for round_number in range(ROUNDS):
+            with self.subTest(round=round_number):
+                self.expect_sums(4, 4)
+
+    def test_aborts_and_deaths_end_the_ranks_on_every_node(self):
+        done = self.ring(4, 4, "--abort", 7, 2)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.nothing_left()
+        run = self.hanging(4, 4)
+        os.kill(self.ranks()[3], signal.SIGKILL)
+        self.assertEqual(self.code_of(run), 128 + signal.SIGKILL, self.last_words)
+        self.nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main()
