@@ -1,6 +1,8 @@
 #include "cli/simulated_cluster.h"
 
 #include <array>
+#include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@
 #include "scheduler/settings/policy_tables.h"
 #include "scheduler/settings/settings_file.h"
 #include "topology/captured.h"
+#include "topology/network_file.h"
 
 namespace muster {
 namespace {
@@ -101,6 +104,22 @@ absl::StatusOr<Machine> ReadMachine(ConfigFile& file, const std::string& path) {
                       bytes);
 }
 
+// network = "FILE", beside the cluster's file unless it says where.
+absl::Status ReadNetworkKey(const std::string& path, ConfigFile& file, PolicyConfig& config) {
+  std::string name;
+  RETURN_IF_ERROR(file.ReadString("network", &name));
+  if (name.empty()) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Network> network =
+      ReadNetwork((std::filesystem::path(path).parent_path() / name).string());
+  if (!network.ok()) {
+    return file.ErrorAt("network", std::string(network.status().message()));
+  }
+  config.network = std::make_shared<const Network>(*std::move(network));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<ClusterRun> ReadClusterFile(const std::string& path) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   ClusterRun run;
@@ -123,6 +142,7 @@ absl::StatusOr<ClusterRun> ReadClusterFile(const std::string& path) {
         absl::StrCat(path, ": no nodes: write [nodes.NAME] with count = N and cpus = C"));
   }
   RETURN_IF_ERROR(ReadSettings(file, run.config));
+  RETURN_IF_ERROR(ReadNetworkKey(path, file, run.config));
   ASSIGN_OR_RETURN(run.policy, ReadPolicy(file));
   RETURN_IF_ERROR(CheckPolicyFile(file, PolicyBook(), run.policy));
   RETURN_IF_ERROR(file.RefuseUnknownKeys());
