@@ -136,38 +136,46 @@ RunningJob RunningOf(const Job& job, Time now) {
   return running;
 }
 
-// One node, and the jobs that run from it on: it is the first of theirs.
-void AddPicture(const ClusterState& state, const Node& node, Time now, NodePicture& picture,
+// One node, and the jobs that run from it on: it is the first of theirs. False when it goes with
+// time, because a job on it does not hold its cores.
+bool AddPicture(const ClusterState& state, const Node& node, Time now, NodePicture& picture,
                 std::vector<RunningJob>& running) {
   picture = NodePicture{node.id,    node.name, node.machine,  node.connected, node.drained,
                         node.taken, {},        node.features, node.weight};
+  bool lasts = true;
   for (const JobId job : state.JobsOn(node.id)) {
     const Job& holder = *state.FindJob(job);
+    lasts = lasts && HoldsCores(*holder.attempt);
     AddHoldings(holder, node.id, now, picture.holdings);
     if (holder.attempt->allocation.nodes.front().node == node.id) {
       running.push_back(RunningOf(holder, now));
     }
   }
+  return lasts;
 }
 
 bool IsEarlier(const RunningJob& a, const RunningJob& b) {
   return a.id < b.id;
 }
 
-void AddAllNodes(const ClusterState& state, Snapshot& snapshot) {
+// Whether nothing of them goes with time; so does the next.
+bool AddAllNodes(const ClusterState& state, Snapshot& snapshot) {
+  bool lasts = true;
   snapshot.nodes.resize(state.nodes().size());
   snapshot.running.clear();
   std::size_t i = 0;
   for (const auto& [id, node] : state.nodes()) {
-    AddPicture(state, node, snapshot.now, snapshot.nodes[i++], snapshot.running);
+    lasts = AddPicture(state, node, snapshot.now, snapshot.nodes[i++], snapshot.running) && lasts;
   }
   std::sort(snapshot.running.begin(), snapshot.running.end(), IsEarlier);
   FindReturns(state, snapshot.now, snapshot.nodes);
+  return lasts;
 }
 
-// Brings the nodes of a snapshot of `since` up to date. REQUIRES: nobody is or was suspended.
-void UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
+// Brings the nodes of a snapshot of `since`, which lasts, up to date.
+bool UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
   snapshot.nodes.resize(state.nodes().size());
+  bool lasts = true;
   std::set<NodeId> touched;
   std::vector<RunningJob> running;
   std::size_t i = 0;
@@ -175,11 +183,11 @@ void UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
     NodePicture& picture = snapshot.nodes[i++];
     if (picture.id != id || state.TouchedAt(id) > since) {
       touched.insert(id);
-      AddPicture(state, node, snapshot.now, picture, running);
+      lasts = AddPicture(state, node, snapshot.now, picture, running) && lasts;
     }
   }
-  if (touched.empty()) {
-    return;
+  if (touched.empty() || !lasts) {
+    return lasts;
   }
   std::erase_if(snapshot.running,
                 [&](const RunningJob& job) { return touched.contains(job.nodes.front()); });
@@ -188,6 +196,7 @@ void UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
   std::move(running.begin(), running.end(), std::back_inserter(snapshot.running));
   std::inplace_merge(snapshot.running.begin(), snapshot.running.begin() + middle,
                      snapshot.running.end(), IsEarlier);
+  return true;
 }
 
 bool GoesByElement(const JobSpec& spec) {
@@ -272,9 +281,8 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::Build(const ClusterState& state
     kept = std::move(kept_.front());
     kept_.erase(kept_.begin());
   }
-  const bool lasts = state.suspended().empty();
   const bool usable = kept.snapshot != nullptr && kept.snapshot.use_count() == 1 && kept.lasts &&
-                      lasts && kept.snapshot->version <= state.version();
+                      kept.snapshot->version <= state.version();
   if (!usable) {
     kept.snapshot = std::make_shared<Snapshot>();
   }
@@ -282,13 +290,11 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::Build(const ClusterState& state
   const Version since = std::exchange(snapshot.version, state.version());
   snapshot.network = std::move(network);
   snapshot.now = now;
-  if (usable) {
-    UpdateNodes(state, since, snapshot);
-  } else {
-    AddAllNodes(state, snapshot);
+  kept.lasts = usable && UpdateNodes(state, since, snapshot);
+  if (!kept.lasts) {
+    kept.lasts = AddAllNodes(state, snapshot);
   }
   AddTheRest(state, last, snapshot);
-  kept.lasts = lasts;
   kept_.push_back(kept);
   return kept.snapshot;
 }

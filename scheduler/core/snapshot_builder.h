@@ -34,7 +34,7 @@ class SnapshotBuilder {
  private:
   struct Kept {
     std::shared_ptr<Snapshot> snapshot;
-    bool lasts = true;  // nothing in it but the waiting jobs goes with time: nobody is suspended
+    bool lasts = true;  // its nodes do not go with time: all jobs on them hold their cores
   };
   std::vector<Kept> kept_;  // the older first
 };

@@ -98,7 +98,7 @@ TEST(Invariants, SeeAnIdThatWasNeverGivenOut) {
 TEST(Invariants, SeeRanksOutOfOrderOrOutOfTheirPart) {
   StateImage image = Sound();
   Part(image, 0).ranks[1].rank = 2;
-  EXPECT_EQ(Broken(std::move(image)), "job 1: ranks are not numbered in order");
+  EXPECT_EQ(Broken(std::move(image)), "job 1: ranks are not numbered 0 to n-1");
   image = Sound();
   Part(image, 0).ranks[0].cpus = Cpus("3");
   EXPECT_THAT(Broken(std::move(image)), HasSubstr("job 1: rank 0 has threads"));
