@@ -20,7 +20,6 @@ const std::vector<Floor>& Floors() {
       {"scheduler/base", {}, {}},
       {"scheduler/model", {"scheduler/base"}, {}},
       {"scheduler/core", {"scheduler/model", "scheduler/base"}, {}},
-      {"scheduler/runtime", {"scheduler/base"}, {"toml++", "systemd"}},
       {"scheduler/settings",
        {"scheduler/core", "scheduler/model", "scheduler/runtime", "scheduler/base"},
        {}},
