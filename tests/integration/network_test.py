@@ -110,7 +110,7 @@ class UpTest(unittest.TestCase):
         ready = start_up(self.cluster, "--topology", SMALL, "--network", self.map)
         self.assertIn("ready: 2 nodes", ready)
         nodes = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
-        self.assertEqual([node["name"] for node in nodes], ["gold1", "gold2"])
+        self.assertEqual(sorted(node["name"] for node in nodes), ["gold1", "gold2"])
         job = self.cluster.submit("-N", 2, "-n", 4, "--switches=1", "--wrap", "true")
         self.cluster.wait_ended(job)
 
