@@ -339,8 +339,11 @@ void OneJobOnATree(benchmark::State& bench) {
     const Plan plan = MakePlan(snapshot, PolicyConfig(), memory);
     times.push_back(CpuSeconds() - before);
     bench.SetIterationTime(times.back());
+    if (plan.starts.size() != 1) {
+      bench.SkipWithError("the job does not start");
+      return;
+    }
     Must(state, TakePlan{plan});
-    Must(state, CancelJob{plan.starts.at(0).job, std::nullopt, User{0, 0, "root"}});
   }
   times.erase(times.begin());  // that one reads the whole cluster
   std::sort(times.begin(), times.end());
@@ -352,8 +355,8 @@ BENCHMARK(OneJobOnATree)
     ->UseManualTime()
     ->Iterations(101)
     ->ArgNames({"nodes", "of", "tree"})
-    ->Args({1024, 2, 0})
-    ->Args({1024, 2, 1})
+    ->Args({4096, 2, 0})
+    ->Args({4096, 2, 1})
     ->Args({16384, 2, 0})
     ->Args({16384, 2, 1})
     ->Args({16384, 64, 0})
