@@ -9,6 +9,7 @@
 #include "scheduler/model/fingerprint.h"
 #include "scheduler/simulator/agents.h"
 #include "scheduler/simulator/clients.h"
+#include "scheduler/simulator/cluster_simulation.h"
 #include "scheduler/simulator/network.h"
 #include "scheduler/simulator/simulated_controller.h"
 #include "scheduler/simulator/virtual_clock.h"
@@ -22,28 +23,6 @@ constexpr Time kBeginning{Duration(1'767'225'600'000)};
 // After faults stop, everything must be over within this time.
 constexpr Duration kPatience = std::chrono::hours(1);
 
-Machine MakeMachine(std::uint32_t cores) {
-  Machine machine;
-  machine.packages.push_back(Package{0, "simulated"});
-  NumaNode memory;
-  memory.memory = kGibibyte * 16;
-  for (std::uint32_t i = 0; i < cores; ++i) {
-    Core core;
-    core.os_index = i;
-    core.cpus.Insert(i);
-    core.numa = 0;
-    core.package = 0;
-    memory.cpus |= core.cpus;
-    machine.cores.push_back(core);
-  }
-  machine.memory = memory.memory;
-  machine.numa_nodes.push_back(memory);
-  machine.source = "simulated";
-  machine.enforced = false;
-  machine.why_not_enforced = "the machine is simulated";
-  return machine;
-}
-
 class Simulation {
  public:
   Simulation(const Scenario& scenario, std::uint64_t seed)
@@ -56,7 +35,7 @@ class Simulation {
                  ClientPlan{scenario.submissions, scenario.active, scenario.nodes,
                             scenario.cores_per_node}) {
     MUSTER_CHECK(scenario.nodes > 0 && scenario.cores_per_node > 0);
-    const Machine machine = MakeMachine(scenario.cores_per_node);
+    const Machine machine = PlainMachine(scenario.cores_per_node, 0, "", kGibibyte * 16);
     for (std::uint32_t i = 0; i < scenario.nodes; ++i) {
       agents_.push_back(
           std::make_unique<SimulatedAgent>(Surroundings{clock_, network_, faults_, witness_}, i,

@@ -163,21 +163,25 @@ void SubmitShapes(ClusterState& state, std::int64_t jobs, std::int64_t users = 1
   }
 }
 
-// A pass over range(0) jobs of 500 shapes on range(1) busy nodes that reserves for the first
-// range(2).
-void PassWithReservations(benchmark::State& bench) {
-  ClusterState state = BusyCluster(bench.range(1));
-  SubmitShapes(state, bench.range(0));
-  const auto snapshot = BuildSnapshot(state, kNow);
+// Passes on the snapshot that reserve for the first range(2) jobs.
+void MeasurePass(benchmark::State& bench, const Snapshot& snapshot) {
   PolicyConfig config;
   config.backfill = Backfill::kConservative;
   config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
   Plan plan;
   for (auto _ : bench) {
-    plan = MakePlan(*snapshot, config);
+    plan = MakePlan(snapshot, config);
   }
   bench.counters["starts"] = static_cast<double>(plan.starts.size());
   bench.counters["reservations"] = static_cast<double>(plan.reservations.size());
+}
+
+// A pass over range(0) jobs of 500 shapes on range(1) busy nodes that reserves for the first
+// range(2).
+void PassWithReservations(benchmark::State& bench) {
+  ClusterState state = BusyCluster(bench.range(1));
+  SubmitShapes(state, bench.range(0));
+  MeasurePass(bench, *BuildSnapshot(state, kNow));
 }
 BENCHMARK(PassWithReservations)
     ->Unit(benchmark::kMillisecond)
@@ -211,16 +215,7 @@ std::shared_ptr<const Network> TreeOf(const ClusterState& state) {
 void PassOnATree(benchmark::State& bench) {
   ClusterState state = BusyCluster(bench.range(1));
   SubmitShapes(state, bench.range(0));
-  const auto snapshot = BuildSnapshot(state, kNow, nullptr, TreeOf(state));
-  PolicyConfig config;
-  config.backfill = Backfill::kConservative;
-  config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
-  Plan plan;
-  for (auto _ : bench) {
-    plan = MakePlan(*snapshot, config);
-  }
-  bench.counters["starts"] = static_cast<double>(plan.starts.size());
-  bench.counters["reservations"] = static_cast<double>(plan.reservations.size());
+  MeasurePass(bench, *BuildSnapshot(state, kNow, nullptr, TreeOf(state)));
 }
 BENCHMARK(PassOnATree)
     ->Unit(benchmark::kMillisecond)
