@@ -200,7 +200,7 @@ absl::StatusOr<Machine> ReadJoined(const std::string& first, const std::string& 
   ASSIGN_OR_RETURN(Machine machine, ReadOne(first));
   ASSIGN_OR_RETURN(const std::string content, ReadFile(second));
   ASSIGN_OR_RETURN(const TopoMatrix matrix, ParseTopoMatrix(content, second));
-  JoinTopoMatrix(matrix, machine);
+  RETURN_IF_ERROR(JoinTopoMatrix(matrix, machine));
   return machine;
 }
 

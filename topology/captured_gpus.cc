@@ -18,6 +18,7 @@ namespace {
 constexpr unsigned kNvidia = 0x10de;
 constexpr unsigned kDisplayController = 0x0300;
 constexpr unsigned kThreeDController = 0x0302;
+constexpr std::size_t kUniqueIdDigits = 16;  // what ROCR_VISIBLE_DEVICES takes
 
 struct Candidate {
   Gpu gpu;
@@ -125,6 +126,32 @@ std::vector<Candidate> FromDriver(hwloc_topology_t topology, const Machine& mach
   return found;
 }
 
+// AMD's: the devices of ROCm SMI alone, because many a board has a display controller of AMD's.
+std::vector<Candidate> FromRocmSmi(hwloc_topology_t topology, const Machine& machine) {
+  std::vector<Candidate> found;
+  for (hwloc_obj_t device = nullptr;
+       (device = hwloc_get_next_osdev(topology, device)) != nullptr;) {
+    Candidate candidate;
+    candidate.number = NumberAfter("rsmi", device);
+    if (!candidate.number.has_value()) {
+      continue;
+    }
+    hwloc_obj_t pci = PciParent(device);
+    const std::string id = Info(device, "AMDUUID");  // hexadecimal, without leading zeros
+    candidate.gpu.vendor = GpuVendor::kAmd;
+    candidate.gpu.uuid =
+        id.empty() || id.size() > kUniqueIdDigits
+            ? ""
+            : absl::StrCat("GPU-", std::string(kUniqueIdDigits - id.size(), '0'), id);
+    candidate.gpu.model = Info(device, "GPUModel");
+    candidate.gpu.memory = Kibibytes(Info(device, "RSMIVRAMSize"));
+    candidate.gpu.pci_address = pci == nullptr ? "" : PciAddress(pci);
+    candidate.gpu.numa = NumaNear(device, machine);
+    found.push_back(candidate);
+  }
+  return found;
+}
+
 // Model and memory from OpenCL, when all its NVIDIA devices are alike.
 void LearnFromOpenCl(hwloc_topology_t topology, std::vector<Candidate>& candidates) {
   std::set<std::pair<std::string, Bytes>> kinds;
@@ -172,7 +199,8 @@ bool NameThem(const std::string& source, std::vector<Candidate>& candidates) {
   for (Candidate& candidate : candidates) {
     Gpu& gpu = candidate.gpu;
     if (gpu.uuid.empty() || !seen.insert(gpu.uuid).second) {
-      gpu.uuid = absl::StrCat("GPU-", BaseName(source), "-", gpu.os_index);
+      gpu.uuid = absl::StrCat(gpu.vendor == GpuVendor::kAmd ? "AMD-" : "GPU-", BaseName(source),
+                              "-", gpu.os_index);
       seen.insert(gpu.uuid);
       named_any = true;
     }
@@ -180,22 +208,27 @@ bool NameThem(const std::string& source, std::vector<Candidate>& candidates) {
   return named_any;
 }
 
+std::vector<Candidate> FindNvidias(hwloc_topology_t topology, const Machine& machine) {
+  std::vector<Candidate> candidates = FromPci(topology, machine);
+  if (candidates.empty()) {
+    candidates = FromDriver(topology, machine, "nvml");
+  }
+  if (candidates.empty()) {
+    candidates = FromDriver(topology, machine, "cuda");
+  }
+  LearnFromOpenCl(topology, candidates);
+  NameByPci(topology, candidates);
+  Number(candidates);
+  return candidates;
+}
+
 }  // namespace
 
 void AddCapturedGpus(const HwlocTopology& topology, Machine& machine) {
-  std::vector<Candidate> candidates = FromPci(topology.get(), machine);
-  if (candidates.empty()) {
-    candidates = FromDriver(topology.get(), machine, "nvml");
-  }
-  if (candidates.empty()) {
-    candidates = FromDriver(topology.get(), machine, "cuda");
-  }
-  if (candidates.empty()) {
-    return;
-  }
-  LearnFromOpenCl(topology.get(), candidates);
-  NameByPci(topology.get(), candidates);
-  Number(candidates);
+  std::vector<Candidate> candidates = FindNvidias(topology.get(), machine);
+  std::vector<Candidate> amds = FromRocmSmi(topology.get(), machine);
+  Number(amds);
+  candidates.insert(candidates.end(), amds.begin(), amds.end());
   if (NameThem(machine.source, candidates)) {
     machine.remarks.push_back(
         absl::StrCat(machine.source, " names no UUIDs for its GPUs: they are made up"));

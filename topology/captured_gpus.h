@@ -1,12 +1,13 @@
 #pragma once
 
-// The NVIDIA GPUs of a captured topology, put together from what the capture happens to hold.
+// The GPUs of a captured topology, NVIDIA's first, put together from what the capture happens to
+// hold.
 //
-// A capture may show a GPU as a PCI device, as an NVML, CUDA or OpenCL device, or as several of
-// these; one GPU comes out for each PCI device of a display or 3D controller, and one for each NVML
-// (else CUDA) device without such a parent. OpenCL devices say model and memory only: hwloc puts
-// them beside the wrong PCI device on some machines.
-// Thread promise: reads the topology and changes only `machine`.
+// A capture may show a GPU of NVIDIA's as a PCI device, as an NVML, CUDA or OpenCL device, or as
+// several of these; one GPU comes out for each PCI device of a display or 3D controller, and one
+// for each NVML (else CUDA) device without such a parent. OpenCL devices say model and memory only:
+// hwloc puts them beside the wrong PCI device on some machines. One GPU of AMD's comes out for each
+// device of ROCm SMI ("rsmi0"). Thread promise: reads the topology and changes only `machine`.
 
 #include "scheduler/model/machine.h"
 #include "topology/hwloc_topology.h"

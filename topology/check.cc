@@ -1,5 +1,6 @@
 #include "topology/check.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -92,14 +93,56 @@ absl::Status CheckCaches(const Machine& machine) {
   return absl::OkStatus();
 }
 
-absl::Status CheckDevices(const Machine& machine) {
+absl::Status CheckDies(const Machine& machine) {
+  std::vector<CpuSet> packages(machine.packages.size());
+  for (const Core& core : machine.cores) {
+    if (core.package != kNowhere) {
+      packages[core.package] |= core.cpus;
+    }
+  }
+  CpuSet seen;
+  for (std::size_t i = 0; i < machine.dies.size(); ++i) {
+    const Die& die = machine.dies[i];
+    if (die.package >= packages.size()) {
+      return Wrong(absl::StrCat("die at ", i, " points at no package"));
+    }
+    CpuSet beyond = die.cpus;
+    beyond -= packages[die.package];
+    if (die.cpus.Empty() || die.cpus.Meets(seen) || !beyond.Empty()) {
+      return Wrong(absl::StrCat("die at ", i, " has no threads of its package to itself"));
+    }
+    seen |= die.cpus;
+  }
+  return absl::OkStatus();
+}
+
+// A number is that of one GPU of its vendor, whole or divided.
+absl::Status CheckGpuNames(const Machine& machine) {
   std::set<std::string> uuids;
-  std::set<std::uint32_t> numbers;
+  std::map<std::pair<GpuVendor, std::uint32_t>, std::string> parents;  // "" of whole GPUs
   for (const Gpu& gpu : machine.gpus) {
-    if (gpu.uuid.empty() || !uuids.insert(gpu.uuid).second ||
-        !numbers.insert(gpu.os_index).second) {
+    const auto [known, is_new] = parents.emplace(std::pair(gpu.vendor, gpu.os_index), gpu.parent);
+    const bool is_sibling = !gpu.parent.empty() && known->second == gpu.parent;
+    if (gpu.uuid.empty() || !uuids.insert(gpu.uuid).second || (!is_new && !is_sibling)) {
       return Wrong(absl::StrCat("GPU ", gpu.os_index, " has no name of its own (", gpu.uuid, ")"));
     }
+    if (gpu.instance.empty() != gpu.parent.empty()) {
+      return Wrong(absl::StrCat("GPU ", gpu.os_index, " (", gpu.uuid,
+                                ") is an instance without a profile or a parent"));
+    }
+  }
+  for (const Gpu& gpu : machine.gpus) {
+    if (uuids.count(gpu.parent) != 0) {
+      return Wrong(absl::StrCat("GPU ", gpu.os_index, " is there both whole and divided (",
+                                gpu.parent, ")"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDevices(const Machine& machine) {
+  RETURN_IF_ERROR(CheckGpuNames(machine));
+  for (const Gpu& gpu : machine.gpus) {
     if (!Points(gpu.numa, machine.numa_nodes)) {
       return Wrong(absl::StrCat("GPU ", gpu.os_index, " points at no NUMA node"));
     }
@@ -138,7 +181,8 @@ absl::Status CheckLinks(const Machine& machine) {
 }  // namespace
 
 absl::Status CheckMachine(const Machine& machine) {
-  for (const auto check : {CheckCores, CheckNumaNodes, CheckCaches, CheckDevices, CheckLinks}) {
+  for (const auto check :
+       {CheckCores, CheckNumaNodes, CheckCaches, CheckDies, CheckDevices, CheckLinks}) {
     const absl::Status status = check(machine);
     if (!status.ok()) {
       return absl::InternalError(absl::StrCat(

@@ -30,6 +30,9 @@ std::string DescribeMachine(const Machine& machine) {
   if (!machine.packages.empty()) {
     parts.push_back(Counted(machine.packages.size(), "package"));
   }
+  if (!machine.dies.empty()) {
+    parts.push_back(Counted(machine.dies.size(), "die"));
+  }
   parts.push_back(Counted(machine.numa_nodes.size(), "NUMA node"));
   parts.push_back(Counted(machine.cores.size(), "core"));
   parts.push_back(Counted(AllCpus(machine).Count(), "thread"));
@@ -41,6 +44,9 @@ std::string DescribeMachine(const Machine& machine) {
     parts.push_back(absl::StrCat(count, " × ", model));
   }
   parts.push_back(machine.memory.zero() ? "memory unknown" : Memory(machine.memory));
+  if (!machine.mps.empty()) {
+    parts.emplace_back("CUDA MPS");
+  }
   return absl::StrJoin(parts, ", ");
 }
 

@@ -2,20 +2,20 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "topology/check.h"
+#include "topology/cuda_mps.h"
 #include "topology/gpu_nvml.h"
+#include "topology/gpu_rocm.h"
 #include "topology/hwloc_topology.h"
 #include "topology/inventory.h"
+#include "topology/live_gpus.h"
 #include "topology/memory_capacity.h"
-#include "topology/pci_links.h"
 
 namespace muster {
 namespace {
@@ -54,32 +54,6 @@ MemoryReadings ReadMemoryFor(const HwlocTopology& topology) {
   return readings;
 }
 
-// What NVML says of a pair wins over what the PCI tree does.
-void PutLink(const DeviceLink& nvlink, Machine& machine) {
-  const auto known = std::find_if(
-      machine.gpu_links.begin(), machine.gpu_links.end(),
-      [&](const DeviceLink& link) { return link.a == nvlink.a && link.b == nvlink.b; });
-  if (known == machine.gpu_links.end()) {
-    machine.gpu_links.push_back(nvlink);
-  } else {
-    known->kind = nvlink.kind;
-    known->lanes = nvlink.lanes;
-  }
-}
-
-void AddGpus(const HwlocTopology& topology, Machine& machine) {
-  NvmlReading reading = ReadNvml(NvmlLibrary());
-  machine.gpus = std::move(reading.gpus);
-  for (std::string& remark : reading.remarks) {
-    machine.remarks.push_back(std::move(remark));
-  }
-  LocateGpus(topology, machine);
-  AddDeviceLinks(topology, machine);
-  for (const DeviceLink& nvlink : reading.links) {
-    PutLink(nvlink, machine);
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<Machine> DiscoverMachine() {
@@ -94,7 +68,8 @@ absl::StatusOr<Machine> DiscoverMachine() {
                                            " hardware threads (affinity)"));
   }
   SettleMemory(ReadMemoryFor(topology), machine);
-  AddGpus(topology, machine);
+  AddLiveGpus(topology, ReadNvml(NvmlLibrary()), ReadRocmSmi(RocmSmiLibrary()), machine);
+  machine.mps = MpsRunsIn(MpsPipeDirectory()) ? MpsPipeDirectory() : "";
   RETURN_IF_ERROR(CheckMachine(machine));
   return machine;
 }

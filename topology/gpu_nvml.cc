@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +21,7 @@ namespace {
 // The part of NVML's ABI that we use; names and layouts as in its reference, version 2 and up.
 using Result = int;
 constexpr Result kSuccess = 0;
+constexpr Result kNotFound = 6;
 using Device = struct OpaqueNvmlDevice*;
 
 constexpr unsigned int kNvLinksMax = 18;  // NVML_NVLINK_MAX_LINKS
@@ -39,6 +42,18 @@ struct MemoryInfo {
   unsigned long long total;
   unsigned long long free;
   unsigned long long used;
+};
+
+struct Attributes {  // nvmlDeviceAttributes_t
+  unsigned int multiprocessors;
+  unsigned int copy_engines;
+  unsigned int decoders;
+  unsigned int encoders;
+  unsigned int jpeg_decoders;
+  unsigned int optical_flow_units;
+  unsigned int gpu_slices;
+  unsigned int compute_slices;
+  unsigned long long memory_mib;
 };
 
 struct Close {
@@ -65,6 +80,9 @@ class Nvml {
     const std::string missing = missing_;
     Find("nvmlDeviceGetMinorNumber", minor);  // these may be absent
     Find("nvmlDeviceGetMigMode", mig);
+    Find("nvmlDeviceGetMaxMigDeviceCount", mig_count);
+    Find("nvmlDeviceGetMigDeviceHandleByIndex", mig_handle);
+    Find("nvmlDeviceGetAttributes_v2", attributes);
     Find("nvmlDeviceGetNvLinkState", link_state);
     Find("nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote);
     Find("nvmlDeviceGetP2PStatus", p2p);
@@ -104,6 +122,9 @@ class Nvml {
   Result (*pci)(Device, PciInfo*) = nullptr;
   Result (*minor)(Device, unsigned int*) = nullptr;
   Result (*mig)(Device, unsigned int*, unsigned int*) = nullptr;
+  Result (*mig_count)(Device, unsigned int*) = nullptr;
+  Result (*mig_handle)(Device, unsigned int, Device*) = nullptr;
+  Result (*attributes)(Device, Attributes*) = nullptr;
   Result (*link_state)(Device, unsigned int, unsigned int*) = nullptr;
   Result (*link_remote)(Device, unsigned int, PciInfo*) = nullptr;
   Result (*p2p)(Device, Device, int, int*) = nullptr;
@@ -159,14 +180,18 @@ bool JoinedByNvLink(const Nvml& nvml, Device a, Device b) {
   return nvml.p2p != nullptr && nvml.p2p(a, b, kP2pNvLink, &status) == kSuccess && status == kP2pOk;
 }
 
-// REQUIRES: `devices` are those of reading.gpus.
+// Between whole GPUs: CUDA gives the instances of MIG no peers. REQUIRES: `devices` are those of
+// reading.gpus, null for an instance.
 void AddLinks(const Nvml& nvml, const std::vector<Device>& devices, NvmlReading& reading) {
   std::vector<NvLinks> links;
   for (Device device : devices) {
-    links.push_back(ReadNvLinks(nvml, device));
+    links.push_back(device == nullptr ? NvLinks() : ReadNvLinks(nvml, device));
   }
   for (std::uint32_t a = 0; a < devices.size(); ++a) {
     for (std::uint32_t b = a + 1; b < devices.size(); ++b) {
+      if (devices[a] == nullptr || devices[b] == nullptr) {
+        continue;
+      }
       const auto direct = links[a].to.find(reading.gpus[b].pci_address);
       const std::uint32_t lanes = direct != links[a].to.end() ? direct->second
                                   : JoinedByNvLink(nvml, devices[a], devices[b])
@@ -179,14 +204,10 @@ void AddLinks(const Nvml& nvml, const std::vector<Device>& devices, NvmlReading&
   }
 }
 
-// The words of NVML about the device at `index`; `gpu` holds what it told before it refused.
-Result ReadGpu(const Nvml& nvml, unsigned int index, Device& device, Gpu& gpu) {
+// UUID, name and memory of a GPU or an instance; `gpu` holds what was told before it refused.
+Result ReadWords(const Nvml& nvml, Device device, Gpu& gpu) {
   std::array<char, 96> text{};
-  Result result = nvml.handle(index, &device);
-  if (result != kSuccess) {
-    return result;
-  }
-  result = nvml.uuid(device, text.data(), static_cast<unsigned int>(text.size()));
+  Result result = nvml.uuid(device, text.data(), static_cast<unsigned int>(text.size()));
   if (result != kSuccess) {
     return result;
   }
@@ -196,12 +217,6 @@ Result ReadGpu(const Nvml& nvml, unsigned int index, Device& device, Gpu& gpu) {
     return result;
   }
   gpu.model = text.data();
-  PciInfo pci{};
-  result = nvml.pci(device, &pci);
-  if (result != kSuccess) {
-    return result;
-  }
-  gpu.pci_address = AddressOf(pci);
   MemoryInfo memory{};
   result = nvml.memory(device, &memory);
   if (result == kSuccess) {
@@ -210,17 +225,106 @@ Result ReadGpu(const Nvml& nvml, unsigned int index, Device& device, Gpu& gpu) {
   return result;
 }
 
+// The words of NVML about the device at `index`; `gpu` holds what it told before it refused.
+Result ReadGpu(const Nvml& nvml, unsigned int index, Device& device, Gpu& gpu) {
+  Result result = nvml.handle(index, &device);
+  if (result != kSuccess) {
+    return result;
+  }
+  PciInfo pci{};
+  result = nvml.pci(device, &pci);
+  if (result != kSuccess) {
+    return result;
+  }
+  gpu.pci_address = AddressOf(pci);
+  return ReadWords(nvml, device, gpu);
+}
+
 // What a job's author may stumble over.
 void AddOddities(const Nvml& nvml, Device device, const Gpu& gpu, NvmlReading& reading) {
   unsigned int minor = 0;
   if (nvml.minor != nullptr && nvml.minor(device, &minor) == kSuccess && minor != gpu.os_index) {
     reading.remarks.push_back(absl::StrCat("GPU ", gpu.os_index, " is /dev/nvidia", minor));
   }
+}
+
+bool IsDivided(const Nvml& nvml, Device device) {
   unsigned int current = 0;
   unsigned int pending = 0;
-  if (nvml.mig != nullptr && nvml.mig(device, &current, &pending) == kSuccess && current != 0) {
+  return nvml.mig != nullptr && nvml.mig(device, &current, &pending) == kSuccess && current != 0;
+}
+
+// "1g.5gb": what NVML's name of the instance ends in; else by its slices and its memory, which
+// NVIDIA's own words round up. Empty where NVML tells neither.
+std::string ProfileOf(const Nvml& nvml, Device instance, const std::string& model) {
+  constexpr std::string_view kBefore = " MIG ";
+  constexpr unsigned long long kMibPerGib = 1024;
+  const std::size_t at = model.rfind(kBefore);
+  if (at != std::string::npos) {
+    return model.substr(at + kBefore.size());
+  }
+  Attributes told{};
+  if (nvml.attributes == nullptr || nvml.attributes(instance, &told) != kSuccess) {
+    return "";
+  }
+  return absl::StrCat(told.gpu_slices, "g.", (told.memory_mib + kMibPerGib - 1) / kMibPerGib, "gb");
+}
+
+// The instance at `index` of `parent`, or nothing: why is a remark, unless none was made there.
+std::optional<Gpu> ReadInstance(const Nvml& nvml, Device device, const Gpu& parent,
+                                unsigned int index, NvmlReading& reading) {
+  const auto left_out = [&](const std::string& why) {
     reading.remarks.push_back(
-        absl::StrCat("GPU ", gpu.os_index, " is divided by MIG; its parts are not listed"));
+        absl::StrCat("MIG instance ", index, " of GPU ", parent.os_index, " is left out: ", why));
+    return std::nullopt;
+  };
+  Device instance = nullptr;
+  Result result = nvml.mig_handle(device, index, &instance);
+  if (result == kNotFound) {
+    return std::nullopt;
+  }
+  Gpu gpu = parent;
+  gpu.parent = parent.uuid;
+  if (result == kSuccess) {
+    result = ReadWords(nvml, instance, gpu);
+  }
+  if (result != kSuccess) {
+    return left_out(nvml.Explain(result));
+  }
+  gpu.instance = ProfileOf(nvml, instance, gpu.model);
+  if (gpu.instance.empty()) {
+    return left_out("NVML does not say its profile");
+  }
+  if (gpu.model.find(gpu.instance) == std::string::npos) {
+    gpu.model = absl::StrCat(parent.model, " MIG ", gpu.instance);
+  }
+  return gpu;
+}
+
+// The instances of the GPU `parent`, which is divided, in its place.
+void AddInstances(const Nvml& nvml, Device device, const Gpu& parent, NvmlReading& reading,
+                  std::vector<Device>& devices) {
+  unsigned int count = 0;
+  const Result result = nvml.mig_count(device, &count);
+  if (result != kSuccess) {
+    reading.remarks.push_back(absl::StrCat(
+        "GPU ", parent.os_index, " is divided by MIG and left out: ", nvml.Explain(result)));
+    return;
+  }
+  const std::size_t before = reading.gpus.size();
+  const std::size_t remarks_before = reading.remarks.size();
+  for (unsigned int index = 0; index < count; ++index) {
+    std::optional<Gpu> instance = ReadInstance(nvml, device, parent, index, reading);
+    if (instance.has_value()) {
+      reading.gpus.push_back(*std::move(instance));
+      devices.push_back(nullptr);
+    }
+  }
+  if (reading.gpus.size() == before && reading.remarks.size() == remarks_before) {
+    reading.remarks.push_back(
+        absl::StrCat("GPU ", parent.os_index,
+                     " is divided by MIG but has no instances, so nobody can use it: make some "
+                     "(nvidia-smi mig -cgi) or turn MIG off"));
   }
 }
 
@@ -264,6 +368,14 @@ NvmlReading ReadNvml(const std::string& library) {
       continue;
     }
     AddOddities(nvml, device, gpu, reading);
+    if (IsDivided(nvml, device)) {
+      if (nvml.mig_count != nullptr && nvml.mig_handle != nullptr) {
+        AddInstances(nvml, device, gpu, reading, devices);
+        continue;
+      }
+      reading.remarks.push_back(
+          absl::StrCat("GPU ", index, " is divided by MIG; its parts are not listed"));
+    }
     reading.gpus.push_back(std::move(gpu));
     devices.push_back(device);
   }

@@ -4,9 +4,11 @@
 //
 // Debian has no nvml.h, so the few prototypes used are declared in the .cc file, from NVIDIA's NVML
 // API reference. NVLinks through NVSwitches join every two GPUs that have them; as nvidia-smi does,
-// a pair counts as many as the one with fewer has. Everything that NVML refuses becomes a remark; a
-// GPU that cannot be named is left out, because a job cannot be given it. Thread promise: loads and
-// unloads the library within the call; call it from one thread.
+// a pair counts as many as the one with fewer has. A GPU that MIG divides is not listed; its
+// instances are, each with the GPU's number and PCI address, and without links: CUDA gives them no
+// peers (NVIDIA, "MIG User Guide", application considerations). Everything that NVML refuses
+// becomes a remark; a GPU that cannot be named is left out, because a job cannot be given it.
+// Thread promise: loads and unloads the library within the call; call it from one thread.
 
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -97,6 +98,9 @@ class Inventory {
     if (mine.l3 != kNowhere) {
       machine_.l3_caches[mine.l3].cpus.Insert(thread->os_index);
     }
+    if (const std::uint32_t die = DieOf(thread, mine.package); die != kNowhere) {
+      machine_.dies[die].cpus.Insert(thread->os_index);
+    }
   }
 
   std::uint32_t PackageOf(hwloc_obj_t thread) {
@@ -129,6 +133,22 @@ class Inventory {
     return entry->second;
   }
 
+  // Nowhere for the only die of a package, which is the package.
+  std::uint32_t DieOf(hwloc_obj_t thread, std::uint32_t package) {
+    hwloc_obj_t die = hwloc_get_ancestor_obj_by_type(topology_, HWLOC_OBJ_DIE, thread);
+    hwloc_obj_t whole = hwloc_get_ancestor_obj_by_type(topology_, HWLOC_OBJ_PACKAGE, thread);
+    if (die == nullptr || whole == nullptr ||
+        hwloc_get_nbobjs_inside_cpuset_by_type(topology_, whole->cpuset, HWLOC_OBJ_DIE) < 2) {
+      return kNowhere;
+    }
+    const auto [entry, is_new] =
+        dies_.emplace(die, static_cast<std::uint32_t>(machine_.dies.size()));
+    if (is_new) {
+      machine_.dies.push_back({OsIndex(die), package, {}});
+    }
+    return entry->second;
+  }
+
   // Ordinary memory before special, nearest before farther, the kernel's order last.
   std::uint32_t NumaOf(hwloc_obj_t thread) const {
     using Rank = std::tuple<bool, int, std::uint32_t>;
@@ -152,7 +172,7 @@ class Inventory {
          (device = hwloc_get_next_osdev(topology_, device)) != nullptr;) {
       const auto kind = device->attr->osdev.type;
       if (kind == HWLOC_OBJ_OSDEV_OPENFABRICS) {
-        TakeNic(device);
+        TakeNic(device, true);
         ports.push_back(machine_.nics.back().pci_address);
       } else if (kind == HWLOC_OBJ_OSDEV_NETWORK) {
         interfaces.push_back(device);
@@ -161,15 +181,16 @@ class Inventory {
     for (hwloc_obj_t device : interfaces) {
       hwloc_obj_t pci = PciParent(device);
       if (pci == nullptr || std::find(ports.begin(), ports.end(), PciAddress(pci)) == ports.end()) {
-        TakeNic(device);
+        TakeNic(device, false);
       }
     }
   }
 
-  void TakeNic(hwloc_obj_t device) {
+  void TakeNic(hwloc_obj_t device, bool fabric) {
     hwloc_obj_t pci = PciParent(device);
     machine_.nics.push_back({device->name == nullptr ? "" : device->name,
-                             pci == nullptr ? "" : PciAddress(pci), NumaNear(device, machine_)});
+                             pci == nullptr ? "" : PciAddress(pci), NumaNear(device, machine_),
+                             fabric});
   }
 
   hwloc_topology_t topology_;
@@ -178,6 +199,7 @@ class Inventory {
   std::vector<hwloc_obj_t> numa_objects_;  // in step with machine_.numa_nodes
   std::map<hwloc_obj_t, std::uint32_t> packages_;
   std::map<hwloc_obj_t, std::uint32_t> caches_;
+  std::map<hwloc_obj_t, std::uint32_t> dies_;
   std::map<hwloc_obj_t, std::uint32_t> cores_;
 };
 
@@ -211,13 +233,14 @@ std::uint32_t NumaNear(hwloc_obj_t device, const Machine& machine) {
 }
 
 void LocateGpus(const HwlocTopology& topology, Machine& machine) {
+  std::set<std::string> unknown;  // said once of all instances of a GPU
   for (Gpu& gpu : machine.gpus) {
     if (gpu.numa != kNowhere) {
       continue;
     }
     hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology.get(), gpu.pci_address.c_str());
     gpu.numa = NumaNear(device, machine);
-    if (gpu.numa == kNowhere) {
+    if (gpu.numa == kNowhere && unknown.insert(gpu.pci_address).second) {
       machine.remarks.push_back(
           absl::StrCat("GPU ", gpu.os_index, " (", gpu.pci_address,
                        "): the platform does not say which NUMA node it is near"));

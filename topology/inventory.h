@@ -16,8 +16,8 @@
 
 namespace muster {
 
-// Packages, NUMA nodes, L3 caches, cores, NICs and memory of `topology`; only the threads in
-// `usable`, when given. InvalidArgument when an index is beyond what CpuSet holds.
+// Packages, their dies, NUMA nodes, L3 caches, cores, NICs and memory of `topology`; only the
+// threads in `usable`, when given. InvalidArgument when an index is beyond what CpuSet holds.
 absl::StatusOr<Machine> TakeInventory(const HwlocTopology& topology,
                                       const std::optional<CpuSet>& usable);
 

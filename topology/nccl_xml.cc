@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/log.h"
+#include "topology/fabric_name.h"
 #include "topology/pci_links.h"
 #include "topology/topo_matrix.h"
 #include "topology/xml_tree.h"
@@ -253,11 +254,16 @@ class NcclReader {
   void AddDevices() {
     const std::string file = machine_.source.substr(machine_.source.rfind('/') + 1);
     for (const Device& gpu : gpus_) {
-      machine_.gpus.push_back({*gpu.number, absl::StrCat("GPU-", file, "-", *gpu.number), gpu.model,
-                               gpu.address, Bytes(), gpu.numa});
+      Gpu made;
+      made.os_index = *gpu.number;
+      made.uuid = absl::StrCat("GPU-", file, "-", *gpu.number);
+      made.model = gpu.model;
+      made.pci_address = gpu.address;
+      made.numa = gpu.numa;
+      machine_.gpus.push_back(std::move(made));
     }
     for (const Device& nic : nics_) {
-      machine_.nics.push_back({nic.name, nic.address, nic.numa});
+      machine_.nics.push_back({nic.name, nic.address, nic.numa, IsFabricName(nic.name)});
     }
   }
 

@@ -11,7 +11,7 @@ namespace muster {
 namespace {
 
 constexpr unsigned kNvSwitchClass = 0x0680;  // "other bridge"
-// NVIDIA writes a GPU's own entry as 1,000,000; no NVLink is as fast.
+// hwloc writes a GPU's own entry as 1,000,000; no link is as fast.
 constexpr std::uint64_t kSelf = 1'000'000;
 
 hwloc_obj_t DeviceAt(const HwlocTopology& topology, const std::string& address) {
@@ -58,19 +58,18 @@ std::optional<LinkKind> LinkByTree(hwloc_obj_t a, hwloc_obj_t b) {
   return std::nullopt;
 }
 
-// The NVLink bandwidths between the objects that hwloc knows, in MB/s.
-class NvLinks {
+// The bandwidths between the objects that hwloc knows, in MB/s: its matrix of that name.
+class Bandwidths {
  public:
-  explicit NvLinks(const HwlocTopology& topology) : topology_(topology.get()) {
+  Bandwidths(const HwlocTopology& topology, const char* name) : topology_(topology.get()) {
     unsigned count = 1;
-    if (hwloc_distances_get_by_name(topology_, "NVLinkBandwidth", &count, &matrix_, 0) != 0 ||
-        count == 0) {
+    if (hwloc_distances_get_by_name(topology_, name, &count, &matrix_, 0) != 0 || count == 0) {
       matrix_ = nullptr;
     }
   }
-  NvLinks(const NvLinks&) = delete;
-  NvLinks& operator=(const NvLinks&) = delete;
-  ~NvLinks() {
+  Bandwidths(const Bandwidths&) = delete;
+  Bandwidths& operator=(const Bandwidths&) = delete;
+  ~Bandwidths() {
     if (matrix_ != nullptr) {
       hwloc_distances_release(topology_, matrix_);
     }
@@ -131,7 +130,8 @@ LinkKind LinkByNuma(const Machine& machine, std::uint32_t a, std::uint32_t b) {
 }
 
 void AddDeviceLinks(const HwlocTopology& topology, Machine& machine) {
-  const NvLinks nvlinks(topology);
+  const Bandwidths nvlinks(topology, "NVLinkBandwidth");
+  const Bandwidths xgmi(topology, "XGMIBandwidth");
   std::vector<hwloc_obj_t> gpus;
   for (const Gpu& gpu : machine.gpus) {
     gpus.push_back(DeviceAt(topology, gpu.pci_address));
@@ -147,9 +147,14 @@ void AddDeviceLinks(const HwlocTopology& topology, Machine& machine) {
   };
   for (std::uint32_t a = 0; a < gpus.size(); ++a) {
     for (std::uint32_t b = a + 1; b < gpus.size(); ++b) {
+      if (!machine.gpus[a].parent.empty() || !machine.gpus[b].parent.empty()) {
+        continue;  // CUDA gives the instances of MIG no peers
+      }
       DeviceLink link{a, b, way(gpus[a], gpus[b], machine.gpus[a].numa, machine.gpus[b].numa), 0,
                       0};
-      if (const std::uint64_t bandwidth = nvlinks.Between(gpus[a], gpus[b]); bandwidth > 0) {
+      const std::uint64_t bandwidth =
+          std::max(nvlinks.Between(gpus[a], gpus[b]), xgmi.Between(gpus[a], gpus[b]));
+      if (bandwidth > 0) {
         link.kind = LinkKind::kNvLink;
         link.bandwidth = bandwidth;
       }

@@ -12,8 +12,9 @@ namespace muster {
 
 // Fills in gpu_links and nic_links: by the lowest common PCI bridge, as `nvidia-smi topo -m` names
 // it (PIX: one PCIe switch, PXB: several, PHB: a host bridge), else by the NUMA nodes; an NVLink,
-// direct or through NVSwitches, wins where hwloc's "NVLinkBandwidth" matrix has one. REQUIRES: GPUs
-// and NICs of `machine` are there, from this topology, and have their NUMA nodes.
+// direct or through NVSwitches, wins where hwloc's "NVLinkBandwidth" matrix has one, and XGMI where
+// "XGMIBandwidth" does. REQUIRES: GPUs and NICs of `machine` are there, from this topology, and
+// have their NUMA nodes.
 void AddDeviceLinks(const HwlocTopology& topology, Machine& machine);
 
 // By NUMA nodes alone, where the devices' ways through PCIe are not known: NODE on one, SYS between

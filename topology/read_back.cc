@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kEnvironBytesMax = std::size_t{8} << 20;
-constexpr std::string_view kVisibleDevices = "CUDA_VISIBLE_DEVICES=";
+constexpr std::array<std::string_view, 2> kVisibleDevices = {"CUDA_VISIBLE_DEVICES=",
+                                                             "ROCR_VISIBLE_DEVICES="};
 
 // The head of a /proc file, at most `bytes_max` of it; empty when it cannot be read (the process
 // has ended, or is another user's by now).
@@ -97,18 +98,21 @@ std::optional<std::vector<std::string>> GpusOfEnviron(std::string_view environ_t
   if (environ_text.empty()) {
     return std::nullopt;
   }
-  std::string_view rest = environ_text;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\0');
-    const std::string_view assignment = rest.substr(0, end);
-    if (assignment.substr(0, kVisibleDevices.size()) == kVisibleDevices) {
-      const std::string value(assignment.substr(kVisibleDevices.size()));
-      std::vector<std::string> gpus = absl::StrSplit(value, ',', absl::SkipEmpty());
-      return gpus;
+  std::vector<std::string> gpus;
+  for (const std::string_view name : kVisibleDevices) {
+    for (std::string_view rest = environ_text; !rest.empty();) {
+      const std::size_t end = rest.find('\0');
+      const std::string_view assignment = rest.substr(0, end);
+      if (assignment.substr(0, name.size()) == name) {
+        const std::vector<std::string> more =
+            absl::StrSplit(std::string(assignment.substr(name.size())), ',', absl::SkipEmpty());
+        gpus.insert(gpus.end(), more.begin(), more.end());
+        break;
+      }
+      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     }
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }
-  return std::vector<std::string>();
+  return gpus;
 }
 
 absl::StatusOr<ObservedBinding> ReadBack(pid_t pid) {

@@ -26,7 +26,7 @@ namespace muster {
 struct ObservedBinding {
   std::optional<CpuSet> cpus;
   std::optional<std::string> mem_policy;         // "bind:0-1", "default"
-  std::optional<std::vector<std::string>> gpus;  // of CUDA_VISIBLE_DEVICES
+  std::optional<std::vector<std::string>> gpus;  // of CUDA_ and ROCR_VISIBLE_DEVICES
 };
 
 // One process as it was planned.

@@ -99,6 +99,7 @@ class Slicer {
   void CopyWords() {
     slice_.source = machine_.source;
     slice_.enforced = machine_.enforced;
+    slice_.mps = machine_.mps;
     slice_.why_not_enforced = machine_.why_not_enforced;
     slice_.remarks = machine_.remarks;
     if (machine_.cores.size() < count_) {
@@ -179,8 +180,7 @@ class Slicer {
       }
       return kept;
     };
-    const auto gpus =
-        places(machine_.gpus, slice_.gpus, [](const Gpu& gpu) { return gpu.os_index; });
+    const auto gpus = places(machine_.gpus, slice_.gpus, [](const Gpu& gpu) { return gpu.uuid; });
     const auto nics = places(machine_.nics, slice_.nics, [](const Nic& nic) { return nic.name; });
     const auto take = [&gpus](const auto& links, const auto& others, auto& into) {
       for (DeviceLink link : links) {
@@ -258,6 +258,13 @@ class Slicer {
         cache.cpus &= AllCpus(slice_);
         cache.package = packages.Renumber(cache.package);
         slice_.l3_caches.push_back(cache);
+      }
+    }
+    for (Die die : machine_.dies) {
+      die.cpus &= AllCpus(slice_);
+      if (!die.cpus.Empty()) {
+        die.package = packages.Renumber(die.package);
+        slice_.dies.push_back(die);
       }
     }
     for (Core& core : slice_.cores) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/log.h"
+#include "topology/fabric_name.h"
 
 namespace muster {
 namespace {
@@ -256,8 +257,9 @@ std::map<std::uint32_t, std::uint32_t> GpuPlaces(const TopoMatrix& matrix, Machi
   std::map<std::uint32_t, std::uint32_t> places;
   for (std::uint32_t i = 0; i < matrix.gpus.size(); ++i) {
     const std::uint32_t number = matrix.gpus[i].number;
-    const auto gpu = std::find_if(machine.gpus.begin(), machine.gpus.end(),
-                                  [number](const Gpu& g) { return g.os_index == number; });
+    const auto gpu = std::find_if(machine.gpus.begin(), machine.gpus.end(), [number](const Gpu& g) {
+      return g.vendor == GpuVendor::kNvidia && g.os_index == number;
+    });
     if (gpu == machine.gpus.end()) {
       machine.remarks.push_back(absl::StrCat(matrix.source, " has GPU ", number,
                                              ", which the machine has not: it is left out"));
@@ -279,7 +281,7 @@ std::map<std::uint32_t, std::uint32_t> NicPlaces(const TopoMatrix& matrix, Machi
       places[i] = static_cast<std::uint32_t>(nic - machine.nics.begin());
     } else if (adds) {
       places[i] = static_cast<std::uint32_t>(machine.nics.size());
-      machine.nics.push_back({name, "", kNowhere});
+      machine.nics.push_back({name, "", kNowhere, IsFabricName(name)});
     } else {
       machine.remarks.push_back(absl::StrCat(matrix.source, " has NIC ", EscapeControl(name),
                                              ", which the machine has not: it is left out"));
@@ -289,18 +291,17 @@ std::map<std::uint32_t, std::uint32_t> NicPlaces(const TopoMatrix& matrix, Machi
 }
 
 // The GPU's place as the table has it, against the machine's.
-void ComparePlace(const TopoMatrix& matrix, const TopoMatrix::GpuRow& row, Machine& machine,
-                  Gpu& gpu) {
+absl::Status ComparePlace(const TopoMatrix& matrix, const TopoMatrix::GpuRow& row, Machine& machine,
+                          Gpu& gpu) {
   if (!row.numa.has_value()) {
-    return;
+    return absl::OkStatus();
   }
   const auto node = std::find_if(machine.numa_nodes.begin(), machine.numa_nodes.end(),
                                  [&row](const NumaNode& n) { return n.os_index == *row.numa; });
   if (node == machine.numa_nodes.end()) {
-    machine.remarks.push_back(absl::StrCat(matrix.source, " puts GPU ", row.number,
-                                           " on NUMA node ", *row.numa,
-                                           ", which the machine has not"));
-    return;
+    return absl::InvalidArgumentError(absl::StrCat(
+        matrix.source, ": GPU ", row.number, " is near NUMA node ", *row.numa, ", which ",
+        machine.source, " has not: join the table to the machine that it was written on"));
   }
   const auto numa = static_cast<std::uint32_t>(node - machine.numa_nodes.begin());
   if (gpu.numa == kNowhere) {
@@ -310,6 +311,7 @@ void ComparePlace(const TopoMatrix& matrix, const TopoMatrix::GpuRow& row, Machi
         matrix.source, " puts GPU ", row.number, " on NUMA node ", *row.numa, ", the machine on ",
         machine.numa_nodes[gpu.numa].os_index, ": the latter counts"));
   }
+  return absl::OkStatus();
 }
 
 // A NIC is near the NUMA node of the GPUs that reach it without crossing between nodes.
@@ -371,12 +373,12 @@ std::uint64_t NvLinkLaneBandwidth(const std::string& model) {
   return has("B100") || has("B200") || has("GB200") || has("B300") ? 50'000 : kLaneBandwidth;
 }
 
-void JoinTopoMatrix(const TopoMatrix& matrix, Machine& machine) {
+absl::Status JoinTopoMatrix(const TopoMatrix& matrix, Machine& machine) {
   machine.remarks.insert(machine.remarks.end(), matrix.remarks.begin(), matrix.remarks.end());
   const auto gpus = GpuPlaces(matrix, machine);
   const auto nics = NicPlaces(matrix, machine);
   for (const auto& [row, gpu] : gpus) {
-    ComparePlace(matrix, matrix.gpus[row], machine, machine.gpus[gpu]);
+    RETURN_IF_ERROR(ComparePlace(matrix, matrix.gpus[row], machine, machine.gpus[gpu]));
   }
   const auto join = [&](const std::vector<DeviceLink>& links, const auto& others, bool among_gpus,
                         std::vector<DeviceLink>& into) {
@@ -404,6 +406,7 @@ void JoinTopoMatrix(const TopoMatrix& matrix, Machine& machine) {
   join(matrix.gpu_links, gpus, true, machine.gpu_links);
   join(matrix.nic_links, nics, false, machine.nic_links);
   PlaceNics(machine);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Machine> MachineOf(const TopoMatrix& matrix) {
@@ -441,7 +444,7 @@ absl::StatusOr<Machine> MachineOf(const TopoMatrix& matrix) {
                    " does not say which threads share a core, nor how much memory there is: each "
                    "thread counts as a core, each NUMA node as 1 GiB"));
   for (const std::string& name : matrix.nics) {
-    machine.nics.push_back({name, "", kNowhere});
+    machine.nics.push_back({name, "", kNowhere, IsFabricName(name)});
   }
   machine.gpu_links = matrix.gpu_links;
   machine.nic_links = matrix.nic_links;

@@ -41,8 +41,8 @@ absl::StatusOr<TopoMatrix> ParseTopoMatrix(const std::string& text, const std::s
 
 // The links of the table in place of the machine's own; its GPU number N is GPU N there. NICs are
 // joined by name, and added when the machine has none. What contradicts the machine becomes a
-// remark, and the machine stands.
-void JoinTopoMatrix(const TopoMatrix& matrix, Machine& machine);
+// remark, and the machine stands; InvalidArgument for a GPU near a NUMA node that it has not.
+absl::Status JoinTopoMatrix(const TopoMatrix& matrix, Machine& machine);
 
 // A machine of the table alone: its NUMA nodes and threads, each of these a core, because the table
 // does not say which share one. InvalidArgument when no GPU says its threads.

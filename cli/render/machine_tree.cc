@@ -25,7 +25,7 @@ struct Holder {
 };
 
 // The grouping levels, outermost first.
-enum class Level { kPackage, kNuma, kL3, kCore };
+enum class Level { kPackage, kNuma, kDie, kL3, kCore };
 
 Holder HolderOf(const HolderView& view) {
   absl::StatusOr<CpuSet> cpus = CpuSet::Parse(view.cpus);
@@ -63,20 +63,30 @@ class Drawing {
     }
     AddDevices(kNowhere, root);
     AddGpuLinks(root);
+    if (!machine_.mps.empty()) {
+      root.children.push_back({.text = "CUDA MPS  " + Printable(machine_.mps), .children = {}});
+    }
     for (const std::string& remark : machine_.remarks) {
       root.children.push_back({.text = "note: " + Printable(remark), .children = {}});
     }
   }
 
  private:
+  // AMD's own word for its links.
+  std::string WordOf(const DeviceLink& link) const {
+    const bool xgmi =
+        link.kind == LinkKind::kNvLink && machine_.gpus[link.a].vendor == GpuVendor::kAmd;
+    return xgmi ? "XGMI" : LinkText(link);
+  }
+
   // How the GPUs are joined, a line for each but the last; one line when all are joined alike.
   void AddGpuLinks(Tree& root) const {
     std::map<std::uint32_t, std::vector<std::string>> words;  // by GPU, to those after it
     std::set<std::string> kinds;
     for (const DeviceLink& link : machine_.gpu_links) {
       words[link.a].push_back(
-          absl::StrCat("GPU ", machine_.gpus[link.b].os_index, " ", LinkText(link)));
-      kinds.insert(LinkText(link));
+          absl::StrCat("GPU ", machine_.gpus[link.b].os_index, " ", WordOf(link)));
+      kinds.insert(WordOf(link));
     }
     const std::size_t pairs = machine_.gpus.size() * (machine_.gpus.size() - 1) / 2;
     if (kinds.size() == 1 && machine_.gpu_links.size() == pairs) {
@@ -91,12 +101,22 @@ class Drawing {
     }
   }
 
-  static std::uint32_t KeyOf(const Core& core, Level level) {
+  std::uint32_t DieOf(const Core& core) const {
+    const auto die =
+        std::find_if(machine_.dies.begin(), machine_.dies.end(),
+                     [&core](const Die& known) { return known.cpus.Meets(core.cpus); });
+    return die == machine_.dies.end() ? kNowhere
+                                      : static_cast<std::uint32_t>(die - machine_.dies.begin());
+  }
+
+  std::uint32_t KeyOf(const Core& core, Level level) const {
     switch (level) {
       case Level::kPackage:
         return core.package;
       case Level::kNuma:
         return core.numa;
+      case Level::kDie:
+        return DieOf(core);
       case Level::kL3:
         return core.l3;
       case Level::kCore:
@@ -143,6 +163,9 @@ class Drawing {
         return PackageText(key);
       case Level::kNuma:
         return NumaText(key, members);
+      case Level::kDie:
+        return absl::StrCat("die ", machine_.dies[key].os_index,
+                            Shared(machine_.dies[key].cpus, members));
       case Level::kL3:
         return L3Text(key, members);
       case Level::kCore:
@@ -247,7 +270,7 @@ class Drawing {
     std::string text = absl::StrCat("GPU ", gpu.os_index);
     for (const std::string& part :
          {Printable(gpu.model), gpu.memory.zero() ? "" : BytesText(gpu.memory),
-          Printable(gpu.pci_address)}) {
+          Printable(gpu.pci_address), gpu.instance.empty() ? "" : Printable(gpu.uuid)}) {
       absl::StrAppend(&text, part.empty() ? "" : "  ", part);
     }
     bool held = false;

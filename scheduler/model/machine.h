@@ -31,6 +31,18 @@ struct Package {
   friend bool operator==(const Package&, const Package&) = default;
 };
 
+// A package's part with cores of its own, where it has several.
+struct Die {
+  std::uint32_t os_index = 0;
+  std::uint32_t package = kNowhere;
+  CpuSet cpus;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"os_index", &Die::os_index}, Field{"package", &Die::package},
+                      Field{"cpus", &Die::cpus}};
+  }
+  friend bool operator==(const Die&, const Die&) = default;
+};
+
 struct NumaNode {
   std::uint32_t os_index = 0;
   CpuSet cpus;   // empty for memory-only nodes
@@ -67,6 +79,12 @@ struct Core {
   friend bool operator==(const Core&, const Core&) = default;
 };
 
+enum class GpuVendor : std::uint8_t {
+  kNvidia = 0,
+  kAmd = 1,
+};
+
+// A GPU, or an instance of one that is divided by MIG: each instance is a GPU of its own.
 struct Gpu {
   std::uint32_t os_index = 0;  // the driver's device number
   std::string uuid;
@@ -74,10 +92,15 @@ struct Gpu {
   std::string pci_address;
   Bytes memory;
   std::uint32_t numa = kNowhere;
+  GpuVendor vendor = GpuVendor::kNvidia;
+  std::string instance;  // "1g.10gb", the profile of a MIG instance; empty: a whole GPU
+  std::string parent;    // of an instance: the UUID of the GPU that is divided
   static constexpr auto Fields() {
     return std::tuple{Field{"os_index", &Gpu::os_index}, Field{"uuid", &Gpu::uuid},
                       Field{"model", &Gpu::model},       Field{"pci_address", &Gpu::pci_address},
-                      Field{"memory", &Gpu::memory},     Field{"numa", &Gpu::numa}};
+                      Field{"memory", &Gpu::memory},     Field{"numa", &Gpu::numa},
+                      Field{"vendor", &Gpu::vendor},     Field{"instance", &Gpu::instance},
+                      Field{"parent", &Gpu::parent}};
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -86,9 +109,10 @@ struct Nic {
   std::string name;
   std::string pci_address;
   std::uint32_t numa = kNowhere;
+  bool fabric = false;  // an OpenFabrics device: what UCX and NCCL call by this name
   static constexpr auto Fields() {
     return std::tuple{Field{"name", &Nic::name}, Field{"pci_address", &Nic::pci_address},
-                      Field{"numa", &Nic::numa}};
+                      Field{"numa", &Nic::numa}, Field{"fabric", &Nic::fabric}};
   }
   friend bool operator==(const Nic&, const Nic&) = default;
 };
@@ -107,6 +131,8 @@ struct Machine {
   std::vector<std::string> remarks;   // what discovery could not read or found to be contradictory
   std::vector<DeviceLink> gpu_links;  // between GPUs; a pair that is not there: not known
   std::vector<DeviceLink> nic_links;  // between a GPU and a NIC
+  std::vector<Die> dies;              // of packages that have several
+  std::string mps;  // the pipe directory of CUDA's MPS daemon, where one runs; empty: none
   static constexpr auto Fields() {
     return std::tuple{Field{"packages", &Machine::packages},
                       Field{"numa_nodes", &Machine::numa_nodes},
@@ -120,7 +146,9 @@ struct Machine {
                       Field{"why_not_enforced", &Machine::why_not_enforced},
                       Field{"remarks", &Machine::remarks},
                       Field{"gpu_links", &Machine::gpu_links},
-                      Field{"nic_links", &Machine::nic_links}};
+                      Field{"nic_links", &Machine::nic_links},
+                      Field{"dies", &Machine::dies},
+                      Field{"mps", &Machine::mps}};
   }
   friend bool operator==(const Machine&, const Machine&) = default;
 };

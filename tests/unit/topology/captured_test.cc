@@ -77,7 +77,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"64intel64-heteromem.xml", 1, 8, 4, 16, 64, 0, 0},
                     Expected{"16amd64-8n2c-cpusets.xml", 6, 5, 0, 10, 10, 0, 0},
                     Expected{"16em64t-4s2c2t-offlines.xml", 4, 1, 4, 6, 7, 0, 0},
-                    Expected{"cxlmem+dax.v2.xml", 1, 1, 1, 4, 4, 0, 1}),
+                    Expected{"cxlmem+dax.v2.xml", 1, 1, 1, 4, 4, 0, 1},
+                    Expected{"Zhaoxin-2xKH-40000.xml", 2, 1, 16, 64, 64, 0, 0}),
     [](const testing::TestParamInfo<Expected>& fixture) {
       std::string name = fixture.param.file;
       std::replace_if(
@@ -130,8 +131,82 @@ TEST(Captured, AnInfinibandPortHidesItsOwnNetworkInterface) {
   ASSERT_FALSE(machine.nics.empty());
   EXPECT_EQ(machine.nics[0].name, "qib0");
   EXPECT_EQ(machine.nics[0].pci_address, "0000:43:00.0");
+  EXPECT_TRUE(machine.nics[0].fabric);
+  EXPECT_TRUE(std::none_of(machine.nics.begin() + 1, machine.nics.end(), [](const Nic& nic) {
+    return nic.fabric;
+  })) << "the others are Ethernet interfaces";
   EXPECT_TRUE(std::none_of(machine.nics.begin(), machine.nics.end(),
                            [](const Nic& nic) { return nic.name == "ib0"; }));
+}
+
+TEST(Captured, DiesAreListedWhereAPackageHasSeveral) {
+  const Machine machine = Read(Fixture("Zhaoxin-2xKH-40000.xml"));
+  ASSERT_EQ(machine.dies.size(), 4U);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(machine.dies[i].package, i / 2) << i;
+    EXPECT_EQ(machine.dies[i].cpus.ToList(), absl::StrCat(16 * i, "-", 16 * i + 15));
+  }
+  EXPECT_EQ(DescribeMachine(machine).substr(0, 40), "2 packages, 4 dies, 1 NUMA node, 64 core");
+  EXPECT_TRUE(Read("pack:2 die:1 core:4").dies.empty()) << "that die is the package";
+  EXPECT_EQ(Read("pack:1 die:2 core:4 pu:2").dies.size(), 2U);
+}
+
+// In the words of hwloc's plugin for ROCm SMI: a board's display controller, two GPUs, XGMI.
+constexpr char kAmd[] = R"(<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x1" complete_cpuset="0x1" allowed_cpuset="0x1"
+          nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
+            complete_nodeset="0x1" gp_index="2" local_memory="8589934592"/>
+    <object type="Package" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
+            complete_nodeset="0x1" gp_index="3">
+      <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
+              complete_nodeset="0x1" gp_index="4">
+        <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
+                complete_nodeset="0x1" gp_index="5"/>
+      </object>
+    </object>
+    <object type="Bridge" gp_index="10" bridge_type="0-1" depth="0" bridge_pci="0000:[00-ff]">
+      <object type="PCIDev" gp_index="11" pci_busid="0000:01:00.0"
+              pci_type="0300 [1002:515e] [0014:0019] 02" pci_link_speed="0.000000"/>
+      <object type="PCIDev" gp_index="12" pci_busid="0000:c1:00.0"
+              pci_type="1200 [1002:74a1] [1002:74a1] 00" pci_link_speed="63.015385">
+        <object type="OSDev" gp_index="13" name="rsmi0" subtype="RSMI" osdev_type="5">
+          <info name="GPUVendor" value="AMD"/>
+          <info name="GPUModel" value="AMD Instinct MI300X"/>
+          <info name="AMDUUID" value="aa5d4a3f0c0d64c"/>
+          <info name="RSMIVRAMSize" value="201310208KiB"/>
+        </object>
+      </object>
+      <object type="PCIDev" gp_index="14" pci_busid="0000:c4:00.0"
+              pci_type="1200 [1002:74a1] [1002:74a1] 00" pci_link_speed="63.015385">
+        <object type="OSDev" gp_index="15" name="rsmi1" subtype="RSMI" osdev_type="5">
+          <info name="GPUModel" value="AMD Instinct MI300X"/>
+          <info name="RSMIVRAMSize" value="201310208KiB"/>
+        </object>
+      </object>
+    </object>
+  </object>
+  <distances2 type="OSDev" nbobjs="2" kind="25" name="XGMIBandwidth" indexing="gp">
+    <indexes length="6">13 15 </indexes>
+    <u64values length="30">1000000 100000 100000 1000000 </u64values>
+  </distances2>
+</topology>
+)";
+
+TEST(Captured, AmdsGpusAreTheDevicesOfRocmSmiAlone) {
+  const TempDirectory directory;
+  std::ofstream(directory / "mi300x.xml") << kAmd;
+  const Machine machine = Read(directory / "mi300x.xml");
+  ASSERT_EQ(machine.gpus.size(), 2U) << "the board's display controller is none";
+  EXPECT_EQ(machine.gpus[0],
+            (Gpu{0, "GPU-0aa5d4a3f0c0d64c", "AMD Instinct MI300X", "0000:c1:00.0",
+                 Bytes(std::uint64_t{201310208} * 1024), 0, GpuVendor::kAmd, "", ""}));
+  EXPECT_EQ(machine.gpus[1].uuid, "AMD-mi300x.xml-1");
+  ASSERT_EQ(machine.gpu_links.size(), 1U);
+  EXPECT_EQ(machine.gpu_links[0], (DeviceLink{0, 1, LinkKind::kNvLink, 0, 100'000}));
+  EXPECT_TRUE(Remarks(machine, "made up"));
 }
 
 TEST(Captured, ReadsSyntheticStringsWithAndWithoutThreads) {

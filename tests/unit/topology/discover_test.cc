@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,6 +119,43 @@ TEST(Discover, JoinsGpusOfNvmlToTheOnlyNumaNode) {
         return gpu.uuid == "GPU-1" && gpu.pci_address == "0000:f0:1f.0" && gpu.numa == numa ? 0 : 2;
       }),
       0);
+}
+
+TEST(Discover, FindsGpusOfBothVendorsAndTheMpsDaemon) {
+  const TempDirectory directory;
+  const std::string json = directory / "gpus.json";
+  std::ofstream(json) << R"({"devices": [{"uuid": "GPU-1", "name": "H200", "memory": 1024,)"
+                         R"( "unique_id": "ab", "pci": [0, 240, 31, 0]}]})";
+  EXPECT_EQ(InAChild([&directory, &json] {
+              setenv("MUSTER_NVML", FAKE_NVML, 1);
+              setenv("MUSTER_FAKE_NVML_JSON", json.c_str(), 1);
+              setenv("MUSTER_ROCM_SMI", FAKE_ROCM_SMI, 1);
+              setenv("MUSTER_FAKE_ROCM_SMI_JSON", json.c_str(), 1);
+              setenv("CUDA_MPS_PIPE_DIRECTORY", directory.path().c_str(), 1);
+              const absl::StatusOr<Machine> alone = DiscoverMachine();
+              if (!alone.ok() || !alone->mps.empty()) {
+                return 1;
+              }
+              const int daemon = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+              sockaddr_un address{};
+              address.sun_family = AF_UNIX;
+              const std::string control = directory / "control";
+              std::copy(control.begin(), control.end(), std::begin(address.sun_path));
+              if (bind(daemon, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+                  listen(daemon, 1) != 0) {
+                return 2;
+              }
+              const absl::StatusOr<Machine> machine = DiscoverMachine();
+              if (!machine.ok() || machine->gpus.size() != 2) {
+                return 3;
+              }
+              return machine->mps == directory.path() && machine->gpus[0].uuid == "GPU-1" &&
+                             machine->gpus[1].uuid == "GPU-00000000000000ab" &&
+                             machine->gpus[1].vendor == GpuVendor::kAmd
+                         ? 0
+                         : 4;
+            }),
+            0);
 }
 
 }  // namespace

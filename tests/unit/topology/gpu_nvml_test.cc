@@ -5,13 +5,16 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
+#include "topology/check.h"
 #include "topology/hwloc_schema.h"
 #include "topology/hwloc_topology.h"
 #include "topology/inventory.h"
+#include "topology/pci_links.h"
 
 namespace muster {
 namespace {
@@ -23,9 +26,12 @@ class GpuNvml : public testing::Test {
     unsetenv("MUSTER_NVML");
   }
   NvmlReading ReadFake(const std::string& json) {
-    std::ofstream(directory_ / "gpus.json") << json;
-    setenv("MUSTER_FAKE_NVML_JSON", (directory_ / "gpus.json").c_str(), 1);
+    setenv("MUSTER_FAKE_NVML_JSON", Write(json).c_str(), 1);
     return ReadNvml(FAKE_NVML);
+  }
+  std::string Write(const std::string& json) {
+    std::ofstream(directory_ / "gpus.json") << json;
+    return directory_ / "gpus.json";
   }
   TempDirectory directory_;
 };
@@ -63,7 +69,7 @@ TEST_F(GpuNvml, ReadsWhatTheLibrarySays) {
       R"({"devices": [
         {"uuid": "GPU-aa", "name": "NVIDIA H200", "memory": 150754820096, "pci": [0, 59, 0]},
         {"uuid": "GPU-bb", "name": "NVIDIA H200", "memory": 150754820096, "pci": [65536, 192, 3],
-         "minor": 4, "mig": true}]})");
+         "minor": 4}]})");
   ASSERT_EQ(reading.gpus.size(), 2U);
   EXPECT_EQ(reading.gpus[0].uuid, "GPU-aa");
   EXPECT_EQ(reading.gpus[0].model, "NVIDIA H200");
@@ -72,9 +78,8 @@ TEST_F(GpuNvml, ReadsWhatTheLibrarySays) {
   EXPECT_EQ(reading.gpus[0].numa, kNowhere);
   EXPECT_EQ(reading.gpus[1].os_index, 1U);
   EXPECT_EQ(reading.gpus[1].pci_address, "10000:c0:03.0");
-  ASSERT_EQ(reading.remarks.size(), 2U);
+  ASSERT_EQ(reading.remarks.size(), 1U);
   EXPECT_EQ(reading.remarks[0], "GPU 1 is /dev/nvidia4");
-  EXPECT_NE(reading.remarks[1].find("MIG"), std::string::npos);
 }
 
 TEST_F(GpuNvml, SwitchesJoinEveryTwoByTheFewerOfTheirNvLinks) {
@@ -115,6 +120,81 @@ TEST_F(GpuNvml, ALostGpuIsLeftOutAndNamed) {
   EXPECT_EQ(reading.remarks[0], "GPU 0 is left out: GPU is lost");
 }
 
+// An A100 divided in two with a hole between, and a whole one.
+constexpr char kDivided[] = R"({"devices": [
+    {"uuid": "GPU-a", "name": "NVIDIA A100-SXM4-40GB", "memory": 42949672960, "pci": [0, 59, 0],
+     "mig": true, "nvlinks": ["switch"], "instances": [
+       {"uuid": "MIG-1", "name": "NVIDIA A100-SXM4-40GB MIG 3g.20gb", "memory": 20937965568},
+       null,
+       {"uuid": "MIG-2", "name": "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "memory": 5100273664}]},
+    {"uuid": "GPU-b", "name": "NVIDIA A100-SXM4-40GB", "memory": 42949672960, "pci": [0, 60, 0],
+     "minor": 1, "nvlinks": ["switch"]}]})";
+
+TEST_F(GpuNvml, AGpuDividedByMigIsReplacedByItsInstances) {
+  const NvmlReading reading = ReadFake(kDivided);
+  ASSERT_EQ(reading.gpus.size(), 3U);
+  EXPECT_EQ(reading.gpus[0],
+            (Gpu{0, "MIG-1", "NVIDIA A100-SXM4-40GB MIG 3g.20gb", "0000:3b:00.0",
+                 Bytes(20937965568), kNowhere, GpuVendor::kNvidia, "3g.20gb", "GPU-a"}));
+  EXPECT_EQ(reading.gpus[1].uuid, "MIG-2");
+  EXPECT_EQ(reading.gpus[1].instance, "1g.5gb");
+  EXPECT_EQ(reading.gpus[1].parent, "GPU-a");
+  EXPECT_EQ(reading.gpus[1].memory, Bytes(5100273664));
+  EXPECT_EQ(reading.gpus[2].uuid, "GPU-b");
+  EXPECT_EQ(reading.gpus[2].instance, "");
+  EXPECT_TRUE(reading.remarks.empty()) << reading.remarks.front();
+}
+
+TEST_F(GpuNvml, InstancesHaveNoLinks) {
+  EXPECT_TRUE(ReadFake(kDivided).links.empty());
+}
+
+TEST_F(GpuNvml, AnInstanceWhoseNameSaysNoProfileIsNamedByItsSlices) {
+  const NvmlReading reading = ReadFake(
+      R"({"devices": [{"uuid": "GPU-a", "name": "H200", "pci": [0, 1, 0], "mig": true,
+          "instances": [{"uuid": "MIG-1", "name": "H200", "memory": 38654705664, "slices": 2},
+                        {"uuid": "MIG-2", "name": "H200"}]}]})");
+  ASSERT_EQ(reading.gpus.size(), 1U);
+  EXPECT_EQ(reading.gpus[0].instance, "2g.36gb");
+  EXPECT_EQ(reading.gpus[0].model, "H200 MIG 2g.36gb");
+  ASSERT_EQ(reading.remarks.size(), 1U);
+  EXPECT_EQ(reading.remarks[0],
+            "MIG instance 1 of GPU 0 is left out: NVML does not say its profile");
+}
+
+TEST_F(GpuNvml, AGpuWithMigOnAndNoInstancesIsNotListed) {
+  const NvmlReading reading = ReadFake(
+      R"({"devices": [{"uuid": "GPU-a", "name": "A100", "pci": [0, 1, 0], "mig": true,
+                       "instances": [null, null]}]})");
+  EXPECT_TRUE(reading.gpus.empty());
+  ASSERT_EQ(reading.remarks.size(), 1U);
+  EXPECT_NE(reading.remarks[0].find("has no instances"), std::string::npos);
+}
+
+TEST_F(GpuNvml, WhatNvmlRefusesOfMigIsARemark) {
+  const NvmlReading uncounted = ReadFake(
+      R"({"devices": [{"uuid": "GPU-a", "name": "A100", "pci": [0, 1, 0], "mig": true,
+                       "mig_error": 15}]})");
+  EXPECT_TRUE(uncounted.gpus.empty());
+  EXPECT_EQ(uncounted.remarks,
+            std::vector<std::string>{"GPU 0 is divided by MIG and left out: GPU is lost"});
+  const NvmlReading unread = ReadFake(
+      R"({"devices": [{"uuid": "GPU-a", "name": "A100", "pci": [0, 1, 0], "mig": true,
+          "instances": [{"uuid": "MIG-1", "name": "A100 MIG 1g.5gb", "error": 15}]}]})");
+  EXPECT_TRUE(unread.gpus.empty());
+  EXPECT_EQ(unread.remarks,
+            std::vector<std::string>{"MIG instance 0 of GPU 0 is left out: GPU is lost"});
+}
+
+TEST_F(GpuNvml, ADriverWithoutTheCallsForMigListsTheWholeGpu) {
+  setenv("MUSTER_FAKE_NVML_JSON", Write(kDivided).c_str(), 1);
+  const NvmlReading reading = ReadNvml(FAKE_NVML_WITHOUT_MIG);
+  ASSERT_EQ(reading.gpus.size(), 2U);
+  EXPECT_EQ(reading.gpus[0].uuid, "GPU-a");
+  ASSERT_EQ(reading.remarks.size(), 1U);
+  EXPECT_EQ(reading.remarks[0], "GPU 0 is divided by MIG; its parts are not listed");
+}
+
 TEST_F(GpuNvml, ADriverThatIsNotLoadedIsARemark) {
   const NvmlReading reading = ReadFake(R"({"init": 9, "devices": []})");
   EXPECT_TRUE(reading.gpus.empty());
@@ -122,16 +202,21 @@ TEST_F(GpuNvml, ADriverThatIsNotLoadedIsARemark) {
   EXPECT_NE(reading.remarks[0].find("Driver Not Loaded"), std::string::npos);
 }
 
-// NVML on one side, hwloc's picture of a DGX-2 on the other: only the PCI address joins them.
-TEST_F(GpuNvml, GpusAreJoinedToTheirNumaNodeByPciAddress) {
+HwlocTopology Dgx2() {
   const std::string path = absl::StrCat(MUSTER_FIXTURES, "/topology/nvidiaDGX2.xml");
   const absl::StatusOr<std::string> content = ReadFile(path);
-  ASSERT_TRUE(content.ok());
-  const absl::StatusOr<std::string> xml = ToHwloc2Schema(*content, path);
-  ASSERT_TRUE(xml.ok());
-  const absl::StatusOr<HwlocTopology> topology = HwlocTopology::LoadXml(*xml, path);
-  ASSERT_TRUE(topology.ok()) << topology.status();
-  absl::StatusOr<Machine> machine = TakeInventory(*topology, std::nullopt);
+  EXPECT_TRUE(content.ok());
+  const absl::StatusOr<std::string> xml = ToHwloc2Schema(content.value_or(""), path);
+  EXPECT_TRUE(xml.ok());
+  absl::StatusOr<HwlocTopology> topology = HwlocTopology::LoadXml(xml.value_or(""), path);
+  EXPECT_TRUE(topology.ok()) << topology.status();
+  return *std::move(topology);
+}
+
+// NVML on one side, hwloc's picture of a DGX-2 on the other: only the PCI address joins them.
+TEST_F(GpuNvml, GpusAreJoinedToTheirNumaNodeByPciAddress) {
+  const HwlocTopology topology = Dgx2();
+  absl::StatusOr<Machine> machine = TakeInventory(topology, std::nullopt);
   ASSERT_TRUE(machine.ok());
   machine->gpus = ReadFake(R"({"devices": [
       {"uuid": "GPU-far", "name": "V100", "pci": [0, 183, 0], "minor": 0},
@@ -139,12 +224,36 @@ TEST_F(GpuNvml, GpusAreJoinedToTheirNumaNodeByPciAddress) {
       {"uuid": "GPU-unknown", "name": "V100", "pci": [0, 254, 0], "minor": 2}]})")
                       .gpus;
   ASSERT_EQ(machine->gpus.size(), 3U);
-  LocateGpus(*topology, *machine);
+  LocateGpus(topology, *machine);
   EXPECT_EQ(machine->gpus[0].numa, 1U);
   EXPECT_EQ(machine->gpus[1].numa, 0U);
   EXPECT_EQ(machine->gpus[2].numa, kNowhere);
   ASSERT_EQ(machine->remarks.size(), 1U);
   EXPECT_NE(machine->remarks[0].find("0000:fe:00.0"), std::string::npos);
+}
+
+TEST_F(GpuNvml, InstancesAreNearTheNodeOfTheirGpuAndHaveNoLinksAmongThem) {
+  const HwlocTopology topology = Dgx2();
+  absl::StatusOr<Machine> machine = TakeInventory(topology, std::nullopt);
+  ASSERT_TRUE(machine.ok());
+  machine->gpus = ReadFake(R"({"devices": [
+      {"uuid": "GPU-a", "name": "A100", "pci": [0, 183, 0], "mig": true, "instances": [
+        {"uuid": "MIG-1", "name": "A100 MIG 1g.5gb"}, {"uuid": "MIG-2", "name": "A100 MIG 1g.5gb"}]},
+      {"uuid": "GPU-b", "name": "A100", "pci": [0, 254, 0], "mig": true, "instances": [
+        {"uuid": "MIG-3", "name": "A100 MIG 1g.5gb"}, {"uuid": "MIG-4", "name": "A100 MIG 1g.5gb"}]},
+      {"uuid": "GPU-c", "name": "A100", "pci": [0, 185, 0]},
+      {"uuid": "GPU-d", "name": "A100", "pci": [0, 188, 0]}]})")
+                      .gpus;
+  ASSERT_EQ(machine->gpus.size(), 6U);
+  LocateGpus(topology, *machine);
+  AddDeviceLinks(topology, *machine);
+  EXPECT_EQ(machine->gpus[0].numa, 1U);
+  EXPECT_EQ(machine->gpus[1].numa, 1U);
+  EXPECT_EQ(machine->remarks.size(), 1U) << "the GPU at fe is unknown once, not for each instance";
+  ASSERT_EQ(machine->gpu_links.size(), 1U);
+  EXPECT_EQ(machine->gpu_links[0].a, 4U);
+  EXPECT_EQ(machine->gpu_links[0].b, 5U);
+  EXPECT_TRUE(CheckMachine(*machine).ok()) << CheckMachine(*machine);
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ TEST(NcclXml, NvLinksToItselfAreToldAndLeftOut) {
   EXPECT_TRUE(HasRemark(machine, "GPU 0 has NVLinks to itself"));
   ASSERT_EQ(machine.nics.size(), 1U);
   EXPECT_EQ(machine.nics[0].name, "eth0");
+  EXPECT_FALSE(machine.nics[0].fabric);
 }
 
 TEST(NcclXml, NvLinksCountDirectAndThroughSwitches) {

@@ -84,9 +84,9 @@ Shape AnyShape(std::uint32_t threads_least) {
     return std::pair{std::string(name), *rc::gen::inRange(least, most + 1)};
   };
   Shape shape{"", 1};
-  std::vector<std::pair<std::string, std::uint32_t>> levels = {level("pack", 3), level("numa", 3),
-                                                               level("l3", 3), level("core", 5),
-                                                               level("pu", 4, threads_least)};
+  std::vector<std::pair<std::string, std::uint32_t>> levels = {
+      level("pack", 3), level("die", 3),  level("numa", 3),
+      level("l3", 3),   level("core", 5), level("pu", 4, threads_least)};
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const bool kept =
         levels[i].first == "pu" || levels[i].first == "core" || *rc::gen::arbitrary<bool>();
@@ -109,7 +109,8 @@ TEST(Slice, TheSlicesOfAnyMachineAreAPartition) {
       const auto numa =
           *rc::gen::inRange(0U, static_cast<std::uint32_t>(machine.numa_nodes.size()) + 1);
       machine.gpus.push_back({i, absl::StrCat("GPU-", i), "any", "", kGibibyte,
-                              numa < machine.numa_nodes.size() ? numa : kNowhere});
+                              numa < machine.numa_nodes.size() ? numa : kNowhere,
+                              GpuVendor::kNvidia, "", ""});
     }
     machine.memory += Bytes(*rc::gen::inRange<std::uint64_t>(0, 1 << 20));
     const auto count = *rc::gen::inRange(1U, static_cast<std::uint32_t>(machine.cores.size()) + 1);
@@ -181,10 +182,42 @@ TEST(Slice, GpusGoWithTheCoresNearThem) {
   EXPECT_EQ(last->gpus[0].os_index, 12U);
 }
 
+TEST(Slice, ASliceHasItsPartOfEachDie) {
+  const Machine machine = Read("pack:2 die:2 core:2");
+  const Machine slice = *SliceMachine(machine, 1, 2);
+  ASSERT_EQ(slice.dies.size(), 2U);
+  EXPECT_EQ(slice.dies[0].os_index, machine.dies[2].os_index);
+  EXPECT_EQ(slice.dies[0].package, 0U);
+  EXPECT_EQ(slice.dies[0].cpus.ToList(), "4-5");
+  const Machine eighth = *SliceMachine(machine, 3, 8);
+  ASSERT_EQ(eighth.dies.size(), 1U);
+  EXPECT_EQ(eighth.dies[0].cpus.ToList(), "3");
+}
+
+TEST(Slice, InstancesOfOneGpuAreDealtOutOneByOne) {
+  Machine machine = Read("pack:1 core:4");
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    machine.gpus.push_back(
+        {0, absl::StrCat("MIG-", i), "A", "", kGibibyte, 0, GpuVendor::kNvidia, "1g.5gb", "GPU-a"});
+  }
+  machine.gpus.push_back({1, "GPU-b", "A", "", kGibibyte, kNowhere, GpuVendor::kNvidia, "", ""});
+  machine.gpus.push_back({0, "GPU-c", "B", "", kGibibyte, kNowhere, GpuVendor::kAmd, "", ""});
+  machine.gpu_links = {{4, 5, LinkKind::kNode, 0, 0}};
+  machine.mps = "/tmp/nvidia-mps";
+  const std::vector<Machine> slices = AllSlices(machine, 2);
+  EXPECT_EQ(Flaw(machine, slices), "");
+  EXPECT_EQ(slices[0].gpus[0].uuid, "MIG-0");
+  EXPECT_EQ(slices[0].gpus[1].uuid, "MIG-1");
+  EXPECT_EQ(slices[1].gpus[0].uuid, "MIG-2");
+  EXPECT_EQ(slices[1].mps, "/tmp/nvidia-mps");
+  const std::vector<Machine> whole = AllSlices(machine, 1);
+  EXPECT_EQ(whole[0].gpu_links, machine.gpu_links) << "a link is between GPUs, not their numbers";
+}
+
 TEST(Slice, AGpuFarFromEverySliceTakesItsNumaNodeAlong) {
   Machine machine = Read("numa:2 core:2 pu:1");
   machine.numa_nodes.push_back({2, {}, Bytes(0)});
-  machine.gpus.push_back({0, "GPU-a", "any", "", kGibibyte, 2});
+  machine.gpus.push_back({0, "GPU-a", "any", "", kGibibyte, 2, GpuVendor::kNvidia, "", ""});
   const std::vector<Machine> slices = AllSlices(machine, 2);
   ASSERT_EQ(slices[0].gpus.size(), 1U);
   ASSERT_EQ(slices[0].numa_nodes.size(), 2U);

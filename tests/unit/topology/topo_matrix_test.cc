@@ -82,14 +82,45 @@ TEST(TopoMatrix, WhatContradictsTheMachineIsToldAndTheMachineStands) {
   const absl::StatusOr<TopoMatrix> matrix = ParseTopoMatrix(kPair, "t.txt");
   ASSERT_TRUE(matrix.ok()) << matrix.status();
   Machine machine = Read("numa:2 core:4");
-  machine.gpus.push_back({0, "GPU-a", "NVIDIA H100", "", kGibibyte, 1});
-  machine.gpus.push_back({1, "GPU-b", "NVIDIA H100", "", kGibibyte, kNowhere});
-  JoinTopoMatrix(*matrix, machine);
+  machine.gpus.push_back({0, "GPU-a", "NVIDIA H100", "", kGibibyte, 1, GpuVendor::kNvidia, "", ""});
+  machine.gpus.push_back(
+      {1, "GPU-b", "NVIDIA H100", "", kGibibyte, kNowhere, GpuVendor::kNvidia, "", ""});
+  EXPECT_TRUE(JoinTopoMatrix(*matrix, machine).ok());
   EXPECT_TRUE(HasRemark(machine, "puts GPU 0 on NUMA node 0, the machine on 1"));
   EXPECT_EQ(machine.gpus[0].numa, 1U);
   EXPECT_EQ(machine.gpus[1].numa, 1U);  // what was open is filled in
   EXPECT_EQ(GpuLink(machine, 0, 1), "NV4");
   EXPECT_TRUE(CheckMachine(machine).ok()) << CheckMachine(machine);
+}
+
+TEST(TopoMatrix, ATableWithANumaNodeThatTheMachineHasNotIsRefused) {
+  const absl::StatusOr<TopoMatrix> matrix = ParseTopoMatrix(kPair, "t.txt");
+  ASSERT_TRUE(matrix.ok()) << matrix.status();
+  Machine machine = Read("numa:1 core:4");
+  machine.gpus.push_back({0, "GPU-a", "NVIDIA H100", "", kGibibyte, 0, GpuVendor::kNvidia, "", ""});
+  machine.gpus.push_back({1, "GPU-b", "NVIDIA H100", "", kGibibyte, 0, GpuVendor::kNvidia, "", ""});
+  EXPECT_EQ(JoinTopoMatrix(*matrix, machine).message(),
+            "t.txt: GPU 1 is near NUMA node 1, which numa:1 core:4 has not: join the table to the "
+            "machine that it was written on");
+}
+
+TEST(TopoMatrix, ATableIsOfNvidiasGpusAndItsLegendNamesFabricDevices) {
+  const absl::StatusOr<TopoMatrix> matrix = ParseTopoMatrix(
+      "\tGPU0\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\n"
+      "GPU0\t X \tPXB\tSYS\t0-3\tN/A\n"
+      "NIC0\tPXB\t X \tSYS\n"
+      "NIC1\tSYS\tSYS\t X \n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: eth7\n",
+      "t.txt");
+  ASSERT_TRUE(matrix.ok()) << matrix.status();
+  Machine machine = Read("numa:1 core:4");
+  machine.gpus.push_back({0, "GPU-00aa", "MI300X", "", kGibibyte, 0, GpuVendor::kAmd, "", ""});
+  machine.gpus.push_back({0, "GPU-b", "NVIDIA H100", "", kGibibyte, 0, GpuVendor::kNvidia, "", ""});
+  ASSERT_TRUE(JoinTopoMatrix(*matrix, machine).ok());
+  EXPECT_EQ(testing::NicLink(machine, 0, 0), "?");
+  EXPECT_EQ(testing::NicLink(machine, 1, 0), "PXB");
+  ASSERT_EQ(machine.nics.size(), 2U);
+  EXPECT_TRUE(machine.nics[0].fabric);
+  EXPECT_FALSE(machine.nics[1].fabric);
 }
 
 TEST(TopoMatrix, NicsGetTheNamesOfTheirLegend) {

@@ -47,6 +47,44 @@ TEST(MachineTree, SaysHowTheGpusAreJoined) {
   EXPECT_NE(Draw(node).find("GPU 0 to GPU 1 NV18, GPU 2 SYS\n"), std::string::npos);
 }
 
+TEST(MachineTree, DiesStandBetweenTheNumaNodeAndTheCache) {
+  NodeView node = SampleNode(2);
+  Machine& machine = node.machine;
+  machine.dies = {{4, 0, machine.cores[0].cpus}, {5, 0, machine.cores[1].cpus}};
+  const std::string page = Draw(node);
+  const std::size_t numa = page.find("NUMA 0");
+  const std::size_t die = page.find("die 4\n");
+  const std::size_t cache = page.find("L3 ");
+  EXPECT_LT(numa, die);
+  EXPECT_LT(die, cache);
+  EXPECT_NE(page.find("die 5\n"), std::string::npos);
+}
+
+TEST(MachineTree, InstancesOfOneGpuAreToldApartAndMpsIsNamed) {
+  NodeView node = SampleNode(1);
+  node.machine.gpus.clear();
+  for (const char* uuid : {"MIG-1", "MIG-2"}) {
+    node.machine.gpus.push_back({0, uuid, "A100 MIG 1g.5gb", "0000:3b:00.0", kGibibyte * 5, 0,
+                                 GpuVendor::kNvidia, "1g.5gb", "GPU-a"});
+  }
+  node.machine.gpu_links.clear();
+  node.machine.nic_links.clear();
+  node.machine.mps = "/tmp/nvidia-mps";
+  const std::string page = Draw(node);
+  EXPECT_NE(page.find("GPU 0  A100 MIG 1g.5gb  5 GiB  0000:3b:00.0  MIG-1  "), std::string::npos)
+      << page;
+  EXPECT_NE(page.find("MIG-2  "), std::string::npos);
+  EXPECT_NE(page.find("CUDA MPS  /tmp/nvidia-mps\n"), std::string::npos);
+}
+
+TEST(MachineTree, LinksOfAmdsGpusAreCalledByTheirName) {
+  NodeView node = SampleNode(1);
+  node.machine.gpus.assign(2, {0, "GPU-0", "MI300X", "", Bytes(), 0, GpuVendor::kAmd, "", ""});
+  node.machine.gpus[1].os_index = 1;
+  node.machine.gpu_links = {{0, 1, LinkKind::kNvLink, 0, 100'000}};
+  EXPECT_NE(Draw(node).find("every two GPUs: XGMI\n"), std::string::npos);
+}
+
 TEST(MachineTree, ARecordedBindingIsSaidInTheFirstLine) {
   NodeView node = SampleNode(1);
   node.binding = "recorded, not enforced (it plays dgx.xml)";
