@@ -99,9 +99,24 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
 
 // A step lives on its job's resources: what only a job can ask for is refused.
 absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRequest& request) {
-  constexpr std::array<const char*, 10> kOfStep = {
-      "nodes", "ntasks", "cpus-per-task", "chdir",     "export",
-      "mpi",   "label",  "job-name",      "partition", "overcommit"};
+  constexpr std::array<const char*, 18> kOfStep = {"nodes",
+                                                   "ntasks",
+                                                   "cpus-per-task",
+                                                   "chdir",
+                                                   "export",
+                                                   "mpi",
+                                                   "label",
+                                                   "job-name",
+                                                   "partition",
+                                                   "overcommit",
+                                                   "distribution",
+                                                   "cpu-bind",
+                                                   "mem-bind",
+                                                   "gpu-bind",
+                                                   "hint",
+                                                   "threads-per-core",
+                                                   "ntasks-per-socket",
+                                                   "parallel"};
   for (const Option& option : JobOptions(JobVerb::kRun)) {
     const bool fits = std::any_of(kOfStep.begin(), kOfStep.end(),
                                   [&option](const char* name) { return option.name == name; });
@@ -113,7 +128,8 @@ absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRe
   return StepSpec{.tasks = request.tasks,
                   .cpus_per_task = invocation.Has("cpus-per-task") ? request.cpus_per_task : 0,
                   .nodes = request.min_nodes,
-                  .overcommit = request.overcommit};
+                  .overcommit = request.overcommit,
+                  .layout = request.layout};
 }
 
 absl::StatusOr<std::unique_ptr<StepListener>> Listen(EventLoop& loop, const Address& address,

@@ -39,7 +39,8 @@ absl::StatusOr<LockFile> TakeState(const UpPlan& plan) {
 
 // "ready: 2 nodes, 2 cores, 23 GiB — submit with: …", and what is not as the hardware is.
 absl::Status SayReady(Connection& connection) {
-  ASSIGN_OR_RETURN(const std::vector<NodeView> nodes, connection.ListNodes({}, false));
+  ASSIGN_OR_RETURN(const NodeList list, connection.ListNodes({}, false));
+  const std::vector<NodeView>& nodes = list.nodes;
   Say(ReadyLine(nodes));
   for (const NodeView& node : nodes) {
     if (node.binding != "enforced" && !node.binding.empty()) {

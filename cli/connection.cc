@@ -388,6 +388,7 @@ absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
   absl::Status status = FromWire(reply.job(), &explanation.job);
   status.Update(FromWire(reply.priority(), &explanation.priority));
   status.Update(FromWire(reply.allocation(), &explanation.allocation));
+  status.Update(FromWire(reply.placement(), &explanation.placement));
   if (!status.ok()) {
     return absl::InternalError(
         absl::StrCat("bad reply: ", std::string(status.message()), ": update muster"));
@@ -437,14 +438,17 @@ absl::StatusOr<Shares> Connection::ListShares(const std::string& explain_user) {
   return shares;
 }
 
-absl::StatusOr<std::vector<NodeView>> Connection::ListNodes(const std::vector<std::string>& names,
-                                                            bool with_machine) {
+absl::StatusOr<NodeList> Connection::ListNodes(const std::vector<std::string>& names,
+                                               bool with_machine) {
   wire::ListNodesRequest request;
   request.mutable_names()->Add(names.begin(), names.end());
   request.set_with_machine(with_machine);
   wire::ListNodesReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::ListNodes, request, &reply, address_, patience_.reading));
-  return ReadAll<NodeView>(reply.nodes());
+  NodeList list;
+  ASSIGN_OR_RETURN(list.nodes, ReadAll<NodeView>(reply.nodes()));
+  ASSIGN_OR_RETURN(list.largest, ReadAll<LargestGpuJob>(reply.largest()));
+  return list;
 }
 
 absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobNews&)>& tell) {

@@ -85,6 +85,12 @@ struct JobNews {
   Allocation allocation;  // empty until the job has one
 };
 
+// The nodes that were asked for.
+struct NodeList {
+  std::vector<NodeView> nodes;
+  std::vector<LargestGpuJob> largest;  // when all are
+};
+
 class Connection {
  public:
   // Connects lazily; fails only on an address that gRPC cannot take.
@@ -128,8 +134,7 @@ class Connection {
   absl::StatusOr<JobExplanation> Explain(const JobSelector& job);
   // The account tree; with the runs of `explain_user`, unless that is "".
   absl::StatusOr<Shares> ListShares(const std::string& explain_user);
-  absl::StatusOr<std::vector<NodeView>> ListNodes(const std::vector<std::string>& names,
-                                                  bool with_machine);
+  absl::StatusOr<NodeList> ListNodes(const std::vector<std::string>& names, bool with_machine);
 
   // Calls `tell` with the job's news until the stream ends or `tell` says false. OK means the job
   // is in a terminal state or `tell` had enough; Unavailable that the controller went away.

@@ -77,12 +77,17 @@ std::string ExplanationDocument(const JobExplanation& explanation) {
   return PrintJson(json);
 }
 
-std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine) {
+std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine,
+                          const std::vector<LargestGpuJob>& largest) {
   Json list = Json::array();
   for (const NodeView& node : nodes) {
     list.push_back(NodeJson(node, with_machine));
   }
-  return PrintJson(Json{{"nodes", std::move(list)}});
+  Json jobs = Json::array();
+  for (const LargestGpuJob& job : largest) {
+    jobs.push_back(ToJson(job));
+  }
+  return PrintJson(Json{{"nodes", std::move(list)}, {"largest", std::move(jobs)}});
 }
 
 std::string PolicyDocument(const std::vector<PolicyView>& objects) {

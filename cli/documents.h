@@ -22,7 +22,8 @@ std::string DetailsDocument(const std::vector<JobDetail>& details);
 // {"job":{…},"summary","nodes":[{"node","fits","text"}],"allocation":{…}}
 std::string ExplanationDocument(const JobExplanation& explanation);
 // {"nodes":[{"name","state",…}]}; "machine" only when it was asked for.
-std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine);
+std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine,
+                          const std::vector<LargestGpuJob>& largest = {});
 
 // {"objects":[{"kind","name","properties":{"Priority":"100",…},"jobs_running",…}]}
 std::string PolicyDocument(const std::vector<PolicyView>& objects);

@@ -6,331 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/array.h"
-#include "cli/parse/begin_time.h"
-#include "cli/parse/constraint.h"
-#include "cli/parse/dependency.h"
-#include "cli/parse/hostlist.h"
-#include "cli/parse/licenses.h"
+#include "cli/job_option_table.h"
 #include "cli/parse/number.h"
-#include "cli/parse/rank_layout.h"
-#include "cli/parse/resources.h"
-#include "cli/parse/switches.h"
-#include "cli/parse/time_limit.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/policy_text.h"
 
 namespace muster {
 namespace {
-
-constexpr std::size_t kNameBytesMax = 200;
-constexpr std::size_t kCommentBytesMax = 1024;
-constexpr std::size_t kPathBytesMax = 4095;
-constexpr std::uint64_t kNiceMax = 1'000'000;
-
-// Reads `value` into `request`; an error has no place yet.
-using Reader = absl::Status (*)(const std::string& value, const Moment& moment,
-                                JobRequest* request);
-
-struct JobOption {
-  const char* name;
-  const char* letter;   // "": none
-  const char* metavar;  // "": a flag
-  const char* text;
-  Reader read;  // null: not in this version
-  bool submit;
-  bool run;
-};
-
-absl::Status ReadCount(const std::string& value, std::uint32_t* count) {
-  ASSIGN_OR_RETURN(*count, ParseCount(value));
-  return absl::OkStatus();
-}
-
-absl::Status ReadText(const std::string& value, std::size_t bytes_max, std::string* text) {
-  RETURN_IF_ERROR(CheckText(value, bytes_max));
-  *text = value;
-  return absl::OkStatus();
-}
-
-absl::Status ReadPath(const std::string& value, std::string* path) {
-  if (value.empty()) {
-    return absl::InvalidArgumentError("\"\" is not a path: name a file");
-  }
-  return ReadText(value, kPathBytesMax, path);
-}
-
-absl::Status NotOneOf(const std::string& value, const char* choices) {
-  return absl::InvalidArgumentError(absl::StrCat(Quote(value), " is not one of ", choices));
-}
-
-absl::Status ReadNice(const std::string& value, std::int32_t* nice) {
-  const absl::StatusOr<std::uint64_t> parsed = ParseDigits(value, kNiceMax);
-  if (!parsed.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        Quote(value), " is not a nice value: use a whole number from 0 to ", kNiceMax));
-  }
-  *nice = static_cast<std::int32_t>(*parsed);
-  return absl::OkStatus();
-}
-
-absl::Status ReadMpi(const std::string& value, MpiFlavour* mpi) {
-  if (value == "auto") {
-    *mpi = MpiFlavour::kAuto;
-  } else if (value == "pmix") {
-    *mpi = MpiFlavour::kPmix;
-  } else if (value == "none") {
-    *mpi = MpiFlavour::kNone;
-  } else {
-    return NotOneOf(value, "auto, pmix, none");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ReadChoice(const std::string& value, Choice* choice) {
-  if (value != "yes" && value != "no") {
-    return NotOneOf(value, "yes, no");
-  }
-  *choice = value == "yes" ? Choice::kYes : Choice::kNo;
-  return absl::OkStatus();
-}
-
-absl::Status ReadOpenMode(const std::string& value, bool* append) {
-  if (value != "append" && value != "truncate") {
-    return NotOneOf(value, "append, truncate");
-  }
-  *append = value == "append";
-  return absl::OkStatus();
-}
-
-absl::Status ReadNodes(const std::string& value, ResourceRequest* request) {
-  ASSIGN_OR_RETURN(const NodeRange range, ParseNodeRange(value));
-  request->min_nodes = range.min;
-  request->max_nodes = range.max;
-  return absl::OkStatus();
-}
-
-RankLayout* LayoutOf(JobRequest* request) {
-  std::optional<RankLayout>& layout = request->spec.request.layout;
-  return layout.has_value() ? &*layout : &layout.emplace();
-}
-
-absl::Status ReadTasksPerCore(const std::string& value) {
-  std::uint32_t count = 0;
-  RETURN_IF_ERROR(ReadCount(value, &count));
-  return count == 1 ? absl::OkStatus()
-                    : absl::InvalidArgumentError(
-                          absl::StrCat(Quote(value),
-                                       " is more than 1: a task has whole cores of its own; "
-                                       "--overcommit shares them"));
-}
-
-absl::Status ReadSwitches(const std::string& value, ResourceRequest* request) {
-  ASSIGN_OR_RETURN(const SwitchLimit limit, ParseSwitches(value));
-  request->switches = limit.count;
-  request->switches_wait = limit.wait;
-  return absl::OkStatus();
-}
-
-absl::Status ReadGpus(const std::string& value, GpuRequest* gpus) {
-  ASSIGN_OR_RETURN(*gpus, ParseGpus(value));
-  return absl::OkStatus();
-}
-
-absl::Status ReadMemory(const std::string& value, Bytes* memory) {
-  ASSIGN_OR_RETURN(*memory, ParseMemory(value));
-  return absl::OkStatus();
-}
-
-// One name or several, with commas.
-absl::Status ReadNames(const std::string& value, std::string* names) {
-  RETURN_IF_ERROR(CheckText(value, kNameBytesMax));
-  for (const std::string& name : std::vector<std::string>(absl::StrSplit(value, ','))) {
-    RETURN_IF_ERROR(CheckPolicyName(name));
-  }
-  *names = value;
-  return absl::OkStatus();
-}
-
-absl::Status ReadName(const std::string& value, std::string* name) {
-  RETURN_IF_ERROR(CheckPolicyName(value));
-  *name = value;
-  return absl::OkStatus();
-}
-
-#define READ(...)                                                                           \
-  [](const std::string& value, const Moment& moment, JobRequest* request) -> absl::Status { \
-    (void)value;                                                                            \
-    (void)moment;                                                                           \
-    (void)request;                                                                          \
-    __VA_ARGS__                                                                             \
-  }
-#define SET(...) READ(__VA_ARGS__; return absl::OkStatus();)
-
-constexpr const char* kUnavailable = "";
-
-const JobOption kJobOptions[] = {
-    {"nodes", "N", "MIN[-MAX]", "Number of nodes",
-     READ(return ReadNodes(value, &request->spec.request);), true, true},
-    {"ntasks", "n", "N", "Number of tasks (ranks)",
-     READ(return ReadCount(value, &request->spec.request.tasks);), true, true},
-    {"ntasks-per-node", "", "N", "Tasks on each node",
-     READ(return ReadCount(value, &request->spec.request.tasks_per_node);), true, true},
-    {"cpus-per-task", "c", "N", "Hardware threads for each task",
-     READ(return ReadCount(value, &request->spec.request.cpus_per_task);), true, true},
-    {"mem", "", "SIZE", "Memory on each node: 4G; without a suffix MiB",
-     READ(return ReadMemory(value, &request->spec.request.memory_per_node);), true, true},
-    {"mem-per-cpu", "", "SIZE", "Memory for each hardware thread",
-     READ(return ReadMemory(value, &request->spec.request.memory_per_cpu);), true, true},
-    {"gpus", "G", "[TYPE:]N", "GPUs for the whole job",
-     READ(return ReadGpus(value, &request->spec.request.gpus);), true, true},
-    {"gpus-per-node", "", "[TYPE:]N", "GPUs on each node",
-     READ(return ReadGpus(value, &request->spec.request.gpus_per_node);), true, true},
-    {"gpus-per-task", "", "[TYPE:]N", "GPUs for each task",
-     READ(return ReadGpus(value, &request->spec.request.gpus_per_task);), true, true},
-    {"alt", "", "OPTS | OPTS…",
-     "Whichever of these starts first: options of size, time and nodes that replace or add to the "
-     "others, like \"-G h100:4 | -G a100:8 -t 8:00\"",
-     READ(request->alternatives = value; return absl::OkStatus();), true, true},
-    {"exclusive", "", "", "Whole nodes, shared with no other job",
-     SET(request->spec.request.exclusive = true), true, true},
-    {"overcommit", "O", "", "Tasks of a node share the hardware threads of one task",
-     SET(request->spec.request.overcommit = true), true, true},
-    {"time", "t", "LIMIT", "Time limit: minutes, HH:MM:SS, D-HH:MM or UNLIMITED",
-     READ(ASSIGN_OR_RETURN(request->spec.time_limit, ParseTimeLimit(value));
-          return absl::OkStatus();),
-     true, true},
-    {"array", "a", "INDICES", "A job array: 0-99%10, 1,3,5-9:2",
-     READ(ASSIGN_OR_RETURN(request->spec.array, ParseArray(value)); return absl::OkStatus();), true,
-     false},
-    {"job-name", "J", "NAME", "The job's name",
-     READ(return ReadText(value, kNameBytesMax, &request->spec.name);), true, true},
-    {"output", "o", "FILE",
-     "Standard output; %j job, %A array, %a index, %x name, %N node, %t rank",
-     READ(return ReadPath(value, &request->program.stdout_path);), true, false},
-    {"error", "e", "FILE", "Standard error (default: where the output goes)",
-     READ(return ReadPath(value, &request->program.stderr_path);), true, false},
-    {"input", "i", "FILE", "Standard input (default: /dev/null)",
-     READ(return ReadPath(value, &request->program.stdin_path);), true, false},
-    {"open-mode", "", "MODE", "append to output files, or truncate them (the default)",
-     READ(return ReadOpenMode(value, &request->program.append_output);), true, false},
-    {"chdir", "D", "DIR", "Working directory (default: the current one)",
-     READ(return ReadPath(value, &request->program.work_dir);), true, true},
-    {"export", "", "LIST", "Variables the job gets: ALL (default), NONE or NAME[=VALUE],…",
-     READ(ASSIGN_OR_RETURN(request->exports, ParseExport(value)); return absl::OkStatus();), true,
-     true},
-    {"hold", "H", "", "Wait until released", SET(request->spec.held = true), true, false},
-    {"begin", "b", "TIME", "Not before: now+1hour, 16:30, 2030-01-31T08:00",
-     READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, moment.now, moment.zone));
-          return absl::OkStatus();),
-     true, true},
-    {"deadline", "", "TIME", "Not past this: not started when it cannot end by then",
-     READ(ASSIGN_OR_RETURN(request->spec.deadline, ParseBegin(value, moment.now, moment.zone));
-          return absl::OkStatus();),
-     true, true},
-    {"dependency", "d", "LIST",
-     "After other jobs: after:N[+MIN], afterany:N, afterok:N, afternotok:N, aftercorr:N, "
-     "singleton; "
-     "joined by , (all) or ? (any)",
-     READ(ASSIGN_OR_RETURN(request->spec.dependency, ParseDependency(value));
-          return absl::OkStatus();),
-     true, true},
-    {"kill-on-invalid-dep", "", "yes|no",
-     "A dependency that can never be met: yes cancels the job, no lets it wait; unless said, it is "
-     "refused at submission and waits when that shows later",
-     READ(return ReadChoice(value, &request->spec.kill_on_invalid_dep);), true, true},
-    {"constraint", "C", "FEATURES", "Nodes with these features: a&(b|!c), a*2, [a*2&b*4]",
-     READ(ASSIGN_OR_RETURN(request->spec.request.constraint, ParseConstraint(value));
-          return absl::OkStatus();),
-     true, true},
-    {"nodelist", "w", "NODES", "These nodes, like n1,n[3-5]; others only where more are needed",
-     READ(ASSIGN_OR_RETURN(request->spec.request.nodelist, ParseHostlist(value));
-          return absl::OkStatus();),
-     true, true},
-    {"exclude", "x", "NODES", "None of these nodes",
-     READ(ASSIGN_OR_RETURN(request->spec.request.exclude, ParseHostlist(value));
-          return absl::OkStatus();),
-     true, true},
-    {"switches", "", "N[@TIME]",
-     "On at most N leaf switches; waits up to TIME (default 5 minutes) for that",
-     READ(return ReadSwitches(value, &request->spec.request);), true, true},
-    {"distribution", "m", "KIND",
-     "Ranks over nodes: block, cyclic, plane=N; then over sockets: :block, :cyclic, :fcyclic",
-     READ(return ParseDistribution(value, LayoutOf(request));), true, true},
-    {"cpu-bind", "", "KIND",
-     "What a rank runs on: cores (default), threads, sockets, ldoms, rank_ldom, none, "
-     "map_cpu:LIST, mask_cpu:LIST",
-     READ(return ParseCpuBind(value, LayoutOf(request));), true, true},
-    {"mem-bind", "", "KIND", "Its memory: local (default), none, rank, map_mem:LIST, mask_mem:LIST",
-     READ(return ParseMemBind(value, LayoutOf(request));), true, true},
-    {"hint", "", "KIND", "compute_bound: as --cpu-bind=cores; multithread: as threads",
-     READ(return ParseHint(value, LayoutOf(request));), true, true},
-    {"parallel", "", "tp=N,pp=N,dp=N",
-     "Groups of ranks: tensor-parallel ones beside one another, pipelines, data-parallel rings",
-     READ(return ParseParallel(value, LayoutOf(request));), true, true},
-    {"cores-per-socket", "", "N", "Nodes with at least so many cores on a socket",
-     READ(return ReadCount(value, &LayoutOf(request)->cores_per_socket);), true, true},
-    {"ntasks-per-core", "", "N", "1: a task has whole cores of its own (--overcommit shares them)",
-     READ(return ReadTasksPerCore(value);), true, true},
-    {"ntasks-per-gpu", "", "N", "Tasks that share each GPU",
-     READ(return ReadCount(value, &request->tasks_per_gpu);), true, true},
-    {"licenses", "L", "NAME[:N],…", "Licences that it holds while it runs",
-     READ(ASSIGN_OR_RETURN(request->spec.licenses, ParseLicenses(value)); return absl::OkStatus();),
-     true, true},
-    {"nice", "", "N", "Lower the priority", READ(return ReadNice(value, &request->spec.nice);),
-     true, true},
-    {"comment", "", "TEXT", "A remark, kept with the job",
-     READ(return ReadText(value, kCommentBytesMax, &request->spec.comment);), true, true},
-    {"account", "A", "NAME", "The account to charge",
-     READ(return ReadText(value, kNameBytesMax, &request->spec.account);), true, true},
-    {"mpi", "", "KIND", "auto (default), pmix or none",
-     READ(return ReadMpi(value, &request->program.mpi);), true, true},
-    {"requeue", "", "", "Run again when a node of it fails",
-     SET(request->spec.requeue = Choice::kYes), true, false},
-    {"no-requeue", "", "", "Never run again, not even by muster requeue",
-     SET(request->spec.requeue = Choice::kNo), true, false},
-    {"partition", "p", "NAMES", "The partition, or several: the first that fits is taken",
-     READ(return ReadNames(value, &request->spec.partition);), true, true},
-    {"qos", "q", "NAME", "The quality of service",
-     READ(return ReadName(value, &request->spec.qos);), true, true},
-    {"reservation", "", "NAME", "Use the nodes of this reservation",
-     READ(return ReadName(value, &request->spec.reservation);), true, true},
-    {"wait", "W", "", "Wait for the end and exit with the job's code", SET(request->wait = true),
-     true, false},
-    {"test-only", "", "", "Submit nothing; say when and where the job would start",
-     SET(request->test_only = true), true, false},
-    {"parsable", "", "", "Print the number alone", SET(request->parsable = true), true, false},
-    // The contract's options that this version refuses by name.
-    {"mem-per-gpu", "", "SIZE", kUnavailable, nullptr, true, true},
-    {"gpu-share", "", "SHARE", kUnavailable, nullptr, true, true},
-    {"gpu-bind", "", "KIND", kUnavailable, nullptr, true, true},
-    {"signal", "", "SIGNAL", kUnavailable, nullptr, true, true},
-    {"checkpoint-dir", "", "DIR", kUnavailable, nullptr, true, true},
-    {"checkpoint-interval", "", "TIME", kUnavailable, nullptr, true, true},
-    {"mail-type", "", "LIST", kUnavailable, nullptr, true, true},
-    {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
-    {"gres", "", "LIST", kUnavailable, nullptr, true, true},
-    {"ntasks-per-socket", "", "N", kUnavailable, nullptr, true, true},
-    {"time-min", "", "LIMIT", kUnavailable, nullptr, true, true},
-    {"tmp", "", "SIZE", kUnavailable, nullptr, true, true},
-    {"pty", "", "", kUnavailable, nullptr, false, true},
-};
-
-#undef SET
-#undef READ
-
-const JobOption* Find(const std::string& name) {
-  const auto* found = std::find_if(std::begin(kJobOptions), std::end(kJobOptions),
-                                   [&name](const JobOption& o) { return name == o.name; });
-  return found == std::end(kJobOptions) ? nullptr : found;
-}
-
-const JobOption* Find(char letter) {
-  const auto* found =
-      std::find_if(std::begin(kJobOptions), std::end(kJobOptions),
-                   [letter](const JobOption& o) { return *o.letter == letter && letter != '\0'; });
-  return found == std::end(kJobOptions) ? nullptr : found;
-}
 
 // One directive line as options, word by word as a command line would be.
 class DirectiveReader {
@@ -366,7 +47,7 @@ class DirectiveReader {
   absl::Status ReadLong(const std::string& word, std::vector<GivenOption>* given) {
     const std::size_t equals = word.find('=');
     const JobOption* option =
-        Find(word.substr(2, equals == std::string::npos ? equals : equals - 2));
+        FindJobOption(word.substr(2, equals == std::string::npos ? equals : equals - 2));
     if (option == nullptr || !option->submit) {
       return Unknown(word);
     }
@@ -382,7 +63,7 @@ class DirectiveReader {
 
   absl::Status ReadLetters(const std::string& word, std::vector<GivenOption>* given) {
     for (std::size_t i = 1; i < word.size(); ++i) {
-      const JobOption* option = Find(word[i]);
+      const JobOption* option = FindJobOption(word[i]);
       if (option == nullptr || !option->submit) {
         return Unknown(word);
       }
@@ -438,7 +119,7 @@ absl::Status RefuseOpposites(const std::map<std::string, std::string>& values) {
 }
 
 absl::Status Apply(const GivenOption& given, const Moment& moment, JobRequest* request) {
-  const JobOption* option = Find(given.name);
+  const JobOption* option = FindJobOption(given.name);
   MUSTER_CHECK(option != nullptr);
   if (option->read == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(given.where, ": not in this version"));
@@ -517,11 +198,45 @@ absl::Status FillPerGpu(JobRequest* request) {
   return absl::OkStatus();
 }
 
+// --mem-per-gpu, once everything else is read: of tasks that have GPUs of their own it is memory of
+// their CPUs, rounded up, else of the node.
+absl::Status FillMemoryPerGpu(JobRequest* request) {
+  const Bytes each = request->memory_per_gpu;
+  ResourceRequest& asks = request->spec.request;
+  if (each.zero()) {
+    return absl::OkStatus();
+  }
+  if (!asks.memory_per_node.zero() || !asks.memory_per_cpu.zero()) {
+    return absl::InvalidArgumentError(
+        "--mem-per-gpu: excludes --mem and --mem-per-cpu: give one of them");
+  }
+  const std::uint32_t tasks = std::max(asks.tasks, 1U);
+  std::uint32_t of_task = asks.gpus_per_task.count;
+  std::uint32_t of_node = asks.gpus_per_node.count;
+  if (asks.gpus.count > 0 && asks.gpus.count % tasks == 0) {
+    of_task = asks.gpus.count / tasks;
+  } else if (asks.gpus.count > 0 && asks.min_nodes <= 1) {
+    of_node = asks.gpus.count;
+  }
+  of_task = of_task + of_node == 0 && !asks.gpu_share.zero() ? 1 : of_task;
+  const std::uint64_t cpus = std::max(asks.cpus_per_task, 1U);
+  if (of_task > 0) {
+    asks.memory_per_cpu = Bytes((each.value() * of_task + cpus - 1) / cpus);
+  } else if (of_node > 0) {
+    asks.memory_per_node = each * of_node;
+  } else {
+    return absl::InvalidArgumentError(
+        asks.gpus.count > 0 ? "--mem-per-gpu: the GPUs do not divide over the tasks; say --mem"
+                            : "--mem-per-gpu: the job asks for no GPUs; say --mem");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::vector<Option> JobOptions(JobVerb verb) {
   std::vector<Option> options;
-  for (const JobOption& option : kJobOptions) {
+  for (const JobOption& option : AllJobOptions()) {
     if (verb == JobVerb::kSubmit ? option.submit : option.run) {
       options.push_back({.name = option.name,
                          .letter = *option.letter,
@@ -563,7 +278,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
   RETURN_IF_ERROR(RefuseOpposites(values));
   std::vector<GivenOption> all = directives;
   for (const auto& value : values) {
-    const JobOption* option = Find(value.first);
+    const JobOption* option = FindJobOption(value.first);
     if (option != nullptr && (verb == JobVerb::kSubmit ? option->submit : option->run)) {
       all.push_back({.name = value.first, .value = value.second, .where = "--" + value.first});
     }
@@ -580,6 +295,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
   }
   request.spec.kind = verb == JobVerb::kSubmit ? JobKind::kBatch : JobKind::kRun;
   RETURN_IF_ERROR(FillPerGpu(&request));
+  RETURN_IF_ERROR(FillMemoryPerGpu(&request));
   RETURN_IF_ERROR(ReadAlternatives(moment, &request));
   return request;
 }

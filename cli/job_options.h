@@ -28,6 +28,7 @@ struct JobRequest {
   ExportList exports;               // --export
   std::string alternatives;         // --alt, as given
   std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
+  Bytes memory_per_gpu;             // --mem-per-gpu
   bool parsable = false;
   bool wait = false;
   bool test_only = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "cli/controller.h"
 #include "cli/parse/number.h"
@@ -13,7 +14,9 @@ absl::StatusOr<NodeAnswers> FetchNodes(const Invocation& invocation, const std::
                                        bool with_machine) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   NodeAnswers answers;
-  ASSIGN_OR_RETURN(answers.nodes, connection->ListNodes(invocation.arguments, with_machine));
+  ASSIGN_OR_RETURN(NodeList list, connection->ListNodes(invocation.arguments, with_machine));
+  answers.nodes = std::move(list.nodes);
+  answers.largest = std::move(list.largest);
   for (const std::string& name : invocation.arguments) {
     if (std::none_of(answers.nodes.begin(), answers.nodes.end(),
                      [&name](const NodeView& node) { return node.name == name; })) {

@@ -16,7 +16,8 @@ namespace muster {
 
 struct NodeAnswers {
   std::vector<NodeView> nodes;
-  int code = 0;  // 1 when a name is no node's
+  std::vector<LargestGpuJob> largest;  // when all nodes are asked for
+  int code = 0;                        // 1 when a name is no node's
 };
 
 // The nodes that the invocation's arguments name (all, when there are none).

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/render/quantity.h"
 #include "cli/render/text.h"
+#include "cli/render/worth_text.h"
 #include "scheduler/core/block_placement.h"
 
 namespace muster {
@@ -17,7 +18,6 @@ namespace {
 constexpr double kGiga = 1e9;
 constexpr double kMega = 1e6;
 constexpr double kMicro = 1e-6;
-constexpr double kMilli = 1e-3;
 
 constexpr std::array<std::pair<const char*, Collective>, 3> kCollectives = {
     {{"allreduce", Collective::kAllReduce},
@@ -63,14 +63,6 @@ Json OneJson(const PlaceCluster& cluster, const Allocation& allocation, Bytes by
   return json;
 }
 
-std::string SecondsText(double seconds) {
-  if (seconds >= 1) {
-    return absl::StrFormat("%.3g s", seconds);
-  }
-  return seconds >= kMilli ? absl::StrFormat("%.3g ms", seconds / kMilli)
-                           : absl::StrFormat("%.3g us", seconds / kMicro);
-}
-
 std::string OneText(const PlaceCluster& cluster, const Allocation& allocation, Bytes bytes) {
   const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
   const std::vector<PlacementLevel> levels = LevelsIn(cluster, parts);
@@ -83,7 +75,7 @@ std::string OneText(const PlaceCluster& cluster, const Allocation& allocation, B
     links.push_back(absl::StrFormat("%s%s %.4g GB/s", level.assumed ? "~" : "",
                                     Printable(level.name), level.link.bytes_per_second / kGiga));
   }
-  return absl::StrCat(SecondsText(cost->seconds), ", ", ToText(cost->algorithm), " (",
+  return absl::StrCat(PredictedTime(cost->seconds), ", ", ToText(cost->algorithm), " (",
                       absl::StrJoin(links, ", "), "), locality ",
                       absl::StrFormat("%.3f", LocalityOf(parts).share()));
 }

@@ -15,6 +15,7 @@
 #include "scheduler/core/gpu_links.h"
 #include "scheduler/core/locality.h"
 #include "scheduler/core/network_span.h"
+#include "scheduler/core/placement_worth.h"
 
 namespace muster {
 namespace {
@@ -58,7 +59,6 @@ std::vector<std::string> NamesOf(const std::vector<std::uint32_t>& positions,
 }
 
 Json NodeJson(const PlacedPart& part) {
-  const std::vector<std::uint32_t> nics = NearestNics(*part.machine, *part.allocation);
   Json ranks = Json::array();
   for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {
     const RankPlacement& rank = part.allocation->ranks[i];
@@ -66,7 +66,7 @@ Json NodeJson(const PlacedPart& part) {
                      {"cpus", rank.cpus.ToList()},
                      {"mem_nodes", rank.mem_nodes.ToList()},
                      {"gpus", GpuNumbers(*part.machine, rank.gpus)},
-                     {"nic", nics[i] == kNowhere ? Json() : Json(part.machine->nics[nics[i]].name)},
+                     {"nic", rank.nic == 0 ? Json() : Json(part.machine->nics[rank.nic - 1].name)},
                      {"local", IsLocal(*part.machine, rank)}});
   }
   return {{"name", part.allocation->name},
@@ -118,8 +118,7 @@ Json PredictedJson(const PlaceCluster& cluster, const Allocation& allocation,
   return json;
 }
 
-std::string RankText(const PlacedPart& part, const RankPlacement& rank, std::uint32_t nic,
-                     const Style& style) {
+std::string RankText(const PlacedPart& part, const RankPlacement& rank, const Style& style) {
   const Machine& machine = *part.machine;
   std::string text = absl::StrCat("rank ", rank.rank, "  cpus ", rank.cpus.ToList(), "  memory ",
                                   rank.mem_nodes.Empty() ? "any" : rank.mem_nodes.ToList());
@@ -127,8 +126,8 @@ std::string RankText(const PlacedPart& part, const RankPlacement& rank, std::uin
     absl::StrAppend(&text, rank.gpus.size() == 1 ? "  GPU " : "  GPUs ",
                     absl::StrJoin(GpuNumbers(machine, rank.gpus), ","));
   }
-  if (nic != kNowhere) {
-    absl::StrAppend(&text, "  NIC ", Printable(machine.nics[nic].name));
+  if (rank.nic > 0) {
+    absl::StrAppend(&text, "  NIC ", Printable(machine.nics[rank.nic - 1].name));
   }
   return IsLocal(machine, rank)
              ? text
@@ -136,28 +135,14 @@ std::string RankText(const PlacedPart& part, const RankPlacement& rank, std::uin
 }
 
 std::string SpanText(const PlaceCluster& cluster, const Allocation& allocation) {
-  const std::optional<NetworkSpan> span = SpanOver(cluster, allocation);
-  if (!span.has_value()) {
+  if (cluster.network == nullptr) {
     return "";
   }
-  const Network& network = *cluster.network;
-  std::string text = "span: ";
-  if (!network.switches.empty()) {
-    absl::StrAppend(&text, span->top == kNowhere
-                               ? "no switch above all nodes is known"
-                               : absl::StrCat("below switch ", network.switches[span->top].name,
-                                              ", ", Counted(span->leaves.size(), "leaf switch"),
-                                              span->leaves.size() == 1 ? "" : "es"));
+  std::vector<std::string> names;
+  for (const NodeAllocation& part : allocation.nodes) {
+    names.push_back(part.name);
   }
-  if (!network.blocks.empty()) {
-    absl::StrAppend(&text, network.switches.empty() ? "" : ", ",
-                    Counted(span->blocks.size(), "block"));
-  }
-  if (!network.nvlink_domains.empty()) {
-    absl::StrAppend(&text, network.switches.empty() && network.blocks.empty() ? "" : ", ",
-                    Counted(span->domains.size(), "NVLink domain"));
-  }
-  return text + "\n";
+  return absl::StrCat("span: ", SpanSentence(*cluster.network, names), "\n");
 }
 
 }  // namespace
@@ -203,10 +188,9 @@ std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& alloca
                   BytesText(part.allocation->memory),
                   link.has_value() ? absl::StrCat("  weakest GPU link ", LinkText(*link)) : ""),
               .children = {}};
-    const std::vector<std::uint32_t> nics = NearestNics(*part.machine, *part.allocation);
     for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {
       root.children.push_back(
-          {.text = RankText(part, part.allocation->ranks[i], nics[i], style), .children = {}});
+          {.text = RankText(part, part.allocation->ranks[i], style), .children = {}});
     }
     absl::StrAppend(&page, PrintTree(root, style));
   }

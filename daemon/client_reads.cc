@@ -13,6 +13,8 @@
 #include "proto/convert/convert.h"
 #include "scheduler/core/counterfactual.h"
 #include "scheduler/core/explain.h"
+#include "scheduler/core/largest_gpu_job.h"
+#include "scheduler/core/placement_worth.h"
 #include "scheduler/core/queue_order.h"
 #include "scheduler/core/snapshot_builder.h"
 #include "scheduler/core/step.h"
@@ -124,13 +126,20 @@ std::vector<JobView> ViewsOf(const Picture& picture, const JobFilter& filter) {
   return views;
 }
 
-JobDetail LiveDetail(const Picture& picture, const Job& job) {
+JobDetail LiveDetail(const Picture& picture, const Job& job, const Network* network) {
   JobDetail detail;
   detail.job = ViewIn(picture, job);
   detail.request = job.spec->request;
   detail.constraint = ToText(job.spec->request.constraint);
   if (job.attempt.has_value()) {
     detail.attempts.push_back(ViewOf(picture.state(), job, kNoTime));
+    std::vector<NodePicture> nodes;
+    for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+      if (const Node* node = picture.state().FindNode(part.node)) {
+        nodes.push_back(NodePicture{node->id, node->name, node->machine, true, false, {}});
+      }
+    }
+    detail.placement = WorthOf(job.attempt->allocation, nodes, network);
   }
   return detail;
 }
@@ -341,7 +350,7 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
       };
     }
     for (const Job* job : Selected(picture.state(), selector)) {
-      details->push_back(LiveDetail(picture, *job));
+      details->push_back(LiveDetail(picture, *job, controller_.policy()->network.get()));
     }
     return [this, reactor, reply, selector, details](const absl::Status&) {
       reader_.Run([this, reactor, reply, selector, details] {
@@ -388,10 +397,21 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
     ToWire(ViewIn(picture, job), reply->mutable_job());
     if (job.attempt.has_value()) {
       ToWire(job.attempt->allocation, reply->mutable_allocation());
-    }
-    if (job.attempt.has_value()) {
       AddExplanation(ExplainPlacement(picture, job), *reply);
-      return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
+      const auto snapshot =
+          BuildSnapshot(picture.state(), picture.now(), nullptr, controller_.policy()->network);
+      return [this, reactor, reply, snapshot, id = job.id, spec = job.spec,
+              allocation = job.attempt->allocation](const absl::Status& status) {
+        const bool queued = reader_.Run([reactor, reply, snapshot, id, spec, allocation, status] {
+          PlacementWorth worth = WorthOf(allocation, snapshot->nodes, snapshot->network.get());
+          Compare(id, allocation, spec->request, snapshot->nodes, snapshot->network.get(), worth);
+          ToWire(worth, reply->mutable_placement());
+          reactor->Finish(ToGrpc(status));
+        });
+        if (!queued) {
+          reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
+        }
+      };
     }
     const std::shared_ptr<const Plan> plan =
         picture.plan() != nullptr ? picture.plan() : std::make_shared<const Plan>();
@@ -453,7 +473,7 @@ Unary* ClientService::ListNodes(Context* context, const wire::ListNodesRequest* 
     return reactor;
   }
   const std::vector<std::string> names(request->names().begin(), request->names().end());
-  controller_.Look([reactor, reply, names, with_machine = request->with_machine()](
+  controller_.Look([this, reactor, reply, names, with_machine = request->with_machine()](
                        const Picture& picture) -> Controller::Reply {
     const ClusterState& state = picture.state();
     absl::Status found = absl::OkStatus();
@@ -470,8 +490,29 @@ Unary* ClientService::ListNodes(Context* context, const wire::ListNodesRequest* 
         ToWire(ViewOf(state, node, with_machine), reply->add_nodes());
       }
     }
-    return [reactor, found](const absl::Status& status) {
-      reactor->Finish(ToGrpc(found.ok() ? status : found));
+    if (!names.empty()) {
+      return [reactor, found](const absl::Status& status) {
+        reactor->Finish(ToGrpc(found.ok() ? status : found));
+      };
+    }
+    auto pictures = std::make_shared<std::vector<NodePicture>>();
+    for (const auto& [id, node] : state.nodes()) {
+      if (!node.machine->gpus.empty()) {
+        pictures->push_back(
+            NodePicture{id, node.name, node.machine, node.connected, node.drained, node.taken});
+      }
+    }
+    return [this, reactor, reply, pictures,
+            network = controller_.policy()->network](const absl::Status& status) {
+      const bool queued = reader_.Run([reactor, reply, pictures, network, status] {
+        for (const LargestGpuJob& largest : LargestGpuJobs(*pictures, network.get())) {
+          ToWire(largest, reply->add_largest());
+        }
+        reactor->Finish(ToGrpc(status));
+      });
+      if (!queued) {
+        reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
+      }
     };
   });
   return reactor;

@@ -93,6 +93,11 @@ std::vector<std::string> GpuNames(const Node* node, const std::vector<std::uint3
   return names;
 }
 
+std::string NicName(const Node* node, const RankPlacement& rank) {
+  const bool known = node != nullptr && rank.nic > 0 && rank.nic <= node->machine->nics.size();
+  return known ? node->machine->nics[rank.nic - 1].name : "";
+}
+
 // What was planned for a rank that was read back: its own place, or for the batch script the whole
 // node's.
 void AddPlan(const Node* node, const NodeAllocation& part, RankView& view) {
@@ -102,6 +107,7 @@ void AddPlan(const Node* node, const NodeAllocation& part, RankView& view) {
         view.cpus = rank.cpus.ToList();
         view.mem_nodes = rank.mem_nodes.ToList();
         view.gpus = GpuNames(node, rank.gpus);
+        view.nic = NicName(node, rank);
         return;
       }
     }
@@ -143,6 +149,7 @@ void AddPlanned(const Node* node, const NodeAllocation& part, const NodeRun& run
     planned.cpus = rank.cpus.ToList();
     planned.mem_nodes = rank.mem_nodes.ToList();
     planned.gpus = GpuNames(node, rank.gpus);
+    planned.nic = NicName(node, rank);
     planned.verdict = Name(BindingVerdict::kUnread);
     view.ranks.push_back(std::move(planned));
   }

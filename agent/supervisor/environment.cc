@@ -5,10 +5,12 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "agent/supervisor/device_environment.h"
 #include "agent/supervisor/hostlist.h"
 
 namespace muster {
@@ -168,6 +170,15 @@ void SetArray(const LaunchOrder& launch, Variables* variables) {
   variables->SetTwins("ARRAY_TASK_STEP", std::max(ranges.front().step, 1U));
 }
 
+const NodeAllocation* FindNode(const Allocation& allocation, const std::string& name) {
+  for (const NodeAllocation& node : allocation.nodes) {
+    if (node.name == name) {
+      return &node;
+    }
+  }
+  return nullptr;
+}
+
 std::uint32_t GpuCount(const Allocation& allocation) {
   std::size_t total = 0;
   for (const NodeAllocation& node : allocation.nodes) {
@@ -262,8 +273,15 @@ void SetGpus(const SupervisorOrder& order, const NodeAllocation& node, Variables
     variables->SetTwins("JOB_GPUS", absl::StrJoin(indices, ","));
     variables->SetTwins("STEP_GPUS", absl::StrJoin(indices, ","));
   }
-  variables->Set("CUDA_VISIBLE_DEVICES", absl::StrJoin(VisibleGpus(order, node), ","));
-  variables->Set("CUDA_DEVICE_ORDER", std::string("PCI_BUS_ID"));
+}
+
+void SetDevices(const SupervisorOrder& order, const NodeAllocation& node, const RankPlacement* rank,
+                Variables* variables) {
+  for (DeviceVariable& device : DeviceVariables(order, node, rank)) {
+    if (!device.yields || !variables->Has(device.name)) {
+      variables->Set(device.name, std::move(device.value));
+    }
+  }
 }
 
 // What is said of the whole job's resources, the same for a script and for ranks.
@@ -391,15 +409,6 @@ void SetRankNumbers(const SupervisorOrder& order, const StepSurroundings& step,
   variables->Set("GROUP_RANK", step.node_index);
 }
 
-const NodeAllocation* FindNode(const Allocation& allocation, const std::string& name) {
-  for (const NodeAllocation& node : allocation.nodes) {
-    if (node.name == name) {
-      return &node;
-    }
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<std::string> WithoutStaleVariables(const std::vector<std::string>& environment) {
@@ -412,50 +421,6 @@ std::vector<std::string> WithoutStaleVariables(const std::vector<std::string>& e
   return kept;
 }
 
-std::vector<std::uint32_t> DeviceOrder(const NodeAllocation& node) {
-  std::vector<std::uint32_t> order;
-  const auto add = [&order](std::uint32_t gpu) {
-    if (std::find(order.begin(), order.end(), gpu) == order.end()) {
-      order.push_back(gpu);
-    }
-  };
-  std::size_t most = 0;
-  for (const RankPlacement& rank : node.ranks) {
-    most = std::max(most, rank.gpus.size());
-  }
-  for (std::size_t round = 0; round < most; ++round) {
-    for (const RankPlacement& rank : node.ranks) {
-      if (round < rank.gpus.size()) {
-        add(rank.gpus[round]);
-      }
-    }
-  }
-  for (const GpuGrant& grant : node.gpus) {
-    add(grant.gpu);
-  }
-  return order;
-}
-
-std::vector<std::string> GpuNames(const Machine& machine, const std::vector<std::uint32_t>& gpus) {
-  std::vector<std::string> names;
-  for (const std::uint32_t gpu : gpus) {
-    const bool known = gpu < machine.gpus.size();
-    names.push_back(known && !machine.gpus[gpu].uuid.empty()
-                        ? machine.gpus[gpu].uuid
-                        : absl::StrCat(known ? machine.gpus[gpu].os_index : gpu));
-  }
-  return names;
-}
-
-std::vector<std::string> VisibleGpus(const SupervisorOrder& order, const NodeAllocation& node) {
-  std::vector<std::uint32_t> gpus = DeviceOrder(node);
-  const NodeAllocation* whole = FindNode(order.launch.allocation, node.name);
-  if (gpus.empty() && whole != nullptr) {
-    gpus = DeviceOrder(*whole);
-  }
-  return GpuNames(order.machine, gpus);
-}
-
 std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uint32_t node_index) {
   const NodeAllocation& node = order.launch.allocation.nodes[node_index];
   Variables variables(WithoutStaleVariables(order.launch.program.environment));
@@ -463,6 +428,7 @@ std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uin
   SetResources(order, node, &variables);
   SetExtent(order.launch.allocation, RankCount(order.launch.allocation), &variables);
   SetGpus(order, node, &variables);
+  SetDevices(order, node, nullptr, &variables);
   SetMpirun(&variables);
   variables.SetTwins("NODEID", node_index);
   variables.SetTwins("PROCID", 0);
@@ -483,9 +449,11 @@ std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const Ste
   SetExtent(*step.placement, RankCount(*step.placement), &variables);
   SetGpus(order, node, &variables);
   SetMpirun(&variables);
+  const RankPlacement& rank = node.ranks[local_rank];
+  SetDevices(order, node, &rank, &variables);
   SetRankNumbers(order, step, local_rank, &variables);
-  SetCpuBinding(node, node.ranks[local_rank], &variables);
-  SetOpenMp(order, node.ranks[local_rank], &variables);
+  SetCpuBinding(node, rank, &variables);
+  SetOpenMp(order, rank, &variables);
   variables.Set("PWD", step.program->work_dir);
   return variables.List();
 }

@@ -32,22 +32,12 @@ struct StepSurroundings {
 // The submitter's variables without those that belong to a launch of ours or of somebody else.
 std::vector<std::string> WithoutStaleVariables(const std::vector<std::string>& environment);
 
-// Positions in Machine::gpus in device order: the first GPU of each rank, their second ones, …,
-// then what no rank has.
-std::vector<std::uint32_t> DeviceOrder(const NodeAllocation& node);
-
-// UUIDs of those positions; the os index where the machine knows no UUID.
-std::vector<std::string> GpuNames(const Machine& machine, const std::vector<std::uint32_t>& gpus);
-
 // Of the batch script on the allocation's node `node_index`. Sorted by name.
 std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uint32_t node_index);
 
 // Of the rank at `local_rank` of the step's node. Sorted by name.
 std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepSurroundings& step,
                                          std::uint32_t local_rank);
-
-// The GPUs, as named in CUDA_VISIBLE_DEVICES, that the ranks of a step on its node see.
-std::vector<std::string> VisibleGpus(const SupervisorOrder& order, const NodeAllocation& node);
 
 // The port that every node of a step derives without asking the others: 20000-29999.
 std::uint16_t DerivedPort(JobId job, StepId step);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/device_environment.h"
 #include "agent/supervisor/environment.h"
 #include "agent/supervisor/step_pmix.h"
 #include "agent/supervisor/step_rank.h"
@@ -99,7 +100,7 @@ PlannedBinding Step::PlanOf(const Rank& rank) const {
   PlannedBinding plan;
   plan.cpus = rank.placement.cpus;
   plan.mem_nodes = rank.placement.mem_nodes;
-  plan.gpus = VisibleGpus(host_.order, Node());
+  plan.gpus = VisibleGpus(host_.order, Node(), &rank.placement);
   plan.enforced = host_.order.machine.enforced;
   plan.why_not_enforced = host_.order.machine.why_not_enforced;
   plan.one_memory_node = host_.order.machine.numa_nodes.size() <= 1;

@@ -55,6 +55,13 @@ constexpr std::array<Word<MemBind>, 6> kMemWords = {{{"no", MemBind::kNone},
                                                      {"map_mem", MemBind::kMapMem},
                                                      {"mask_mem", MemBind::kMaskMem}}};
 
+constexpr std::array<Word<GpuBind>, 6> kGpuWords = {{{"none", GpuBind::kNone},
+                                                     {"closest", GpuBind::kClosest},
+                                                     {"single", GpuBind::kSingle},
+                                                     {"per_task", GpuBind::kPerTask},
+                                                     {"map_gpu", GpuBind::kMapGpu},
+                                                     {"mask_gpu", GpuBind::kMaskGpu}}};
+
 absl::Status NotAKind(const std::string& text, const char* kinds) {
   return absl::InvalidArgumentError(absl::StrCat(Quote(text), " is not one of ", kinds));
 }
@@ -178,12 +185,43 @@ absl::Status ParseMemBind(const std::string& text, RankLayout* layout) {
 }
 
 absl::Status ParseHint(const std::string& text, RankLayout* layout) {
-  if (text != "compute_bound" && text != "multithread") {
-    return NotAKind(text, "compute_bound, multithread");
-  }
-  if (layout->cpu_bind == CpuBind::kUnsaid) {
+  if (text == "memory_bound") {
+    layout->tasks_per_socket = layout->tasks_per_socket == 0 ? 1 : layout->tasks_per_socket;
+  } else if (text == "nomultithread") {
+    layout->threads_per_core = layout->threads_per_core == 0 ? 1 : layout->threads_per_core;
+  } else if (text != "compute_bound" && text != "multithread") {
+    return NotAKind(text, "compute_bound, memory_bound, multithread, nomultithread");
+  } else if (layout->cpu_bind == CpuBind::kUnsaid) {
     layout->cpu_bind = text == "multithread" ? CpuBind::kThreads : CpuBind::kCores;
   }
+  return absl::OkStatus();
+}
+
+absl::Status ParseGpuBind(const std::string& text, RankLayout* layout) {
+  constexpr const char* kKinds =
+      "none, closest, single[:N], per_task:N, map_gpu:LIST, mask_gpu:LIST";
+  constexpr std::string_view kVerbose = "verbose,";
+  const std::string said = text.rfind(kVerbose, 0) == 0 ? text.substr(kVerbose.size()) : text;
+  const std::size_t colon = said.find(':');
+  const std::optional<GpuBind> kind = KindOf(kGpuWords, said.substr(0, colon));
+  if (!kind.has_value()) {
+    return NotAKind(text, kKinds);
+  }
+  std::vector<GpuSet> list;
+  std::uint32_t count = 0;
+  if (*kind == GpuBind::kPerTask || (*kind == GpuBind::kSingle && colon != std::string::npos)) {
+    const absl::StatusOr<std::uint32_t> number =
+        ParseCount(colon == std::string::npos ? "" : said.substr(colon + 1));
+    if (!number.ok()) {
+      return NotAKind(text, kKinds);
+    }
+    count = *number;
+  } else {
+    RETURN_IF_ERROR(ReadList(said, &list));
+  }
+  layout->gpu_bind = *kind;
+  layout->gpu_bind_count = count;
+  layout->gpu_list = std::move(list);
   return absl::OkStatus();
 }
 

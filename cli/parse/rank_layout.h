@@ -1,6 +1,7 @@
 #pragma once
 
-// How ranks are to be laid out: --distribution, --cpu-bind, --mem-bind, --hint and --parallel.
+// How ranks are to be laid out: --distribution, --cpu-bind, --mem-bind, --gpu-bind, --hint and
+// --parallel.
 //
 // The words are Slurm's, but for --parallel: "tp=8,pp=4,dp=2". Pure; errors as in number.h. Thread
 // promise: safe from any thread. Invariants: a refused text leaves the layout as it was.
@@ -19,7 +20,10 @@ absl::Status ParseDistribution(const std::string& text, RankLayout* layout);
 absl::Status ParseCpuBind(const std::string& text, RankLayout* layout);
 // none, local, rank, map_mem:LIST or mask_mem:LIST.
 absl::Status ParseMemBind(const std::string& text, RankLayout* layout);
-// compute_bound, multithread; what --cpu-bind says goes before it.
+// none, closest, single[:N], per_task:N, map_gpu:LIST or mask_gpu:LIST, perhaps behind "verbose,".
+absl::Status ParseGpuBind(const std::string& text, RankLayout* layout);
+// compute_bound, memory_bound, multithread, nomultithread; what --cpu-bind, --ntasks-per-socket and
+// --threads-per-core say goes before it.
 absl::Status ParseHint(const std::string& text, RankLayout* layout);
 // Any of tp, pp and dp, each once; those that are not said are 0.
 absl::Status ParseParallel(const std::string& text, RankLayout* layout);

@@ -89,6 +89,50 @@ absl::StatusOr<GpuRequest> ParseGpus(std::string_view text) {
   return GpuRequest{.type = typed ? std::string(text.substr(0, colon)) : "", .count = *count};
 }
 
+absl::StatusOr<GpuShare> ParseGpuShare(std::string_view text) {
+  const bool percent = !text.empty() && text.back() == '%';
+  const std::string digits(percent ? text.substr(0, text.size() - 1) : text);
+  const std::size_t point = digits.find('.');
+  const std::string whole = digits.substr(0, point);
+  std::string part = point == std::string::npos ? "" : digits.substr(point + 1);
+  const std::size_t places = percent ? 1 : 3;
+  const bool plain = digits.find_first_not_of("0123456789.") == std::string::npos &&
+                     part.find('.') == std::string::npos && !whole.empty() && whole.size() <= 3 &&
+                     part.size() <= places && digits.back() != '.';
+  if (plain) {
+    part.resize(places, '0');
+    std::uint32_t thousandths = 0;
+    for (const char digit : whole + part) {
+      thousandths = thousandths * 10 + static_cast<std::uint32_t>(digit - '0');
+    }
+    if (thousandths > 0 && thousandths <= kWholeGpu.value()) {
+      return GpuShare(thousandths);
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      Quote(std::string(text)),
+      " is not a part of a GPU: use 0.001 to 1, like 0.25, or a percentage, like 25%"));
+}
+
+absl::StatusOr<GpuRequest> ParseGres(std::string_view text) {
+  constexpr std::string_view kGpu = "gpu";
+  const bool gpu = text.substr(0, kGpu.size()) == kGpu &&
+                   (text.size() == kGpu.size() || text[kGpu.size()] == ':');
+  if (gpu && text.find(',') == std::string_view::npos) {
+    const std::string_view rest =
+        text.size() == kGpu.size() ? std::string_view("1") : text.substr(kGpu.size() + 1);
+    absl::StatusOr<GpuRequest> counted = ParseGpus(rest);
+    if (counted.ok()) {
+      return counted;
+    }
+    if (IsType(rest) && rest.find_first_not_of("0123456789") != std::string_view::npos) {
+      return GpuRequest{.type = std::string(rest), .count = 1};
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(Quote(std::string(text)), " is not gpu[:TYPE][:COUNT], like gpu:h100:2"));
+}
+
 std::string FormatGpus(const GpuRequest& gpus) {
   return gpus.type.empty() ? absl::StrCat(gpus.count) : absl::StrCat(gpus.type, ":", gpus.count);
 }

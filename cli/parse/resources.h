@@ -36,5 +36,9 @@ std::string FormatNodeRange(NodeRange range);
 // COUNT or TYPE:COUNT; a type has letters, digits, ".", "_" and "-".
 absl::StatusOr<GpuRequest> ParseGpus(std::string_view text);
 std::string FormatGpus(const GpuRequest& gpus);
+// A part of one GPU, in thousandths: "0.25", "25%", "1".
+absl::StatusOr<GpuShare> ParseGpuShare(std::string_view text);
+// gpu, gpu:COUNT, gpu:TYPE or gpu:TYPE:COUNT.
+absl::StatusOr<GpuRequest> ParseGres(std::string_view text);
 
 }  // namespace muster

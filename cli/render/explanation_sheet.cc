@@ -9,6 +9,7 @@
 #include "cli/render/quantity.h"
 #include "cli/render/table.h"
 #include "cli/render/text.h"
+#include "cli/render/worth_text.h"
 
 namespace muster {
 namespace {
@@ -178,6 +179,10 @@ std::string PrintExplanation(const JobExplanation& explanation, Time now, const 
   page += PriorityLine(explanation.priority);
   page += StartLines(explanation, now, style);
   page += NodeTable(explanation, style);
+  for (const std::string& line :
+       {LocalityText(explanation.placement), CollectiveText(explanation.placement)}) {
+    absl::StrAppend(&page, line.empty() ? "" : "  ", line, line.empty() ? "" : "\n");
+  }
   for (const NodeAllocation& part : explanation.allocation.nodes) {
     page += PrintTree(BindingTree(part, WhyThere(explanation, part)), style, "  ");
   }

@@ -1,6 +1,7 @@
 #include "cli/render/job_sheet.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -13,6 +14,8 @@
 #include "cli/render/shell_words.h"
 #include "cli/render/table.h"
 #include "cli/render/text.h"
+#include "cli/render/worth_text.h"
+#include "scheduler/model/reason.h"
 
 namespace muster {
 namespace {
@@ -81,25 +84,33 @@ Paint VerdictPaint(const std::string& verdict) {
 }
 
 std::string RankTable(const std::vector<RankView>& ranks, const Style& style) {
-  Table table({{.title = "STEP", .right = true, .least = 0},
-               {.title = "RANK", .right = true, .least = 0},
-               {.title = "NODE", .right = false, .least = 0},
-               {.title = "CPUS", .right = false, .least = 0},
-               {.title = "MEM", .right = false, .least = 0},
-               {.title = "GPUS", .right = false, .least = 0},
-               {.title = "FOUND", .right = false, .least = 0},
-               {.title = "VERDICT", .right = false, .least = 0}});
+  const bool networked = std::any_of(ranks.begin(), ranks.end(),
+                                     [](const RankView& rank) { return !rank.nic.empty(); });
+  std::vector<Column> columns = {
+      {.title = "STEP", .right = true, .least = 0},  {.title = "RANK", .right = true, .least = 0},
+      {.title = "NODE", .right = false, .least = 0}, {.title = "CPUS", .right = false, .least = 0},
+      {.title = "MEM", .right = false, .least = 0},  {.title = "GPUS", .right = false, .least = 0}};
+  if (networked) {
+    columns.push_back({.title = "NIC", .right = false, .least = 0});
+  }
+  columns.push_back({.title = "FOUND", .right = false, .least = 0});
+  columns.push_back({.title = "VERDICT", .right = false, .least = 0});
+  Table table(std::move(columns));
   for (const RankView& rank : ranks) {
-    table.Add(
-        {{.text = rank.step.valid() ? ToString(rank.step) : "batch"},
-         {.text = absl::StrCat(rank.rank)},
-         {.text = rank.node},
-         {.text = OrDash(rank.cpus)},
-         {.text = OrDash(rank.mem_nodes)},
-         {.text = OrDash(ShortGpus(rank.gpus))},
-         {.text = FoundText(rank)},
-         {.text = rank.text.empty() ? rank.verdict : absl::StrCat(rank.verdict, ": ", rank.text),
-          .paint = VerdictPaint(rank.verdict)}});
+    std::vector<Cell> cells = {{.text = rank.step.valid() ? ToString(rank.step) : "batch"},
+                               {.text = absl::StrCat(rank.rank)},
+                               {.text = rank.node},
+                               {.text = OrDash(rank.cpus)},
+                               {.text = OrDash(rank.mem_nodes)},
+                               {.text = OrDash(ShortGpus(rank.gpus))}};
+    if (networked) {
+      cells.push_back({.text = OrDash(rank.nic)});
+    }
+    cells.push_back({.text = FoundText(rank)});
+    cells.push_back(
+        {.text = rank.text.empty() ? rank.verdict : absl::StrCat(rank.verdict, ": ", rank.text),
+         .paint = VerdictPaint(rank.verdict)});
+    table.Add(std::move(cells));
   }
   return table.Print(style, true, 2);
 }
@@ -231,6 +242,9 @@ std::string RequestText(const ResourceRequest& request) {
       parts.push_back(gpus);
     }
   }
+  if (!request.gpu_share.zero()) {
+    parts.push_back(GpuShareText(request.gpu_share.value()) + " of each GPU");
+  }
   if (request.exclusive) {
     parts.emplace_back("whole nodes");
   }
@@ -259,6 +273,8 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   AddTimes(page, job, now, style);
   AddLine(page, "got", GotText(job.nodes, job.cpus, job.memory, job.gpus));
   AddLine(page, "binding", job.binding);
+  AddLine(page, "locality", LocalityText(detail.placement));
+  AddLine(page, "predicted", CollectiveText(detail.placement));
   if (job.restarts != 0) {
     AddLine(page, "restarts", absl::StrCat(job.restarts));
   }

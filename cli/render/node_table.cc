@@ -58,4 +58,34 @@ std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const St
   return table.Print(style, header);
 }
 
+std::string PrintLargest(const std::vector<LargestGpuJob>& largest, bool header,
+                         const Style& style) {
+  if (largest.empty()) {
+    return "";
+  }
+  const bool networked = std::any_of(largest.begin(), largest.end(),
+                                     [](const LargestGpuJob& job) { return job.on_leaf > 0; });
+  std::vector<Column> columns = {{.title = "LARGEST JOB NOW", .right = false, .least = 0},
+                                 {.title = "FREE", .right = true, .least = 0},
+                                 {.title = "ON A NODE", .right = true, .least = 0},
+                                 {.title = "BY NVLINK", .right = true, .least = 0}};
+  if (networked) {
+    columns.push_back({.title = "ON A LEAF", .right = true, .least = 0});
+  }
+  columns.push_back({.title = "ANYWHERE", .right = true, .least = 0});
+  Table table(std::move(columns));
+  for (const LargestGpuJob& job : largest) {
+    std::vector<Cell> cells = {{.text = job.model.empty() ? "GPU" : job.model},
+                               {.text = absl::StrCat(job.free, "/", job.gpus)},
+                               {.text = absl::StrCat(job.on_node)},
+                               {.text = absl::StrCat(job.on_nvlink)}};
+    if (networked) {
+      cells.push_back({.text = absl::StrCat(job.on_leaf)});
+    }
+    cells.push_back({.text = absl::StrCat(job.anywhere)});
+    table.Add(std::move(cells));
+  }
+  return (header ? "\n" : "") + table.Print(style, header);
+}
+
 }  // namespace muster

@@ -18,4 +18,8 @@ std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const St
 // Green for room, yellow for none, red for out of service.
 Paint NodePaint(const std::string& state);
 
+// The largest jobs of GPUs that would start now, by model; empty when there are no GPUs.
+std::string PrintLargest(const std::vector<LargestGpuJob>& largest, bool header,
+                         const Style& style);
+
 }  // namespace muster

@@ -19,6 +19,7 @@
 #include "proto/view.pb.h"
 #include "scheduler/model/account.h"
 #include "scheduler/model/event.h"
+#include "scheduler/model/explanation.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/job_update.h"
 #include "scheduler/model/node.h"
@@ -69,6 +70,8 @@ MUSTER_CONVERTED(Assignment)
 MUSTER_CONVERTED(PolicyView)
 MUSTER_CONVERTED(PolicyChangeView)
 MUSTER_CONVERTED(PolicyConfig)
+MUSTER_CONVERTED(PlacementWorth)
+MUSTER_CONVERTED(LargestGpuJob)
 MUSTER_CONVERTED(Snapshot)
 MUSTER_CONVERTED(ReplayBundle)
 

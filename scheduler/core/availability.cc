@@ -19,6 +19,16 @@ constexpr std::size_t kUnevenLooks = 1U << 16;
 
 }  // namespace
 
+Need LaterNeed(const Need& need) {
+  Need later = need;
+  if (!need.request->gpu_share.zero() && !need.whole_gpus) {
+    constexpr std::uint64_t kOther = 0x9e3779b97f4a7c15U;  // shapes are fingerprints
+    later.whole_gpus = true;
+    later.shape ^= kOther;
+  }
+  return later;
+}
+
 Availability::Availability(const Snapshot& snapshot)
     : snapshot_(&snapshot), changes_(snapshot.nodes.size()) {
   const std::size_t nodes = snapshot.nodes.size();
@@ -26,7 +36,7 @@ Availability::Availability(const Snapshot& snapshot)
     tree_.emplace(*snapshot.network, snapshot.nodes);
   }
   timelines_.resize(nodes);
-  first_end_.resize(nodes);
+  first_end_.resize(nodes, kFarFuture);
   taken_at_.resize(nodes, 0);
   std::map<const Machine*, std::uint32_t> known;
   for (std::uint32_t node = 0; node < nodes; ++node) {
@@ -80,7 +90,7 @@ Availability::Shape& Availability::ShapeOf(const Need& need) const {
   Shape& shape = shapes_[need.shape];
   while (shape.scales.size() < capacities_.size()) {
     const NodeCapacity& capacity = capacities_[shape.scales.size()];
-    shape.scales.push_back(ScaleOf(capacity, *need.request));
+    shape.scales.push_back(ScaleOf(capacity, *need.request, need.whole_gpus));
     shape.least_cores = std::min(
         shape.least_cores, DemandOf(capacity, shape.scales.back(), need.request->tasks).cores);
   }
@@ -126,7 +136,7 @@ std::optional<Opening> Availability::FindNow(const Need& need) const {
   Opening opening;
   opening.start = snapshot_->now;
   if (need.request->min_nodes == 1 && !NamesNodes(*need.request)) {
-    if (const std::optional<std::uint32_t> node = TightestNode(need, shape)) {
+    if (const std::optional<std::uint32_t> node = TightestNode(need)) {
       opening.shares = {NodeShare{*node, need.request->tasks}};
       return opening;
     }
@@ -145,6 +155,9 @@ std::optional<Opening> Availability::FindAmong(const Need& need, const Shape& sh
   std::vector<CandidateNode> candidates;
   for (const NodeShare& able : shape.room_now.nodes) {
     const std::uint32_t node = able.node;
+    if (IsBarred(node, need)) {
+      continue;
+    }
     const std::uint32_t room =
         taken_at_[node] == 0 ? able.tasks
                              : Room(need, shape, node, timelines_[node].Least(snapshot_->now, end));
@@ -256,11 +269,17 @@ std::optional<Opening> Availability::FindUneven(const Need& need, Time from, Tim
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
-                                                        const Shape& shape) const {
+std::optional<std::uint32_t> Availability::TightestNode(const Need& need) const {
+  const std::vector<std::uint32_t> nodes = WithRoomNow(need, 1);
+  return nodes.empty() ? std::nullopt : std::optional(nodes.front());
+}
+
+std::vector<std::uint32_t> Availability::WithRoomNow(const Need& need, std::size_t most) const {
+  const Shape& shape = ShapeOf(need);
+  std::vector<std::uint32_t> nodes;
   const std::uint32_t tasks = need.request->tasks;
   if (MostTasksOnNode(*need.request) < tasks) {
-    return std::nullopt;
+    return nodes;
   }
   const Time end = NeededUntil(snapshot_->now, need.duration);
   const std::uint32_t gpus =
@@ -273,11 +292,14 @@ std::optional<std::uint32_t> Availability::TightestNode(const Need& need,
       if (Room(need, shape, node, timelines_[node].now()) >= tasks &&
           IsOpenAt(node, need, snapshot_->now) &&
           Room(need, shape, node, timelines_[node].Least(snapshot_->now, end)) >= tasks) {
-        return node;
+        nodes.push_back(node);
+        if (nodes.size() == most) {
+          return nodes;
+        }
       }
     }
   }
-  return std::nullopt;
+  return nodes;
 }
 
 std::vector<NodeShare> Availability::Spread(const Need& need,
@@ -504,6 +526,12 @@ void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from,
   }
 }
 
+void Availability::BreakGpu(std::uint32_t node, std::size_t model, Time from, Time until) {
+  const auto key = KeyOf(node);
+  Touch(node).BreakGpu(model, from, until);
+  Reindex(node, key);
+}
+
 void Availability::Restore(std::uint32_t node, NodeTimeline timeline) {
   const auto key = KeyOf(node);
   timelines_[node] = std::move(timeline);
@@ -514,6 +542,7 @@ NodeTimeline Availability::TimelineWithout(std::uint32_t node,
                                            const std::vector<const Holding*>& holdings) const {
   const NodeCapacity& all = capacity(node);
   NodeTimeline timeline = timelines_[node];
+  timeline.StartAt(snapshot_->now);
   for (const Holding* holding : holdings) {
     timeline.Lend(AmountsOf(*holding, *snapshot_->nodes[node].machine, all), snapshot_->now,
                   EndOf(*holding, snapshot_->now), all.all);

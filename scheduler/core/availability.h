@@ -35,10 +35,16 @@ struct Need {
   const ResourceRequest* request = nullptr;
   Duration duration{0};  // zero: no limit
   std::uint64_t shape = 0;
+  bool whole_gpus = false;                     // shares of GPUs are looked for as whole ones
   const std::vector<bool>* inside = nullptr;   // by node position: where the job may be; null: all
   const std::vector<bool>* allowed = nullptr;  // of those, the nodes that fit its description
   const ReservedNodes* reserved = nullptr;     // null: none
+  const std::vector<bool>* barred = nullptr;  // by position: where it was tried in vain; null: none
 };
+
+// The need for a start at some later time: how the shares of GPUs lie then is not known, so that
+// one that asks for a share is kept whole GPUs.
+Need LaterNeed(const Need& need);
 
 struct Opening {
   Time start = kNoTime;
@@ -85,6 +91,11 @@ class Availability {
   void Take(const Need& need, const Opening& opening);
   // Takes so many cores of the node in [from, until).
   void TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until);
+  // A GPU of the model of which nobody has a share is one of which somebody has in [from, until).
+  void BreakGpu(std::uint32_t node, std::size_t model, Time from, Time until);
+  // Nodes, at most `most`, that could take all tasks now for the job's whole time, in the order in
+  // which FindNow looks for one.
+  [[nodiscard]] std::vector<std::uint32_t> WithRoomNow(const Need& need, std::size_t most) const;
   // The node is as its timeline says again: undoes Take. Only after a trial in which nothing but
   // FindNow, FindAt, Fits and Take was asked.
   void Restore(std::uint32_t node, NodeTimeline timeline);
@@ -105,7 +116,8 @@ class Availability {
   }
   // True when the node is up, not drained and open to the job.
   [[nodiscard]] bool IsOpen(std::uint32_t node, const Need& need) const {
-    return usable_[node] && (need.allowed == nullptr || (*need.allowed)[node]);
+    return usable_[node] && (need.allowed == nullptr || (*need.allowed)[node]) &&
+           !IsBarred(node, need);
   }
   // The same at that time, reservations considered.
   [[nodiscard]] bool IsOpenAt(std::uint32_t node, const Need& need, Time start) const {
@@ -137,6 +149,9 @@ class Availability {
     std::uint64_t pass = 0;
   };
 
+  [[nodiscard]] static bool IsBarred(std::uint32_t node, const Need& need) {
+    return need.barred != nullptr && (*need.barred)[node];
+  }
   [[nodiscard]] static Time OpenFrom(std::uint32_t node, const Need& need, Time start) {
     return need.reserved == nullptr ? start : need.reserved->OpenFrom(node, start, need.duration);
   }
@@ -151,6 +166,8 @@ class Availability {
   void Reindex(std::uint32_t node, const std::array<std::uint32_t, 3>& before);
   void GiveBack();
   void Read(std::uint32_t node);
+  // Brings the node to the snapshot; false when more differs than what runs on it.
+  [[nodiscard]] bool MoveNode(std::uint32_t node, const NodePicture& before);
   // What the shape knows from passes before is brought to this one.
   void Renew(const Need& need, Shape& shape) const;
   void RenewQueue(const Need& need, const Shape& shape, Part& part) const;
@@ -169,8 +186,7 @@ class Availability {
                                   std::uint32_t tasks) const;
   [[nodiscard]] std::uint32_t Room(const Need& need, const Shape& shape, std::uint32_t node,
                                    const FreeAmounts& free) const;
-  [[nodiscard]] std::optional<std::uint32_t> TightestNode(const Need& need,
-                                                          const Shape& shape) const;
+  [[nodiscard]] std::optional<std::uint32_t> TightestNode(const Need& need) const;
   // The nodes that take some of the tasks at that time and for the job's whole time.
   [[nodiscard]] std::vector<CandidateNode> CandidatesAt(const Need& need, const Shape& shape,
                                                         Time start) const;
@@ -205,6 +221,7 @@ class Availability {
   std::vector<std::uint32_t> capacity_of_;  // by node
   std::vector<NodeTimeline> timelines_;     // by node
   std::vector<Time> first_end_;             // by node: of what runs on it; kFarFuture for never
+  std::set<std::pair<Time, std::uint32_t>> ends_;  // those that are not never
   std::vector<std::uint32_t> taken_at_;  // by node: its place in `untaken_`, counted from 1; or 0
   std::vector<std::pair<std::uint32_t, NodeTimeline>> untaken_;  // of the nodes taken of
   ChangeLog changes_;

@@ -35,11 +35,15 @@ bool HasSameUse(const NodePicture& a, const NodePicture& b) {
 void Availability::Read(std::uint32_t node) {
   const NodePicture& picture = snapshot_->nodes[node];
   timelines_[node] = TimelineOf(picture, capacity(node), snapshot_->now);
+  ends_.erase({first_end_[node], node});
   first_end_[node] = kFarFuture;
   for (const Holding& holding : picture.holdings) {
     if (holding.ends != kNoTime) {
       first_end_[node] = std::min(first_end_[node], holding.ends);
     }
+  }
+  if (first_end_[node] < kFarFuture) {
+    ends_.emplace(first_end_[node], node);
   }
 }
 
@@ -52,14 +56,29 @@ bool Availability::MoveTo(const Snapshot& next) {
   ++pass_;
   const Snapshot& last = *snapshot_;
   snapshot_ = &next;
-  for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
-    if (!IsSameNode(last.nodes[node], next.nodes[node])) {
-      return false;
+  if (!next.delta.has_value() || next.delta->from != &last || next.delta->since != last.version) {
+    for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
+      if (!MoveNode(node, last.nodes[node])) {
+        return false;
+      }
     }
-    if (first_end_[node] > next.now && HasSameUse(last.nodes[node], next.nodes[node])) {
-      timelines_[node].StartAt(next.now);
-      continue;
-    }
+    return true;
+  }
+  // Of the others the timelines begin earlier than now; Touch mends that.
+  std::set<std::uint32_t> look(next.delta->nodes.begin(), next.delta->nodes.end());
+  for (auto end = ends_.begin(); end != ends_.end() && end->first <= next.now; ++end) {
+    look.insert(end->second);
+  }
+  return std::all_of(look.begin(), look.end(),
+                     [&](std::uint32_t node) { return MoveNode(node, last.nodes[node]); });
+}
+
+bool Availability::MoveNode(std::uint32_t node, const NodePicture& before) {
+  const NodePicture& picture = snapshot_->nodes[node];
+  if (!IsSameNode(before, picture)) {
+    return false;
+  }
+  if (first_end_[node] <= snapshot_->now || !HasSameUse(before, picture)) {
     const auto key = KeyOf(node);
     Read(node);
     Reindex(node, key);
@@ -73,6 +92,7 @@ const NodeTimeline& Availability::Untaken(std::uint32_t node) const {
 }
 
 NodeTimeline& Availability::Touch(std::uint32_t node) {
+  timelines_[node].StartAt(snapshot_->now);
   if (taken_at_[node] == 0) {
     untaken_.emplace_back(node, timelines_[node]);
     taken_at_[node] = static_cast<std::uint32_t>(untaken_.size());

@@ -45,6 +45,7 @@ ClusterState::ClusterState(StateImage image)
   for (auto& [id, node] : nodes_) {
     node.taken = UseOf(node);
     for (const QuarantinedAttempt& attempt : node.quarantined) {
+      quarantining_.insert(id);
       UseUp(attempt);
     }
   }
@@ -299,11 +300,15 @@ void ClusterState::On(const AttemptQuarantined& event) {
     const auto found = std::find_if(node.quarantined.begin(), node.quarantined.end(), same);
     MUSTER_CHECK(found != node.quarantined.end());
     node.quarantined.erase(found);
+    if (node.quarantined.empty()) {
+      quarantining_.erase(event.node);
+    }
     node.taken = UseOf(node);
     return;
   }
   CoverUse(node.taken, *node.machine, event.attempt.allocation);
   node.quarantined.push_back(event.attempt);
+  quarantining_.insert(event.node);
   UseUp(event.attempt);
 }
 

@@ -94,6 +94,11 @@ class ClusterState {
     return node.value() < touched_.size() ? std::max(touched_[node.value()], all_touched_)
                                           : all_touched_;
   }
+  // Adds the nodes of which TouchedAt is later than `since`, in no order and perhaps twice. False
+  // when so far back is not known: any node may be.
+  [[nodiscard]] bool AppendTouched(Version since, std::vector<NodeId>& nodes) const;
+  // Nodes with quarantined attempts; perhaps some that have none any more.
+  [[nodiscard]] const std::set<NodeId>& quarantining() const { return quarantining_; }
   // The jobs that hold resources on the node.
   [[nodiscard]] std::vector<JobId> JobsOn(NodeId node) const;
 
@@ -153,6 +158,9 @@ class ClusterState {
   std::map<std::string, NodeId> node_names_;
   std::vector<Version> touched_;  // by node id
   Version all_touched_;
+  std::deque<std::pair<Version, NodeId>> touches_;  // in the order of versions, the newest ones
+  Version touches_since_;                           // later ones are all in there
+  std::set<NodeId> quarantining_;
   std::map<NodeId, std::set<JobId>> jobs_on_;
   std::set<JobId> pending_;
   std::set<JobId> suspended_;

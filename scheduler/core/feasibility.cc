@@ -11,6 +11,7 @@
 #include "scheduler/core/node_choice.h"
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/share_placement.h"
 
 namespace muster {
 namespace {
@@ -133,6 +134,18 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
   if (look.reserved != nullptr) {
     return {Shortage{ShortageKind::kReserved, 1, 0, 0, look.reserved->name}};
   }
+  if (!request.gpu_share.zero()) {
+    const GpuRequest& kind =
+        request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
+    const std::vector<Gpu>& gpus = look.node->machine->gpus;
+    const bool empty = look.free == look.capacity->all;
+    const GpuShare most = empty ? kWholeGpu : MostFreeShare(*look.node, kind);
+    if (most < request.gpu_share && std::any_of(gpus.begin(), gpus.end(), [&kind](const Gpu& gpu) {
+          return IsOfType(gpu, kind.type);
+        })) {
+      return {Shortage{ShortageKind::kGpuShare, 1, request.gpu_share.value(), most.value()}};
+    }
+  }
   const std::uint32_t tasks = TasksPerNode(request);
   const std::uint32_t room = RoomOn(look, request, tasks);
   if (room >= tasks) {
@@ -150,7 +163,7 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
     return {Shortage{ShortageKind::kGpuType, 1, gpus, 0}};
   }
   const std::uint32_t free_gpus = CountGpus(look.free, scale.fixed.gpu_models);
-  if (gpus > 0 && free_gpus < gpus) {
+  if (gpus > 0 && request.gpu_share.zero() && free_gpus < gpus) {
     return {Shortage{ShortageKind::kGpus, 1, gpus, free_gpus}};
   }
   if (look.free.memory < demand.memory) {

@@ -76,6 +76,13 @@ std::uint64_t Fragmentation(const PackingRoom& room, const PackingMix& mix) {
   return sum;
 }
 
+std::int64_t CostOn(const PackingRoom& room, const PackingClass& job, const PackingMix& mix,
+                    std::size_t gpu) {
+  // What stays counts whole, what fragments only as far as it grows.
+  return CostOf(Without(room, job, gpu), mix) -
+         kUnit * static_cast<std::int64_t>(Fragmentation(room, mix));
+}
+
 PackingChoice CheapestGpu(const PackingRoom& room, const PackingClass& job, const PackingMix& mix) {
   // What stays counts whole, what fragments only as far as it grows.
   const std::int64_t before = kUnit * static_cast<std::int64_t>(Fragmentation(room, mix));

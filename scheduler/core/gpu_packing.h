@@ -43,6 +43,10 @@ PackingRoom Without(PackingRoom room, const PackingClass& job, std::size_t gpu);
 // Thousandths of idle GPUs that a job of the mix cannot use, summed over the jobs counted.
 std::uint64_t Fragmentation(const PackingRoom& room, const PackingMix& mix);
 
+// What one of the job on that GPU costs; of a job of whole GPUs, on the first free ones.
+std::int64_t CostOn(const PackingRoom& room, const PackingClass& job, const PackingMix& mix,
+                    std::size_t gpu);
+
 struct PackingChoice {
   std::int64_t cost = 0;
   std::size_t gpu = 0;  // of a job that asks for a part of one

@@ -82,11 +82,14 @@ std::optional<Opening> FindPromised(const Snapshot& snapshot, const Availability
 
 std::optional<Allocation> PlaceRanks(
     const Availability& availability, const Need& need, const Opening& opening,
-    const std::function<const NodePicture&(std::uint32_t)>& picture_of) {
+    const std::function<const NodePicture&(std::uint32_t)>& picture_of, std::uint32_t* too_small) {
   Allocation allocation;
   for (const NodeShare& share : opening.shares) {
     if (!AddPlaced(PlaceOnNode(picture_of(share.node), *need.request, share.tasks), share.tasks,
                    allocation)) {
+      if (too_small != nullptr) {
+        *too_small = share.node;
+      }
       return std::nullopt;
     }
   }
@@ -150,13 +153,14 @@ std::optional<std::vector<MemberPlace>> GroupSearch::FindIn(const Order& order,
 std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time start,
                                              bool keep_promises, bool with_ranks) {
   for (const StartOption* option : member.options) {
+    const Need need = with_ranks ? option->need : LaterNeed(option->need);
     std::optional<Opening> opening;
     if (keep_promises) {
-      opening = FindPromised(snapshot_, availability_, member.job, option->need, start);
+      opening = FindPromised(snapshot_, availability_, member.job, need, start);
     }
     if (!opening.has_value()) {
-      opening = start == snapshot_.now ? availability_.FindNow(option->need)
-                                       : availability_.FindAt(option->need, start);
+      opening =
+          start == snapshot_.now ? availability_.FindNow(need) : availability_.FindAt(need, start);
     }
     if (!opening.has_value()) {
       continue;
@@ -164,7 +168,7 @@ std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time sta
     MemberPlace place{option, *std::move(opening), {}};
     if (with_ranks) {
       std::optional<Allocation> allocation =
-          PlaceRanks(availability_, option->need, place.opening,
+          PlaceRanks(availability_, need, place.opening,
                      [this](std::uint32_t node) -> const NodePicture& { return PictureOf(node); });
       if (!allocation.has_value()) {
         continue;
@@ -179,7 +183,7 @@ std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time sta
         AddUse(picture.taken, *picture.machine, place.allocation.nodes[i]);
       }
     }
-    availability_.Take(option->need, place.opening);
+    availability_.Take(need, place.opening);
     return place;
   }
   return std::nullopt;
@@ -209,7 +213,7 @@ std::optional<std::vector<MemberPlace>> GroupSearch::FindEarliest(
   for (const GroupMember& member : members) {
     Time alone = kFarFuture;
     for (const StartOption* option : member.options) {
-      const std::optional<Opening> opening = availability_.FindEarliest(option->need);
+      const std::optional<Opening> opening = availability_.FindEarliest(LaterNeed(option->need));
       if (opening.has_value() && !opening->shares.empty()) {
         alone = std::min(alone, opening->start);
       }

@@ -37,10 +37,11 @@ struct MemberPlace {
 std::optional<Opening> FindPromised(const Snapshot& snapshot, const Availability& availability,
                                     JobId job, const Need& need, Time start);
 // The ranks' places on the chosen nodes, as `picture_of` shows them. Nothing when a node's free
-// threads and GPUs do not lie as their number promises.
+// threads and GPUs do not lie as their number promises; `too_small`, if there, is that node.
 std::optional<Allocation> PlaceRanks(
     const Availability& availability, const Need& need, const Opening& opening,
-    const std::function<const NodePicture&(std::uint32_t)>& picture_of);
+    const std::function<const NodePicture&(std::uint32_t)>& picture_of,
+    std::uint32_t* too_small = nullptr);
 
 class GroupSearch {
  public:

@@ -20,8 +20,7 @@ void JobTable::Add(UntouchedElements elements) {
   made_.clear();
   const JobId first = elements.first.id;
   untouched_ += elements.count;
-  runs_.emplace(first,
-                Run{elements.count, std::make_shared<const Job>(std::move(elements.first))});
+  runs_.emplace(first, Run{elements.count, std::make_shared<const Job>(std::move(elements.first))});
 }
 
 const Job* JobTable::Find(JobId id) const {

@@ -84,9 +84,7 @@ class JobTable::Iterator {
   explicit Iterator(const JobTable& table);
   [[nodiscard]] std::pair<JobId, const Job&> operator*() const;
   Iterator& operator++();
-  friend bool operator==(const Iterator& it, std::default_sentinel_t) {
-    return it.AtEnd();
-  }
+  friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.AtEnd(); }
 
  private:
   [[nodiscard]] bool AtEnd() const;

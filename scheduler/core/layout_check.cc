@@ -29,6 +29,16 @@ absl::Status CheckLists(const ResourceRequest& request) {
   return absl::OkStatus();
 }
 
+// The most of the job's GPUs that one node has; 0 when it has none.
+std::uint32_t MostGpusOnNode(const ResourceRequest& request) {
+  const std::uint32_t tasks = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+  return request.gpus_per_node.count + request.gpus_per_task.count * tasks;
+}
+
+absl::Status BadGpuBind(const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("--gpu-bind: ", why));
+}
+
 }  // namespace
 
 absl::Status BeginLayout(ResourceRequest& request) {
@@ -77,6 +87,43 @@ absl::Status CompleteLayout(ResourceRequest& request) {
   return absl::InvalidArgumentError(absl::StrCat(
       "--parallel: tp=", groups.tensor, " x pp=", groups.pipeline, " x dp=", groups.data, " are ",
       Product(groups), " ranks, the job has ", tasks, ": say --ntasks=", Product(groups)));
+}
+
+absl::Status CheckGpuBind(const ResourceRequest& request) {
+  if (!request.layout.has_value() || request.layout->gpu_bind <= GpuBind::kNone) {
+    return absl::OkStatus();
+  }
+  const RankLayout& layout = *request.layout;
+  const std::uint32_t most = MostGpusOnNode(request);
+  if (most == 0) {
+    return BadGpuBind("the job asks for no GPUs; add --gpus-per-task or --gpus-per-node");
+  }
+  const bool listed = layout.gpu_bind == GpuBind::kMapGpu || layout.gpu_bind == GpuBind::kMaskGpu;
+  if (listed != !layout.gpu_list.empty()) {
+    return BadGpuBind("a list is there without its kind, or missing");
+  }
+  for (const GpuSet& set : layout.gpu_list) {
+    for (const std::uint32_t number : set.Members()) {
+      if (number >= most) {
+        return BadGpuBind(absl::StrCat("GPU ", number, ", but a node has at most ", most,
+                                       " of the job's, counted from 0"));
+      }
+    }
+  }
+  if (layout.gpu_bind != GpuBind::kPerTask) {
+    return absl::OkStatus();
+  }
+  const std::uint32_t each = layout.gpu_bind_count;
+  const std::uint32_t nodes = std::max(request.min_nodes, 1U);
+  const std::uint32_t tasks =
+      request.tasks_per_node > 0 ? request.tasks_per_node : (request.tasks + nodes - 1) / nodes;
+  const std::uint32_t has = request.gpus_per_task.count > 0
+                                ? request.gpus_per_task.count
+                                : request.gpus_per_node.count / std::max(tasks, 1U);
+  return each == 0 || each > has
+             ? BadGpuBind(
+                   absl::StrCat("per_task:", each, ", but each task has ", has, " of its own"))
+             : absl::OkStatus();
 }
 
 }  // namespace muster

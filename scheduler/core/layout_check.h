@@ -15,5 +15,7 @@ namespace muster {
 absl::Status BeginLayout(ResourceRequest& request);
 // After that.
 absl::Status CompleteLayout(ResourceRequest& request);
+// Once the GPUs are filled in: what --gpu-bind says of them.
+absl::Status CheckGpuBind(const ResourceRequest& request);
 
 }  // namespace muster

@@ -21,15 +21,26 @@ std::uint32_t Clamp(std::uint64_t count) {
 }
 
 std::uint32_t CoresPerTask(const NodeCapacity& capacity, const ResourceRequest& request) {
-  return static_cast<std::uint32_t>(
-      (std::uint64_t{request.cpus_per_task} + capacity.threads_per_core - 1) /
-      capacity.threads_per_core);
+  const std::uint64_t threads = CountedThreads(request, capacity.threads_per_core);
+  return static_cast<std::uint32_t>((request.cpus_per_task + threads - 1) / threads);
 }
 
 // The share of the node's memory that so many threads are of all.
 std::uint64_t MemoryShare(const NodeCapacity& capacity, std::uint64_t threads) {
   const std::uint64_t all = std::max(capacity.threads, 1U);
   return capacity.all.memory.value() / all * std::min(threads, all);
+}
+
+// --ntasks-per-socket: the tasks that the sockets may have. Those that are wider than every socket
+// lie over several, as many as there were sockets for.
+std::uint32_t MostApart(const NodeCapacity& capacity, const ResourceRequest& request) {
+  const std::uint32_t each = request.layout->tasks_per_socket;
+  const std::uint32_t cores = std::max(CoresPerTask(capacity, request), 1U);
+  std::uint64_t most = 0;
+  for (const std::uint32_t on_socket : capacity.socket_cores) {
+    most += std::min(each, on_socket / cores);
+  }
+  return Clamp(most > 0 ? most : std::uint64_t{each} * capacity.socket_cores.size());
 }
 
 const GpuRequest& GpuKind(const ResourceRequest& request) {
@@ -54,9 +65,14 @@ NodeCapacity CapacityOf(const Machine& machine) {
   capacity.all.memory = machine.memory;
   capacity.threads_per_core =
       machine.cores.empty() ? 1 : std::max(machine.cores.front().cpus.Count(), 1U);
+  std::map<std::uint32_t, std::uint32_t> sockets;
   for (const Core& core : machine.cores) {
+    ++sockets[SocketOf(core)];
     capacity.threads += core.cpus.Count();
     capacity.uniform = capacity.uniform && core.cpus.Count() == capacity.threads_per_core;
+  }
+  for (const auto& [socket, cores] : sockets) {
+    capacity.socket_cores.push_back(cores);
   }
   for (const Gpu& gpu : machine.gpus) {
     std::size_t at = 0;
@@ -68,6 +84,7 @@ NodeCapacity CapacityOf(const Machine& machine) {
       capacity.gpu_models[at] = gpu.model.empty() ? "gpu" : gpu.model;
     }
     ++capacity.all.gpus[at];
+    capacity.all.shares[at] += kWholeGpu.value();
   }
   return capacity;
 }
@@ -92,7 +109,9 @@ FreeAmounts FreeNow(const NodePicture& node, const NodeCapacity& capacity) {
   free.memory -= std::min(node.taken.memory, free.memory);
   for (std::size_t i = 0; i < node.taken.gpus.size() && i < node.machine->gpus.size(); ++i) {
     if (!node.taken.gpus[i].zero()) {
-      --free.gpus[GpuModelOf(capacity, node.machine->gpus[i])];
+      const std::size_t model = GpuModelOf(capacity, node.machine->gpus[i]);
+      --free.gpus[model];
+      free.shares[model] -= std::min(node.taken.gpus[i], kWholeGpu).value();
     }
   }
   return free;
@@ -110,9 +129,12 @@ FreeAmounts AmountsOf(const Holding& holding, const Machine& machine,
   FreeAmounts amounts;
   amounts.cores = holding.cpus.Count() / capacity.threads_per_core;
   amounts.memory = holding.memory;
-  for (const std::uint32_t gpu : holding.gpus) {
-    if (gpu < machine.gpus.size()) {
-      ++amounts.gpus[GpuModelOf(capacity, machine.gpus[gpu])];
+  for (const GpuGrant& grant : holding.gpus) {
+    if (grant.gpu < machine.gpus.size()) {
+      const std::size_t model = GpuModelOf(capacity, machine.gpus[grant.gpu]);
+      amounts.gpus[model] =
+          static_cast<std::uint16_t>(amounts.gpus[model] + (grant.share == kWholeGpu ? 1 : 0));
+      amounts.shares[model] += grant.share.value();
     }
   }
   return amounts;
@@ -126,11 +148,11 @@ NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, T
     FreeAmounts amounts = AmountsOf(holding, *node.machine, capacity);
     amounts.gpus = {};  // of which several jobs may have a share
     timeline.Release(ends, amounts, capacity.all);
-    for (const std::uint32_t gpu : holding.gpus) {
-      if (gpu >= node.machine->gpus.size()) {
+    for (const GpuGrant& grant : holding.gpus) {
+      if (grant.gpu >= node.machine->gpus.size()) {
         continue;  // the machine came back smaller
       }
-      gpus[gpu] = std::max(gpus[gpu], ends);
+      gpus[grant.gpu] = std::max(gpus[grant.gpu], ends);
     }
   }
   for (const auto& [gpu, ends] : gpus) {
@@ -142,15 +164,25 @@ NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, T
   return timeline;
 }
 
-DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request) {
+DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request, bool whole_gpus) {
   DemandScale scale;
   scale.whole_node = request.exclusive;
+  if (request.layout.has_value() && request.layout->tasks_per_socket > 0) {
+    scale.most = MostApart(capacity, request);
+  }
   const std::uint32_t cores = CoresPerTask(capacity, request);
   NodeDemand& cores_go_to = request.overcommit ? scale.fixed : scale.each;
   cores_go_to.cores = cores;
-  scale.fixed.gpus = request.gpus_per_node.count;
-  scale.each.gpus = request.gpus_per_task.count;
-  if (scale.fixed.gpus + scale.each.gpus > 0) {
+  if (request.gpu_share.zero() || whole_gpus) {
+    scale.sharers =
+        request.gpu_share.zero() ? 1 : std::max(kWholeGpu.value() / request.gpu_share.value(), 1U);
+    scale.fixed.gpus = request.gpus_per_node.count;
+    scale.each.gpus = request.gpus_per_task.count;
+  } else {
+    scale.fixed.shares = request.gpus_per_node.count * request.gpu_share.value();
+    scale.each.shares = request.gpus_per_task.count * request.gpu_share.value();
+  }
+  if (request.gpus_per_node.count + request.gpus_per_task.count > 0) {
     scale.fixed.gpu_models = GpuMask(capacity, GpuKind(request).type);
   }
   if (!request.memory_per_node.zero()) {
@@ -180,7 +212,9 @@ NodeDemand DemandOf(const NodeCapacity& capacity, const DemandScale& scale, std:
     return demand;
   }
   demand.cores = Clamp(scale.fixed.cores + std::uint64_t{scale.each.cores} * tasks);
-  demand.gpus = Clamp(scale.fixed.gpus + std::uint64_t{scale.each.gpus} * tasks);
+  demand.gpus = Clamp(scale.fixed.gpus +
+                      (std::uint64_t{scale.each.gpus} * tasks + scale.sharers - 1) / scale.sharers);
+  demand.shares = Clamp(scale.fixed.shares + std::uint64_t{scale.each.shares} * tasks);
   demand.gpu_models = scale.fixed.gpu_models;
   const std::uint64_t memory = SaturatingProduct(scale.each.memory.value(), tasks);
   demand.memory =
@@ -197,7 +231,7 @@ std::uint32_t RoomFor(const FreeAmounts& free, const NodeCapacity& capacity,
   if (!Holds(free, scale.fixed)) {
     return 0;
   }
-  std::uint64_t room = limit;
+  std::uint64_t room = std::min(limit, scale.most);
   if (scale.each.cores > 0) {
     room = std::min<std::uint64_t>(room, (free.cores - scale.fixed.cores) / scale.each.cores);
   } else if (free.cores < std::max(scale.fixed.cores, 1U)) {
@@ -205,7 +239,15 @@ std::uint32_t RoomFor(const FreeAmounts& free, const NodeCapacity& capacity,
   }
   if (scale.each.gpus > 0) {
     room = std::min<std::uint64_t>(
-        room, (CountGpus(free, scale.fixed.gpu_models) - scale.fixed.gpus) / scale.each.gpus);
+        room, std::uint64_t{CountGpus(free, scale.fixed.gpu_models) - scale.fixed.gpus} *
+                  scale.sharers / scale.each.gpus);
+  }
+  if (scale.each.shares > 0) {
+    room = std::min<std::uint64_t>(
+        room, (CountShares(free, scale.fixed.gpu_models) - scale.fixed.shares) / scale.each.shares);
+    const std::uint32_t on_one = std::max(kWholeGpu.value() / scale.each.shares, 1U);
+    room = std::min<std::uint64_t>(
+        room, std::uint64_t{CountGpus(capacity.all, scale.fixed.gpu_models)} * on_one);
   }
   if (!scale.each.memory.zero()) {
     room = std::min(room, (free.memory - scale.fixed.memory).value() / scale.each.memory.value());

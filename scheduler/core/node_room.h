@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "scheduler/core/node_timeline.h"
 #include "scheduler/model/job_spec.h"
@@ -21,6 +22,7 @@ struct NodeCapacity {
   FreeAmounts all;
   std::uint32_t threads_per_core = 1;
   std::uint32_t threads = 0;
+  std::vector<std::uint32_t> socket_cores;  // on each
   bool uniform = true;                             // all cores have as many threads
   std::array<std::string, kGpuModels> gpu_models;  // empty: none at this position
   friend bool operator==(const NodeCapacity&, const NodeCapacity&) = default;
@@ -46,12 +48,16 @@ NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, T
 struct DemandScale {
   NodeDemand fixed;
   NodeDemand each;
-  bool whole_node = false;     // only an untouched node will do, and all of it is taken
-  std::uint32_t together = 1;  // tasks come in groups of so many
+  bool whole_node = false;          // only an untouched node will do, and all of it is taken
+  std::uint32_t together = 1;       // tasks come in groups of so many
+  std::uint32_t most = UINT32_MAX;  // tasks on one node
+  std::uint32_t sharers = 1;        // tasks that have a GPU of `each` together
 };
 
-// REQUIRES: a normalised request.
-DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request);
+// Shares of GPUs are counted as such, or, `whole_gpus`, as the GPUs that they fill: how those in
+// use lie later nobody knows, a whole one holds them. REQUIRES: a normalised request.
+DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request,
+                    bool whole_gpus = false);
 NodeDemand DemandOf(const NodeCapacity& capacity, const DemandScale& scale, std::uint32_t tasks);
 // The most tasks, up to `limit`, that these amounts hold.
 std::uint32_t RoomFor(const FreeAmounts& free, const NodeCapacity& capacity,

@@ -10,6 +10,7 @@ void Add(FreeAmounts& to, const FreeAmounts& more) {
   to.memory += more.memory;
   for (std::size_t i = 0; i < kGpuModels; ++i) {
     to.gpus[i] = static_cast<std::uint16_t>(to.gpus[i] + more.gpus[i]);
+    to.shares[i] += more.shares[i];
   }
 }
 
@@ -18,10 +19,12 @@ void Lower(FreeAmounts& to, const FreeAmounts& other) {
   to.memory = std::min(to.memory, other.memory);
   for (std::size_t i = 0; i < kGpuModels; ++i) {
     to.gpus[i] = std::min(to.gpus[i], other.gpus[i]);
+    to.shares[i] = std::min(to.shares[i], other.shares[i]);
   }
 }
 
-// GPUs come from the first models of the mask that have some.
+// GPUs and shares come from the first models of the mask that have some. Shares are taken to fill
+// up GPUs: no more of these stay whole than there are thousands left.
 void Subtract(FreeAmounts& from, const NodeDemand& demand) {
   from.cores -= std::min(from.cores, demand.cores);
   from.memory -= std::min(from.memory, demand.memory);
@@ -30,7 +33,18 @@ void Subtract(FreeAmounts& from, const NodeDemand& demand) {
     if ((demand.gpu_models >> i & 1U) != 0) {
       const std::uint32_t some = std::min<std::uint32_t>(left, from.gpus[i]);
       from.gpus[i] = static_cast<std::uint16_t>(from.gpus[i] - some);
+      from.shares[i] -= std::min(some * kWholeGpu.value(), from.shares[i]);
       left -= some;
+    }
+  }
+  std::uint32_t shares = demand.shares;
+  for (std::size_t i = 0; i < kGpuModels && shares > 0; ++i) {
+    if ((demand.gpu_models >> i & 1U) != 0) {
+      const std::uint32_t some = std::min(shares, from.shares[i]);
+      from.shares[i] -= some;
+      from.gpus[i] = static_cast<std::uint16_t>(
+          std::min<std::uint32_t>(from.gpus[i], from.shares[i] / kWholeGpu.value()));
+      shares -= some;
     }
   }
 }
@@ -45,9 +59,18 @@ std::uint32_t CountGpus(const FreeAmounts& amounts, std::uint32_t gpu_models) {
   return gpus;
 }
 
+std::uint32_t CountShares(const FreeAmounts& amounts, std::uint32_t gpu_models) {
+  std::uint32_t shares = 0;
+  for (std::size_t i = 0; i < kGpuModels; ++i) {
+    shares += (gpu_models >> i & 1U) != 0 ? amounts.shares[i] : 0U;
+  }
+  return shares;
+}
+
 bool Holds(const FreeAmounts& amounts, const NodeDemand& demand) {
   return amounts.cores >= demand.cores && amounts.memory >= demand.memory &&
-         (demand.gpus == 0 || CountGpus(amounts, demand.gpu_models) >= demand.gpus);
+         (demand.gpus == 0 || CountGpus(amounts, demand.gpu_models) >= demand.gpus) &&
+         (demand.shares == 0 || CountShares(amounts, demand.gpu_models) >= demand.shares);
 }
 
 void NodeTimeline::Release(Time when, const FreeAmounts& amounts, const FreeAmounts& all) {
@@ -74,6 +97,15 @@ void NodeTimeline::Take(const NodeDemand& demand, Time from, Time until) {
   const std::size_t end = until >= kFarFuture ? segments_.size() : Split(until);
   for (std::size_t i = first; i < end; ++i) {
     Subtract(segments_[i].free, demand);
+  }
+}
+
+void NodeTimeline::BreakGpu(std::size_t model, Time from, Time until) {
+  const std::size_t first = Split(std::max(from, segments_.front().from));
+  const std::size_t end = until >= kFarFuture ? segments_.size() : Split(until);
+  for (std::size_t i = first; i < end; ++i) {
+    std::uint16_t& gpus = segments_[i].free.gpus[model];
+    gpus = static_cast<std::uint16_t>(gpus - (gpus > 0 ? 1 : 0));
   }
 }
 

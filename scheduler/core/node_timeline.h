@@ -27,7 +27,8 @@ inline constexpr std::size_t kGpuModels = 4;
 
 struct FreeAmounts {
   std::uint32_t cores = 0;
-  std::array<std::uint16_t, kGpuModels> gpus{};
+  std::array<std::uint16_t, kGpuModels> gpus{};    // of which nobody has a share
+  std::array<std::uint32_t, kGpuModels> shares{};  // thousandths, those of whole GPUs among them
   Bytes memory;
   friend bool operator==(const FreeAmounts&, const FreeAmounts&) = default;
 };
@@ -36,12 +37,16 @@ struct FreeAmounts {
 struct NodeDemand {
   std::uint32_t cores = 0;
   std::uint32_t gpus = 0;
+  std::uint32_t shares = 0;      // thousandths of GPUs, when it asks for no whole ones
   std::uint32_t gpu_models = 0;  // bit i: models of position i will do
   Bytes memory;
 };
 
 // GPUs of the models in the mask.
 std::uint32_t CountGpus(const FreeAmounts& amounts, std::uint32_t gpu_models);
+// Thousandths of GPUs of the models in the mask.
+std::uint32_t CountShares(const FreeAmounts& amounts, std::uint32_t gpu_models);
+// Shares are counted in their sum: whether one GPU has so much of it left is placement's question.
 bool Holds(const FreeAmounts& amounts, const NodeDemand& demand);
 
 class NodeTimeline {
@@ -49,7 +54,8 @@ class NodeTimeline {
   NodeTimeline() = default;
   NodeTimeline(const FreeAmounts& free, Time now) : segments_{{now, free}} {}
 
-  // The time before `now` is over. REQUIRES: nothing changes until then.
+  // The time before `now` is over. REQUIRES: nothing changes until then, and it is not before the
+  // present start.
   void StartAt(Time now) { segments_.front().from = now; }
   // From `when` on so much more is free, at most `all`. A time in the past counts as now.
   void Release(Time when, const FreeAmounts& amounts, const FreeAmounts& all);
@@ -57,6 +63,9 @@ class NodeTimeline {
   void Lend(const FreeAmounts& amounts, Time from, Time until, const FreeAmounts& all);
   // [from, until) has the demand taken out of it. REQUIRES: from is not before now.
   void Take(const NodeDemand& demand, Time from, Time until);
+
+  // In [from, until) a GPU of the model that nobody had a share of is one of which somebody has.
+  void BreakGpu(std::size_t model, Time from, Time until);
 
   // No more is free at any time than in `other`.
   void CapBy(const NodeTimeline& other);

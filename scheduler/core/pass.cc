@@ -39,6 +39,7 @@ Pass::Pass(PlannerMemory& memory, const PolicyConfig& config)
       options_(memory.options()),
       availability_(memory.availability()),
       preemption_(snapshot_, availability_, touched_),
+      shares_(snapshot_, availability_),
       groups_(snapshot_, availability_, touched_) {}
 
 Plan Pass::Run() {
@@ -229,27 +230,6 @@ bool Pass::MayTry(const StartOption& option) {
          (may_pass_ || !blockers_.contains(option.partition));
 }
 
-bool Pass::TryStart(const WaitingJob& job, const StartOption& asked, std::optional<Reason>& limit) {
-  const StartOption& option = Widest(asked);
-  std::optional<Opening> opening = Promised(job.id, option.need, snapshot_.now);
-  if (!opening.has_value()) {
-    opening = availability_.FindNow(option.need);
-  }
-  std::optional<Allocation> allocation;
-  if (opening.has_value()) {
-    allocation = Place(option.need, *opening);
-  }
-  if (!allocation.has_value()) {
-    VerdictOn(asked).no_start = true;
-    return false;
-  }
-  if (snapshot_.policy != nullptr && !CountInLimits(job, option, *allocation, limit)) {
-    return false;
-  }
-  Start(job, option, *opening, *std::move(allocation));
-  return true;
-}
-
 const StartOption& Pass::Widest(const StartOption& asked) {
   const ResourceRequest& request = asked.request;
   if (!request.as_wide_as_fits || asked.tasks > 0 || asked.anywhere != nullptr) {
@@ -271,11 +251,6 @@ std::optional<std::uint32_t> Pass::PositionOf(NodeId id) const {
   return node == snapshot_.nodes.end() || node->id != id
              ? std::nullopt
              : std::optional(static_cast<std::uint32_t>(node - snapshot_.nodes.begin()));
-}
-
-std::optional<Allocation> Pass::Place(const Need& need, const Opening& opening) const {
-  return PlaceRanks(availability_, need, opening,
-                    [this](std::uint32_t node) -> const NodePicture& { return PictureOf(node); });
 }
 
 bool Pass::CountInLimits(const WaitingJob& job, const StartOption& option,
@@ -301,19 +276,6 @@ bool Pass::CountInLimits(const WaitingJob& job, const StartOption& option,
   usage.Start(spec,
               ChargeOf(job.id, spec, option.partition, snapshot_.now, allocation, machine_of));
   return true;
-}
-
-void Pass::Start(const WaitingJob& job, const StartOption& option, const Opening& opening,
-                 Allocation allocation) {
-  for (std::size_t i = 0; i < opening.shares.size(); ++i) {
-    const std::uint32_t node = opening.shares[i].node;
-    NodePicture& picture = touched_.try_emplace(node, snapshot_.nodes[node]).first->second;
-    AddUse(picture.taken, *picture.machine, allocation.nodes[i]);
-  }
-  availability_.Take(option.need, opening);
-  CountStart(job, counts_);
-  plan_.starts.push_back(PlannedStart{job.id, std::move(allocation), option.partition,
-                                      option.alternative, option.tasks});
 }
 
 const NodePicture& Pass::PictureOf(std::uint32_t node) const {
@@ -443,7 +405,7 @@ Time Pass::PlanAhead(const WaitingJob& job, const Options& options) {
 Pass::Prospect Pass::Earliest(const WaitingJob& job, const Options& options) {
   Prospect best;
   const auto look = [&](const StartOption& option, Time from) {
-    std::optional<Opening> opening = availability_.FindEarliest(option.need, from);
+    std::optional<Opening> opening = availability_.FindEarliest(LaterNeed(option.need), from);
     if (opening.has_value() && !opening->shares.empty() &&
         (best.option == nullptr || opening->start < best.opening.start)) {
       best = Prospect{&option, *std::move(opening)};
@@ -464,7 +426,7 @@ Time Pass::Keep(const WaitingJob& job, const Prospect& prospect) {
   }
   --reservations_left_;
   ++kept_;
-  return Reserve(job, prospect.option->need, prospect.opening);
+  return Reserve(job, LaterNeed(prospect.option->need), prospect.opening);
 }
 
 Time Pass::Preempt(const WaitingJob& job, const StartOption& option, const Eviction& eviction) {

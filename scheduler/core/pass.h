@@ -2,10 +2,10 @@
 
 // The pass under way: one look at every waiting job, in order, with what it has planned so far.
 //
-// What core/planner makes its plan with; in pieces: pass.cc for jobs of themselves, pass_groups.cc
-// for the components of heterogeneous ones. Thread promise: owned by one call of MakePlan.
-// Invariants: (1) what is free only falls as a pass goes on; (2) what it decides depends on the
-// snapshot and the configuration alone.
+// What core/planner makes its plan with; in pieces: pass.cc for jobs of themselves, pass_start.cc
+// for their places, pass_groups.cc for the components of heterogeneous ones. Thread promise: owned
+// by one call of MakePlan. Invariants: (1) what is free only falls as a pass goes on; (2) what it
+// decides depends on the snapshot and the configuration alone.
 
 #include <cstdint>
 #include <map>
@@ -21,6 +21,7 @@
 #include "scheduler/core/preemption.h"
 #include "scheduler/core/queue_priority.h"
 #include "scheduler/core/resumption.h"
+#include "scheduler/core/share_choice.h"
 #include "scheduler/core/start_options.h"
 #include "scheduler/model/plan.h"
 #include "scheduler/model/policy_config.h"
@@ -53,6 +54,12 @@ class Pass {
   struct Prospect {
     const StartOption* option = nullptr;
     Opening opening;
+  };
+
+  // Where a job starts.
+  struct Found {
+    Opening opening;
+    Allocation allocation;
   };
 
   // One element of an array after the other. Once two in a row were left waiting and changed
@@ -97,7 +104,15 @@ class Pass {
 
   std::optional<std::uint32_t> PositionOf(NodeId id) const;
 
-  std::optional<Allocation> Place(const Need& need, const Opening& opening) const;
+  // A place for the job now; where what is free of a node does not lie as it counts, elsewhere.
+  std::optional<Found> FindPlace(JobId job, const Need& need);
+
+  // Of a job that needs one share of a GPU: where it leaves most to others.
+  std::optional<Found> FindShare(const Need& need);
+
+  // Nothing when a node does not take its part; `too_small`, if there, is that node.
+  std::optional<Allocation> Place(const Need& need, const Opening& opening,
+                                  std::uint32_t* too_small) const;
 
   // False when what the job would hold breaks a limit; else it is counted.
   bool CountInLimits(const WaitingJob& job, const StartOption& option, const Allocation& allocation,
@@ -187,6 +202,7 @@ class Pass {
   Availability& availability_;
   std::map<std::uint32_t, NodePicture> touched_;  // nodes on which something was started
   Preemption preemption_;
+  ShareChoice shares_;
   GroupSearch groups_;
   std::vector<ShapeVerdict> verdicts_;       // by option
   std::map<std::string, Blocker> blockers_;  // by partition

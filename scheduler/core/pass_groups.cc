@@ -167,7 +167,7 @@ Time Pass::KeepForGroup(const std::vector<const WaitingJob*>& group,
   ++kept_;
   for (std::size_t i = 0; i < group.size(); ++i) {
     const MemberPlace& place = (*places)[i];
-    availability_.Take(place.option->need, place.opening);
+    availability_.Take(LaterNeed(place.option->need), place.opening);
     if (place.opening.start < kHorizon) {
       AddReservation(group[i]->id, place.opening);
     }

@@ -1,6 +1,7 @@
 #include "scheduler/core/placement.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -9,16 +10,13 @@
 
 #include "scheduler/core/gpu_choice.h"
 #include "scheduler/core/gpu_links.h"
+#include "scheduler/core/share_placement.h"
 
 namespace muster {
 namespace {
 
 const GpuRequest& GpuKind(const ResourceRequest& request) {
   return request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
-}
-
-char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 bool AsksGpus(const ResourceRequest& request) {
@@ -58,6 +56,7 @@ bool IsUniform(const Machine& machine) {
 struct Domain {
   std::vector<std::uint32_t> cores;  // positions, by (L3, position)
   std::vector<std::uint32_t> gpus;   // positions
+  std::uint32_t socket = kNowhere;   // of its cores
 };
 
 // The choice of places on one node, task by task.
@@ -66,6 +65,9 @@ class NodePlacer {
   NodePlacer(const NodePicture& node, const ResourceRequest& request)
       : node_(node), machine_(*node.machine), request_(request) {
     domains_.resize(machine_.numa_nodes.size() + 1);
+    if (request.layout.has_value() && request.layout->tasks_per_socket > 0) {
+      most_on_socket_ = request.layout->tasks_per_socket;
+    }
     CollectCores();
     CollectGpus();
   }
@@ -95,11 +97,17 @@ class NodePlacer {
                        [](GpuShare share) { return share.zero(); });
   }
 
+  [[nodiscard]] std::uint32_t Width(const Core& core) const {
+    return CountedThreads(request_, core.cpus.Count());
+  }
+
   void CollectCores() {
     for (std::uint32_t i = 0; i < machine_.cores.size(); ++i) {
       const Core& core = machine_.cores[i];
       if (!node_.taken.cpus.Meets(core.cpus)) {
-        DomainOf(core.numa).cores.push_back(i);
+        Domain& domain = DomainOf(core.numa);
+        domain.cores.push_back(i);
+        domain.socket = SocketOf(core);
       }
     }
     for (Domain& domain : domains_) {
@@ -159,7 +167,7 @@ class NodePlacer {
       gpus += static_cast<std::uint32_t>(domain.gpus.size());
       std::uint32_t cpus = 0;
       for (const std::uint32_t core : domain.cores) {
-        cpus += machine_.cores[core].cpus.Count();
+        cpus += Width(machine_.cores[core]);
         if (cpus >= request_.cpus_per_task) {
           ++tasks;
           cpus = 0;
@@ -340,13 +348,14 @@ class NodePlacer {
     std::uint32_t tasks = 0;
     std::uint32_t cpus = 0;
     for (std::uint32_t core : domain.cores) {
-      cpus += machine_.cores[core].cpus.Count();
+      cpus += Width(machine_.cores[core]);
       if (cpus >= request_.cpus_per_task) {
         ++tasks;
         cpus = 0;
       }
     }
-    return tasks;
+    const auto used = on_socket_.find(domain.socket);
+    return std::min(tasks, most_on_socket_ - (used == on_socket_.end() ? 0 : used->second));
   }
 
   // The domain for the next tasks: the tightest that takes all `remaining`, else the roomiest.
@@ -396,9 +405,19 @@ class NodePlacer {
     if (!HasRoom(domain)) {
       return false;
     }
+    std::optional<std::uint32_t> socket;
+    if (most_on_socket_ < UINT32_MAX) {
+      socket = domain.has_value() ? std::optional(domains_[*domain].socket) : RoomySocket();
+      if (!socket.has_value() && FitsOnASocket()) {
+        return false;
+      }
+      if (socket.has_value() && ++on_socket_[*socket] > most_on_socket_) {
+        return false;
+      }
+    }
     RankPlacement rank;
     rank.rank = placed.tasks;
-    for (std::uint32_t core : TakeCores(domain)) {
+    for (std::uint32_t core : TakeCores(domain, socket)) {
       rank.cpus |= machine_.cores[core].cpus;
       AddMemoryNode(machine_.cores[core].numa, rank.mem_nodes);
     }
@@ -417,24 +436,55 @@ class NodePlacer {
         continue;
       }
       for (std::uint32_t core : domains_[i].cores) {
-        cpus += machine_.cores[core].cpus.Count();
+        cpus += Width(machine_.cores[core]);
       }
     }
     return cpus >= request_.cpus_per_task;
   }
 
-  // Takes the first cores of the domain (of any, in order, when none is named) for one task.
-  std::vector<std::uint32_t> TakeCores(std::optional<std::size_t> only) {
+  // --ntasks-per-socket: the first socket that may have one more task and has the cores, over its
+  // domains.
+  [[nodiscard]] std::optional<std::uint32_t> RoomySocket() const {
+    std::map<std::uint32_t, std::uint32_t> cpus;
+    for (const Domain& domain : domains_) {
+      for (const std::uint32_t core : domain.cores) {
+        cpus[domain.socket] += Width(machine_.cores[core]);
+      }
+    }
+    for (const auto& [socket, free] : cpus) {
+      const auto used = on_socket_.find(socket);
+      if (free >= request_.cpus_per_task &&
+          (used == on_socket_.end() || used->second < most_on_socket_)) {
+        return socket;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Whether a task has room on some socket when nothing is taken; else it lies over several.
+  [[nodiscard]] bool FitsOnASocket() const {
+    std::map<std::uint32_t, std::uint32_t> cpus;
+    for (const Core& core : machine_.cores) {
+      cpus[SocketOf(core)] += Width(core);
+    }
+    return std::any_of(cpus.begin(), cpus.end(), [this](const auto& socket) {
+      return socket.second >= request_.cpus_per_task;
+    });
+  }
+
+  // Takes the first cores of the domain, or the socket, or of any, in order, for one task.
+  std::vector<std::uint32_t> TakeCores(std::optional<std::size_t> only,
+                                       std::optional<std::uint32_t> socket) {
     std::vector<std::uint32_t> taken;
     std::uint32_t cpus = 0;
     for (std::size_t i = 0; i < domains_.size() && cpus < request_.cpus_per_task; ++i) {
-      if (only.has_value() && *only != i) {
+      if (only.has_value() ? *only != i : socket.has_value() && domains_[i].socket != *socket) {
         continue;
       }
       std::vector<std::uint32_t>& cores = domains_[i].cores;
       std::size_t used = 0;
       while (used < cores.size() && cpus < request_.cpus_per_task) {
-        cpus += machine_.cores[cores[used]].cpus.Count();
+        cpus += Width(machine_.cores[cores[used]]);
         taken.push_back(cores[used++]);
       }
       cores.erase(cores.begin(), cores.begin() + static_cast<std::ptrdiff_t>(used));
@@ -491,31 +541,31 @@ class NodePlacer {
   const ResourceRequest& request_;
   std::vector<Domain> domains_;
   std::vector<std::uint32_t> node_gpus_;
+  std::uint32_t most_on_socket_ = UINT32_MAX;  // tasks
+  std::map<std::uint32_t, std::uint32_t> on_socket_;
 };
 
 }  // namespace
 
 Placed PlaceOnNode(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit) {
+  if (!request.gpu_share.zero()) {
+    return PlaceShares(node, request, limit);
+  }
   Placed placed = NodePlacer(node, request).Place(limit);
   if (!AsksGpus(request)) {
     return placed;
   }
-  // Cores of different widths may be fewer tasks than their threads promise: ask for one less.
+  // Cores of different widths, or tasks held apart, may be fewer than the threads promise.
   limit = std::min(limit, static_cast<std::uint32_t>(node.machine->cores.size()) + 1);
-  for (; placed.tasks == 0 && limit > 1 && !IsUniform(*node.machine); --limit) {
+  const bool limited = request.layout.has_value() && request.layout->tasks_per_socket > 0;
+  for (; placed.tasks == 0 && limit > 1 && (limited || !IsUniform(*node.machine)); --limit) {
     placed = NodePlacer(node, request).Place(limit - 1);
   }
   return placed;
 }
 
-std::uint32_t FreeCores(const NodePicture& node) {
-  return static_cast<std::uint32_t>(
-      std::count_if(node.machine->cores.begin(), node.machine->cores.end(),
-                    [&](const Core& core) { return !node.taken.cpus.Meets(core.cpus); }));
-}
-
 std::uint32_t CoresPerTask(const Machine& machine, const ResourceRequest& request) {
-  const std::uint64_t threads = ThreadsPerCore(machine);
+  const std::uint64_t threads = CountedThreads(request, ThreadsPerCore(machine));
   return static_cast<std::uint32_t>((request.cpus_per_task + threads - 1) / threads);
 }
 
@@ -529,49 +579,6 @@ Bytes MemoryOnNode(const Machine& machine, const ResourceRequest& request, std::
                                    std::uint64_t{request.cpus_per_task} * tasks));
   }
   return Bytes(MemoryShare(machine, cpus));
-}
-
-std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request) {
-  std::uint32_t free = 0;
-  for (std::size_t i = 0; i < node.machine->gpus.size(); ++i) {
-    if (IsGpuFree(node, i) && IsOfType(node.machine->gpus[i], request.type)) {
-      ++free;
-    }
-  }
-  return free;
-}
-
-std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks) {
-  const std::uint64_t gpus =
-      request.gpus_per_node.count + std::uint64_t{request.gpus_per_task.count} * tasks;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(gpus, UINT32_MAX));
-}
-
-bool IsOfType(const std::string& model, const std::string& type) {
-  return type.empty() ||
-         std::search(model.begin(), model.end(), type.begin(), type.end(),
-                     [](char a, char b) { return Lower(a) == Lower(b); }) != model.end();
-}
-
-bool IsOfType(const Gpu& gpu, const std::string& type) {
-  return IsOfType(gpu.model, type);
-}
-
-bool AddPlaced(Placed placed, std::uint32_t tasks, Allocation& allocation) {
-  if (placed.tasks < tasks) {
-    return false;
-  }
-  std::uint32_t before = 0;
-  if (!allocation.nodes.empty()) {
-    for (const RankPlacement& rank : allocation.nodes.back().ranks) {
-      before = std::max(before, rank.rank + 1);
-    }
-  }
-  for (RankPlacement& rank : placed.allocation.ranks) {
-    rank.rank += before;
-  }
-  allocation.nodes.push_back(std::move(placed.allocation));
-  return true;
 }
 
 }  // namespace muster

@@ -33,6 +33,15 @@ bool AddPlaced(Placed placed, std::uint32_t tasks, Allocation& allocation);
 inline std::uint32_t MostTasksOnNode(const ResourceRequest& request) {
   return request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
 }
+// Hardware threads of a core of this width that a task counts as its own (--threads-per-core).
+inline std::uint32_t CountedThreads(const ResourceRequest& request, std::uint32_t width) {
+  const std::uint32_t most = request.layout.has_value() ? request.layout->threads_per_core : 0;
+  return most > 0 && most < width ? most : width;
+}
+// The socket of a core; where the machine knows none, its NUMA node.
+inline std::uint32_t SocketOf(const Core& core) {
+  return core.package != kNowhere ? core.package : core.numa;
+}
 // Cores that no job holds.
 std::uint32_t FreeCores(const NodePicture& node);
 // Cores that one task takes on this machine.

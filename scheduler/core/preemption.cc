@@ -31,9 +31,10 @@ NodePicture Without(NodePicture picture, const std::vector<const Holding*>& part
   for (const Holding* part : parts) {
     picture.taken.cpus -= part->cpus;
     picture.taken.memory -= std::min(part->memory, picture.taken.memory);
-    for (const std::uint32_t gpu : part->gpus) {
-      if (gpu < picture.taken.gpus.size()) {
-        picture.taken.gpus[gpu] = GpuShare();
+    for (const GpuGrant& grant : part->gpus) {
+      if (grant.gpu < picture.taken.gpus.size()) {
+        GpuShare& taken = picture.taken.gpus[grant.gpu];
+        taken -= std::min(grant.share, taken);
       }
     }
   }

@@ -27,10 +27,11 @@ bool IsReckoned(const PriorityConfig& config) {
   return std::any_of(weights.begin(), weights.end(), [](std::uint32_t w) { return w > 0; });
 }
 
+// Thousandths of GPUs.
 std::uint64_t GpusOf(const TresUse& use) {
   std::uint64_t gpus = 0;
   for (const auto& [model, thousandths] : use.gpus) {
-    gpus += thousandths / kWholeGpu.value();
+    gpus += thousandths;
   }
   return gpus;
 }
@@ -45,7 +46,7 @@ std::uint64_t ShareOf(std::uint64_t amount, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<std::uint64_t>(absl::uint128(amount) * kShareParts / whole);
 }
 
-// CPUs, bytes and GPUs.
+// CPUs, bytes and thousandths of GPUs.
 using Amounts = std::array<std::uint64_t, 3>;
 
 void Add(const Amounts& more, Amounts& amounts) {
@@ -79,7 +80,7 @@ WholeCluster WholeOf(const std::vector<NodePicture>& nodes) {
     }
     whole.cpus += known->second;
     whole.memory += node.machine->memory.value();
-    whole.gpus += node.machine->gpus.size();
+    whole.gpus += node.machine->gpus.size() * kWholeGpu.value();
   }
   return whole;
 }
@@ -196,7 +197,10 @@ void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
   const Amounts whole = {whole_.cpus, whole_.memory, whole_.gpus};
   std::map<std::string, Amounts> held;
   for (const RunningJob& job : snapshot_.running) {
-    Add({job.cpus, job.memory.value(), job.gpus}, held[job.spec->user.name]);
+    const std::uint64_t gpus = job.spec->request.gpu_share.zero()
+                                   ? std::uint64_t{job.gpus} * kWholeGpu.value()
+                                   : GpusOf(LeastUse(job.spec->request));
+    Add({job.cpus, job.memory.value(), gpus}, held[job.spec->user.name]);
   }
   std::map<std::string, std::deque<QueueTurn>> queues;
   for (const std::uint32_t entry : tier) {

@@ -32,7 +32,7 @@ struct QueueTurn {
 struct WholeCluster {
   std::uint64_t cpus = 0;
   std::uint64_t memory = 0;
-  std::uint64_t gpus = 0;
+  std::uint64_t gpus = 0;  // thousandths
 };
 WholeCluster WholeOf(const std::vector<NodePicture>& nodes);
 

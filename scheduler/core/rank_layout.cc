@@ -8,14 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/gpu_choice.h"
 #include "scheduler/core/gpu_links.h"
+#include "scheduler/core/locality.h"
+#include "scheduler/core/placement.h"
 
 namespace muster {
 namespace {
-
-// The socket of a hardware thread; where the machine knows none, its NUMA node.
-std::uint32_t SocketOf(const Core& core) {
-  return core.package != kNowhere ? core.package : core.numa;
-}
 
 // One node's part of the allocation.
 class NodeLayout {
@@ -142,7 +139,8 @@ class NodeLayout {
     switch (layout_.cpu_bind) {
       case CpuBind::kUnsaid:
       case CpuBind::kCores:
-        return;
+        cpus = rank.cpus;
+        break;
       case CpuBind::kNone:
         cpus = part_.cpus;
         break;
@@ -166,7 +164,23 @@ class NodeLayout {
         break;
     }
     cpus &= part_.cpus;
-    rank.cpus = cpus.Empty() ? rank.cpus : cpus;
+    rank.cpus = FirstThreads(cpus.Empty() ? rank.cpus : cpus);
+  }
+
+  // Of each core the threads that count (--threads-per-core), unless they are named.
+  [[nodiscard]] CpuSet FirstThreads(const CpuSet& cpus) const {
+    const std::uint32_t most = layout_.threads_per_core;
+    if (most == 0 || !layout_.cpu_list.empty()) {
+      return cpus;
+    }
+    CpuSet first;
+    for (const Core& core : machine_.cores) {
+      const std::vector<std::uint32_t> threads = (core.cpus & cpus).Members();
+      for (std::size_t i = 0; i < std::min<std::size_t>(most, threads.size()); ++i) {
+        first.Insert(threads[i]);
+      }
+    }
+    return first;
   }
 
   // As many hardware threads of the rank's cores as it asked for: the first of each core, then the
@@ -234,6 +248,75 @@ class NodeLayout {
   const Machine& machine_;
   NodeAllocation& part_;
 };
+
+// The part's GPUs on the NUMA nodes of the rank's cores; where there are none, its own.
+std::vector<std::uint32_t> ClosestGpus(const Machine& machine, const NodeAllocation& part,
+                                       const RankPlacement& rank) {
+  std::vector<std::uint32_t> closest;
+  for (const GpuGrant& grant : part.gpus) {
+    const std::uint32_t numa = machine.gpus[grant.gpu].numa;
+    const bool beside = std::any_of(
+        machine.cores.begin(), machine.cores.end(),
+        [&](const Core& core) { return core.numa == numa && core.cpus.Meets(rank.cpus); });
+    if (beside) {
+      closest.push_back(grant.gpu);
+    }
+  }
+  std::stable_partition(closest.begin(), closest.end(), [&rank](std::uint32_t gpu) {
+    return std::find(rank.gpus.begin(), rank.gpus.end(), gpu) != rank.gpus.end();
+  });
+  return closest.empty() ? rank.gpus : closest;
+}
+
+// The first of the rank's closest GPUs that fewer than `most` ranks have; the first where none is.
+std::vector<std::uint32_t> OneOf(const std::vector<std::uint32_t>& closest, std::uint32_t most,
+                                 std::map<std::uint32_t, std::uint32_t>& used) {
+  const auto free = std::find_if(closest.begin(), closest.end(),
+                                 [&](std::uint32_t gpu) { return used[gpu] < most; });
+  if (closest.empty()) {
+    return {};
+  }
+  const std::uint32_t gpu = free == closest.end() ? closest.front() : *free;
+  ++used[gpu];
+  return {gpu};
+}
+
+void BindGpus(const RankLayout& layout, const Machine& machine, NodeAllocation& part) {
+  if (layout.gpu_bind <= GpuBind::kNone || part.gpus.empty()) {
+    return;
+  }
+  std::map<std::uint32_t, std::uint32_t> used;
+  for (std::size_t local = 0; local < part.ranks.size(); ++local) {
+    RankPlacement& rank = part.ranks[local];
+    std::vector<std::uint32_t> sees;
+    switch (layout.gpu_bind) {
+      case GpuBind::kUnsaid:
+      case GpuBind::kNone:
+        break;
+      case GpuBind::kClosest:
+        sees = ClosestGpus(machine, part, rank);
+        break;
+      case GpuBind::kSingle:
+        sees = OneOf(ClosestGpus(machine, part, rank), std::max(layout.gpu_bind_count, 1U), used);
+        break;
+      case GpuBind::kPerTask:
+        sees = rank.gpus;
+        sees.resize(std::min<std::size_t>(sees.size(), layout.gpu_bind_count));
+        break;
+      case GpuBind::kMapGpu:
+      case GpuBind::kMaskGpu:
+        for (const std::uint32_t number :
+             layout.gpu_list[local % layout.gpu_list.size()].Members()) {
+          if (number < part.gpus.size()) {
+            sees.push_back(part.gpus[number].gpu);
+          }
+        }
+        break;
+    }
+    rank.gpus = std::move(sees);
+    rank.sees_own_gpus = true;
+  }
+}
 
 // The ranks of the allocation in the order in which they are given their numbers.
 using Sequence = std::vector<RankPlacement*>;
@@ -307,6 +390,9 @@ void LayOutRanks(const ResourceRequest& request,
                  const std::function<const Machine&(std::size_t)>& machine_of,
                  const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation) {
   if (!request.layout.has_value()) {
+    for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
+      GiveDevices(request.layout, machine_of(i), allocation.nodes[i]);
+    }
     return;
   }
   for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
@@ -317,6 +403,21 @@ void LayOutRanks(const ResourceRequest& request,
   Number(*request.layout, leaf_of, allocation);
   for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
     NodeLayout(request, machine_of(i), allocation.nodes[i]).Bind();
+    GiveDevices(request.layout, machine_of(i), allocation.nodes[i]);
+  }
+}
+
+void GiveDevices(const std::optional<RankLayout>& layout, const Machine& machine,
+                 NodeAllocation& part) {
+  if (layout.has_value()) {
+    BindGpus(*layout, machine, part);
+  }
+  if (machine.nics.empty()) {
+    return;
+  }
+  const std::vector<std::uint32_t> nics = NearestNics(machine, part);
+  for (std::size_t i = 0; i < nics.size(); ++i) {
+    part.ranks[i].nic = nics[i] == kNowhere ? 0 : nics[i] + 1;
   }
 }
 

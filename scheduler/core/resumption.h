@@ -43,8 +43,8 @@ std::optional<Reason> WhyNotBack(const std::vector<OwnCores>& parts,
 class Resumption {
  public:
   // `order` is the queue as the pass looks at it. REQUIRES: all outlive it.
-  Resumption(const Snapshot& snapshot, const std::vector<QueueTurn>& order,
-             StartOptions& options, const Preemption& preemption);
+  Resumption(const Snapshot& snapshot, const std::vector<QueueTurn>& order, StartOptions& options,
+             const Preemption& preemption);
 
   // The jobs whose turn is before that place in the order, and was not before.
   std::vector<const RunningJob*> TakeDue(std::size_t place);

@@ -35,9 +35,7 @@ void AddHoldings(const Job& job, NodeId node, Time now, std::vector<Holding>& ho
     holding.ends = kNoTime;  // nobody knows: as one without a limit
   }
   holding.memory = part.memory;
-  for (const GpuGrant& grant : part.gpus) {
-    holding.gpus.push_back(grant.gpu);
-  }
+  holding.gpus = part.gpus;
   const bool freezing = attempt.suspended_by == SuspendedBy::kOperator ||
                         attempt.suspended_by == SuspendedBy::kPreemption;
   if (!HoldsCores(attempt)) {
@@ -172,19 +170,46 @@ bool AddAllNodes(const ClusterState& state, Snapshot& snapshot) {
   return lasts;
 }
 
-// Brings the nodes of a snapshot of `since`, which lasts, up to date.
+// The positions of the nodes that were touched since, ascending; nothing when any may have been.
+std::optional<std::vector<std::uint32_t>> TouchedSince(const ClusterState& state, Version since,
+                                                       const std::vector<NodePicture>& nodes) {
+  std::vector<NodeId> ids;
+  if (!state.AppendTouched(since, ids)) {
+    return std::nullopt;
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::vector<std::uint32_t> positions;
+  for (const NodeId id : ids) {
+    const auto at =
+        std::lower_bound(nodes.begin(), nodes.end(), id,
+                         [](const NodePicture& node, NodeId other) { return node.id < other; });
+    if (at == nodes.end() || at->id != id) {
+      return std::nullopt;
+    }
+    positions.push_back(static_cast<std::uint32_t>(at - nodes.begin()));
+  }
+  return positions;
+}
+
+// Brings the nodes of a snapshot of `since`, which lasts, up to date. False when it cannot, or when
+// the snapshot does not last any more: then they are to be made anew.
 bool UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
-  snapshot.nodes.resize(state.nodes().size());
+  if (snapshot.nodes.size() != state.nodes().size()) {
+    return false;
+  }
+  const auto positions = TouchedSince(state, since, snapshot.nodes);
+  if (!positions.has_value()) {
+    return false;
+  }
   bool lasts = true;
   std::set<NodeId> touched;
   std::vector<RunningJob> running;
-  std::size_t i = 0;
-  for (const auto& [id, node] : state.nodes()) {
-    NodePicture& picture = snapshot.nodes[i++];
-    if (picture.id != id || state.TouchedAt(id) > since) {
-      touched.insert(id);
-      lasts = AddPicture(state, node, snapshot.now, picture, running) && lasts;
-    }
+  for (const std::uint32_t position : *positions) {
+    NodePicture& picture = snapshot.nodes[position];
+    touched.insert(picture.id);
+    const Node& node = *state.FindNode(picture.id);
+    lasts = AddPicture(state, node, snapshot.now, picture, running) && lasts;
   }
   if (touched.empty() || !lasts) {
     return lasts;
@@ -209,8 +234,8 @@ bool GoesByElement(const JobSpec& spec) {
 // those that differ in more than their index.
 std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
   std::set<JobId> quarantined;
-  for (const auto& [id, node] : state.nodes()) {
-    for (const QuarantinedAttempt& attempt : node.quarantined) {
+  for (const NodeId id : state.quarantining()) {
+    for (const QuarantinedAttempt& attempt : state.FindNode(id)->quarantined) {
       quarantined.insert(attempt.job);
     }
   }
@@ -295,6 +320,17 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::Build(const ClusterState& state
     kept.lasts = AddAllNodes(state, snapshot);
   }
   AddTheRest(state, last, snapshot);
+  snapshot.delta.reset();
+  if (!kept_.empty() && kept.lasts && kept_.back().lasts) {
+    const Snapshot& before = *kept_.back().snapshot;
+    std::optional<std::vector<std::uint32_t>> nodes;
+    if (before.nodes.size() == snapshot.nodes.size()) {
+      nodes = TouchedSince(state, before.version, snapshot.nodes);
+    }
+    if (nodes.has_value()) {
+      snapshot.delta = SnapshotDelta{&before, before.version, *std::move(nodes)};
+    }
+  }
   kept_.push_back(kept);
   return kept.snapshot;
 }

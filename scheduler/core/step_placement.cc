@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/layout_check.h"
+#include "scheduler/core/rank_layout.h"
 #include "scheduler/core/span.h"
 
 namespace muster {
@@ -44,15 +46,34 @@ ResourceRequest RequestOf(const StepSpec& spec, const Job& job) {
   request.min_nodes = std::max(spec.nodes, 1U);
   request.max_nodes = spec.nodes > 0 ? spec.nodes : request.tasks;
   request.overcommit = spec.overcommit || asked.overcommit;
+  request.exclusive = false;
+  request.layout = spec.layout;
   return request;  // the job's memory and GPUs are already its own: the step's ranks share them
 }
 
 // A step of the job's own shape takes the places that were planned for the job's ranks.
 bool IsTheJobsOwnShape(const StepSpec& spec, const Job& job) {
   const ResourceRequest& asked = job.spec->request;
-  return job.attempt->steps.empty() && (spec.tasks == 0 || spec.tasks == asked.tasks) &&
+  return job.attempt->steps.empty() && !spec.layout.has_value() &&
+         (spec.tasks == 0 || spec.tasks == asked.tasks) &&
          (spec.cpus_per_task == 0 || spec.cpus_per_task == asked.cpus_per_task) &&
          (spec.nodes == 0 || spec.nodes == job.attempt->allocation.nodes.size());
+}
+
+// What the step's layout says, checked as a job's is; its GPUs are the job's.
+absl::Status CheckStepLayout(ResourceRequest& request, const Job& job) {
+  if (!request.layout.has_value()) {
+    return absl::OkStatus();
+  }
+  ResourceRequest whole = request;
+  whole.exclusive = job.spec->request.exclusive;
+  whole.gpus_per_node = job.spec->request.gpus_per_node;
+  whole.gpus_per_task = job.spec->request.gpus_per_task;
+  RETURN_IF_ERROR(BeginLayout(whole));
+  RETURN_IF_ERROR(CompleteLayout(whole));
+  RETURN_IF_ERROR(CheckGpuBind(whole));
+  request.layout = whole.layout;
+  return absl::OkStatus();
 }
 
 // All GPUs of the job on the node are the step's; each rank's nearest first.
@@ -77,7 +98,7 @@ void GiveGpus(const NodeAllocation& whole, NodeAllocation& part) {
 absl::StatusOr<Allocation> PlaceStep(const ClusterState& state, const Job& job,
                                      const StepSpec& spec) {
   const Attempt& attempt = *job.attempt;
-  const ResourceRequest request = RequestOf(spec, job);
+  ResourceRequest request = RequestOf(spec, job);
   if (IsTheJobsOwnShape(spec, job)) {
     return attempt.allocation;
   }
@@ -86,6 +107,7 @@ absl::StatusOr<Allocation> PlaceStep(const ClusterState& state, const Job& job,
                                                    request.min_nodes,
                                                    " nodes; every node needs a task"));
   }
+  RETURN_IF_ERROR(CheckStepLayout(request, job));
   std::vector<NodePicture> idle;
   std::vector<NodePicture> all;
   std::uint32_t cpus = 0;
@@ -110,6 +132,7 @@ absl::StatusOr<Allocation> PlaceStep(const ClusterState& state, const Job& job,
                      [&](const NodeAllocation& other) { return other.node == part.node; });
     part.memory = whole->memory;
     GiveGpus(*whole, part);
+    GiveDevices(request.layout, *state.FindNode(part.node)->machine, part);
   }
   return *std::move(place);
 }

@@ -11,6 +11,22 @@ void ClusterState::Touch(NodeId node, Version version) {
     touched_.resize(node.value() + 1);
   }
   touched_[node.value()] = version;
+  constexpr std::size_t kTouchesKept = 1U << 16;
+  if (touches_.size() == kTouchesKept) {
+    touches_since_ = touches_.front().first;
+    touches_.pop_front();
+  }
+  touches_.emplace_back(version, node);
+}
+
+bool ClusterState::AppendTouched(Version since, std::vector<NodeId>& nodes) const {
+  if (all_touched_ > since || touches_since_ > since) {
+    return false;
+  }
+  for (auto touch = touches_.rbegin(); touch != touches_.rend() && touch->first > since; ++touch) {
+    nodes.push_back(touch->second);
+  }
+  return true;
 }
 
 void ClusterState::Touch(const Event& event, Version version) {

@@ -160,7 +160,8 @@ TresUse LeastUse(const ResourceRequest& request) {
     const std::string& type = !request.gpus_per_task.type.empty()   ? request.gpus_per_task.type
                               : !request.gpus_per_node.type.empty() ? request.gpus_per_node.type
                                                                     : request.gpus.type;
-    use.gpus[absl::AsciiStrToLower(type)] = gpus * kWholeGpu.value();
+    const GpuShare each = request.gpu_share.zero() ? kWholeGpu : request.gpu_share;
+    use.gpus[absl::AsciiStrToLower(type)] = gpus * each.value();
   }
   return use;
 }

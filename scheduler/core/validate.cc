@@ -104,6 +104,9 @@ absl::Status FillGpus(ResourceRequest& request) {
     return absl::InvalidArgumentError(
         "--gpus: say GPUs once: --gpus, --gpus-per-node or --gpus-per-task");
   }
+  if (!request.gpu_share.zero() && said == 0) {
+    request.gpus_per_task.count = 1;
+  }
   if (request.gpus.count == 0) {
     return absl::OkStatus();
   }
@@ -119,6 +122,32 @@ absl::Status FillGpus(ResourceRequest& request) {
     return absl::InvalidArgumentError(absl::StrCat("--gpus: ", whole.count, " do not divide over ",
                                                    request.min_nodes, " nodes or ", request.tasks,
                                                    " tasks; use --gpus-per-node"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShare(ResourceRequest& request) {
+  if (request.gpu_share.zero()) {
+    return absl::OkStatus();
+  }
+  if (request.gpu_share > kWholeGpu) {
+    return absl::InvalidArgumentError("--gpu-share: more than 1, which is a whole GPU");
+  }
+  if (request.gpus_per_task.count > 1 || request.gpus_per_node.count > 1) {
+    return absl::InvalidArgumentError(
+        "--gpu-share: a share is of one GPU: ask for one a task or one a node");
+  }
+  if (request.exclusive) {
+    return absl::InvalidArgumentError(
+        "--gpu-share: --exclusive takes whole nodes; leave one of them out");
+  }
+  if (request.overcommit && request.gpus_per_task.count > 0) {
+    return absl::InvalidArgumentError(
+        "--gpu-share: with --overcommit one share serves all tasks of a node; say "
+        "--gpus-per-node=1");
+  }
+  if (request.gpu_share == kWholeGpu) {
+    request.gpu_share = GpuShare();
   }
   return absl::OkStatus();
 }
@@ -199,7 +228,9 @@ absl::Status NormaliseRequest(ResourceRequest& request, const PolicyConfig& conf
     RETURN_IF_ERROR(
         CheckAtMost("--nodes", request.max_nodes * TasksOnEach(request), config.tasks_max));
   }
-  return FillGpus(request);
+  RETURN_IF_ERROR(FillGpus(request));
+  RETURN_IF_ERROR(CheckGpuBind(request));
+  return CheckShare(request);
 }
 
 // The first alternative is what the job asks anyway; those that say no time limit have its.

@@ -219,7 +219,7 @@ class Round {
                                    const JobPartition& partition) {
     std::vector<DemandScale> scales;
     for (const NodeCapacity& capacity : capacities_) {
-      scales.push_back(ScaleOf(capacity, request));
+      scales.push_back(ScaleOf(capacity, request, true));
     }
     const Time end = NeededUntil(snapshot_.now, PlannedDuration(spec.time_limit));
     looks_ += nodes_.size();

@@ -32,10 +32,15 @@ struct RankPlacement {
   CpuSet cpus;
   NumaSet mem_nodes;
   std::vector<std::uint32_t> gpus;  // positions in Machine::gpus, nearest first
+  std::uint32_t nic = 0;            // which of Machine::nics, counted from 1; 0: none
+  bool sees_own_gpus = false;       // those in `gpus` and no others; else all of the job's here
   static constexpr auto Fields() {
-    return std::tuple{Field{"rank", &RankPlacement::rank}, Field{"cpus", &RankPlacement::cpus},
+    return std::tuple{Field{"rank", &RankPlacement::rank},
+                      Field{"cpus", &RankPlacement::cpus},
                       Field{"mem_nodes", &RankPlacement::mem_nodes},
-                      Field{"gpus", &RankPlacement::gpus}};
+                      Field{"gpus", &RankPlacement::gpus},
+                      Field{"nic", &RankPlacement::nic},
+                      Field{"sees_own_gpus", &RankPlacement::sees_own_gpus}};
   }
   friend bool operator==(const RankPlacement&, const RankPlacement&) = default;
 };

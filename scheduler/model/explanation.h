@@ -13,6 +13,7 @@
 #include "scheduler/model/priority.h"
 #include "scheduler/model/reason.h"
 #include "scheduler/model/time.h"
+#include "scheduler/model/units.h"
 
 namespace muster {
 
@@ -38,15 +39,50 @@ struct Suggestion {
   friend bool operator==(const Suggestion&, const Suggestion&) = default;
 };
 
+// How long a collective over a placement is predicted to take, and over one without topology.
+struct PredictedCollective {
+  std::string name;  // "allreduce"
+  Bytes bytes;
+  std::uint64_t nanoseconds = 0;
+  std::string algorithm;
+  std::uint64_t default_nanoseconds = 0;  // in blocks; 0: it would not fit there, or sends nothing
+  std::string default_algorithm;
+  static constexpr auto Fields() {
+    return std::tuple{Field{"name", &PredictedCollective::name},
+                      Field{"bytes", &PredictedCollective::bytes},
+                      Field{"nanoseconds", &PredictedCollective::nanoseconds},
+                      Field{"algorithm", &PredictedCollective::algorithm},
+                      Field{"default_nanoseconds", &PredictedCollective::default_nanoseconds},
+                      Field{"default_algorithm", &PredictedCollective::default_algorithm}};
+  }
+  friend bool operator==(const PredictedCollective&, const PredictedCollective&) = default;
+};
+
+// What a job's placement is worth.
+struct PlacementWorth {
+  std::uint32_t ranks = 0;  // 0: nothing is known
+  std::uint32_t local_ranks = 0;
+  std::string span;  // "below switch s1, 2 leaf switches"; empty: one node, or no network is known
+  std::vector<PredictedCollective> predicted;
+  static constexpr auto Fields() {
+    return std::tuple{
+        Field{"ranks", &PlacementWorth::ranks}, Field{"local_ranks", &PlacementWorth::local_ranks},
+        Field{"span", &PlacementWorth::span}, Field{"predicted", &PlacementWorth::predicted}};
+  }
+  friend bool operator==(const PlacementWorth&, const PlacementWorth&) = default;
+};
+
 struct Explanation {
   Reason reason;        // of kind kNone when the job does not wait
   std::string summary;  // one sentence
   std::vector<NodeAnswer> nodes;
-  Priority priority;  // without terms where none is reckoned
+  Priority priority;              // without terms where none is reckoned
+  PlacementWorth placement = {};  // of a running job
   static constexpr auto Fields() {
     return std::tuple{Field{"reason", &Explanation::reason},
                       Field{"summary", &Explanation::summary}, Field{"nodes", &Explanation::nodes},
-                      Field{"priority", &Explanation::priority}};
+                      Field{"priority", &Explanation::priority},
+                      Field{"placement", &Explanation::placement}};
   }
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };

@@ -101,5 +101,7 @@ class IndexSet {
 using CpuSet = IndexSet<struct CpuSetTag>;
 // NUMA nodes by operating-system index.
 using NumaSet = IndexSet<struct NumaSetTag>;
+// A job's GPUs on one node by their number among them.
+using GpuSet = IndexSet<struct GpuSetTag>;
 
 }  // namespace muster

@@ -70,6 +70,7 @@ struct ResourceRequest {
   std::uint32_t switches = 0;  // on at most so many leaf switches
   Duration switches_wait{0};   // for so long; then on as many as there are
   std::optional<RankLayout> layout = {};
+  GpuShare gpu_share = {};  // of each GPU that it asks for; zero: whole GPUs
   static constexpr auto Fields() {
     return std::tuple{Field{"min_nodes", &ResourceRequest::min_nodes},
                       Field{"max_nodes", &ResourceRequest::max_nodes},
@@ -89,7 +90,8 @@ struct ResourceRequest {
                       Field{"as_wide_as_fits", &ResourceRequest::as_wide_as_fits},
                       Field{"switches", &ResourceRequest::switches},
                       Field{"switches_wait", &ResourceRequest::switches_wait},
-                      Field{"layout", &ResourceRequest::layout}};
+                      Field{"layout", &ResourceRequest::layout},
+                      Field{"gpu_share", &ResourceRequest::gpu_share}};
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
@@ -246,10 +248,12 @@ struct StepSpec {
   std::uint32_t cpus_per_task = 0;  // 0: as the job
   std::uint32_t nodes = 0;          // 0: all that the tasks need
   bool overcommit = false;          // ranks may share hardware threads
+  std::optional<RankLayout> layout = {};
   static constexpr auto Fields() {
     return std::tuple{Field{"tasks", &StepSpec::tasks},
                       Field{"cpus_per_task", &StepSpec::cpus_per_task},
-                      Field{"nodes", &StepSpec::nodes}, Field{"overcommit", &StepSpec::overcommit}};
+                      Field{"nodes", &StepSpec::nodes}, Field{"overcommit", &StepSpec::overcommit},
+                      Field{"layout", &StepSpec::layout}};
   }
   friend bool operator==(const StepSpec&, const StepSpec&) = default;
 };

@@ -47,6 +47,17 @@ enum class MemBind : std::uint8_t {
   kMaskMem = 5,
 };
 
+// --gpu-bind: which of the job's GPUs on its node a rank can see. Unsaid: all, its own first.
+enum class GpuBind : std::uint8_t {
+  kUnsaid = 0,
+  kNone = 1,     // all, its own first
+  kClosest = 2,  // those on the NUMA nodes of its cores
+  kPerTask = 3,  // so many for each rank, of its own
+  kSingle = 4,   // one, that so many ranks share
+  kMapGpu = 5,   // that of the list, by its number on the node
+  kMaskGpu = 6,
+};
+
 // --parallel: groups of ranks. Their product is the number of ranks.
 struct ParallelGroups {
   std::uint32_t tensor = 1;    // tp
@@ -65,11 +76,16 @@ struct RankLayout {
   std::uint32_t plane = 0;
   Dealing sockets = Dealing::kUnsaid;
   CpuBind cpu_bind = CpuBind::kUnsaid;
-  std::vector<CpuSet> cpu_list;
+  std::vector<CpuSet> cpu_list = {};
   MemBind mem_bind = MemBind::kUnsaid;
-  std::vector<NumaSet> mem_list;
+  std::vector<NumaSet> mem_list = {};
   std::uint32_t cores_per_socket = 0;  // at the least
-  ParallelGroups parallel;
+  ParallelGroups parallel = {};
+  std::uint32_t tasks_per_socket = 0;  // at the most
+  std::uint32_t threads_per_core = 0;  // that a task counts as its own; cores are given whole
+  GpuBind gpu_bind = GpuBind::kUnsaid;
+  std::uint32_t gpu_bind_count = 0;   // of kPerTask and kSingle
+  std::vector<GpuSet> gpu_list = {};  // of the job's GPUs on the node, from 0
   static constexpr auto Fields() {
     return std::tuple{Field{"nodes", &RankLayout::nodes},
                       Field{"plane", &RankLayout::plane},
@@ -79,7 +95,12 @@ struct RankLayout {
                       Field{"mem_bind", &RankLayout::mem_bind},
                       Field{"mem_list", &RankLayout::mem_list},
                       Field{"cores_per_socket", &RankLayout::cores_per_socket},
-                      Field{"parallel", &RankLayout::parallel}};
+                      Field{"parallel", &RankLayout::parallel},
+                      Field{"tasks_per_socket", &RankLayout::tasks_per_socket},
+                      Field{"threads_per_core", &RankLayout::threads_per_core},
+                      Field{"gpu_bind", &RankLayout::gpu_bind},
+                      Field{"gpu_bind_count", &RankLayout::gpu_bind_count},
+                      Field{"gpu_list", &RankLayout::gpu_list}};
   }
   friend bool operator==(const RankLayout&, const RankLayout&) = default;
 };

@@ -174,6 +174,15 @@ const char* Name(ReasonKind kind) {
   return "None";
 }
 
+// Thousandths of a GPU: "0.25".
+std::string GpuShareText(std::uint64_t thousandths) {
+  constexpr std::uint64_t kWhole = 1000;
+  std::string text =
+      absl::StrCat(thousandths / kWhole, ".", absl::Dec(thousandths % kWhole, absl::kZeroPad3));
+  text.erase(text.find_last_not_of('0') + 1);
+  return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
+}
+
 std::string ToSentence(const Shortage& shortage) {
   switch (shortage.kind) {
     case ShortageKind::kCores:
@@ -208,6 +217,9 @@ std::string ToSentence(const Shortage& shortage) {
       return absl::StrCat("reserved for ", shortage.name);
     case ShortageKind::kLayout:
       return absl::StrCat("without ", shortage.name);
+    case ShortageKind::kGpuShare:
+      return ShortOf(absl::StrCat(GpuShareText(shortage.needed), " of one GPU"),
+                     GpuShareText(shortage.available));
   }
   return "";
 }

@@ -99,6 +99,7 @@ enum class ShortageKind : std::uint8_t {
   kFeatureNodes = 24,  // too few nodes with a feature that is counted
   kReserved = 25,      // a reservation keeps the node for others
   kLayout = 26,        // the node has not what the layout of its ranks names
+  kGpuShare = 27,      // thousandths of one GPU
 };
 
 // `nodes` nodes lack something: they need `needed` of it and have at most `available`.
@@ -145,6 +146,8 @@ struct Reason {
 
 // Slurm's name: "Resources".
 const char* Name(ReasonKind kind);
+// Thousandths of a GPU as a part of one: "0.25".
+std::string GpuShareText(std::uint64_t thousandths);
 // What one node lacks: "short of 3 cores (has 1)".
 std::string ToSentence(const Shortage& shortage);
 // One sentence with the numbers: "2 nodes: 1 short of 3 cores (has 1), 1 drained".

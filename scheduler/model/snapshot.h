@@ -35,9 +35,9 @@ struct Holding {
   Time ends = kNoTime;  // start and limit; kNoTime: it has no limit
   CpuSet cpus;
   Bytes memory;
-  std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
-  CpuSet given_back = {};           // its own, which others may have while it is suspended
-  Time back = kNoTime;              // when it can have them again at the latest; kNoTime: unknown
+  std::vector<GpuGrant> gpus;
+  CpuSet given_back = {};  // its own, which others may have while it is suspended
+  Time back = kNoTime;     // when it can have them again at the latest; kNoTime: unknown
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &Holding::job},   Field{"ends", &Holding::ends},
                       Field{"cpus", &Holding::cpus}, Field{"memory", &Holding::memory},
@@ -165,6 +165,13 @@ struct UsagePicture {
   }
 };
 
+// Which nodes differ from those of an earlier snapshot, for one who has that.
+struct SnapshotDelta {
+  const void* from = nullptr;        // that snapshot; never looked into
+  Version since;                     // its version
+  std::vector<std::uint32_t> nodes;  // positions, ascending; the same in both
+};
+
 struct Snapshot {
   Version version;
   Time now = kNoTime;
@@ -177,6 +184,8 @@ struct Snapshot {
   std::vector<RunningJob> running;              // sorted by id
   UsagePicture usage;
   std::shared_ptr<const Network> network = {};  // null: not known
+  // No part of the picture, and not sent: a plan is the same without it. Nothing: any may differ.
+  std::optional<SnapshotDelta> delta = {};
   static constexpr auto Fields() {
     return std::tuple{
         Field{"version", &Snapshot::version},   Field{"now", &Snapshot::now},

@@ -12,6 +12,7 @@
 #include "scheduler/model/allocation.h"
 #include "scheduler/model/decayed_usage.h"
 #include "scheduler/model/exit_status.h"
+#include "scheduler/model/explanation.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job_spec.h"
@@ -136,6 +137,7 @@ struct RankView {
   std::vector<std::string> found_gpus;
   std::string verdict;
   std::string text;
+  std::string nic;  // empty: none
   static constexpr auto Fields() {
     return std::tuple{Field{"step", &RankView::step},
                       Field{"rank", &RankView::rank},
@@ -147,7 +149,8 @@ struct RankView {
                       Field{"found_mem_policy", &RankView::found_mem_policy},
                       Field{"found_gpus", &RankView::found_gpus},
                       Field{"verdict", &RankView::verdict},
-                      Field{"text", &RankView::text}};
+                      Field{"text", &RankView::text},
+                      Field{"nic", &RankView::nic}};
   }
   friend bool operator==(const RankView&, const RankView&) = default;
 };
@@ -196,7 +199,8 @@ struct JobDetail {
   std::string stderr_path;
   std::vector<std::string> command;
   std::vector<AttemptView> attempts;
-  std::string constraint;  // request.constraint as --constraint reads it
+  std::string constraint;         // request.constraint as --constraint reads it
+  PlacementWorth placement = {};  // of a running job
   static constexpr auto Fields() {
     return std::tuple{Field{"job", &JobDetail::job},
                       Field{"request", &JobDetail::request},
@@ -205,7 +209,8 @@ struct JobDetail {
                       Field{"stderr_path", &JobDetail::stderr_path},
                       Field{"command", &JobDetail::command},
                       Field{"attempts", &JobDetail::attempts},
-                      Field{"constraint", &JobDetail::constraint}};
+                      Field{"constraint", &JobDetail::constraint},
+                      Field{"placement", &JobDetail::placement}};
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };
@@ -229,6 +234,25 @@ struct HolderView {
                       Field{"quarantined", &HolderView::quarantined}};
   }
   friend bool operator==(const HolderView&, const HolderView&) = default;
+};
+
+// The largest jobs that would start now if they asked for GPUs of one model, and what is left.
+struct LargestGpuJob {
+  std::string model;
+  std::uint32_t gpus = 0;       // that are up
+  std::uint32_t free = 0;       // of which nobody has a share
+  std::uint32_t on_node = 0;    // a job on one node, its weakest link any
+  std::uint32_t on_nvlink = 0;  // a job on one node whose GPUs are all joined by NVLink
+  std::uint32_t on_leaf = 0;   // a job of equal parts below one leaf switch; 0: no network is known
+  std::uint32_t anywhere = 0;  // a job of one GPU a task
+  static constexpr auto Fields() {
+    return std::tuple{
+        Field{"model", &LargestGpuJob::model},         Field{"gpus", &LargestGpuJob::gpus},
+        Field{"free", &LargestGpuJob::free},           Field{"on_node", &LargestGpuJob::on_node},
+        Field{"on_nvlink", &LargestGpuJob::on_nvlink}, Field{"on_leaf", &LargestGpuJob::on_leaf},
+        Field{"anywhere", &LargestGpuJob::anywhere}};
+  }
+  friend bool operator==(const LargestGpuJob&, const LargestGpuJob&) = default;
 };
 
 struct NodeView {

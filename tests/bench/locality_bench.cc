@@ -70,7 +70,7 @@ void Take(std::vector<NodePicture>& nodes, JobId job, const Allocation& allocati
     node.taken.memory += part.memory;
     for (const GpuGrant& grant : part.gpus) {
       node.taken.gpus[grant.gpu] = grant.share;
-      holding.gpus.push_back(grant.gpu);
+      holding.gpus.push_back(grant);
     }
     node.holdings.push_back(std::move(holding));
   }

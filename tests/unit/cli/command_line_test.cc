@@ -135,7 +135,7 @@ TEST(CommandLine, HelpHasAPurposeAndExamples) {
     EXPECT_FALSE(verb.examples.empty());
   }
   EXPECT_THAT(Invoke({"submit", "--help"}).out, HasSubstr("never on this cluster"));
-  EXPECT_THAT(Invoke({"submit", "--help"}).out, testing::Not(HasSubstr("--gpu-share")));
+  EXPECT_THAT(Invoke({"submit", "--help"}).out, testing::Not(HasSubstr("--mail-type")));
 }
 
 TEST(Completion, OffersVerbsAndShownOptions) {
@@ -143,7 +143,7 @@ TEST(Completion, OffersVerbsAndShownOptions) {
   EXPECT_THAT(script, HasSubstr("compgen -W 'submit cancel'"));
   EXPECT_THAT(script, HasSubstr("cancel) words='--help --all --controller --state'"));
   EXPECT_THAT(script, HasSubstr(" --ntasks-per-node "));
-  EXPECT_THAT(script, testing::Not(HasSubstr("--gpu-share")));
+  EXPECT_THAT(script, testing::Not(HasSubstr("--mail-type")));
 }
 
 TEST(Up, TopologiesAreSplitOutsideParentheses) {

@@ -55,14 +55,15 @@ TEST(Documents, TheExitCodeIsNullUntilTheJobHasEnded) {
 TEST(Documents, AnEmptyListIsStillADocument) {
   EXPECT_EQ(Json::parse(JobsDocument({})), Json({{"jobs", Json::array()}}));
   EXPECT_EQ(Json::parse(DetailsDocument({})), Json({{"jobs", Json::array()}}));
-  EXPECT_EQ(Json::parse(NodesDocument({}, true)), Json({{"nodes", Json::array()}}));
+  EXPECT_EQ(Json::parse(NodesDocument({}, true)),
+            Json({{"nodes", Json::array()}, {"largest", Json::array()}}));
 }
 
 TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   const Json job = Json::parse(DetailsDocument({samples::EndedDetail()}))["jobs"][0];
   std::vector<std::string> keys = kJobKeys;
   keys.insert(keys.end(), {"request", "work_dir", "stdout_path", "stderr_path", "command",
-                           "attempts", "constraint"});
+                           "attempts", "constraint", "placement"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);
@@ -70,12 +71,12 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   const Json& rank = job["attempts"][0]["ranks"][1];
   EXPECT_EQ(Keys(rank), (std::vector<std::string>{"step", "rank", "node", "cpus", "mem_nodes",
                                                   "gpus", "found_cpus", "found_mem_policy",
-                                                  "found_gpus", "verdict", "text"}));
+                                                  "found_gpus", "verdict", "text", "nic"}));
   EXPECT_EQ(rank["verdict"], "differs");
   EXPECT_EQ(rank["found_cpus"], "0-7");
 }
 
-TEST(Documents, AnExplanationHasItsSixKeys) {
+TEST(Documents, AnExplanationHasItsSevenKeys) {
   JobExplanation explanation;
   explanation.job = samples::QueueJobs()[0];
   explanation.summary = "placed on node1";
@@ -86,7 +87,7 @@ TEST(Documents, AnExplanationHasItsSixKeys) {
   explanation.allocation.nodes = {part};
   const Json document = Json::parse(ExplanationDocument(explanation));
   EXPECT_EQ(Keys(document), (std::vector<std::string>{"job", "summary", "nodes", "allocation",
-                                                      "suggestions", "priority"}));
+                                                      "suggestions", "priority", "placement"}));
   EXPECT_EQ(document["job"]["exit_code"], nullptr);
   EXPECT_EQ(document["nodes"][0], Json({{"node", "node1"}, {"fits", true}, {"text", "idle"}}));
   EXPECT_EQ(document["allocation"]["nodes"][0]["cpus"], "0-2");

@@ -123,9 +123,25 @@ TEST(JobOptions, FewSwitchesAreWaitedForAsLongAsIsSaid) {
   }
 }
 
+TEST(JobOptions, MemoryForEachGpuIsTheTasksOrTheNodes) {
+  const auto asks = [](std::map<std::string, std::string> values) {
+    values["mem-per-gpu"] = "3G";
+    return Read(values)->spec.request;
+  };
+  EXPECT_EQ(asks({{"ntasks", "4"}, {"gpus-per-task", "2"}, {"cpus-per-task", "2"}}).memory_per_cpu,
+            kGibibyte * 3);
+  EXPECT_EQ(asks({{"gpus-per-node", "4"}}).memory_per_node, kGibibyte * 12);
+  EXPECT_EQ(asks({{"ntasks", "2"}, {"gpus", "4"}}).memory_per_cpu, kGibibyte * 6);
+  EXPECT_EQ(asks({{"ntasks", "3"}, {"gpus", "4"}}).memory_per_node, kGibibyte * 12);
+  EXPECT_EQ(asks({{"gpu-share", "0.5"}}).memory_per_cpu, kGibibyte * 3);
+  EXPECT_EQ(Error({{"mem-per-gpu", "3G"}}), "--mem-per-gpu: the job asks for no GPUs; say --mem");
+  EXPECT_EQ(Error({{"mem-per-gpu", "3G"}, {"mem", "1G"}, {"gpus", "1"}}),
+            "--mem-per-gpu: excludes --mem and --mem-per-cpu: give one of them");
+}
+
 TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
-  EXPECT_EQ(Error({{"gres", "gpu:1"}}), "--gres: not in this version");
-  EXPECT_EQ(Error({}, "#SBATCH --gpu-bind=closest\n"), "job.sh:1: --gpu-bind: not in this version");
+  EXPECT_EQ(Error({{"mail-type", "END"}}), "--mail-type: not in this version");
+  EXPECT_EQ(Error({}, "#SBATCH --signal=USR1\n"), "job.sh:1: --signal: not in this version");
 }
 
 TEST(JobOptions, PolicyIsNamedAndRequeueIsSaidOnce) {

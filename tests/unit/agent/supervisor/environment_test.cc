@@ -125,6 +125,65 @@ TEST(EnvironmentTest, HidesEveryGpuFromAJobWithoutAny) {
   EXPECT_THAT(BatchEnvironment(order, 1), Contains("CUDA_VISIBLE_DEVICES="));
 }
 
+TEST(EnvironmentTest, ShowsARankItsOwnGpusAloneWhereSoBound) {
+  SupervisorOrder order = Order();
+  for (RankPlacement& rank : order.launch.allocation.nodes[1].ranks) {
+    rank.sees_own_gpus = true;
+  }
+  EXPECT_THAT(RankOf(order, 0), Contains("CUDA_VISIBLE_DEVICES=GPU-d,GPU-c"));
+  EXPECT_THAT(RankOf(order, 1), Contains("CUDA_VISIBLE_DEVICES=GPU-b,GPU-a"));
+}
+
+TEST(EnvironmentTest, NamesAmdsGpusToTheirOwnRuntime) {
+  SupervisorOrder order = Order();
+  EXPECT_THAT(RankOf(order, 0), Not(Contains(StartsWith("ROCR_VISIBLE_DEVICES"))));
+  order.machine.gpus[1].vendor = GpuVendor::kAmd;
+  order.machine.gpus[2].vendor = GpuVendor::kAmd;
+  EXPECT_THAT(RankOf(order, 0), Contains("CUDA_VISIBLE_DEVICES=GPU-d,GPU-a"));
+  EXPECT_THAT(RankOf(order, 0), Contains("ROCR_VISIBLE_DEVICES=GPU-b,GPU-c"));
+}
+
+TEST(EnvironmentTest, TellsEachRankItsNicAndAllRanksOfANodeTheSameList) {
+  SupervisorOrder order = Order();
+  order.machine.nics = {{"mlx5_0", "", 0, true}, {"eth0", "", 0, false}, {"mlx5_1", "", 0, true}};
+  std::vector<RankPlacement>& ranks = order.launch.allocation.nodes[1].ranks;
+  ranks[0].nic = 1;
+  ranks[1].nic = 3;
+  EXPECT_THAT(RankOf(order, 0), Contains("UCX_NET_DEVICES=mlx5_0:1"));
+  EXPECT_THAT(RankOf(order, 1), Contains("UCX_NET_DEVICES=mlx5_1:1"));
+  EXPECT_THAT(RankOf(order, 0), Contains("NCCL_IB_HCA==mlx5_0,mlx5_1"));
+  EXPECT_THAT(RankOf(order, 1), Contains("NCCL_IB_HCA==mlx5_0,mlx5_1"));
+  order.launch.program.environment = {"UCX_NET_DEVICES=mlx5_7:1", "NCCL_IB_HCA=mlx5"};
+  EXPECT_THAT(RankOf(order, 0), Contains("UCX_NET_DEVICES=mlx5_7:1"));
+  EXPECT_THAT(RankOf(order, 0), Contains("NCCL_IB_HCA=mlx5"));
+}
+
+TEST(EnvironmentTest, NamesNoNicThatTheLibrariesDoNotKnowOrThatIsNotHere) {
+  SupervisorOrder order = Order();
+  order.machine.nics = {{"eth0", "", 0, false}};
+  order.launch.allocation.nodes[1].ranks[0].nic = 1;
+  EXPECT_THAT(RankOf(order, 0), Not(Contains(StartsWith("UCX_NET_DEVICES"))));
+  EXPECT_THAT(RankOf(order, 0), Not(Contains(StartsWith("NCCL_IB_HCA"))));
+  order.machine.nics[0].fabric = true;
+  order.machine.enforced = false;
+  EXPECT_THAT(RankOf(order, 0), Not(Contains(StartsWith("UCX_NET_DEVICES"))));
+}
+
+TEST(EnvironmentTest, HoldsTheUserOfAPartOfAGpuToIt) {
+  SupervisorOrder order = Order();
+  EXPECT_THAT(RankOf(order, 0), Not(Contains(StartsWith("CUDA_MPS_"))));
+  order.launch.spec.request.gpu_share = GpuShare(250);
+  order.machine.gpus[0].memory = kGibibyte * 40;
+  order.machine.mps = "/run/mps";
+  for (const std::vector<std::string>& environment :
+       {RankOf(order, 0), BatchEnvironment(order, 1)}) {
+    EXPECT_THAT(environment, Contains("MUSTER_GPU_SHARE=0.250"));
+    EXPECT_THAT(environment, Contains("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=25"));
+    EXPECT_THAT(environment, Contains("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=10239M"));
+    EXPECT_THAT(environment, Contains("CUDA_MPS_PIPE_DIRECTORY=/run/mps"));
+  }
+}
+
 TEST(EnvironmentTest, LeavesOpenMpToTheUserWhoSetIt) {
   SupervisorOrder order = Order();
   EXPECT_THAT(RankOf(order, 1), Contains("OMP_NUM_THREADS=4"));

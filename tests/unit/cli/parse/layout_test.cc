@@ -70,7 +70,37 @@ TEST(Hint, LeavesAnExplicitBindingAlone) {
   layout.cpu_bind = CpuBind::kSockets;
   ASSERT_TRUE(ParseHint("compute_bound", &layout).ok());
   EXPECT_EQ(layout.cpu_bind, CpuBind::kSockets);
-  EXPECT_FALSE(ParseHint("memory_bound", &layout).ok());
+  EXPECT_FALSE(ParseHint("io_bound", &layout).ok());
+}
+
+TEST(Hint, HoldsTasksApartAndCountsCores) {
+  RankLayout layout;
+  ASSERT_TRUE(ParseHint("memory_bound", &layout).ok());
+  EXPECT_EQ(layout.tasks_per_socket, 1U);
+  ASSERT_TRUE(ParseHint("nomultithread", &layout).ok());
+  EXPECT_EQ(layout.threads_per_core, 1U);
+  EXPECT_EQ(layout.cpu_bind, CpuBind::kUnsaid);
+}
+
+TEST(GpuBind, KnowsSlurmsWords) {
+  RankLayout layout;
+  ASSERT_TRUE(ParseGpuBind("closest", &layout).ok());
+  EXPECT_EQ(layout.gpu_bind, GpuBind::kClosest);
+  ASSERT_TRUE(ParseGpuBind("single:2", &layout).ok());
+  EXPECT_EQ(layout.gpu_bind, GpuBind::kSingle);
+  EXPECT_EQ(layout.gpu_bind_count, 2U);
+  ASSERT_TRUE(ParseGpuBind("verbose,per_task:1", &layout).ok());
+  EXPECT_EQ(layout.gpu_bind, GpuBind::kPerTask);
+  ASSERT_TRUE(ParseGpuBind("map_gpu:0,2", &layout).ok());
+  EXPECT_EQ(layout.gpu_list, std::vector<GpuSet>({GpuSet::Of({0}), GpuSet::Of({2})}));
+  ASSERT_TRUE(ParseGpuBind("mask_gpu:0x3,0x8", &layout).ok());
+  EXPECT_EQ(layout.gpu_list, std::vector<GpuSet>({GpuSet::Of({0, 1}), GpuSet::Of({3})}));
+  for (const char* wrong : {"", "nearest", "per_task", "per_task:0", "single:", "closest:1",
+                            "map_gpu", "map_gpu:x", "mask_gpu:0"}) {
+    RankLayout untouched;
+    EXPECT_FALSE(ParseGpuBind(wrong, &untouched).ok()) << wrong;
+    EXPECT_EQ(untouched, RankLayout()) << wrong;
+  }
 }
 
 }  // namespace

@@ -126,6 +126,30 @@ TEST(Gpus, HaveACountAndMaybeAType) {
   }
 }
 
+TEST(GpuShares, ArePartsOfOneOrPercentages) {
+  EXPECT_EQ(ParseGpuShare("0.25").value(), GpuShare(250));
+  EXPECT_EQ(ParseGpuShare("0.001").value(), GpuShare(1));
+  EXPECT_EQ(ParseGpuShare("1").value(), kWholeGpu);
+  EXPECT_EQ(ParseGpuShare("1.000").value(), kWholeGpu);
+  EXPECT_EQ(ParseGpuShare("25%").value(), GpuShare(250));
+  EXPECT_EQ(ParseGpuShare("12.5%").value(), GpuShare(125));
+  EXPECT_EQ(ParseGpuShare("100%").value(), kWholeGpu);
+  for (const char* text : {"", "0", "0%", "1.5", "101%", "0.0001", "-0.5", ".5", "0.5.5", "5.", "%",
+                           "a", "1e-1", "0.25 ", "99999999999"}) {
+    EXPECT_FALSE(ParseGpuShare(text).ok()) << text;
+  }
+}
+
+TEST(Gres, IsOfGpusAsSlurmSaysIt) {
+  EXPECT_EQ(ParseGres("gpu").value(), (GpuRequest{"", 1}));
+  EXPECT_EQ(ParseGres("gpu:4").value(), (GpuRequest{"", 4}));
+  EXPECT_EQ(ParseGres("gpu:h100").value(), (GpuRequest{"h100", 1}));
+  EXPECT_EQ(ParseGres("gpu:h100:2").value(), (GpuRequest{"h100", 2}));
+  for (const char* text : {"", "gpus", "mps:100", "gpu:", "gpu:0", "gpu:a:b", "gpu:1,mps:2"}) {
+    EXPECT_FALSE(ParseGres(text).ok()) << text;
+  }
+}
+
 struct TimeCase {
   const char* text;
   Duration duration;

@@ -72,7 +72,8 @@ TEST(Counterfactual, AnyGpuWillDoSooner) {
   snapshot.nodes = {MakeNode(1, {.gpus = 1, .gpu_model = "NVIDIA H100"}),
                     MakeNode(2, {.gpus = 1, .gpu_model = "NVIDIA A100"})};
   snapshot.nodes[0].taken.gpus[0] = kWholeGpu;
-  snapshot.nodes[0].holdings = {Holding{JobId(1), At(5000), CpuSet(), Bytes(), {0}}};
+  snapshot.nodes[0].holdings = {
+      Holding{JobId(1), At(5000), CpuSet(), Bytes(), {GpuGrant{0, kWholeGpu}}}};
   ResourceRequest request = Tasks(1);
   request.gpus_per_task = {"h100", 1};
   Add(snapshot, 2, request, 60);

@@ -34,7 +34,11 @@ TEST(NodeRoom, AMachineWithTwoModelsCountsThemApart) {
 TEST(NodeRoom, AMachineThatCameBackSmallerHasNothingFreeAndNeverMoreThanItHas) {
   NodePicture node = MakeNode(1, {.cores = 2, .gpus = 1});
   node.taken.cpus = testing::Cpus("0-7");
-  node.holdings = {Holding{JobId(1), testing::At(100), testing::Cpus("0-7"), kGibibyte, {0, 3}}};
+  node.holdings = {Holding{JobId(1),
+                           testing::At(100),
+                           testing::Cpus("0-7"),
+                           kGibibyte,
+                           {{0, kWholeGpu}, {3, kWholeGpu}}}};
   const NodeCapacity capacity = CapacityOf(*node.machine);
   EXPECT_EQ(FreeNow(node, capacity).cores, 0U);
   const NodeTimeline timeline = TimelineOf(node, capacity, testing::At(0));

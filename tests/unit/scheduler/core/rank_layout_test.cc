@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "absl/strings/str_join.h"
 #include "scheduler/core/gpu_links.h"
 #include "tests/unit/scheduler/core/builders.h"
 
@@ -242,6 +243,114 @@ TEST(RankLayout, TensorGroupsTakeTheGpusThatAreJoinedBest) {
     gpus.push_back(rank.gpus.at(0));
   }
   EXPECT_EQ(gpus, std::vector<std::uint32_t>({0, 2, 1, 3}));
+}
+
+// "0,1 0,1": the GPUs of the first node's ranks.
+std::string Gpus(const Allocation& allocation) {
+  std::string text;
+  for (const RankPlacement& rank : allocation.nodes.at(0).ranks) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", absl::StrJoin(rank.gpus, ","));
+  }
+  return text;
+}
+
+// Two ranks on two sockets of two cores and two GPUs each, with all four GPUs.
+Allocation WithGpus(RankLayout layout, std::uint32_t tasks = 2) {
+  ResourceRequest request = Tasks(tasks, 2);
+  request.min_nodes = request.max_nodes = 1;
+  request.gpus_per_node.count = 4;
+  request.layout = std::move(layout);
+  return Placed(request, {.numa = 2, .cores = 2, .gpus = 2}, 1);
+}
+
+TEST(RankLayout, RanksSeeTheGpusThatWereAskedForAndOnlyThose) {
+  EXPECT_EQ(Gpus(WithGpus({})), "0,1 2,3");
+  EXPECT_FALSE(WithGpus({}).nodes[0].ranks[0].sees_own_gpus);
+  EXPECT_FALSE(WithGpus({.gpu_bind = GpuBind::kNone}).nodes[0].ranks[0].sees_own_gpus);
+  const Allocation closest = WithGpus({.gpu_bind = GpuBind::kClosest});
+  EXPECT_EQ(Gpus(closest), "0,1 2,3");
+  EXPECT_TRUE(closest.nodes[0].ranks[1].sees_own_gpus);
+  EXPECT_EQ(Gpus(WithGpus({.gpu_bind = GpuBind::kPerTask, .gpu_bind_count = 1})), "0 2");
+  EXPECT_EQ(Gpus(WithGpus({.gpu_bind = GpuBind::kSingle})), "0 2");
+  EXPECT_EQ(Gpus(WithGpus(
+                {.gpu_bind = GpuBind::kMapGpu, .gpu_list = {GpuSet::Of({3}), GpuSet::Of({1})}})),
+            "3 1");
+  EXPECT_EQ(Gpus(WithGpus({.gpu_bind = GpuBind::kMaskGpu, .gpu_list = {GpuSet::Of({0, 3})}})),
+            "0,3 0,3");
+}
+
+TEST(RankLayout, ASingleGpuIsSharedByAsManyRanksAsWasSaid) {
+  ResourceRequest request = Tasks(4);
+  request.min_nodes = request.max_nodes = 1;
+  request.gpus_per_node.count = 2;
+  request.layout = RankLayout{.gpu_bind = GpuBind::kSingle, .gpu_bind_count = 2};
+  EXPECT_EQ(Gpus(Placed(request, {.numa = 1, .cores = 4, .gpus = 2}, 1)), "0 0 1 1");
+}
+
+TEST(RankLayout, GpuBindsThatCannotBeAreRefusedInOneLine) {
+  ResourceRequest request = Tasks(2);
+  request.layout = RankLayout{.gpu_bind = GpuBind::kClosest};
+  EXPECT_EQ(Refused(request),
+            "--gpu-bind: the job asks for no GPUs; add --gpus-per-task or --gpus-per-node");
+  request.gpus_per_task.count = 1;
+  request.layout = RankLayout{.gpu_bind = GpuBind::kMapGpu, .gpu_list = {GpuSet::Of({2})}};
+  EXPECT_EQ(Refused(request),
+            "--gpu-bind: GPU 2, but a node has at most 2 of the job's, counted from 0");
+  request.layout = RankLayout{.gpu_bind = GpuBind::kPerTask, .gpu_bind_count = 2};
+  EXPECT_EQ(Refused(request), "--gpu-bind: per_task:2, but each task has 1 of its own");
+}
+
+TEST(RankLayout, EachRankHasTheNicBesideItsCores) {
+  NodePicture node = MakeNode(1, kTwoSockets);
+  Machine machine = *node.machine;
+  machine.nics = {{"mlx5_1", "", 1, true}, {"mlx5_0", "", 0, true}};
+  node.machine = std::make_shared<const Machine>(machine);
+  Snapshot snapshot;
+  snapshot.nodes = {node};
+  WaitingJob job;
+  job.id = job.submission = JobId(1);
+  job.spec = std::make_shared<const JobSpec>(testing::Normal(OnNodes(1, 8, {})));
+  snapshot.waiting.push_back(job);
+  const Plan plan = MakePlan(snapshot, PolicyConfig());
+  ASSERT_EQ(plan.starts.size(), 1U);
+  const std::vector<RankPlacement>& ranks = plan.starts[0].allocation.nodes[0].ranks;
+  ASSERT_EQ(ranks.size(), 8U);
+  for (const RankPlacement& rank : ranks) {
+    EXPECT_EQ(rank.nic, rank.mem_nodes.Contains(0) ? 2U : 1U) << "rank " << rank.rank;
+  }
+}
+
+TEST(RankLayout, OneThreadOfACoreCountsWhereSoAsked) {
+  ResourceRequest request = Tasks(2, 2);
+  request.layout = RankLayout{};
+  request.layout->threads_per_core = 1;
+  const Allocation allocation = Placed(request, kTwoSockets, 1);
+  EXPECT_EQ(Threads(allocation), "0,2 4,6");
+  EXPECT_EQ(allocation.nodes[0].cpus, Cpus("0-7")) << "the cores are its own";
+}
+
+TEST(RankLayout, NoSocketHasMoreTasksThanWereAskedFor) {
+  EXPECT_EQ(ThreadsOf({.tasks_per_socket = 1}, 2), "0-1 8-9");
+  EXPECT_EQ(ThreadsOf({.tasks_per_socket = 2}, 3), "0-1 2-3 8-9");
+  ResourceRequest four = Tasks(4, 2);
+  four.layout = RankLayout{.tasks_per_socket = 1};
+  EXPECT_EQ(Placed(four, kTwoSockets, 1).nodes.size(), 0U);
+  EXPECT_EQ(Placed(four, kTwoSockets, 2).nodes.size(), 2U);
+}
+
+TEST(RankLayout, TasksHeldApartStartElsewhereWhenASocketIsFull) {
+  // Node 1 is the tighter one, but only one of its sockets is free.
+  Snapshot snapshot;
+  snapshot.nodes = {MakeNode(1, kTwoSockets), MakeNode(2, kTwoSockets)};
+  snapshot.nodes[0].taken.cpus = Cpus("0-7");
+  WaitingJob job;
+  job.id = job.submission = JobId(1);
+  ResourceRequest request = OnNodes(1, 2, {.tasks_per_socket = 1});
+  job.spec = std::make_shared<const JobSpec>(testing::Normal(request));
+  snapshot.waiting.push_back(job);
+  const Plan plan = MakePlan(snapshot, PolicyConfig());
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].allocation.nodes[0].name, "n2");
 }
 
 }  // namespace

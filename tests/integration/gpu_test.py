@@ -1,0 +1,125 @@
+"""GPUs of a captured machine, played: parts of them, what ranks see, what a placement is worth."""
+
+import json
+import os
+import tempfile
+import unittest
+
+from cluster import Cluster, ClusterTest, program
+
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "topology")
+# Four H200, every two joined by NVLink; one NUMA node.
+MACHINE = os.path.join(FIXTURES, "h200x4.xml") + "+" + os.path.join(FIXTURES, "h200x4.topo_m.txt")
+
+
+class GpuTest(ClusterTest):
+    @classmethod
+    def make(cls):
+        return Cluster(nodes=1, topology=MACHINE).start()
+
+    def tearDown(self):
+        for job in self.cluster.queue():
+            self.cluster.muster("cancel", job)
+            self.cluster.wait_ended(job)
+
+    def hold(self, *arguments):
+        job = self.cluster.submit(*arguments, "-t", 60, "--wrap", "sleep 1000")
+        self.cluster.wait_state(job, "RUNNING")
+        return job
+
+    def detail(self, job):
+        return json.loads(self.cluster.must("show", "--json", job))["jobs"][0]
+
+    def map_of(self, job):
+        return json.loads(self.cluster.must("explain", "--json", job))["allocation"]["nodes"][0]
+
+    def variables(self, *arguments):
+        """{rank: its environment} of a run."""
+        where = tempfile.mkdtemp(dir=self.cluster.work)
+        self.cluster.must("run", *arguments, "sh", "-c", f"env >{where}/$RANK")
+        ranks = {}
+        for rank in os.listdir(where):
+            with open(os.path.join(where, rank), encoding="utf-8") as file:
+                pairs = [line.rstrip("\n").partition("=") for line in file]
+            ranks[int(rank)] = {name: value for name, _, value in pairs}
+        return ranks
+
+    def largest(self):
+        return json.loads(self.cluster.must("nodes", "--json"))["largest"][0]
+
+    def test_two_halves_share_a_gpu_and_leave_the_others_whole(self):
+        first = self.hold("--gpu-share=0.5")
+        second = self.hold("--gpu-share=50%")
+        grants = [self.map_of(job)["gpus"] for job in (first, second)]
+        self.assertEqual(grants[0], [{"gpu": grants[0][0]["gpu"], "share": 500}])
+        self.assertEqual(grants[0], grants[1])
+        largest = self.largest()
+        self.assertEqual([largest[key] for key in ("gpus", "free", "on_node", "on_nvlink")],
+                         [4, 3, 3, 3])
+        self.assertIn("LARGEST JOB NOW", self.cluster.must("nodes"))
+        whole = self.cluster.submit("-G", 4, "-t", 5, "--wrap", "true")
+        self.cluster.wait_reason(whole, "short of 4 GPUs (has 3)")
+
+    def test_a_part_of_a_gpu_is_told_to_the_job(self):
+        ranks = self.variables("--gpu-share=0.25")
+        self.assertEqual(ranks[0]["MUSTER_GPU_SHARE"], "0.250")
+        self.assertEqual(ranks[0]["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"], "25")
+        self.assertEqual(len(ranks[0]["CUDA_VISIBLE_DEVICES"].split(",")), 1)
+
+    def test_too_large_a_part_waits_with_numbers(self):
+        for _ in range(4):
+            self.hold("--gpu-share=0.7")
+        late = self.cluster.submit("--gpu-share=0.4", "-t", 5, "--wrap", "true")
+        self.cluster.wait_reason(late, "short of 0.4 of one GPU (has 0.3)")
+
+    def test_every_rank_sees_all_gpus_its_own_first_unless_bound(self):
+        ranks = self.variables("-n", 4, "--gpus-per-task=1")
+        seen = [ranks[rank]["CUDA_VISIBLE_DEVICES"].split(",") for rank in range(4)]
+        self.assertEqual(len(set(seen[0])), 4)
+        self.assertEqual(seen, [seen[0]] * 4)
+        bound = self.variables("-n", 4, "--gpus-per-task=1", "--gpu-bind=single")
+        own = [bound[rank]["CUDA_VISIBLE_DEVICES"] for rank in range(4)]
+        self.assertEqual(own, seen[0])
+
+    def test_a_step_is_laid_out_as_it_asks(self):
+        script = ("#!/bin/sh\n#SBATCH -n 4 --gres=gpu:4 -t 5\n"
+                  "M run -n 2 --gpu-bind=map_gpu:3,1 printenv CUDA_VISIBLE_DEVICES\n"
+                  "M run -n 1 --gpu-bind=map_gpu:4 true\n").replace("M ", program("muster") + " ")
+        job = self.cluster.submit("-o", "steps.out", "-", input=script)
+        self.cluster.wait_ended(job)
+        with open(os.path.join(self.cluster.work, "steps.out"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        self.assertEqual(len(lines), 3, lines)
+        self.assertNotEqual(lines[0], lines[1])
+        self.assertTrue(all("," not in line for line in lines[:2]), lines)
+        self.assertIn("--gpu-bind: GPU 4, but a node has at most 4 of the job's, counted from 0",
+                      lines[2])
+
+    def test_a_placement_says_what_it_is_worth(self):
+        job = self.hold("-n", 4, "--gpus-per-task=1")
+        worth = self.detail(job)["placement"]
+        self.assertEqual((worth["local_ranks"], worth["ranks"]), (4, 4))
+        self.assertEqual([one["name"] for one in worth["predicted"]],
+                         ["allreduce", "allgather", "reducescatter"])
+        compared = json.loads(self.cluster.must("explain", "--json", job))["placement"]
+        reduce = compared["predicted"][0]
+        self.assertEqual(reduce["nanoseconds"], reduce["default_nanoseconds"])
+        self.assertIn("4/4 ranks local", self.cluster.must("show", job))
+        self.assertRegex(self.cluster.must("explain", job),
+                         r"all-reduce of 1 GiB in [0-9.]+ ms \(\w+\); in blocks [0-9.]+ ms")
+
+    def test_what_cannot_be_is_refused_in_one_line(self):
+        for arguments, words in ((["--gpu-share=2"], "is not a part of a GPU"),
+                                 (["--gpu-share=0.5", "--gpus-per-task=2"], "one GPU"),
+                                 (["--gpu-share=0.5", "--exclusive"], "--exclusive"),
+                                 (["--gpu-bind=closest"], "asks for no GPUs"),
+                                 (["--gpu-bind=nearest"], "is not one of"),
+                                 (["--gres=mps:10"], "is not gpu")):
+            done = self.cluster.muster("submit", *arguments, "--wrap", "true")
+            self.assertNotEqual(done.returncode, 0, arguments)
+            self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
