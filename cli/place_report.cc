@@ -58,7 +58,7 @@ std::vector<std::string> NamesOf(const std::vector<std::uint32_t>& positions,
   return names;
 }
 
-Json NodeJson(const PlacedPart& part) {
+Json NodeJson(const PlacedPart& part, GpuShare share) {
   Json ranks = Json::array();
   for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {
     const RankPlacement& rank = part.allocation->ranks[i];
@@ -68,6 +68,9 @@ Json NodeJson(const PlacedPart& part) {
                      {"gpus", GpuNumbers(*part.machine, rank.gpus)},
                      {"nic", rank.nic == 0 ? Json() : Json(part.machine->nics[rank.nic - 1].name)},
                      {"local", IsLocal(*part.machine, rank)}});
+    if (!share.zero()) {
+      ranks.back()["gpu_share"] = share.value() / double{1000};
+    }
   }
   return {{"name", part.allocation->name},
           {"machine", part.machine->source},
@@ -118,12 +121,14 @@ Json PredictedJson(const PlaceCluster& cluster, const Allocation& allocation,
   return json;
 }
 
-std::string RankText(const PlacedPart& part, const RankPlacement& rank, const Style& style) {
+std::string RankText(const PlacedPart& part, const RankPlacement& rank, GpuShare share,
+                     const Style& style) {
   const Machine& machine = *part.machine;
   std::string text = absl::StrCat("rank ", rank.rank, "  cpus ", rank.cpus.ToList(), "  memory ",
                                   rank.mem_nodes.Empty() ? "any" : rank.mem_nodes.ToList());
   if (!rank.gpus.empty()) {
-    absl::StrAppend(&text, rank.gpus.size() == 1 ? "  GPU " : "  GPUs ",
+    absl::StrAppend(&text, "  ", share.zero() ? "" : GpuShareText(share.value()) + " of ",
+                    rank.gpus.size() == 1 ? "GPU " : "GPUs ",
                     absl::StrJoin(GpuNumbers(machine, rank.gpus), ","));
   }
   if (rank.nic > 0) {
@@ -164,7 +169,7 @@ std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outco
   const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
   Json nodes = Json::array();
   for (const PlacedPart& part : parts) {
-    nodes.push_back(NodeJson(part));
+    nodes.push_back(NodeJson(part, options.spec.request.gpu_share));
   }
   return PrintJson(Json{{"nodes", std::move(nodes)},
                         {"locality", LocalityOf(parts).share()},
@@ -190,7 +195,8 @@ std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& alloca
               .children = {}};
     for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {
       root.children.push_back(
-          {.text = RankText(part, part.allocation->ranks[i], style), .children = {}});
+          {.text = RankText(part, part.allocation->ranks[i], options.spec.request.gpu_share, style),
+           .children = {}});
     }
     absl::StrAppend(&page, PrintTree(root, style));
   }

@@ -64,6 +64,18 @@ TEST(Place, FourGpusOfAnH200MachineAreOneNvLinkSet) {
   EXPECT_EQ(document["predicted"]["gpu_link"]["bandwidth"], 450000);
 }
 
+TEST(Place, PartsOfGpusAreToldWithTheirSize) {
+  const Json document = Place({"--topology", Machine("h200x4.xml"), "-n", "3", "--gpu-share=0.4"});
+  const Json& ranks = document["nodes"][0]["ranks"];
+  ASSERT_EQ(ranks.size(), 3U);
+  EXPECT_EQ(ranks[0]["gpus"], ranks[1]["gpus"]);
+  EXPECT_NE(ranks[0]["gpus"], ranks[2]["gpus"]);
+  EXPECT_EQ(ranks[2]["gpu_share"], 0.4);
+  const ProgramEnd end =
+      RunMuster({"place", "--topology", Machine("h200x4.xml"), "-n", "1", "--gpu-share=40%"});
+  EXPECT_THAT(end.out, HasSubstr("0.4 of GPU "));
+}
+
 TEST(Place, TheTreeSaysTheSame) {
   const ProgramEnd end = RunMuster(
       {"place", "--topology", Machine("power8gpudistances.xml"), "-n", "2", "--gpus-per-task=1"});
