@@ -50,6 +50,13 @@ class Store {
   // is none at all; the worst of what was found when there were only bad ones.
   Result<Manifest> ChooseForRestart(const std::string& job, std::vector<std::string>* passed) const;
 
+  // What ChooseForRestart would look at, in that order.
+  Result<std::vector<GenerationName>> Candidates() const;
+  // That the generation holds `manifest`'s shards and nothing else, by name.
+  Error CheckEntries(const GenerationName& name, const Manifest& manifest) const;
+  // Every byte of one shard of a complete generation.
+  Error VerifyShard(const ShardHead& head, const ShardSeal& seal) const;
+
   // Opens a shard of `manifest`'s generation for reading.
   Result<Shard> OpenShard(const Manifest& manifest, std::uint32_t rank) const;
 
@@ -69,6 +76,8 @@ class Store {
   // Verifies generation `newest`, and if it is right removes complete ones but for the `keep`
   // newest. REQUIRES: keep > 0.
   Error Retire(std::uint64_t newest, std::uint32_t keep);
+  // As Retire, for who verified it already.
+  Error RetireVerified(std::uint64_t newest, std::uint32_t keep);
   // Removes a generation. It stops being complete before its first file goes.
   Error Remove(const GenerationName& name);
 
@@ -89,7 +98,8 @@ class Store {
       : disk_(&disk), path_(std::move(path)), directory_(std::move(directory)), lock_(disk, -1) {}
   Error FlushDirectory();
   Error RemoveFiles(const std::string& name);
-  Error CheckEntries(int directory, const Manifest& manifest) const;
+  Error CheckEntriesIn(int directory, const Manifest& manifest) const;
+  Result<std::vector<GenerationName>> Complete() const;  // the newest first
   Result<Manifest> ReadManifestIn(int directory, const GenerationName& name) const;
   Error WriteManifest(int directory, const Manifest& manifest);
 

@@ -161,33 +161,37 @@ Error Store::Remove(const GenerationName& name) {
   return RemoveFiles(doomed);
 }
 
+Result<std::vector<GenerationName>> Store::Complete() const {
+  Result<std::vector<GenerationName>> generations = List();
+  auto& names = generations.value;
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [](const GenerationName& name) {
+                               return name.state != GenerationState::kComplete;
+                             }),
+              names.end());
+  return generations;
+}
+
 Error Store::Retire(std::uint64_t newest, std::uint32_t keep) {
-  const Result<std::vector<GenerationName>> generations = List();
-  if (!generations.ok()) {
-    return generations.error;
+  const Result<std::vector<GenerationName>> complete = Complete();
+  if (!complete.ok() || complete.value.size() <= keep) {
+    return complete.error;
   }
-  std::vector<GenerationName> complete;
-  for (const GenerationName& name : generations.value) {
-    if (name.state == GenerationState::kComplete) {
-      complete.push_back(name);
-    }
-  }
-  if (complete.size() <= keep) {
-    return {};
-  }
-  if (const Result<Manifest> verified = Verify({newest, GenerationState::kComplete});
-      !verified.ok()) {
-    return verified.error;
-  }
-  for (std::size_t i = keep; i < complete.size(); ++i) {
-    if (complete[i].number == newest) {
+  const Result<Manifest> verified = Verify({newest, GenerationState::kComplete});
+  return verified.ok() ? RetireVerified(newest, keep) : verified.error;
+}
+
+Error Store::RetireVerified(std::uint64_t newest, std::uint32_t keep) {
+  const Result<std::vector<GenerationName>> complete = Complete();
+  for (std::size_t i = keep; i < complete.value.size(); ++i) {
+    if (complete.value[i].number == newest) {
       continue;
     }
-    if (Error error = Remove(complete[i]); error.failed()) {
+    if (Error error = Remove(complete.value[i]); error.failed()) {
       return error;
     }
   }
-  return {};
+  return complete.error;
 }
 
 Error Store::NoteRestart(std::uint64_t generation) {
