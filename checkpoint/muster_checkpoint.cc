@@ -1,5 +1,7 @@
 #include "checkpoint/muster_checkpoint.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -71,8 +73,13 @@ std::string TextOr(const char* option, const char* variable, const char* otherwi
 }
 
 SessionOptions OptionsOf(const muster_checkpoint_options& options) {
+  constexpr mode_t kPrivate = 0700;
   SessionOptions read;
   read.directory = TextOr(options.directory, "MUSTER_CHECKPOINT_DIR", "");
+  if (options.directory == nullptr && !read.directory.empty()) {
+    // The scheduler's name for it: made at its first use. What is wrong with it, opening tells.
+    (void)mkdir(read.directory.c_str(), kPrivate);
+  }
   read.job = TextOr(options.job, "MUSTER_JOB_ID", "job");
   read.attempt = options.attempt;
   read.rank = options.rank;

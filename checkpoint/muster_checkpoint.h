@@ -46,7 +46,7 @@ enum muster_checkpoint_need {
 
 /* Zero it, then set what matters. Text may be NULL. */
 typedef struct muster_checkpoint_options {
-  const char* directory; /* NULL: $MUSTER_CHECKPOINT_DIR */
+  const char* directory; /* NULL: $MUSTER_CHECKPOINT_DIR, which is made when it is not there */
   const char* job;       /* NULL: $MUSTER_JOB_ID, else "job" */
   uint32_t attempt;
   uint32_t rank;

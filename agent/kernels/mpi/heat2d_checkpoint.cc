@@ -48,6 +48,7 @@ int64_t CellsOf(const TileRange& tile) {
 std::string TakeCheckpointOptions(std::vector<std::string>* arguments, CheckpointOptions* options) {
   std::string every;
   const bool given = Take(arguments, kDirectory, &options->directory);
+  options->named = given;
   const bool wanted = Take(arguments, kEvery, &every);
   if (given && options->directory.empty()) {
     return std::string(kDirectory) + ": names no directory";
@@ -110,7 +111,7 @@ std::unique_ptr<HeatCheckpoint> HeatCheckpoint::Open(const CheckpointOptions& op
                                                      std::string* problem) {
   std::unique_ptr<HeatCheckpoint> checkpoint(new HeatCheckpoint(options, plate, ranks));
   muster_checkpoint_options open{};
-  open.directory = options.directory.c_str();
+  open.directory = options.named ? options.directory.c_str() : nullptr;
   open.repartitionable = 1;
   open.software = "heat2d";
   std::array<char, 512> error{};

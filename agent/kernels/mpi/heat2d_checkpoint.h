@@ -25,6 +25,7 @@ constexpr int kExitAgain = 85;
 
 struct CheckpointOptions {
   std::string directory;  // empty: no checkpoints
+  bool named = false;     // on the command line; else by the environment
   int64_t every = 0;      // steps; 0: when the scheduler's hints say so
 
   bool on() const { return !directory.empty(); }

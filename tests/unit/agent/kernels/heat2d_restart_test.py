@@ -117,6 +117,13 @@ class Heat2dRestart(unittest.TestCase):
             self.assertEqual((end.returncode, end.stdout, end.stderr.count("\n")), (2, "", 1), end.stderr)
             self.assertIn(line, end.stderr)
 
+    def test_without_a_name_it_uses_the_directory_of_the_job(self):
+        environment = dict(os.environ, MUSTER_CHECKPOINT_DIR=os.path.join(self.directory, "muster-7.checkpoint"))
+        end = subprocess.run([HEAT, "--n", "16", "--steps", "30", "--checkpoint-every", "10"], timeout=60,
+                             capture_output=True, text=True, env=environment)
+        self.assertIn("2 saved and 0 failed", end.stdout, end.stderr)
+        self.assertIn("gen-0000000002", os.listdir(environment["MUSTER_CHECKPOINT_DIR"]))
+
     def publish(self, notice=0, number=0, interval_ms=0):
         """Writes a hint page as the scheduler does (checkpoint/hints.cc)."""
         page = struct.pack("<QIIIIQQ", 0x31544e4948534d00, 2, notice, number, 0, interval_ms, 0)
