@@ -86,6 +86,9 @@ SessionOptions OptionsOf(const muster_checkpoint_options& options) {
   read.ranks = options.ranks == 0 ? 1 : options.ranks;
   read.repartitionable = options.repartitionable != 0;
   read.keep = options.keep == 0 ? read.keep : options.keep;
+  read.milestone = options.milestone;
+  read.age_s = options.age_s;
+  read.bytes_max = options.bytes_max;
   read.interval_s = options.interval_s;
   read.hints = TextOr(options.hints, "MUSTER_CHECKPOINT_HINTS", "");
   read.topology = TextOr(options.topology, nullptr, "");

@@ -58,6 +58,9 @@ typedef struct muster_checkpoint_options {
   const char* topology; /* remarks for people */
   const char* software;
   const char* hardware;
+  uint64_t milestone; /* keeps every generation whose number it divides, too; 0: none */
+  double age_s;       /* keeps none but the newest that was written longer ago; 0: of any age */
+  uint64_t bytes_max; /* of the complete generations, of which the newest always stays; 0: any */
 } muster_checkpoint_options;
 
 /* What a commit needs to know of each rank's shard. */

@@ -32,6 +32,9 @@ Error CheckOptions(const SessionOptions& options) {
   if (options.keep == 0) {
     return MakeError(Fault::kUsage, "keep: use at least 1");
   }
+  if (!(options.age_s >= 0)) {
+    return MakeError(Fault::kUsage, "age: use seconds, 0 for none");
+  }
   if (!(options.interval_s >= 0)) {
     return MakeError(Fault::kUsage, "interval: use seconds, 0 for none");
   }
@@ -40,6 +43,10 @@ Error CheckOptions(const SessionOptions& options) {
                      "topology, software, hardware: use up to 255 printable ASCII characters");
   }
   return {};
+}
+
+Retention RetentionOf(const SessionOptions& options) {
+  return {options.keep, options.milestone, options.age_s, options.bytes_max};
 }
 
 // All of a file of the program's own.
@@ -187,7 +194,7 @@ Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& se
     return error;
   }
   NoteDone();
-  return store_.Retire(generation, options_.keep);
+  return store_.Retire(generation, RetentionOf(options_));
 }
 
 Error Session::VerifyOwn(const ShardSeal& seal, std::uint64_t generation) {
@@ -204,7 +211,7 @@ Error Session::VerifyOwn(const ShardSeal& seal, std::uint64_t generation) {
 
 Error Session::RetireVerified(std::uint64_t generation) {
   const Error error = CheckRankZero("retire");
-  return error.failed() ? error : store_.RetireVerified(generation, options_.keep);
+  return error.failed() ? error : store_.RetireVerified(generation, RetentionOf(options_));
 }
 
 void Session::Abandon(std::uint64_t generation) {

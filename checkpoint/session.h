@@ -27,10 +27,13 @@ struct SessionOptions {
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
   bool repartitionable = false;  // another number of ranks may read the shards
-  std::uint32_t keep = 2;        // complete generations
-  double interval_s = 0;         // 0: only what the hints say
-  std::string hints{};           // a hint file's path, or none
-  std::string topology{};        // remarks for people
+  std::uint32_t keep = 2;        // complete generations; and see retention.h
+  std::uint64_t milestone = 0;
+  double age_s = 0;
+  std::uint64_t bytes_max = 0;  // of a directory's complete generations
+  double interval_s = 0;        // 0: only what the hints say
+  std::string hints{};          // a hint file's path, or none
+  std::string topology{};       // remarks for people
   std::string software{};
   std::string hardware{};
 };

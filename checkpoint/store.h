@@ -26,6 +26,7 @@
 #include "checkpoint/error.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/names.h"
+#include "checkpoint/retention.h"
 #include "checkpoint/shard.h"
 
 namespace muster::checkpoint {
@@ -73,11 +74,12 @@ class Store {
   Error Commit(const Manifest& manifest);
   // Removes a partial generation.
   void Abandon(std::uint64_t generation);
-  // Verifies generation `newest`, and if it is right removes complete ones but for the `keep`
-  // newest. REQUIRES: keep > 0.
-  Error Retire(std::uint64_t newest, std::uint32_t keep);
+  // Removes the complete generations that `retention` lets go, if there are any and generation
+  // `newest` reads back right. Age and size are those that the manifests tell; one that cannot be
+  // read is of no age and no size.
+  Error Retire(std::uint64_t newest, const Retention& retention);
   // As Retire, for who verified it already.
-  Error RetireVerified(std::uint64_t newest, std::uint32_t keep);
+  Error RetireVerified(std::uint64_t newest, const Retention& retention);
   // Removes a generation. It stops being complete before its first file goes.
   Error Remove(const GenerationName& name);
 
@@ -99,7 +101,9 @@ class Store {
   Error FlushDirectory();
   Error RemoveFiles(const std::string& name);
   Error CheckEntriesIn(int directory, const Manifest& manifest) const;
-  Result<std::vector<GenerationName>> Complete() const;  // the newest first
+  // Complete generations that go; `newest` never does.
+  Result<std::vector<std::uint64_t>> SurplusBut(std::uint64_t newest,
+                                                const Retention& retention) const;
   Result<Manifest> ReadManifestIn(int directory, const GenerationName& name) const;
   Error WriteManifest(int directory, const Manifest& manifest);
 
