@@ -1,23 +1,34 @@
 #include "checkpoint/muster_checkpoint.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
 
-#include "checkpoint/session.h"
+#include "checkpoint/c_group.h"
+#include "checkpoint/collective.h"
 
+using muster::checkpoint::CGroup;
+using muster::checkpoint::Collective;
 using muster::checkpoint::Error;
 using muster::checkpoint::Fault;
 using muster::checkpoint::MakeError;
+using muster::checkpoint::Result;
 using muster::checkpoint::Session;
 using muster::checkpoint::SessionOptions;
 using muster::checkpoint::ShardSeal;
 
 struct muster_checkpoint {
-  std::unique_ptr<Session> session;
+  std::unique_ptr<Session> alone;        // of one rank, or of one that knows no others
+  std::unique_ptr<CGroup> group;         // with the next, or not at all
+  std::unique_ptr<Collective> together;  // uses the group
   std::string error;
+  std::uint64_t restored = 0;
+
+  Session& session() const { return together != nullptr ? together->session() : *alone; }
 };
 
 namespace {
@@ -34,7 +45,7 @@ int Guarded(muster_checkpoint* session, const Call& call) {
     return MUSTER_CHECKPOINT_USAGE;
   }
   try {
-    return Told(session, call(*session->session));
+    return Told(session, call(session->session()));
   } catch (const std::bad_alloc&) {
     return MUSTER_CHECKPOINT_SYSTEM;
   }
@@ -62,14 +73,22 @@ std::string TextOr(const char* option, const char* variable, const char* otherwi
 }
 
 SessionOptions OptionsOf(const muster_checkpoint_options& options) {
+  constexpr mode_t kPrivate = 0700;
   SessionOptions read;
   read.directory = TextOr(options.directory, "MUSTER_CHECKPOINT_DIR", "");
+  if (options.directory == nullptr && !read.directory.empty()) {
+    // The scheduler's name for it: made at its first use. What is wrong with it, opening tells.
+    (void)mkdir(read.directory.c_str(), kPrivate);
+  }
   read.job = TextOr(options.job, "MUSTER_JOB_ID", "job");
   read.attempt = options.attempt;
   read.rank = options.rank;
   read.ranks = options.ranks == 0 ? 1 : options.ranks;
   read.repartitionable = options.repartitionable != 0;
   read.keep = options.keep == 0 ? read.keep : options.keep;
+  read.milestone = options.milestone;
+  read.age_s = options.age_s;
+  read.bytes_max = options.bytes_max;
   read.interval_s = options.interval_s;
   read.hints = TextOr(options.hints, "MUSTER_CHECKPOINT_HINTS", "");
   read.topology = TextOr(options.topology, nullptr, "");
@@ -101,7 +120,35 @@ int muster_checkpoint_open(const muster_checkpoint_options* options, muster_chec
     if (!opened.ok()) {
       return Refuse(opened.error, error, error_size);
     }
-    *session = new muster_checkpoint{std::move(opened.value), ""};
+    *session = new muster_checkpoint;
+    (*session)->alone = std::move(opened.value);
+    return MUSTER_CHECKPOINT_OK;
+  } catch (const std::bad_alloc&) {
+    return Refuse(MakeError(Fault::kSystem, "open: out of memory"), error, error_size);
+  }
+}
+
+int muster_checkpoint_open_together(const muster_checkpoint_options* options,
+                                    const muster_checkpoint_group* group,
+                                    muster_checkpoint** session, char* error, size_t error_size) {
+  if (group == nullptr || !CGroup::IsWhole(*group)) {
+    return Refuse(MakeError(Fault::kUsage, "open: needs a group with a rank and all its calls"),
+                  error, error_size);
+  }
+  try {
+    auto carrier = std::make_unique<CGroup>(*group);
+    if (options == nullptr || session == nullptr) {
+      return Refuse(MakeError(Fault::kUsage, "open: needs options and a place for the session"),
+                    error, error_size);
+    }
+    *session = nullptr;
+    auto opened = Collective::Open(OptionsOf(*options), carrier.get());
+    if (!opened.ok()) {
+      return Refuse(opened.error, error, error_size);
+    }
+    *session = new muster_checkpoint;
+    (*session)->group = std::move(carrier);
+    (*session)->together = std::move(opened.value);
     return MUSTER_CHECKPOINT_OK;
   } catch (const std::bad_alloc&) {
     return Refuse(MakeError(Fault::kSystem, "open: out of memory"), error, error_size);
@@ -110,7 +157,7 @@ int muster_checkpoint_open(const muster_checkpoint_options* options, muster_chec
 
 void muster_checkpoint_close(muster_checkpoint* session) {
   if (session != nullptr) {
-    (void)session->session->Confirm();
+    (void)session->session().Confirm();  // on ranks but 0 it does nothing
     delete session;
   }
 }
@@ -130,11 +177,41 @@ int muster_checkpoint_protect_file(muster_checkpoint* session, const char* name,
 }
 
 int muster_checkpoint_save(muster_checkpoint* session) {
-  return Guarded(session, [](Session& s) { return s.Save(); });
+  return Guarded(session, [session](Session& s) {
+    return session->together != nullptr ? session->together->Save() : s.Save();
+  });
 }
 
 int muster_checkpoint_restore_latest(muster_checkpoint* session) {
-  return Guarded(session, [](Session& s) { return s.RestoreLatest(); });
+  return Guarded(session, [session](Session& s) {
+    Result<std::uint64_t> from;
+    if (session->together != nullptr) {
+      from = session->together->RestoreLatest();
+    } else {
+      from = s.Latest();
+      from.error = from.ok() ? s.Restore(from.value) : from.error;
+    }
+    const bool found = from.ok() || from.error.fault == Fault::kRanks;
+    session->restored = found ? from.value : 0;
+    return from.error;
+  });
+}
+
+uint64_t muster_checkpoint_restored(const muster_checkpoint* session) {
+  return session == nullptr ? 0 : session->restored;
+}
+
+int muster_should_checkpoint_together(muster_checkpoint* session, int* need) {
+  return Guarded(session, [&](Session& s) {
+    Result<muster::checkpoint::Need> answer;
+    if (session->together != nullptr) {
+      answer = session->together->ShouldCheckpoint();
+    } else {
+      answer.value = s.ShouldCheckpoint();
+    }
+    const Result<int> number{static_cast<int>(answer.value), answer.error};
+    return Give(need, number);
+  });
 }
 
 int muster_checkpoint_begin(muster_checkpoint* session, uint64_t* generation) {
@@ -189,7 +266,9 @@ int muster_checkpoint_restore(muster_checkpoint* session, uint64_t generation) {
 }
 
 int muster_checkpoint_confirm(muster_checkpoint* session) {
-  return Guarded(session, [](Session& s) { return s.Confirm(); });
+  return Guarded(session, [session](Session& s) {
+    return session->together != nullptr ? session->together->Confirm() : s.Confirm();
+  });
 }
 
 int muster_checkpoint_saved_ranks(muster_checkpoint* session, uint64_t generation,
@@ -213,5 +292,5 @@ int muster_checkpoint_read_region(muster_checkpoint* session, uint64_t generatio
 
 int muster_should_checkpoint(muster_checkpoint* session) {
   return session == nullptr ? MUSTER_CHECKPOINT_NOT_NOW
-                            : static_cast<int>(session->session->ShouldCheckpoint());
+                            : static_cast<int>(session->session().ShouldCheckpoint());
 }

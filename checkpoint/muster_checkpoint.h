@@ -3,13 +3,13 @@
 /* Checkpoints for any program: the C interface of libmuster-checkpoint.
  *
  * A serial program: open, protect, restore, then work; now and then, where should_checkpoint says
- * so, save. With several ranks, rank 0 calls begin, latest and commit, and the program carries the
- * generation's number to the others (a broadcast) and their seals back (a gather). Every call that
- * can fail returns MUSTER_CHECKPOINT_OK or another code; muster_checkpoint_error is then one line
- * that says what and where.
- * Thread promise: one thread at a time a session. Invariants: those of checkpoint/session.h: until
- * commit or save returns well the generation before stands; memory is written by restoring only
- * after every byte matched its checksum.
+ * so, save. A program of several ranks opens with a group (of MPI ranks: muster_checkpoint_mpi.h)
+ * and then calls the same on all ranks; or, without a group, rank 0 calls begin, latest and commit,
+ * and the program carries the generation's number to the others and their seals back. Every call
+ * that can fail returns MUSTER_CHECKPOINT_OK or another code; muster_checkpoint_error is then one
+ * line that says what and where. Thread promise: one thread at a time a session. Invariants: those
+ * of checkpoint/session.h: until commit or save returns well the generation before stands; memory
+ * is written by restoring only after every byte matched its checksum.
  */
 
 #include <stddef.h>
@@ -46,7 +46,7 @@ enum muster_checkpoint_need {
 
 /* Zero it, then set what matters. Text may be NULL. */
 typedef struct muster_checkpoint_options {
-  const char* directory; /* NULL: $MUSTER_CHECKPOINT_DIR */
+  const char* directory; /* NULL: $MUSTER_CHECKPOINT_DIR, which is made when it is not there */
   const char* job;       /* NULL: $MUSTER_JOB_ID, else "job" */
   uint32_t attempt;
   uint32_t rank;
@@ -58,6 +58,9 @@ typedef struct muster_checkpoint_options {
   const char* topology; /* remarks for people */
   const char* software;
   const char* hardware;
+  uint64_t milestone; /* keeps every generation whose number it divides, too; 0: none */
+  double age_s;       /* keeps none but the newest that was written longer ago; 0: of any age */
+  uint64_t bytes_max; /* of the complete generations, of which the newest always stays; 0: any */
 } muster_checkpoint_options;
 
 /* What a commit needs to know of each rank's shard. */
@@ -72,6 +75,26 @@ typedef struct muster_checkpoint_seal {
  */
 int muster_checkpoint_open(const muster_checkpoint_options* options, muster_checkpoint** session,
                            char* error, size_t error_size);
+
+/* What carries the messages of ranks that checkpoint together: each call is made by all ranks in
+ * the same order, and returns 0 when it did its work. One that does not (a rank is gone) makes
+ * every later call of the session fail; such a program ends itself. */
+typedef struct muster_checkpoint_group {
+  void* context;
+  uint32_t rank;
+  uint32_t ranks;
+  int (*broadcast)(void* context, uint32_t root, void* bytes, size_t size);
+  int (*gather)(void* context, const void* own, size_t size, void* all); /* to rank 0 */
+  int (*least)(void* context, uint64_t* value);                          /* of all, on all */
+  void (*release)(void* context); /* NULL, or called when the session is closed or not opened */
+} muster_checkpoint_group;
+
+/* As open, on all ranks of a group; it fails on all or on none. `rank` and `ranks` are the group's.
+ */
+int muster_checkpoint_open_together(const muster_checkpoint_options* options,
+                                    const muster_checkpoint_group* group,
+                                    muster_checkpoint** session, char* error, size_t error_size);
+
 /* A restart that was not confirmed counts as one that went well: the program came to its end. */
 void muster_checkpoint_close(muster_checkpoint* session);
 /* Of the last call that failed; valid until the next call. */
@@ -82,11 +105,17 @@ int muster_checkpoint_protect(muster_checkpoint* session, const char* name, void
                               uint64_t size);
 int muster_checkpoint_protect_file(muster_checkpoint* session, const char* name, const char* path);
 
-/* One rank: all of a checkpoint; all of coming back. */
+/* One rank, or all ranks of a group: all of a checkpoint; all of coming back. RANKS after
+ * restore_latest of a group: another number of ranks wrote the newest generation, and it is
+ * declared repartitionable; muster_checkpoint_restored tells its number, read_region reads it. */
 int muster_checkpoint_save(muster_checkpoint* session);
 int muster_checkpoint_restore_latest(muster_checkpoint* session);
+/* The generation that restore_latest found; 0: none. */
+uint64_t muster_checkpoint_restored(const muster_checkpoint* session);
+/* Of a group: rank 0's answer on every rank, a muster_checkpoint_need. */
+int muster_should_checkpoint_together(muster_checkpoint* session, int* need);
 
-/* Several ranks. */
+/* Several ranks without a group. */
 int muster_checkpoint_begin(muster_checkpoint* session, uint64_t* generation); /* rank 0 */
 int muster_checkpoint_write(muster_checkpoint* session, uint64_t generation,
                             muster_checkpoint_seal* seal);
@@ -97,7 +126,8 @@ void muster_checkpoint_done(muster_checkpoint* session); /* other ranks, after r
 int muster_checkpoint_latest(muster_checkpoint* session, uint64_t* generation); /* rank 0 */
 int muster_checkpoint_restore(muster_checkpoint* session, uint64_t generation);
 
-/* The restart went well: it will not be set aside. The first commit says so, too. Rank 0. */
+/* The restart went well: it will not be set aside. The first commit says so, too. Rank 0, or all
+ * ranks of a group. */
 int muster_checkpoint_confirm(muster_checkpoint* session);
 
 /* Another number of ranks: what each of the former ones wrote. */

@@ -32,6 +32,9 @@ Error CheckOptions(const SessionOptions& options) {
   if (options.keep == 0) {
     return MakeError(Fault::kUsage, "keep: use at least 1");
   }
+  if (!(options.age_s >= 0)) {
+    return MakeError(Fault::kUsage, "age: use seconds, 0 for none");
+  }
   if (!(options.interval_s >= 0)) {
     return MakeError(Fault::kUsage, "interval: use seconds, 0 for none");
   }
@@ -40,6 +43,10 @@ Error CheckOptions(const SessionOptions& options) {
                      "topology, software, hardware: use up to 255 printable ASCII characters");
   }
   return {};
+}
+
+Retention RetentionOf(const SessionOptions& options) {
+  return {options.keep, options.milestone, options.age_s, options.bytes_max};
 }
 
 // All of a file of the program's own.
@@ -154,7 +161,7 @@ Result<ShardSeal> Session::Write(std::uint64_t generation) {
   return store_.Write({options_.job, generation, options_.rank, options_.ranks}, bytes);
 }
 
-Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& seals) {
+Error Session::Complete(std::uint64_t generation, const std::vector<ShardSeal>& seals) {
   if (Error error = CheckRankZero("commit"); error.failed()) {
     return error;
   }
@@ -177,14 +184,34 @@ Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& se
   manifest.software = options_.software;
   manifest.hardware = options_.hardware;
   manifest.shards = seals;
-  if (Error error = store_.Commit(manifest); error.failed()) {
-    return error;
-  }
-  if (Error error = store_.ConfirmRestart(); error.failed()) {
+  noted_ = 0;
+  const Error error = store_.Commit(manifest);
+  return error.failed() ? error : store_.ConfirmRestart();
+}
+
+Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& seals) {
+  if (Error error = Complete(generation, seals); error.failed()) {
     return error;
   }
   NoteDone();
-  return store_.Retire(generation, options_.keep);
+  return store_.Retire(generation, RetentionOf(options_));
+}
+
+Error Session::VerifyOwn(const ShardSeal& seal, std::uint64_t generation) {
+  const GenerationName name{generation, GenerationState::kComplete};
+  if (options_.rank == 0) {
+    const Result<Manifest> manifest = store_.ReadManifest(name);
+    const Error error = manifest.ok() ? store_.CheckEntries(name, manifest.value) : manifest.error;
+    if (error.failed()) {
+      return error;
+    }
+  }
+  return store_.VerifyShard({options_.job, generation, options_.rank, options_.ranks}, seal);
+}
+
+Error Session::RetireVerified(std::uint64_t generation) {
+  const Error error = CheckRankZero("retire");
+  return error.failed() ? error : store_.RetireVerified(generation, RetentionOf(options_));
 }
 
 void Session::Abandon(std::uint64_t generation) {
@@ -216,24 +243,31 @@ Error Session::Save() {
   return error;
 }
 
-Result<std::uint64_t> Session::Latest() {
-  if (Error error = CheckRankZero("latest"); error.failed()) {
-    return {0, error};
+Error Session::SetAsideFailed() {
+  if (set_aside_) {
+    return {};
   }
-  if (!set_aside_) {
-    // Whoever writes there now is restarting from it, too: not a failure.
-    if (Error error = store_.LockForWriting(); error.failed()) {
-      return {0, error};
-    }
-    const auto failed = store_.SetAsideFailed();
-    if (!failed.ok()) {
-      return {0, failed.error};
-    }
-    set_aside_ = true;
-    if (failed.value) {
-      passed_.push_back(ToText({*failed.value, GenerationState::kSetAside}) +
-                        ": a restart from it failed before");
-    }
+  // Whoever writes there now is restarting from it, too: not a failure.
+  if (Error error = store_.LockForWriting(); error.failed()) {
+    return error;
+  }
+  const auto failed = store_.SetAsideFailed();
+  if (!failed.ok()) {
+    return failed.error;
+  }
+  set_aside_ = true;
+  if (failed.value) {
+    passed_.push_back(ToText({*failed.value, GenerationState::kSetAside}) +
+                      ": a restart from it failed before");
+  }
+  return {};
+}
+
+Result<std::uint64_t> Session::Latest() {
+  Error error = CheckRankZero("latest");
+  error = error.failed() ? error : SetAsideFailed();
+  if (error.failed()) {
+    return {0, error};
   }
   Result<Manifest> manifest = store_.ChooseForRestart(options_.job, &passed_);
   if (!manifest.ok()) {
@@ -241,7 +275,57 @@ Result<std::uint64_t> Session::Latest() {
   }
   manifest_ = std::move(manifest.value);
   knows_manifest_ = true;
+  examined_ = false;
   return {manifest_.generation, {}};
+}
+
+Result<std::vector<GenerationName>> Session::Candidates() {
+  Error error = CheckRankZero("latest");
+  error = error.failed() ? error : SetAsideFailed();
+  return error.failed() ? Result<std::vector<GenerationName>>{{}, error} : store_.Candidates();
+}
+
+Error Session::ExamineShards() {
+  const auto written_by = static_cast<std::uint32_t>(manifest_.shards.size());
+  if (written_by != options_.ranks && !manifest_.repartitionable) {
+    return MakeError(Fault::kRanks, "it was written by " + std::to_string(written_by) +
+                                        " ranks, and there are " + std::to_string(options_.ranks) +
+                                        ": it was not declared repartitionable");
+  }
+  for (std::uint32_t rank = options_.rank; rank < written_by; rank += options_.ranks) {
+    const Result<Shard> shard = store_.OpenShard(manifest_, rank);
+    Error error = shard.ok() ? shard.value.VerifyChecksum() : shard.error;
+    if (!error.failed() && written_by == options_.ranks) {
+      error = CheckRegions(shard.value);
+    }
+    if (error.failed()) {
+      return error;
+    }
+  }
+  return {};
+}
+
+Result<std::uint64_t> Session::Examine(const GenerationName& name) {
+  knows_manifest_ = false;
+  examined_ = false;
+  Result<Manifest> manifest = store_.ReadManifest(name);
+  if (!manifest.ok()) {
+    return {0, manifest.error};
+  }
+  Error error;
+  if (manifest.value.job != options_.job) {
+    error = MakeError(Fault::kForeign, "is of job \"" + manifest.value.job + "\"");
+  } else {
+    manifest_ = std::move(manifest.value);
+    knows_manifest_ = true;
+    error = options_.rank == 0 ? store_.CheckEntries(name, manifest_) : Error();
+    error = error.failed() ? error : ExamineShards();
+  }
+  if (error.failed()) {
+    return {0, MakeError(error.fault, ToText(name) + ": " + error.text)};
+  }
+  examined_ = true;
+  return {ChecksumOf(PrintManifest(manifest_)), {}};
 }
 
 Result<const Manifest*> Session::Known(std::uint64_t generation) {
@@ -261,10 +345,11 @@ Result<const Manifest*> Session::Known(std::uint64_t generation) {
   }
   manifest_ = std::move(manifest.value);
   knows_manifest_ = true;
+  examined_ = false;
   return {&manifest_, {}};
 }
 
-Error Session::RestoreFrom(const Shard& shard) {
+Error Session::CheckRegions(const Shard& shard) const {
   for (const Region& region : regions_) {
     const RegionPlace* place = shard.Find(region.name);
     if (place == nullptr) {
@@ -276,9 +361,10 @@ Error Session::RestoreFrom(const Shard& shard) {
                                             std::to_string(region.size) + " here");
     }
   }
-  if (Error error = shard.VerifyChecksum(); error.failed()) {
-    return error;
-  }
+  return {};
+}
+
+Error Session::ReadRegions(const Shard& shard) {
   for (const Region& region : regions_) {
     const RegionPlace* place = shard.Find(region.name);
     if (region.path.empty()) {
@@ -309,13 +395,24 @@ Error Session::Restore(std::uint64_t generation) {
                                         std::to_string(manifest.value->shards.size()) +
                                         " ranks, and there are " + std::to_string(options_.ranks));
   }
-  if (options_.rank == 0) {
-    if (Error error = store_.NoteRestart(generation); error.failed()) {
+  if (options_.rank == 0 && noted_ != generation) {
+    if (Error error = NoteRestart(generation); error.failed()) {
       return error;
     }
   }
   const Result<Shard> shard = store_.OpenShard(*manifest.value, options_.rank);
-  return shard.ok() ? RestoreFrom(shard.value) : shard.error;
+  Error error = shard.ok() ? CheckRegions(shard.value) : shard.error;
+  if (!error.failed() && !examined_) {
+    error = shard.value.VerifyChecksum();
+  }
+  return error.failed() ? error : ReadRegions(shard.value);
+}
+
+Error Session::NoteRestart(std::uint64_t generation) {
+  Error error = CheckRankZero("restore");
+  error = error.failed() ? error : store_.NoteRestart(generation);
+  noted_ = error.failed() ? 0 : generation;
+  return error;
 }
 
 Error Session::RestoreLatest() {
@@ -325,6 +422,7 @@ Error Session::RestoreLatest() {
 
 Error Session::Confirm() {
   const Error error = CheckRankZero("confirm");
+  noted_ = 0;
   return error.failed() ? error : store_.ConfirmRestart();
 }
 
@@ -368,8 +466,10 @@ Error Session::ReadRegion(std::uint64_t generation, std::uint32_t rank, const st
   if (place == nullptr || place->size != size) {
     return MakeError(Fault::kRegions, name + ": is not in the checkpoint with that size");
   }
-  if (Error error = shard.value.VerifyChecksum(); error.failed()) {
-    return error;
+  if (!examined_) {
+    if (Error error = shard.value.VerifyChecksum(); error.failed()) {
+      return error;
+    }
   }
   return shard.value.Read(*place, bytes);
 }

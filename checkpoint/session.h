@@ -3,8 +3,8 @@
 // One rank's view of its checkpoints: what it protects, when to write, and how to come back.
 //
 // Serial programs call Save and RestoreLatest. With several ranks, rank 0 begins, chooses and
-// commits; the program carries the generation's number to the others and their seals back (with
-// MPI: a broadcast and a gather). Protected memory is only read by writing and only written by
+// commits; the generation's number is carried to the others and their seals back, by collective.h
+// or by the program. Protected memory is only read by writing and only written by
 // restoring. Thread promise: one thread at a time. Invariants: (1) Store's; (2) memory is written
 // only after every byte of the shard matched its checksum; (3) restoring fails before it has
 // written anything, or does all of it.
@@ -27,10 +27,13 @@ struct SessionOptions {
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
   bool repartitionable = false;  // another number of ranks may read the shards
-  std::uint32_t keep = 2;        // complete generations
-  double interval_s = 0;         // 0: only what the hints say
-  std::string hints{};           // a hint file's path, or none
-  std::string topology{};        // remarks for people
+  std::uint32_t keep = 2;        // complete generations; and see retention.h
+  std::uint64_t milestone = 0;
+  double age_s = 0;
+  std::uint64_t bytes_max = 0;  // of a directory's complete generations
+  double interval_s = 0;        // 0: only what the hints say
+  std::string hints{};          // a hint file's path, or none
+  std::string topology{};       // remarks for people
   std::string software{};
   std::string hardware{};
 };
@@ -50,14 +53,29 @@ class Session {
   Result<ShardSeal> Write(std::uint64_t generation);
   Error Commit(std::uint64_t generation, const std::vector<ShardSeal>& seals);  // rank 0
   void Abandon(std::uint64_t generation);                                       // rank 0
+  // Commit in its parts, for ranks that each read their own shard back (collective.h): complete and
+  // found from now on; this rank's shard (rank 0: and the manifest) as it lies on the disk; what is
+  // older goes.
+  Error Complete(std::uint64_t generation, const std::vector<ShardSeal>& seals);  // rank 0
+  Error VerifyOwn(const ShardSeal& seal, std::uint64_t generation);
+  Error RetireVerified(std::uint64_t generation);  // rank 0
   // What rank 0's Commit does by itself: a checkpoint is done, the next interval begins.
   void NoteDone();
 
   // --- Coming back ---
   // Rank 0: sets aside what failed to restart before, and chooses. kNotFound on a first start.
   Result<std::uint64_t> Latest();
+  // The same in its parts. What Latest would look at, in that order. Rank 0.
+  Result<std::vector<GenerationName>> Candidates();
+  // Looks at this rank's part of a generation, every byte of it: the manifest, its own shard and
+  // that it holds the regions. When others wrote it than we are: every ranks-th shard; kRanks when
+  // it is not repartitionable. The manifest's checksum, the same on ranks that see the same. What
+  // follows holds all ranks to have examined it, and compares no checksum again.
+  Result<std::uint64_t> Examine(const GenerationName& name);
   // Reads this rank's regions. kRanks, kRegions: nothing was read.
   Error Restore(std::uint64_t generation);
+  // Remembers that a restart from it begins; Restore does, too. Rank 0.
+  Error NoteRestart(std::uint64_t generation);
   Error RestoreLatest();  // one rank: both
   // The restart went well; the first Commit says so, too. Rank 0.
   Error Confirm();
@@ -71,6 +89,7 @@ class Session {
   // Two clocks and the mapped page: no system call.
   Need ShouldCheckpoint();
 
+  const SessionOptions& options() const { return options_; }
   // Why generations were passed over by Latest, a line each.
   const std::vector<std::string>& passed() const { return passed_; }
 
@@ -87,7 +106,10 @@ class Session {
   Error CheckRankZero(const char* call) const;
   // The manifest of `generation`, this job's, complete or set aside.
   Result<const Manifest*> Known(std::uint64_t generation);
-  Error RestoreFrom(const Shard& shard);
+  Error SetAsideFailed();
+  Error CheckRegions(const Shard& shard) const;
+  Error ReadRegions(const Shard& shard);
+  Error ExamineShards();
 
   SessionOptions options_;
   Disk* disk_;
@@ -96,6 +118,8 @@ class Session {
   HintFile hints_;
   Manifest manifest_;  // of the generation asked for last
   bool knows_manifest_ = false;
+  bool examined_ = false;    // every byte of that generation, by this rank and the others together
+  std::uint64_t noted_ = 0;  // the generation of the restart noted last
   std::vector<std::string> passed_;
   bool set_aside_ = false;  // Latest looked for a failed restart
   // Of the current checkpoint and the pace.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "checkpoint/own_file.h"
 
@@ -89,7 +90,7 @@ Result<Manifest> Store::ReadManifest(const GenerationName& name) const {
   return ReadManifestIn(directory.get(), name);
 }
 
-Error Store::CheckEntries(int directory, const Manifest& manifest) const {
+Error Store::CheckEntriesIn(int directory, const Manifest& manifest) const {
   std::vector<std::string> names;
   if (disk_->List(directory, &names) != 0) {
     return SystemError("list", errno);
@@ -122,7 +123,7 @@ Result<Manifest> Store::Verify(const GenerationName& name) const {
   if (!manifest.ok()) {
     return manifest;
   }
-  if (Error error = CheckEntries(directory.get(), manifest.value); error.failed()) {
+  if (Error error = CheckEntriesIn(directory.get(), manifest.value); error.failed()) {
     return {{}, In(name, error)};
   }
   for (const ShardSeal& seal : manifest.value.shards) {
@@ -136,30 +137,58 @@ Result<Manifest> Store::Verify(const GenerationName& name) const {
   return manifest;
 }
 
+Error Store::CheckEntries(const GenerationName& name, const Manifest& manifest) const {
+  const Result<int> fd = OpenOwnDirectory(*disk_, directory_.get(), ToText(name));
+  if (!fd.ok()) {
+    return fd.error;
+  }
+  const OpenFile directory(*disk_, fd.value);
+  return CheckEntriesIn(directory.get(), manifest);
+}
+
+Error Store::VerifyShard(const ShardHead& head, const ShardSeal& seal) const {
+  const Result<int> fd = OpenOwnDirectory(*disk_, directory_.get(),
+                                          ToText({head.generation, GenerationState::kComplete}));
+  if (!fd.ok()) {
+    return fd.error;
+  }
+  const OpenFile directory(*disk_, fd.value);
+  const Result<Shard> shard = Shard::Open(*disk_, directory.get(), head, seal);
+  return shard.ok() ? shard.value.VerifyChecksum() : shard.error;
+}
+
+Result<std::vector<GenerationName>> Store::Candidates() const {
+  Result<std::vector<GenerationName>> generations = List();
+  if (!generations.ok()) {
+    return generations;
+  }
+  std::vector<GenerationName> candidates;
+  for (const GenerationState state : {GenerationState::kComplete, GenerationState::kSetAside}) {
+    std::copy_if(generations.value.begin(), generations.value.end(), std::back_inserter(candidates),
+                 [state](const GenerationName& name) { return name.state == state; });
+  }
+  return {std::move(candidates), {}};
+}
+
 Result<Manifest> Store::ChooseForRestart(const std::string& job,
                                          std::vector<std::string>* passed) const {
-  const Result<std::vector<GenerationName>> generations = List();
-  if (!generations.ok()) {
-    return {{}, generations.error};
+  const Result<std::vector<GenerationName>> candidates = Candidates();
+  if (!candidates.ok()) {
+    return {{}, candidates.error};
   }
   Error first = MakeError(Fault::kNotFound, path_ + ": holds no generation");
-  for (const GenerationState state : {GenerationState::kComplete, GenerationState::kSetAside}) {
-    for (const GenerationName& name : generations.value) {
-      if (name.state != state) {
-        continue;
-      }
-      Result<Manifest> manifest = Verify(name);
-      if (manifest.ok() && manifest.value.job != job) {
-        manifest.error =
-            MakeError(Fault::kForeign, ToText(name) + ": is of job \"" + manifest.value.job + "\"");
-      }
-      if (manifest.ok()) {
-        return manifest;
-      }
-      passed->push_back(manifest.error.text);
-      if (first.fault == Fault::kNotFound) {
-        first = manifest.error;
-      }
+  for (const GenerationName& name : candidates.value) {
+    Result<Manifest> manifest = Verify(name);
+    if (manifest.ok() && manifest.value.job != job) {
+      manifest.error =
+          MakeError(Fault::kForeign, ToText(name) + ": is of job \"" + manifest.value.job + "\"");
+    }
+    if (manifest.ok()) {
+      return manifest;
+    }
+    passed->push_back(manifest.error.text);
+    if (first.fault == Fault::kNotFound) {
+      first = manifest.error;
     }
   }
   return {{}, first};

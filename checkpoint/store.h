@@ -26,6 +26,7 @@
 #include "checkpoint/error.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/names.h"
+#include "checkpoint/retention.h"
 #include "checkpoint/shard.h"
 
 namespace muster::checkpoint {
@@ -50,6 +51,13 @@ class Store {
   // is none at all; the worst of what was found when there were only bad ones.
   Result<Manifest> ChooseForRestart(const std::string& job, std::vector<std::string>* passed) const;
 
+  // What ChooseForRestart would look at, in that order.
+  Result<std::vector<GenerationName>> Candidates() const;
+  // That the generation holds `manifest`'s shards and nothing else, by name.
+  Error CheckEntries(const GenerationName& name, const Manifest& manifest) const;
+  // Every byte of one shard of a complete generation.
+  Error VerifyShard(const ShardHead& head, const ShardSeal& seal) const;
+
   // Opens a shard of `manifest`'s generation for reading.
   Result<Shard> OpenShard(const Manifest& manifest, std::uint32_t rank) const;
 
@@ -66,9 +74,12 @@ class Store {
   Error Commit(const Manifest& manifest);
   // Removes a partial generation.
   void Abandon(std::uint64_t generation);
-  // Verifies generation `newest`, and if it is right removes complete ones but for the `keep`
-  // newest. REQUIRES: keep > 0.
-  Error Retire(std::uint64_t newest, std::uint32_t keep);
+  // Removes the complete generations that `retention` lets go, if there are any and generation
+  // `newest` reads back right. Age and size are those that the manifests tell; one that cannot be
+  // read is of no age and no size.
+  Error Retire(std::uint64_t newest, const Retention& retention);
+  // As Retire, for who verified it already.
+  Error RetireVerified(std::uint64_t newest, const Retention& retention);
   // Removes a generation. It stops being complete before its first file goes.
   Error Remove(const GenerationName& name);
 
@@ -89,7 +100,10 @@ class Store {
       : disk_(&disk), path_(std::move(path)), directory_(std::move(directory)), lock_(disk, -1) {}
   Error FlushDirectory();
   Error RemoveFiles(const std::string& name);
-  Error CheckEntries(int directory, const Manifest& manifest) const;
+  Error CheckEntriesIn(int directory, const Manifest& manifest) const;
+  // Complete generations that go; `newest` never does.
+  Result<std::vector<std::uint64_t>> SurplusBut(std::uint64_t newest,
+                                                const Retention& retention) const;
   Result<Manifest> ReadManifestIn(int directory, const GenerationName& name) const;
   Error WriteManifest(int directory, const Manifest& manifest);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 
 #include "checkpoint/durable_file.h"
 #include "checkpoint/own_file.h"
@@ -161,33 +162,53 @@ Error Store::Remove(const GenerationName& name) {
   return RemoveFiles(doomed);
 }
 
-Error Store::Retire(std::uint64_t newest, std::uint32_t keep) {
+Result<std::vector<std::uint64_t>> Store::SurplusBut(std::uint64_t newest,
+                                                     const Retention& retention) const {
   const Result<std::vector<GenerationName>> generations = List();
   if (!generations.ok()) {
-    return generations.error;
+    return {{}, generations.error};
   }
-  std::vector<GenerationName> complete;
+  std::vector<Aged> complete;
   for (const GenerationName& name : generations.value) {
-    if (name.state == GenerationState::kComplete) {
-      complete.push_back(name);
-    }
-  }
-  if (complete.size() <= keep) {
-    return {};
-  }
-  if (const Result<Manifest> verified = Verify({newest, GenerationState::kComplete});
-      !verified.ok()) {
-    return verified.error;
-  }
-  for (std::size_t i = keep; i < complete.size(); ++i) {
-    if (complete[i].number == newest) {
+    if (name.state != GenerationState::kComplete) {
       continue;
     }
-    if (Error error = Remove(complete[i]); error.failed()) {
+    Aged aged{.number = name.number};
+    if (retention.age_s > 0 || retention.bytes > 0) {
+      const Result<Manifest> manifest = ReadManifest(name);
+      aged.written_ms = manifest.value.written_ms;
+      for (const ShardSeal& seal : manifest.value.shards) {
+        aged.bytes += seal.bytes;
+      }
+    }
+    complete.push_back(aged);
+  }
+  const auto now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                          std::chrono::system_clock::now().time_since_epoch())
+                          .count();
+  std::vector<std::uint64_t> surplus =
+      Surplus(complete, retention, static_cast<std::uint64_t>(now_ms));
+  surplus.erase(std::remove(surplus.begin(), surplus.end(), newest), surplus.end());
+  return {std::move(surplus), {}};
+}
+
+Error Store::Retire(std::uint64_t newest, const Retention& retention) {
+  const Result<std::vector<std::uint64_t>> surplus = SurplusBut(newest, retention);
+  if (!surplus.ok() || surplus.value.empty()) {
+    return surplus.error;
+  }
+  const Result<Manifest> verified = Verify({newest, GenerationState::kComplete});
+  return verified.ok() ? RetireVerified(newest, retention) : verified.error;
+}
+
+Error Store::RetireVerified(std::uint64_t newest, const Retention& retention) {
+  const Result<std::vector<std::uint64_t>> surplus = SurplusBut(newest, retention);
+  for (const std::uint64_t number : surplus.value) {
+    if (Error error = Remove({number, GenerationState::kComplete}); error.failed()) {
       return error;
     }
   }
-  return {};
+  return surplus.error;
 }
 
 Error Store::NoteRestart(std::uint64_t generation) {

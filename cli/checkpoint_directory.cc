@@ -2,13 +2,16 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "checkpoint/store.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
+#include "cli/parse/duration.h"
 #include "cli/parse/number.h"
+#include "cli/parse/resources.h"
 #include "cli/render/quantity.h"
 #include "cli/render/table.h"
 #include "scheduler/base/status.h"
@@ -20,8 +23,6 @@ using checkpoint::GenerationName;
 using checkpoint::GenerationState;
 using checkpoint::Manifest;
 using checkpoint::Store;
-
-constexpr std::uint32_t kKeepUsual = 2;
 
 // A generation and what its manifest says; `fault` is why there is none, or why it is not whole.
 struct Found {
@@ -153,6 +154,47 @@ absl::StatusOr<int> Show(const Invocation& invocation, bool every_byte) {
   return every_byte && !whole ? 1 : 0;
 }
 
+absl::Status Named(const char* option, const absl::Status& status) {
+  return absl::InvalidArgumentError(absl::StrCat(option, ": ", std::string(status.message())));
+}
+
+// What prune is to leave.
+absl::StatusOr<checkpoint::Retention> RetentionOf(const Invocation& invocation) {
+  checkpoint::Retention retention;
+  if (invocation.Has("keep")) {
+    const absl::StatusOr<std::uint32_t> count = ParseCount(invocation.Value("keep"));
+    if (!count.ok()) {
+      return Named("--keep", count.status());
+    }
+    retention.keep = *count;
+  }
+  if (invocation.Has("milestone")) {
+    const absl::StatusOr<std::uint32_t> step = ParseCount(invocation.Value("milestone"));
+    if (!step.ok()) {
+      return Named("--milestone", step.status());
+    }
+    retention.milestone = *step;
+  }
+  if (invocation.Has("max-age")) {
+    const absl::StatusOr<Duration> age = ParseDuration(invocation.Value("max-age"));
+    if (!age.ok()) {
+      return Named("--max-age", age.status());
+    }
+    if (*age <= Duration(0)) {
+      return absl::InvalidArgumentError("--max-age: use more than 0");
+    }
+    retention.age_s = std::chrono::duration<double>(*age).count();
+  }
+  if (invocation.Has("max-size")) {
+    const absl::StatusOr<Bytes> size = ParseMemory(invocation.Value("max-size"));
+    if (!size.ok()) {
+      return Named("--max-size", size.status());
+    }
+    retention.bytes = size->value();
+  }
+  return retention;
+}
+
 std::vector<std::uint64_t> CompleteOf(const std::vector<GenerationName>& names) {
   std::vector<std::uint64_t> complete;
   for (const GenerationName& name : names) {
@@ -169,7 +211,19 @@ std::vector<Option> CheckpointDirectoryOptions() {
   return {{.name = "keep",
            .letter = 0,
            .metavar = "N",
-           .text = "prune: keep this many complete generations (2)"}};
+           .text = "prune: keep this many complete generations (2)"},
+          {.name = "milestone",
+           .letter = 0,
+           .metavar = "K",
+           .text = "prune: keep every generation whose number K divides, too"},
+          {.name = "max-age",
+           .letter = 0,
+           .metavar = "D",
+           .text = "prune: of these, keep none but the newest that was written longer ago"},
+          {.name = "max-size",
+           .letter = 0,
+           .metavar = "SIZE",
+           .text = "prune: of these, keep no more bytes together (4G; MiB without a suffix)"}};
 }
 
 absl::StatusOr<int> CheckpointList(const Invocation& invocation) {
@@ -181,15 +235,7 @@ absl::StatusOr<int> CheckpointVerify(const Invocation& invocation) {
 }
 
 absl::StatusOr<int> CheckpointPrune(const Invocation& invocation) {
-  std::uint32_t keep = kKeepUsual;
-  if (invocation.Has("keep")) {
-    const absl::StatusOr<std::uint32_t> count = ParseCount(invocation.Value("keep"));
-    if (!count.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--keep: ", std::string(count.status().message())));
-    }
-    keep = *count;
-  }
+  ASSIGN_OR_RETURN(const checkpoint::Retention retention, RetentionOf(invocation));
   ASSIGN_OR_RETURN(Store store, OpenStore(invocation));
   if (const checkpoint::Error error = store.LockForWriting(); error.failed()) {
     return StatusOf(error);
@@ -200,7 +246,7 @@ absl::StatusOr<int> CheckpointPrune(const Invocation& invocation) {
   }
   const std::vector<std::uint64_t> complete = CompleteOf(before.value);
   if (!complete.empty()) {
-    if (const checkpoint::Error error = store.Retire(complete.front(), keep); error.failed()) {
+    if (const checkpoint::Error error = store.Retire(complete.front(), retention); error.failed()) {
       return StatusOf(error);
     }
   }

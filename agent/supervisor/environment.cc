@@ -238,6 +238,9 @@ void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   }
   variables->SetTwins("CLUSTER_NAME", launch.cluster);
   variables->SetTwins("RESTART_COUNT", launch.attempt.value() - 1);
+  // The same for every attempt; made by who uses it.
+  variables->Set("MUSTER_CHECKPOINT_DIR", absl::StrCat(launch.program.work_dir, "/muster-",
+                                                       launch.job.value(), ".checkpoint"));
   variables->SetTwins("JOB_START_TIME", Seconds(launch.started));
   if (!launch.spec.account.empty()) {
     variables->SetTwins("JOB_ACCOUNT", launch.spec.account);

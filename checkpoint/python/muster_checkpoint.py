@@ -45,6 +45,9 @@ class _Options(ctypes.Structure):
         ("topology", ctypes.c_char_p),
         ("software", ctypes.c_char_p),
         ("hardware", ctypes.c_char_p),
+        ("milestone", ctypes.c_uint64),
+        ("age_s", ctypes.c_double),
+        ("bytes_max", ctypes.c_uint64),
     ]
 
 
@@ -131,12 +134,14 @@ class Checkpoint:
             self.close()
 
 
-def open(directory=None, job=None, attempt=0, keep=0, interval_s=0.0, hints=None, software=None):
+def open(directory=None, job=None, attempt=0, keep=0, interval_s=0.0, hints=None, software=None,
+         milestone=0, age_s=0.0, bytes_max=0):
     """Opens the checkpoints of a program of one rank; what is None comes from the environment."""
     library = _load()
     encode = lambda text: None if text is None else os.fsencode(text)
     options = _Options(directory=encode(directory), job=encode(job), attempt=attempt, keep=keep,
-                       interval_s=interval_s, hints=encode(hints), software=encode(software))
+                       interval_s=interval_s, hints=encode(hints), software=encode(software),
+                       milestone=milestone, age_s=age_s, bytes_max=bytes_max)
     handle = ctypes.c_void_p()
     line = ctypes.create_string_buffer(512)
     code = library.muster_checkpoint_open(

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "checkpoint/checksum.h"
+#include "checkpoint/erasure.h"
 #include "checkpoint/session.h"
 
 namespace muster::checkpoint {
@@ -98,6 +99,21 @@ void BM_Checksum(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
 }
 BENCHMARK(BM_Checksum)->Unit(benchmark::kMillisecond);
+
+// Parity of a set of 8, 4 MiB each; range(0) parities. Bytes are those of the data.
+void BM_Encode(benchmark::State& state) {
+  const Erasure erasure = Erasure::Make(8, static_cast<std::uint32_t>(state.range(0))).value;
+  std::vector<Member> set(8);
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    set[i].data.assign(4 * kMebibyte, static_cast<char>('a' + i));
+  }
+  for (auto _ : state) {
+    Encode(erasure, &set);
+    benchmark::DoNotOptimize(set.front().parity.data());
+  }
+  state.SetBytesProcessed(state.iterations() * 8 * 4 * static_cast<std::int64_t>(kMebibyte));
+}
+BENCHMARK(BM_Encode)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond);
 
 void BM_ShouldCheckpoint(benchmark::State& state) {
   const Place place;

@@ -20,6 +20,7 @@
 #include "agent/kernels/harness/command_line.h"
 #include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/placement.h"
+#include "agent/kernels/mpi/heat2d_checkpoint.h"
 #include "agent/kernels/mpi/heat_report.h"
 #include "agent/kernels/mpi/jacobi.h"
 #include "agent/kernels/mpi/ranks.h"
@@ -41,7 +42,8 @@ CommandLine MakeCommandLine(HeatOptions* options) {
                    "heat diffusion on a plate (5-point Jacobi stencil) by MPI ranks on a Cartesian "
                    "grid.\nHalos travel while the inside is computed; OpenMP threads share a "
                    "rank's tile. The residual has\nthe same bits for any number of ranks and "
-                   "threads. Without a launcher it runs as one rank.",
+                   "threads. Without a launcher it runs as one rank.\n" +
+                       CheckpointHelp(),
                    "muster run -n 4 heat2d --nx 4096 --ny 4096 --steps 200 --verify");
   AddBenchOptions(&line, &options->bench, "cells along each side of a square plate", kMaxSide,
                   "compare the whole field with the serial solution, bit for bit");
@@ -59,6 +61,9 @@ std::string CheckMemory(const HeatOptions& options, const Ranks& ranks) {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(ranks.comm(), MPI_COMM_TYPE_SHARED, ranks.rank(), MPI_INFO_NULL, &node);
   double own = static_cast<double>(Jacobi::BytesOf(ranks.tile()));
+  if (options.checkpoint.on()) {
+    own += static_cast<double>(HeatCheckpoint::BytesOf(ranks.tile()));
+  }
   if (options.bench.verify && ranks.rank() == 0) {
     // The gathered field, the serial one, and the two planes it steps between.
     own += 4 * sizeof(double) * static_cast<double>(options.nx + 2) *
@@ -121,6 +126,45 @@ void Verify(const HeatOptions& options, const Ranks& ranks, const Jacobi& jacobi
   report->verified = verified == 1;
 }
 
+// One run that goes on from its checkpoints. Collective.
+void RunThroughFailures(const HeatOptions& options, const Ranks& ranks, Jacobi* jacobi,
+                        Outcome* outcome) {
+  const std::unique_ptr<HeatCheckpoint> checkpoint =
+      HeatCheckpoint::Open(options.checkpoint, options.plate(), ranks, &outcome->problem);
+  if (checkpoint == nullptr) {
+    return;
+  }
+  jacobi->Begin();
+  HeatReport& report = outcome->report;
+  report.first_step = checkpoint->Restore(options.steps, jacobi, &outcome->problem);
+  if (!outcome->problem.empty()) {
+    return;
+  }
+  const RunResult result = jacobi->Continue(report.first_step, options.steps, [&](int64_t step) {
+    return checkpoint->AfterStep(step, *jacobi);
+  });
+  report.residual = result.residual;
+  report.seconds = {result.seconds};
+  report.wait_seconds = {result.wait_seconds};
+  report.checkpoints = checkpoint->costs();
+  report.again = result.ended_early;
+  if (report.again && ranks.rank() == 0) {
+    std::cerr << "heat2d: checkpointed after step " << result.step << ": run me again\n";
+  }
+}
+
+void Repeat(const HeatOptions& options, Jacobi* jacobi, HeatReport* report) {
+  for (int64_t i = 0; i < options.bench.warmup + options.bench.repeat; ++i) {
+    const RunResult result = jacobi->Run(options.steps);
+    report->repeatable = report->repeatable && (i == 0 || result.residual == report->residual);
+    report->residual = result.residual;
+    if (i >= options.bench.warmup) {
+      report->seconds.push_back(result.seconds);
+      report->wait_seconds.push_back(result.wait_seconds);
+    }
+  }
+}
+
 Outcome Solve(const HeatOptions& options, const Ranks& ranks) {
   Outcome outcome;
   outcome.problem = CheckMemory(options, ranks);
@@ -133,14 +177,13 @@ Outcome Solve(const HeatOptions& options, const Ranks& ranks) {
     return outcome;
   }
   HeatReport& report = outcome.report;
-  for (int64_t i = 0; i < options.bench.warmup + options.bench.repeat; ++i) {
-    const RunResult result = jacobi.Run(options.steps);
-    report.repeatable = report.repeatable && (i == 0 || result.residual == report.residual);
-    report.residual = result.residual;
-    if (i >= options.bench.warmup) {
-      report.seconds.push_back(result.seconds);
-      report.wait_seconds.push_back(result.wait_seconds);
+  if (options.checkpoint.on()) {
+    RunThroughFailures(options, ranks, &jacobi, &outcome);
+    if (!outcome.problem.empty() || report.again) {
+      return outcome;
     }
+  } else {
+    Repeat(options, &jacobi, &report);
   }
   for (const std::string& place : ranks.Gather(OwnPlace(ranks).dump())) {
     report.map.push_back(nlohmann::ordered_json::parse(place));
@@ -163,6 +206,9 @@ int RunRanks(const HeatOptions& options, const CommandLine& line, int world_rank
   if (!outcome.problem.empty()) {
     return world_rank == 0 ? line.Refuse(outcome.problem, std::cerr) : kExitUsage;
   }
+  if (outcome.report.again) {
+    return kExitAgain;
+  }
   if (world_rank == 0 && options.bench.json) {
     PrintHeatJson(options, *ranks, outcome.report);
   } else if (world_rank == 0) {
@@ -177,8 +223,16 @@ int Run(int argc, char** argv) {
   const CommandLine line = MakeCommandLine(&options);
   std::ostringstream out;
   std::ostringstream err;
-  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const std::string problem = TakeCheckpointOptions(&arguments, &options.checkpoint);
   std::optional<int> exit = line.Parse(arguments, out, err);
+  if (!exit.has_value() && !problem.empty()) {
+    exit = line.Refuse(problem, err);
+  }
+  if (options.checkpoint.on()) {
+    options.bench.warmup = 0;
+    options.bench.repeat = 1;
+  }
   options.nx = options.nx == 0 ? options.bench.n : options.nx;
   options.ny = options.ny == 0 ? options.bench.n : options.ny;
 

@@ -12,15 +12,16 @@ namespace {
 constexpr int64_t kFlopPerCell = 7;
 constexpr int64_t kBytesPerCell = 16;  // one read and one write; neighbours come from the cache
 
-double CellUpdates(const HeatOptions& options) {
+// Of this run: the steps before a checkpoint were another's.
+double CellUpdates(const HeatOptions& options, const HeatReport& report) {
   return static_cast<double>(options.nx) * static_cast<double>(options.ny) *
-         static_cast<double>(options.steps);
+         static_cast<double>(options.steps - report.first_step);
 }
 
 std::vector<double> CellRates(const HeatOptions& options, const HeatReport& report) {
   std::vector<double> rates;
   for (const double seconds : report.seconds) {
-    rates.push_back(CellUpdates(options) / std::max(seconds, 1e-9));
+    rates.push_back(CellUpdates(options, report) / std::max(seconds, 1e-9));
   }
   return rates;
 }
@@ -43,8 +44,8 @@ void PrintHeatJson(const HeatOptions& options, const Ranks& ranks, const HeatRep
   json["alpha"] = options.alpha;
   json["ranks"] = ranks.size();
   json["grid"] = {{"rows", ranks.grid().rows}, {"cols", ranks.grid().cols}};
-  json["flop"] = CellUpdates(options) * kFlopPerCell;
-  json["bytes"] = CellUpdates(options) * kBytesPerCell;
+  json["flop"] = CellUpdates(options, report) * kFlopPerCell;
+  json["bytes"] = CellUpdates(options, report) * kBytesPerCell;
   json["arithmetic_intensity"] =
       static_cast<double>(kFlopPerCell) / static_cast<double>(kBytesPerCell);
   json["seconds"] = SecondsJson(report.seconds);
@@ -55,6 +56,12 @@ void PrintHeatJson(const HeatOptions& options, const Ranks& ranks, const HeatRep
   json["repeatable"] = report.repeatable;
   json["verified"] = report.checked ? nlohmann::ordered_json(report.verified) : nullptr;
   json["max_error"] = report.checked ? nlohmann::ordered_json(report.max_error) : nullptr;
+  if (options.checkpoint.on()) {
+    json["first_step"] = report.first_step;
+    json["checkpoints"] = report.checkpoints.saved;
+    json["checkpoints_failed"] = report.checkpoints.failed;
+    json["checkpoint_seconds"] = report.checkpoints.seconds;
+  }
   json["map"] = report.map;
   std::cout << json.dump() << std::endl;
 }
@@ -80,6 +87,11 @@ void PrintHeatText(const HeatOptions& options, const Ranks& ranks, const HeatRep
                 seconds.min, seconds.median, 100 * seconds.spread, waits.median, rates.max * 1e-6,
                 rates.median * 1e-6);
   std::cout << time.data() << "residual " << ExactText(report.residual) << "\n";
+  if (options.checkpoint.on()) {
+    std::cout << "checkpoints: began after step " << report.first_step << ", "
+              << report.checkpoints.saved << " saved and " << report.checkpoints.failed
+              << " failed in " << report.checkpoints.seconds << " s\n";
+  }
   if (!report.repeatable) {
     std::cout << "repeat: FAILED, repeats gave different residuals\n";
   }

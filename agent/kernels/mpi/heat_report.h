@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/kernels/harness/bench.h"
+#include "agent/kernels/mpi/heat2d_checkpoint.h"
 #include "agent/kernels/mpi/ranks.h"
 #include "agent/kernels/mpi/stencil.h"
 
@@ -22,6 +23,7 @@ struct HeatOptions {
   int64_t ny = 0;
   int64_t steps = 100;
   double alpha = 0.25;
+  CheckpointOptions checkpoint;
 
   Plate plate() const { return {nx, ny, alpha, static_cast<uint64_t>(bench.seed)}; }
 };
@@ -31,6 +33,9 @@ struct HeatReport {
   std::vector<double> seconds;
   std::vector<double> wait_seconds;
   double residual = 0;
+  int64_t first_step = 0;  // that a checkpoint brought back; 0: none
+  bool again = false;      // it ended early, to be run again
+  CheckpointCosts checkpoints;
   bool repeatable = true;  // every repeat gave the same residual
   bool checked = false;
   bool verified = false;

@@ -66,13 +66,35 @@ int64_t Jacobi::BytesOf(const TileRange& tile) {
 }
 
 RunResult Jacobi::Run(int64_t steps) {
+  Begin();
+  return Continue(0, steps, [](int64_t) { return true; });
+}
+
+void Jacobi::Begin() {
   FillTile(plate_, ranks_.tile(), &now_);
   FillTile(plate_, ranks_.tile(), &next_);
+}
+
+void Jacobi::SetCells(const std::vector<double>& cells) {
+  for (int64_t i = 0; i < now_.rows(); ++i) {
+    std::copy_n(cells.data() + i * now_.cols(), now_.cols(), now_.Row(i));
+  }
+}
+
+void Jacobi::CopyCells(std::vector<double>* cells) const {
+  for (int64_t i = 0; i < now_.rows(); ++i) {
+    std::copy_n(now_.Row(i), now_.cols(), cells->data() + i * now_.cols());
+  }
+}
+
+RunResult Jacobi::Continue(int64_t from, int64_t steps, const AfterStep& after) {
   HaloExchange halo(ranks_, now_);
+  RunResult result;
+  result.step = from;
   double waited = 0;
   MPI_Barrier(ranks_.comm());
   const double begin = MonotonicSeconds();
-  for (int64_t step = 0; step < steps; ++step) {
+  while (result.step < steps && !result.ended_early) {
     halo.Start(&now_);
     UpdateInterior(now_, plate_.alpha, &next_);
     const double wait_begin = MonotonicSeconds();
@@ -80,9 +102,10 @@ RunResult Jacobi::Run(int64_t steps) {
     waited += MonotonicSeconds() - wait_begin;
     UpdateRim(now_, plate_.alpha, &next_);
     std::swap(now_, next_);
+    result.step += 1;
+    result.ended_early = result.step < steps && !after(result.step);
   }
   const double seconds = MonotonicSeconds() - begin;
-  RunResult result;
   result.seconds = ranks_.Max(seconds);
   result.wait_seconds = ranks_.Max(waited);
   result.residual = ReduceResidual();

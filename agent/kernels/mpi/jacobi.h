@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "agent/kernels/mpi/ranks.h"
@@ -38,8 +39,13 @@ class HaloExchange {
   std::array<MPI_Request, 8> requests_;
 };
 
+// Told after each step but the last, on every rank alike; false ends the run there.
+using AfterStep = std::function<bool(int64_t step)>;
+
 // One whole solution, the same on every rank. Times in seconds, the longest of all ranks.
 struct RunResult {
+  bool ended_early = false;
+  int64_t step = 0;  // the last one made
   double seconds = 0;
   double wait_seconds = 0;  // of these, waiting for halos
   double residual = 0;      // L2 norm of the last update
@@ -57,6 +63,13 @@ class Jacobi {
 
   // Collective. From the initial values through `steps` >= 1 steps.
   RunResult Run(int64_t steps);
+
+  // Run in its parts: the initial values; a rank's own cells, row after row; the steps after number
+  // `from` through `steps` > from.
+  void Begin();
+  void SetCells(const std::vector<double>& cells);
+  void CopyCells(std::vector<double>* cells) const;
+  RunResult Continue(int64_t from, int64_t steps, const AfterStep& after);
 
   // Collective. The whole field, row after row, on rank 0; nothing elsewhere.
   std::vector<double> GatherField() const;

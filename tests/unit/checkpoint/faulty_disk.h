@@ -35,6 +35,8 @@ class FaultyDisk : public Disk {
  public:
   FaultyDisk(Trouble trouble, int at) : trouble_(trouble), at_(at) {}
   int calls() const { return calls_; }
+  // From now on the call that comes after `more` others is the one in trouble.
+  void FailAfter(int more) { at_ = calls_ + more; }
 
   int OpenAt(int directory, const char* name, int flags, mode_t mode) override {
     return Call([&] { return Disk::OpenAt(directory, name, flags, mode); });

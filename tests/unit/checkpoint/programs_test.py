@@ -1,22 +1,27 @@
-"""The library as other languages use it: the C example dies and goes on; Python saves and restores.
+"""The library as other languages use it, and the examples: each dies or leaves, and goes on.
 
-Usage: programs_test.py PI_BINARY LIBRARY PYTHON_MODULE_FOLDER
+Usage: programs_test.py PI_BINARY LIBRARY PYTHON_MODULE_FOLDER EXAMPLES_FOLDER [PI_MPI_BINARY MPIEXEC]
 """
 
 import array
+import importlib.util
 import os
 import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-PI, LIBRARY, MODULE = sys.argv[1:4]
+PI, LIBRARY, MODULE, EXAMPLES = (os.path.abspath(path) for path in sys.argv[1:5])
+PI_MPI, MPIEXEC = (os.path.abspath(sys.argv[5]), sys.argv[6]) if len(sys.argv) > 6 else ("", "")
 os.environ["MUSTER_CHECKPOINT_LIBRARY"] = LIBRARY
 sys.path.insert(0, MODULE)
 sys.dont_write_bytecode = True
 import muster_checkpoint  # noqa: E402  (its place comes from the command line)
+# Thousands of flushes: in memory where there is such a place.
+tempfile.tempdir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def pi(directory, *arguments):
@@ -77,6 +82,116 @@ class Programs(unittest.TestCase):
                 checkpoint.protect("constant", b"bytes")
             with self.assertRaises(muster_checkpoint.CheckpointError):
                 checkpoint.protect("a/b", bytearray(8))
+
+    def test_what_the_scheduler_names_is_made_and_python_uses_it(self):
+        os.environ["MUSTER_CHECKPOINT_DIR"] = self.directory + "/muster-7.checkpoint"
+        self.addCleanup(os.environ.pop, "MUSTER_CHECKPOINT_DIR")
+        with muster_checkpoint.open() as checkpoint:
+            checkpoint.protect("step", bytearray(8))
+            checkpoint.save()
+        self.assertTrue(os.path.exists(self.directory + "/muster-7.checkpoint/gen-0000000001"))
+
+
+class Conventions(unittest.TestCase):
+    """Programs without the library: a directory, a signal, exit code 85."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.work = place.name
+        self.environment = dict(os.environ, MUSTER_CHECKPOINT_DIR=os.path.join(place.name, "state"))
+        self.environment.pop("MUSTER_JOB_ID", None)
+
+    def begin(self, *words, **more):
+        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.work,
+                                env={**self.environment, **more})
+
+    def end(self, run):
+        out, err = run.communicate(timeout=120)
+        return run.returncode, out, err
+
+    def example(self, name):
+        return os.path.join(EXAMPLES, name)
+
+    def state(self, name="count"):
+        try:
+            with open(os.path.join(self.work, "state", name), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def wait_for_state(self, run):
+        before = self.state()
+        deadline = time.monotonic() + 60
+        while self.state() == before:
+            self.assertIsNone(run.poll(), "it ended")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def test_a_shell_script_leaves_with_85_or_is_killed_and_goes_on(self):
+        command = [self.example("count.sh"), "60000"]
+        for number in (signal.SIGUSR1, signal.SIGKILL, signal.SIGTERM):
+            run = self.begin(*command)
+            self.wait_for_state(run)
+            run.send_signal(number)
+            code, out, _ = self.end(run)
+            self.assertEqual((code, out), (-number if number == signal.SIGKILL else 85, ""))
+        code, out, err = self.end(self.begin(*command, MUSTER_RESTART_COUNT="3"))
+        self.assertEqual((code, out), (0, f"{60000 * 60001 // 2}\n"), err)
+        self.assertIn("going on at", err)
+        self.assertIn("(restart 3)", err)
+
+    def test_a_script_without_a_directory_says_so(self):
+        code, _, err = self.end(self.begin(self.example("count.sh"), "5", MUSTER_CHECKPOINT_DIR=""))
+        self.assertNotEqual(code, 0)
+        self.assertIn("names no directory", err)
+
+    def test_again_sends_the_job_back_to_the_queue_when_the_program_says_85(self):
+        fake = os.path.join(self.work, "fake")
+        with open(fake, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho asked: \"$@\"\n")
+        os.chmod(fake, 0o700)
+        job = {"MUSTER": fake, "MUSTER_JOB_ID": "12"}
+        again = self.example("again.sh")
+        for code, words in ((85, "asked: requeue 12\n"), (0, ""), (7, "")):
+            self.assertEqual(self.end(self.begin(again, "sh", "-c", f"exit {code}", **job))[:2], (code, words))
+        run = self.begin(again, self.example("count.sh"), "100000000", **job)
+        self.wait_for_state(run)
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(self.end(run)[:2], (85, "asked: requeue 12\n"))
+
+    @unittest.skipUnless(PI_MPI, "THERE IS NO MPI HERE: its example is not tested")
+    def test_mpi_ranks_killed_in_the_middle_go_on_together(self):
+        mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+               "LSAN_OPTIONS": "detect_leaks=0"}
+        command = [MPIEXEC, "-n", "3", PI_MPI, self.work]
+        with tempfile.TemporaryDirectory() as other:
+            undisturbed = self.end(self.begin(PI, other, "15000"))
+        self.assertNotEqual(self.end(self.begin(*command, "15000", "7001", **mpi))[0], 0)
+        self.assertNotEqual(self.end(self.begin(*command, "15000", "13001", **mpi))[0], 0)
+        code, out, err = self.end(self.begin(*command, "15000", **mpi))
+        self.assertEqual((code, out), undisturbed[:2], err)
+        self.assertIn("going on at round", err)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"),
+                         "THERE IS NO PyTorch HERE: examples/train.py is only compiled, not run")
+    def test_a_pytorch_training_killed_and_asked_to_leave_ends_with_the_loss_of_an_undisturbed_one(self):
+        train = [sys.executable, self.example("train.py"), "--steps", "2000"]
+        undisturbed = self.end(self.begin(*train, MUSTER_CHECKPOINT_DIR=self.work + "/other"))
+        self.assertEqual(undisturbed[0], 0, undisturbed[2])
+        self.assertEqual(self.end(self.begin(*train, "--die-at", "750"))[0], -signal.SIGKILL)
+        run = self.begin(*train)
+        self.assertIn("going on at step 700", run.stderr.readline())
+        run.send_signal(signal.SIGUSR1)
+        code, out, err = self.end(run)
+        self.assertEqual((code, out), (85, ""), err)
+        code, out, err = self.end(self.begin(*train))
+        self.assertEqual((code, out), undisturbed[:2], err)
+
+    def test_the_pytorch_example_compiles(self):
+        with open(self.example("train.py"), encoding="utf-8") as file:
+            compile(file.read(), "train.py", "exec")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ class StoreFiles : public ::testing::Test {
     if (Error error = store->Commit(manifest); error.failed()) {
       return error;
     }
-    return store->Retire(generation.value, keep);
+    return store->Retire(generation.value, {.keep = keep});
   }
 
   Error WriteGenerationHere(const std::string& content, std::uint32_t keep = 1,

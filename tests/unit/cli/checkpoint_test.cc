@@ -200,6 +200,31 @@ TEST(CheckpointDirectory, PruneKeepsTheNewest) {
   EXPECT_EQ(left[0]["generation"], 4);
 }
 
+TEST(CheckpointDirectory, PruneKeepsMilestonesAndBoundsAgeAndSize) {
+  const TempDirectory directory;
+  for (int i = 0; i < 7; ++i) {
+    SaveGeneration(directory.path(), i);
+  }
+  const auto prune = [&](const char* keep, const char* option, const char* value) {
+    return RunMuster({"checkpoint", "prune", directory.path(), "--keep", keep, option, value}).out;
+  };
+  EXPECT_EQ(prune("1", "--milestone", "3"), "removed 4 generations, kept 3\n");  // 7, 6 and 3
+  EXPECT_EQ(prune("9", "--max-age", "1h"), "removed 0 generations, kept 3\n");
+  EXPECT_EQ(prune("9", "--max-age", "1ms"), "removed 2 generations, kept 1\n");
+  for (int i = 0; i < 5; ++i) {
+    SaveGeneration(directory.path(), i);
+  }
+  // Each has 172 bytes: head, one region's line, and four bytes.
+  EXPECT_EQ(prune("9", "--max-size", "1K"), "removed 1 generation, kept 5\n");
+  for (const auto& [option, value] :
+       {std::pair("--max-age", "0"), std::pair("--max-age", "soon"), std::pair("--milestone", "0"),
+        std::pair("--max-size", "much")}) {
+    const ProgramEnd end = RunMuster({"checkpoint", "prune", directory.path(), option, value});
+    EXPECT_EQ(end.code, 2);
+    EXPECT_THAT(end.err, testing::StartsWith(std::string("muster checkpoint: ") + option + ": "));
+  }
+}
+
 TEST(CheckpointDirectory, WhatIsWrongIsOneLine) {
   const ProgramEnd missing = RunMuster({"checkpoint", "list", "/nowhere"});
   EXPECT_EQ(missing.code, 1);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "agent/supervisor/hostlist.h"
 #include "agent/supervisor/launch.h"
 #include "agent/supervisor/output_path.h"
@@ -98,6 +99,19 @@ TEST(EnvironmentTest, NumbersRanksOverNodes) {
                                "SLURM_CPU_BIND_LIST=0x33,0xcc"}) {
     EXPECT_THAT(rank, Contains(expected));
   }
+}
+
+TEST(EnvironmentTest, NamesOneCheckpointDirectoryForAllAttemptsAndRanks) {
+  SupervisorOrder order = Order();
+  order.launch.program.work_dir = "/home/ada/run";
+  const std::string expected = absl::StrCat("MUSTER_CHECKPOINT_DIR=/home/ada/run/muster-",
+                                            order.launch.job.value(), ".checkpoint");
+  EXPECT_THAT(RankOf(order, 0), Contains(expected));
+  order.launch.attempt = AttemptNumber(order.launch.attempt.value() + 1);
+  // Another job's, of whose script this was submitted, does not reach it.
+  order.launch.program.environment.push_back("MUSTER_CHECKPOINT_DIR=/elsewhere");
+  EXPECT_THAT(RankOf(order, 1), Contains(expected));
+  EXPECT_THAT(BatchEnvironment(order, 0), Contains(expected));
 }
 
 TEST(EnvironmentTest, MeetsOnTheLoopbackWhenAllNodesAreHere) {
