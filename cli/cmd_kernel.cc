@@ -130,6 +130,7 @@ absl::StatusOr<int> Become(const BundledKernel& kernel, const Words& words,
   }
   all.insert(all.end(), words.others.begin(), words.others.end());
   std::vector<char*> arguments;
+  arguments.reserve(all.size() + 1);
   for (std::string& word : all) {
     arguments.push_back(word.data());
   }

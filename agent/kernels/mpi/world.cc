@@ -121,12 +121,13 @@ void PrintText(const MpiKernel& kernel, const World& world, const BenchOptions& 
 }
 
 // What speaks against running; the same on every rank. Collective.
-std::string ProblemOf(const MpiKernel& kernel, const World& world, int64_t n) {
+std::string ProblemOf(const MpiKernel& kernel, const std::string& program, const World& world,
+                      int64_t n) {
   if (world.size < kernel.least_ranks) {
     std::ostringstream problem;
     problem << world.size << " rank: it needs " << kernel.least_ranks
             << ": start it with a launcher, such as muster run -n " << kernel.least_ranks << " "
-            << kernel.name;
+            << program;
     return problem.str();
   }
   const double needed = kernel.bytes_needed ? kernel.bytes_needed(n, world.size) : 0;
@@ -197,7 +198,7 @@ int RunMpiKernel(const MpiKernel& kernel, int argc, char** argv) {
     std::cerr << err.str();
   }
   if (!exit.has_value()) {
-    std::string problem = ProblemOf(kernel, world, options.n);
+    std::string problem = ProblemOf(kernel, argc > 0 ? argv[0] : kernel.name, world, options.n);
     PhaseMarker marker(problem.empty() ? timeline : "", world.rank);
     int failed = marker.failed() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, world.comm);
