@@ -32,6 +32,16 @@ std::string Quoted(std::string_view text) {
   return quoted.str();
 }
 
+// "a, b, c".
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += text.empty() ? "" : ", ";
+    text += word;
+  }
+  return text;
+}
+
 template <class T>
 std::string OutsideText(std::string_view text, T min, T max) {
   std::ostringstream problem;
@@ -116,6 +126,16 @@ void CommandLine::AddReal(std::string name, std::string meaning, double* value, 
   options_.push_back(std::move(option));
 }
 
+void CommandLine::AddText(std::string name, std::string meaning, std::string* value,
+                          std::vector<std::string> choices) {
+  Option option;
+  option.name = std::move(name);
+  option.meaning = std::move(meaning);
+  option.text = value;
+  option.choices = std::move(choices);
+  options_.push_back(std::move(option));
+}
+
 void CommandLine::AddSwitch(std::string name, std::string meaning, bool* value) {
   Option option;
   option.name = std::move(name);
@@ -195,6 +215,10 @@ void CommandLine::PrintHelp(std::ostream& out) const {
     } else if (option.real != nullptr) {
       flag += " X";
       standard = DefaultText(*option.real);
+    } else if (option.text != nullptr) {
+      flag += option.choices.empty() ? " FILE" : " WHICH";
+      standard = option.choices.empty() ? "" : ": " + Joined(option.choices);
+      standard += option.text->empty() ? "" : DefaultText(*option.text);
     }
     flag.resize(std::max<size_t>(flag.size(), 14), ' ');
     out << "  " << flag << "  " << option.meaning << standard << "\n";
@@ -204,6 +228,9 @@ void CommandLine::PrintHelp(std::ostream& out) const {
 }
 
 std::string CommandLine::Store(const Option& option, const std::string& text) {
+  if (option.text != nullptr) {
+    return StoreText(option, text);
+  }
   return option.count != nullptr ? StoreCount(option, text) : StoreReal(option, text);
 }
 
@@ -216,6 +243,18 @@ std::string CommandLine::StoreCount(const Option& option, const std::string& tex
     return OutsideText(text, option.count_min, option.count_max);
   }
   *option.count = *value;
+  return "";
+}
+
+std::string CommandLine::StoreText(const Option& option, const std::string& text) {
+  const std::vector<std::string>& choices = option.choices;
+  if (text.empty()) {
+    return "needs a value";
+  }
+  if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
+    return Quoted(text) + " is none of " + Joined(choices);
+  }
+  *option.text = text;
   return "";
 }
 

@@ -36,6 +36,9 @@ class CommandLine {
   // Each adds `--name`; `meaning` is its help. Values outside [min, max] are refused.
   void AddCount(std::string name, std::string meaning, int64_t* value, int64_t min, int64_t max);
   void AddReal(std::string name, std::string meaning, double* value, double min, double max);
+  // A text of at least one character; one of `choices` unless there are none.
+  void AddText(std::string name, std::string meaning, std::string* value,
+               std::vector<std::string> choices = {});
   void AddSwitch(std::string name, std::string meaning, bool* value);
 
   // nullopt: run the kernel. Otherwise exit with this code: help went to `out` (0) or one line to
@@ -53,6 +56,8 @@ class CommandLine {
     int64_t* count = nullptr;
     double* real = nullptr;
     bool* on = nullptr;
+    std::string* text = nullptr;
+    std::vector<std::string> choices = {};
     int64_t count_min = 0;
     int64_t count_max = 0;
     double real_min = 0;
@@ -66,6 +71,7 @@ class CommandLine {
   // Stores `text`; returns what is wrong with it, empty when nothing is.
   static std::string Store(const Option& option, const std::string& text);
   static std::string StoreCount(const Option& option, const std::string& text);
+  static std::string StoreText(const Option& option, const std::string& text);
   static std::string StoreReal(const Option& option, const std::string& text);
 
   std::string program_;

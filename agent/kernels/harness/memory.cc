@@ -118,20 +118,16 @@ int64_t AvailableBytes(const std::string& root) {
   return available;
 }
 
-AlignedArray::AlignedArray(int64_t size) : size_(size) {
-  const int64_t wanted = std::max<int64_t>(size, 1) * static_cast<int64_t>(sizeof(double));
+void* AllocateAligned(int64_t bytes) {
+  const int64_t wanted = std::max<int64_t>(bytes, 1);
   const int64_t alignment = wanted >= kHugePage ? kHugePage : kAlignment;
-  const int64_t bytes = (wanted + alignment - 1) / alignment * alignment;
-  void* memory = std::aligned_alloc(static_cast<size_t>(alignment), static_cast<size_t>(bytes));
+  const int64_t whole = (wanted + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(static_cast<size_t>(alignment), static_cast<size_t>(whole));
   if (memory != nullptr && alignment == kHugePage) {
     // Advice: a kernel without huge pages still gives the memory.
-    static_cast<void>(madvise(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE));
+    static_cast<void>(madvise(memory, static_cast<size_t>(whole), MADV_HUGEPAGE));
   }
-  data_.reset(static_cast<double*>(memory));
-}
-
-void AlignedArray::Free::operator()(double* data) const {
-  std::free(data);
+  return memory;
 }
 
 }  // namespace muster::kernels

@@ -3,10 +3,11 @@
 // Memory for kernels: how much this process may still take, and arrays that are aligned and left
 // untouched so that the thread that first writes a page decides on which NUMA node it lies.
 //
-// Thread promise: AvailableBytes reads files only; an AlignedArray belongs to one owner, its
+// Thread promise: AvailableBytes reads files only; an Aligned array belongs to one owner, its
 // elements to all. Invariant: data() is aligned to kAlignment bytes at least.
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -19,23 +20,32 @@ constexpr int64_t kAlignment = 64;
 // can be read.
 int64_t AvailableBytes(const std::string& root = "");
 
-// Fixed-size array of doubles, uninitialised. Large arrays ask for huge pages.
-class AlignedArray {
- public:
-  // Takes `size` doubles; data() is null when the memory is refused. REQUIRES: 0 <= size < 2^58.
-  explicit AlignedArray(int64_t size);
+// `bytes` of uninitialised memory aligned to kAlignment at least, null when refused; large blocks
+// ask for huge pages. Give it back with std::free. REQUIRES: 0 <= bytes < 2^61.
+void* AllocateAligned(int64_t bytes);
 
-  double* data() { return data_.get(); }
-  const double* data() const { return data_.get(); }
+// Fixed-size array, uninitialised.
+template <class T>
+class Aligned {
+ public:
+  // Takes `size` elements; data() is null when the memory is refused. REQUIRES: 0 <= size < 2^58.
+  explicit Aligned(int64_t size)
+      : size_(size),
+        data_(static_cast<T*>(AllocateAligned(size * static_cast<int64_t>(sizeof(T))))) {}
+
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
   int64_t size() const { return size_; }
 
  private:
   struct Free {
-    void operator()(double* data) const;
+    void operator()(T* data) const { std::free(data); }
   };
 
   int64_t size_;
-  std::unique_ptr<double, Free> data_;
+  std::unique_ptr<T, Free> data_;
 };
+
+using AlignedArray = Aligned<double>;
 
 }  // namespace muster::kernels

@@ -48,6 +48,8 @@ class CommandLineTest : public testing::Test {
     line_.AddCount("n", "how many", &n_, 1, 100);
     line_.AddReal("alpha", "how much", &alpha_, 0, 1);
     line_.AddSwitch("json", "print JSON", &json_);
+    line_.AddText("only", "which", &only_, {"all", "some"});
+    line_.AddText("out", "where to", &out_file_);
   }
 
   std::optional<int> Parse(const std::vector<std::string>& arguments) {
@@ -57,6 +59,8 @@ class CommandLineTest : public testing::Test {
   int64_t n_ = 8;
   double alpha_ = 0.5;
   bool json_ = false;
+  std::string only_ = "all";
+  std::string out_file_;
   CommandLine line_;
   std::ostringstream out_;
   std::ostringstream err_;
@@ -74,6 +78,12 @@ TEST_F(CommandLineTest, ValuesFollowTheFlagOrAnEqualsSign) {
   EXPECT_EQ(n_, 5);
   EXPECT_EQ(alpha_, 0.75);
   EXPECT_TRUE(json_);
+}
+
+TEST_F(CommandLineTest, TextIsOneOfItsChoicesOrAnything) {
+  EXPECT_EQ(Parse({"--only=some", "--out", "a b"}), std::nullopt);
+  EXPECT_EQ(only_, "some");
+  EXPECT_EQ(out_file_, "a b");
 }
 
 TEST_F(CommandLineTest, TheLastValueOfAFlagCounts) {
@@ -101,6 +111,8 @@ TEST_F(CommandLineTest, BadInputIsOneLineAndExitTwo) {
       {{"--alpha", "2"}, "prog: --alpha: '2' is outside 0..1; see prog --help\n"},
       {{"--alpha", "nan"}, "prog: --alpha: 'nan' is not a number; see prog --help\n"},
       {{"--json=1"}, "prog: --json: takes no value; see prog --help\n"},
+      {{"--only", "none"}, "prog: --only: 'none' is none of all, some; see prog --help\n"},
+      {{"--out="}, "prog: --out: needs a value; see prog --help\n"},
       {{"-n", "4"}, "prog: unknown option '-n'; see prog --help\n"},
       {{"--nn", "4"}, "prog: unknown option '--nn'; see prog --help\n"},
       {{""}, "prog: unknown option ''; see prog --help\n"},

@@ -1,13 +1,14 @@
-#include "agent/kernels/cpu/triad.h"
+#include "agent/kernels/cpu/stream_arrays.h"
 
 #include <omp.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 
 #include "agent/kernels/harness/bench.h"
+#include "agent/kernels/harness/check.h"
+#include "agent/kernels/harness/node_facts.h"
 #include "agent/kernels/harness/partition.h"
 #include "agent/kernels/harness/seeded.h"
 
@@ -29,17 +30,26 @@ IndexRange OwnRange(int64_t n) {
   return BlockRange(n, omp_get_num_threads(), omp_get_thread_num(), kLineElements);
 }
 
-}  // namespace
+struct Output {
+  double* data;
+  int64_t size;
+  Stores stores;
+};
 
-void TriadLoop(double* __restrict a, const double* __restrict b, const double* __restrict c,
-               double s, int64_t n) {
-  auto* out = static_cast<double*>(__builtin_assume_aligned(a, kAlignment));
-  const auto* left = static_cast<const double*>(__builtin_assume_aligned(b, kAlignment));
-  const auto* right = static_cast<const double*>(__builtin_assume_aligned(c, kAlignment));
-  for (int64_t i = 0; i < n; ++i) {
-    out[i] = left[i] + s * right[i];
+void RunLoop(StreamOperation operation, double s, const double* b, const double* c, Output out) {
+  switch (operation) {
+    case StreamOperation::kCopy:
+      return CopyLoop(b, out.data, out.size, out.stores);
+    case StreamOperation::kScale:
+      return ScaleLoop(s, b, out.data, out.size, out.stores);
+    case StreamOperation::kAdd:
+      return AddLoop(b, c, out.data, out.size, out.stores);
+    case StreamOperation::kTriad:
+      return TriadLoop(b, s, c, out.data, out.size, out.stores);
   }
 }
+
+}  // namespace
 
 double Elapsed(std::span<const ThreadSample> samples) {
   double begin = samples.front().begin;
@@ -51,17 +61,17 @@ double Elapsed(std::span<const ThreadSample> samples) {
   return end - begin;
 }
 
-double TotalRate(std::span<const ThreadSample> samples) {
+double TotalRate(std::span<const ThreadSample> samples, int64_t bytes_per_element) {
   int64_t elements = 0;
   for (const ThreadSample& sample : samples) {
     elements += sample.elements;
   }
   // A clock tick of a nanosecond bounds the rate of arrays too small to time.
   const double seconds = std::max(Elapsed(samples), 1e-9);
-  return static_cast<double>(elements * kTriadBytesPerElement) / seconds * 1e-9;
+  return static_cast<double>(elements * bytes_per_element) / seconds * 1e-9;
 }
 
-std::vector<NodeRate> NodeRates(std::span<const ThreadSample> samples) {
+std::vector<NodeRate> NodeRates(std::span<const ThreadSample> samples, int64_t bytes_per_element) {
   std::map<int, std::vector<ThreadSample>> by_node;
   for (const ThreadSample& sample : samples) {
     by_node[sample.after.node].push_back(sample);
@@ -69,22 +79,30 @@ std::vector<NodeRate> NodeRates(std::span<const ThreadSample> samples) {
   std::vector<NodeRate> rates;
   rates.reserve(by_node.size());
   for (const auto& [node, threads] : by_node) {
-    rates.push_back({node, static_cast<int>(threads.size()), TotalRate(threads)});
+    rates.push_back(
+        {node, static_cast<int>(threads.size()), TotalRate(threads, bytes_per_element)});
   }
   return rates;
 }
 
-Triad::Triad(int64_t n, uint64_t seed) : n_(n), seed_(seed), a_(n), b_(n), c_(n) {
+StreamArrays::StreamArrays(int64_t n, uint64_t seed)
+    : n_(n),
+      seed_(seed),
+      stores_(n * kStreamBytesPerElement > LastLevelCacheBytes() ? Stores::kStreaming
+                                                                 : Stores::kOrdinary),
+      a_(n),
+      b_(n),
+      c_(n) {
   if (allocated()) {
     FirstTouch();
   }
 }
 
-bool Triad::allocated() const {
+bool StreamArrays::allocated() const {
   return a_.data() != nullptr && b_.data() != nullptr && c_.data() != nullptr;
 }
 
-void Triad::FirstTouch() {
+void StreamArrays::FirstTouch() {
 #pragma omp parallel default(none)
   {
     const IndexRange own = OwnRange(n_);
@@ -96,10 +114,10 @@ void Triad::FirstTouch() {
   }
 }
 
-std::vector<ThreadSample> Triad::Run(double s) {
+std::vector<ThreadSample> StreamArrays::Run(StreamOperation operation, double s) {
   std::vector<ThreadSample> samples(static_cast<size_t>(omp_get_max_threads()));
   int team = 0;
-#pragma omp parallel default(none) shared(samples, team, s)
+#pragma omp parallel default(none) shared(samples, team, s, operation)
   {
     const IndexRange own = OwnRange(n_);
     ThreadSample sample;
@@ -107,7 +125,8 @@ std::vector<ThreadSample> Triad::Run(double s) {
     sample.before = CurrentPlace();
 #pragma omp barrier
     sample.begin = MonotonicSeconds();
-    TriadLoop(a_.data() + own.begin, b_.data() + own.begin, c_.data() + own.begin, s, own.size());
+    RunLoop(operation, s, b_.data() + own.begin, c_.data() + own.begin,
+            {a_.data() + own.begin, own.size(), stores_});
     sample.end = MonotonicSeconds();
     sample.after = CurrentPlace();
     samples[static_cast<size_t>(omp_get_thread_num())] = sample;
@@ -120,15 +139,27 @@ std::vector<ThreadSample> Triad::Run(double s) {
   return samples;
 }
 
-double Triad::MaxError(double s) const {
+double StreamArrays::Expected(StreamOperation operation, double s, int64_t i) const {
+  switch (operation) {
+    case StreamOperation::kCopy:
+      return ValueOfB(seed_, i);
+    case StreamOperation::kScale:
+      return s * ValueOfB(seed_, i);
+    case StreamOperation::kAdd:
+      return ValueOfB(seed_, i) + ValueOfC(seed_, i);
+    case StreamOperation::kTriad:
+      return ValueOfB(seed_, i) + s * ValueOfC(seed_, i);
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+double StreamArrays::MaxError(StreamOperation operation, double s) const {
   double worst = 0;
-#pragma omp parallel default(none) shared(s) reduction(max : worst)
+#pragma omp parallel default(none) shared(operation, s) reduction(max : worst)
   {
     const IndexRange own = OwnRange(n_);
     for (int64_t i = own.begin; i < own.end; ++i) {
-      const double error = std::abs(a_.data()[i] - (ValueOfB(seed_, i) + s * ValueOfC(seed_, i)));
-      // A NaN compares false: an element that was never written counts as infinitely wrong.
-      worst = error >= 0 ? std::max(worst, error) : std::numeric_limits<double>::infinity();
+      worst = std::max(worst, ErrorOf(a_.data()[i], Expected(operation, s, i)));
     }
   }
   return worst;

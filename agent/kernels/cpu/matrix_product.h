@@ -1,0 +1,26 @@
+#pragma once
+
+// The single-precision matrix product of one node: blocks sized for the caches, packed into panels,
+// multiplied by the register tile of micro_kernel.
+//
+// Thread promise: one caller at a time; opens its own OpenMP team, whose threads share the packed B
+// and take blocks of rows of A as they come. Invariant: each element of C is accumulated in the
+// order of the depth by one thread at a time, so that the result does not depend on the team.
+
+#include <cstdint>
+
+namespace muster::kernels {
+
+// c = a * b, row-major and dense: a is rows x depth, b depth x columns, c rows x columns. Reads no
+// element of c. False when the memory for the panels is refused; c is then untouched.
+bool MatrixProduct(int64_t rows, int64_t columns, int64_t depth, const float* a, const float* b,
+                   float* c);
+
+// Bytes of the panels that MatrixProduct takes for a while, with `threads` threads.
+int64_t PanelBytes(int64_t threads);
+
+// The bound on one element's error: (depth + 1) * epsilon * the sum of |a||b| (Higham 2002, section
+// 3.5), where that sum is at most depth * largest_a * largest_b.
+double ProductTolerance(int64_t depth, double largest_a, double largest_b);
+
+}  // namespace muster::kernels

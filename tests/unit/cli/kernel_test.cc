@@ -1,0 +1,177 @@
+// muster kernel, the program itself, with kernels that are scripts and with the bundled ones.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/kernel_catalogue.h"
+#include "cli/kernel_process.h"
+#include "cli/kernel_scale.h"
+#include "tests/unit/cli/program.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+
+// A directory of kernels that tell how they were called.
+class KernelVerbTest : public testing::Test {
+ protected:
+  void Script(const std::string& name, const std::string& text) {
+    const std::string path = directory_ / name;
+    std::ofstream(path) << "#!/bin/sh\n" << text << "\n";
+    ASSERT_EQ(chmod(path.c_str(), 0700), 0);
+  }
+
+  ProgramEnd Kernel(std::vector<std::string> words) {
+    words.insert(words.begin(), "kernel");
+    return RunMuster(words, {"MUSTER_KERNELS=" + directory_.path()});
+  }
+
+  TempDirectory directory_;
+};
+
+TEST_F(KernelVerbTest, TheListTellsWhichKernelsAreHere) {
+  Script("stream", "exit 0");
+  const ProgramEnd end = Kernel({"list", "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  std::set<std::string> here;
+  const Json document = Json::parse(end.out);
+  for (const Json& kernel : document["kernels"]) {
+    EXPECT_NE(kernel["measures"], "");
+    if (kernel["here"].get<bool>()) {
+      here.insert(kernel["name"]);
+    }
+  }
+  EXPECT_EQ(here, std::set<std::string>{"stream"});
+  EXPECT_THAT(Kernel({"list"}).out, HasSubstr("stream"));
+}
+
+TEST_F(KernelVerbTest, RunBecomesTheKernelWithItsWordsUntouched) {
+  Script("saxpy", "echo \"$@\"; exit 1");
+  const ProgramEnd end = Kernel({"run", "saxpy", "--n", "4M", "--json", "--ranks=7"});
+  EXPECT_EQ(end.out, "--n 4M --json --ranks=7\n");
+  EXPECT_EQ(end.code, 1);
+}
+
+TEST_F(KernelVerbTest, APartOfAProgramIsAskedForByName) {
+  Script("gpu", "echo \"$@\"");
+  EXPECT_EQ(Kernel({"run", "gpu-gemm", "--side", "64"}).out, "--only gemm --side 64\n");
+}
+
+TEST_F(KernelVerbTest, MistakesAreOneLine) {
+  Script("stream", "exit 0");
+  const std::vector<std::tuple<std::vector<std::string>, int, std::string>> cases = {
+      {{"walk"}, 2, "\"walk\" is not a kernel command: use list, run or scale"},
+      {{"run"}, 2, "run: name a kernel: see muster kernel list"},
+      {{"run", "nothing"}, 2, "\"nothing\" is not a kernel: see muster kernel list"},
+      {{"run", "gemm"}, 1, "gemm: not there: install muster's kernels beside it"},
+      {{"run", "gpu"}, 1, "gpu: not there: build with CUDA or HIP"},
+      {{"list", "stream"}, 2, "list: \"stream\": takes --json and nothing else"},
+      {{"run", "gemm", "--compare-binding"}, 2, "only stream tells what a binding is worth"},
+      {{"scale", "pointer-chase"}, 2, "pointer-chase: has no work to share among ranks"},
+      {{"scale", "stream", "--ranks", "2,1"}, 2, "--ranks: \"2,1\" is no ascending list"},
+      {{"scale", "stream", "--ranks", "0"}, 2, "--ranks: \"0\" is no ascending list"},
+      {{"scale", "stream", "--ranks"}, 2, "--ranks: needs a value"},
+      {{"scale", "stream", "--weak=1"}, 2, "--weak: takes no value"},
+      {{"scale", "stream", "--n"}, 2, "--n: needs a value"},
+  };
+  for (const auto& [words, code, message] : cases) {
+    const ProgramEnd end = Kernel(words);
+    EXPECT_EQ(end.code, code) << message;
+    EXPECT_THAT(end.err, HasSubstr(message));
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  }
+}
+
+TEST_F(KernelVerbTest, ScaleRunsOnceForEachNumberOfThreads) {
+  // A repeat takes 8 seconds over the number of threads, by its own account.
+  Script("gemm",
+         "echo \"$OMP_NUM_THREADS $@\" >>\"$0.calls\"\n"
+         "echo \"{\\\"operations\\\":[{\\\"seconds\\\":{\\\"median\\\":"
+         "$((8 / OMP_NUM_THREADS))}}]}\"");
+  const std::string picture = directory_ / "picture.svg";
+  const ProgramEnd end = Kernel(
+      {"scale", "gemm", "--ranks", "1,2,8", "--n", "2K", "--svg", picture, "--json", "--verify"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const Json document = Json::parse(end.out);
+  EXPECT_EQ(document["scaling"], "strong");
+  EXPECT_EQ(document["pays_up_to"], 8);
+  EXPECT_EQ(document["points"][2]["ranks"], 8);
+  EXPECT_DOUBLE_EQ(document["points"][2]["speedup"].get<double>(), 8);
+  EXPECT_EQ(document["points"][0]["communication_share"], nullptr);
+  EXPECT_EQ(ReadFile(directory_ / "gemm.calls").value(),
+            "1 --verify --n 2048 --json\n2 --verify --n 2048 --json\n8 --verify --n 2048 --json\n");
+  EXPECT_THAT(ReadFile(picture).value(), HasSubstr("gemm, strong scaling"));
+}
+
+TEST_F(KernelVerbTest, RanksAreStartedByTheLauncher) {
+  Script("launch", "shift; ranks=$1; shift; RANKS=$ranks exec \"$@\"");
+  Script("heat2d",
+         "echo \"{\\\"seconds\\\":{\\\"median\\\":2},\\\"wait_seconds\\\":{\\\"median\\\":0.5}}\"");
+  const ProgramEnd end = Kernel({"scale", "heat2d", "--weak", "--ranks=1,4", "--json", "--launcher",
+                                 (directory_ / "launch") + " -n"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const Json document = Json::parse(end.out);
+  EXPECT_EQ(document["scaling"], "weak");
+  EXPECT_DOUBLE_EQ(document["points"][1]["efficiency"].get<double>(), 1);
+  EXPECT_DOUBLE_EQ(document["points"][1]["communication_share"].get<double>(), 0.25);
+}
+
+TEST_F(KernelVerbTest, AKernelThatFailsEndsTheSeries) {
+  Script("gemm", "echo '{\"failure\":\"product: error 3, tolerance 1\"}'; exit 1");
+  const ProgramEnd wrong = Kernel({"scale", "gemm"});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("its result is wrong: product: error 3, tolerance 1"));
+  Script("gemm", "exit 3");
+  EXPECT_THAT(Kernel({"scale", "gemm"}).err, HasSubstr("failed with exit code 3"));
+  Script("gemm", "echo hello");
+  EXPECT_THAT(Kernel({"scale", "gemm"}).err, HasSubstr("printed no document"));
+}
+
+TEST_F(KernelVerbTest, BindingsAreComparedWithTheBoundOne) {
+  Script("stream",
+         "case \"$OMP_PROC_BIND,$OMP_PLACES\" in close,cores) r=20;; false,) r=15;; *) r=5;; esac\n"
+         "echo \"{\\\"gb_per_s\\\":{\\\"best\\\":$r,\\\"median\\\":$r},\\\"migrations\\\":0,"
+         "\\\"cpus\\\":\\\"0\\\"}\"");
+  const ProgramEnd end = Kernel({"run", "stream", "--compare-binding", "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const Json document = Json::parse(end.out);
+  EXPECT_EQ(document["bindings"][0]["binding"], "bound");
+  EXPECT_DOUBLE_EQ(document["bindings"][1]["ratio"].get<double>(), 0.75);
+  EXPECT_EQ(document["bindings"][2]["binding"], "wrong");
+  EXPECT_DOUBLE_EQ(document["bindings"][2]["ratio"].get<double>(), 0.25);
+  EXPECT_THAT(Kernel({"run", "stream", "--compare-binding"}).out, HasSubstr("RATIO"));
+}
+
+TEST(BundledKernelsTest, TheBuiltProgramsAreThoseOfTheCatalogue) {
+  std::set<std::string> programs;
+  for (const BundledKernel& kernel : BundledKernels()) {
+    programs.insert(kernel.program);
+  }
+  const std::filesystem::path bin = std::filesystem::path(MUSTER_BINARY).parent_path();
+  for (const auto& entry :
+       std::filesystem::directory_iterator(bin.parent_path() / "libexec/muster/kernels")) {
+    EXPECT_EQ(programs.count(entry.path().filename()), 1U) << entry.path();
+  }
+}
+
+TEST(ReplacedTest, VariablesAreSetRemovedAndLeft) {
+  const Environment environment({"A=1", "B=2", "C=3"});
+  EXPECT_EQ(Replaced(environment, {"B=5", "C"}), (std::vector<std::string>{"A=1", "B=5"}));
+}
+
+TEST(WeakSizeTest, GrowsAsTheWorkDoes) {
+  EXPECT_EQ(WeakSize(1000, 8, 1), 8000);
+  EXPECT_EQ(WeakSize(1000, 4, 2), 2000);
+  EXPECT_EQ(WeakSize(1000, 8, 3), 2000);
+}
+
+}  // namespace
+}  // namespace muster
