@@ -12,7 +12,7 @@ constexpr unsigned kPolynomial = 0x11d;
 
 // Powers of the generator 2 and their logarithms.
 struct Tables {
-  std::array<std::uint8_t, 2 * kFieldSize> power{};
+  std::array<std::uint8_t, std::size_t{2} * kFieldSize> power{};
   std::array<std::uint8_t, kFieldSize> log{};
 };
 
@@ -217,7 +217,7 @@ Result<std::vector<Erasure::Term>> Erasure::TermsOf(std::uint32_t stripe, std::u
       factors[data[place]] ^= factor;
       continue;
     }
-    const Result<std::vector<Term>> others = TermsOfData(stripe, data[place], lost);
+    Result<std::vector<Term>> others = TermsOfData(stripe, data[place], lost);
     if (!others.ok()) {
       return others;
     }

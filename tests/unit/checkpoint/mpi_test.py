@@ -48,6 +48,9 @@ class MpiCheckpoint(unittest.TestCase):
     def generations(self):
         return sorted(name for name in os.listdir(self.directory) if name.startswith("gen-"))
 
+    def newest(self):
+        return max((int(name[4:]) for name in self.generations() if "." not in name), default=0)
+
     def test_ranks_go_on_where_they_were(self):
         self.expect("from 0 to 3 saved 3", 4, 3)
         self.expect("from 3 to 5 saved 2", 4, 5)
@@ -80,16 +83,19 @@ class MpiCheckpoint(unittest.TestCase):
         reached = 0
         for _ in range(4):
             run = self.begin(3, 1_000_000, "--size", "300000")
-            time.sleep(0.5 + chance.random())
-            victims = self.ranks_of(run)
-            if victims:
-                os.kill(chance.choice(victims), signal.SIGKILL)
+            deadline = time.monotonic() + 60
+            while self.newest() <= reached:
+                self.assertIsNone(run.poll(), "it ended before it was killed")
+                self.assertLess(time.monotonic(), deadline, "no generation was made")
+                time.sleep(0.002)
+            time.sleep(0.3 * chance.random())
+            before = self.newest()
+            os.kill(chance.choice(self.ranks_of(run)), signal.SIGKILL)
             self.assertNotEqual(run.wait(timeout=60), 0)
             for pipe in (run.stdout, run.stderr):
                 pipe.close()
-            number = max(int(name[4:14]) for name in self.generations() if name.count(".") == 0)
-            self.assertGreaterEqual(number, reached)
-            reached = number
+            reached = self.newest()
+            self.assertGreaterEqual(reached, before)
         code, out, err = self.run_ranks(3, 0, "--size", "300000")
         self.assertEqual(code, 0, err)
         self.assertGreater(int(out.split()[1]), 0)
