@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -16,9 +16,9 @@
 #include "cli/kernel_process.h"
 #include "cli/output.h"
 #include "cli/parse/number.h"
-#include "cli/picture.h"
 #include "cli/render/scaling_plot.h"
 #include "cli/render/table.h"
+#include "cli/result_file.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -245,7 +245,9 @@ absl::StatusOr<int> ScaleKernel(const ScaleRequest& request, const Environment& 
     result.points.push_back(point);
   }
   if (!request.svg.empty()) {
-    RETURN_IF_ERROR(WritePicture(request.svg, ScalingPicture(result)));
+    ASSIGN_OR_RETURN(const std::unique_ptr<ResultFile> file, ResultFile::Create(request.svg));
+    RETURN_IF_ERROR(file->Append(ScalingPicture(result)));
+    RETURN_IF_ERROR(file->Finish());
   }
   RETURN_IF_ERROR(WriteOut(request.json
                                ? PrintJson(ScaleDocument(result))
