@@ -37,17 +37,15 @@ std::vector<SvgOwner> OwnersOf(const NodeView& node) {
 }
 
 std::vector<SvgOwner> OwnersOf(const PlacedPart& part) {
-  const std::vector<std::uint32_t> nics = NearestNics(*part.machine, *part.allocation);
   std::vector<SvgOwner> owners;
-  for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {
-    const RankPlacement& rank = part.allocation->ranks[i];
+  for (const RankPlacement& rank : part.allocation->ranks) {
     SvgOwner owner;
     owner.name = absl::StrCat("rank ", rank.rank);
     owner.cpus = rank.cpus;
     owner.gpus = rank.gpus;
     owner.colour = rank.rank;
-    if (nics[i] != kNowhere) {
-      owner.nics = {nics[i]};
+    if (rank.nic > 0) {
+      owner.nics = {rank.nic - 1};
     }
     owners.push_back(std::move(owner));
   }

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/verb.h"
+#include "scheduler/core/placement_worth.h"
 #include "scheduler/model/allocation.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/network.h"
@@ -24,12 +25,12 @@
 namespace muster {
 
 struct PlaceOptions {
-  std::vector<std::string> topologies;    // one: every node is that machine
-  std::string network;                    // a file; empty: none
-  std::uint32_t nodes = 0;                // --cluster-nodes; 0: not said
-  std::string features;                   // as up takes them; empty: none
-  Bytes message{std::uint64_t{1} << 30};  // of the collectives that are predicted
-  JobSpec spec;                           // normalised
+  std::vector<std::string> topologies;  // one: every node is that machine
+  std::string network;                  // a file; empty: none
+  std::uint32_t nodes = 0;              // --cluster-nodes; 0: not said
+  std::string features;                 // as up takes them; empty: none
+  Bytes message = kMessage;             // of the collectives that are predicted
+  JobSpec spec;                         // normalised
 };
 
 struct PlaceCluster {

@@ -1,7 +1,6 @@
 #include "cli/place_prediction.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +10,7 @@
 #include "cli/render/text.h"
 #include "cli/render/worth_text.h"
 #include "scheduler/core/block_placement.h"
+#include "scheduler/core/placement_worth.h"
 
 namespace muster {
 namespace {
@@ -18,11 +18,6 @@ namespace {
 constexpr double kGiga = 1e9;
 constexpr double kMega = 1e6;
 constexpr double kMicro = 1e-6;
-
-constexpr std::array<std::pair<const char*, Collective>, 3> kCollectives = {
-    {{"allreduce", Collective::kAllReduce},
-     {"allgather", Collective::kAllGather},
-     {"reducescatter", Collective::kReduceScatter}}};
 
 std::vector<PlacementLevel> LevelsIn(const PlaceCluster& cluster,
                                      const std::vector<PlacedPart>& parts) {

@@ -27,6 +27,13 @@ using Unary = grpc::ServerUnaryReactor;
 
 constexpr std::size_t kShownMost = 10'000;  // jobs in one answer of ShowJob
 
+// Does the work beside the loop, or tells the caller that too many wait for that.
+void ReadAside(Worker& reader, Unary* reactor, TaskQueue::Task work) {
+  if (!reader.Run(std::move(work))) {
+    reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
+  }
+}
+
 // Which live jobs a listing wants.
 struct JobFilter {
   std::set<std::string> states;
@@ -288,15 +295,12 @@ Unary* ClientService::ListJobs(Context* context, const wire::ListJobsRequest* re
                     filter = JobFilter(*request)](const Picture& picture) -> Controller::Reply {
     const auto views = std::make_shared<const std::vector<JobView>>(ViewsOf(picture, filter));
     return [this, reactor, reply, views](const absl::Status& status) {
-      const bool queued = reader_.Run([reactor, reply, views, status] {
+      ReadAside(reader_, reactor, [reactor, reply, views, status] {
         for (const JobView& view : *views) {
           ToWire(view, reply->add_jobs());
         }
         reactor->Finish(ToGrpc(status));
       });
-      if (!queued) {
-        reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
-      }
     };
   });
   return reactor;
@@ -317,7 +321,7 @@ Unary* ClientService::ListHistory(Context* context, const wire::ListHistoryReque
   for (const std::uint64_t id : request->jobs()) {
     filter.jobs.push_back(JobId(id));
   }
-  const bool queued = reader_.Run([this, reactor, reply, filter] {
+  ReadAside(reader_, reactor, [this, reactor, reply, filter] {
     const absl::StatusOr<std::vector<JobView>> views = accounting_.List(filter);
     if (views.ok()) {
       for (const JobView& view : *views) {
@@ -326,9 +330,6 @@ Unary* ClientService::ListHistory(Context* context, const wire::ListHistoryReque
     }
     reactor->Finish(ToGrpc(views.status()));
   });
-  if (!queued) {
-    reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
-  }
   return reactor;
 }
 
@@ -353,7 +354,7 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
       details->push_back(LiveDetail(picture, *job, controller_.policy()->network.get()));
     }
     return [this, reactor, reply, selector, details](const absl::Status&) {
-      reader_.Run([this, reactor, reply, selector, details] {
+      ReadAside(reader_, reactor, [this, reactor, reply, selector, details] {
         // Ended ones are the accounting's; one that ended between the two readings is there.
         absl::StatusOr<std::vector<JobDetail>> ended = accounting_.Show(
             JobId(selector.job()), {selector.elements().begin(), selector.elements().end()});
@@ -402,15 +403,12 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
           BuildSnapshot(picture.state(), picture.now(), nullptr, controller_.policy()->network);
       return [this, reactor, reply, snapshot, id = job.id, spec = job.spec,
               allocation = job.attempt->allocation](const absl::Status& status) {
-        const bool queued = reader_.Run([reactor, reply, snapshot, id, spec, allocation, status] {
+        ReadAside(reader_, reactor, [reactor, reply, snapshot, id, spec, allocation, status] {
           PlacementWorth worth = WorthOf(allocation, snapshot->nodes, snapshot->network.get());
           Compare(id, allocation, spec->request, snapshot->nodes, snapshot->network.get(), worth);
           ToWire(worth, reply->mutable_placement());
           reactor->Finish(ToGrpc(status));
         });
-        if (!queued) {
-          reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
-        }
       };
     }
     const std::shared_ptr<const Plan> plan =
@@ -418,7 +416,7 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
     const auto snapshot =
         BuildSnapshot(picture.state(), picture.now(), plan.get(), controller_.policy()->network);
     return [this, reactor, reply, snapshot, plan, id = job.id](const absl::Status& status) {
-      reader_.Run([this, reactor, reply, snapshot, plan, id, status] {
+      ReadAside(reader_, reactor, [this, reactor, reply, snapshot, plan, id, status] {
         const std::shared_ptr<const PolicyConfig> settings = controller_.policy();
         const PolicyConfig& policy = *settings;
         AddExplanation(ExplainWaiting(*snapshot, id, *plan, policy), *reply);
@@ -456,7 +454,7 @@ Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* re
                                controller_.policy()->network),
                 std::get<JobSubmitted>(turn.events.front())));
     return [this, reactor, reply, snapshot, job = turn.job](const absl::Status& done) {
-      reader_.Run([this, reactor, reply, snapshot, job, done] {
+      ReadAside(reader_, reactor, [this, reactor, reply, snapshot, job, done] {
         AddForecast(*snapshot, ForecastOf(*snapshot, job, *controller_.policy()), *reply);
         reactor->Finish(ToGrpc(done));
       });
@@ -504,15 +502,12 @@ Unary* ClientService::ListNodes(Context* context, const wire::ListNodesRequest* 
     }
     return [this, reactor, reply, pictures,
             network = controller_.policy()->network](const absl::Status& status) {
-      const bool queued = reader_.Run([reactor, reply, pictures, network, status] {
+      ReadAside(reader_, reactor, [reactor, reply, pictures, network, status] {
         for (const LargestGpuJob& largest : LargestGpuJobs(*pictures, network.get())) {
           ToWire(largest, reply->add_largest());
         }
         reactor->Finish(ToGrpc(status));
       });
-      if (!queued) {
-        reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
-      }
     };
   });
   return reactor;

@@ -1,19 +1,17 @@
 #include "topology/gpu_nvml.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "topology/loaded_library.h"
 
 namespace muster {
 namespace {
@@ -56,37 +54,30 @@ struct Attributes {  // nvmlDeviceAttributes_t
   unsigned long long memory_mib;
 };
 
-struct Close {
-  void operator()(void* library) const { dlclose(library); }
-};
-
 // One loaded NVML: its entry points, and its initialised state for as long as the object lives.
 class Nvml {
  public:
-  explicit Nvml(const std::string& library)
-      : library_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) {
+  explicit Nvml(const std::string& library) : library_(library) {
+    if (!library_.loaded()) {
       return;
     }
-    Find("nvmlInit_v2", init_);
-    Find("nvmlShutdown", shutdown_);
-    Find("nvmlErrorString", error_string_);
-    Find("nvmlDeviceGetCount_v2", count);
-    Find("nvmlDeviceGetHandleByIndex_v2", handle);
-    Find("nvmlDeviceGetUUID", uuid);
-    Find("nvmlDeviceGetName", name);
-    Find("nvmlDeviceGetMemoryInfo", memory);
-    Find("nvmlDeviceGetPciInfo_v3", pci);
-    const std::string missing = missing_;
-    Find("nvmlDeviceGetMinorNumber", minor);  // these may be absent
-    Find("nvmlDeviceGetMigMode", mig);
-    Find("nvmlDeviceGetMaxMigDeviceCount", mig_count);
-    Find("nvmlDeviceGetMigDeviceHandleByIndex", mig_handle);
-    Find("nvmlDeviceGetAttributes_v2", attributes);
-    Find("nvmlDeviceGetNvLinkState", link_state);
-    Find("nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote);
-    Find("nvmlDeviceGetP2PStatus", p2p);
-    missing_ = missing;
+    library_.Need("nvmlInit_v2", init_);
+    library_.Need("nvmlShutdown", shutdown_);
+    library_.Need("nvmlErrorString", error_string_);
+    library_.Need("nvmlDeviceGetCount_v2", count);
+    library_.Need("nvmlDeviceGetHandleByIndex_v2", handle);
+    library_.Need("nvmlDeviceGetUUID", uuid);
+    library_.Need("nvmlDeviceGetName", name);
+    library_.Need("nvmlDeviceGetMemoryInfo", memory);
+    library_.Need("nvmlDeviceGetPciInfo_v3", pci);
+    library_.Find("nvmlDeviceGetMinorNumber", minor);  // these may be absent
+    library_.Find("nvmlDeviceGetMigMode", mig);
+    library_.Find("nvmlDeviceGetMaxMigDeviceCount", mig_count);
+    library_.Find("nvmlDeviceGetMigDeviceHandleByIndex", mig_handle);
+    library_.Find("nvmlDeviceGetAttributes_v2", attributes);
+    library_.Find("nvmlDeviceGetNvLinkState", link_state);
+    library_.Find("nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote);
+    library_.Find("nvmlDeviceGetP2PStatus", p2p);
   }
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
@@ -96,12 +87,12 @@ class Nvml {
     }
   }
 
-  [[nodiscard]] bool loaded() const { return library_ != nullptr; }
+  [[nodiscard]] bool loaded() const { return library_.loaded(); }
 
   // "" when NVML is ready for use, else why not.
   std::string Start() {
-    if (!missing_.empty()) {
-      return absl::StrCat("it has no ", missing_);
+    if (!library_.missing().empty()) {
+      return absl::StrCat("it has no ", library_.missing());
     }
     const Result result = init_();
     started_ = result == kSuccess;
@@ -130,16 +121,7 @@ class Nvml {
   Result (*p2p)(Device, Device, int, int*) = nullptr;
 
  private:
-  template <class Function>
-  void Find(const char* symbol, Function*& function) {
-    function = reinterpret_cast<Function*>(dlsym(library_.get(), symbol));
-    if (function == nullptr) {
-      missing_ = symbol;
-    }
-  }
-
-  std::unique_ptr<void, Close> library_;
-  std::string missing_;
+  LoadedLibrary library_;
   bool started_ = false;
   Result (*init_)() = nullptr;
   Result (*shutdown_)() = nullptr;

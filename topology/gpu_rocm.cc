@@ -1,17 +1,15 @@
 #include "topology/gpu_rocm.h"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "topology/loaded_library.h"
 
 namespace muster {
 namespace {
@@ -22,32 +20,25 @@ constexpr Status kSuccess = 0;   // RSMI_STATUS_SUCCESS
 constexpr int kVideoMemory = 0;  // RSMI_MEM_TYPE_VRAM
 constexpr int kXgmi = 2;         // RSMI_IOLINK_TYPE_XGMI
 
-struct Close {
-  void operator()(void* library) const { dlclose(library); }
-};
-
 // One loaded ROCm SMI: its entry points, and its initialised state for as long as the object lives.
 class RocmSmi {
  public:
-  explicit RocmSmi(const std::string& library)
-      : library_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) {
+  explicit RocmSmi(const std::string& library) : library_(library) {
+    if (!library_.loaded()) {
       return;
     }
-    Find("rsmi_init", init_);
-    Find("rsmi_shut_down", shut_down_);
-    Find("rsmi_status_string", status_string_);
-    Find("rsmi_num_monitor_devices", count);
-    Find("rsmi_dev_name_get", name);
-    Find("rsmi_dev_memory_total_get", memory);
-    Find("rsmi_dev_pci_id_get", pci);
-    const std::string missing = missing_;
-    Find("rsmi_dev_unique_id_get", unique_id);  // these may be absent
-    Find("rsmi_dev_partition_id_get", partition);
-    Find("rsmi_topo_get_numa_node_number", numa);
-    Find("rsmi_topo_get_link_type", link_type);
-    Find("rsmi_minmax_bandwidth_get", bandwidth);
-    missing_ = missing;
+    library_.Need("rsmi_init", init_);
+    library_.Need("rsmi_shut_down", shut_down_);
+    library_.Need("rsmi_status_string", status_string_);
+    library_.Need("rsmi_num_monitor_devices", count);
+    library_.Need("rsmi_dev_name_get", name);
+    library_.Need("rsmi_dev_memory_total_get", memory);
+    library_.Need("rsmi_dev_pci_id_get", pci);
+    library_.Find("rsmi_dev_unique_id_get", unique_id);  // these may be absent
+    library_.Find("rsmi_dev_partition_id_get", partition);
+    library_.Find("rsmi_topo_get_numa_node_number", numa);
+    library_.Find("rsmi_topo_get_link_type", link_type);
+    library_.Find("rsmi_minmax_bandwidth_get", bandwidth);
   }
   RocmSmi(const RocmSmi&) = delete;
   RocmSmi& operator=(const RocmSmi&) = delete;
@@ -57,12 +48,12 @@ class RocmSmi {
     }
   }
 
-  [[nodiscard]] bool loaded() const { return library_ != nullptr; }
+  [[nodiscard]] bool loaded() const { return library_.loaded(); }
 
   // "" when the library is ready for use, else why not.
   std::string Start() {
-    if (!missing_.empty()) {
-      return absl::StrCat("it has no ", missing_);
+    if (!library_.missing().empty()) {
+      return absl::StrCat("it has no ", library_.missing());
     }
     const Status status = init_(0);
     started_ = status == kSuccess;
@@ -88,16 +79,7 @@ class RocmSmi {
   Status (*bandwidth)(std::uint32_t, std::uint32_t, std::uint64_t*, std::uint64_t*) = nullptr;
 
  private:
-  template <class Function>
-  void Find(const char* symbol, Function*& function) {
-    function = reinterpret_cast<Function*>(dlsym(library_.get(), symbol));
-    if (function == nullptr) {
-      missing_ = symbol;
-    }
-  }
-
-  std::unique_ptr<void, Close> library_;
-  std::string missing_;
+  LoadedLibrary library_;
   bool started_ = false;
   Status (*init_)(std::uint64_t) = nullptr;
   Status (*shut_down_)() = nullptr;

@@ -82,8 +82,7 @@ bool DealCores(const NodePicture& node, const ResourceRequest& request,
 
 std::vector<std::uint32_t> FirstFreeGpus(const NodePicture& node, const ResourceRequest& request,
                                          std::uint32_t count) {
-  const std::string& type =
-      request.gpus_per_task.count > 0 ? request.gpus_per_task.type : request.gpus_per_node.type;
+  const std::string& type = GpuKind(request).type;
   std::vector<std::uint32_t> gpus;
   for (std::uint32_t i = 0; i < node.machine->gpus.size() && gpus.size() < count; ++i) {
     const bool free = i >= node.taken.gpus.size() || node.taken.gpus[i].zero();

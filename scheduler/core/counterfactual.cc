@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "scheduler/core/admission.h"
 #include "scheduler/core/node_timeline.h"
+#include "scheduler/core/placement.h"
 #include "scheduler/core/planner.h"
 #include "scheduler/core/queue_priority.h"
 #include "scheduler/core/usage_keys.h"
@@ -134,8 +135,7 @@ std::vector<Variant> ShorterTimes(const JobSpec& spec) {
 }
 
 void AddGpuVariant(const ResourceRequest& request, std::vector<Variant>& variants) {
-  const GpuRequest& gpus =
-      request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
+  const GpuRequest& gpus = GpuKind(request);
   if (gpus.count > 0 && !gpus.type.empty()) {
     variants.push_back({absl::StrCat("any GPU in place of ", gpus.type), [](JobSpec& spec) {
                           spec.request.gpus_per_task.type.clear();

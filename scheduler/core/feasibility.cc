@@ -135,8 +135,7 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
     return {Shortage{ShortageKind::kReserved, 1, 0, 0, look.reserved->name}};
   }
   if (!request.gpu_share.zero()) {
-    const GpuRequest& kind =
-        request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
+    const GpuRequest& kind = GpuKind(request);
     const std::vector<Gpu>& gpus = look.node->machine->gpus;
     const bool empty = look.free == look.capacity->all;
     const GpuShare most = empty ? kWholeGpu : MostFreeShare(*look.node, kind);

@@ -30,6 +30,12 @@ std::int64_t CostOf(const PackingRoom& room, const PackingMix& mix) {
          Jobs(mix) * (std::int64_t{room.cpu_milli} + kGpuWeight * gpus);
 }
 
+// What stays counts whole, what fragments only as far as it grows beyond `before`.
+std::int64_t CostBeyond(std::uint64_t before, const PackingRoom& room, const PackingClass& job,
+                        const PackingMix& mix, std::size_t gpu) {
+  return CostOf(Without(room, job, gpu), mix) - kUnit * static_cast<std::int64_t>(before);
+}
+
 }  // namespace
 
 bool Holds(const PackingRoom& room, const PackingClass& job) {
@@ -78,15 +84,12 @@ std::uint64_t Fragmentation(const PackingRoom& room, const PackingMix& mix) {
 
 std::int64_t CostOn(const PackingRoom& room, const PackingClass& job, const PackingMix& mix,
                     std::size_t gpu) {
-  // What stays counts whole, what fragments only as far as it grows.
-  return CostOf(Without(room, job, gpu), mix) -
-         kUnit * static_cast<std::int64_t>(Fragmentation(room, mix));
+  return CostBeyond(Fragmentation(room, mix), room, job, mix, gpu);
 }
 
 PackingChoice CheapestGpu(const PackingRoom& room, const PackingClass& job, const PackingMix& mix) {
-  // What stays counts whole, what fragments only as far as it grows.
-  const std::int64_t before = kUnit * static_cast<std::int64_t>(Fragmentation(room, mix));
-  const auto cost = [&](std::size_t gpu) { return CostOf(Without(room, job, gpu), mix) - before; };
+  const std::uint64_t before = Fragmentation(room, mix);
+  const auto cost = [&](std::size_t gpu) { return CostBeyond(before, room, job, mix, gpu); };
   if (!IsPart(job)) {
     return {cost(0), 0};
   }

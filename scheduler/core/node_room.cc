@@ -43,10 +43,6 @@ std::uint32_t MostApart(const NodeCapacity& capacity, const ResourceRequest& req
   return Clamp(most > 0 ? most : std::uint64_t{each} * capacity.socket_cores.size());
 }
 
-const GpuRequest& GpuKind(const ResourceRequest& request) {
-  return request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
-}
-
 std::uint32_t GpuMask(const NodeCapacity& capacity, const std::string& type) {
   std::uint32_t mask = 0;
   for (std::size_t i = 0; i < kGpuModels; ++i) {

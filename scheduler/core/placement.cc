@@ -15,10 +15,6 @@
 namespace muster {
 namespace {
 
-const GpuRequest& GpuKind(const ResourceRequest& request) {
-  return request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
-}
-
 bool AsksGpus(const ResourceRequest& request) {
   return request.gpus_per_task.count > 0 || request.gpus_per_node.count > 0;
 }

@@ -44,6 +44,10 @@ inline std::uint32_t SocketOf(const Core& core) {
 }
 // Cores that no job holds.
 std::uint32_t FreeCores(const NodePicture& node);
+// Which GPUs a normalised request asks for: those of each task, or of each node.
+inline const GpuRequest& GpuKind(const ResourceRequest& request) {
+  return request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
+}
 // Cores that one task takes on this machine.
 std::uint32_t CoresPerTask(const Machine& machine, const ResourceRequest& request);
 // Memory that the job takes on the node for `tasks` tasks holding `cpus` hardware threads. What a

@@ -17,11 +17,6 @@
 namespace muster {
 namespace {
 
-constexpr std::array<std::pair<const char*, Collective>, 3> kCollectives = {
-    {{"allreduce", Collective::kAllReduce},
-     {"allgather", Collective::kAllGather},
-     {"reducescatter", Collective::kReduceScatter}}};
-
 std::uint64_t Nanoseconds(double seconds) {
   constexpr double kPerSecond = 1e9;
   return static_cast<std::uint64_t>(std::llround(seconds * kPerSecond));

@@ -6,9 +6,12 @@
 //
 // Thread promise: pure. Invariants: the same placement and cluster give the same answer.
 
+#include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "scheduler/core/collective_cost.h"
 #include "scheduler/model/allocation.h"
 #include "scheduler/model/explanation.h"
 #include "scheduler/model/job_spec.h"
@@ -20,6 +23,12 @@ namespace muster {
 
 // What collectives are predicted for, where nobody says a size.
 inline constexpr Bytes kMessage{std::uint64_t{1} << 30};
+
+// The collectives that are predicted, by the names that documents give them.
+inline constexpr std::array<std::pair<const char*, Collective>, 3> kCollectives = {
+    {{"allreduce", Collective::kAllReduce},
+     {"allgather", Collective::kAllGather},
+     {"reducescatter", Collective::kReduceScatter}}};
 
 // "below switch s1, 2 leaf switches"; empty where nothing is known.
 std::string SpanSentence(const Network& network, const std::vector<std::string>& nodes);

@@ -16,10 +16,6 @@ constexpr std::uint32_t kModelsMost = 64;   // that a PackingClass can name
 constexpr std::size_t kNodesCompared = 64;  // for one job
 constexpr std::uint32_t kMilli = 1000;
 
-const GpuRequest& KindOf(const ResourceRequest& request) {
-  return request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
-}
-
 bool NeedsOneShare(const ResourceRequest& request) {
   return request.max_nodes == 1 && (request.tasks == 1 || request.gpus_per_node.count > 0);
 }
@@ -58,7 +54,7 @@ NodePicture ShareChoice::Visible(const Need& need, std::uint32_t node,
   std::array<std::uint32_t, kGpuModels> broken{};  // whole GPUs that the job may use up
   for (std::uint32_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
     GpuShare& taken = visible.taken.gpus[gpu];
-    if (!IsOfType(machine.gpus[gpu], KindOf(*need.request).type) ||
+    if (!IsOfType(machine.gpus[gpu], GpuKind(*need.request).type) ||
         FreeShare(picture, gpu) < need.request->gpu_share) {
       continue;
     }
@@ -91,7 +87,7 @@ std::optional<ShareChoice::Place> ShareChoice::Choose(const Need& need,
     const std::uint32_t cores = CoresPerTask(machine, request) * request.tasks;
     const PackingClass job{cores * kMilli, 1, request.gpu_share.value(), ~0ULL, 0};
     for (std::uint32_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
-      if (!IsOfType(machine.gpus[gpu], KindOf(request).type) ||
+      if (!IsOfType(machine.gpus[gpu], GpuKind(request).type) ||
           FreeShare(visible, gpu) < request.gpu_share) {
         continue;
       }
@@ -171,7 +167,7 @@ void ShareChoice::AddClass(const JobSpec& spec, std::uint64_t count) {
   one.gpu_milli = request.gpu_share.zero() ? kWholeGpu.value() : request.gpu_share.value();
   one.models = 0;
   for (const auto& [model, number] : models_) {
-    one.models |= IsOfType(model, KindOf(request).type) && number < kModelsMost
+    one.models |= IsOfType(model, GpuKind(request).type) && number < kModelsMost
                       ? std::uint64_t{1} << number
                       : 0;
   }

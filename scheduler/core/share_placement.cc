@@ -10,15 +10,11 @@
 namespace muster {
 namespace {
 
-const GpuRequest& KindOf(const ResourceRequest& request) {
-  return request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
-}
-
 // The GPUs that have the share left, the fullest first.
 std::vector<std::uint32_t> FullestFirst(const NodePicture& node, const ResourceRequest& request) {
   std::vector<std::uint32_t> gpus;
   for (std::uint32_t gpu = 0; gpu < node.machine->gpus.size(); ++gpu) {
-    if (IsOfType(node.machine->gpus[gpu], KindOf(request).type) &&
+    if (IsOfType(node.machine->gpus[gpu], GpuKind(request).type) &&
         FreeShare(node, gpu) >= request.gpu_share) {
       gpus.push_back(gpu);
     }

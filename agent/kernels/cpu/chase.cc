@@ -11,8 +11,10 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <set>
 
 #include "agent/kernels/harness/bench.h"
+#include "agent/kernels/harness/placement.h"
 #include "agent/kernels/harness/seeded.h"
 
 namespace muster::kernels {
@@ -51,23 +53,9 @@ std::vector<int> ReadList(const std::string& path) {
   return ParseList(line);
 }
 
-std::vector<int> OwnCpus() {
-  std::vector<int> cpus;
-  cpu_set_t* mask = CPU_ALLOC(kMaxCpus);
-  if (mask == nullptr) {
-    return cpus;
-  }
-  const size_t bytes = CPU_ALLOC_SIZE(kMaxCpus);
-  CPU_ZERO_S(bytes, mask);
-  if (sched_getaffinity(0, bytes, mask) == 0) {
-    for (int cpu = 0; cpu < kMaxCpus; ++cpu) {
-      if (CPU_ISSET_S(static_cast<size_t>(cpu), bytes, mask)) {
-        cpus.push_back(cpu);
-      }
-    }
-  }
-  CPU_FREE(mask);
-  return cpus;
+std::vector<int> OwnCpuList() {
+  const std::set<int> own = OwnCpus();
+  return {own.begin(), own.end()};
 }
 
 void BindTo(const std::vector<int>& cpus) {
@@ -105,7 +93,7 @@ bool PlaceOn(void* data, int64_t bytes, int node) {
 
 std::vector<NumaNode> NumaNodes(const std::string& root) {
   const std::string folder = root + "/sys/devices/system/node/";
-  const std::vector<int> own = OwnCpus();
+  const std::vector<int> own = OwnCpuList();
   const std::vector<int> with_memory = ReadList(folder + "has_memory");
   std::vector<NumaNode> nodes;
   for (const int id : ReadList(folder + "online")) {
@@ -167,7 +155,7 @@ double Chain::Walk(int64_t steps) {
   return seconds;
 }
 
-ScopedBinding::ScopedBinding(const std::vector<int>& cpus) : before_(OwnCpus()) {
+ScopedBinding::ScopedBinding(const std::vector<int>& cpus) : before_(OwnCpuList()) {
   BindTo(cpus);
 }
 

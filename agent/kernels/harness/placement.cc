@@ -4,9 +4,6 @@
 #include <sched.h>
 
 namespace muster::kernels {
-namespace {
-
-// The affinity mask of the calling thread.
 std::set<int> OwnCpus() {
   constexpr int kMaxCpus = 8192;
   std::set<int> cpus;
@@ -26,8 +23,6 @@ std::set<int> OwnCpus() {
   CPU_FREE(mask);
   return cpus;
 }
-
-}  // namespace
 
 Place CurrentPlace() {
   unsigned cpu = 0;

@@ -20,6 +20,9 @@ struct Place {
 // Where the calling thread is now. {0, 0} on a kernel that cannot tell.
 Place CurrentPlace();
 
+// The affinity mask of the calling thread.
+std::set<int> OwnCpus();
+
 // The union of the affinity masks of the OpenMP team: the CPUs this process can compute on.
 std::set<int> AllowedCpus();
 
