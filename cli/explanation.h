@@ -23,14 +23,13 @@ struct JobExplanation {
   std::vector<Suggestion> suggestions;
   Priority priority;         // of a waiting job, where one is reckoned
   PlacementWorth placement;  // of a running job
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &JobExplanation::job},
-                      Field{"summary", &JobExplanation::summary},
-                      Field{"nodes", &JobExplanation::nodes},
-                      Field{"allocation", &JobExplanation::allocation},
-                      Field{"suggestions", &JobExplanation::suggestions},
-                      Field{"priority", &JobExplanation::priority},
-                      Field{"placement", &JobExplanation::placement}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &JobExplanation::job}, Field{"summary", &JobExplanation::summary},
+                Field{"nodes", &JobExplanation::nodes},
+                Field{"allocation", &JobExplanation::allocation},
+                Field{"suggestions", &JobExplanation::suggestions},
+                Field{"priority", &JobExplanation::priority},
+                Field{"placement", &JobExplanation::placement});
   }
   friend bool operator==(const JobExplanation&, const JobExplanation&) = default;
 };

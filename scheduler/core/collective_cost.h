@@ -22,9 +22,9 @@ namespace muster {
 struct Link {
   double alpha_s = 0;           // latency of a message, seconds
   double bytes_per_second = 0;  // of one rank, in each direction at once
-  static constexpr auto Fields() {
-    return std::tuple{Field{"alpha_s", &Link::alpha_s},
-                      Field{"bytes_per_second", &Link::bytes_per_second}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"alpha_s", &Link::alpha_s},
+                Field{"bytes_per_second", &Link::bytes_per_second});
   }
   friend bool operator==(const Link&, const Link&) = default;
 };
@@ -34,9 +34,8 @@ struct Link {
 struct LinkLevel {
   std::vector<std::uint32_t> group_sizes;
   Link link;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"group_sizes", &LinkLevel::group_sizes},
-                      Field{"link", &LinkLevel::link}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"group_sizes", &LinkLevel::group_sizes}, Field{"link", &LinkLevel::link});
   }
   friend bool operator==(const LinkLevel&, const LinkLevel&) = default;
 };
@@ -61,10 +60,10 @@ struct CollectiveCost {
   double seconds = 0;
   double bytes_per_rank = 0;  // what each rank sends, over all links
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kNone;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"seconds", &CollectiveCost::seconds},
-                      Field{"bytes_per_rank", &CollectiveCost::bytes_per_rank},
-                      Field{"algorithm", &CollectiveCost::algorithm}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"seconds", &CollectiveCost::seconds},
+                Field{"bytes_per_rank", &CollectiveCost::bytes_per_rank},
+                Field{"algorithm", &CollectiveCost::algorithm});
   }
   friend bool operator==(const CollectiveCost&, const CollectiveCost&) = default;
 };

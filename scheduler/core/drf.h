@@ -25,9 +25,9 @@ struct DrfDemand {
   std::vector<std::uint64_t> task;
   std::uint64_t weight = 1;
   std::uint64_t tasks_max = kNoTaskLimit;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"task", &DrfDemand::task}, Field{"weight", &DrfDemand::weight},
-                      Field{"tasks_max", &DrfDemand::tasks_max}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"task", &DrfDemand::task}, Field{"weight", &DrfDemand::weight},
+                Field{"tasks_max", &DrfDemand::tasks_max});
   }
   friend bool operator==(const DrfDemand&, const DrfDemand&) = default;
 };
@@ -37,10 +37,10 @@ struct DrfFilling {
   std::vector<std::uint64_t> tasks;   // of each user
   std::vector<std::uint64_t> used;    // of each resource
   std::size_t before_first_drop = 0;  // tasks of `order` before anybody's did not fit
-  static constexpr auto Fields() {
-    return std::tuple{Field{"order", &DrfFilling::order}, Field{"tasks", &DrfFilling::tasks},
-                      Field{"used", &DrfFilling::used},
-                      Field{"before_first_drop", &DrfFilling::before_first_drop}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"order", &DrfFilling::order}, Field{"tasks", &DrfFilling::tasks},
+                Field{"used", &DrfFilling::used},
+                Field{"before_first_drop", &DrfFilling::before_first_drop});
   }
   friend bool operator==(const DrfFilling&, const DrfFilling&) = default;
 };

@@ -40,11 +40,11 @@ struct TransformerShape {
   std::uint64_t hidden = 0;       // h
   std::uint64_t layers = 0;       // L
   std::uint64_t heads = 0;        // a
-  static constexpr auto Fields() {
-    return std::tuple{
+  static constexpr auto Fields(auto list) {
+    return list(
         Field{"micro_batch", &TransformerShape::micro_batch},
         Field{"sequence", &TransformerShape::sequence}, Field{"hidden", &TransformerShape::hidden},
-        Field{"layers", &TransformerShape::layers}, Field{"heads", &TransformerShape::heads}};
+        Field{"layers", &TransformerShape::layers}, Field{"heads", &TransformerShape::heads});
   }
   friend bool operator==(const TransformerShape&, const TransformerShape&) = default;
 };
@@ -60,17 +60,17 @@ struct TrainingSetup {
   bool sequence_parallel = false;  // activations of norms and dropouts divided by tp, too
   Recomputation recomputation = Recomputation::kNone;
   std::optional<TransformerShape> shape;  // without it activations are not counted
-  static constexpr auto Fields() {
-    return std::tuple{Field{"parameters", &TrainingSetup::parameters},
-                      Field{"number_type", &TrainingSetup::number_type},
-                      Field{"optimizer", &TrainingSetup::optimizer},
-                      Field{"strategy", &TrainingSetup::strategy},
-                      Field{"data_parallel", &TrainingSetup::data_parallel},
-                      Field{"tensor_parallel", &TrainingSetup::tensor_parallel},
-                      Field{"pipeline_parallel", &TrainingSetup::pipeline_parallel},
-                      Field{"sequence_parallel", &TrainingSetup::sequence_parallel},
-                      Field{"recomputation", &TrainingSetup::recomputation},
-                      Field{"shape", &TrainingSetup::shape}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"parameters", &TrainingSetup::parameters},
+                Field{"number_type", &TrainingSetup::number_type},
+                Field{"optimizer", &TrainingSetup::optimizer},
+                Field{"strategy", &TrainingSetup::strategy},
+                Field{"data_parallel", &TrainingSetup::data_parallel},
+                Field{"tensor_parallel", &TrainingSetup::tensor_parallel},
+                Field{"pipeline_parallel", &TrainingSetup::pipeline_parallel},
+                Field{"sequence_parallel", &TrainingSetup::sequence_parallel},
+                Field{"recomputation", &TrainingSetup::recomputation},
+                Field{"shape", &TrainingSetup::shape});
   }
   friend bool operator==(const TrainingSetup&, const TrainingSetup&) = default;
 };
@@ -82,11 +82,11 @@ struct TrainingMemory {
   Bytes optimizer;
   Bytes activations;
   Bytes total;
-  static constexpr auto Fields() {
-    return std::tuple{
+  static constexpr auto Fields(auto list) {
+    return list(
         Field{"weights", &TrainingMemory::weights}, Field{"gradients", &TrainingMemory::gradients},
         Field{"optimizer", &TrainingMemory::optimizer},
-        Field{"activations", &TrainingMemory::activations}, Field{"total", &TrainingMemory::total}};
+        Field{"activations", &TrainingMemory::activations}, Field{"total", &TrainingMemory::total});
   }
   friend bool operator==(const TrainingMemory&, const TrainingMemory&) = default;
 };

@@ -35,9 +35,9 @@ struct Account {
   std::string parent = kRootAccount;  // of "root" itself: nothing, or "root"
   ShareCount shares{1};
   DecayedUsage usage;  // of associations that are gone; the others' is not in it
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &Account::name}, Field{"parent", &Account::parent},
-                      Field{"shares", &Account::shares}, Field{"usage", &Account::usage}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &Account::name}, Field{"parent", &Account::parent},
+                Field{"shares", &Account::shares}, Field{"usage", &Account::usage});
   }
   friend bool operator==(const Account&, const Account&) = default;
 };
@@ -47,9 +47,9 @@ struct Association {
   std::string account;
   ShareCount shares{1};
   DecayedUsage usage;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"user", &Association::user}, Field{"account", &Association::account},
-                      Field{"shares", &Association::shares}, Field{"usage", &Association::usage}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"user", &Association::user}, Field{"account", &Association::account},
+                Field{"shares", &Association::shares}, Field{"usage", &Association::usage});
   }
   friend bool operator==(const Association&, const Association&) = default;
 };
@@ -59,9 +59,9 @@ struct AccountUsage {
   std::string account;
   std::string user;
   DecayedUsage usage;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"account", &AccountUsage::account}, Field{"user", &AccountUsage::user},
-                      Field{"usage", &AccountUsage::usage}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"account", &AccountUsage::account}, Field{"user", &AccountUsage::user},
+                Field{"usage", &AccountUsage::usage});
   }
   friend bool operator==(const AccountUsage&, const AccountUsage&) = default;
 };
@@ -69,9 +69,9 @@ struct AccountUsage {
 struct AccountTree {
   std::vector<Account> accounts;
   std::vector<Association> associations;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"accounts", &AccountTree::accounts},
-                      Field{"associations", &AccountTree::associations}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"accounts", &AccountTree::accounts},
+                Field{"associations", &AccountTree::associations});
   }
   friend bool operator==(const AccountTree&, const AccountTree&) = default;
 };

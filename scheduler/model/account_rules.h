@@ -29,12 +29,12 @@ struct AccountRules {
   std::string default_qos;
   Limits limits;
   bool configured = false;
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"name", &AccountRules::name},     Field{"parent", &AccountRules::parent},
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"name", &AccountRules::name}, Field{"parent", &AccountRules::parent},
         Field{"shares", &AccountRules::shares}, Field{"description", &AccountRules::description},
-        Field{"qos", &AccountRules::qos},       Field{"default_qos", &AccountRules::default_qos},
-        Field{"limits", &AccountRules::limits}, Field{"configured", &AccountRules::configured}};
+        Field{"qos", &AccountRules::qos}, Field{"default_qos", &AccountRules::default_qos},
+        Field{"limits", &AccountRules::limits}, Field{"configured", &AccountRules::configured});
   }
   friend bool operator==(const AccountRules&, const AccountRules&) = default;
 };
@@ -48,15 +48,14 @@ struct AssociationRules {
   std::string default_qos;
   Limits limits;
   bool configured = false;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"account", &AssociationRules::account},
-                      Field{"user", &AssociationRules::user},
-                      Field{"shares", &AssociationRules::shares},
-                      Field{"is_default", &AssociationRules::is_default},
-                      Field{"qos", &AssociationRules::qos},
-                      Field{"default_qos", &AssociationRules::default_qos},
-                      Field{"limits", &AssociationRules::limits},
-                      Field{"configured", &AssociationRules::configured}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"account", &AssociationRules::account},
+                Field{"user", &AssociationRules::user}, Field{"shares", &AssociationRules::shares},
+                Field{"is_default", &AssociationRules::is_default},
+                Field{"qos", &AssociationRules::qos},
+                Field{"default_qos", &AssociationRules::default_qos},
+                Field{"limits", &AssociationRules::limits},
+                Field{"configured", &AssociationRules::configured});
   }
   friend bool operator==(const AssociationRules&, const AssociationRules&) = default;
 };

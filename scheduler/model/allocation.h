@@ -21,8 +21,8 @@ namespace muster {
 struct GpuGrant {
   std::uint32_t gpu = 0;  // position in Machine::gpus
   GpuShare share = kWholeGpu;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"gpu", &GpuGrant::gpu}, Field{"share", &GpuGrant::share}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"gpu", &GpuGrant::gpu}, Field{"share", &GpuGrant::share});
   }
   friend bool operator==(const GpuGrant&, const GpuGrant&) = default;
 };
@@ -34,13 +34,11 @@ struct RankPlacement {
   std::vector<std::uint32_t> gpus;  // positions in Machine::gpus, nearest first
   std::uint32_t nic = 0;            // which of Machine::nics, counted from 1; 0: none
   bool sees_own_gpus = false;       // those in `gpus` and no others; else all of the job's here
-  static constexpr auto Fields() {
-    return std::tuple{Field{"rank", &RankPlacement::rank},
-                      Field{"cpus", &RankPlacement::cpus},
-                      Field{"mem_nodes", &RankPlacement::mem_nodes},
-                      Field{"gpus", &RankPlacement::gpus},
-                      Field{"nic", &RankPlacement::nic},
-                      Field{"sees_own_gpus", &RankPlacement::sees_own_gpus}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"rank", &RankPlacement::rank}, Field{"cpus", &RankPlacement::cpus},
+                Field{"mem_nodes", &RankPlacement::mem_nodes}, Field{"gpus", &RankPlacement::gpus},
+                Field{"nic", &RankPlacement::nic},
+                Field{"sees_own_gpus", &RankPlacement::sees_own_gpus});
   }
   friend bool operator==(const RankPlacement&, const RankPlacement&) = default;
 };
@@ -53,19 +51,19 @@ struct NodeAllocation {
   Bytes memory;
   std::vector<GpuGrant> gpus;
   std::vector<RankPlacement> ranks;
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"node", &NodeAllocation::node},     Field{"name", &NodeAllocation::name},
-        Field{"cpus", &NodeAllocation::cpus},     Field{"mem_nodes", &NodeAllocation::mem_nodes},
-        Field{"memory", &NodeAllocation::memory}, Field{"gpus", &NodeAllocation::gpus},
-        Field{"ranks", &NodeAllocation::ranks}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &NodeAllocation::node}, Field{"name", &NodeAllocation::name},
+                Field{"cpus", &NodeAllocation::cpus},
+                Field{"mem_nodes", &NodeAllocation::mem_nodes},
+                Field{"memory", &NodeAllocation::memory}, Field{"gpus", &NodeAllocation::gpus},
+                Field{"ranks", &NodeAllocation::ranks});
   }
   friend bool operator==(const NodeAllocation&, const NodeAllocation&) = default;
 };
 
 struct Allocation {
   std::vector<NodeAllocation> nodes;
-  static constexpr auto Fields() { return std::tuple{Field{"nodes", &Allocation::nodes}}; }
+  static constexpr auto Fields(auto list) { return list(Field{"nodes", &Allocation::nodes}); }
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
@@ -87,15 +85,11 @@ struct RankBinding {
   std::vector<std::string> gpus;  // UUIDs that the rank can see
   BindingVerdict verdict = BindingVerdict::kUnread;
   std::string text;  // what differs, or why it could not be read
-  static constexpr auto Fields() {
-    return std::tuple{Field{"step", &RankBinding::step},
-                      Field{"rank", &RankBinding::rank},
-                      Field{"pid", &RankBinding::pid},
-                      Field{"cpus", &RankBinding::cpus},
-                      Field{"mem_policy", &RankBinding::mem_policy},
-                      Field{"gpus", &RankBinding::gpus},
-                      Field{"verdict", &RankBinding::verdict},
-                      Field{"text", &RankBinding::text}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"step", &RankBinding::step}, Field{"rank", &RankBinding::rank},
+                Field{"pid", &RankBinding::pid}, Field{"cpus", &RankBinding::cpus},
+                Field{"mem_policy", &RankBinding::mem_policy}, Field{"gpus", &RankBinding::gpus},
+                Field{"verdict", &RankBinding::verdict}, Field{"text", &RankBinding::text});
   }
   friend bool operator==(const RankBinding&, const RankBinding&) = default;
 };

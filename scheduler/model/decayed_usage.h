@@ -31,9 +31,9 @@ struct DecayedUsage {
   std::int64_t period = 0;
   std::uint64_t high = 0;  // of the 128 bits of the amount
   std::uint64_t low = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"period", &DecayedUsage::period}, Field{"high", &DecayedUsage::high},
-                      Field{"low", &DecayedUsage::low}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"period", &DecayedUsage::period}, Field{"high", &DecayedUsage::high},
+                Field{"low", &DecayedUsage::low});
   }
   friend bool operator==(const DecayedUsage&, const DecayedUsage&) = default;
 };
@@ -44,9 +44,9 @@ struct ChargedRun {
   BillingRate rate;
   Time from = kNoTime;
   Time until = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &ChargedRun::job}, Field{"rate", &ChargedRun::rate},
-                      Field{"from", &ChargedRun::from}, Field{"until", &ChargedRun::until}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &ChargedRun::job}, Field{"rate", &ChargedRun::rate},
+                Field{"from", &ChargedRun::from}, Field{"until", &ChargedRun::until});
   }
   friend bool operator==(const ChargedRun&, const ChargedRun&) = default;
 };
@@ -55,8 +55,8 @@ struct ChargedRun {
 struct ReceiptLine {
   JobId job;
   ShownUsage part;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &ReceiptLine::job}, Field{"part", &ReceiptLine::part}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &ReceiptLine::job}, Field{"part", &ReceiptLine::part});
   }
   friend bool operator==(const ReceiptLine&, const ReceiptLine&) = default;
 };
@@ -66,9 +66,9 @@ struct UsageReceipt {
   ShownUsage total;
   std::vector<ReceiptLine> lines;  // one for each run, in the order of the runs
   ShownUsage earlier;              // what is left of runs that are not listed
-  static constexpr auto Fields() {
-    return std::tuple{Field{"total", &UsageReceipt::total}, Field{"lines", &UsageReceipt::lines},
-                      Field{"earlier", &UsageReceipt::earlier}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"total", &UsageReceipt::total}, Field{"lines", &UsageReceipt::lines},
+                Field{"earlier", &UsageReceipt::earlier});
   }
   friend bool operator==(const UsageReceipt&, const UsageReceipt&) = default;
 };

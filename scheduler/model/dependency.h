@@ -33,10 +33,9 @@ struct DependencyTerm {
   JobId job;
   std::optional<std::uint32_t> element;
   Duration delay{0};
-  static constexpr auto Fields() {
-    return std::tuple{Field{"kind", &DependencyTerm::kind}, Field{"job", &DependencyTerm::job},
-                      Field{"element", &DependencyTerm::element},
-                      Field{"delay", &DependencyTerm::delay}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"kind", &DependencyTerm::kind}, Field{"job", &DependencyTerm::job},
+                Field{"element", &DependencyTerm::element}, Field{"delay", &DependencyTerm::delay});
   }
   friend bool operator==(const DependencyTerm&, const DependencyTerm&) = default;
 };
@@ -44,8 +43,8 @@ struct DependencyTerm {
 struct Dependency {
   std::vector<DependencyTerm> terms;  // empty: none
   bool any = false;                   // one of them is enough
-  static constexpr auto Fields() {
-    return std::tuple{Field{"terms", &Dependency::terms}, Field{"any", &Dependency::any}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"terms", &Dependency::terms}, Field{"any", &Dependency::any});
   }
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
@@ -63,12 +62,12 @@ struct TargetHistory {
   Time started = kNoTime;    // the latest first start among them; kNoTime when none ever started
   IndexRanges completed;     // array indices that ended as COMPLETED
   IndexRanges others;        // and those that ended otherwise
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"job", &TargetHistory::job},         Field{"element", &TargetHistory::element},
-        Field{"ended", &TargetHistory::ended},     Field{"failed", &TargetHistory::failed},
-        Field{"started", &TargetHistory::started}, Field{"completed", &TargetHistory::completed},
-        Field{"others", &TargetHistory::others}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &TargetHistory::job}, Field{"element", &TargetHistory::element},
+                Field{"ended", &TargetHistory::ended}, Field{"failed", &TargetHistory::failed},
+                Field{"started", &TargetHistory::started},
+                Field{"completed", &TargetHistory::completed},
+                Field{"others", &TargetHistory::others});
   }
   friend bool operator==(const TargetHistory&, const TargetHistory&) = default;
 };
@@ -85,10 +84,9 @@ struct OpenDependency {
   std::string terms;           // those that are not met (for kNever: that never will be)
   std::vector<JobId> holders;  // the jobs waited for, as they were named
   Time until = kNoTime;        // when time alone meets it, or kNoTime
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"state", &OpenDependency::state}, Field{"terms", &OpenDependency::terms},
-        Field{"holders", &OpenDependency::holders}, Field{"until", &OpenDependency::until}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"state", &OpenDependency::state}, Field{"terms", &OpenDependency::terms},
+                Field{"holders", &OpenDependency::holders}, Field{"until", &OpenDependency::until});
   }
   friend bool operator==(const OpenDependency&, const OpenDependency&) = default;
 };

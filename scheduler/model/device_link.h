@@ -29,10 +29,10 @@ struct DeviceLink {
   LinkKind kind = LinkKind::kUnknown;
   std::uint32_t lanes = 0;      // bonded NVLinks; 0: not said
   std::uint64_t bandwidth = 0;  // MB/s in one direction; 0: not said
-  static constexpr auto Fields() {
-    return std::tuple{Field{"a", &DeviceLink::a}, Field{"b", &DeviceLink::b},
-                      Field{"kind", &DeviceLink::kind}, Field{"lanes", &DeviceLink::lanes},
-                      Field{"bandwidth", &DeviceLink::bandwidth}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"a", &DeviceLink::a}, Field{"b", &DeviceLink::b},
+                Field{"kind", &DeviceLink::kind}, Field{"lanes", &DeviceLink::lanes},
+                Field{"bandwidth", &DeviceLink::bandwidth});
   }
   friend bool operator==(const DeviceLink&, const DeviceLink&) = default;
 };

@@ -32,9 +32,9 @@ struct EpochBegan {
   Epoch epoch;
   Time time = kNoTime;
   Duration half_life{0};  // of usage from now on
-  static constexpr auto Fields() {
-    return std::tuple{Field{"epoch", &EpochBegan::epoch}, Field{"time", &EpochBegan::time},
-                      Field{"half_life", &EpochBegan::half_life}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"epoch", &EpochBegan::epoch}, Field{"time", &EpochBegan::time},
+                Field{"half_life", &EpochBegan::half_life});
   }
   friend bool operator==(const EpochBegan&, const EpochBegan&) = default;
 };
@@ -49,12 +49,12 @@ struct JobSubmitted {
   Time time = kNoTime;
   std::vector<TargetHistory> history = {};  // of the jobs that it depends on
   std::vector<Component> components = {};   // of a heterogeneous job: those after the first
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"first", &JobSubmitted::first},     Field{"count", &JobSubmitted::count},
-        Field{"token", &JobSubmitted::token},     Field{"spec", &JobSubmitted::spec},
-        Field{"program", &JobSubmitted::program}, Field{"time", &JobSubmitted::time},
-        Field{"history", &JobSubmitted::history}, Field{"components", &JobSubmitted::components}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"first", &JobSubmitted::first}, Field{"count", &JobSubmitted::count},
+                Field{"token", &JobSubmitted::token}, Field{"spec", &JobSubmitted::spec},
+                Field{"program", &JobSubmitted::program}, Field{"time", &JobSubmitted::time},
+                Field{"history", &JobSubmitted::history},
+                Field{"components", &JobSubmitted::components});
   }
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
@@ -65,9 +65,9 @@ struct JobHeld {
   bool held = true;
   Time time = kNoTime;
   HoldBy by = HoldBy::kUser;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &JobHeld::job}, Field{"held", &JobHeld::held},
-                      Field{"time", &JobHeld::time}, Field{"by", &JobHeld::by}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &JobHeld::job}, Field{"held", &JobHeld::held},
+                Field{"time", &JobHeld::time}, Field{"by", &JobHeld::by});
   }
   friend bool operator==(const JobHeld&, const JobHeld&) = default;
 };
@@ -83,16 +83,13 @@ struct AttemptStarted {
   BillingRate billing;            // what it is charged for each second
   std::uint32_t alternative = 0;  // which of the job's alternatives it is
   std::uint32_t tasks = 0;        // of a job that takes as many nodes as it can; 0: as asked
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &AttemptStarted::job},
-                      Field{"attempt", &AttemptStarted::attempt},
-                      Field{"allocation", &AttemptStarted::allocation},
-                      Field{"time", &AttemptStarted::time},
-                      Field{"plan_hash", &AttemptStarted::plan_hash},
-                      Field{"partition", &AttemptStarted::partition},
-                      Field{"billing", &AttemptStarted::billing},
-                      Field{"alternative", &AttemptStarted::alternative},
-                      Field{"tasks", &AttemptStarted::tasks}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"job", &AttemptStarted::job}, Field{"attempt", &AttemptStarted::attempt},
+        Field{"allocation", &AttemptStarted::allocation}, Field{"time", &AttemptStarted::time},
+        Field{"plan_hash", &AttemptStarted::plan_hash},
+        Field{"partition", &AttemptStarted::partition}, Field{"billing", &AttemptStarted::billing},
+        Field{"alternative", &AttemptStarted::alternative}, Field{"tasks", &AttemptStarted::tasks});
   }
   friend bool operator==(const AttemptStarted&, const AttemptStarted&) = default;
 };
@@ -101,8 +98,8 @@ struct AttemptStarted {
 struct RunReported {
   NodeId node;
   Report report;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"node", &RunReported::node}, Field{"report", &RunReported::report}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &RunReported::node}, Field{"report", &RunReported::report});
   }
   friend bool operator==(const RunReported&, const RunReported&) = default;
 };
@@ -114,10 +111,10 @@ struct AttemptEnding {
   EndCause cause = EndCause::kCancelled;
   std::string text;
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &AttemptEnding::job}, Field{"attempt", &AttemptEnding::attempt},
-                      Field{"cause", &AttemptEnding::cause}, Field{"text", &AttemptEnding::text},
-                      Field{"time", &AttemptEnding::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &AttemptEnding::job}, Field{"attempt", &AttemptEnding::attempt},
+                Field{"cause", &AttemptEnding::cause}, Field{"text", &AttemptEnding::text},
+                Field{"time", &AttemptEnding::time});
   }
   friend bool operator==(const AttemptEnding&, const AttemptEnding&) = default;
 };
@@ -132,15 +129,11 @@ struct StepStarted {
   Program program;
   Allocation placement;
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &StepStarted::job},
-                      Field{"attempt", &StepStarted::attempt},
-                      Field{"step", &StepStarted::step},
-                      Field{"token", &StepStarted::token},
-                      Field{"name", &StepStarted::name},
-                      Field{"program", &StepStarted::program},
-                      Field{"placement", &StepStarted::placement},
-                      Field{"time", &StepStarted::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &StepStarted::job}, Field{"attempt", &StepStarted::attempt},
+                Field{"step", &StepStarted::step}, Field{"token", &StepStarted::token},
+                Field{"name", &StepStarted::name}, Field{"program", &StepStarted::program},
+                Field{"placement", &StepStarted::placement}, Field{"time", &StepStarted::time});
   }
   friend bool operator==(const StepStarted&, const StepStarted&) = default;
 };
@@ -154,10 +147,10 @@ struct JobEnded {
   std::string text;  // why, when it did not end by itself
   Time time = kNoTime;
   std::uint32_t more = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &JobEnded::job},       Field{"state", &JobEnded::state},
-                      Field{"status", &JobEnded::status}, Field{"text", &JobEnded::text},
-                      Field{"time", &JobEnded::time},     Field{"more", &JobEnded::more}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &JobEnded::job}, Field{"state", &JobEnded::state},
+                Field{"status", &JobEnded::status}, Field{"text", &JobEnded::text},
+                Field{"time", &JobEnded::time}, Field{"more", &JobEnded::more});
   }
   friend bool operator==(const JobEnded&, const JobEnded&) = default;
 };
@@ -167,10 +160,10 @@ struct NodeRegistered {
   NodeId node;
   Registration registration;
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"node", &NodeRegistered::node},
-                      Field{"registration", &NodeRegistered::registration},
-                      Field{"time", &NodeRegistered::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &NodeRegistered::node},
+                Field{"registration", &NodeRegistered::registration},
+                Field{"time", &NodeRegistered::time});
   }
   friend bool operator==(const NodeRegistered&, const NodeRegistered&) = default;
 };
@@ -179,8 +172,8 @@ struct NodeRegistered {
 struct NodeLost {
   NodeId node;
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"node", &NodeLost::node}, Field{"time", &NodeLost::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &NodeLost::node}, Field{"time", &NodeLost::time});
   }
   friend bool operator==(const NodeLost&, const NodeLost&) = default;
 };
@@ -191,9 +184,9 @@ struct NodeDrained {
   bool drained = true;
   std::string reason;
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"node", &NodeDrained::node}, Field{"drained", &NodeDrained::drained},
-                      Field{"reason", &NodeDrained::reason}, Field{"time", &NodeDrained::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &NodeDrained::node}, Field{"drained", &NodeDrained::drained},
+                Field{"reason", &NodeDrained::reason}, Field{"time", &NodeDrained::time});
   }
   friend bool operator==(const NodeDrained&, const NodeDrained&) = default;
 };
@@ -204,10 +197,10 @@ struct AttemptQuarantined {
   QuarantinedAttempt attempt;
   bool over = false;
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"node", &AttemptQuarantined::node}, Field{"attempt", &AttemptQuarantined::attempt},
-        Field{"over", &AttemptQuarantined::over}, Field{"time", &AttemptQuarantined::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &AttemptQuarantined::node},
+                Field{"attempt", &AttemptQuarantined::attempt},
+                Field{"over", &AttemptQuarantined::over}, Field{"time", &AttemptQuarantined::time});
   }
   friend bool operator==(const AttemptQuarantined&, const AttemptQuarantined&) = default;
 };
@@ -220,11 +213,10 @@ struct JobRequeued {
   std::string text;   // why it runs again
   Time time = kNoTime;
   bool preempted = false;  // which does not count against the requeues that it has
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"job", &JobRequeued::job},   Field{"attempt", &JobRequeued::attempt},
-        Field{"held", &JobRequeued::held}, Field{"text", &JobRequeued::text},
-        Field{"time", &JobRequeued::time}, Field{"preempted", &JobRequeued::preempted}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &JobRequeued::job}, Field{"attempt", &JobRequeued::attempt},
+                Field{"held", &JobRequeued::held}, Field{"text", &JobRequeued::text},
+                Field{"time", &JobRequeued::time}, Field{"preempted", &JobRequeued::preempted});
   }
   friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
 };
@@ -235,9 +227,9 @@ struct JobUpdated {
   JobSpec spec;
   std::vector<TargetHistory> history;  // of the jobs that it depends on
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &JobUpdated::job}, Field{"spec", &JobUpdated::spec},
-                      Field{"history", &JobUpdated::history}, Field{"time", &JobUpdated::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &JobUpdated::job}, Field{"spec", &JobUpdated::spec},
+                Field{"history", &JobUpdated::history}, Field{"time", &JobUpdated::time});
   }
   friend bool operator==(const JobUpdated&, const JobUpdated&) = default;
 };
@@ -250,13 +242,10 @@ struct PolicyChanged {
   User by;
   std::string text;  // what changed: "MaxJobs=4 (was 2)"
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"object", &PolicyChanged::object},
-                      Field{"deleted", &PolicyChanged::deleted},
-                      Field{"spent_reset", &PolicyChanged::spent_reset},
-                      Field{"by", &PolicyChanged::by},
-                      Field{"text", &PolicyChanged::text},
-                      Field{"time", &PolicyChanged::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"object", &PolicyChanged::object}, Field{"deleted", &PolicyChanged::deleted},
+                Field{"spent_reset", &PolicyChanged::spent_reset}, Field{"by", &PolicyChanged::by},
+                Field{"text", &PolicyChanged::text}, Field{"time", &PolicyChanged::time});
   }
   friend bool operator==(const PolicyChanged&, const PolicyChanged&) = default;
 };
@@ -268,11 +257,10 @@ struct AttemptSuspending {
   SuspendedBy by = SuspendedBy::kOperator;
   std::string text;
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &AttemptSuspending::job},
-                      Field{"attempt", &AttemptSuspending::attempt},
-                      Field{"by", &AttemptSuspending::by}, Field{"text", &AttemptSuspending::text},
-                      Field{"time", &AttemptSuspending::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &AttemptSuspending::job},
+                Field{"attempt", &AttemptSuspending::attempt}, Field{"by", &AttemptSuspending::by},
+                Field{"text", &AttemptSuspending::text}, Field{"time", &AttemptSuspending::time});
   }
   friend bool operator==(const AttemptSuspending&, const AttemptSuspending&) = default;
 };
@@ -282,10 +270,9 @@ struct AttemptSuspended {
   JobId job;
   AttemptNumber attempt;
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &AttemptSuspended::job},
-                      Field{"attempt", &AttemptSuspended::attempt},
-                      Field{"time", &AttemptSuspended::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &AttemptSuspended::job}, Field{"attempt", &AttemptSuspended::attempt},
+                Field{"time", &AttemptSuspended::time});
   }
   friend bool operator==(const AttemptSuspended&, const AttemptSuspended&) = default;
 };
@@ -295,10 +282,9 @@ struct AttemptResumed {
   JobId job;
   AttemptNumber attempt;
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &AttemptResumed::job},
-                      Field{"attempt", &AttemptResumed::attempt},
-                      Field{"time", &AttemptResumed::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &AttemptResumed::job}, Field{"attempt", &AttemptResumed::attempt},
+                Field{"time", &AttemptResumed::time});
   }
   friend bool operator==(const AttemptResumed&, const AttemptResumed&) = default;
 };
@@ -307,9 +293,8 @@ struct AttemptResumed {
 struct HalfLifeSet {
   Duration half_life{0};
   Time time = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"half_life", &HalfLifeSet::half_life},
-                      Field{"time", &HalfLifeSet::time}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"half_life", &HalfLifeSet::half_life}, Field{"time", &HalfLifeSet::time});
   }
   friend bool operator==(const HalfLifeSet&, const HalfLifeSet&) = default;
 };
@@ -323,9 +308,8 @@ using Event = std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, Ru
 struct JournalEntry {
   Version version;
   Event event;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"version", &JournalEntry::version},
-                      Field{"event", &JournalEntry::event}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"version", &JournalEntry::version}, Field{"event", &JournalEntry::event});
   }
   friend bool operator==(const JournalEntry&, const JournalEntry&) = default;
 };

@@ -16,8 +16,8 @@ namespace muster {
 struct ExitStatus {
   std::int32_t code = 0;    // what it passed to exit(), 0-255
   std::int32_t signal = 0;  // the signal that ended it, or 0
-  static constexpr auto Fields() {
-    return std::tuple{Field{"code", &ExitStatus::code}, Field{"signal", &ExitStatus::signal}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"code", &ExitStatus::code}, Field{"signal", &ExitStatus::signal});
   }
   [[nodiscard]] bool success() const { return code == 0 && signal == 0; }
   friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
@@ -45,9 +45,9 @@ struct Usage {
   Duration user_cpu{0};    // CPU time in user mode
   Duration system_cpu{0};  // CPU time in the kernel
   Bytes peak_memory;       // the largest resident set of any one process
-  static constexpr auto Fields() {
-    return std::tuple{Field{"user_cpu", &Usage::user_cpu}, Field{"system_cpu", &Usage::system_cpu},
-                      Field{"peak_memory", &Usage::peak_memory}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"user_cpu", &Usage::user_cpu}, Field{"system_cpu", &Usage::system_cpu},
+                Field{"peak_memory", &Usage::peak_memory});
   }
   friend bool operator==(const Usage&, const Usage&) = default;
 };

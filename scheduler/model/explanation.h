@@ -22,9 +22,9 @@ struct NodeAnswer {
   std::string node;
   bool fits = false;
   std::string text;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"node", &NodeAnswer::node}, Field{"fits", &NodeAnswer::fits},
-                      Field{"text", &NodeAnswer::text}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &NodeAnswer::node}, Field{"fits", &NodeAnswer::fits},
+                Field{"text", &NodeAnswer::text});
   }
   friend bool operator==(const NodeAnswer&, const NodeAnswer&) = default;
 };
@@ -33,8 +33,8 @@ struct NodeAnswer {
 struct Suggestion {
   std::string change;  // "--time=1:00:00"
   Time start = kNoTime;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"change", &Suggestion::change}, Field{"start", &Suggestion::start}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"change", &Suggestion::change}, Field{"start", &Suggestion::start});
   }
   friend bool operator==(const Suggestion&, const Suggestion&) = default;
 };
@@ -47,13 +47,13 @@ struct PredictedCollective {
   std::string algorithm;
   std::uint64_t default_nanoseconds = 0;  // in blocks; 0: it would not fit there, or sends nothing
   std::string default_algorithm;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &PredictedCollective::name},
-                      Field{"bytes", &PredictedCollective::bytes},
-                      Field{"nanoseconds", &PredictedCollective::nanoseconds},
-                      Field{"algorithm", &PredictedCollective::algorithm},
-                      Field{"default_nanoseconds", &PredictedCollective::default_nanoseconds},
-                      Field{"default_algorithm", &PredictedCollective::default_algorithm}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &PredictedCollective::name},
+                Field{"bytes", &PredictedCollective::bytes},
+                Field{"nanoseconds", &PredictedCollective::nanoseconds},
+                Field{"algorithm", &PredictedCollective::algorithm},
+                Field{"default_nanoseconds", &PredictedCollective::default_nanoseconds},
+                Field{"default_algorithm", &PredictedCollective::default_algorithm});
   }
   friend bool operator==(const PredictedCollective&, const PredictedCollective&) = default;
 };
@@ -64,10 +64,10 @@ struct PlacementWorth {
   std::uint32_t local_ranks = 0;
   std::string span;  // "below switch s1, 2 leaf switches"; empty: one node, or no network is known
   std::vector<PredictedCollective> predicted;
-  static constexpr auto Fields() {
-    return std::tuple{
+  static constexpr auto Fields(auto list) {
+    return list(
         Field{"ranks", &PlacementWorth::ranks}, Field{"local_ranks", &PlacementWorth::local_ranks},
-        Field{"span", &PlacementWorth::span}, Field{"predicted", &PlacementWorth::predicted}};
+        Field{"span", &PlacementWorth::span}, Field{"predicted", &PlacementWorth::predicted});
   }
   friend bool operator==(const PlacementWorth&, const PlacementWorth&) = default;
 };
@@ -78,11 +78,10 @@ struct Explanation {
   std::vector<NodeAnswer> nodes;
   Priority priority;              // without terms where none is reckoned
   PlacementWorth placement = {};  // of a running job
-  static constexpr auto Fields() {
-    return std::tuple{Field{"reason", &Explanation::reason},
-                      Field{"summary", &Explanation::summary}, Field{"nodes", &Explanation::nodes},
-                      Field{"priority", &Explanation::priority},
-                      Field{"placement", &Explanation::placement}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"reason", &Explanation::reason}, Field{"summary", &Explanation::summary},
+                Field{"nodes", &Explanation::nodes}, Field{"priority", &Explanation::priority},
+                Field{"placement", &Explanation::placement});
   }
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };

@@ -26,16 +26,16 @@ enum class FeatureOp : std::uint8_t {
 struct FeatureToken {
   FeatureOp op = FeatureOp::kHas;
   std::string name;  // kHas only
-  static constexpr auto Fields() {
-    return std::tuple{Field{"op", &FeatureToken::op}, Field{"name", &FeatureToken::name}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"op", &FeatureToken::op}, Field{"name", &FeatureToken::name});
   }
   friend bool operator==(const FeatureToken&, const FeatureToken&) = default;
 };
 
 struct FeatureExpression {
   std::vector<FeatureToken> postfix;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"postfix", &FeatureExpression::postfix}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"postfix", &FeatureExpression::postfix});
   }
   friend bool operator==(const FeatureExpression&, const FeatureExpression&) = default;
 };
@@ -44,9 +44,9 @@ struct FeatureExpression {
 struct FeatureCount {
   FeatureExpression expression;
   std::uint32_t nodes = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"expression", &FeatureCount::expression},
-                      Field{"nodes", &FeatureCount::nodes}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"expression", &FeatureCount::expression},
+                Field{"nodes", &FeatureCount::nodes});
   }
   friend bool operator==(const FeatureCount&, const FeatureCount&) = default;
 };
@@ -55,8 +55,8 @@ struct FeatureCount {
 struct Constraint {
   FeatureExpression every;           // must match on each node of the job
   std::vector<FeatureCount> counts;  // each must hold over the job's nodes
-  static constexpr auto Fields() {
-    return std::tuple{Field{"every", &Constraint::every}, Field{"counts", &Constraint::counts}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"every", &Constraint::every}, Field{"counts", &Constraint::counts});
   }
   friend bool operator==(const Constraint&, const Constraint&) = default;
 };

@@ -3,11 +3,15 @@
 // Fingerprints: one 64-bit number for any described value, the same on every machine and in every
 // build.
 //
-// FNV-1a, 64 bit (Fowler, Noll, Vo; offset basis and prime from draft-eastlake-fnv), over the
-// fields in order; lengths go in before contents, so that ("ab","c") and ("a","bc") differ. Not a
+// FNV-1a, 64 bit (Fowler, Noll, Vo; offset basis and prime from draft-eastlake-fnv), of a struct
+// over the names and fingerprints of its fields in order; lengths go in before contents, so that
+// ("ab","c") and ("a","bc") differ. A field that has the value of a fresh one of its kind counts
+// nothing: one that is added later changes no fingerprint of what was recorded before. Not a
 // defence against an adversary: it compares plans and snapshots. Thread promise: pure.
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -94,11 +98,37 @@ class Fingerprint {
   }
   template <Described T>
   Fingerprint& Add(const T& value) {
-    ForEachField(value, [this](const char*, const auto& member) { Add(member); });
+    [[maybe_unused]] static const auto fresh = PartsOf(T{});
+    [[maybe_unused]] const auto parts = PartsOf(value);
+    std::size_t i = 0;
+    ForEachField(value, [&](const char* name, const auto&) {
+      if (parts[i] != fresh[i]) {
+        AddName(name);
+        Add(parts[i]);
+      }
+      ++i;
+    });
+    AddByte(0);  // so that the fields of one and those of the next do not run together
     return *this;
   }
 
  private:
+  // The fingerprint of each field.
+  template <Described T>
+  static std::array<std::uint64_t, kFieldCount<T>> PartsOf(const T& value) {
+    std::array<std::uint64_t, kFieldCount<T>> parts{};
+    std::size_t i = 0;
+    ForEachField(value, [&](const char*, const auto& member) {
+      parts[i++] = Fingerprint().Add(member).value();
+    });
+    return parts;
+  }
+  void AddName(const char* name) {
+    for (; *name != '\0'; ++name) {
+      AddByte(static_cast<unsigned char>(*name));
+    }
+    AddByte(0);
+  }
   void AddByte(unsigned char byte) { state_ = (state_ ^ byte) * 0x100000001b3U; }
   std::uint64_t state_ = 0xcbf29ce484222325U;
 };

@@ -17,15 +17,15 @@ namespace muster {
 struct IndexRun {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"first", &IndexRun::first}, Field{"last", &IndexRun::last}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"first", &IndexRun::first}, Field{"last", &IndexRun::last});
   }
   friend bool operator==(const IndexRun&, const IndexRun&) = default;
 };
 
 struct IndexRanges {
   std::vector<IndexRun> runs;
-  static constexpr auto Fields() { return std::tuple{Field{"runs", &IndexRanges::runs}}; }
+  static constexpr auto Fields(auto list) { return list(Field{"runs", &IndexRanges::runs}); }
   friend bool operator==(const IndexRanges&, const IndexRanges&) = default;
 
   [[nodiscard]] bool Contains(std::uint32_t index) const {

@@ -46,14 +46,13 @@ struct NodeRun {
   std::string limits;
   std::vector<RankBinding> bindings;
   std::uint32_t suspension = 0;  // the last of Attempt::suspension that it has carried out
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"phase", &NodeRun::phase},          Field{"reported", &NodeRun::reported},
-        Field{"started", &NodeRun::started},      Field{"ended", &NodeRun::ended},
-        Field{"cause", &NodeRun::cause},          Field{"status", &NodeRun::status},
-        Field{"usage", &NodeRun::usage},          Field{"text", &NodeRun::text},
-        Field{"limits", &NodeRun::limits},        Field{"bindings", &NodeRun::bindings},
-        Field{"suspension", &NodeRun::suspension}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"phase", &NodeRun::phase}, Field{"reported", &NodeRun::reported},
+                Field{"started", &NodeRun::started}, Field{"ended", &NodeRun::ended},
+                Field{"cause", &NodeRun::cause}, Field{"status", &NodeRun::status},
+                Field{"usage", &NodeRun::usage}, Field{"text", &NodeRun::text},
+                Field{"limits", &NodeRun::limits}, Field{"bindings", &NodeRun::bindings},
+                Field{"suspension", &NodeRun::suspension});
   }
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };
@@ -67,14 +66,11 @@ struct StepRun {
   std::vector<NodeId> waiting_for;  // nodes that have not reported its end
   std::vector<RankExit> exits;
   Usage usage;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"id", &StepRun::id},
-                      Field{"name", &StepRun::name},
-                      Field{"placement", &StepRun::placement},
-                      Field{"started", &StepRun::started},
-                      Field{"waiting_for", &StepRun::waiting_for},
-                      Field{"exits", &StepRun::exits},
-                      Field{"usage", &StepRun::usage}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"id", &StepRun::id}, Field{"name", &StepRun::name},
+                Field{"placement", &StepRun::placement}, Field{"started", &StepRun::started},
+                Field{"waiting_for", &StepRun::waiting_for}, Field{"exits", &StepRun::exits},
+                Field{"usage", &StepRun::usage});
   }
   friend bool operator==(const StepRun&, const StepRun&) = default;
 };
@@ -103,22 +99,17 @@ struct Attempt {
   std::uint32_t suspension = 0;    // counts what it was told: odd to be frozen, even to run
   Time suspended_since = kNoTime;  // since when its cores are given back; kNoTime: it holds them
   Duration suspended_total{0};     // how long they were, in earlier suspensions
-  static constexpr auto Fields() {
-    return std::tuple{Field{"number", &Attempt::number},
-                      Field{"allocation", &Attempt::allocation},
-                      Field{"started", &Attempt::started},
-                      Field{"runs", &Attempt::runs},
-                      Field{"steps", &Attempt::steps},
-                      Field{"last_step", &Attempt::last_step},
-                      Field{"ending", &Attempt::ending},
-                      Field{"ending_text", &Attempt::ending_text},
-                      Field{"partition", &Attempt::partition},
-                      Field{"billing", &Attempt::billing},
-                      Field{"suspended_by", &Attempt::suspended_by},
-                      Field{"suspended_text", &Attempt::suspended_text},
-                      Field{"suspension", &Attempt::suspension},
-                      Field{"suspended_since", &Attempt::suspended_since},
-                      Field{"suspended_total", &Attempt::suspended_total}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"number", &Attempt::number}, Field{"allocation", &Attempt::allocation},
+                Field{"started", &Attempt::started}, Field{"runs", &Attempt::runs},
+                Field{"steps", &Attempt::steps}, Field{"last_step", &Attempt::last_step},
+                Field{"ending", &Attempt::ending}, Field{"ending_text", &Attempt::ending_text},
+                Field{"partition", &Attempt::partition}, Field{"billing", &Attempt::billing},
+                Field{"suspended_by", &Attempt::suspended_by},
+                Field{"suspended_text", &Attempt::suspended_text},
+                Field{"suspension", &Attempt::suspension},
+                Field{"suspended_since", &Attempt::suspended_since},
+                Field{"suspended_total", &Attempt::suspended_total});
   }
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
@@ -166,20 +157,14 @@ struct Job {
   std::shared_ptr<const JobSpec> changed_spec;
   // Of how many components the heterogeneous job is whose component it is; 0: it is a plain job.
   std::uint32_t het_size = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"id", &Job::id},
-                      Field{"submission", &Job::submission},
-                      Field{"array_index", &Job::array_index},
-                      Field{"state", &Job::state},
-                      Field{"held", &Job::held},
-                      Field{"submitted", &Job::submitted},
-                      Field{"last_attempt", &Job::last_attempt},
-                      Field{"attempt", &Job::attempt},
-                      Field{"held_by", &Job::held_by},
-                      Field{"requeues", &Job::requeues},
-                      Field{"first_started", &Job::first_started},
-                      Field{"changed_spec", &Job::changed_spec},
-                      Field{"het_size", &Job::het_size}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"id", &Job::id}, Field{"submission", &Job::submission},
+                Field{"array_index", &Job::array_index}, Field{"state", &Job::state},
+                Field{"held", &Job::held}, Field{"submitted", &Job::submitted},
+                Field{"last_attempt", &Job::last_attempt}, Field{"attempt", &Job::attempt},
+                Field{"held_by", &Job::held_by}, Field{"requeues", &Job::requeues},
+                Field{"first_started", &Job::first_started},
+                Field{"changed_spec", &Job::changed_spec}, Field{"het_size", &Job::het_size});
   }
 };
 

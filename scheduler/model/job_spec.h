@@ -32,9 +32,8 @@ struct User {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::string name;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"uid", &User::uid}, Field{"gid", &User::gid},
-                      Field{"name", &User::name}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"uid", &User::uid}, Field{"gid", &User::gid}, Field{"name", &User::name});
   }
   friend bool operator==(const User&, const User&) = default;
 };
@@ -42,8 +41,8 @@ struct User {
 struct GpuRequest {
   std::string type;  // part of the model's name, any case; empty for any
   std::uint32_t count = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"type", &GpuRequest::type}, Field{"count", &GpuRequest::count}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"type", &GpuRequest::type}, Field{"count", &GpuRequest::count});
   }
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };
@@ -71,27 +70,26 @@ struct ResourceRequest {
   Duration switches_wait{0};   // for so long; then on as many as there are
   std::optional<RankLayout> layout = {};
   GpuShare gpu_share = {};  // of each GPU that it asks for; zero: whole GPUs
-  static constexpr auto Fields() {
-    return std::tuple{Field{"min_nodes", &ResourceRequest::min_nodes},
-                      Field{"max_nodes", &ResourceRequest::max_nodes},
-                      Field{"tasks", &ResourceRequest::tasks},
-                      Field{"tasks_per_node", &ResourceRequest::tasks_per_node},
-                      Field{"cpus_per_task", &ResourceRequest::cpus_per_task},
-                      Field{"memory_per_node", &ResourceRequest::memory_per_node},
-                      Field{"memory_per_cpu", &ResourceRequest::memory_per_cpu},
-                      Field{"gpus", &ResourceRequest::gpus},
-                      Field{"gpus_per_node", &ResourceRequest::gpus_per_node},
-                      Field{"gpus_per_task", &ResourceRequest::gpus_per_task},
-                      Field{"exclusive", &ResourceRequest::exclusive},
-                      Field{"overcommit", &ResourceRequest::overcommit},
-                      Field{"constraint", &ResourceRequest::constraint},
-                      Field{"nodelist", &ResourceRequest::nodelist},
-                      Field{"exclude", &ResourceRequest::exclude},
-                      Field{"as_wide_as_fits", &ResourceRequest::as_wide_as_fits},
-                      Field{"switches", &ResourceRequest::switches},
-                      Field{"switches_wait", &ResourceRequest::switches_wait},
-                      Field{"layout", &ResourceRequest::layout},
-                      Field{"gpu_share", &ResourceRequest::gpu_share}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"min_nodes", &ResourceRequest::min_nodes},
+        Field{"max_nodes", &ResourceRequest::max_nodes}, Field{"tasks", &ResourceRequest::tasks},
+        Field{"tasks_per_node", &ResourceRequest::tasks_per_node},
+        Field{"cpus_per_task", &ResourceRequest::cpus_per_task},
+        Field{"memory_per_node", &ResourceRequest::memory_per_node},
+        Field{"memory_per_cpu", &ResourceRequest::memory_per_cpu},
+        Field{"gpus", &ResourceRequest::gpus},
+        Field{"gpus_per_node", &ResourceRequest::gpus_per_node},
+        Field{"gpus_per_task", &ResourceRequest::gpus_per_task},
+        Field{"exclusive", &ResourceRequest::exclusive},
+        Field{"overcommit", &ResourceRequest::overcommit},
+        Field{"constraint", &ResourceRequest::constraint},
+        Field{"nodelist", &ResourceRequest::nodelist}, Field{"exclude", &ResourceRequest::exclude},
+        Field{"as_wide_as_fits", &ResourceRequest::as_wide_as_fits},
+        Field{"switches", &ResourceRequest::switches},
+        Field{"switches_wait", &ResourceRequest::switches_wait},
+        Field{"layout", &ResourceRequest::layout},
+        Field{"gpu_share", &ResourceRequest::gpu_share});
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
@@ -101,9 +99,9 @@ struct ArrayRange {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   std::uint32_t step = 1;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"first", &ArrayRange::first}, Field{"last", &ArrayRange::last},
-                      Field{"step", &ArrayRange::step}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"first", &ArrayRange::first}, Field{"last", &ArrayRange::last},
+                Field{"step", &ArrayRange::step});
   }
   friend bool operator==(const ArrayRange&, const ArrayRange&) = default;
 };
@@ -111,9 +109,8 @@ struct ArrayRange {
 struct ArraySpec {
   std::vector<ArrayRange> ranges;
   std::uint32_t max_running = 0;  // the "%N" throttle; 0 for none
-  static constexpr auto Fields() {
-    return std::tuple{Field{"ranges", &ArraySpec::ranges},
-                      Field{"max_running", &ArraySpec::max_running}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"ranges", &ArraySpec::ranges}, Field{"max_running", &ArraySpec::max_running});
   }
   friend bool operator==(const ArraySpec&, const ArraySpec&) = default;
 };
@@ -129,9 +126,9 @@ enum class Choice : std::uint8_t {
 struct Alternative {
   ResourceRequest request;
   Duration time_limit{0};
-  static constexpr auto Fields() {
-    return std::tuple{Field{"request", &Alternative::request},
-                      Field{"time_limit", &Alternative::time_limit}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"request", &Alternative::request},
+                Field{"time_limit", &Alternative::time_limit});
   }
   friend bool operator==(const Alternative&, const Alternative&) = default;
 };
@@ -160,28 +157,19 @@ struct JobSpec {
   // In order of preference, the request and time limit that the job was submitted with first; empty
   // when there are no others. Once it runs, `request` and `time_limit` are those that it got.
   std::vector<Alternative> alternatives;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"kind", &JobSpec::kind},
-                      Field{"name", &JobSpec::name},
-                      Field{"user", &JobSpec::user},
-                      Field{"account", &JobSpec::account},
-                      Field{"comment", &JobSpec::comment},
-                      Field{"request", &JobSpec::request},
-                      Field{"time_limit", &JobSpec::time_limit},
-                      Field{"kill_grace", &JobSpec::kill_grace},
-                      Field{"nice", &JobSpec::nice},
-                      Field{"held", &JobSpec::held},
-                      Field{"begin", &JobSpec::begin},
-                      Field{"array", &JobSpec::array},
-                      Field{"dependency", &JobSpec::dependency},
-                      Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
-                      Field{"deadline", &JobSpec::deadline},
-                      Field{"requeue", &JobSpec::requeue},
-                      Field{"licenses", &JobSpec::licenses},
-                      Field{"partition", &JobSpec::partition},
-                      Field{"qos", &JobSpec::qos},
-                      Field{"reservation", &JobSpec::reservation},
-                      Field{"alternatives", &JobSpec::alternatives}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name},
+                Field{"user", &JobSpec::user}, Field{"account", &JobSpec::account},
+                Field{"comment", &JobSpec::comment}, Field{"request", &JobSpec::request},
+                Field{"time_limit", &JobSpec::time_limit},
+                Field{"kill_grace", &JobSpec::kill_grace}, Field{"nice", &JobSpec::nice},
+                Field{"held", &JobSpec::held}, Field{"begin", &JobSpec::begin},
+                Field{"array", &JobSpec::array}, Field{"dependency", &JobSpec::dependency},
+                Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
+                Field{"deadline", &JobSpec::deadline}, Field{"requeue", &JobSpec::requeue},
+                Field{"licenses", &JobSpec::licenses}, Field{"partition", &JobSpec::partition},
+                Field{"qos", &JobSpec::qos}, Field{"reservation", &JobSpec::reservation},
+                Field{"alternatives", &JobSpec::alternatives});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -190,8 +178,8 @@ struct JobSpec {
 struct StepIo {
   std::string address;  // "unix:PATH" or "HOST:PORT"; empty: files only
   std::string token;    // 32 hex digits that the supervisor must show
-  static constexpr auto Fields() {
-    return std::tuple{Field{"address", &StepIo::address}, Field{"token", &StepIo::token}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"address", &StepIo::address}, Field{"token", &StepIo::token});
   }
   friend bool operator==(const StepIo&, const StepIo&) = default;
 };
@@ -216,18 +204,14 @@ struct Program {
   std::uint32_t umask = 022;
   StepIo io;  // kind kRun only
   MpiFlavour mpi = MpiFlavour::kAuto;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"script", &Program::script},
-                      Field{"argv", &Program::argv},
-                      Field{"environment", &Program::environment},
-                      Field{"work_dir", &Program::work_dir},
-                      Field{"stdin_path", &Program::stdin_path},
-                      Field{"stdout_path", &Program::stdout_path},
-                      Field{"stderr_path", &Program::stderr_path},
-                      Field{"append_output", &Program::append_output},
-                      Field{"umask", &Program::umask},
-                      Field{"io", &Program::io},
-                      Field{"mpi", &Program::mpi}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"script", &Program::script}, Field{"argv", &Program::argv},
+                Field{"environment", &Program::environment}, Field{"work_dir", &Program::work_dir},
+                Field{"stdin_path", &Program::stdin_path},
+                Field{"stdout_path", &Program::stdout_path},
+                Field{"stderr_path", &Program::stderr_path},
+                Field{"append_output", &Program::append_output}, Field{"umask", &Program::umask},
+                Field{"io", &Program::io}, Field{"mpi", &Program::mpi});
   }
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -236,8 +220,8 @@ struct Program {
 struct Component {
   JobSpec spec;
   Program program;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"spec", &Component::spec}, Field{"program", &Component::program}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"spec", &Component::spec}, Field{"program", &Component::program});
   }
   friend bool operator==(const Component&, const Component&) = default;
 };
@@ -249,11 +233,10 @@ struct StepSpec {
   std::uint32_t nodes = 0;          // 0: all that the tasks need
   bool overcommit = false;          // ranks may share hardware threads
   std::optional<RankLayout> layout = {};
-  static constexpr auto Fields() {
-    return std::tuple{Field{"tasks", &StepSpec::tasks},
-                      Field{"cpus_per_task", &StepSpec::cpus_per_task},
-                      Field{"nodes", &StepSpec::nodes}, Field{"overcommit", &StepSpec::overcommit},
-                      Field{"layout", &StepSpec::layout}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"tasks", &StepSpec::tasks}, Field{"cpus_per_task", &StepSpec::cpus_per_task},
+                Field{"nodes", &StepSpec::nodes}, Field{"overcommit", &StepSpec::overcommit},
+                Field{"layout", &StepSpec::layout});
   }
   friend bool operator==(const StepSpec&, const StepSpec&) = default;
 };

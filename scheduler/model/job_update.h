@@ -24,14 +24,11 @@ struct JobUpdate {
   std::optional<Time> begin;
   std::optional<Time> deadline;
   std::optional<Dependency> dependency;  // without terms: none any more
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &JobUpdate::name},
-                      Field{"comment", &JobUpdate::comment},
-                      Field{"time_limit", &JobUpdate::time_limit},
-                      Field{"nice", &JobUpdate::nice},
-                      Field{"begin", &JobUpdate::begin},
-                      Field{"deadline", &JobUpdate::deadline},
-                      Field{"dependency", &JobUpdate::dependency}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &JobUpdate::name}, Field{"comment", &JobUpdate::comment},
+                Field{"time_limit", &JobUpdate::time_limit}, Field{"nice", &JobUpdate::nice},
+                Field{"begin", &JobUpdate::begin}, Field{"deadline", &JobUpdate::deadline},
+                Field{"dependency", &JobUpdate::dependency});
   }
   friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
 };

@@ -17,8 +17,8 @@ namespace muster {
 struct LicenseCount {
   std::string name;
   std::uint64_t count = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &LicenseCount::name}, Field{"count", &LicenseCount::count}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &LicenseCount::name}, Field{"count", &LicenseCount::count});
   }
   friend bool operator==(const LicenseCount&, const LicenseCount&) = default;
 };

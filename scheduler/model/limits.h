@@ -32,21 +32,18 @@ struct Limits {
   std::optional<std::uint32_t> max_submit_jobs_per_account;  // QOS only
   std::optional<Duration> max_wall;
   std::optional<Duration> grp_wall;  // a budget: wall time of all jobs, ended and promised
-  static constexpr auto Fields() {
-    return std::tuple{Field{"grp_tres", &Limits::grp_tres},
-                      Field{"max_tres_per_job", &Limits::max_tres_per_job},
-                      Field{"max_tres_per_node", &Limits::max_tres_per_node},
-                      Field{"max_tres_per_user", &Limits::max_tres_per_user},
-                      Field{"max_tres_per_account", &Limits::max_tres_per_account},
-                      Field{"grp_tres_mins", &Limits::grp_tres_mins},
-                      Field{"grp_jobs", &Limits::grp_jobs},
-                      Field{"grp_submit_jobs", &Limits::grp_submit_jobs},
-                      Field{"max_jobs", &Limits::max_jobs},
-                      Field{"max_submit_jobs", &Limits::max_submit_jobs},
-                      Field{"max_jobs_per_account", &Limits::max_jobs_per_account},
-                      Field{"max_submit_jobs_per_account", &Limits::max_submit_jobs_per_account},
-                      Field{"max_wall", &Limits::max_wall},
-                      Field{"grp_wall", &Limits::grp_wall}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"grp_tres", &Limits::grp_tres}, Field{"max_tres_per_job", &Limits::max_tres_per_job},
+        Field{"max_tres_per_node", &Limits::max_tres_per_node},
+        Field{"max_tres_per_user", &Limits::max_tres_per_user},
+        Field{"max_tres_per_account", &Limits::max_tres_per_account},
+        Field{"grp_tres_mins", &Limits::grp_tres_mins}, Field{"grp_jobs", &Limits::grp_jobs},
+        Field{"grp_submit_jobs", &Limits::grp_submit_jobs}, Field{"max_jobs", &Limits::max_jobs},
+        Field{"max_submit_jobs", &Limits::max_submit_jobs},
+        Field{"max_jobs_per_account", &Limits::max_jobs_per_account},
+        Field{"max_submit_jobs_per_account", &Limits::max_submit_jobs_per_account},
+        Field{"max_wall", &Limits::max_wall}, Field{"grp_wall", &Limits::grp_wall});
   }
   friend bool operator==(const Limits&, const Limits&) = default;
 };

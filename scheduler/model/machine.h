@@ -25,8 +25,8 @@ inline constexpr std::uint32_t kNowhere = 0xffffffff;
 struct Package {
   std::uint32_t os_index = 0;
   std::string model;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"os_index", &Package::os_index}, Field{"model", &Package::model}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"os_index", &Package::os_index}, Field{"model", &Package::model});
   }
   friend bool operator==(const Package&, const Package&) = default;
 };
@@ -36,9 +36,9 @@ struct Die {
   std::uint32_t os_index = 0;
   std::uint32_t package = kNowhere;
   CpuSet cpus;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"os_index", &Die::os_index}, Field{"package", &Die::package},
-                      Field{"cpus", &Die::cpus}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"os_index", &Die::os_index}, Field{"package", &Die::package},
+                Field{"cpus", &Die::cpus});
   }
   friend bool operator==(const Die&, const Die&) = default;
 };
@@ -47,9 +47,9 @@ struct NumaNode {
   std::uint32_t os_index = 0;
   CpuSet cpus;   // empty for memory-only nodes
   Bytes memory;  // what jobs may use of it
-  static constexpr auto Fields() {
-    return std::tuple{Field{"os_index", &NumaNode::os_index}, Field{"cpus", &NumaNode::cpus},
-                      Field{"memory", &NumaNode::memory}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"os_index", &NumaNode::os_index}, Field{"cpus", &NumaNode::cpus},
+                Field{"memory", &NumaNode::memory});
   }
   friend bool operator==(const NumaNode&, const NumaNode&) = default;
 };
@@ -58,9 +58,9 @@ struct L3Cache {
   CpuSet cpus;
   Bytes size;
   std::uint32_t package = kNowhere;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"cpus", &L3Cache::cpus}, Field{"size", &L3Cache::size},
-                      Field{"package", &L3Cache::package}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"cpus", &L3Cache::cpus}, Field{"size", &L3Cache::size},
+                Field{"package", &L3Cache::package});
   }
   friend bool operator==(const L3Cache&, const L3Cache&) = default;
 };
@@ -71,10 +71,10 @@ struct Core {
   std::uint32_t numa = kNowhere;
   std::uint32_t l3 = kNowhere;
   std::uint32_t package = kNowhere;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"os_index", &Core::os_index}, Field{"cpus", &Core::cpus},
-                      Field{"numa", &Core::numa}, Field{"l3", &Core::l3},
-                      Field{"package", &Core::package}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"os_index", &Core::os_index}, Field{"cpus", &Core::cpus},
+                Field{"numa", &Core::numa}, Field{"l3", &Core::l3},
+                Field{"package", &Core::package});
   }
   friend bool operator==(const Core&, const Core&) = default;
 };
@@ -95,12 +95,12 @@ struct Gpu {
   GpuVendor vendor = GpuVendor::kNvidia;
   std::string instance;  // "1g.10gb", the profile of a MIG instance; empty: a whole GPU
   std::string parent;    // of an instance: the UUID of the GPU that is divided
-  static constexpr auto Fields() {
-    return std::tuple{Field{"os_index", &Gpu::os_index}, Field{"uuid", &Gpu::uuid},
-                      Field{"model", &Gpu::model},       Field{"pci_address", &Gpu::pci_address},
-                      Field{"memory", &Gpu::memory},     Field{"numa", &Gpu::numa},
-                      Field{"vendor", &Gpu::vendor},     Field{"instance", &Gpu::instance},
-                      Field{"parent", &Gpu::parent}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"os_index", &Gpu::os_index}, Field{"uuid", &Gpu::uuid},
+                Field{"model", &Gpu::model}, Field{"pci_address", &Gpu::pci_address},
+                Field{"memory", &Gpu::memory}, Field{"numa", &Gpu::numa},
+                Field{"vendor", &Gpu::vendor}, Field{"instance", &Gpu::instance},
+                Field{"parent", &Gpu::parent});
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -110,9 +110,9 @@ struct Nic {
   std::string pci_address;
   std::uint32_t numa = kNowhere;
   bool fabric = false;  // an OpenFabrics device: what UCX and NCCL call by this name
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &Nic::name}, Field{"pci_address", &Nic::pci_address},
-                      Field{"numa", &Nic::numa}, Field{"fabric", &Nic::fabric}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &Nic::name}, Field{"pci_address", &Nic::pci_address},
+                Field{"numa", &Nic::numa}, Field{"fabric", &Nic::fabric});
   }
   friend bool operator==(const Nic&, const Nic&) = default;
 };
@@ -133,22 +133,16 @@ struct Machine {
   std::vector<DeviceLink> nic_links;  // between a GPU and a NIC
   std::vector<Die> dies;              // of packages that have several
   std::string mps;  // the pipe directory of CUDA's MPS daemon, where one runs; empty: none
-  static constexpr auto Fields() {
-    return std::tuple{Field{"packages", &Machine::packages},
-                      Field{"numa_nodes", &Machine::numa_nodes},
-                      Field{"l3_caches", &Machine::l3_caches},
-                      Field{"cores", &Machine::cores},
-                      Field{"gpus", &Machine::gpus},
-                      Field{"nics", &Machine::nics},
-                      Field{"memory", &Machine::memory},
-                      Field{"source", &Machine::source},
-                      Field{"enforced", &Machine::enforced},
-                      Field{"why_not_enforced", &Machine::why_not_enforced},
-                      Field{"remarks", &Machine::remarks},
-                      Field{"gpu_links", &Machine::gpu_links},
-                      Field{"nic_links", &Machine::nic_links},
-                      Field{"dies", &Machine::dies},
-                      Field{"mps", &Machine::mps}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"packages", &Machine::packages}, Field{"numa_nodes", &Machine::numa_nodes},
+                Field{"l3_caches", &Machine::l3_caches}, Field{"cores", &Machine::cores},
+                Field{"gpus", &Machine::gpus}, Field{"nics", &Machine::nics},
+                Field{"memory", &Machine::memory}, Field{"source", &Machine::source},
+                Field{"enforced", &Machine::enforced},
+                Field{"why_not_enforced", &Machine::why_not_enforced},
+                Field{"remarks", &Machine::remarks}, Field{"gpu_links", &Machine::gpu_links},
+                Field{"nic_links", &Machine::nic_links}, Field{"dies", &Machine::dies},
+                Field{"mps", &Machine::mps});
   }
   friend bool operator==(const Machine&, const Machine&) = default;
 };

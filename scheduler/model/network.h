@@ -23,9 +23,9 @@ namespace muster {
 struct LinkSpeed {
   std::uint64_t bandwidth = 0;   // MB/s in one direction
   std::uint64_t latency_ns = 0;  // of one message of no length, one way
-  static constexpr auto Fields() {
-    return std::tuple{Field{"bandwidth", &LinkSpeed::bandwidth},
-                      Field{"latency_ns", &LinkSpeed::latency_ns}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"bandwidth", &LinkSpeed::bandwidth},
+                Field{"latency_ns", &LinkSpeed::latency_ns});
   }
   friend bool operator==(const LinkSpeed&, const LinkSpeed&) = default;
 };
@@ -42,10 +42,10 @@ struct NetworkSwitch {
   std::uint32_t parent = kNowhere;  // position in Network::switches
   std::uint32_t level = 0;
   LinkSpeed down;  // of each link to a child or node
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &NetworkSwitch::name}, Field{"kind", &NetworkSwitch::kind},
-                      Field{"parent", &NetworkSwitch::parent},
-                      Field{"level", &NetworkSwitch::level}, Field{"down", &NetworkSwitch::down}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &NetworkSwitch::name}, Field{"kind", &NetworkSwitch::kind},
+                Field{"parent", &NetworkSwitch::parent}, Field{"level", &NetworkSwitch::level},
+                Field{"down", &NetworkSwitch::down});
   }
   friend bool operator==(const NetworkSwitch&, const NetworkSwitch&) = default;
 };
@@ -54,8 +54,8 @@ struct NetworkSwitch {
 struct NetworkGroup {
   std::string name;
   LinkSpeed speed;  // of an NVLink domain: each GPU's way into it
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &NetworkGroup::name}, Field{"speed", &NetworkGroup::speed}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &NetworkGroup::name}, Field{"speed", &NetworkGroup::speed});
   }
   friend bool operator==(const NetworkGroup&, const NetworkGroup&) = default;
 };
@@ -65,9 +65,9 @@ struct NetworkNode {
   std::uint32_t leaf = kNowhere;    // position in Network::switches
   std::uint32_t block = kNowhere;   // position in Network::blocks
   std::uint32_t domain = kNowhere;  // position in Network::nvlink_domains
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &NetworkNode::name}, Field{"leaf", &NetworkNode::leaf},
-                      Field{"block", &NetworkNode::block}, Field{"domain", &NetworkNode::domain}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &NetworkNode::name}, Field{"leaf", &NetworkNode::leaf},
+                Field{"block", &NetworkNode::block}, Field{"domain", &NetworkNode::domain});
   }
   friend bool operator==(const NetworkNode&, const NetworkNode&) = default;
 };
@@ -80,14 +80,11 @@ struct Network {
   std::vector<NetworkNode> nodes;    // in the order of the source
   std::string source;                // the file
   std::vector<std::string> remarks;  // what the source leaves open or says and we do not use
-  static constexpr auto Fields() {
-    return std::tuple{Field{"switches", &Network::switches},
-                      Field{"blocks", &Network::blocks},
-                      Field{"block_sizes", &Network::block_sizes},
-                      Field{"nvlink_domains", &Network::nvlink_domains},
-                      Field{"nodes", &Network::nodes},
-                      Field{"source", &Network::source},
-                      Field{"remarks", &Network::remarks}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"switches", &Network::switches}, Field{"blocks", &Network::blocks},
+                Field{"block_sizes", &Network::block_sizes},
+                Field{"nvlink_domains", &Network::nvlink_domains}, Field{"nodes", &Network::nodes},
+                Field{"source", &Network::source}, Field{"remarks", &Network::remarks});
   }
   friend bool operator==(const Network&, const Network&) = default;
 };

@@ -28,10 +28,10 @@ struct QuarantinedAttempt {
   JobId job;
   AttemptNumber attempt;
   NodeAllocation allocation;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &QuarantinedAttempt::job},
-                      Field{"attempt", &QuarantinedAttempt::attempt},
-                      Field{"allocation", &QuarantinedAttempt::allocation}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &QuarantinedAttempt::job},
+                Field{"attempt", &QuarantinedAttempt::attempt},
+                Field{"allocation", &QuarantinedAttempt::allocation});
   }
   friend bool operator==(const QuarantinedAttempt&, const QuarantinedAttempt&) = default;
 };
@@ -41,9 +41,9 @@ struct NodeUse {
   CpuSet cpus;
   Bytes memory;
   std::vector<GpuShare> gpus;  // parallel to Machine::gpus
-  static constexpr auto Fields() {
-    return std::tuple{Field{"cpus", &NodeUse::cpus}, Field{"memory", &NodeUse::memory},
-                      Field{"gpus", &NodeUse::gpus}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"cpus", &NodeUse::cpus}, Field{"memory", &NodeUse::memory},
+                Field{"gpus", &NodeUse::gpus});
   }
   friend bool operator==(const NodeUse&, const NodeUse&) = default;
 };
@@ -63,20 +63,14 @@ struct Node {
   NodeUse taken;
   std::vector<std::string> features;  // sorted, no repeats
   std::uint32_t weight = 0;           // lighter nodes are taken first
-  static constexpr auto Fields() {
-    return std::tuple{Field{"id", &Node::id},
-                      Field{"name", &Node::name},
-                      Field{"hostname", &Node::hostname},
-                      Field{"instance", &Node::instance},
-                      Field{"boot_id", &Node::boot_id},
-                      Field{"machine", &Node::machine},
-                      Field{"connected", &Node::connected},
-                      Field{"changed", &Node::changed},
-                      Field{"drained", &Node::drained},
-                      Field{"drain_reason", &Node::drain_reason},
-                      Field{"quarantined", &Node::quarantined},
-                      Field{"features", &Node::features},
-                      Field{"weight", &Node::weight}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"id", &Node::id}, Field{"name", &Node::name},
+                Field{"hostname", &Node::hostname}, Field{"instance", &Node::instance},
+                Field{"boot_id", &Node::boot_id}, Field{"machine", &Node::machine},
+                Field{"connected", &Node::connected}, Field{"changed", &Node::changed},
+                Field{"drained", &Node::drained}, Field{"drain_reason", &Node::drain_reason},
+                Field{"quarantined", &Node::quarantined}, Field{"features", &Node::features},
+                Field{"weight", &Node::weight});
   }
 };
 
@@ -86,10 +80,10 @@ struct KnownAttempt {
   AttemptNumber attempt;
   bool ended = false;
   NodeAllocation allocation;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &KnownAttempt::job}, Field{"attempt", &KnownAttempt::attempt},
-                      Field{"ended", &KnownAttempt::ended},
-                      Field{"allocation", &KnownAttempt::allocation}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &KnownAttempt::job}, Field{"attempt", &KnownAttempt::attempt},
+                Field{"ended", &KnownAttempt::ended},
+                Field{"allocation", &KnownAttempt::allocation});
   }
   friend bool operator==(const KnownAttempt&, const KnownAttempt&) = default;
 };
@@ -105,16 +99,13 @@ struct Registration {
   std::vector<KnownAttempt> attempts;
   std::vector<std::string> features;  // as its --features says
   std::uint32_t weight = 0;           // as its --weight says
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &Registration::name},
-                      Field{"hostname", &Registration::hostname},
-                      Field{"instance", &Registration::instance},
-                      Field{"boot_id", &Registration::boot_id},
-                      Field{"epoch_seen", &Registration::epoch_seen},
-                      Field{"machine", &Registration::machine},
-                      Field{"attempts", &Registration::attempts},
-                      Field{"features", &Registration::features},
-                      Field{"weight", &Registration::weight}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"name", &Registration::name}, Field{"hostname", &Registration::hostname},
+        Field{"instance", &Registration::instance}, Field{"boot_id", &Registration::boot_id},
+        Field{"epoch_seen", &Registration::epoch_seen}, Field{"machine", &Registration::machine},
+        Field{"attempts", &Registration::attempts}, Field{"features", &Registration::features},
+        Field{"weight", &Registration::weight});
   }
   friend bool operator==(const Registration&, const Registration&) = default;
 };

@@ -24,10 +24,9 @@ struct ComponentExtent {
   JobId job;
   ResourceRequest request;
   Allocation allocation;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &ComponentExtent::job},
-                      Field{"request", &ComponentExtent::request},
-                      Field{"allocation", &ComponentExtent::allocation}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &ComponentExtent::job}, Field{"request", &ComponentExtent::request},
+                Field{"allocation", &ComponentExtent::allocation});
   }
   friend bool operator==(const ComponentExtent&, const ComponentExtent&) = default;
 };
@@ -50,21 +49,16 @@ struct LaunchOrder {
   // By which the attempt's supervisors know one another: 64 hex digits that no process of the job
   // sees. Empty: its steps have no MPI over several nodes.
   std::string secret = {};
-  static constexpr auto Fields() {
-    return std::tuple{Field{"cluster", &LaunchOrder::cluster},
-                      Field{"job", &LaunchOrder::job},
-                      Field{"submission", &LaunchOrder::submission},
-                      Field{"array_index", &LaunchOrder::array_index},
-                      Field{"attempt", &LaunchOrder::attempt},
-                      Field{"epoch", &LaunchOrder::epoch},
-                      Field{"node", &LaunchOrder::node},
-                      Field{"expiry", &LaunchOrder::expiry},
-                      Field{"started", &LaunchOrder::started},
-                      Field{"spec", &LaunchOrder::spec},
-                      Field{"program", &LaunchOrder::program},
-                      Field{"allocation", &LaunchOrder::allocation},
-                      Field{"components", &LaunchOrder::components},
-                      Field{"secret", &LaunchOrder::secret}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"cluster", &LaunchOrder::cluster}, Field{"job", &LaunchOrder::job},
+        Field{"submission", &LaunchOrder::submission},
+        Field{"array_index", &LaunchOrder::array_index}, Field{"attempt", &LaunchOrder::attempt},
+        Field{"epoch", &LaunchOrder::epoch}, Field{"node", &LaunchOrder::node},
+        Field{"expiry", &LaunchOrder::expiry}, Field{"started", &LaunchOrder::started},
+        Field{"spec", &LaunchOrder::spec}, Field{"program", &LaunchOrder::program},
+        Field{"allocation", &LaunchOrder::allocation},
+        Field{"components", &LaunchOrder::components}, Field{"secret", &LaunchOrder::secret});
   }
   friend bool operator==(const LaunchOrder&, const LaunchOrder&) = default;
 };
@@ -85,13 +79,12 @@ struct StepOrder {
   Time expiry = kNoTime;
   Program program;
   Allocation placement;  // the whole step's
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"cluster", &StepOrder::cluster},    Field{"job", &StepOrder::job},
-        Field{"attempt", &StepOrder::attempt},    Field{"step", &StepOrder::step},
-        Field{"epoch", &StepOrder::epoch},        Field{"node", &StepOrder::node},
-        Field{"expiry", &StepOrder::expiry},      Field{"program", &StepOrder::program},
-        Field{"placement", &StepOrder::placement}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"cluster", &StepOrder::cluster}, Field{"job", &StepOrder::job},
+                Field{"attempt", &StepOrder::attempt}, Field{"step", &StepOrder::step},
+                Field{"epoch", &StepOrder::epoch}, Field{"node", &StepOrder::node},
+                Field{"expiry", &StepOrder::expiry}, Field{"program", &StepOrder::program},
+                Field{"placement", &StepOrder::placement});
   }
   friend bool operator==(const StepOrder&, const StepOrder&) = default;
 };
@@ -105,13 +98,11 @@ struct SuspendOrder {
   NodeId node;
   std::uint32_t suspension = 0;
   bool resume = false;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &SuspendOrder::job},
-                      Field{"attempt", &SuspendOrder::attempt},
-                      Field{"epoch", &SuspendOrder::epoch},
-                      Field{"node", &SuspendOrder::node},
-                      Field{"suspension", &SuspendOrder::suspension},
-                      Field{"resume", &SuspendOrder::resume}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &SuspendOrder::job}, Field{"attempt", &SuspendOrder::attempt},
+                Field{"epoch", &SuspendOrder::epoch}, Field{"node", &SuspendOrder::node},
+                Field{"suspension", &SuspendOrder::suspension},
+                Field{"resume", &SuspendOrder::resume});
   }
   friend bool operator==(const SuspendOrder&, const SuspendOrder&) = default;
 };
@@ -125,11 +116,10 @@ struct TerminateOrder {
   NodeId node;
   EndCause cause = EndCause::kCancelled;
   Duration grace{0};
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"job", &TerminateOrder::job},     Field{"attempt", &TerminateOrder::attempt},
-        Field{"epoch", &TerminateOrder::epoch}, Field{"node", &TerminateOrder::node},
-        Field{"cause", &TerminateOrder::cause}, Field{"grace", &TerminateOrder::grace}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &TerminateOrder::job}, Field{"attempt", &TerminateOrder::attempt},
+                Field{"epoch", &TerminateOrder::epoch}, Field{"node", &TerminateOrder::node},
+                Field{"cause", &TerminateOrder::cause}, Field{"grace", &TerminateOrder::grace});
   }
   friend bool operator==(const TerminateOrder&, const TerminateOrder&) = default;
 };

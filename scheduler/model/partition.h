@@ -53,25 +53,19 @@ struct Partition {
   std::string qos;          // whose limits hold for all jobs here together
   bool exclusive = false;   // jobs get whole nodes
   bool configured = false;  // from the configuration, which has the last word at each reading
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &Partition::name},
-                      Field{"nodes", &Partition::nodes},
-                      Field{"is_default", &Partition::is_default},
-                      Field{"default_time", &Partition::default_time},
-                      Field{"max_time", &Partition::max_time},
-                      Field{"min_nodes", &Partition::min_nodes},
-                      Field{"max_nodes", &Partition::max_nodes},
-                      Field{"allow_accounts", &Partition::allow_accounts},
-                      Field{"deny_accounts", &Partition::deny_accounts},
-                      Field{"allow_qos", &Partition::allow_qos},
-                      Field{"deny_qos", &Partition::deny_qos},
-                      Field{"priority_job_factor", &Partition::priority_job_factor},
-                      Field{"priority_tier", &Partition::priority_tier},
-                      Field{"state", &Partition::state},
-                      Field{"preempt_mode", &Partition::preempt_mode},
-                      Field{"qos", &Partition::qos},
-                      Field{"exclusive", &Partition::exclusive},
-                      Field{"configured", &Partition::configured}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"name", &Partition::name}, Field{"nodes", &Partition::nodes},
+        Field{"is_default", &Partition::is_default},
+        Field{"default_time", &Partition::default_time}, Field{"max_time", &Partition::max_time},
+        Field{"min_nodes", &Partition::min_nodes}, Field{"max_nodes", &Partition::max_nodes},
+        Field{"allow_accounts", &Partition::allow_accounts},
+        Field{"deny_accounts", &Partition::deny_accounts},
+        Field{"allow_qos", &Partition::allow_qos}, Field{"deny_qos", &Partition::deny_qos},
+        Field{"priority_job_factor", &Partition::priority_job_factor},
+        Field{"priority_tier", &Partition::priority_tier}, Field{"state", &Partition::state},
+        Field{"preempt_mode", &Partition::preempt_mode}, Field{"qos", &Partition::qos},
+        Field{"exclusive", &Partition::exclusive}, Field{"configured", &Partition::configured});
   }
   friend bool operator==(const Partition&, const Partition&) = default;
 };
@@ -95,17 +89,13 @@ struct Qos {
   Duration preempt_exempt_time{0};    // a job is left alone for so long after its start
   std::uint32_t usage_factor = 1000;  // thousandths: what is charged of what is used
   bool configured = false;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &Qos::name},
-                      Field{"priority", &Qos::priority},
-                      Field{"flags", &Qos::flags},
-                      Field{"limits", &Qos::limits},
-                      Field{"preempt", &Qos::preempt},
-                      Field{"preempt_mode", &Qos::preempt_mode},
-                      Field{"grace_time", &Qos::grace_time},
-                      Field{"preempt_exempt_time", &Qos::preempt_exempt_time},
-                      Field{"usage_factor", &Qos::usage_factor},
-                      Field{"configured", &Qos::configured}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &Qos::name}, Field{"priority", &Qos::priority},
+                Field{"flags", &Qos::flags}, Field{"limits", &Qos::limits},
+                Field{"preempt", &Qos::preempt}, Field{"preempt_mode", &Qos::preempt_mode},
+                Field{"grace_time", &Qos::grace_time},
+                Field{"preempt_exempt_time", &Qos::preempt_exempt_time},
+                Field{"usage_factor", &Qos::usage_factor}, Field{"configured", &Qos::configured});
   }
   friend bool operator==(const Qos&, const Qos&) = default;
 };

@@ -27,11 +27,11 @@ struct PlannedStart {
   std::string partition;          // which of the job's it starts in; empty: the implied one
   std::uint32_t alternative = 0;  // which of the job's alternatives; 0: the first or only one
   std::uint32_t tasks = 0;        // of a job that takes as many nodes as it can; 0: as asked
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"job", &PlannedStart::job}, Field{"allocation", &PlannedStart::allocation},
-        Field{"partition", &PlannedStart::partition},
-        Field{"alternative", &PlannedStart::alternative}, Field{"tasks", &PlannedStart::tasks}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedStart::job}, Field{"allocation", &PlannedStart::allocation},
+                Field{"partition", &PlannedStart::partition},
+                Field{"alternative", &PlannedStart::alternative},
+                Field{"tasks", &PlannedStart::tasks});
   }
   friend bool operator==(const PlannedStart&, const PlannedStart&) = default;
 };
@@ -40,8 +40,8 @@ struct PlannedStart {
 struct ReservedNode {
   NodeId node;
   std::uint32_t tasks = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"node", &ReservedNode::node}, Field{"tasks", &ReservedNode::tasks}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &ReservedNode::node}, Field{"tasks", &ReservedNode::tasks});
   }
   friend bool operator==(const ReservedNode&, const ReservedNode&) = default;
 };
@@ -52,10 +52,9 @@ struct PlannedReservation {
   JobId job;
   Time start = kNoTime;
   std::vector<ReservedNode> nodes;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &PlannedReservation::job},
-                      Field{"start", &PlannedReservation::start},
-                      Field{"nodes", &PlannedReservation::nodes}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedReservation::job}, Field{"start", &PlannedReservation::start},
+                Field{"nodes", &PlannedReservation::nodes});
   }
   friend bool operator==(const PlannedReservation&, const PlannedReservation&) = default;
 };
@@ -68,10 +67,10 @@ struct LeftWaiting {
   std::vector<Reason> also;    // further blockers: each alone keeps it waiting too
   std::uint32_t priority = 0;  // 0: not reckoned
   std::uint32_t count = 1;     // of elements, with ids in a row
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &LeftWaiting::job}, Field{"reason", &LeftWaiting::reason},
-                      Field{"also", &LeftWaiting::also}, Field{"priority", &LeftWaiting::priority},
-                      Field{"count", &LeftWaiting::count}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &LeftWaiting::job}, Field{"reason", &LeftWaiting::reason},
+                Field{"also", &LeftWaiting::also}, Field{"priority", &LeftWaiting::priority},
+                Field{"count", &LeftWaiting::count});
   }
   friend bool operator==(const LeftWaiting&, const LeftWaiting&) = default;
 
@@ -91,9 +90,9 @@ struct PlannedDrop {
   JobId job;
   JobState state = JobState::kCancelled;
   std::string text;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &PlannedDrop::job}, Field{"state", &PlannedDrop::state},
-                      Field{"text", &PlannedDrop::text}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedDrop::job}, Field{"state", &PlannedDrop::state},
+                Field{"text", &PlannedDrop::text});
   }
   friend bool operator==(const PlannedDrop&, const PlannedDrop&) = default;
 };
@@ -104,10 +103,10 @@ struct PlannedVictim {
   AttemptNumber attempt;
   bool requeue = false;  // it runs again; else it ends as PREEMPTED
   bool suspend = false;  // neither: it gives its cores only, and has them back later
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &PlannedVictim::job}, Field{"attempt", &PlannedVictim::attempt},
-                      Field{"requeue", &PlannedVictim::requeue},
-                      Field{"suspend", &PlannedVictim::suspend}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedVictim::job}, Field{"attempt", &PlannedVictim::attempt},
+                Field{"requeue", &PlannedVictim::requeue},
+                Field{"suspend", &PlannedVictim::suspend});
   }
   friend bool operator==(const PlannedVictim&, const PlannedVictim&) = default;
 };
@@ -117,10 +116,10 @@ struct PlannedPreemption {
   JobId job;  // that they give way to
   std::vector<PlannedVictim> victims;
   Allocation allocation;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &PlannedPreemption::job},
-                      Field{"victims", &PlannedPreemption::victims},
-                      Field{"allocation", &PlannedPreemption::allocation}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedPreemption::job},
+                Field{"victims", &PlannedPreemption::victims},
+                Field{"allocation", &PlannedPreemption::allocation});
   }
   friend bool operator==(const PlannedPreemption&, const PlannedPreemption&) = default;
 };
@@ -129,8 +128,8 @@ struct PlannedPreemption {
 struct PlannedResume {
   JobId job;
   AttemptNumber attempt;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &PlannedResume::job}, Field{"attempt", &PlannedResume::attempt}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedResume::job}, Field{"attempt", &PlannedResume::attempt});
   }
   friend bool operator==(const PlannedResume&, const PlannedResume&) = default;
 };
@@ -145,16 +144,12 @@ struct Plan {
   std::vector<PlannedDrop> drops;
   std::vector<PlannedPreemption> preemptions;
   std::vector<PlannedResume> resumes;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"version", &Plan::version},
-                      Field{"starts", &Plan::starts},
-                      Field{"reservations", &Plan::reservations},
-                      Field{"waiting", &Plan::waiting},
-                      Field{"wake", &Plan::wake},
-                      Field{"hash", &Plan::hash},
-                      Field{"drops", &Plan::drops},
-                      Field{"preemptions", &Plan::preemptions},
-                      Field{"resumes", &Plan::resumes}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"version", &Plan::version}, Field{"starts", &Plan::starts},
+                Field{"reservations", &Plan::reservations}, Field{"waiting", &Plan::waiting},
+                Field{"wake", &Plan::wake}, Field{"hash", &Plan::hash},
+                Field{"drops", &Plan::drops}, Field{"preemptions", &Plan::preemptions},
+                Field{"resumes", &Plan::resumes});
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -46,11 +46,11 @@ struct PolicyBook {
   std::map<std::string, AssociationRules> associations;
   std::map<std::string, Reservation> reservations;
 
-  static constexpr auto Fields() {
-    return std::tuple{Field{"partitions", &PolicyBook::partitions}, Field{"qos", &PolicyBook::qos},
-                      Field{"accounts", &PolicyBook::accounts},
-                      Field{"associations", &PolicyBook::associations},
-                      Field{"reservations", &PolicyBook::reservations}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"partitions", &PolicyBook::partitions}, Field{"qos", &PolicyBook::qos},
+                Field{"accounts", &PolicyBook::accounts},
+                Field{"associations", &PolicyBook::associations},
+                Field{"reservations", &PolicyBook::reservations});
   }
   [[nodiscard]] bool empty() const {
     return partitions.empty() && qos.empty() && accounts.empty() && associations.empty() &&
@@ -63,8 +63,8 @@ struct PolicyBook {
 struct Assignment {
   std::string key;
   std::string value;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"key", &Assignment::key}, Field{"value", &Assignment::value}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"key", &Assignment::key}, Field{"value", &Assignment::value});
   }
   friend bool operator==(const Assignment&, const Assignment&) = default;
 };

@@ -50,23 +50,22 @@ struct PriorityConfig {
   Duration half_life = std::chrono::hours(24 * 7);
   BillingRule billing_rule = BillingRule::kSum;
   std::vector<TresWeight> billing = {{"cpu", 1'000'000, 0}};
-  static constexpr auto Fields() {
-    return std::tuple{Field{"order", &PriorityConfig::order},
-                      Field{"fairshare", &PriorityConfig::fairshare},
-                      Field{"damping", &PriorityConfig::damping},
-                      Field{"weight_age", &PriorityConfig::weight_age},
-                      Field{"weight_fairshare", &PriorityConfig::weight_fairshare},
-                      Field{"weight_job_size", &PriorityConfig::weight_job_size},
-                      Field{"weight_partition", &PriorityConfig::weight_partition},
-                      Field{"weight_qos", &PriorityConfig::weight_qos},
-                      Field{"weight_cpu", &PriorityConfig::weight_cpu},
-                      Field{"weight_memory", &PriorityConfig::weight_memory},
-                      Field{"weight_gpu", &PriorityConfig::weight_gpu},
-                      Field{"favor_small", &PriorityConfig::favor_small},
-                      Field{"max_age", &PriorityConfig::max_age},
-                      Field{"half_life", &PriorityConfig::half_life},
-                      Field{"billing_rule", &PriorityConfig::billing_rule},
-                      Field{"billing", &PriorityConfig::billing}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"order", &PriorityConfig::order}, Field{"fairshare", &PriorityConfig::fairshare},
+        Field{"damping", &PriorityConfig::damping},
+        Field{"weight_age", &PriorityConfig::weight_age},
+        Field{"weight_fairshare", &PriorityConfig::weight_fairshare},
+        Field{"weight_job_size", &PriorityConfig::weight_job_size},
+        Field{"weight_partition", &PriorityConfig::weight_partition},
+        Field{"weight_qos", &PriorityConfig::weight_qos},
+        Field{"weight_cpu", &PriorityConfig::weight_cpu},
+        Field{"weight_memory", &PriorityConfig::weight_memory},
+        Field{"weight_gpu", &PriorityConfig::weight_gpu},
+        Field{"favor_small", &PriorityConfig::favor_small},
+        Field{"max_age", &PriorityConfig::max_age}, Field{"half_life", &PriorityConfig::half_life},
+        Field{"billing_rule", &PriorityConfig::billing_rule},
+        Field{"billing", &PriorityConfig::billing});
   }
 };
 
@@ -84,20 +83,19 @@ struct PolicyConfig {
   std::vector<LicenseCount> licenses;  // what the cluster has, sorted by name
   PriorityConfig priority;
   std::shared_ptr<const Network> network = {};  // the map of the cluster; null: none
-  static constexpr auto Fields() {
-    return std::tuple{Field{"backfill", &PolicyConfig::backfill},
-                      Field{"reservations", &PolicyConfig::reservations},
-                      Field{"reservations_max", &PolicyConfig::reservations_max},
-                      Field{"default_time_limit", &PolicyConfig::default_time_limit},
-                      Field{"kill_grace", &PolicyConfig::kill_grace},
-                      Field{"array_elements_max", &PolicyConfig::array_elements_max},
-                      Field{"tasks_max", &PolicyConfig::tasks_max},
-                      Field{"nodes_max", &PolicyConfig::nodes_max},
-                      Field{"requeues_max", &PolicyConfig::requeues_max},
-                      Field{"operator_uid", &PolicyConfig::operator_uid},
-                      Field{"licenses", &PolicyConfig::licenses},
-                      Field{"priority", &PolicyConfig::priority},
-                      Field{"network", &PolicyConfig::network}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"backfill", &PolicyConfig::backfill},
+        Field{"reservations", &PolicyConfig::reservations},
+        Field{"reservations_max", &PolicyConfig::reservations_max},
+        Field{"default_time_limit", &PolicyConfig::default_time_limit},
+        Field{"kill_grace", &PolicyConfig::kill_grace},
+        Field{"array_elements_max", &PolicyConfig::array_elements_max},
+        Field{"tasks_max", &PolicyConfig::tasks_max}, Field{"nodes_max", &PolicyConfig::nodes_max},
+        Field{"requeues_max", &PolicyConfig::requeues_max},
+        Field{"operator_uid", &PolicyConfig::operator_uid},
+        Field{"licenses", &PolicyConfig::licenses}, Field{"priority", &PolicyConfig::priority},
+        Field{"network", &PolicyConfig::network});
   }
 };
 

@@ -23,9 +23,9 @@ struct NodeGroup {
   bool all = false;
   std::vector<bool> members;  // by NodeId's value
   std::uint32_t named = 0;    // names in the list, registered or not
-  static constexpr auto Fields() {
-    return std::tuple{Field{"all", &NodeGroup::all}, Field{"members", &NodeGroup::members},
-                      Field{"named", &NodeGroup::named}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"all", &NodeGroup::all}, Field{"members", &NodeGroup::members},
+                Field{"named", &NodeGroup::named});
   }
   [[nodiscard]] bool Has(NodeId node) const {
     return all || (node.value() < members.size() && members[node.value()]);
@@ -35,9 +35,9 @@ struct NodeGroup {
 struct PolicyNodes {
   std::map<std::string, NodeGroup> partitions;
   std::map<std::string, NodeGroup> reservations;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"partitions", &PolicyNodes::partitions},
-                      Field{"reservations", &PolicyNodes::reservations}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"partitions", &PolicyNodes::partitions},
+                Field{"reservations", &PolicyNodes::reservations});
   }
 };
 
@@ -45,9 +45,9 @@ struct PolicyPicture {
   std::shared_ptr<const PolicyBook> book = std::make_shared<const PolicyBook>();
   std::shared_ptr<const PolicyNodes> nodes = std::make_shared<const PolicyNodes>();
   PolicyUsage usage;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"book", &PolicyPicture::book}, Field{"nodes", &PolicyPicture::nodes},
-                      Field{"usage", &PolicyPicture::usage}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"book", &PolicyPicture::book}, Field{"nodes", &PolicyPicture::nodes},
+                Field{"usage", &PolicyPicture::usage});
   }
 };
 

@@ -23,9 +23,9 @@ struct TresUse {
   std::uint64_t memory = 0;  // bytes; in budgets: MiB times seconds
   std::uint64_t nodes = 0;
   std::map<std::string, std::uint64_t> gpus;  // by model in lower case; thousandths of a GPU
-  static constexpr auto Fields() {
-    return std::tuple{Field{"cpus", &TresUse::cpus}, Field{"memory", &TresUse::memory},
-                      Field{"nodes", &TresUse::nodes}, Field{"gpus", &TresUse::gpus}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"cpus", &TresUse::cpus}, Field{"memory", &TresUse::memory},
+                Field{"nodes", &TresUse::nodes}, Field{"gpus", &TresUse::gpus});
   }
   friend bool operator==(const TresUse&, const TresUse&) = default;
 };
@@ -44,9 +44,9 @@ struct UsageKey {
   UsageScope scope = UsageScope::kAccount;
   std::string name;
   std::string user;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"scope", &UsageKey::scope}, Field{"name", &UsageKey::name},
-                      Field{"user", &UsageKey::user}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"scope", &UsageKey::scope}, Field{"name", &UsageKey::name},
+                Field{"user", &UsageKey::user});
   }
   friend auto operator<=>(const UsageKey&, const UsageKey&) = default;
 };
@@ -57,11 +57,10 @@ struct UseCount {
   TresUse held;                     // by the running ones
   TresUse promised;                 // amounts times seconds to their time limits
   std::uint64_t promised_wall = 0;  // seconds
-  static constexpr auto Fields() {
-    return std::tuple{Field{"submitted", &UseCount::submitted},
-                      Field{"running", &UseCount::running}, Field{"held", &UseCount::held},
-                      Field{"promised", &UseCount::promised},
-                      Field{"promised_wall", &UseCount::promised_wall}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"submitted", &UseCount::submitted}, Field{"running", &UseCount::running},
+                Field{"held", &UseCount::held}, Field{"promised", &UseCount::promised},
+                Field{"promised_wall", &UseCount::promised_wall});
   }
   friend bool operator==(const UseCount&, const UseCount&) = default;
 };
@@ -77,16 +76,13 @@ struct RunningCharge {
   TresUse tres;
   Time started = kNoTime;
   Time ends = kNoTime;  // by its time limit; kNoTime: it has none
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &RunningCharge::job},
-                      Field{"account", &RunningCharge::account},
-                      Field{"user", &RunningCharge::user},
-                      Field{"qos", &RunningCharge::qos},
-                      Field{"partition", &RunningCharge::partition},
-                      Field{"reservation", &RunningCharge::reservation},
-                      Field{"tres", &RunningCharge::tres},
-                      Field{"started", &RunningCharge::started},
-                      Field{"ends", &RunningCharge::ends}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &RunningCharge::job}, Field{"account", &RunningCharge::account},
+                Field{"user", &RunningCharge::user}, Field{"qos", &RunningCharge::qos},
+                Field{"partition", &RunningCharge::partition},
+                Field{"reservation", &RunningCharge::reservation},
+                Field{"tres", &RunningCharge::tres}, Field{"started", &RunningCharge::started},
+                Field{"ends", &RunningCharge::ends});
   }
   friend bool operator==(const RunningCharge&, const RunningCharge&) = default;
 };
@@ -102,16 +98,14 @@ struct Spent {
   std::vector<std::string> gpu_models;          // parallel to the next
   std::vector<std::uint64_t> gpu_milliseconds;  // thousandths of a GPU, times seconds
   std::uint64_t wall_seconds = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"scope", &Spent::scope},
-                      Field{"name", &Spent::name},
-                      Field{"user", &Spent::user},
-                      Field{"cpu_seconds", &Spent::cpu_seconds},
-                      Field{"memory_mib_seconds", &Spent::memory_mib_seconds},
-                      Field{"node_seconds", &Spent::node_seconds},
-                      Field{"gpu_models", &Spent::gpu_models},
-                      Field{"gpu_milliseconds", &Spent::gpu_milliseconds},
-                      Field{"wall_seconds", &Spent::wall_seconds}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"scope", &Spent::scope}, Field{"name", &Spent::name},
+                Field{"user", &Spent::user}, Field{"cpu_seconds", &Spent::cpu_seconds},
+                Field{"memory_mib_seconds", &Spent::memory_mib_seconds},
+                Field{"node_seconds", &Spent::node_seconds},
+                Field{"gpu_models", &Spent::gpu_models},
+                Field{"gpu_milliseconds", &Spent::gpu_milliseconds},
+                Field{"wall_seconds", &Spent::wall_seconds});
   }
   friend bool operator==(const Spent&, const Spent&) = default;
 };
@@ -119,8 +113,8 @@ struct Spent {
 struct SpentAmount {
   TresUse tres;  // seconds
   std::uint64_t wall = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"tres", &SpentAmount::tres}, Field{"wall", &SpentAmount::wall}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"tres", &SpentAmount::tres}, Field{"wall", &SpentAmount::wall});
   }
   friend bool operator==(const SpentAmount&, const SpentAmount&) = default;
 };
@@ -129,9 +123,9 @@ struct PolicyUsage {
   std::map<UsageKey, UseCount> counts;
   std::map<JobId, RunningCharge> running;
   std::map<UsageKey, SpentAmount> spent;  // of keys whose limits hold a budget
-  static constexpr auto Fields() {
-    return std::tuple{Field{"counts", &PolicyUsage::counts},
-                      Field{"running", &PolicyUsage::running}, Field{"spent", &PolicyUsage::spent}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"counts", &PolicyUsage::counts}, Field{"running", &PolicyUsage::running},
+                Field{"spent", &PolicyUsage::spent});
   }
   friend bool operator==(const PolicyUsage&, const PolicyUsage&) = default;
 };

@@ -27,18 +27,15 @@ struct PolicyView {
   std::string spent;        // of budgets, in minutes
   std::string state;        // partitions: UP …; reservations: ACTIVE, INACTIVE, OVER
   std::uint32_t nodes = 0;  // registered ones that belong to it
-  static constexpr auto Fields() {
-    return std::tuple{Field{"kind", &PolicyView::kind},
-                      Field{"name", &PolicyView::name},
-                      Field{"properties", &PolicyView::properties},
-                      Field{"configured", &PolicyView::configured},
-                      Field{"implied", &PolicyView::implied},
-                      Field{"jobs_submitted", &PolicyView::jobs_submitted},
-                      Field{"jobs_running", &PolicyView::jobs_running},
-                      Field{"held", &PolicyView::held},
-                      Field{"spent", &PolicyView::spent},
-                      Field{"state", &PolicyView::state},
-                      Field{"nodes", &PolicyView::nodes}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"kind", &PolicyView::kind}, Field{"name", &PolicyView::name},
+                Field{"properties", &PolicyView::properties},
+                Field{"configured", &PolicyView::configured},
+                Field{"implied", &PolicyView::implied},
+                Field{"jobs_submitted", &PolicyView::jobs_submitted},
+                Field{"jobs_running", &PolicyView::jobs_running}, Field{"held", &PolicyView::held},
+                Field{"spent", &PolicyView::spent}, Field{"state", &PolicyView::state},
+                Field{"nodes", &PolicyView::nodes});
   }
   friend bool operator==(const PolicyView&, const PolicyView&) = default;
 };
@@ -51,11 +48,11 @@ struct PolicyChangeView {
   std::string name;
   bool deleted = false;
   std::string text;  // "MaxJobs=4 (was 2)"
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"time", &PolicyChangeView::time},       Field{"user", &PolicyChangeView::user},
-        Field{"kind", &PolicyChangeView::kind},       Field{"name", &PolicyChangeView::name},
-        Field{"deleted", &PolicyChangeView::deleted}, Field{"text", &PolicyChangeView::text}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &PolicyChangeView::time}, Field{"user", &PolicyChangeView::user},
+                Field{"kind", &PolicyChangeView::kind}, Field{"name", &PolicyChangeView::name},
+                Field{"deleted", &PolicyChangeView::deleted},
+                Field{"text", &PolicyChangeView::text});
   }
   friend bool operator==(const PolicyChangeView&, const PolicyChangeView&) = default;
 };

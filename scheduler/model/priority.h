@@ -20,10 +20,9 @@ struct WeightedFactor {
   std::string name;
   std::uint32_t weight = 0;
   Factor factor;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &WeightedFactor::name},
-                      Field{"weight", &WeightedFactor::weight},
-                      Field{"factor", &WeightedFactor::factor}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &WeightedFactor::name}, Field{"weight", &WeightedFactor::weight},
+                Field{"factor", &WeightedFactor::factor});
   }
   friend bool operator==(const WeightedFactor&, const WeightedFactor&) = default;
 };
@@ -34,10 +33,9 @@ struct PriorityRequest {
   std::int64_t site = 0;                // the site's own number, added as it is
   std::vector<WeightedFactor> factors;  // in the order in which they are explained
   std::int64_t nice = 0;                // taken away as it is
-  static constexpr auto Fields() {
-    return std::tuple{Field{"held", &PriorityRequest::held}, Field{"site", &PriorityRequest::site},
-                      Field{"factors", &PriorityRequest::factors},
-                      Field{"nice", &PriorityRequest::nice}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"held", &PriorityRequest::held}, Field{"site", &PriorityRequest::site},
+                Field{"factors", &PriorityRequest::factors}, Field{"nice", &PriorityRequest::nice});
   }
   friend bool operator==(const PriorityRequest&, const PriorityRequest&) = default;
 };
@@ -47,10 +45,9 @@ struct PriorityTerm {
   std::uint32_t weight = 0;
   Factor factor;
   std::int64_t points = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &PriorityTerm::name}, Field{"weight", &PriorityTerm::weight},
-                      Field{"factor", &PriorityTerm::factor},
-                      Field{"points", &PriorityTerm::points}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &PriorityTerm::name}, Field{"weight", &PriorityTerm::weight},
+                Field{"factor", &PriorityTerm::factor}, Field{"points", &PriorityTerm::points});
   }
   friend bool operator==(const PriorityTerm&, const PriorityTerm&) = default;
 };
@@ -58,8 +55,8 @@ struct PriorityTerm {
 struct Priority {
   std::uint32_t total = 0;  // 0: held
   std::vector<PriorityTerm> terms;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"total", &Priority::total}, Field{"terms", &Priority::terms}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"total", &Priority::total}, Field{"terms", &Priority::terms});
   }
   friend bool operator==(const Priority&, const Priority&) = default;
 };

@@ -63,10 +63,9 @@ struct ParallelGroups {
   std::uint32_t tensor = 1;    // tp
   std::uint32_t pipeline = 1;  // pp
   std::uint32_t data = 1;      // dp
-  static constexpr auto Fields() {
-    return std::tuple{Field{"tensor", &ParallelGroups::tensor},
-                      Field{"pipeline", &ParallelGroups::pipeline},
-                      Field{"data", &ParallelGroups::data}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"tensor", &ParallelGroups::tensor},
+                Field{"pipeline", &ParallelGroups::pipeline}, Field{"data", &ParallelGroups::data});
   }
   friend bool operator==(const ParallelGroups&, const ParallelGroups&) = default;
 };
@@ -86,21 +85,18 @@ struct RankLayout {
   GpuBind gpu_bind = GpuBind::kUnsaid;
   std::uint32_t gpu_bind_count = 0;   // of kPerTask and kSingle
   std::vector<GpuSet> gpu_list = {};  // of the job's GPUs on the node, from 0
-  static constexpr auto Fields() {
-    return std::tuple{Field{"nodes", &RankLayout::nodes},
-                      Field{"plane", &RankLayout::plane},
-                      Field{"sockets", &RankLayout::sockets},
-                      Field{"cpu_bind", &RankLayout::cpu_bind},
-                      Field{"cpu_list", &RankLayout::cpu_list},
-                      Field{"mem_bind", &RankLayout::mem_bind},
-                      Field{"mem_list", &RankLayout::mem_list},
-                      Field{"cores_per_socket", &RankLayout::cores_per_socket},
-                      Field{"parallel", &RankLayout::parallel},
-                      Field{"tasks_per_socket", &RankLayout::tasks_per_socket},
-                      Field{"threads_per_core", &RankLayout::threads_per_core},
-                      Field{"gpu_bind", &RankLayout::gpu_bind},
-                      Field{"gpu_bind_count", &RankLayout::gpu_bind_count},
-                      Field{"gpu_list", &RankLayout::gpu_list}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"nodes", &RankLayout::nodes}, Field{"plane", &RankLayout::plane},
+                Field{"sockets", &RankLayout::sockets}, Field{"cpu_bind", &RankLayout::cpu_bind},
+                Field{"cpu_list", &RankLayout::cpu_list}, Field{"mem_bind", &RankLayout::mem_bind},
+                Field{"mem_list", &RankLayout::mem_list},
+                Field{"cores_per_socket", &RankLayout::cores_per_socket},
+                Field{"parallel", &RankLayout::parallel},
+                Field{"tasks_per_socket", &RankLayout::tasks_per_socket},
+                Field{"threads_per_core", &RankLayout::threads_per_core},
+                Field{"gpu_bind", &RankLayout::gpu_bind},
+                Field{"gpu_bind_count", &RankLayout::gpu_bind_count},
+                Field{"gpu_list", &RankLayout::gpu_list});
   }
   friend bool operator==(const RankLayout&, const RankLayout&) = default;
 };

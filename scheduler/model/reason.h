@@ -109,10 +109,10 @@ struct Shortage {
   std::uint64_t needed = 0;
   std::uint64_t available = 0;  // the most that any of these nodes has
   std::string name = {};        // which features, which nodes
-  static constexpr auto Fields() {
-    return std::tuple{Field{"kind", &Shortage::kind}, Field{"nodes", &Shortage::nodes},
-                      Field{"needed", &Shortage::needed}, Field{"available", &Shortage::available},
-                      Field{"name", &Shortage::name}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"kind", &Shortage::kind}, Field{"nodes", &Shortage::nodes},
+                Field{"needed", &Shortage::needed}, Field{"available", &Shortage::available},
+                Field{"name", &Shortage::name});
   }
   friend bool operator==(const Shortage&, const Shortage&) = default;
 };
@@ -132,14 +132,14 @@ struct Reason {
   std::uint64_t needed = 0;
   std::uint64_t capacity = 0;
   std::vector<JobId> holders;  // who holds it, or is waited for
-  static constexpr auto Fields() {
-    return std::tuple{Field{"kind", &Reason::kind},      Field{"verdict", &Reason::verdict},
-                      Field{"nodes", &Reason::nodes},    Field{"shortages", &Reason::shortages},
-                      Field{"behind", &Reason::behind},  Field{"ahead", &Reason::ahead},
-                      Field{"until", &Reason::until},    Field{"limit", &Reason::limit},
-                      Field{"name", &Reason::name},      Field{"used", &Reason::used},
-                      Field{"needed", &Reason::needed},  Field{"capacity", &Reason::capacity},
-                      Field{"holders", &Reason::holders}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"kind", &Reason::kind}, Field{"verdict", &Reason::verdict},
+                Field{"nodes", &Reason::nodes}, Field{"shortages", &Reason::shortages},
+                Field{"behind", &Reason::behind}, Field{"ahead", &Reason::ahead},
+                Field{"until", &Reason::until}, Field{"limit", &Reason::limit},
+                Field{"name", &Reason::name}, Field{"used", &Reason::used},
+                Field{"needed", &Reason::needed}, Field{"capacity", &Reason::capacity},
+                Field{"holders", &Reason::holders});
   }
   friend bool operator==(const Reason&, const Reason&) = default;
 };

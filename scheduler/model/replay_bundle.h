@@ -22,9 +22,9 @@ struct OverlookedJob {
   JobId job;
   std::vector<NodeId> nodes;
   Time since = kNoTime;  // of the first pass that left it; of a single pass, its time
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &OverlookedJob::job}, Field{"nodes", &OverlookedJob::nodes},
-                      Field{"since", &OverlookedJob::since}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &OverlookedJob::job}, Field{"nodes", &OverlookedJob::nodes},
+                Field{"since", &OverlookedJob::since});
   }
 };
 

@@ -26,9 +26,9 @@ struct RunStarted {
   Time time = kNoTime;
   std::uint32_t pid = 0;  // the supervisor's
   std::string limits;     // "enforced", or "not enforced (why)"
-  static constexpr auto Fields() {
-    return std::tuple{Field{"time", &RunStarted::time}, Field{"pid", &RunStarted::pid},
-                      Field{"limits", &RunStarted::limits}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &RunStarted::time}, Field{"pid", &RunStarted::pid},
+                Field{"limits", &RunStarted::limits});
   }
   friend bool operator==(const RunStarted&, const RunStarted&) = default;
 };
@@ -37,8 +37,8 @@ struct RunStarted {
 struct BindingRead {
   Time time = kNoTime;
   std::vector<RankBinding> ranks;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"time", &BindingRead::time}, Field{"ranks", &BindingRead::ranks}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &BindingRead::time}, Field{"ranks", &BindingRead::ranks});
   }
   friend bool operator==(const BindingRead&, const BindingRead&) = default;
 };
@@ -48,9 +48,9 @@ struct RankExit {
   ExitStatus status;
   Time time = kNoTime;
   std::string text;  // why it could not be started, where it could not
-  static constexpr auto Fields() {
-    return std::tuple{Field{"rank", &RankExit::rank}, Field{"status", &RankExit::status},
-                      Field{"time", &RankExit::time}, Field{"text", &RankExit::text}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"rank", &RankExit::rank}, Field{"status", &RankExit::status},
+                Field{"time", &RankExit::time}, Field{"text", &RankExit::text});
   }
   friend bool operator==(const RankExit&, const RankExit&) = default;
 };
@@ -61,9 +61,9 @@ struct StepEnded {
   Time time = kNoTime;
   std::vector<RankExit> ranks;
   Usage usage;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"step", &StepEnded::step}, Field{"time", &StepEnded::time},
-                      Field{"ranks", &StepEnded::ranks}, Field{"usage", &StepEnded::usage}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"step", &StepEnded::step}, Field{"time", &StepEnded::time},
+                Field{"ranks", &StepEnded::ranks}, Field{"usage", &StepEnded::usage});
   }
   friend bool operator==(const StepEnded&, const StepEnded&) = default;
 };
@@ -74,10 +74,9 @@ struct RunSuspended {
   Time time = kNoTime;
   std::uint32_t suspension = 0;
   bool resumed = false;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"time", &RunSuspended::time},
-                      Field{"suspension", &RunSuspended::suspension},
-                      Field{"resumed", &RunSuspended::resumed}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &RunSuspended::time}, Field{"suspension", &RunSuspended::suspension},
+                Field{"resumed", &RunSuspended::resumed});
   }
   friend bool operator==(const RunSuspended&, const RunSuspended&) = default;
 };
@@ -89,10 +88,10 @@ struct RunEnded {
   ExitStatus status;  // the batch script's; of a run job: the first rank that failed, else success
   Usage usage;        // everything the attempt used on this node
   std::string text;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"time", &RunEnded::time}, Field{"cause", &RunEnded::cause},
-                      Field{"status", &RunEnded::status}, Field{"usage", &RunEnded::usage},
-                      Field{"text", &RunEnded::text}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &RunEnded::time}, Field{"cause", &RunEnded::cause},
+                Field{"status", &RunEnded::status}, Field{"usage", &RunEnded::usage},
+                Field{"text", &RunEnded::text});
   }
   friend bool operator==(const RunEnded&, const RunEnded&) = default;
 };
@@ -104,9 +103,9 @@ struct Report {
   AttemptNumber attempt;
   std::uint64_t index = 0;  // from 1
   Fact fact;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &Report::job}, Field{"attempt", &Report::attempt},
-                      Field{"index", &Report::index}, Field{"fact", &Report::fact}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &Report::job}, Field{"attempt", &Report::attempt},
+                Field{"index", &Report::index}, Field{"fact", &Report::fact});
   }
   friend bool operator==(const Report&, const Report&) = default;
 };

@@ -36,16 +36,12 @@ struct Reservation {
   std::vector<std::string> accounts;
   std::uint32_t flags = 0;  // of ReservationFlag
   bool configured = false;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &Reservation::name},
-                      Field{"start", &Reservation::start},
-                      Field{"end", &Reservation::end},
-                      Field{"nodes", &Reservation::nodes},
-                      Field{"node_count", &Reservation::node_count},
-                      Field{"users", &Reservation::users},
-                      Field{"accounts", &Reservation::accounts},
-                      Field{"flags", &Reservation::flags},
-                      Field{"configured", &Reservation::configured}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &Reservation::name}, Field{"start", &Reservation::start},
+                Field{"end", &Reservation::end}, Field{"nodes", &Reservation::nodes},
+                Field{"node_count", &Reservation::node_count}, Field{"users", &Reservation::users},
+                Field{"accounts", &Reservation::accounts}, Field{"flags", &Reservation::flags},
+                Field{"configured", &Reservation::configured});
   }
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };

@@ -28,15 +28,13 @@ struct ShareStanding {
   std::uint32_t rank = 0;    // fair tree: the best has the number of associations; ties share
   Factor factor;             // for the priority: fairshare, rounded down
   double fairshare = 0;      // for people
-  static constexpr auto Fields() {
-    return std::tuple{Field{"usage", &ShareStanding::usage},
-                      Field{"norm_shares", &ShareStanding::norm_shares},
-                      Field{"norm_usage", &ShareStanding::norm_usage},
-                      Field{"effectv_usage", &ShareStanding::effectv_usage},
-                      Field{"level_fs", &ShareStanding::level_fs},
-                      Field{"rank", &ShareStanding::rank},
-                      Field{"factor", &ShareStanding::factor},
-                      Field{"fairshare", &ShareStanding::fairshare}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"usage", &ShareStanding::usage}, Field{"norm_shares", &ShareStanding::norm_shares},
+        Field{"norm_usage", &ShareStanding::norm_usage},
+        Field{"effectv_usage", &ShareStanding::effectv_usage},
+        Field{"level_fs", &ShareStanding::level_fs}, Field{"rank", &ShareStanding::rank},
+        Field{"factor", &ShareStanding::factor}, Field{"fairshare", &ShareStanding::fairshare});
   }
   friend bool operator==(const ShareStanding&, const ShareStanding&) = default;
 };
@@ -47,10 +45,9 @@ struct ShareStandings {
   ShareStanding root;
   std::vector<ShareStanding> accounts;
   std::vector<ShareStanding> associations;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"root", &ShareStandings::root},
-                      Field{"accounts", &ShareStandings::accounts},
-                      Field{"associations", &ShareStandings::associations}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"root", &ShareStandings::root}, Field{"accounts", &ShareStandings::accounts},
+                Field{"associations", &ShareStandings::associations});
   }
   friend bool operator==(const ShareStandings&, const ShareStandings&) = default;
 };

@@ -38,11 +38,11 @@ struct Holding {
   std::vector<GpuGrant> gpus;
   CpuSet given_back = {};  // its own, which others may have while it is suspended
   Time back = kNoTime;     // when it can have them again at the latest; kNoTime: unknown
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &Holding::job},   Field{"ends", &Holding::ends},
-                      Field{"cpus", &Holding::cpus}, Field{"memory", &Holding::memory},
-                      Field{"gpus", &Holding::gpus}, Field{"given_back", &Holding::given_back},
-                      Field{"back", &Holding::back}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &Holding::job}, Field{"ends", &Holding::ends},
+                Field{"cpus", &Holding::cpus}, Field{"memory", &Holding::memory},
+                Field{"gpus", &Holding::gpus}, Field{"given_back", &Holding::given_back},
+                Field{"back", &Holding::back});
   }
 };
 
@@ -56,15 +56,11 @@ struct NodePicture {
   std::vector<Holding> holdings = {};      // by job
   std::vector<std::string> features = {};  // sorted
   std::uint32_t weight = 0;                // lighter ones are taken first
-  static constexpr auto Fields() {
-    return std::tuple{Field{"id", &NodePicture::id},
-                      Field{"name", &NodePicture::name},
-                      Field{"up", &NodePicture::up},
-                      Field{"drained", &NodePicture::drained},
-                      Field{"taken", &NodePicture::taken},
-                      Field{"holdings", &NodePicture::holdings},
-                      Field{"features", &NodePicture::features},
-                      Field{"weight", &NodePicture::weight}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"id", &NodePicture::id}, Field{"name", &NodePicture::name},
+                Field{"up", &NodePicture::up}, Field{"drained", &NodePicture::drained},
+                Field{"taken", &NodePicture::taken}, Field{"holdings", &NodePicture::holdings},
+                Field{"features", &NodePicture::features}, Field{"weight", &NodePicture::weight});
   }
 };
 
@@ -83,19 +79,15 @@ struct WaitingJob {
   std::shared_ptr<const OpenDependency> dependency = {};  // null: none, or met
   std::uint32_t count = 1;                                // of elements, with ids in a row
   std::uint32_t het_size = 0;  // components of its heterogeneous job, which start together; 0: none
-  static constexpr auto Fields() {
-    return std::tuple{Field{"id", &WaitingJob::id},
-                      Field{"submission", &WaitingJob::submission},
-                      Field{"array_index", &WaitingJob::array_index},
-                      Field{"spec", &WaitingJob::spec},
-                      Field{"held", &WaitingJob::held},
-                      Field{"quarantined", &WaitingJob::quarantined},
-                      Field{"submitted", &WaitingJob::submitted},
-                      Field{"last_attempt", &WaitingJob::last_attempt},
-                      Field{"held_by", &WaitingJob::held_by},
-                      Field{"dependency", &WaitingJob::dependency},
-                      Field{"count", &WaitingJob::count},
-                      Field{"het_size", &WaitingJob::het_size}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"id", &WaitingJob::id}, Field{"submission", &WaitingJob::submission},
+                Field{"array_index", &WaitingJob::array_index}, Field{"spec", &WaitingJob::spec},
+                Field{"held", &WaitingJob::held}, Field{"quarantined", &WaitingJob::quarantined},
+                Field{"submitted", &WaitingJob::submitted},
+                Field{"last_attempt", &WaitingJob::last_attempt},
+                Field{"held_by", &WaitingJob::held_by},
+                Field{"dependency", &WaitingJob::dependency}, Field{"count", &WaitingJob::count},
+                Field{"het_size", &WaitingJob::het_size});
   }
 };
 
@@ -103,9 +95,9 @@ struct WaitingJob {
 struct ArrayRunning {
   JobId submission;
   std::uint32_t running = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"submission", &ArrayRunning::submission},
-                      Field{"running", &ArrayRunning::running}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"submission", &ArrayRunning::submission},
+                Field{"running", &ArrayRunning::running});
   }
 };
 
@@ -114,9 +106,9 @@ struct LicenseUse {
   std::string name;
   std::uint64_t used = 0;
   std::vector<JobId> holders;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"name", &LicenseUse::name}, Field{"used", &LicenseUse::used},
-                      Field{"holders", &LicenseUse::holders}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &LicenseUse::name}, Field{"used", &LicenseUse::used},
+                Field{"holders", &LicenseUse::holders});
   }
 };
 
@@ -136,22 +128,16 @@ struct RunningJob {
   SuspendedBy suspended_by = SuspendedBy::kNobody;
   Duration suspended{0};   // for so long of its time, up to now, its cores were given back
   bool component = false;  // of a heterogeneous job
-  static constexpr auto Fields() {
-    return std::tuple{Field{"id", &RunningJob::id},
-                      Field{"spec", &RunningJob::spec},
-                      Field{"attempt", &RunningJob::attempt},
-                      Field{"started", &RunningJob::started},
-                      Field{"billing", &RunningJob::billing},
-                      Field{"partition", &RunningJob::partition},
-                      Field{"ending", &RunningJob::ending},
-                      Field{"cpus", &RunningJob::cpus},
-                      Field{"memory", &RunningJob::memory},
-                      Field{"gpus", &RunningJob::gpus},
-                      Field{"nodes", &RunningJob::nodes},
-                      Field{"state", &RunningJob::state},
-                      Field{"suspended_by", &RunningJob::suspended_by},
-                      Field{"suspended", &RunningJob::suspended},
-                      Field{"component", &RunningJob::component}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"id", &RunningJob::id}, Field{"spec", &RunningJob::spec},
+                Field{"attempt", &RunningJob::attempt}, Field{"started", &RunningJob::started},
+                Field{"billing", &RunningJob::billing}, Field{"partition", &RunningJob::partition},
+                Field{"ending", &RunningJob::ending}, Field{"cpus", &RunningJob::cpus},
+                Field{"memory", &RunningJob::memory}, Field{"gpus", &RunningJob::gpus},
+                Field{"nodes", &RunningJob::nodes}, Field{"state", &RunningJob::state},
+                Field{"suspended_by", &RunningJob::suspended_by},
+                Field{"suspended", &RunningJob::suspended},
+                Field{"component", &RunningJob::component});
   }
 };
 
@@ -159,9 +145,8 @@ struct RunningJob {
 struct UsagePicture {
   std::vector<AccountUsage> used;  // by account, user
   Duration half_life{0};
-  static constexpr auto Fields() {
-    return std::tuple{Field{"used", &UsagePicture::used},
-                      Field{"half_life", &UsagePicture::half_life}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"used", &UsagePicture::used}, Field{"half_life", &UsagePicture::half_life});
   }
 };
 
@@ -186,14 +171,13 @@ struct Snapshot {
   std::shared_ptr<const Network> network = {};  // null: not known
   // No part of the picture, and not sent: a plan is the same without it. Nothing: any may differ.
   std::optional<SnapshotDelta> delta = {};
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"version", &Snapshot::version},   Field{"now", &Snapshot::now},
-        Field{"nodes", &Snapshot::nodes},       Field{"waiting", &Snapshot::waiting},
-        Field{"arrays", &Snapshot::arrays},     Field{"promised", &Snapshot::promised},
-        Field{"licenses", &Snapshot::licenses}, Field{"policy", &Snapshot::policy},
-        Field{"running", &Snapshot::running},   Field{"usage", &Snapshot::usage},
-        Field{"network", &Snapshot::network}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"version", &Snapshot::version}, Field{"now", &Snapshot::now},
+                Field{"nodes", &Snapshot::nodes}, Field{"waiting", &Snapshot::waiting},
+                Field{"arrays", &Snapshot::arrays}, Field{"promised", &Snapshot::promised},
+                Field{"licenses", &Snapshot::licenses}, Field{"policy", &Snapshot::policy},
+                Field{"running", &Snapshot::running}, Field{"usage", &Snapshot::usage},
+                Field{"network", &Snapshot::network});
   }
 };
 

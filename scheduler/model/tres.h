@@ -27,9 +27,9 @@ struct Tres {
   TresKind kind = TresKind::kCpu;
   std::string type;
   std::uint64_t count = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"kind", &Tres::kind}, Field{"type", &Tres::type},
-                      Field{"count", &Tres::count}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"kind", &Tres::kind}, Field{"type", &Tres::type},
+                Field{"count", &Tres::count});
   }
   friend bool operator==(const Tres&, const Tres&) = default;
 };

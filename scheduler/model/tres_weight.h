@@ -18,8 +18,8 @@ namespace muster {
 struct TresAmount {
   std::string tres;
   std::uint64_t amount = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"tres", &TresAmount::tres}, Field{"amount", &TresAmount::amount}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"tres", &TresAmount::tres}, Field{"amount", &TresAmount::amount});
   }
   friend bool operator==(const TresAmount&, const TresAmount&) = default;
 };
@@ -28,9 +28,9 @@ struct TresWeight {
   std::string tres;
   std::uint64_t weight = 0;     // millionths
   std::uint32_t unit_bits = 0;  // 0: for each one; 30: for each GiB
-  static constexpr auto Fields() {
-    return std::tuple{Field{"tres", &TresWeight::tres}, Field{"weight", &TresWeight::weight},
-                      Field{"unit_bits", &TresWeight::unit_bits}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"tres", &TresWeight::tres}, Field{"weight", &TresWeight::weight},
+                Field{"unit_bits", &TresWeight::unit_bits});
   }
   friend bool operator==(const TresWeight&, const TresWeight&) = default;
 };

@@ -26,9 +26,9 @@ struct ReasonView {
   std::string kind;  // Slurm's name
   std::string text;  // the sentence with the numbers
   bool never = false;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"kind", &ReasonView::kind}, Field{"text", &ReasonView::text},
-                      Field{"never", &ReasonView::never}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"kind", &ReasonView::kind}, Field{"text", &ReasonView::text},
+                Field{"never", &ReasonView::never});
   }
   friend bool operator==(const ReasonView&, const ReasonView&) = default;
 };
@@ -77,49 +77,30 @@ struct JobView {
   std::uint32_t het_offset = 0;
   std::uint32_t het_size = 0;  // 0: it is a plain job
   std::string alert;           // what the watchdog says of it; empty: nothing
-  static constexpr auto Fields() {
-    return std::tuple{Field{"id", &JobView::id},
-                      Field{"label", &JobView::label},
-                      Field{"array_job_id", &JobView::array_job_id},
-                      Field{"array_task_id", &JobView::array_task_id},
-                      Field{"name", &JobView::name},
-                      Field{"user", &JobView::user},
-                      Field{"account", &JobView::account},
-                      Field{"state", &JobView::state},
-                      Field{"reason", &JobView::reason},
-                      Field{"nodes", &JobView::nodes},
-                      Field{"tasks", &JobView::tasks},
-                      Field{"cpus", &JobView::cpus},
-                      Field{"memory", &JobView::memory},
-                      Field{"gpus", &JobView::gpus},
-                      Field{"restarts", &JobView::restarts},
-                      Field{"submit_time", &JobView::submit_time},
-                      Field{"start_time", &JobView::start_time},
-                      Field{"expected_start", &JobView::expected_start},
-                      Field{"end_time", &JobView::end_time},
-                      Field{"time_limit", &JobView::time_limit},
-                      Field{"exit_code", &JobView::exit_code},
-                      Field{"exit_signal", &JobView::exit_signal},
-                      Field{"exit_text", &JobView::exit_text},
-                      Field{"binding", &JobView::binding},
-                      Field{"usage", &JobView::usage},
-                      Field{"dependency", &JobView::dependency},
-                      Field{"licenses", &JobView::licenses},
-                      Field{"begin_time", &JobView::begin_time},
-                      Field{"deadline", &JobView::deadline},
-                      Field{"nice", &JobView::nice},
-                      Field{"comment", &JobView::comment},
-                      Field{"partition", &JobView::partition},
-                      Field{"qos", &JobView::qos},
-                      Field{"reservation", &JobView::reservation},
-                      Field{"priority", &JobView::priority},
-                      Field{"indices", &JobView::indices},
-                      Field{"suspended_since", &JobView::suspended_since},
-                      Field{"suspended", &JobView::suspended},
-                      Field{"het_job", &JobView::het_job},
-                      Field{"het_offset", &JobView::het_offset},
-                      Field{"het_size", &JobView::het_size},
-                      Field{"alert", &JobView::alert}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"id", &JobView::id}, Field{"label", &JobView::label},
+        Field{"array_job_id", &JobView::array_job_id},
+        Field{"array_task_id", &JobView::array_task_id}, Field{"name", &JobView::name},
+        Field{"user", &JobView::user}, Field{"account", &JobView::account},
+        Field{"state", &JobView::state}, Field{"reason", &JobView::reason},
+        Field{"nodes", &JobView::nodes}, Field{"tasks", &JobView::tasks},
+        Field{"cpus", &JobView::cpus}, Field{"memory", &JobView::memory},
+        Field{"gpus", &JobView::gpus}, Field{"restarts", &JobView::restarts},
+        Field{"submit_time", &JobView::submit_time}, Field{"start_time", &JobView::start_time},
+        Field{"expected_start", &JobView::expected_start}, Field{"end_time", &JobView::end_time},
+        Field{"time_limit", &JobView::time_limit}, Field{"exit_code", &JobView::exit_code},
+        Field{"exit_signal", &JobView::exit_signal}, Field{"exit_text", &JobView::exit_text},
+        Field{"binding", &JobView::binding}, Field{"usage", &JobView::usage},
+        Field{"dependency", &JobView::dependency}, Field{"licenses", &JobView::licenses},
+        Field{"begin_time", &JobView::begin_time}, Field{"deadline", &JobView::deadline},
+        Field{"nice", &JobView::nice}, Field{"comment", &JobView::comment},
+        Field{"partition", &JobView::partition}, Field{"qos", &JobView::qos},
+        Field{"reservation", &JobView::reservation}, Field{"priority", &JobView::priority},
+        Field{"indices", &JobView::indices}, Field{"suspended_since", &JobView::suspended_since},
+        Field{"suspended", &JobView::suspended}, Field{"het_job", &JobView::het_job},
+        Field{"het_offset", &JobView::het_offset}, Field{"het_size", &JobView::het_size},
+        Field{"alert", &JobView::alert});
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };
@@ -138,19 +119,14 @@ struct RankView {
   std::string verdict;
   std::string text;
   std::string nic;  // empty: none
-  static constexpr auto Fields() {
-    return std::tuple{Field{"step", &RankView::step},
-                      Field{"rank", &RankView::rank},
-                      Field{"node", &RankView::node},
-                      Field{"cpus", &RankView::cpus},
-                      Field{"mem_nodes", &RankView::mem_nodes},
-                      Field{"gpus", &RankView::gpus},
-                      Field{"found_cpus", &RankView::found_cpus},
-                      Field{"found_mem_policy", &RankView::found_mem_policy},
-                      Field{"found_gpus", &RankView::found_gpus},
-                      Field{"verdict", &RankView::verdict},
-                      Field{"text", &RankView::text},
-                      Field{"nic", &RankView::nic}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"step", &RankView::step}, Field{"rank", &RankView::rank},
+                Field{"node", &RankView::node}, Field{"cpus", &RankView::cpus},
+                Field{"mem_nodes", &RankView::mem_nodes}, Field{"gpus", &RankView::gpus},
+                Field{"found_cpus", &RankView::found_cpus},
+                Field{"found_mem_policy", &RankView::found_mem_policy},
+                Field{"found_gpus", &RankView::found_gpus}, Field{"verdict", &RankView::verdict},
+                Field{"text", &RankView::text}, Field{"nic", &RankView::nic});
   }
   friend bool operator==(const RankView&, const RankView&) = default;
 };
@@ -171,21 +147,15 @@ struct AttemptView {
   std::vector<RankView> ranks;
   BillingRate billing;    // for each second
   Duration suspended{0};  // of its time, which is not charged
-  static constexpr auto Fields() {
-    return std::tuple{Field{"number", &AttemptView::number},
-                      Field{"nodes", &AttemptView::nodes},
-                      Field{"start_time", &AttemptView::start_time},
-                      Field{"end_time", &AttemptView::end_time},
-                      Field{"cpus", &AttemptView::cpus},
-                      Field{"memory", &AttemptView::memory},
-                      Field{"gpus", &AttemptView::gpus},
-                      Field{"exit", &AttemptView::exit},
-                      Field{"cause", &AttemptView::cause},
-                      Field{"limits", &AttemptView::limits},
-                      Field{"usage", &AttemptView::usage},
-                      Field{"ranks", &AttemptView::ranks},
-                      Field{"billing", &AttemptView::billing},
-                      Field{"suspended", &AttemptView::suspended}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"number", &AttemptView::number}, Field{"nodes", &AttemptView::nodes},
+                Field{"start_time", &AttemptView::start_time},
+                Field{"end_time", &AttemptView::end_time}, Field{"cpus", &AttemptView::cpus},
+                Field{"memory", &AttemptView::memory}, Field{"gpus", &AttemptView::gpus},
+                Field{"exit", &AttemptView::exit}, Field{"cause", &AttemptView::cause},
+                Field{"limits", &AttemptView::limits}, Field{"usage", &AttemptView::usage},
+                Field{"ranks", &AttemptView::ranks}, Field{"billing", &AttemptView::billing},
+                Field{"suspended", &AttemptView::suspended});
   }
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
@@ -201,16 +171,13 @@ struct JobDetail {
   std::vector<AttemptView> attempts;
   std::string constraint;         // request.constraint as --constraint reads it
   PlacementWorth placement = {};  // of a running job
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &JobDetail::job},
-                      Field{"request", &JobDetail::request},
-                      Field{"work_dir", &JobDetail::work_dir},
-                      Field{"stdout_path", &JobDetail::stdout_path},
-                      Field{"stderr_path", &JobDetail::stderr_path},
-                      Field{"command", &JobDetail::command},
-                      Field{"attempts", &JobDetail::attempts},
-                      Field{"constraint", &JobDetail::constraint},
-                      Field{"placement", &JobDetail::placement}};
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
+        Field{"work_dir", &JobDetail::work_dir}, Field{"stdout_path", &JobDetail::stdout_path},
+        Field{"stderr_path", &JobDetail::stderr_path}, Field{"command", &JobDetail::command},
+        Field{"attempts", &JobDetail::attempts}, Field{"constraint", &JobDetail::constraint},
+        Field{"placement", &JobDetail::placement});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };
@@ -224,14 +191,11 @@ struct HolderView {
   Bytes memory;
   std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
   bool quarantined = false;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"job", &HolderView::job},
-                      Field{"label", &HolderView::label},
-                      Field{"user", &HolderView::user},
-                      Field{"cpus", &HolderView::cpus},
-                      Field{"memory", &HolderView::memory},
-                      Field{"gpus", &HolderView::gpus},
-                      Field{"quarantined", &HolderView::quarantined}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &HolderView::job}, Field{"label", &HolderView::label},
+                Field{"user", &HolderView::user}, Field{"cpus", &HolderView::cpus},
+                Field{"memory", &HolderView::memory}, Field{"gpus", &HolderView::gpus},
+                Field{"quarantined", &HolderView::quarantined});
   }
   friend bool operator==(const HolderView&, const HolderView&) = default;
 };
@@ -245,12 +209,12 @@ struct LargestGpuJob {
   std::uint32_t on_nvlink = 0;  // a job on one node whose GPUs are all joined by NVLink
   std::uint32_t on_leaf = 0;   // a job of equal parts below one leaf switch; 0: no network is known
   std::uint32_t anywhere = 0;  // a job of one GPU a task
-  static constexpr auto Fields() {
-    return std::tuple{
-        Field{"model", &LargestGpuJob::model},         Field{"gpus", &LargestGpuJob::gpus},
-        Field{"free", &LargestGpuJob::free},           Field{"on_node", &LargestGpuJob::on_node},
-        Field{"on_nvlink", &LargestGpuJob::on_nvlink}, Field{"on_leaf", &LargestGpuJob::on_leaf},
-        Field{"anywhere", &LargestGpuJob::anywhere}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"model", &LargestGpuJob::model}, Field{"gpus", &LargestGpuJob::gpus},
+                Field{"free", &LargestGpuJob::free}, Field{"on_node", &LargestGpuJob::on_node},
+                Field{"on_nvlink", &LargestGpuJob::on_nvlink},
+                Field{"on_leaf", &LargestGpuJob::on_leaf},
+                Field{"anywhere", &LargestGpuJob::anywhere});
   }
   friend bool operator==(const LargestGpuJob&, const LargestGpuJob&) = default;
 };
@@ -273,24 +237,16 @@ struct NodeView {
   std::vector<HolderView> holders;
   std::vector<std::string> features;
   std::uint32_t weight = 0;
-  static constexpr auto Fields() {
-    return std::tuple{Field{"id", &NodeView::id},
-                      Field{"name", &NodeView::name},
-                      Field{"hostname", &NodeView::hostname},
-                      Field{"state", &NodeView::state},
-                      Field{"reason", &NodeView::reason},
-                      Field{"cores", &NodeView::cores},
-                      Field{"cpus", &NodeView::cpus},
-                      Field{"cpus_taken", &NodeView::cpus_taken},
-                      Field{"memory", &NodeView::memory},
-                      Field{"memory_taken", &NodeView::memory_taken},
-                      Field{"gpus", &NodeView::gpus},
-                      Field{"gpus_taken", &NodeView::gpus_taken},
-                      Field{"binding", &NodeView::binding},
-                      Field{"machine", &NodeView::machine},
-                      Field{"holders", &NodeView::holders},
-                      Field{"features", &NodeView::features},
-                      Field{"weight", &NodeView::weight}};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"id", &NodeView::id}, Field{"name", &NodeView::name},
+                Field{"hostname", &NodeView::hostname}, Field{"state", &NodeView::state},
+                Field{"reason", &NodeView::reason}, Field{"cores", &NodeView::cores},
+                Field{"cpus", &NodeView::cpus}, Field{"cpus_taken", &NodeView::cpus_taken},
+                Field{"memory", &NodeView::memory}, Field{"memory_taken", &NodeView::memory_taken},
+                Field{"gpus", &NodeView::gpus}, Field{"gpus_taken", &NodeView::gpus_taken},
+                Field{"binding", &NodeView::binding}, Field{"machine", &NodeView::machine},
+                Field{"holders", &NodeView::holders}, Field{"features", &NodeView::features},
+                Field{"weight", &NodeView::weight});
   }
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };

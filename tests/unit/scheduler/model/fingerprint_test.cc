@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "scheduler/model/job_spec.h"
 
 namespace muster {
@@ -17,7 +20,7 @@ TEST(Fingerprint, IsTheSameInEveryBuildAndOnEveryMachine) {
   EXPECT_EQ(Fingerprint().value(), 0xcbf29ce484222325U);
   EXPECT_EQ(Fingerprint().Add(std::string("a")).value(), 0x529a4ddc8ff56bbfU)
       << std::hex << Fingerprint().Add(std::string("a")).value();
-  EXPECT_EQ(Fingerprint().Add(spec).value(), 0x4d44bf7081b3cd1cU)
+  EXPECT_EQ(Fingerprint().Add(spec).value(), 0xa319d06a582c11b8U)
       << std::hex << Fingerprint().Add(spec).value();
 }
 
@@ -39,6 +42,36 @@ TEST(Fingerprint, SeesEveryFieldOfARequest) {
   request.memory_per_cpu = Bytes(1);
   changed += Fingerprint().Add(request).value() != plain ? 1 : 0;
   EXPECT_EQ(changed, 3U);
+}
+
+struct Before {
+  std::uint32_t nodes = 1;
+  std::string name;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"nodes", &Before::nodes}, Field{"name", &Before::name});
+  }
+};
+
+struct After {
+  std::uint32_t nodes = 1;
+  std::uint32_t segment = 7;
+  std::string name;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"nodes", &After::nodes}, Field{"segment", &After::segment},
+                Field{"name", &After::name});
+  }
+};
+
+TEST(Fingerprint, OfWhatWasRecordedBeforeDoesNotChangeWithAFieldThatIsAdded) {
+  EXPECT_EQ(Fingerprint().Add(Before{3, "a"}).value(), Fingerprint().Add(After{3, 7, "a"}).value());
+  EXPECT_NE(Fingerprint().Add(Before{3, "a"}).value(), Fingerprint().Add(After{3, 8, "a"}).value());
+  EXPECT_NE(Fingerprint().Add(Before{3, ""}).value(), Fingerprint().Add(After{1, 3, ""}).value());
+}
+
+TEST(Fingerprint, KnowsWhereOneValueEndsAndTheNextBegins) {
+  using Pair = std::vector<Before>;
+  EXPECT_NE(Fingerprint().Add(Pair{{3, "a"}, {1, ""}}).value(),
+            Fingerprint().Add(Pair{{3, ""}, {1, "a"}}).value());
 }
 
 TEST(Fingerprint, TellsAnAbsentValueFromAZeroOne) {
