@@ -242,6 +242,8 @@ const JobOption kJobOptions[] = {
     {"switches", "", "N[@TIME]",
      "On at most N leaf switches; waits up to TIME (default 5 minutes) for that",
      READ(return ReadSwitches(value, &request->spec.request);), true, true},
+    {"segment", "", "N", "Every N of its nodes below one leaf switch or in one block",
+     READ(return ReadCount(value, &request->spec.request.segment);), true, true},
     {"distribution", "m", "KIND",
      "Ranks over nodes: block, cyclic, plane=N; then over sockets: :block, :cyclic, :fcyclic",
      READ(return ParseDistribution(value, LayoutOf(request));), true, true},

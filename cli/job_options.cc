@@ -136,7 +136,7 @@ bool MayDiffer(const std::string& name) {
       "nodes",       "ntasks",  "ntasks-per-node", "cpus-per-task", "mem",
       "mem-per-cpu", "gpus",    "gpus-per-node",   "gpus-per-task", "exclusive",
       "overcommit",  "time",    "constraint",      "nodelist",      "exclude",
-      "switches",    "parallel"};
+      "switches",    "segment", "parallel"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

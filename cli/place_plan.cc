@@ -24,7 +24,7 @@ namespace {
 
 // Of submit's options, those that say where a job goes; the ones that this version refuses are
 // there, too, so that they are refused by name.
-constexpr std::array<std::string_view, 30> kRequestOptions = {"nodes",
+constexpr std::array<std::string_view, 31> kRequestOptions = {"nodes",
                                                               "ntasks",
                                                               "ntasks-per-node",
                                                               "cpus-per-task",
@@ -41,6 +41,7 @@ constexpr std::array<std::string_view, 30> kRequestOptions = {"nodes",
                                                               "nodelist",
                                                               "exclude",
                                                               "switches",
+                                                              "segment",
                                                               "distribution",
                                                               "cpu-bind",
                                                               "mem-bind",

@@ -7,7 +7,6 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/feature_match.h"
 #include "scheduler/core/placement.h"
-#include "scheduler/core/tree_choice.h"
 
 namespace muster {
 namespace {
@@ -36,6 +35,7 @@ Availability::Availability(const Snapshot& snapshot)
     tree_.emplace(*snapshot.network, snapshot.nodes);
   }
   timelines_.resize(nodes);
+  present_.resize(nodes);
   first_end_.resize(nodes, kFarFuture);
   taken_at_.resize(nodes, 0);
   std::map<const Machine*, std::uint32_t> known;
@@ -47,7 +47,9 @@ Availability::Availability(const Snapshot& snapshot)
       found->second = InternCapacity(*picture.machine);
     }
     capacity_of_.push_back(found->second);
+    present_[node].weight = picture.weight;
     Read(node);
+    Note(node);
     Index(node);
   }
 }
@@ -64,7 +66,22 @@ std::uint32_t Availability::InternCapacity(const Machine& machine) {
 
 std::array<std::uint32_t, 3> Availability::KeyOf(std::uint32_t node) const {
   const FreeAmounts& free = timelines_[node].now();
-  return {snapshot_->nodes[node].weight, CountGpus(free, ~0U), free.cores};
+  return {present_[node].weight, CountGpus(free, ~0U), free.cores};
+}
+
+void Availability::Note(std::uint32_t node) {
+  present_[node].free = timelines_[node].now();
+  present_[node].least = timelines_[node].IsLeastNow();
+}
+
+CandidateNode Availability::Candidate(std::uint32_t node, std::uint32_t room) const {
+  const Present& present = present_[node];
+  return CandidateNode{&snapshot_->nodes[node], node, room, present.free.cores, present.weight};
+}
+
+FreeAmounts Availability::LeastFree(std::uint32_t node, Time end) const {
+  const Present& present = present_[node];
+  return present.least ? present.free : timelines_[node].Least(snapshot_->now, end);
 }
 
 void Availability::Index(std::uint32_t node) {
@@ -75,6 +92,7 @@ void Availability::Index(std::uint32_t node) {
 
 // The node has been under the key `before`.
 void Availability::Reindex(std::uint32_t node, const std::array<std::uint32_t, 3>& before) {
+  Note(node);
   if (!usable_[node] || before == KeyOf(node)) {
     return;
   }
@@ -159,11 +177,9 @@ std::optional<Opening> Availability::FindAmong(const Need& need, const Shape& sh
       continue;
     }
     const std::uint32_t room =
-        taken_at_[node] == 0 ? able.tasks
-                             : Room(need, shape, node, timelines_[node].Least(snapshot_->now, end));
+        taken_at_[node] == 0 ? able.tasks : Room(need, shape, node, LeastFree(node, end));
     if (room > 0) {
-      candidates.push_back(
-          CandidateNode{&snapshot_->nodes[node], node, room, timelines_[node].now().cores});
+      candidates.push_back(Candidate(node, room));
     }
   }
   if (need.request->min_nodes == 1 && !NamesNodes(*need.request)) {
@@ -188,50 +204,6 @@ std::optional<Opening> Availability::FindAmong(const Need& need, const Shape& sh
 std::optional<Opening> Availability::FindAt(const Need& need, Time start) const {
   Opening opening{start, SpreadAt(need, ShapeOf(need), start)};
   return opening.shares.empty() ? std::nullopt : std::optional(std::move(opening));
-}
-
-std::uint32_t Availability::CountNow(const Need& need, std::uint32_t tasks,
-                                     std::uint32_t most) const {
-  const Shape& shape = ShapeOf(need);
-  const Time end = NeededUntil(snapshot_->now, need.duration);
-  std::uint32_t count = 0;
-  for (std::uint32_t node = 0; node < timelines_.size() && count < most; ++node) {
-    if (IsOpenAt(node, need, snapshot_->now) &&
-        Room(need, shape, node, timelines_[node].Least(snapshot_->now, end)) >= tasks) {
-      ++count;
-    }
-  }
-  return count;
-}
-
-std::vector<CandidateNode> Availability::CandidatesAt(const Need& need, const Shape& shape,
-                                                      Time start) const {
-  const Time end = NeededUntil(start, need.duration);
-  std::vector<CandidateNode> candidates;
-  for (std::uint32_t node = 0; node < timelines_.size(); ++node) {
-    const std::uint32_t room = IsOpenAt(node, need, start)
-                                   ? Room(need, shape, node, timelines_[node].Least(start, end))
-                                   : 0;
-    if (room > 0) {
-      candidates.push_back(
-          CandidateNode{&snapshot_->nodes[node], node, room, timelines_[node].now().cores});
-    }
-  }
-  return candidates;
-}
-
-std::vector<NodeShare> Availability::SpreadAt(const Need& need, const Shape& shape,
-                                              Time start) const {
-  return ChooseNodes(CandidatesAt(need, shape, start), *need.request, tree());
-}
-
-bool Availability::IsOnFewEnough(const Need& need, const std::vector<NodeShare>& shares) const {
-  const std::uint32_t most = need.request->switches;
-  return most == 0 || !tree_.has_value() || CountLeaves(shares, *tree_) <= most;
-}
-
-std::uint64_t Availability::RoomOnSwitches(const Need& need) const {
-  return RoomOnLeaves(CandidatesAt(need, ShapeOf(need), snapshot_->now), *need.request, *tree_);
 }
 
 void Availability::AppendTimes(const Need& need, std::vector<Time>& times) const {
@@ -267,52 +239,6 @@ std::optional<Opening> Availability::FindUneven(const Need& need, Time from, Tim
     }
   }
   return std::nullopt;
-}
-
-std::optional<std::uint32_t> Availability::TightestNode(const Need& need) const {
-  const std::vector<std::uint32_t> nodes = WithRoomNow(need, 1);
-  return nodes.empty() ? std::nullopt : std::optional(nodes.front());
-}
-
-std::vector<std::uint32_t> Availability::WithRoomNow(const Need& need, std::size_t most) const {
-  const Shape& shape = ShapeOf(need);
-  std::vector<std::uint32_t> nodes;
-  const std::uint32_t tasks = need.request->tasks;
-  if (MostTasksOnNode(*need.request) < tasks) {
-    return nodes;
-  }
-  const Time end = NeededUntil(snapshot_->now, need.duration);
-  const std::uint32_t gpus =
-      shape.scales.empty() ? 0 : shape.scales[0].fixed.gpus + shape.scales[0].each.gpus * tasks;
-  for (auto bucket = by_free_.begin(); bucket != by_free_.end(); ++bucket) {
-    if (bucket->first[1] < gpus || bucket->first[2] < shape.least_cores) {
-      continue;
-    }
-    for (const std::uint32_t node : bucket->second) {
-      if (Room(need, shape, node, timelines_[node].now()) >= tasks &&
-          IsOpenAt(node, need, snapshot_->now) &&
-          Room(need, shape, node, timelines_[node].Least(snapshot_->now, end)) >= tasks) {
-        nodes.push_back(node);
-        if (nodes.size() == most) {
-          return nodes;
-        }
-      }
-    }
-  }
-  return nodes;
-}
-
-std::vector<NodeShare> Availability::Spread(const Need& need,
-                                            const std::vector<std::uint32_t>& room) const {
-  std::vector<CandidateNode> candidates;
-  candidates.reserve(room.size());
-  for (std::uint32_t node = 0; node < room.size(); ++node) {
-    if (room[node] > 0) {
-      candidates.push_back(
-          CandidateNode{&snapshot_->nodes[node], node, room[node], timelines_[node].now().cores});
-    }
-  }
-  return ChooseNodes(std::move(candidates), *need.request, tree());
 }
 
 void Availability::FindParts(const Need& need, Shape& shape) const {
@@ -416,19 +342,6 @@ Opening Availability::GatherParts(const Need& need, Shape& shape, Time from) {
   return opening;
 }
 
-std::vector<NodeShare> Availability::Contract(const Need& need, std::vector<NodeShare> able) const {
-  std::stable_sort(able.begin(), able.end(),
-                   [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
-  std::vector<CandidateNode> candidates;
-  for (const NodeShare& share : able) {
-    if (candidates.empty() || candidates.back().position != share.node) {
-      candidates.push_back(CandidateNode{&snapshot_->nodes[share.node], share.node, share.tasks,
-                                         timelines_[share.node].now().cores});
-    }
-  }
-  return ChooseNodes(std::move(candidates), *need.request, tree());
-}
-
 std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, Part& part,
                                          Time from, const std::set<std::uint32_t>& used,
                                          std::vector<std::uint32_t>& fitting) {
@@ -498,7 +411,7 @@ std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, P
 bool Availability::Fits(const Need& need, const Opening& opening) const {
   const Shape& shape = ShapeOf(need);
   const Time end = NeededUntil(opening.start, need.duration);
-  return IsOnFewEnough(need, opening.shares) &&
+  return LieAsAsked(need, opening.shares) &&
          std::all_of(opening.shares.begin(), opening.shares.end(), [&](const NodeShare& share) {
            return IsOpenAt(share.node, need, opening.start) &&
                   Room(need, shape, share.node, timelines_[share.node].Least(opening.start, end)) >=

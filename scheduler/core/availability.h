@@ -77,12 +77,14 @@ class Availability {
   std::optional<Opening> FindEarliest(const Need& need, Time from);
   // Whether the nodes that are up hold the job when nothing else runs.
   bool EverFits(const Need& need);
+  // Null where the network is not known.
+  [[nodiscard]] const NodeTree* tree() const { return tree_.has_value() ? &*tree_ : nullptr; }
   // The leaf switch of the node; the same for all where the network is not known.
   [[nodiscard]] std::uint32_t LeafOf(std::uint32_t node) const {
     return tree_.has_value() ? tree_->LeafOf(node) : 0;
   }
-  // Whether the shares are on as few leaf switches as the job asks for.
-  [[nodiscard]] bool IsOnFewEnough(const Need& need, const std::vector<NodeShare>& shares) const;
+  // Whether the shares are on as few leaf switches as the job asks for, and in its segments.
+  [[nodiscard]] bool LieAsAsked(const Need& need, const std::vector<NodeShare>& shares) const;
   // How many of its tasks find room now on as many leaf switches as the job asks for. REQUIRES: the
   // snapshot has a network.
   [[nodiscard]] std::uint64_t RoomOnSwitches(const Need& need) const;
@@ -139,6 +141,12 @@ class Availability {
     std::size_t mark = 0;
     std::vector<NodeShare> nodes;  // by position
   };
+  // A node as it is now: all that most looks at it need, and close together in memory.
+  struct Present {
+    FreeAmounts free;
+    std::uint32_t weight = 0;
+    bool least = false;  // never less of anything is free later
+  };
   // What is worked out once for all jobs of a shape.
   struct Shape {
     std::vector<DemandScale> scales;         // by capacity
@@ -181,6 +189,10 @@ class Availability {
   std::uint32_t InternCapacity(const Machine& machine);
   [[nodiscard]] std::array<std::uint32_t, 3> KeyOf(std::uint32_t node) const;
   void Index(std::uint32_t node);
+  void Note(std::uint32_t node);
+  [[nodiscard]] CandidateNode Candidate(std::uint32_t node, std::uint32_t room) const;
+  // What is free of the node for all of [now, end).
+  [[nodiscard]] FreeAmounts LeastFree(std::uint32_t node, Time end) const;
   Shape& ShapeOf(const Need& need) const;
   [[nodiscard]] NodeDemand Demand(const Shape& shape, std::uint32_t node,
                                   std::uint32_t tasks) const;
@@ -211,8 +223,6 @@ class Availability {
                              const std::set<std::uint32_t>& used,
                              std::vector<std::uint32_t>& fitting);
 
-  [[nodiscard]] const NodeTree* tree() const { return tree_.has_value() ? &*tree_ : nullptr; }
-
   const Snapshot* snapshot_;
   std::optional<NodeTree> tree_;  // of the snapshot's network
   std::uint64_t pass_ = 1;
@@ -220,6 +230,7 @@ class Availability {
   std::vector<NodeCapacity> capacities_;
   std::vector<std::uint32_t> capacity_of_;  // by node
   std::vector<NodeTimeline> timelines_;     // by node
+  std::vector<Present> present_;            // by node: as its timeline begins
   std::vector<Time> first_end_;             // by node: of what runs on it; kFarFuture for never
   std::set<std::pair<Time, std::uint32_t>> ends_;  // those that are not never
   std::vector<std::uint32_t> taken_at_;  // by node: its place in `untaken_`, counted from 1; or 0

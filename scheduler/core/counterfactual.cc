@@ -176,6 +176,9 @@ std::vector<Variant> SmallerRequests(const JobSpec& spec) {
   if (request.switches > 0) {
     variants.push_back({"no --switches", [](JobSpec& s) { s.request.switches = 0; }});
   }
+  if (request.segment > 1) {
+    variants.push_back({"no --segment", [](JobSpec& s) { s.request.segment = 0; }});
+  }
   AddGpuVariant(request, variants);
   return variants;
 }

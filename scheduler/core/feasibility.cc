@@ -7,10 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "scheduler/core/feature_match.h"
 #include "scheduler/core/node_choice.h"
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/segment_choice.h"
 #include "scheduler/core/share_placement.h"
 
 namespace muster {
@@ -65,6 +67,13 @@ struct Look {
   const NodeCapacity* capacity = nullptr;
   FreeAmounts free;
   const Reservation* reserved = nullptr;  // keeps the node from the job now
+  std::uint32_t position = 0;             // in the snapshot, and so in the tree
+};
+
+// The looks, and the switches above them where the job is to lie in segments.
+struct Looks {
+  std::vector<Look> all;
+  const NodeTree* tree = nullptr;
 };
 
 std::uint32_t RoomOn(const Look& look, const ResourceRequest& request, std::uint32_t limit) {
@@ -73,22 +82,21 @@ std::uint32_t RoomOn(const Look& look, const ResourceRequest& request, std::uint
 
 // True when the looks that `usable` chooses hold the whole job, `room_of` each of them.
 template <class Usable, class RoomOf>
-bool Holds(const std::vector<Look>& looks, const ResourceRequest& request, Usable usable,
-           RoomOf room_of) {
+bool Holds(const Looks& looks, const ResourceRequest& request, Usable usable, RoomOf room_of) {
   std::vector<CandidateNode> candidates;
-  for (const Look& look : looks) {
+  for (const Look& look : looks.all) {
     const std::uint32_t room = usable(look) && NodeMay(*look.node, request) ? room_of(look) : 0;
     if (room > 0) {
-      candidates.push_back(CandidateNode{
-          look.node, static_cast<std::uint32_t>(&look - looks.data()), room, look.free.cores});
+      candidates.push_back(
+          CandidateNode{look.node, look.position, room, look.free.cores, look.node->weight});
     }
   }
-  return !ChooseNodes(std::move(candidates), request).empty();
+  return !ChooseNodes(std::move(candidates), request, looks.tree).empty();
 }
 
 // True when the looks that `usable` chooses hold the whole job with nothing taken of them.
 template <class Usable>
-bool FitsEmpty(const std::vector<Look>& looks, const ResourceRequest& request, Usable usable) {
+bool FitsEmpty(const Looks& looks, const ResourceRequest& request, Usable usable) {
   const std::uint32_t limit = MostTasksOnNode(request);
   std::map<const NodeCapacity*, std::uint32_t> known;
   return Holds(looks, request, usable, [&](const Look& look) {
@@ -107,11 +115,11 @@ bool IsUp(const Look& look) {
 
 // The reservation without which the job could start now, or could wait for the nodes it leaves;
 // null when it is not to blame.
-const Reservation* ToBlame(const std::vector<Look>& looks, const ResourceRequest& request) {
-  const auto kept = std::find_if(looks.begin(), looks.end(), [](const Look& look) {
+const Reservation* ToBlame(const Looks& looks, const ResourceRequest& request) {
+  const auto kept = std::find_if(looks.all.begin(), looks.all.end(), [](const Look& look) {
     return IsUp(look) && look.reserved != nullptr;
   });
-  if (kept == looks.end()) {
+  if (kept == looks.all.end()) {
     return nullptr;
   }
   const std::uint32_t limit = MostTasksOnNode(request);
@@ -181,11 +189,29 @@ Reason Kept(const Reservation& reservation, Time now) {
   return reason;
 }
 
-Reason WhyNot(std::vector<Look> looks, const ResourceRequest& request, Time now) {
+// On how many segments the looks without a shortage have room for the tasks of as many nodes.
+void CountSegments(const std::vector<const Look*>& able, const NodeTree& tree,
+                   const ResourceRequest& request, Reason& reason) {
+  std::map<std::uint32_t, std::uint32_t> nodes_of_leaf;
+  for (const Look* look : able) {
+    ++nodes_of_leaf[tree.LeafOf(look->position)];
+  }
+  std::uint64_t segments = 0;
+  for (const auto& [leaf, nodes] : nodes_of_leaf) {
+    segments += nodes / request.segment;
+  }
+  const std::uint64_t needed = request.min_nodes / request.segment;
+  if (segments < needed && able.size() >= request.min_nodes) {
+    reason.shortages.push_back(Shortage{ShortageKind::kSegments, 0, needed, segments,
+                                        absl::StrCat(request.segment, " nodes")});
+  }
+}
+
+Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
   Reason reason;
-  reason.nodes = static_cast<std::uint32_t>(looks.size());
+  reason.nodes = static_cast<std::uint32_t>(looks.all.size());
   const bool ever = FitsEmpty(looks, request, [](const Look&) { return true; });
-  if (looks.empty() || (ever && !FitsEmpty(looks, request, IsUp))) {
+  if (looks.all.empty() || (ever && !FitsEmpty(looks, request, IsUp))) {
     reason.kind = ReasonKind::kReqNodeNotAvail;
   } else if (!ever) {
     reason.kind = ReasonKind::kBadConstraints;
@@ -198,9 +224,11 @@ Reason WhyNot(std::vector<Look> looks, const ResourceRequest& request, Time now)
   const std::uint32_t limit = MostTasksOnNode(request);
   std::vector<std::uint32_t> room;  // tasks that each node without a shortage can take
   std::vector<const NodePicture*> able;
-  for (Look& look : looks) {
+  std::vector<const Look*> able_looks;
+  for (Look& look : looks.all) {
     if (reason.kind == ReasonKind::kBadConstraints) {
-      look = Look{look.node, true, false, look.capacity, look.capacity->all};
+      look =
+          Look{look.node, true, false, look.capacity, look.capacity->all, nullptr, look.position};
     }
     const std::vector<Shortage> shortages = ShortagesOf(look, request);
     for (const Shortage& shortage : shortages) {
@@ -208,12 +236,17 @@ Reason WhyNot(std::vector<Look> looks, const ResourceRequest& request, Time now)
     }
     if (shortages.empty()) {
       able.push_back(look.node);
+      able_looks.push_back(&look);
       room.push_back(RoomOn(look, request, limit));
     }
   }
   std::vector<Shortage> named = WhyNotHad(able, request);
-  if (named.empty()) {
-    CountTogether(std::move(room), looks.empty(), request, reason);
+  const std::size_t before = reason.shortages.size();
+  if (named.empty() && looks.tree != nullptr) {
+    CountSegments(able_looks, *looks.tree, request, reason);
+  }
+  if (named.empty() && reason.shortages.size() == before) {
+    CountTogether(std::move(room), looks.all.empty(), request, reason);
   }
   std::move(named.begin(), named.end(), std::back_inserter(reason.shortages));
   return reason;
@@ -223,22 +256,24 @@ Reason WhyNot(std::vector<Look> looks, const ResourceRequest& request, Time now)
 
 std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request) {
   const NodeCapacity capacity = CapacityOf(*node.machine);
-  return ShortagesOf(
-      Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity), nullptr}, request);
+  return ShortagesOf(Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity)},
+                     request);
 }
 
 Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& availability,
                  const Need& need, Time now) {
-  std::vector<Look> looks;
-  looks.reserve(nodes.size());
+  Looks looks;
+  looks.tree = IsInSegments(*need.request) ? availability.tree() : nullptr;
+  looks.all.reserve(nodes.size());
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     if (need.inside != nullptr && !(*need.inside)[node]) {
       continue;
     }
-    looks.push_back(Look{
-        &nodes[node], nodes[node].up, nodes[node].drained, &availability.capacity(node),
-        availability.timeline(node).now(),
-        need.reserved == nullptr ? nullptr : need.reserved->InTheWay(node, now, need.duration)});
+    looks.all.push_back(
+        Look{&nodes[node], nodes[node].up, nodes[node].drained, &availability.capacity(node),
+             availability.timeline(node).now(),
+             need.reserved == nullptr ? nullptr : need.reserved->InTheWay(node, now, need.duration),
+             node});
   }
   return WhyNot(std::move(looks), *need.request, now);
 }

@@ -59,8 +59,8 @@ std::size_t NodesNeeded(const Candidates& roomiest, std::size_t most, std::size_
 std::vector<std::uint32_t> WeightsOf(const Candidates& candidates) {
   std::vector<std::uint32_t> weights;
   for (const CandidateNode& candidate : candidates) {
-    if (weights.empty() || weights.back() != candidate.node->weight) {
-      weights.push_back(candidate.node->weight);
+    if (weights.empty() || weights.back() != candidate.weight) {
+      weights.push_back(candidate.weight);
     }
   }
   std::sort(weights.begin(), weights.end());
@@ -154,9 +154,8 @@ std::vector<NodeShare> ChooseNodes(std::vector<CandidateNode> candidates,
   // Heavier nodes are looked at only where they are needed.
   for (const std::uint32_t weight : WeightsOf(candidates)) {
     Candidates light;
-    std::copy_if(
-        candidates.begin(), candidates.end(), std::back_inserter(light),
-        [weight](const CandidateNode& candidate) { return candidate.node->weight <= weight; });
+    std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(light),
+                 [weight](const CandidateNode& candidate) { return candidate.weight <= weight; });
     Candidates chosen = ChooseAmong(std::move(light), request, tree);
     if (!chosen.empty()) {
       return Deal(std::move(chosen), request);

@@ -25,6 +25,7 @@ struct CandidateNode {
   std::uint32_t position = 0;  // the caller's; no two have the same
   std::uint32_t room = 0;      // tasks that it takes; not 0
   std::uint32_t cores = 0;     // free ones: the fewer, the tighter
+  std::uint32_t weight = 0;    // the node's: the lighter, the sooner
 };
 
 // A node, by its position, and the tasks that it gets.

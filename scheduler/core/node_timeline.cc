@@ -133,6 +133,14 @@ FreeAmounts NodeTimeline::Least(Time from, Time until) const {
   return least;
 }
 
+bool NodeTimeline::IsLeastNow() const {
+  return std::all_of(segments_.begin() + 1, segments_.end(), [this](const Segment& later) {
+    FreeAmounts least = now();
+    Lower(least, later.free);
+    return least == now();
+  });
+}
+
 Time NodeTimeline::EarliestFit(const NodeDemand& demand, Time from, Duration duration) const {
   Time start = from;
   for (std::size_t i = At(from); i < segments_.size(); ++i) {

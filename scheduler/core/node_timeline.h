@@ -76,6 +76,8 @@ class NodeTimeline {
   [[nodiscard]] const FreeAmounts& now() const { return segments_.front().free; }
   // The least of each amount within [from, until).
   [[nodiscard]] FreeAmounts Least(Time from, Time until) const;
+  // Whether what is free now is the least of each amount, whenever.
+  [[nodiscard]] bool IsLeastNow() const;
   // The first time from `from` on at which the demand is free for so long; kFarFuture for never.
   [[nodiscard]] Time EarliestFit(const NodeDemand& demand, Time from, Duration duration) const;
   // A time up to which every start from `start` on does as well; perhaps not the last such.

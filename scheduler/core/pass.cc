@@ -11,6 +11,7 @@
 #include "scheduler/core/feasibility.h"
 #include "scheduler/core/placement.h"
 #include "scheduler/core/policy_filter.h"
+#include "scheduler/core/segment_choice.h"
 #include "scheduler/core/waiting_jobs.h"
 #include "scheduler/model/fingerprint.h"
 
@@ -235,8 +236,14 @@ const StartOption& Pass::Widest(const StartOption& asked) {
   if (!request.as_wide_as_fits || asked.tasks > 0 || asked.anywhere != nullptr) {
     return asked;
   }
-  const std::uint32_t nodes =
-      availability_.CountNow(asked.need, TasksOnEach(request), request.max_nodes);
+  std::uint32_t nodes = availability_.CountNow(asked.need, TasksOnEach(request), request.max_nodes);
+  if (IsInSegments(request)) {
+    nodes -= nodes % request.segment;
+    while (nodes > request.min_nodes &&
+           !availability_.FindNow(options_.OnNodes(asked, nodes)->need).has_value()) {
+      nodes -= request.segment;
+    }
+  }
   return nodes <= request.min_nodes ? asked : *options_.OnNodes(asked, nodes);
 }
 
@@ -394,7 +401,7 @@ Time Pass::PlanAhead(const WaitingJob& job, const Options& options) {
     for (const StartOption* option : options) {
       const std::optional<Eviction> eviction = preemption_.Find(job, *option);
       if (eviction.has_value() &&
-          availability_.IsOnFewEnough(option->need, eviction->opening.shares)) {
+          availability_.LieAsAsked(option->need, eviction->opening.shares)) {
         return Preempt(job, *option, *eviction);
       }
     }

@@ -10,6 +10,7 @@
 #include "scheduler/core/gpu_links.h"
 #include "scheduler/core/locality.h"
 #include "scheduler/core/placement.h"
+#include "scheduler/core/segment_choice.h"
 
 namespace muster {
 namespace {
@@ -358,8 +359,22 @@ Sequence LeafByLeaf(Allocation& allocation,
   return sequence;
 }
 
-void Number(const RankLayout& layout, const std::function<std::uint32_t(std::size_t)>& leaf_of,
-            Allocation& allocation) {
+void NumberInOrder(const Sequence& sequence) {
+  std::uint32_t next = 0;
+  for (RankPlacement* rank : sequence) {
+    rank->rank = next++;
+  }
+}
+
+// Neighbours together, segment by segment.
+bool ByLeaf(const ResourceRequest& request) {
+  const Dealing dealing = request.layout.has_value() ? request.layout->nodes : Dealing::kUnsaid;
+  return IsInSegments(request) && (dealing == Dealing::kUnsaid || dealing == Dealing::kBlock);
+}
+
+void Number(const ResourceRequest& request,
+            const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation) {
+  const RankLayout& layout = *request.layout;
   const ParallelGroups& groups = layout.parallel;
   if (groups != ParallelGroups()) {
     const Sequence places = LeafByLeaf(allocation, leaf_of);
@@ -369,14 +384,13 @@ void Number(const RankLayout& layout, const std::function<std::uint32_t(std::siz
       const std::uint32_t replica = i / groups.tensor / groups.pipeline;
       places[i]->rank = tensor + groups.tensor * (replica + groups.data * stage);
     }
+  } else if (ByLeaf(request)) {
+    NumberInOrder(LeafByLeaf(allocation, leaf_of));
   } else {
     std::size_t plane = SIZE_MAX / 2;
     plane = layout.nodes == Dealing::kCyclic ? 1 : plane;
     plane = layout.nodes == Dealing::kPlane ? layout.plane : plane;
-    std::uint32_t next = 0;
-    for (RankPlacement* rank : RoundByRound(allocation, plane)) {
-      rank->rank = next++;
-    }
+    NumberInOrder(RoundByRound(allocation, plane));
   }
   for (NodeAllocation& part : allocation.nodes) {
     std::sort(part.ranks.begin(), part.ranks.end(),
@@ -390,6 +404,9 @@ void LayOutRanks(const ResourceRequest& request,
                  const std::function<const Machine&(std::size_t)>& machine_of,
                  const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation) {
   if (!request.layout.has_value()) {
+    if (ByLeaf(request)) {
+      NumberInOrder(LeafByLeaf(allocation, leaf_of));
+    }
     for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
       GiveDevices(request.layout, machine_of(i), allocation.nodes[i]);
     }
@@ -400,7 +417,7 @@ void LayOutRanks(const ResourceRequest& request,
     node.DealToSockets();
     node.JoinGroups();
   }
-  Number(*request.layout, leaf_of, allocation);
+  Number(request, leaf_of, allocation);
   for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
     NodeLayout(request, machine_of(i), allocation.nodes[i]).Bind();
     GiveDevices(request.layout, machine_of(i), allocation.nodes[i]);

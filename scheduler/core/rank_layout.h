@@ -9,7 +9,8 @@
 // that form a data-parallel ring. Rank numbers are those of Megatron and DeepSpeed: tensor fastest,
 // then data, then pipeline. Thread promise: pure. Invariants: (1) a rank's threads and memory nodes
 // stay within its node's part; (2) ranks are numbered 0..n-1 over the allocation, ascending on each
-// node; (3) rank 0 is on the first node; (4) without a layout only the NICs are new.
+// node; (3) rank 0 is on the first node; (4) without a layout only the NICs are new, and
+// the numbers where the job lies in segments.
 
 #include <functional>
 #include <optional>

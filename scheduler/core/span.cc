@@ -48,7 +48,8 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
     room -= together > 1 ? room % TogetherOn(node, request) : 0;
     if (room > 0) {
       const auto position = static_cast<std::uint32_t>(&node - nodes.data());
-      candidates.push_back(CandidateNode{picture, position, room, FreeCores(*picture)});
+      candidates.push_back(
+          CandidateNode{picture, position, room, FreeCores(*picture), picture->weight});
     }
   }
   std::optional<NodeTree> tree;

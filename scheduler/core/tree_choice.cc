@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "scheduler/core/feature_match.h"
+#include "scheduler/core/segment_choice.h"
 
 namespace muster {
 namespace {
@@ -188,11 +189,31 @@ class Chooser {
 
   [[nodiscard]] Candidates ChooseBelow(std::uint32_t top) const {
     const Leaves leaves = LeavesBelow(top);
+    if (IsInSegments(request_)) {
+      return InSegments(leaves);
+    }
     if (leaves.size() == 1 || NamesNodes(request_)) {
       return ChooseFewest(Joined(leaves), request_);
     }
     const Leaves fewest = Fewest(leaves);
     return fewest.size() < 2 ? ChooseFewest(Joined(fewest), request_) : Balance(fewest, leaves);
+  }
+
+  // Nodes that are named are those that it gets, in segments or not at all.
+  [[nodiscard]] Candidates InSegments(const Leaves& leaves) const {
+    if (NamesNodes(request_)) {
+      Candidates named = ChooseFewest(Joined(leaves), request_);
+      std::map<std::uint32_t, std::uint32_t> nodes_of_leaf;
+      for (const CandidateNode& node : named) {
+        ++nodes_of_leaf[tree_.LeafOf(node.position)];
+      }
+      return AreSegments(nodes_of_leaf, request_) ? named : Candidates();
+    }
+    std::vector<Candidates> groups;
+    for (const Leaf* leaf : leaves) {
+      groups.emplace_back(leaf->nodes.begin(), leaf->nodes.end());
+    }
+    return ChooseSegments(std::move(groups), request_);
   }
 
   // As few leaves as hold the job.
@@ -279,12 +300,14 @@ std::vector<CandidateNode> ChooseInTree(const std::vector<CandidateNode>& candid
   return Chooser(candidates, request, tree).Choose();
 }
 
-std::uint32_t CountLeaves(const std::vector<NodeShare>& shares, const NodeTree& tree) {
-  std::set<std::uint32_t> leaves;
+bool LieAsAsked(const std::vector<NodeShare>& shares, const ResourceRequest& request,
+                const NodeTree& tree) {
+  std::map<std::uint32_t, std::uint32_t> nodes_of_leaf;
   for (const NodeShare& share : shares) {
-    leaves.insert(tree.LeafOf(share.node));
+    ++nodes_of_leaf[tree.LeafOf(share.node)];
   }
-  return static_cast<std::uint32_t>(leaves.size());
+  return (request.switches == 0 || nodes_of_leaf.size() <= request.switches) &&
+         (!IsInSegments(request) || AreSegments(nodes_of_leaf, request));
 }
 
 std::uint64_t RoomOnLeaves(const std::vector<CandidateNode>& candidates,

@@ -6,9 +6,10 @@
 // switches of one level that on which it needs the fewest nodes, of those the one with the least
 // room, so that the large parts of the tree stay whole. Where that is no leaf switch, the fewest
 // leaves below it, with as even a part of the nodes on each as can be. Which leaves are the fewest
-// is found by taking the roomiest first: exact where all nodes take as many tasks. Thread promise:
-// pure. Invariants: (1) those of core/node_choice.h; (2) no switch of a lower level than the one
-// above the nodes has room for the job; (3) ties fall to the lower position.
+// is found by taking the roomiest first: exact where all nodes take as many tasks. A job in
+// segments gets them below that switch as core/segment_choice.h says. Thread promise: pure.
+// Invariants: (1) those of core/node_choice.h; (2) no switch of a lower level than the one above
+// the nodes has room for the job; (3) ties fall to the lower position.
 
 #include <cstdint>
 #include <vector>
@@ -24,8 +25,9 @@ namespace muster {
 std::vector<CandidateNode> ChooseInTree(const std::vector<CandidateNode>& candidates,
                                         const ResourceRequest& request, const NodeTree& tree);
 
-// The leaf switches on which the shares are.
-std::uint32_t CountLeaves(const std::vector<NodeShare>& shares, const NodeTree& tree);
+// Whether the shares are on as few leaf switches as the job asks for, and in its segments.
+bool LieAsAsked(const std::vector<NodeShare>& shares, const ResourceRequest& request,
+                const NodeTree& tree);
 
 // How many of its tasks find room on as many leaf switches as the job asks for; on the roomiest.
 std::uint64_t RoomOnLeaves(const std::vector<CandidateNode>& candidates,

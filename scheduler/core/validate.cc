@@ -9,6 +9,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/alternatives.h"
 #include "scheduler/core/layout_check.h"
+#include "scheduler/core/segment_choice.h"
 #include "scheduler/core/terms.h"
 #include "scheduler/model/array.h"
 #include "scheduler/model/index_set.h"
@@ -126,6 +127,33 @@ absl::Status FillGpus(ResourceRequest& request) {
   return absl::OkStatus();
 }
 
+// Unless it says how many nodes, they are as many segments as the tasks need.
+void BeginSegment(ResourceRequest& request) {
+  if (IsInSegments(request) && request.min_nodes == 0) {
+    request.min_nodes = request.segment;
+    request.max_nodes = request.max_nodes == 0 ? request.tasks : request.max_nodes;
+  }
+}
+
+// So many nodes are one or more whole segments.
+absl::Status CheckSegment(ResourceRequest& request) {
+  const std::uint32_t segment = request.segment;
+  if (!IsInSegments(request)) {
+    return absl::OkStatus();
+  }
+  if (request.min_nodes % segment != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--segment: ", segment, " does not divide the ",
+                                                   request.min_nodes, " nodes of the job"));
+  }
+  if (!request.constraint.counts.empty() ||
+      (!request.nodelist.empty() && request.nodelist.size() < request.min_nodes)) {
+    return absl::InvalidArgumentError(
+        "--segment: with --nodelist or counts in --constraint, name all nodes or none");
+  }
+  request.max_nodes -= request.max_nodes % segment;
+  return absl::OkStatus();
+}
+
 absl::Status CheckShare(ResourceRequest& request) {
   if (request.gpu_share.zero()) {
     return absl::OkStatus();
@@ -191,6 +219,7 @@ absl::Status CheckArray(const ArraySpec& array, const PolicyConfig& config) {
 absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& config) {
   RETURN_IF_ERROR(CheckAtMost("--ntasks", request.tasks, config.tasks_max));
   RETURN_IF_ERROR(CheckAtMost("--nodes", request.min_nodes, config.nodes_max));
+  RETURN_IF_ERROR(CheckAtMost("--segment", request.segment, config.nodes_max));
   RETURN_IF_ERROR(CheckAtMost("--ntasks-per-node", request.tasks_per_node, config.tasks_max));
   RETURN_IF_ERROR(CheckAtMost("--cpus-per-task", request.cpus_per_task, kCpusPerTaskMax));
   RETURN_IF_ERROR(CheckAtMost("--gpus", request.gpus.count, kGpusMax));
@@ -221,7 +250,9 @@ absl::Status NormaliseRequest(ResourceRequest& request, const PolicyConfig& conf
   request.cpus_per_task = std::max(request.cpus_per_task, 1U);
   RETURN_IF_ERROR(BeginLayout(request));
   RETURN_IF_ERROR(CheckSizes(request, config));
+  BeginSegment(request);
   RETURN_IF_ERROR(FillTasks(request));
+  RETURN_IF_ERROR(CheckSegment(request));
   RETURN_IF_ERROR(CompleteLayout(request));
   if (request.as_wide_as_fits) {
     request.max_nodes = std::min(request.max_nodes, config.nodes_max);

@@ -13,6 +13,7 @@
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/placement.h"
 #include "scheduler/core/policy_filter.h"
+#include "scheduler/core/segment_choice.h"
 #include "scheduler/core/span.h"
 #include "scheduler/core/waiting_jobs.h"
 #include "scheduler/model/fingerprint.h"
@@ -195,9 +196,11 @@ class Round {
     }
     const std::vector<NodePicture> idle = IdleFor(spec, request, partition);
     const std::optional<Allocation> place =
-        idle.empty() ? std::nullopt
-                     : PlaceJob(idle, request, ClusterView::kAsIs,
-                                request.switches > 0 ? snapshot_.network.get() : nullptr);
+        idle.empty()
+            ? std::nullopt
+            : PlaceJob(idle, request, ClusterView::kAsIs,
+                       request.switches > 0 || IsInSegments(request) ? snapshot_.network.get()
+                                                                     : nullptr);
     if (!place.has_value()) {
       fits_nowhere_.insert(shape);
       return std::nullopt;

@@ -68,6 +68,7 @@ struct ResourceRequest {
   bool as_wide_as_fits = false;
   std::uint32_t switches = 0;  // on at most so many leaf switches
   Duration switches_wait{0};   // for so long; then on as many as there are
+  std::uint32_t segment = 0;   // so many nodes each on one leaf switch or in one block
   std::optional<RankLayout> layout = {};
   GpuShare gpu_share = {};  // of each GPU that it asks for; zero: whole GPUs
   static constexpr auto Fields(auto list) {
@@ -88,7 +89,7 @@ struct ResourceRequest {
         Field{"as_wide_as_fits", &ResourceRequest::as_wide_as_fits},
         Field{"switches", &ResourceRequest::switches},
         Field{"switches_wait", &ResourceRequest::switches_wait},
-        Field{"layout", &ResourceRequest::layout},
+        Field{"segment", &ResourceRequest::segment}, Field{"layout", &ResourceRequest::layout},
         Field{"gpu_share", &ResourceRequest::gpu_share});
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;

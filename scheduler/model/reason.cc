@@ -220,6 +220,9 @@ std::string ToSentence(const Shortage& shortage) {
     case ShortageKind::kGpuShare:
       return ShortOf(absl::StrCat(GpuShareText(shortage.needed), " of one GPU"),
                      GpuShareText(shortage.available));
+    case ShortageKind::kSegments:
+      return absl::StrCat("needs ", Counted(shortage.needed, "segment"), " of ", shortage.name,
+                          " on one leaf switch each, ", FitText(shortage));
   }
   return "";
 }

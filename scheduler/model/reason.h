@@ -100,6 +100,7 @@ enum class ShortageKind : std::uint8_t {
   kReserved = 25,      // a reservation keeps the node for others
   kLayout = 26,        // the node has not what the layout of its ranks names
   kGpuShare = 27,      // thousandths of one GPU
+  kSegments = 28,      // too few segments that lie on one leaf switch; `name`: of how many nodes
 };
 
 // `nodes` nodes lack something: they need `needed` of it and have at most `available`.

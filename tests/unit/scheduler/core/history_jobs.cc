@@ -29,6 +29,10 @@ ResourceRequest History::AnyRequest() {
     request.switches = Number(1, 2);
     request.switches_wait = std::chrono::seconds(Number(0, 60));
   }
+  if (config_.network != nullptr && request.min_nodes == 2 && request.nodelist.empty() &&
+      request.constraint.counts.empty() && Chance(40)) {
+    request.segment = 2;
+  }
   return request;
 }
 

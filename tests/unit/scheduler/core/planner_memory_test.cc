@@ -116,6 +116,9 @@ class Twice {
       request.switches = Number(1, 2);
       request.switches_wait = std::chrono::minutes(Number(0, 30));
     }
+    if (world_.config.network != nullptr && request.min_nodes == 4 && request.nodelist.empty()) {
+      request.segment = Chance(60) ? 2 : 0;
+    }
     JobSpec spec = world_.Spec(request);
     spec.time_limit = std::chrono::minutes(Chance(90) ? 5 * Number(1, 12) : 0);
     spec.nice = static_cast<std::int32_t>(Number(0, 2));

@@ -201,7 +201,7 @@ class SmallTree {
     std::vector<CandidateNode> candidates;
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
       if (rooms_[i] > 0) {
-        candidates.push_back(CandidateNode{&nodes_[i], i, rooms_[i], rooms_[i]});
+        candidates.push_back(CandidateNode{&nodes_[i], i, rooms_[i], rooms_[i], 0});
       }
     }
     return candidates;
