@@ -46,7 +46,8 @@ std::vector<Option> SimulateOptionTable() {
       MakeOption("flat", "P", "P identical processors (default: MaxProcs of the trace's header)"),
       MakeOption(
           "policy", "NAME",
-          "fcfs, easy (default), easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4; of a "
+          "fcfs, easy (default), easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, "
+          "fairshare; of a "
           "cluster muster (default), fcfs, easy, conservative"),
       MakeOption("backfill", "KIND", "none, easy or conservative, instead of the policy's own"),
       MakeOption("backfill-order", "ORDER",

@@ -193,10 +193,20 @@ absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config) {
                                        : Backfill::kConservative;
     return absl::OkStatus();
   }
+  if (name == "fairshare") {
+    PriorityConfig only;
+    only.fairshare = config.priority.fairshare;
+    only.half_life = config.priority.half_life;
+    only.billing_rule = config.priority.billing_rule;
+    only.billing = config.priority.billing;
+    only.weight_fairshare = 1'000'000;
+    config.priority = std::move(only);
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(absl::StrCat(
       "--policy: ", Quote(name),
-      " is not a policy of a cluster: one of muster, fcfs, easy, conservative; the others are "
-      "for --flat"));
+      " is not a policy of a cluster: one of muster, fcfs, easy, conservative, fairshare; the "
+      "others are for --flat"));
 }
 
 }  // namespace muster

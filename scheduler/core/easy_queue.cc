@@ -26,6 +26,7 @@ void EasyQueue::Arrive(const FlatJob& job) {
 
 const std::vector<FlatStart>& EasyQueue::Pass(Tick now) {
   starts_.clear();
+  ChargeUsers(now);
   for (const std::uint32_t handle : ended_) {
     known_[handle].running = false;
   }
@@ -49,6 +50,25 @@ const std::vector<FlatStart>& EasyQueue::Pass(Tick now) {
   free_seen_ = timeline_.FreeNow();
   changed_ = false;
   return starts_;
+}
+
+// What has run since the last pass, jobs that have ended among it.
+void EasyQueue::ChargeUsers(Tick now) {
+  if (policy_.order != FlatOrder::kFairshare) {
+    return;
+  }
+  for (Known& known : known_) {
+    if (known.running) {
+      usage_.Charge(known.job.user, known.job.processors, known.charged, now);
+      known.charged = now;
+    }
+  }
+}
+
+double EasyQueue::ScoreOf(const FlatJob& job, Tick now) const {
+  return policy_.order == FlatOrder::kFairshare
+             ? static_cast<double>(usage_.At(job.user, now))
+             : QueueScore(policy_.order, job.processors, job.submit, job.estimate, now);
 }
 
 // What a job that ended early would have held is free again.
@@ -86,7 +106,7 @@ void EasyQueue::Correct(Tick now) {
 void EasyQueue::TakeArrived(Tick now) {
   for (WaitingEntry& entry : arrived_) {
     const FlatJob& job = known_[entry.job].job;
-    entry.score = QueueScore(policy_.order, job.processors, job.submit, job.estimate, now);
+    entry.score = ScoreOf(job, now);
     known_[entry.job].score = entry.score;
     queue_.Insert(entry);
     if (ByEstimate()) {
@@ -105,7 +125,7 @@ void EasyQueue::Rescore(Tick now) {
   std::vector<WaitingEntry> entries = queue_.Entries();
   for (WaitingEntry& entry : entries) {
     const FlatJob& job = known_[entry.job].job;
-    entry.score = QueueScore(policy_.order, job.processors, job.submit, job.estimate, now);
+    entry.score = ScoreOf(job, now);
   }
   std::sort(entries.begin(), entries.end(), GoesBefore);
   queue_.Clear();
@@ -182,7 +202,7 @@ void EasyQueue::Start(std::uint32_t handle, FlatCause cause, Tick now) {
     by_estimate_.Remove(static_cast<double>(known.job.estimate), known.number);
   }
   known.running = true;
-  known.start = now;
+  known.start = known.charged = now;
   known.end = now + known.job.estimate;
   timeline_.Take(now, known.end, known.job.processors);
   if (policy_.estimates_fall_short) {

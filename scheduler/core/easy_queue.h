@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "scheduler/core/flat_queue.h"
+#include "scheduler/core/flat_usage.h"
 #include "scheduler/core/waiting_list.h"
 
 namespace muster {
@@ -37,11 +38,14 @@ class EasyQueue final : public FlatQueue {
     Tick promised = kNever;
     Tick start = 0;
     Tick end = 0;
+    Tick charged = 0;  // until when its user's usage has it
     std::uint32_t corrections = 0;
     bool running = false;
   };
   using Overdue = std::pair<Tick, std::uint32_t>;  // planned end, handle
 
+  void ChargeUsers(Tick now);
+  [[nodiscard]] double ScoreOf(const FlatJob& job, Tick now) const;
   void TakeEnded(Tick now);
   void Correct(Tick now);
   void TakeArrived(Tick now);
@@ -66,6 +70,7 @@ class EasyQueue final : public FlatQueue {
   std::vector<std::uint32_t> ended_;   // since the last pass
   std::vector<WaitingEntry> arrived_;  // since the last pass
   std::vector<FlatStart> starts_;
+  FlatUsage usage_;  // only if the policy orders by it
   std::priority_queue<Overdue, std::vector<Overdue>, std::greater<>> planned_ends_;
   std::uint64_t arrivals_ = 0;
   bool changed_ = true;          // something ended since the shadow was seen

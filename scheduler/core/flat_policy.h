@@ -22,6 +22,7 @@ enum class FlatOrder : std::uint8_t {
   kF2 = 5,
   kF3 = 6,
   kF4 = 7,
+  kFairshare = 8,  // the user with the least decayed usage first (core/flat_usage.h)
 };
 
 enum class CandidateOrder : std::uint8_t {

@@ -24,8 +24,9 @@ struct FlatJob {
   std::uint32_t handle = 0;
   std::int64_t processors = 0;  // 1 to the machine's
   Tick submit = 0;
-  Tick estimate = 0;  // how long it is planned for; > 0
-  Tick limit = 0;     // it ends after this at the latest; > 0
+  Tick estimate = 0;       // how long it is planned for; > 0
+  Tick limit = 0;          // it ends after this at the latest; > 0
+  std::int64_t user = -1;  // whose usage it adds to
 };
 
 enum class FlatCause : std::uint8_t {

@@ -65,7 +65,7 @@ std::int64_t Log2Fixed(std::uint64_t value) {
 }
 
 bool ScoreMoves(FlatOrder order) {
-  return order == FlatOrder::kWfp3 || order == FlatOrder::kUnicep;
+  return order == FlatOrder::kWfp3 || order == FlatOrder::kUnicep || order == FlatOrder::kFairshare;
 }
 
 double QueueScore(FlatOrder order, std::int64_t processors, Tick submit, Tick estimate, Tick now) {
@@ -74,6 +74,7 @@ double QueueScore(FlatOrder order, std::int64_t processors, Tick submit, Tick es
   const auto wait = static_cast<double>(now - submit);
   switch (order) {
     case FlatOrder::kArrival:
+    case FlatOrder::kFairshare:
       return 0;
     case FlatOrder::kSjf:
       return r;

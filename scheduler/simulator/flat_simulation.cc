@@ -115,7 +115,8 @@ absl::Status FlatSimulation::Arrive(const TraceJob& job) {
                   .processors = job.processors,
                   .submit = job.submit,
                   .estimate = EstimateOf(job),
-                  .limit = job.requested_time});
+                  .limit = job.requested_time,
+                  .user = job.user});
   ++result_.jobs;
   arrivals_.Pop();
   return absl::OkStatus();
@@ -358,6 +359,9 @@ const char* FlatSemantics() {
          "    estimate, n processors, s = max(1, submit), w the wait: sjf r; wfp3 -(w/r)^3 n;\n"
          "    unicep -w/(log2(n) r); f1 log10(r) n + 870 log10(s); f2 sqrt(r) n + 25600 log10(s);\n"
          "    f3 r n + 6860000 log10(s); f4 r sqrt(n) + 530000 log10(s).\n"
+         "  fairshare: the same, the score the user's processor-seconds up to now, of which half\n"
+         "    counts after each 7 days (the integral, exactly), rounded down to whole ones; jobs\n"
+         "    without a user share one.\n"
          "  --instant submit-first: at one instant arrivals (in file order), then ends (in order\n"
          "    of start), each alone, a pass after each; a running job whose estimated end is now\n"
          "    counts as free already.\n"

@@ -9,8 +9,8 @@ namespace muster {
 namespace {
 
 // The names of an enumeration, in the order of its values.
-constexpr std::array<const char*, 8> kOrders = {"arrival", "sjf", "wfp3", "unicep",
-                                                "f1",      "f2",  "f3",   "f4"};
+constexpr std::array<const char*, 9> kOrders = {"arrival", "sjf", "wfp3", "unicep",   "f1",
+                                                "f2",      "f3",  "f4",   "fairshare"};
 constexpr std::array<const char*, 3> kBackfills = {Name(Backfill::kNone), Name(Backfill::kEasy),
                                                    Name(Backfill::kConservative)};
 constexpr std::array<const char*, 2> kCandidates = {"queue", "shortest"};
@@ -52,7 +52,7 @@ absl::StatusOr<FlatPolicy> ParseFlatPolicy(const std::string& name) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", name,
                      "\" is not a policy: one of fcfs, easy, easy-sjbf, conservative, sjf, wfp3, "
-                     "unicep, f1, f2, f3, f4"));
+                     "unicep, f1, f2, f3, f4, fairshare"));
   }
   return FlatPolicy{.order = *order, .backfill = Backfill::kNone};
 }

@@ -11,7 +11,7 @@
 
 namespace muster {
 
-// fcfs, easy, easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4.
+// fcfs, easy, easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, fairshare.
 absl::StatusOr<FlatPolicy> ParseFlatPolicy(const std::string& name);
 // none, easy, conservative: instead of the policy's own.
 absl::StatusOr<Backfill> ParseBackfill(const std::string& name);

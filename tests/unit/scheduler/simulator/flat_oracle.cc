@@ -167,7 +167,26 @@ class Oracle {
     rules_.backfill == "conservative" ? Conservative(now, early, corrected, arrived) : Queue(now);
   }
 
+  // Processor-seconds of the user until now, halved each week: the integral, job by job.
+  double UsageOf(std::int64_t user, std::int64_t now) const {
+    constexpr double kWeek = 7 * 24 * 3600;
+    double usage = 0;
+    for (const Entry& entry : entries_) {
+      if (entry.job.user == user &&
+          (entry.state == State::kRunning || entry.state == State::kEnded)) {
+        const std::int64_t end = std::min(now, entry.start + entry.job.run);
+        usage += static_cast<double>(entry.job.processors) * kWeek / std::log(2.0) *
+                 (std::exp2(static_cast<double>(end - now) / kWeek) -
+                  std::exp2(static_cast<double>(entry.start - now) / kWeek));
+      }
+    }
+    return std::floor(usage);
+  }
+
   double ScoreOf(const Entry& entry, std::int64_t now) const {
+    if (rules_.order == "fairshare") {
+      return UsageOf(entry.job.user, now);
+    }
     const double r = static_cast<double>(entry.estimate);
     const double n = static_cast<double>(entry.job.processors);
     const double s = static_cast<double>(std::max<std::int64_t>(entry.job.submit, 1));

@@ -24,7 +24,7 @@ struct OracleJob {
 
 struct OracleRules {
   std::int64_t processors = 1;
-  std::string order = "arrival";        // or sjf, wfp3, unicep, f1 … f4
+  std::string order = "arrival";        // or sjf, wfp3, unicep, f1 … f4, fairshare
   std::string backfill = "easy";        // or none, conservative
   bool shortest_first = false;          // candidates of EASY
   std::string estimates = "requested";  // or exact, x2, user-last-2

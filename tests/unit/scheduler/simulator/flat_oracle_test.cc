@@ -137,7 +137,7 @@ TEST(FlatPolicies, ConservativeStartsJobsWhenTheOracleDoes) {
 }
 
 TEST(FlatPolicies, EveryQueueOrderStartsJobsWhenTheOracleDoes) {
-  for (const char* order : {"sjf", "wfp3", "unicep", "f1", "f2", "f3", "f4"}) {
+  for (const char* order : {"sjf", "wfp3", "unicep", "f1", "f2", "f3", "f4", "fairshare"}) {
     for (const char* backfill : {"none", "easy"}) {
       Compare({.order = order, .backfill = backfill}, order);
     }
