@@ -1,0 +1,74 @@
+#include "tests/unit/scheduler/core/policy_world.h"
+
+namespace muster::testing {
+
+void PolicyWorld::Add(PolicyKind kind, const std::string& name, std::vector<Assignment> said) {
+  Must(PolicyVerb::kAdd, kind, name, std::move(said));
+}
+
+void PolicyWorld::Set(PolicyKind kind, const std::string& name, std::vector<Assignment> said) {
+  Must(PolicyVerb::kSet, kind, name, std::move(said));
+}
+
+void PolicyWorld::Delete(PolicyKind kind, const std::string& name) {
+  Must(PolicyVerb::kDelete, kind, name);
+}
+
+std::string PolicyWorld::DeleteRefused(PolicyKind kind, const std::string& name) {
+  const Turn turn = Take(ChangePolicy{PolicyVerb::kDelete, kind, name, {}, ada});
+  EXPECT_FALSE(turn.status.ok());
+  return std::string(turn.status.message());
+}
+
+std::string PolicyWorld::History() const {
+  std::string text;
+  for (const Event& event : events) {
+    if (const auto* change = std::get_if<PolicyChanged>(&event)) {
+      text += (text.empty() ? "" : "; ") + change->text;
+    }
+  }
+  return text;
+}
+
+std::string PolicyWorld::Refused(JobSpec spec) {
+  const Turn turn = Take(SubmitJob{"refused", std::move(spec), Script()});
+  EXPECT_FALSE(turn.status.ok());
+  return std::string(turn.status.message());
+}
+
+std::string PolicyWorld::Standing(JobId job) const {
+  const Job* live = state.FindJob(job);
+  if (live == nullptr || live->attempt.has_value()) {
+    return live == nullptr ? "gone" : "running";
+  }
+  const Reason reason = ReasonFor(job);
+  return std::string(Name(reason.kind)) + ": " + ToSentence(reason);
+}
+
+JobId PolicyWorld::Run(ResourceRequest request, const std::string& qos, const std::string& account,
+                       const std::string& partition, int minutes) {
+  JobSpec spec = Spec(std::move(request));
+  spec.qos = qos;
+  spec.account = account;
+  spec.partition = partition;
+  spec.time_limit = std::chrono::minutes(minutes);
+  const JobId job = Submit(std::move(spec));
+  Schedule();
+  return job;
+}
+
+void PolicyWorld::End(JobId job) {
+  const Attempt attempt = *state.FindJob(job)->attempt;
+  for (const NodeAllocation& part : attempt.allocation.nodes) {
+    TellStarted(part.node, job);
+    TellEnded(part.node, job, 2);
+  }
+}
+
+void PolicyWorld::Must(PolicyVerb verb, PolicyKind kind, const std::string& name,
+                       std::vector<Assignment> said) {
+  const Turn turn = Take(ChangePolicy{verb, kind, name, std::move(said), ada});
+  EXPECT_TRUE(turn.status.ok()) << turn.status;
+}
+
+}  // namespace muster::testing
