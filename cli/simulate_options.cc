@@ -48,7 +48,7 @@ std::vector<Option> SimulateOptionTable() {
           "policy", "NAME",
           "fcfs, easy (default), easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, "
           "fairshare; of a "
-          "cluster muster (default), fcfs, easy, conservative"),
+          "cluster muster (default), fcfs, easy, conservative, fairshare"),
       MakeOption("backfill", "KIND", "none, easy or conservative, instead of the policy's own"),
       MakeOption("backfill-order", "ORDER",
                  "Candidates in queue order (queue) or shortest first "
