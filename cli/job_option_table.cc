@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/parse/array.h"
@@ -109,6 +110,19 @@ absl::Status ReadTasksPerCore(const std::string& value) {
                           absl::StrCat(Quote(value),
                                        " is more than 1: a task has whole cores of its own; "
                                        "--overcommit shares them"));
+}
+
+absl::Status ReadRequeueExit(const std::string& value, JobSpec* spec) {
+  if (value == "none") {
+    spec->requeue_exit = kNoRequeueExit;
+    return absl::OkStatus();
+  }
+  if (!absl::SimpleAtoi(value, &spec->requeue_exit) || spec->requeue_exit < 1 ||
+      spec->requeue_exit > 255) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(value), " is not an exit code: use 1 to 255, or none"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadSwitches(const std::string& value, ResourceRequest* request) {
@@ -295,8 +309,11 @@ const JobOption kJobOptions[] = {
      READ(return ReadText(value, kNameBytesMax, &request->spec.account);), true, true},
     {"mpi", "", "KIND", "auto (default), pmix or none",
      READ(return ReadMpi(value, &request->program.mpi);), true, true},
-    {"requeue", "", "", "Run again when a node of it fails",
+    {"requeue", "", "", "Run again when a node of it fails, or when its script ends with 85",
      SET(request->spec.requeue = Choice::kYes), true, false},
+    {"requeue-exit", "", "CODE|none",
+     "Run again when its script ends with CODE: it has kept its work (--requeue: 85)",
+     READ(return ReadRequeueExit(value, &request->spec);), true, false},
     {"no-requeue", "", "", "Never run again, not even by muster requeue",
      SET(request->spec.requeue = Choice::kNo), true, false},
     {"partition", "p", "NAMES", "The partition, or several: the first that fits is taken",

@@ -16,8 +16,8 @@ namespace {
 void HoldWhatRunsTooOften(const ClusterState& state, const PolicyConfig& config, Turn& turn) {
   for (Event& event : turn.events) {
     if (auto* requeued = std::get_if<JobRequeued>(&event)) {
-      requeued->held =
-          !requeued->preempted && state.FindJob(requeued->job)->requeues >= config.requeues_max;
+      requeued->held = !requeued->preempted && !requeued->progressed &&
+                       state.FindJob(requeued->job)->requeues >= config.requeues_max;
     }
   }
 }

@@ -234,7 +234,7 @@ void ClusterState::On(const JobRequeued& event) {
   if (HasChoice(*job.spec)) {
     SetSpec(job, AsAsked(*job.spec));
   }
-  job.requeues += event.preempted ? 0 : 1;
+  job.requeues += event.preempted || event.progressed ? 0 : 1;
   if (event.held) {
     job.held = true;
     job.held_by = HoldBy::kMaxRequeue;

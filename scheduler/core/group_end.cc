@@ -1,6 +1,7 @@
 #include "scheduler/core/group_end.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,11 +19,22 @@ bool EndsTheOthers(const JobSpec& spec, const RunEnded& ended) {
          ended.status.signal != 0;
 }
 
-// True when the end of the attempt is not the end of the job: somebody requeued it, or its node
-// failed and it says --requeue.
+// A script that asks to be run again after less than this is not taken to have made progress.
+constexpr Duration kShortRun = std::chrono::minutes(1);
+
+// True when the script ended with the code that says so: it has kept its work.
+bool AsksToRunAgain(const Job& job, const Outcome& outcome) {
+  return job.spec->kind == JobKind::kBatch && job.spec->requeue_exit != 0 &&
+         outcome.status == ExitStatus{static_cast<std::int32_t>(job.spec->requeue_exit), 0} &&
+         job.attempt->ending != EndCause::kCancelled;
+}
+
+// True when the end of the attempt is not the end of the job: somebody requeued it, its script asks
+// for it, or its node failed and it says --requeue.
 bool RunsAgain(const Job& job, const Outcome& outcome) {
   const EndCause ending = job.attempt->ending;
   return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue ||
+         AsksToRunAgain(job, outcome) ||
          (ending != EndCause::kCancelled && outcome.state == JobState::kNodeFail &&
           job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes);
 }
@@ -84,6 +96,7 @@ void GiveCoresBack(const Job& job, Time now, Turn& turn) {
 void End(const std::vector<Job*>& group, Time now, Turn& turn) {
   std::vector<Outcome> outcomes = OutcomesOf(group);
   bool again = false;
+  bool progressed = false;
   bool cancelled = false;
   std::string text;
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -91,14 +104,20 @@ void End(const std::vector<Job*>& group, Time now, Turn& turn) {
     if (!again && RunsAgain(*group[i], outcomes[i])) {
       again = true;
       const std::string& told = group[i]->attempt->ending_text;
-      text = told.empty() ? outcomes[i].text : told;
+      const bool asks = AsksToRunAgain(*group[i], outcomes[i]);
+      progressed = asks && now - group[i]->attempt->started >= kShortRun;
+      text = !told.empty() ? told
+             : asks
+                 ? absl::StrCat("its script asks for it with exit code ", outcomes[i].status.code)
+                 : outcomes[i].text;
     }
   }
   for (std::size_t i = 0; i < group.size(); ++i) {
     const Attempt& attempt = *group[i]->attempt;
     if (again && !cancelled) {
       turn.events.emplace_back(JobRequeued{group[i]->id, attempt.number, false, text, now,
-                                           attempt.ending == EndCause::kPreemptedToRequeue});
+                                           attempt.ending == EndCause::kPreemptedToRequeue,
+                                           progressed});
     } else {
       turn.events.emplace_back(JobEnded{group[i]->id, outcomes[i].state, outcomes[i].status,
                                         std::move(outcomes[i].text), now});

@@ -25,6 +25,7 @@ void TakeOver(const JobSpec& leader, JobSpec* spec) {
   spec->kill_on_invalid_dep = leader.kill_on_invalid_dep;
   spec->deadline = leader.deadline;
   spec->requeue = leader.requeue;
+  spec->requeue_exit = leader.requeue_exit;
 }
 
 // Checks a component and fills it in; `ledger` counts those before it.

@@ -287,6 +287,21 @@ absl::Status NormaliseAlternatives(JobSpec& spec, const PolicyConfig& config) {
   return absl::OkStatus();
 }
 
+// --requeue takes the usual code, unless another is said.
+absl::Status FillRequeue(JobSpec& spec) {
+  RETURN_IF_ERROR(CheckAtMost("--requeue-exit", spec.requeue_exit, kNoRequeueExit));
+  if (spec.requeue == Choice::kNo && spec.requeue_exit != 0) {
+    return absl::InvalidArgumentError("--requeue-exit: --no-requeue excludes it; leave one out");
+  }
+  if (spec.requeue == Choice::kYes && spec.requeue_exit == 0) {
+    spec.requeue_exit = kRequeueExit;
+  }
+  if (spec.requeue_exit == kNoRequeueExit && spec.requeue != Choice::kYes) {
+    spec.requeue_exit = 0;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTimes(const JobSpec& spec) {
   if (spec.time_limit.count() < 0 || spec.kill_grace.count() < 0) {
     return absl::InvalidArgumentError("--time: is negative");
@@ -313,6 +328,7 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
   RETURN_IF_ERROR(CheckTerms(spec, config));
   RETURN_IF_ERROR(NormaliseRequest(spec.request, config));
   RETURN_IF_ERROR(CheckTimes(spec));
+  RETURN_IF_ERROR(FillRequeue(spec));
   if (spec.time_limit.count() == 0) {
     spec.time_limit = config.default_time_limit;
   }

@@ -212,11 +212,13 @@ struct JobRequeued {
   bool held = false;  // it was requeued too often
   std::string text;   // why it runs again
   Time time = kNoTime;
-  bool preempted = false;  // which does not count against the requeues that it has
+  bool preempted = false;   // which does not count against the requeues that it has
+  bool progressed = false;  // nor does this: it ran for a while and asked to be run again
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &JobRequeued::job}, Field{"attempt", &JobRequeued::attempt},
                 Field{"held", &JobRequeued::held}, Field{"text", &JobRequeued::text},
-                Field{"time", &JobRequeued::time}, Field{"preempted", &JobRequeued::preempted});
+                Field{"time", &JobRequeued::time}, Field{"preempted", &JobRequeued::preempted},
+                Field{"progressed", &JobRequeued::progressed});
   }
   friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
 };

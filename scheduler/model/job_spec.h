@@ -123,6 +123,11 @@ enum class Choice : std::uint8_t {
   kNo = 2,
 };
 
+// What --requeue takes for "checkpointed, run me again", as HTCondor does; and a code that no
+// script has.
+inline constexpr std::uint32_t kRequeueExit = 85;
+inline constexpr std::uint32_t kNoRequeueExit = 256;
+
 // One of several requests of which the job takes whichever starts first (--alt).
 struct Alternative {
   ResourceRequest request;
@@ -151,6 +156,8 @@ struct JobSpec {
   Choice kill_on_invalid_dep = Choice::kUnsaid;  // cancel it once the dependency never can be met
   Time deadline = kNoTime;                       // never runs past it
   Choice requeue = Choice::kUnsaid;  // kYes: also when a node fails; kNo: not even when asked
+  // A batch script that ends with this code has kept its work and runs again; 0: none does.
+  std::uint32_t requeue_exit = 0;
   std::vector<LicenseCount> licenses;
   std::string partition;    // names in order of preference, "a,b"; empty: the implied one
   std::string qos;          // empty: the implied one
@@ -159,18 +166,18 @@ struct JobSpec {
   // when there are no others. Once it runs, `request` and `time_limit` are those that it got.
   std::vector<Alternative> alternatives;
   static constexpr auto Fields(auto list) {
-    return list(Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name},
-                Field{"user", &JobSpec::user}, Field{"account", &JobSpec::account},
-                Field{"comment", &JobSpec::comment}, Field{"request", &JobSpec::request},
-                Field{"time_limit", &JobSpec::time_limit},
-                Field{"kill_grace", &JobSpec::kill_grace}, Field{"nice", &JobSpec::nice},
-                Field{"held", &JobSpec::held}, Field{"begin", &JobSpec::begin},
-                Field{"array", &JobSpec::array}, Field{"dependency", &JobSpec::dependency},
-                Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
-                Field{"deadline", &JobSpec::deadline}, Field{"requeue", &JobSpec::requeue},
-                Field{"licenses", &JobSpec::licenses}, Field{"partition", &JobSpec::partition},
-                Field{"qos", &JobSpec::qos}, Field{"reservation", &JobSpec::reservation},
-                Field{"alternatives", &JobSpec::alternatives});
+    return list(
+        Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
+        Field{"account", &JobSpec::account}, Field{"comment", &JobSpec::comment},
+        Field{"request", &JobSpec::request}, Field{"time_limit", &JobSpec::time_limit},
+        Field{"kill_grace", &JobSpec::kill_grace}, Field{"nice", &JobSpec::nice},
+        Field{"held", &JobSpec::held}, Field{"begin", &JobSpec::begin},
+        Field{"array", &JobSpec::array}, Field{"dependency", &JobSpec::dependency},
+        Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
+        Field{"deadline", &JobSpec::deadline}, Field{"requeue", &JobSpec::requeue},
+        Field{"requeue_exit", &JobSpec::requeue_exit}, Field{"licenses", &JobSpec::licenses},
+        Field{"partition", &JobSpec::partition}, Field{"qos", &JobSpec::qos},
+        Field{"reservation", &JobSpec::reservation}, Field{"alternatives", &JobSpec::alternatives});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

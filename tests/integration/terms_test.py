@@ -63,6 +63,12 @@ class TermsTest(ClusterTest):
         self.assertEqual(len(self.cluster.attempts(job)), 2)
         self.assertEqual(self.status(job)["restarts"], 1)
 
+    def test_a_script_that_has_kept_its_work_asks_to_run_again(self):
+        job = self.cluster.submit("--requeue", "--wrap", "[ $MUSTER_RESTART_COUNT = 2 ] || exit 85")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual((row["state"], row["exit_code"]), ("COMPLETED", 0))
+        self.assertEqual(len(self.cluster.attempts(job)), 3)
+
     def test_an_update_is_shown_and_kept(self):
         job = self.cluster.submit("-H", "--wrap", "true")
         self.cluster.must("update", str(job), "--time", "7", "--nice", "5", "--comment", "mine")

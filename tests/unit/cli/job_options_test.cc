@@ -150,6 +150,11 @@ TEST(JobOptions, PolicyIsNamedAndRequeueIsSaidOnce) {
             "a,b");
   EXPECT_TRUE(Read({{"partition", "main"}}).ok());
   EXPECT_FALSE(Read({{"requeue", ""}, {"no-requeue", ""}}).ok());
+  EXPECT_EQ(Read({{"requeue-exit", "99"}})->spec.requeue_exit, 99U);
+  EXPECT_EQ(Read({{"requeue-exit", "none"}})->spec.requeue_exit, kNoRequeueExit);
+  for (const char* wrong : {"0", "256", "-1", "x", ""}) {
+    EXPECT_THAT(Error({{"requeue-exit", wrong}}), HasSubstr("is not an exit code")) << wrong;
+  }
 }
 
 TEST(JobOptions, NamesAreCheckedText) {

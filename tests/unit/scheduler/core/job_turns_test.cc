@@ -92,6 +92,90 @@ TEST_F(JobTurnsTest, WhatCannotBeRequeuedIsRefusedWithTheReason) {
   EXPECT_EQ(Requeue(JobId(99)).code(), absl::StatusCode::kNotFound);
 }
 
+// A script that asks to be run again with an exit code.
+class RequeueExitTest : public JobTurnsTest {
+ protected:
+  [[nodiscard]] JobId Submit(Choice requeue, std::uint32_t code) {
+    JobSpec spec = world.Spec(Tasks(1));
+    spec.requeue = requeue;
+    spec.requeue_exit = code;
+    return world.Submit(spec);
+  }
+  // Runs the job for so long and lets its script end with that code.
+  void RunAndExit(JobId job, std::int32_t code, Duration after = std::chrono::hours(1)) {
+    world.Schedule();
+    ASSERT_TRUE(world.state.FindJob(job)->attempt.has_value());
+    world.TellStarted(node, job);
+    world.now += after;
+    world.TellEnded(node, job, 2, EndCause::kExited, ExitStatus{code, 0});
+  }
+};
+
+TEST_F(RequeueExitTest, AScriptThatEndsWithTheCodeRunsAgainAsOftenAsItLikes) {
+  world.config.requeues_max = 1;
+  const JobId job = Submit(Choice::kYes, 0);
+  for (std::uint32_t attempt = 1; attempt <= 4; ++attempt) {
+    RunAndExit(job, 85);
+    EXPECT_EQ(world.StateOf(job), JobState::kPending);
+    EXPECT_FALSE(world.state.FindJob(job)->held);
+    EXPECT_EQ(world.state.FindJob(job)->requeues, 0U);
+  }
+  const auto* requeued = std::get_if<JobRequeued>(&world.events.back());
+  ASSERT_NE(requeued, nullptr);
+  EXPECT_EQ(requeued->text, "its script asks for it with exit code 85");
+  RunAndExit(job, 0);
+  EXPECT_EQ(world.EndOf(job)->state, JobState::kCompleted);
+}
+
+TEST_F(RequeueExitTest, OneThatEndsAtOnceEachTimeIsHeldInTheEnd) {
+  world.config.requeues_max = 2;
+  const JobId job = Submit(Choice::kYes, 0);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    EXPECT_FALSE(world.state.FindJob(job)->held);
+    RunAndExit(job, 85, std::chrono::seconds(1));
+  }
+  EXPECT_EQ(world.ReasonFor(job).kind, ReasonKind::kJobHoldMaxRequeue);
+}
+
+TEST_F(RequeueExitTest, AnyOtherCodeAndACancelledJobEnd) {
+  const JobId other = Submit(Choice::kUnsaid, 99);
+  RunAndExit(other, 85);
+  EXPECT_EQ(world.EndOf(other)->state, JobState::kFailed);
+  const JobId own = Submit(Choice::kUnsaid, 99);
+  RunAndExit(own, 99);
+  EXPECT_EQ(world.StateOf(own), JobState::kPending);
+  const JobId unasked = Submit(Choice::kUnsaid, 0);
+  RunAndExit(unasked, 85);
+  EXPECT_EQ(world.EndOf(unasked)->state, JobState::kFailed);
+  const JobId none = Submit(Choice::kYes, kNoRequeueExit);
+  RunAndExit(none, 85);
+  EXPECT_EQ(world.EndOf(none)->state, JobState::kFailed);
+  EXPECT_TRUE(world.Take(CancelJob{own, std::nullopt, world.ada}).status.ok());
+  const JobId cancelled = Submit(Choice::kYes, 0);
+  world.Schedule();
+  world.TellStarted(node, cancelled);
+  EXPECT_TRUE(world.Take(CancelJob{cancelled, std::nullopt, world.ada}).status.ok());
+  world.TellEnded(node, cancelled, 2, EndCause::kCancelled, ExitStatus{85, 0});
+  EXPECT_EQ(world.EndOf(cancelled)->state, JobState::kCancelled);
+}
+
+TEST_F(RequeueExitTest, ItRunsAgainAlsoWhereItsTimeLimitMadeItLeave) {
+  const JobId job = Submit(Choice::kYes, 0);
+  world.Schedule();
+  world.TellStarted(node, job);
+  world.now += std::chrono::hours(1);
+  world.TellEnded(node, job, 2, EndCause::kTimeLimit, ExitStatus{85, 0});
+  EXPECT_EQ(world.StateOf(job), JobState::kPending);
+}
+
+TEST_F(RequeueExitTest, WithNoRequeueTheCodeIsRefused) {
+  JobSpec spec = world.Spec(Tasks(1));
+  spec.requeue = Choice::kNo;
+  spec.requeue_exit = 85;
+  EXPECT_EQ(std::string(Normalise(spec, PolicyConfig()).status().message()),
+            "--requeue-exit: --no-requeue excludes it; leave one out");
+}
+
 TEST_F(JobTurnsTest, ANodeThatFailsRequeuesAJobThatSaysSo) {
   JobSpec spec = world.Spec(Tasks(1));
   spec.requeue = Choice::kYes;
