@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 
@@ -63,6 +64,21 @@ bool ScalarText(const toml::node& node, std::string* text) {
     return false;
   }
   return true;
+}
+
+// "FILE:LINE: "; without the line of what no file holds.
+std::string Place(const std::string& name, std::size_t line) {
+  return line == 0 ? absl::StrCat(name, ": ") : absl::StrCat(name, ":", line, ": ");
+}
+
+// The table that `path` leads to but for its last name, made where it is not there; null where
+// something else is in the way.
+toml::table* TableOf(toml::table* table, const std::vector<std::string>& path) {
+  for (std::size_t i = 0; i + 1 < path.size() && table != nullptr; ++i) {
+    table->insert(path[i], toml::table());  // does nothing to what is there
+    table = table->get(path[i])->as_table();
+  }
+  return table;
 }
 
 // Appends the dotted path of every leaf under `table` that is not in `known`, with its line.
@@ -224,18 +240,42 @@ std::vector<std::string> ConfigFile::KeysUnder(const std::string& key) const {
   return keys;
 }
 
+absl::Status ConfigFile::Set(const std::string& key, const std::string& value) {
+  const std::vector<std::string> path = absl::StrSplit(key, '.');
+  if (std::find(path.begin(), path.end(), "") != path.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(key, ": is no path of names with dots between"));
+  }
+  toml::table* table = TableOf(&document_->root, path);
+  if (table == nullptr) {
+    return ErrorAt(key, "a part of it is a value and no table");
+  }
+  const toml::node* old = table->get(path.back());
+  if (old != nullptr && old->is_table()) {
+    return ErrorAt(key, "is a table: name one of its keys");
+  }
+  const bool is_quoted = value.size() > 1 && value.front() == '"' && value.back() == '"';
+  int64_t number = 0;
+  if (is_quoted) {
+    table->insert_or_assign(path.back(), value.substr(1, value.size() - 2));
+  } else if (old != nullptr && old->is_string()) {
+    table->insert_or_assign(path.back(), value);
+  } else if (absl::SimpleAtoi(value, &number)) {
+    table->insert_or_assign(path.back(), number);
+  } else if (value == "true" || value == "false") {
+    table->insert_or_assign(path.back(), value == "true");
+  } else {
+    table->insert_or_assign(path.back(), value);
+  }
+  return absl::OkStatus();
+}
+
 std::size_t ConfigFile::LineOf(const std::string& key) const {
   const auto node = document_->root.at_path(key);
   return node ? node.node()->source().begin.line : 0;
 }
 
 absl::Status ConfigFile::ErrorAt(const std::string& key, const std::string& problem) const {
-  const auto node = document_->root.at_path(key);
-  if (!node) {
-    return absl::InvalidArgumentError(absl::StrCat(name_, ": ", key, ": ", problem));
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat(name_, ":", node.node()->source().begin.line, ": ", key, ": ", problem));
+  return absl::InvalidArgumentError(absl::StrCat(Place(name_, LineOf(key)), key, ": ", problem));
 }
 
 absl::Status ConfigFile::RefuseUnknownKeys() const {
@@ -247,7 +287,7 @@ absl::Status ConfigFile::RefuseUnknownKeys() const {
   // The first in the file, whatever order the tree has.
   const auto first = std::min_element(unknown.begin(), unknown.end());
   return absl::InvalidArgumentError(
-      absl::StrCat(name_, ":", first->first, ": ", first->second, ": unknown key"));
+      absl::StrCat(Place(name_, first->first), first->second, ": unknown key"));
 }
 
 }  // namespace muster

@@ -54,6 +54,13 @@ class ConfigFile {
   // table.
   std::vector<std::string> KeysUnder(const std::string& key) const;
 
+  // Writes a value in place of what the file says, or beside it: a whole number, true or false as
+  // such, everything else, and what stands in double quotes, as a string; a string stays one.
+  // Errors about the key then name no line. InvalidArgument when `key` is a table or no path.
+  absl::Status Set(const std::string& key, const std::string& value);
+  // The keys that somebody has asked for, whether they are there or not.
+  const std::set<std::string>& known() const { return known_; }
+
   // The line of the file that holds `key` (a table's is that of its heading); 0 when it is absent.
   std::size_t LineOf(const std::string& key) const;
 

@@ -137,6 +137,38 @@ TEST(ConfigFile, TablesCanBeListed) {
   EXPECT_FALSE(config.Has("controller.rent"));
 }
 
+TEST(ConfigFile, AValueThatIsSetStandsInPlaceOfTheFiles) {
+  ConfigFile config = Sample();
+  ASSERT_TRUE(config.Set("nodes", "14").ok());
+  ASSERT_TRUE(config.Set("name", "7").ok()) << "a string stays one";
+  ASSERT_TRUE(config.Set("controller.verbose", "false").ok());
+  ASSERT_TRUE(config.Set("partition.new.label", "\"8\"").ok());
+  int64_t nodes = 0;
+  std::string name;
+  std::string label;
+  bool verbose = true;
+  EXPECT_TRUE(config.ReadInteger("nodes", {}, &nodes).ok());
+  EXPECT_TRUE(config.ReadString("name", &name).ok());
+  EXPECT_TRUE(config.ReadBool("controller.verbose", &verbose).ok());
+  EXPECT_TRUE(config.ReadString("partition.new.label", &label).ok());
+  EXPECT_EQ(nodes, 14);
+  EXPECT_EQ(name, "7");
+  EXPECT_EQ(label, "8");
+  EXPECT_FALSE(verbose);
+  EXPECT_EQ(config.known().count("nodes"), 1U);
+}
+
+TEST(ConfigFile, AnErrorAboutAValueThatWasSetNamesNoLine) {
+  ConfigFile config = Sample();
+  ASSERT_TRUE(config.Set("nodes", "many").ok());
+  int64_t nodes = 0;
+  EXPECT_EQ(Message(config.ReadInteger("nodes", {}, &nodes)),
+            "muster.toml: nodes: expected a whole number");
+  EXPECT_THAT(Message(config.Set("partition.batch", "1")), HasSubstr("is a table"));
+  EXPECT_THAT(Message(config.Set("name.of", "1")), HasSubstr("no table"));
+  EXPECT_THAT(Message(config.Set("a..b", "1")), HasSubstr("no path"));
+}
+
 TEST(ConfigFile, ASyntaxErrorNamesItsLine) {
   const absl::Status status = ConfigFile::Parse("a = 1\nb = = 2\n", "muster.toml").status();
   EXPECT_TRUE(absl::IsInvalidArgument(status));
