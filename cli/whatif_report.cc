@@ -6,11 +6,12 @@
 #include "absl/strings/str_format.h"
 #include "cli/json_output.h"
 #include "cli/render/table.h"
+#include "scheduler/simulator/report/comparison_html.h"
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kUsersShown = 10;
+constexpr std::size_t kOwnersShown = 10;
 
 const char* Verdict(const Difference& difference) {
   return difference.is_less() ? "gains" : difference.is_more() ? "loses" : "unclear";
@@ -27,16 +28,28 @@ Json IntervalJson(const Difference& difference) {
           {"high", difference.known ? Json(difference.high) : Json(nullptr)}};
 }
 
-Json UserJson(const UserDifference& user) {
-  return {{"jobs", user.jobs},
-          {"base_mean_waiting_time", user.base_wait},
-          {"mean_waiting_time", user.variant_wait},
-          {"waiting_time_difference", IntervalJson(user.wait)},
-          {"bounded_slowdown_difference", IntervalJson(user.slowdown)},
-          {"verdict", Verdict(user.wait)}};
+Json OwnerJson(const OwnerDifference& owner) {
+  return {{"jobs", owner.jobs},
+          {"base_mean_waiting_time", owner.base_wait},
+          {"mean_waiting_time", owner.variant_wait},
+          {"waiting_time_difference", IntervalJson(owner.wait)},
+          {"bounded_slowdown_difference", IntervalJson(owner.slowdown)},
+          {"verdict", Verdict(owner.wait)}};
 }
 
-Json VariantJson(const WhatifVariant& variant, const NameTable& names) {
+// `what` is the key of the name: user, account.
+Json OwnersJson(const std::vector<OwnerDifference>& owners, const char* what,
+                const NameTable& names) {
+  Json list = Json::array();
+  for (const OwnerDifference& owner : owners) {
+    Json entry = {{what, names.NameOf(owner.owner)}};
+    entry.update(OwnerJson(owner));
+    list.push_back(entry);
+  }
+  return list;
+}
+
+Json VariantJson(const WhatifVariant& variant) {
   Json json = {{"change", variant.change},
                {"processors", variant.result.processors},
                {"jobs", variant.result.ended},
@@ -54,14 +67,9 @@ Json VariantJson(const WhatifVariant& variant, const NameTable& names) {
   json["only_in_one"] = comparison.only_one;
   json["block_s"] = comparison.block;
   json["blocks"] = comparison.blocks;
-  json["overall"] = UserJson(comparison.overall);
-  Json users = Json::array();
-  for (const UserDifference& user : comparison.users) {
-    Json entry = {{"user", names.NameOf(user.user)}};
-    entry.update(UserJson(user));
-    users.push_back(entry);
-  }
-  json["by_user"] = users;
+  json["overall"] = OwnerJson(comparison.overall);
+  json["by_account"] = OwnersJson(comparison.accounts, "account", variant.result.names.groups);
+  json["by_user"] = OwnersJson(comparison.users, "user", variant.result.names.users);
   return json;
 }
 
@@ -87,62 +95,70 @@ std::string MetricTable(const WhatifOutcome& outcome, const Style& style) {
   return table.Print(style);
 }
 
-std::string CountText(const Comparison& comparison) {
+std::string CountText(const std::vector<OwnerDifference>& owners) {
   std::size_t gain = 0;
   std::size_t lose = 0;
-  for (const UserDifference& user : comparison.users) {
-    gain += user.wait.is_less() ? 1 : 0;
-    lose += user.wait.is_more() ? 1 : 0;
+  for (const OwnerDifference& owner : owners) {
+    gain += owner.wait.is_less() ? 1 : 0;
+    lose += owner.wait.is_more() ? 1 : 0;
   }
-  return absl::StrCat(gain, " gain, ", lose, " lose, ", comparison.users.size() - gain - lose,
-                      " unclear");
+  return absl::StrCat(gain, " gain, ", lose, " lose, ", owners.size() - gain - lose, " unclear");
 }
 
-// The users whose waits change most in all, gains and losses alike.
-std::string UserTable(const WhatifVariant& variant, const NameTable& names, const Style& style) {
-  std::vector<UserDifference> users = variant.comparison.users;
-  const auto weight = [](const UserDifference& user) {
-    return std::abs(user.wait.mean) * static_cast<double>(user.jobs);
+// Those whose waits change most in all, gains and losses alike. `what`: "USER", and "users".
+std::string OwnerTable(std::vector<OwnerDifference> owners, const NameTable& names,
+                       const char* what, const char* plural, const Style& style) {
+  const auto weight = [](const OwnerDifference& owner) {
+    return std::abs(owner.wait.mean) * static_cast<double>(owner.jobs);
   };
-  std::stable_sort(users.begin(), users.end(),
-                   [&weight](const UserDifference& a, const UserDifference& b) {
+  std::stable_sort(owners.begin(), owners.end(),
+                   [&weight](const OwnerDifference& a, const OwnerDifference& b) {
                      return weight(a) > weight(b);
                    });
-  Table table({{.title = "USER"},
+  Table table({{.title = what},
                {.title = "JOBS", .right = true},
                {.title = "MEAN WAIT", .right = true},
                {.title = "WAS", .right = true},
                {.title = "DIFFERENCE", .right = true},
                {.title = "95 %", .right = true},
                {.title = ""}});
-  for (std::size_t i = 0; i < std::min(users.size(), kUsersShown); ++i) {
-    const UserDifference& user = users[i];
-    table.Add({{names.NameOf(user.user)},
-               {absl::StrCat(user.jobs)},
-               {absl::StrFormat("%.1f s", user.variant_wait)},
-               {absl::StrFormat("%.1f s", user.base_wait)},
-               {absl::StrFormat("%+.1f s", user.wait.mean)},
-               {IntervalText(user.wait)},
-               {Verdict(user.wait)}});
+  for (std::size_t i = 0; i < std::min(owners.size(), kOwnersShown); ++i) {
+    const OwnerDifference& owner = owners[i];
+    table.Add({{names.NameOf(owner.owner)},
+               {absl::StrCat(owner.jobs)},
+               {absl::StrFormat("%.1f s", owner.variant_wait)},
+               {absl::StrFormat("%.1f s", owner.base_wait)},
+               {absl::StrFormat("%+.1f s", owner.wait.mean)},
+               {IntervalText(owner.wait)},
+               {Verdict(owner.wait)}});
   }
   const std::string more =
-      users.size() > kUsersShown
-          ? absl::StrCat("and ", users.size() - kUsersShown, " more users: see --json\n")
+      owners.size() > kOwnersShown
+          ? absl::StrCat("and ", owners.size() - kOwnersShown, " more ", plural, ": see --json\n")
           : "";
   return table.Print(style) + more;
 }
 
-std::string VariantText(const WhatifVariant& variant, const NameTable& names, const Style& style) {
+std::string VariantText(const WhatifVariant& variant, const Style& style) {
   const Comparison& comparison = variant.comparison;
-  const UserDifference& overall = comparison.overall;
+  const TraceNames& names = variant.result.names;
+  const OwnerDifference& overall = comparison.overall;
   std::string text = absl::StrFormat(
       "\n%s: mean wait %+.1f s (95 %%: %s), mean bounded slowdown %+.1f (95 %%: %s): %s\n",
       variant.change, overall.wait.mean, IntervalText(overall.wait), overall.slowdown.mean,
       IntervalText(overall.slowdown), Verdict(overall.wait));
-  absl::StrAppend(&text, "users: ", CountText(comparison), "; ", comparison.jobs, " jobs of both, ",
-                  comparison.only_one, " of one only, ", comparison.blocks, " blocks of ",
-                  comparison.block, " s\n\n");
-  return text + UserTable(variant, names, style);
+  const bool has_accounts = comparison.accounts.size() > 1;
+  if (has_accounts) {
+    absl::StrAppend(&text, "accounts: ", CountText(comparison.accounts), "; ");
+  }
+  absl::StrAppend(&text, "users: ", CountText(comparison.users), "; ", comparison.jobs,
+                  " jobs of both, ", comparison.only_one, " of one only, ", comparison.blocks,
+                  " blocks of ", comparison.block, " s\n\n");
+  if (has_accounts) {
+    absl::StrAppend(
+        &text, OwnerTable(comparison.accounts, names.groups, "ACCOUNT", "accounts", style), "\n");
+  }
+  return text + OwnerTable(comparison.users, names.users, "USER", "users", style);
 }
 
 }  // namespace
@@ -153,7 +169,7 @@ std::string PrintWhatif(const WhatifOutcome& outcome, const Style& style) {
   absl::StrAppend(&page, "trace     ", outcome.trace, "\n\n", MetricTable(outcome, style));
   for (const WhatifVariant& variant : outcome.variants) {
     if (!variant.change.empty()) {
-      page += VariantText(variant, variant.result.names.users, style);
+      page += VariantText(variant, style);
     }
   }
   return page;
@@ -162,7 +178,7 @@ std::string PrintWhatif(const WhatifOutcome& outcome, const Style& style) {
 std::string WhatifDocument(const WhatifOutcome& outcome) {
   Json variants = Json::array();
   for (const WhatifVariant& variant : outcome.variants) {
-    variants.push_back(VariantJson(variant, variant.result.names.users));
+    variants.push_back(VariantJson(variant));
   }
   Json definitions = Json::object();
   for (const Metric& metric : outcome.variants.front().metrics) {
@@ -175,6 +191,27 @@ std::string WhatifDocument(const WhatifOutcome& outcome) {
                     {"confidence", outcome.bootstrap.confidence},
                     {"variants", variants},
                     {"definitions", definitions}});
+}
+
+std::string WhatifHtml(const WhatifOutcome& outcome) {
+  const FlatResult& base = outcome.variants.front().result;
+  ComparisonReport report{
+      .title = absl::StrCat("What if: ", outcome.trace),
+      .subtitle = absl::StrCat(base.ended, " jobs; ", outcome.bootstrap.resamples,
+                               " resamples, seed ", outcome.bootstrap.seed),
+      .partial =
+          outcome.complete ? "" : "PARTIAL: stopped by a signal; only whole variants are here",
+      .unix_start = base.unix_start,
+      .confidence = outcome.bootstrap.confidence,
+      .schedules = {}};
+  for (const WhatifVariant& variant : outcome.variants) {
+    report.schedules.push_back({.name = variant.change.empty() ? "base" : variant.change,
+                                .processors = variant.result.processors,
+                                .metrics = variant.metrics,
+                                .profile = variant.profile,
+                                .comparison = variant.comparison});
+  }
+  return ComparisonHtml(report, base.names);
 }
 
 }  // namespace muster

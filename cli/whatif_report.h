@@ -1,6 +1,6 @@
 #pragma once
 
-// What changes do to a workload, as a page and as a JSON document.
+// What changes do to a workload, as a page of text, as a JSON document and as a page for a browser.
 //
 // Thread promise: pure.
 
@@ -11,6 +11,7 @@
 #include "scheduler/simulator/flat_simulation.h"
 #include "scheduler/simulator/schedule_comparison.h"
 #include "scheduler/simulator/schedule_metrics.h"
+#include "scheduler/simulator/schedule_profile.h"
 
 namespace muster {
 
@@ -18,7 +19,8 @@ struct WhatifVariant {
   std::string change;  // empty: the base
   FlatResult result;
   std::vector<Metric> metrics;
-  Comparison comparison;  // with the base; empty for the base itself
+  ScheduleProfile profile;  // where the browser's page is wanted
+  Comparison comparison;    // with the base; empty for the base itself
 };
 
 struct WhatifOutcome {
@@ -30,5 +32,7 @@ struct WhatifOutcome {
 
 std::string PrintWhatif(const WhatifOutcome& outcome, const Style& style);
 std::string WhatifDocument(const WhatifOutcome& outcome);
+// REQUIRES: the variants have profiles.
+std::string WhatifHtml(const WhatifOutcome& outcome);
 
 }  // namespace muster

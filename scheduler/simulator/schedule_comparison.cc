@@ -18,6 +18,7 @@ constexpr std::size_t kBlocksLeast = 5;  // with jobs in them, for an interval
 struct Pair {
   std::int64_t submit = 0;
   std::int64_t user = -1;
+  std::int64_t account = -1;
   double base_wait = 0;
   double variant_wait = 0;
   double slower = 0;  // by how much the bounded slowdown differs
@@ -43,6 +44,7 @@ std::vector<Pair> Match(std::vector<JobOutcome>& base, std::vector<JobOutcome>& 
     if (other != variant.end() && other->id == job.id) {
       pairs.push_back({.submit = job.submit,
                        .user = job.user,
+                       .account = job.account,
                        .base_wait = static_cast<double>(job.wait),
                        .variant_wait = static_cast<double>(other->wait),
                        .slower = other->slowdown - job.slowdown});
@@ -101,7 +103,7 @@ Difference Interval(std::vector<double>& means, double mean, double confidence) 
 
 // Means and intervals from sums by block. A resample that has none of the jobs says nothing.
 void Bootstrap(const std::vector<BlockSum>& sums, const Resamples& resamples, double confidence,
-               UserDifference* user) {
+               OwnerDifference* owner) {
   std::vector<double> waits;
   std::vector<double> slowdowns;
   const std::size_t samples = sums.size() < kBlocksLeast ? 0 : resamples.count();
@@ -124,18 +126,25 @@ void Bootstrap(const std::vector<BlockSum>& sums, const Resamples& resamples, do
     all.wait += sum.wait;
     all.slowdown += sum.slowdown;
   }
-  user->wait = Interval(waits, all.wait / all.jobs, confidence);
-  user->slowdown = Interval(slowdowns, all.slowdown / all.jobs, confidence);
+  owner->wait = Interval(waits, all.wait / all.jobs, confidence);
+  owner->slowdown = Interval(slowdowns, all.slowdown / all.jobs, confidence);
 }
 
-// Jobs of one user, or of all, in order of submission.
-UserDifference Compare(const std::vector<const Pair*>& pairs, std::int64_t first,
-                       const std::map<std::int64_t, std::size_t>& places, std::int64_t length,
-                       const Resamples& resamples, double confidence) {
-  UserDifference user;
+// The blocks of time that have jobs, and how they are drawn.
+struct Blocks {
+  std::int64_t first = 0;   // the first submission
+  std::int64_t length = 0;  // s
+  std::map<std::int64_t, std::size_t> places;
+  double confidence = 0;
+};
+
+// Jobs of one owner, or of all, in order of submission.
+OwnerDifference Compare(const std::vector<const Pair*>& pairs, const Blocks& blocks,
+                        const Resamples& resamples) {
+  OwnerDifference owner;
   std::vector<BlockSum> sums;
   for (const Pair* pair : pairs) {
-    const std::size_t block = places.at((pair->submit - first) / length);
+    const std::size_t block = blocks.places.at((pair->submit - blocks.first) / blocks.length);
     if (sums.empty() || sums.back().block != block) {
       sums.push_back({.block = block});
     }
@@ -143,14 +152,30 @@ UserDifference Compare(const std::vector<const Pair*>& pairs, std::int64_t first
     sum.jobs += 1;
     sum.wait += pair->variant_wait - pair->base_wait;
     sum.slowdown += pair->slower;
-    user.base_wait += pair->base_wait;
-    user.variant_wait += pair->variant_wait;
+    owner.base_wait += pair->base_wait;
+    owner.variant_wait += pair->variant_wait;
   }
-  user.jobs = pairs.size();
-  user.base_wait /= static_cast<double>(pairs.size());
-  user.variant_wait /= static_cast<double>(pairs.size());
-  Bootstrap(sums, resamples, confidence, &user);
-  return user;
+  owner.jobs = pairs.size();
+  owner.base_wait /= static_cast<double>(pairs.size());
+  owner.variant_wait /= static_cast<double>(pairs.size());
+  Bootstrap(sums, resamples, blocks.confidence, &owner);
+  return owner;
+}
+
+// Owner by owner, as `number_of` says whose a job is.
+std::vector<OwnerDifference> CompareOwners(const std::vector<const Pair*>& pairs,
+                                           std::int64_t Pair::*number_of, const Blocks& blocks,
+                                           const Resamples& resamples) {
+  std::map<std::int64_t, std::vector<const Pair*>> by_owner;
+  for (const Pair* pair : pairs) {
+    by_owner[pair->*number_of].push_back(pair);
+  }
+  std::vector<OwnerDifference> owners;
+  for (const auto& [number, jobs] : by_owner) {
+    owners.push_back(Compare(jobs, blocks, resamples));
+    owners.back().owner = number;
+  }
+  return owners;
 }
 
 }  // namespace
@@ -159,6 +184,7 @@ JobOutcome OutcomeOf(const ScheduleRow& row) {
   return {.id = row.job_id,
           .submit = row.submission_time,
           .user = row.user,
+          .account = row.group,
           .wait = row.waiting_time(),
           .slowdown = BoundedSlowdown(row)};
 }
@@ -173,25 +199,21 @@ Comparison Compare(std::vector<JobOutcome> base, std::vector<JobOutcome> variant
   }
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return a.submit < b.submit; });
-  const std::int64_t first = pairs.front().submit;
-  comparison.block = BlockLength(options.block, pairs.back().submit - first);
-  std::map<std::int64_t, std::size_t> places;  // of the blocks that have jobs
+  Blocks blocks{.first = pairs.front().submit,
+                .length = BlockLength(options.block, pairs.back().submit - pairs.front().submit),
+                .places = {},
+                .confidence = options.confidence};
   std::vector<const Pair*> everyone;
-  std::map<std::int64_t, std::vector<const Pair*>> by_user;
   for (const Pair& pair : pairs) {
-    places.emplace((pair.submit - first) / comparison.block, places.size());
+    blocks.places.emplace((pair.submit - blocks.first) / blocks.length, blocks.places.size());
     everyone.push_back(&pair);
-    by_user[pair.user].push_back(&pair);
   }
-  comparison.blocks = places.size();
-  const Resamples resamples(places.size(), options);
-  comparison.overall =
-      Compare(everyone, first, places, comparison.block, resamples, options.confidence);
-  for (const auto& [number, jobs] : by_user) {
-    comparison.users.push_back(
-        Compare(jobs, first, places, comparison.block, resamples, options.confidence));
-    comparison.users.back().user = number;
-  }
+  comparison.block = blocks.length;
+  comparison.blocks = blocks.places.size();
+  const Resamples resamples(blocks.places.size(), options);
+  comparison.overall = Compare(everyone, blocks, resamples);
+  comparison.accounts = CompareOwners(everyone, &Pair::account, blocks, resamples);
+  comparison.users = CompareOwners(everyone, &Pair::user, blocks, resamples);
   return comparison;
 }
 

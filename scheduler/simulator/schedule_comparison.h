@@ -21,8 +21,9 @@ struct JobOutcome {
   std::int64_t id = 0;
   std::int64_t submit = 0;  // s
   std::int64_t user = -1;
-  std::int64_t wait = 0;  // s
-  double slowdown = 1;    // bounded
+  std::int64_t account = -1;  // the group of traces that have groups
+  std::int64_t wait = 0;      // s
+  double slowdown = 1;        // bounded
 };
 
 JobOutcome OutcomeOf(const ScheduleRow& row);
@@ -45,8 +46,9 @@ struct Difference {
   [[nodiscard]] bool is_more() const { return known && low > 0; }
 };
 
-struct UserDifference {
-  std::int64_t user = -1;
+// What changes for the jobs of one user, of one account, or for all.
+struct OwnerDifference {
+  std::int64_t owner = -1;  // the number of the user or account
   std::uint64_t jobs = 0;
   double base_wait = 0;  // s, the mean; so is the other
   double variant_wait = 0;
@@ -59,8 +61,9 @@ struct Comparison {
   std::uint64_t only_one = 0;  // jobs that only one of them has
   std::int64_t block = 0;      // s
   std::uint64_t blocks = 0;    // with jobs in them
-  UserDifference overall;
-  std::vector<UserDifference> users;  // in order of number
+  OwnerDifference overall;
+  std::vector<OwnerDifference> accounts;  // in order of number; so are the users
+  std::vector<OwnerDifference> users;
 };
 
 // REQUIRES: no id twice in either.

@@ -2,18 +2,16 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/simulator/report/page_text.h"
 #include "scheduler/simulator/report/schedule_page.h"
 
 namespace muster {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::string_view kMark = "@DATA@";
 
 // Numbers of a trace as places in a list of names: only those that occur, in order of number.
 class Legend {
@@ -68,21 +66,6 @@ json ReasonsOf(const DrawnJobs& jobs) {
   return reasons;
 }
 
-// In a script element nothing may look like markup.
-std::string Escaped(const json& data) {
-  const std::string text = data.dump(-1, ' ', false, json::error_handler_t::replace);
-  std::string escaped;
-  escaped.reserve(text.size());
-  for (const char c : text) {
-    if (c == '<') {
-      escaped += "\\u003c";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
 }  // namespace
 
 std::string ScheduleHtml(const ScheduleReport& report, const DrawnJobs& jobs,
@@ -118,11 +101,7 @@ std::string ScheduleHtml(const ScheduleReport& report, const DrawnJobs& jobs,
                                    jobs.jobs().size(), " jobs to end are drawn; ", jobs.left_out(),
                                    " more are in the metrics only");
   }
-  const std::string_view page = SchedulePage();
-  const std::size_t mark = page.find(kMark);
-  MUSTER_CHECK(mark != std::string_view::npos);
-  return absl::StrCat(std::string(page.substr(0, mark)), Escaped(data),
-                      std::string(page.substr(mark + kMark.size())));
+  return PageWith(SchedulePage(), data);
 }
 
 }  // namespace muster

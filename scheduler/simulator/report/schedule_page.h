@@ -1,11 +1,13 @@
 #pragma once
 
-// The page of schedule_page.html as text: its one mark, @DATA@, stands where the data goes.
+// The pages of schedule_page.html and comparison_page.html as text: the one mark of each, @DATA@,
+// stands where the data goes.
 //
-// Thread promise: a constant.
+// Thread promise: constants.
 
 namespace muster {
 
 const char* SchedulePage();
+const char* ComparisonPage();
 
 }  // namespace muster

@@ -77,11 +77,36 @@ TEST(Comparison, AFewJobsProveNothing) {
   std::vector<JobOutcome> variant = base;
   base[3].user = variant[3].user = 7;
   variant[3].wait = 0;
-  const UserDifference rare = Compare(base, variant, {}).users.back();
-  EXPECT_EQ(rare.user, 7);
+  const OwnerDifference rare = Compare(base, variant, {}).users.back();
+  EXPECT_EQ(rare.owner, 7);
   EXPECT_EQ(rare.wait.mean, -100);
   EXPECT_FALSE(rare.wait.known);
   EXPECT_FALSE(rare.wait.is_less());
+}
+
+TEST(Comparison, AccountsAreToldApartLikeUsersAndJobsOfNoAccountTogether) {
+  std::vector<JobOutcome> base = Days(100, 100);
+  for (JobOutcome& job : base) {
+    job.account = job.id % 4 == 3 ? -1 : 10 + job.id % 4 / 2;
+  }
+  std::vector<JobOutcome> variant = base;
+  for (JobOutcome& job : variant) {
+    job.wait += job.account == 11 ? 50 : -20;
+  }
+  const Comparison comparison = Compare(base, variant, {});
+  ASSERT_EQ(comparison.accounts.size(), 3U);
+  EXPECT_EQ(comparison.accounts[0].owner, -1);
+  EXPECT_EQ(comparison.accounts[0].jobs, 25U);
+  EXPECT_EQ(comparison.accounts[1].owner, 10);
+  EXPECT_EQ(comparison.accounts[1].jobs, 50U);
+  EXPECT_TRUE(comparison.accounts[1].wait.is_less());
+  EXPECT_EQ(comparison.accounts[2].wait.mean, 50);
+  EXPECT_TRUE(comparison.accounts[2].wait.is_more());
+  std::uint64_t of_users = 0;
+  for (const OwnerDifference& user : comparison.users) {
+    of_users += user.jobs;
+  }
+  EXPECT_EQ(of_users, comparison.jobs);
 }
 
 TEST(Comparison, TheSameSeedGivesTheSameBitsAndJobsOfOneScheduleAreCounted) {
