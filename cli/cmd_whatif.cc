@@ -2,15 +2,21 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iostream>
+#include <memory>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/output.h"
 #include "cli/parse/number.h"
 #include "cli/progress_bar.h"
+#include "cli/result_file.h"
+#include "cli/simulated_cluster.h"
 #include "cli/trace_options.h"
+#include "cli/whatif_cluster.h"
 #include "cli/whatif_report.h"
 #include "cli/whatif_settings.h"
 #include "scheduler/base/status.h"
@@ -25,21 +31,43 @@ constexpr std::uint64_t kSeedMax = 1'000'000'000'000;
 constexpr std::uint64_t kResamplesMax = 100'000;
 constexpr std::uint64_t kVariantsMax = 20;
 
+// What only a cluster has, behind the metrics of every schedule; nothing where those are none.
+void AddClusterMetrics(const ClusterResult& result, std::vector<Metric>* metrics) {
+  const auto makespan = std::find_if(metrics->begin(), metrics->end(), [](const Metric& metric) {
+    return std::string(metric.name) == "makespan";
+  });
+  if (makespan == metrics->end()) {
+    return;
+  }
+  const double held = static_cast<double>(result.gpus) * makespan->value;
+  metrics->push_back({"gpu_utilisation",
+                      held > 0 ? static_cast<double>(result.gpu_seconds) / held : 0, false, "",
+                      "GPU seconds held / (GPUs x makespan)"});
+  metrics->push_back({"preemptions", static_cast<double>(result.preemptions), true, "",
+                      "how often a running job gave way"});
+  metrics->push_back({"refused", static_cast<double>(result.refused), true, "",
+                      "jobs that policy or the size of every node shuts out"});
+}
+
 // Keeps what became of each job. Stops at SIGINT or SIGTERM.
 class OutcomeTaker final : public FlatObserver {
  public:
-  OutcomeTaker(const std::string& what, const UniqueFd& signals, const Clock& clock)
-      : signals_(signals), bar_(what, "jobs", clock, STDERR_FILENO) {}
+  OutcomeTaker(const std::string& what, bool draws, const UniqueFd& signals, const Clock& clock)
+      : draws_(draws), signals_(signals), bar_(what, "jobs", clock, STDERR_FILENO) {}
 
   absl::Status Begin(std::int64_t processors) override {
     (void)processors;
     outcomes.clear();
     metrics = ScheduleMetrics();
+    profile.Clear();
     return absl::OkStatus();
   }
   absl::Status Ended(const ScheduleRow& row) override {
     outcomes.push_back(OutcomeOf(row));
     metrics.Add(row);
+    if (draws_) {
+      profile.Add(row);
+    }
     return absl::OkStatus();
   }
   bool KeepGoing(const FlatProgress& progress) override {
@@ -54,8 +82,10 @@ class OutcomeTaker final : public FlatObserver {
 
   std::vector<JobOutcome> outcomes;
   ScheduleMetrics metrics;
+  ScheduleProfile profile;  // empty unless it is to be drawn
 
  private:
+  bool draws_;
   const UniqueFd& signals_;
   ProgressBar bar_;
 };
@@ -63,8 +93,10 @@ class OutcomeTaker final : public FlatObserver {
 struct WhatifPlan {
   std::string name;  // of the trace, as it was given
   TraceOptions trace;
-  WhatifSettings base;
+  WhatifSettings base;                   // of identical processors
+  std::optional<WhatifCluster> cluster;  // else
   std::vector<std::string> changes;
+  std::string html;
   BootstrapOptions bootstrap;
 };
 
@@ -79,6 +111,31 @@ absl::StatusOr<std::uint64_t> NumberOption(const Invocation& invocation, const c
                                                    " is not a whole number from 1 to ", max));
   }
   return number;
+}
+
+// What --base or the options of nodes describe; nothing for identical processors.
+absl::StatusOr<std::optional<WhatifCluster>> ReadBaseCluster(const Invocation& invocation) {
+  std::string of_nodes;
+  for (const Option& option : AlikeNodesOptionTable()) {
+    of_nodes = of_nodes.empty() && invocation.Has(option.name) ? option.name : of_nodes;
+  }
+  bool in_file = false;
+  if (invocation.Has("base")) {
+    if (!of_nodes.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", of_nodes, ": the file of --base says it: leave one of them out"));
+    }
+    ASSIGN_OR_RETURN(in_file, DescribesCluster(invocation.Value("base")));
+  }
+  if (!in_file && of_nodes.empty()) {
+    return std::nullopt;
+  }
+  if (invocation.Has("unit")) {
+    return absl::InvalidArgumentError(
+        "--unit: is for identical processors: leave it out, or the cluster");
+  }
+  return in_file ? WhatifCluster::Load(invocation.Value("base"))
+                 : WhatifCluster::OfOptions(invocation);
 }
 
 absl::StatusOr<WhatifPlan> ReadPlan(const Invocation& invocation) {
@@ -98,6 +155,11 @@ absl::StatusOr<WhatifPlan> ReadPlan(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const std::uint64_t resamples,
                    NumberOption(invocation, "resamples", 2000, kResamplesMax));
   plan.bootstrap.resamples = static_cast<std::uint32_t>(resamples);
+  plan.html = invocation.Value("html");
+  ASSIGN_OR_RETURN(plan.cluster, ReadBaseCluster(invocation));
+  if (plan.cluster.has_value()) {
+    return plan;
+  }
   if (invocation.Has("base")) {
     ASSIGN_OR_RETURN(plan.base, ReadWhatifFile(invocation.Value("base")));
   }
@@ -108,8 +170,8 @@ absl::StatusOr<WhatifPlan> ReadPlan(const Invocation& invocation) {
                                                                 std::string(status.message())));
 }
 
-absl::StatusOr<WhatifVariant> RunVariant(const WhatifPlan& plan, const std::string& change,
-                                         OutcomeTaker* taker) {
+// The settings of a variant; nothing for a cluster's, which Under() gives.
+absl::StatusOr<FlatRun> FlatRunOf(const WhatifPlan& plan, const std::string& change) {
   WhatifSettings settings = plan.base;
   if (!change.empty()) {
     RETURN_IF_ERROR(ApplyChange(change, &settings));
@@ -120,27 +182,59 @@ absl::StatusOr<WhatifVariant> RunVariant(const WhatifPlan& plan, const std::stri
   run.format = plan.trace.format;
   run.unit = plan.trace.unit;
   run.lenient = plan.trace.lenient;
+  return run;
+}
+
+absl::Status CheckChange(const WhatifPlan& plan, const std::string& change) {
+  return plan.cluster.has_value() ? plan.cluster->Under(change).status()
+                                  : FlatRunOf(plan, change).status();
+}
+
+absl::StatusOr<WhatifVariant> RunOnCluster(const WhatifPlan& plan, const std::string& change,
+                                           OutcomeTaker* taker) {
+  ASSIGN_OR_RETURN(ClusterRun run, plan.cluster->Under(change));
+  run.trace = plan.trace.path;
+  run.format = plan.trace.format;
+  run.lenient = plan.trace.lenient;
+  ASSIGN_OR_RETURN(const ClusterResult result, SimulateCluster(run, *taker));
   WhatifVariant variant;
-  variant.change = change;
-  absl::StatusOr<FlatResult> result = SimulateFlat(run, *taker);
-  taker->Wipe();
-  RETURN_IF_ERROR(result.status());
-  variant.result = *std::move(result);
+  variant.metrics = taker->metrics.Compute(result.schedule.processors);
+  AddClusterMetrics(result, &variant.metrics);
+  variant.result = result.schedule;
+  return variant;
+}
+
+absl::StatusOr<WhatifVariant> RunFlat(const WhatifPlan& plan, const std::string& change,
+                                      OutcomeTaker* taker) {
+  ASSIGN_OR_RETURN(const FlatRun run, FlatRunOf(plan, change));
+  WhatifVariant variant;
+  ASSIGN_OR_RETURN(variant.result, SimulateFlat(run, *taker));
   variant.metrics = taker->metrics.Compute(variant.result.processors);
+  return variant;
+}
+
+absl::StatusOr<WhatifVariant> RunVariant(const WhatifPlan& plan, const std::string& change,
+                                         OutcomeTaker* taker) {
+  absl::StatusOr<WhatifVariant> variant =
+      plan.cluster.has_value() ? RunOnCluster(plan, change, taker) : RunFlat(plan, change, taker);
+  taker->Wipe();
+  RETURN_IF_ERROR(variant.status());
+  variant->change = change;
+  variant->profile = std::move(taker->profile);
   return variant;
 }
 
 // Base, then change by change. Bad changes are refused before anything runs.
 absl::StatusOr<WhatifOutcome> RunPlan(const WhatifPlan& plan) {
   for (const std::string& change : plan.changes) {
-    WhatifSettings settings = plan.base;
-    RETURN_IF_ERROR(ApplyChange(change, &settings));
+    RETURN_IF_ERROR(CheckChange(plan, change));
   }
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
   const SystemClock clock;
   WhatifOutcome outcome{
       .trace = plan.name, .bootstrap = plan.bootstrap, .variants = {}, .complete = true};
-  OutcomeTaker base("whatif: base", signals, clock);
+  const bool draws = !plan.html.empty();
+  OutcomeTaker base("whatif: base", draws, signals, clock);
   ASSIGN_OR_RETURN(WhatifVariant first, RunVariant(plan, "", &base));
   outcome.complete = first.result.complete;
   outcome.variants.push_back(std::move(first));
@@ -148,7 +242,7 @@ absl::StatusOr<WhatifOutcome> RunPlan(const WhatifPlan& plan) {
     if (!outcome.complete) {
       break;
     }
-    OutcomeTaker taker(absl::StrCat("whatif: ", change), signals, clock);
+    OutcomeTaker taker(absl::StrCat("whatif: ", change), draws, signals, clock);
     ASSIGN_OR_RETURN(WhatifVariant variant, RunVariant(plan, change, &taker));
     outcome.complete = variant.result.complete;
     if (outcome.complete) {
@@ -165,6 +259,11 @@ absl::StatusOr<int> Whatif(const Invocation& invocation) {
   if (!outcome.variants.front().result.complete) {
     std::cerr << "muster whatif: stopped by a signal before the base was done: nothing compared\n";
     return kInterrupted;
+  }
+  if (!plan.html.empty()) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<ResultFile> file, ResultFile::Create(plan.html));
+    RETURN_IF_ERROR(file->Append(WhatifHtml(outcome)));
+    RETURN_IF_ERROR(file->Finish());
   }
   RETURN_IF_ERROR(
       WriteOut(invocation.Has("json")
@@ -185,15 +284,23 @@ Verb WhatifVerb() {
   verb.purpose = "Replay a workload under changed settings, and say who gains and who loses";
   verb.examples = {
       "muster whatif --trace log.swf --change nodes+=16 --change policy=fcfs",
-      "muster whatif --trace sacct.txt --base site.toml --change 'nodes*=2,policy=easy'"};
+      "muster whatif --trace sacct.txt --base site.toml --change policy.backfill=easy --html "
+      "a.html",
+      "muster whatif --trace log.swf --nodes 64 --cpus-per-node 32 --change nodes+=16"};
   verb.remarks =
-      "Each --change is a variant of its own; commas make one of several settings. Settings:\n"
-      "processors, or nodes and cpus_per_node (= += -= *=); policy, backfill, backfill_order,\n"
-      "estimates, instant, filter (=), with the values of muster simulate. --base is a TOML file\n"
-      "with the same keys; what it leaves open is as the trace says, and policy easy.\n";
+      "Each --change is a variant of its own; commas make one of several settings.\n"
+      "Identical processors: --base is a TOML file with processors, or nodes and cpus_per_node\n"
+      "(= += -= *=); policy, backfill, backfill_order, estimates, instant, filter (=), with the\n"
+      "values of muster simulate; what it leaves open is as the trace says, and policy easy.\n"
+      "A cluster: --base is a file as muster simulate --cluster reads it, or the options of\n"
+      "nodes; settings are the file's keys by their paths (nodes.NAME.count, policy.backfill,\n"
+      "priority.weight_age, partition.NAME.max_nodes …), and short for them nodes, cpus_per_node,\n"
+      "gpus_per_node (where all nodes are alike), policy and estimates.\n";
   verb.options = TraceOptionTable();
   verb.options.insert(verb.options.begin(), MakeOption("trace", "FILE", "The workload"));
   verb.options.push_back(MakeOption("base", "FILE.toml", "The settings that are changed"));
+  const std::vector<Option> of_nodes = AlikeNodesOptionTable();
+  verb.options.insert(verb.options.end(), of_nodes.begin(), of_nodes.end());
   verb.options.push_back({.name = "change",
                           .letter = 0,
                           .metavar = "SETTING",
@@ -201,6 +308,8 @@ Verb WhatifVerb() {
                           .joined_by = '\n'});
   verb.options.push_back(MakeOption("seed", "N", "Of the bootstrap (default: 1)"));
   verb.options.push_back(MakeOption("resamples", "N", "Of the bootstrap (default: 2000)"));
+  verb.options.push_back(
+      MakeOption("html", "FILE", "Write one page with the schedules side by side"));
   verb.options.push_back(JsonOption());
   verb.run = Whatif;
   return verb;

@@ -105,14 +105,13 @@ absl::StatusOr<Machine> ReadMachine(ConfigFile& file, const std::string& path) {
 }
 
 // network = "FILE", beside the cluster's file unless it says where.
-absl::Status ReadNetworkKey(const std::string& path, ConfigFile& file, PolicyConfig& config) {
+absl::Status ReadNetworkKey(const std::string& directory, ConfigFile& file, PolicyConfig& config) {
   std::string name;
   RETURN_IF_ERROR(file.ReadString("network", &name));
   if (name.empty()) {
     return absl::OkStatus();
   }
-  absl::StatusOr<Network> network =
-      ReadNetwork((std::filesystem::path(path).parent_path() / name).string());
+  absl::StatusOr<Network> network = ReadNetwork((std::filesystem::path(directory) / name).string());
   if (!network.ok()) {
     return file.ErrorAt("network", std::string(network.status().message()));
   }
@@ -120,46 +119,90 @@ absl::Status ReadNetworkKey(const std::string& path, ConfigFile& file, PolicyCon
   return absl::OkStatus();
 }
 
+absl::StatusOr<NodeClass> ReadNodes(ConfigFile& file, const std::string& name) {
+  const std::string table = absl::StrCat("nodes.", name);
+  NodeClass nodes;
+  nodes.name = name;
+  std::int64_t count = 1;
+  std::int64_t weight = 0;
+  RETURN_IF_ERROR(file.ReadInteger(table + ".count", {1, kNodesMax}, &count));
+  RETURN_IF_ERROR(file.ReadInteger(table + ".weight", {0, 1'000'000}, &weight));
+  RETURN_IF_ERROR(file.ReadStrings(table + ".features", &nodes.features));
+  ASSIGN_OR_RETURN(nodes.machine, ReadMachine(file, table));
+  nodes.count = static_cast<std::uint32_t>(count);
+  nodes.weight = static_cast<std::uint32_t>(weight);
+  return nodes;
+}
+
 absl::StatusOr<ClusterRun> ReadClusterFile(const std::string& path) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
-  ClusterRun run;
-  for (const std::string& name : file.KeysUnder("nodes")) {
-    const std::string table = absl::StrCat("nodes.", name);
-    NodeClass nodes;
-    nodes.name = name;
-    std::int64_t count = 1;
-    std::int64_t weight = 0;
-    RETURN_IF_ERROR(file.ReadInteger(table + ".count", {1, kNodesMax}, &count));
-    RETURN_IF_ERROR(file.ReadInteger(table + ".weight", {0, 1'000'000}, &weight));
-    RETURN_IF_ERROR(file.ReadStrings(table + ".features", &nodes.features));
-    ASSIGN_OR_RETURN(nodes.machine, ReadMachine(file, table));
-    nodes.count = static_cast<std::uint32_t>(count);
-    nodes.weight = static_cast<std::uint32_t>(weight);
-    run.nodes.push_back(std::move(nodes));
-  }
-  if (run.nodes.empty()) {
+  if (file.KeysUnder("nodes").empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": no nodes: write [nodes.NAME] with count = N and cpus = C"));
   }
-  RETURN_IF_ERROR(ReadSettings(file, run.config));
-  RETURN_IF_ERROR(ReadNetworkKey(path, file, run.config));
-  ASSIGN_OR_RETURN(run.policy, ReadPolicy(file));
-  RETURN_IF_ERROR(CheckPolicyFile(file, PolicyBook(), run.policy));
+  ASSIGN_OR_RETURN(ClusterRun run,
+                   ReadCluster(file, std::filesystem::path(path).parent_path().string()));
   RETURN_IF_ERROR(file.RefuseUnknownKeys());
   return run;
 }
 
+// As TOML writes it.
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+    }
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 }  // namespace
 
-std::vector<Option> ClusterOptionTable() {
+absl::StatusOr<ClusterRun> ReadCluster(ConfigFile& file, const std::string& directory) {
+  ClusterRun run;
+  for (const std::string& name : file.KeysUnder("nodes")) {
+    ASSIGN_OR_RETURN(NodeClass nodes, ReadNodes(file, name));
+    run.nodes.push_back(std::move(nodes));
+  }
+  RETURN_IF_ERROR(ReadSettings(file, run.config));
+  RETURN_IF_ERROR(ReadNetworkKey(directory, file, run.config));
+  ASSIGN_OR_RETURN(run.policy, ReadPolicy(file));
+  RETURN_IF_ERROR(CheckPolicyFile(file, PolicyBook(), run.policy));
+  return run;
+}
+
+absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const ClusterRun run, AlikeNodes(invocation));
+  const NodeClass& nodes = run.nodes.front();
+  std::string text = absl::StrCat("[nodes.", nodes.name, "]\ncount = ", nodes.count,
+                                  "\ncpus = ", nodes.machine.cores.size(),
+                                  "\ngpus = ", nodes.machine.gpus.size(), "\n");
+  if (invocation.Has("gpu-model")) {
+    absl::StrAppend(&text, "gpu_model = ", Quoted(invocation.Value("gpu-model")), "\n");
+  }
+  if (invocation.Has("mem-per-node")) {
+    absl::StrAppend(&text, "memory = ", Quoted(invocation.Value("mem-per-node")), "\n");
+  }
+  return text;
+}
+
+std::vector<Option> AlikeNodesOptionTable() {
   return {
       MakeOption("nodes", "N", "So many nodes, under the code that schedules live"),
       MakeOption("cpus-per-node", "C", "Hardware threads of each, a core each"),
       MakeOption("gpus-per-node", "G", "GPUs of each (default: none)"),
       MakeOption("gpu-model", "NAME", "What they are (default: gpu)"),
       MakeOption("mem-per-node", "SIZE", "Memory of each (default: memory is not counted)"),
-      MakeOption("cluster", "FILE", "Nodes, partitions, accounts, policy: see the manual"),
   };
+}
+
+std::vector<Option> ClusterOptionTable() {
+  std::vector<Option> options = AlikeNodesOptionTable();
+  options.push_back(
+      MakeOption("cluster", "FILE", "Nodes, partitions, accounts, policy: see the manual"));
+  return options;
 }
 
 absl::StatusOr<std::optional<ClusterRun>> ReadClusterRun(const Invocation& invocation) {
@@ -178,7 +221,10 @@ absl::StatusOr<std::optional<ClusterRun>> ReadClusterRun(const Invocation& invoc
                                        ? ReadClusterFile(invocation.Value("cluster"))
                                        : AlikeNodes(invocation));
   if (invocation.Has("policy")) {
-    RETURN_IF_ERROR(SetClusterPolicy(invocation.Value("policy"), run.config));
+    const absl::Status status = SetClusterPolicy(invocation.Value("policy"), run.config);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("--policy: ", std::string(status.message())));
+    }
   }
   return run;
 }
@@ -204,7 +250,7 @@ absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "--policy: ", Quote(name),
+      Quote(name),
       " is not a policy of a cluster: one of muster, fcfs, easy, conservative, fairshare; the "
       "others are for --flat"));
 }

@@ -8,18 +8,29 @@
 // the option, or FILE:LINE.
 
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "cli/verb.h"
+#include "scheduler/runtime/config_file.h"
 #include "scheduler/simulator/cluster_simulation.h"
 
 namespace muster {
 
 // --nodes, --cpus-per-node, --gpus-per-node, --gpu-model, --mem-per-node, --cluster.
 std::vector<Option> ClusterOptionTable();
+// The same without --cluster: nodes that are all alike.
+std::vector<Option> AlikeNodesOptionTable();
 
 // Nothing when no option of a cluster is given. The trace and the estimates are the caller's.
 absl::StatusOr<std::optional<ClusterRun>> ReadClusterRun(const Invocation& invocation);
+
+// The cluster that a file describes; marks the keys as known and leaves it to the caller to refuse
+// others. `directory` is that of the file.
+absl::StatusOr<ClusterRun> ReadCluster(ConfigFile& file, const std::string& directory);
+
+// The options of nodes that are alike as such a file would say them.
+absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation);
 
 // The name of a policy (muster, fcfs, easy, conservative) into settings.
 absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config);

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "cli/parse/number.h"
+#include "cli/setting_change.h"
 #include "cli/simulate_options.h"
 #include "cli/trace_options.h"
 #include "scheduler/base/status.h"
@@ -39,62 +38,51 @@ constexpr std::array<WordKey, 6> kWords = {{
     {"filter", &WhatifSettings::filter},
 }};
 
-absl::Status Changed(char sign, std::int64_t by, std::int64_t* number) {
-  std::int64_t changed = sign == '*'   ? 0
-                         : sign == '+' ? *number + by
-                         : sign == '-' ? *number - by
-                                       : by;
-  if (sign == '*' && *number <= kProcessorsMax / by) {
-    changed = *number * by;
-  }
-  if (changed < 1 || changed > kProcessorsMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("comes to none, or to more than ", kProcessorsMax));
-  }
-  *number = changed;
-  return absl::OkStatus();
-}
-
 // Either way of saying how many must stay true: the one that was not named follows.
-absl::Status ChangeNumber(const NumberKey& key, char sign, const std::string& value,
+absl::Status ChangeNumber(const NumberKey& key, const SettingChange& change,
                           WhatifSettings* settings) {
-  ASSIGN_OR_RETURN(const std::int64_t by, ParseProcessors(value));
   if (settings->processors == 0) {
     settings->processors = settings->nodes * settings->cpus_per_node;
   }
-  RETURN_IF_ERROR(Changed(sign, by, &(settings->*key.member)));
+  std::int64_t& number = settings->*key.member;
+  if (change.sign == '=') {
+    ASSIGN_OR_RETURN(number, ParseProcessors(change.value));
+  } else {
+    ASSIGN_OR_RETURN(number, ChangedNumber(change, number, kProcessorsMax));
+  }
   if (std::string(key.name) != "processors") {
     settings->processors = 0;
   }
   return absl::OkStatus();
 }
 
-absl::Status ApplyOne(const std::string& change, WhatifSettings* settings) {
-  const std::size_t equals = change.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return absl::InvalidArgumentError("write KEY=VALUE, KEY+=N, KEY-=N or KEY*=N");
-  }
-  const char before = change[equals - 1];
-  const char sign = before == '+' || before == '-' || before == '*' ? before : '=';
-  const std::string name(
-      absl::StripAsciiWhitespace(change.substr(0, equals - (sign != '=' ? 1 : 0))));
-  const std::string value(absl::StripAsciiWhitespace(change.substr(equals + 1)));
+absl::Status ApplyOne(const SettingChange& change, WhatifSettings* settings) {
   std::string known;
   for (const NumberKey& key : kNumbers) {
-    if (name == key.name) {
-      return ChangeNumber(key, sign, value, settings);
+    if (change.key == key.name) {
+      return ChangeNumber(key, change, settings);
     }
     absl::StrAppend(&known, known.empty() ? "" : ", ", key.name);
   }
+  const bool is_word = change.sign == '=';
   for (const WordKey& key : kWords) {
-    if (name == key.name && sign == '=') {
-      settings->*key.member = value;
+    if (change.key == key.name && is_word) {
+      settings->*key.member = change.value;
       return absl::OkStatus();
     }
-    absl::StrAppend(&known, sign == '=' ? ", " : "", sign == '=' ? key.name : "");
+    absl::StrAppend(&known, is_word ? ", " : "", is_word ? key.name : "");
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      Quote(name), " is not a setting", sign == '=' ? "" : " that is a number", ": ", known));
+  return absl::InvalidArgumentError(absl::StrCat(Quote(change.key), " is not a setting",
+                                                 is_word ? "" : " that is a number", ": ", known));
+}
+
+absl::Status ApplyAll(const std::string& text, WhatifSettings* settings) {
+  ASSIGN_OR_RETURN(const std::vector<SettingChange> changes, ReadChanges(text));
+  for (const SettingChange& change : changes) {
+    RETURN_IF_ERROR(ApplyOne(change, settings));
+  }
+  FlatRun run;
+  return FillRun(*settings, &run);
 }
 
 }  // namespace
@@ -150,15 +138,7 @@ absl::Status CompleteSettings(const TraceHeader& header, WhatifSettings* setting
 }
 
 absl::Status ApplyChange(const std::string& change, WhatifSettings* settings) {
-  for (const absl::string_view one : absl::StrSplit(change, ',')) {
-    const absl::Status status = ApplyOne(std::string(one), settings);
-    if (!status.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--change: ", Quote(change), ": ", std::string(status.message())));
-    }
-  }
-  FlatRun run;
-  const absl::Status status = FillRun(*settings, &run);
+  const absl::Status status = ApplyAll(change, settings);
   return status.ok() ? status
                      : absl::InvalidArgumentError(absl::StrCat("--change: ", Quote(change), ": ",
                                                                std::string(status.message())));
