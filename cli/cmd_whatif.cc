@@ -10,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cli/controller.h"
+#include "cli/live_forecast.h"
 #include "cli/output.h"
 #include "cli/parse/number.h"
 #include "cli/progress_bar.h"
@@ -30,6 +32,10 @@ constexpr int kInterrupted = 128 + SIGINT;
 constexpr std::uint64_t kSeedMax = 1'000'000'000'000;
 constexpr std::uint64_t kResamplesMax = 100'000;
 constexpr std::uint64_t kVariantsMax = 20;
+constexpr std::uint32_t kFutures = 100;
+constexpr std::size_t kForecastsMax = 300;
+constexpr std::uint32_t kLiveFutures = 200;
+constexpr std::uint32_t kPastMax = 5000;
 
 // What only a cluster has, behind the metrics of every schedule; nothing where those are none.
 void AddClusterMetrics(const ClusterResult& result, std::vector<Metric>* metrics) {
@@ -52,21 +58,37 @@ void AddClusterMetrics(const ClusterResult& result, std::vector<Metric>* metrics
 // Keeps what became of each job. Stops at SIGINT or SIGTERM.
 class OutcomeTaker final : public FlatObserver {
  public:
-  OutcomeTaker(const std::string& what, bool draws, const UniqueFd& signals, const Clock& clock)
-      : draws_(draws), signals_(signals), bar_(what, "jobs", clock, STDERR_FILENO) {}
+  // What is kept beside outcomes and metrics.
+  struct Keeps {
+    bool profile = false;
+    bool past = false;
+  };
+
+  OutcomeTaker(const std::string& what, Keeps keeps, const UniqueFd& signals, const Clock& clock)
+      : keeps_(keeps), signals_(signals), bar_(what, "jobs", clock, STDERR_FILENO) {}
 
   absl::Status Begin(std::int64_t processors) override {
     (void)processors;
     outcomes.clear();
     metrics = ScheduleMetrics();
     profile.Clear();
+    past.clear();
     return absl::OkStatus();
   }
   absl::Status Ended(const ScheduleRow& row) override {
     outcomes.push_back(OutcomeOf(row));
     metrics.Add(row);
-    if (draws_) {
+    if (keeps_.profile) {
       profile.Add(row);
+    }
+    if (keeps_.past) {
+      past.push_back({.id = row.job_id,
+                      .submit = row.submission_time,
+                      .start = row.starting_time,
+                      .end = row.finish_time(),
+                      .processors = row.requested_resources,
+                      .limit = row.requested_time,
+                      .user = row.user});
     }
     return absl::OkStatus();
   }
@@ -82,10 +104,11 @@ class OutcomeTaker final : public FlatObserver {
 
   std::vector<JobOutcome> outcomes;
   ScheduleMetrics metrics;
-  ScheduleProfile profile;  // empty unless it is to be drawn
+  ScheduleProfile profile;
+  std::vector<PastJob> past;
 
  private:
-  bool draws_;
+  Keeps keeps_;
   const UniqueFd& signals_;
   ProgressBar bar_;
 };
@@ -97,6 +120,7 @@ struct WhatifPlan {
   std::optional<WhatifCluster> cluster;  // else
   std::vector<std::string> changes;
   std::string html;
+  bool calibrates = false;
   BootstrapOptions bootstrap;
 };
 
@@ -139,14 +163,17 @@ absl::StatusOr<std::optional<WhatifCluster>> ReadBaseCluster(const Invocation& i
 }
 
 absl::StatusOr<WhatifPlan> ReadPlan(const Invocation& invocation) {
-  if (!invocation.Has("trace") || !invocation.Has("change")) {
+  const bool asks = invocation.Has("change") || invocation.Has("calibrate");
+  if (!invocation.Has("trace") || !asks) {
     return absl::InvalidArgumentError(
         "name the workload and what to change: --trace FILE --change 'nodes+=16'");
   }
   WhatifPlan plan;
   plan.name = invocation.Value("trace");
   ASSIGN_OR_RETURN(plan.trace, ReadTraceOptions(invocation, invocation.Value("trace")));
-  plan.changes = absl::StrSplit(invocation.Value("change"), '\n');
+  if (invocation.Has("change")) {
+    plan.changes = absl::StrSplit(invocation.Value("change"), '\n');
+  }
   if (plan.changes.size() > kVariantsMax) {
     return absl::InvalidArgumentError(
         absl::StrCat("--change: at most ", kVariantsMax, " variants at once"));
@@ -156,14 +183,22 @@ absl::StatusOr<WhatifPlan> ReadPlan(const Invocation& invocation) {
                    NumberOption(invocation, "resamples", 2000, kResamplesMax));
   plan.bootstrap.resamples = static_cast<std::uint32_t>(resamples);
   plan.html = invocation.Value("html");
+  plan.calibrates = invocation.Has("calibrate");
   ASSIGN_OR_RETURN(plan.cluster, ReadBaseCluster(invocation));
   if (plan.cluster.has_value()) {
-    return plan;
+    return plan.calibrates ? absl::InvalidArgumentError(
+                                 "--calibrate: is for identical processors: leave it out, or the "
+                                 "cluster")
+                           : absl::StatusOr<WhatifPlan>(std::move(plan));
   }
   if (invocation.Has("base")) {
     ASSIGN_OR_RETURN(plan.base, ReadWhatifFile(invocation.Value("base")));
   }
   ASSIGN_OR_RETURN(const OpenedTrace trace, OpenTrace(plan.trace));
+  if (plan.calibrates && plan.base.estimates != "requested") {
+    return absl::InvalidArgumentError(
+        "--calibrate: estimates are made from requested times: leave estimates out of --base");
+  }
   const absl::Status status = CompleteSettings(trace.reader->header(), &plan.base);
   return status.ok() ? absl::StatusOr<WhatifPlan>(std::move(plan))
                      : absl::Status(status.code(), absl::StrCat(invocation.Value("trace"), ": ",
@@ -224,6 +259,15 @@ absl::StatusOr<WhatifVariant> RunVariant(const WhatifPlan& plan, const std::stri
   return variant;
 }
 
+// How start estimates would have held under the base.
+absl::Status Calibrate(const WhatifPlan& plan, const OutcomeTaker& taker, WhatifOutcome* outcome) {
+  ASSIGN_OR_RETURN(const FlatRun run, FlatRunOf(plan, ""));
+  outcome->forecast = {.futures = kFutures, .seed = plan.bootstrap.seed};
+  outcome->calibration = CalibrateForecasts(taker.past, outcome->variants.front().result.processors,
+                                            run.policy, kForecastsMax, outcome->forecast);
+  return absl::OkStatus();
+}
+
 // Base, then change by change. Bad changes are refused before anything runs.
 absl::StatusOr<WhatifOutcome> RunPlan(const WhatifPlan& plan) {
   for (const std::string& change : plan.changes) {
@@ -231,18 +275,22 @@ absl::StatusOr<WhatifOutcome> RunPlan(const WhatifPlan& plan) {
   }
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
   const SystemClock clock;
-  WhatifOutcome outcome{
-      .trace = plan.name, .bootstrap = plan.bootstrap, .variants = {}, .complete = true};
+  WhatifOutcome outcome;
+  outcome.trace = plan.name;
+  outcome.bootstrap = plan.bootstrap;
   const bool draws = !plan.html.empty();
-  OutcomeTaker base("whatif: base", draws, signals, clock);
+  OutcomeTaker base("whatif: base", {.profile = draws, .past = plan.calibrates}, signals, clock);
   ASSIGN_OR_RETURN(WhatifVariant first, RunVariant(plan, "", &base));
   outcome.complete = first.result.complete;
   outcome.variants.push_back(std::move(first));
+  if (plan.calibrates && outcome.complete) {
+    RETURN_IF_ERROR(Calibrate(plan, base, &outcome));
+  }
   for (const std::string& change : plan.changes) {
     if (!outcome.complete) {
       break;
     }
-    OutcomeTaker taker(absl::StrCat("whatif: ", change), draws, signals, clock);
+    OutcomeTaker taker(absl::StrCat("whatif: ", change), {.profile = draws}, signals, clock);
     ASSIGN_OR_RETURN(WhatifVariant variant, RunVariant(plan, change, &taker));
     outcome.complete = variant.result.complete;
     if (outcome.complete) {
@@ -274,6 +322,40 @@ absl::StatusOr<int> Whatif(const Invocation& invocation) {
     return kInterrupted;
   }
   return 0;
+}
+
+// P50 and P90 for those that wait now.
+absl::StatusOr<int> ForecastLive(const Invocation& invocation) {
+  for (const char* option : {"trace", "base", "change", "calibrate", "html", "nodes"}) {
+    if (invocation.Has(option)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", option, ": is for traces: leave it out, or --live"));
+    }
+  }
+  TraceUnit unit = TraceUnit::kUsual;
+  RETURN_IF_ERROR(ReadOption(invocation, "unit", ParseTraceUnit, &unit));
+  ForecastOptions options{.futures = kLiveFutures, .seed = 1};
+  ASSIGN_OR_RETURN(options.seed, NumberOption(invocation, "seed", 1, kSeedMax));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  ASSIGN_OR_RETURN(const NodeList nodes, connection->ListNodes({}, false));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection->ListJobs(JobFilter()));
+  HistoryFilter past;
+  past.limit = kPastMax;
+  ASSIGN_OR_RETURN(const std::vector<JobView> history, connection->ListHistory(past));
+  const LiveState live =
+      ReadLiveState(nodes.nodes, jobs, history, SystemClock().Now(),
+                    unit == TraceUnit::kGpus ? ForecastUnit::kGpus : ForecastUnit::kCpus);
+  const std::vector<StartQuantiles> starts =
+      ForecastStarts(live.state, LivePolicy(), live.use, options);
+  RETURN_IF_ERROR(WriteOut(
+      invocation.Has("json") ? LiveForecastDocument(live, starts, options)
+                             : PrintLiveForecast(live, starts, options,
+                                                 StyleFor(invocation.environment, STDOUT_FILENO))));
+  return 0;
+}
+
+absl::StatusOr<int> WhatifOrLive(const Invocation& invocation) {
+  return invocation.Has("live") ? ForecastLive(invocation) : Whatif(invocation);
 }
 
 }  // namespace
@@ -308,10 +390,14 @@ Verb WhatifVerb() {
                           .joined_by = '\n'});
   verb.options.push_back(MakeOption("seed", "N", "Of the bootstrap (default: 1)"));
   verb.options.push_back(MakeOption("resamples", "N", "Of the bootstrap (default: 2000)"));
+  verb.options.push_back(MakeOption(
+      "calibrate", "", "How start estimates, made at submission, would have held under the base"));
+  verb.options.push_back(
+      MakeOption("live", "", "Instead: P50 and P90 of the starts of the jobs that wait now"));
   verb.options.push_back(
       MakeOption("html", "FILE", "Write one page with the schedules side by side"));
   verb.options.push_back(JsonOption());
-  verb.run = Whatif;
+  verb.run = WhatifOrLive;
   return verb;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/whatif_report.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -161,6 +162,54 @@ std::string VariantText(const WhatifVariant& variant, const Style& style) {
   return text + OwnerTable(comparison.users, names.users, "USER", "users", style);
 }
 
+struct Promise {
+  const char* name;
+  const char* key;
+  PromiseRecord Calibration::*record;
+};
+constexpr std::array<Promise, 3> kPromises = {{{"P50", "p50", &Calibration::p50},
+                                               {"P90", "p90", &Calibration::p90},
+                                               {"limits", "limits", &Calibration::if_limits}}};
+
+double HeldShare(const PromiseRecord& record, const Calibration& calibration) {
+  return calibration.forecast == 0
+             ? 0
+             : static_cast<double>(record.held) / static_cast<double>(calibration.forecast);
+}
+
+std::string CalibrationText(const Calibration& calibration, const ForecastOptions& options,
+                            const Style& style) {
+  Table table({{.title = "PROMISE"},
+               {.title = "HELD", .right = true},
+               {.title = "MEAN ERROR", .right = true},
+               {.title = "MEAN PROMISED WAIT", .right = true}});
+  for (const Promise& promise : kPromises) {
+    const PromiseRecord& record = calibration.*promise.record;
+    table.Add({{promise.name},
+               {absl::StrFormat("%.1f %%", 100 * HeldShare(record, calibration))},
+               {absl::StrFormat("%.1f s", record.error)},
+               {absl::StrFormat("%.1f s", record.promised_wait)}});
+  }
+  return absl::StrCat("\nstart estimates at submission, under the base: ", calibration.forecast,
+                      " of the ", calibration.waited, " jobs that waited, ", options.futures,
+                      " futures each\n\n", table.Print(style));
+}
+
+Json CalibrationJson(const Calibration& calibration, const ForecastOptions& options) {
+  Json json = {{"waited", calibration.waited},
+               {"forecast", calibration.forecast},
+               {"futures", options.futures},
+               {"seed", options.seed}};
+  for (const Promise& promise : kPromises) {
+    const PromiseRecord& record = calibration.*promise.record;
+    json[promise.key] = {{"held", record.held},
+                         {"held_share", HeldShare(record, calibration)},
+                         {"mean_error", record.error},
+                         {"mean_promised_wait", record.promised_wait}};
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string PrintWhatif(const WhatifOutcome& outcome, const Style& style) {
@@ -171,6 +220,9 @@ std::string PrintWhatif(const WhatifOutcome& outcome, const Style& style) {
     if (!variant.change.empty()) {
       page += VariantText(variant, style);
     }
+  }
+  if (outcome.calibration.has_value()) {
+    page += CalibrationText(*outcome.calibration, outcome.forecast, style);
   }
   return page;
 }
@@ -184,13 +236,17 @@ std::string WhatifDocument(const WhatifOutcome& outcome) {
   for (const Metric& metric : outcome.variants.front().metrics) {
     definitions[metric.name] = metric.definition;
   }
-  return PrintJson({{"trace", outcome.trace},
-                    {"complete", outcome.complete},
-                    {"seed", outcome.bootstrap.seed},
-                    {"resamples", outcome.bootstrap.resamples},
-                    {"confidence", outcome.bootstrap.confidence},
-                    {"variants", variants},
-                    {"definitions", definitions}});
+  Json document = {{"trace", outcome.trace},
+                   {"complete", outcome.complete},
+                   {"seed", outcome.bootstrap.seed},
+                   {"resamples", outcome.bootstrap.resamples},
+                   {"confidence", outcome.bootstrap.confidence},
+                   {"variants", variants},
+                   {"definitions", definitions}};
+  if (outcome.calibration.has_value()) {
+    document["calibration"] = CalibrationJson(*outcome.calibration, outcome.forecast);
+  }
+  return PrintJson(document);
 }
 
 std::string WhatifHtml(const WhatifOutcome& outcome) {

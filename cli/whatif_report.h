@@ -4,11 +4,13 @@
 //
 // Thread promise: pure.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/render/style.h"
 #include "scheduler/simulator/flat_simulation.h"
+#include "scheduler/simulator/forecast_calibration.h"
 #include "scheduler/simulator/schedule_comparison.h"
 #include "scheduler/simulator/schedule_metrics.h"
 #include "scheduler/simulator/schedule_profile.h"
@@ -28,6 +30,8 @@ struct WhatifOutcome {
   BootstrapOptions bootstrap;
   std::vector<WhatifVariant> variants;  // the base first
   bool complete = true;                 // false: stopped before the last variant
+  std::optional<Calibration> calibration;
+  ForecastOptions forecast;  // of the calibration
 };
 
 std::string PrintWhatif(const WhatifOutcome& outcome, const Style& style);

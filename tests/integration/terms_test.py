@@ -54,6 +54,22 @@ class TermsTest(ClusterTest):
         self.cluster.wait_reason(corr + 1, "can no longer be met")
         self.cluster.must("cancel", str(corr))
 
+    def test_what_waits_is_given_a_start_that_half_and_nine_tenths_of_the_futures_keep(self):
+        runs = self.cluster.submit("-t", "10:00", "--exclusive", "--wrap", self.cluster.gate())
+        self.cluster.wait_state(runs, "RUNNING")
+        waits = self.cluster.submit("-t", "5:00", "--exclusive", "--wrap", "true")
+        self.cluster.wait_reason(waits, "short")
+        held = self.cluster.submit("-H", "-t", "5:00", "--wrap", "true")
+        document = json.loads(self.cluster.must("whatif", "--live", "--json"))
+        self.assertEqual(document["left_out"], 1, "the held one")
+        (start,) = document["jobs"]
+        self.assertEqual(start["id"], waits)
+        self.assertLessEqual(self.status(runs)["start_time"], start["p50"])
+        self.assertLessEqual(start["p50"], start["p90"])
+        self.cluster.must("cancel", str(held))
+        self.cluster.open_gate()
+        self.cluster.wait_ended(runs, waits)
+
     def test_a_requeued_job_runs_again_under_its_number(self):
         job = self.cluster.submit("--wrap", "[ $MUSTER_RESTART_COUNT = 1 ] || sleep 300")
         self.cluster.wait_state(job, "RUNNING")

@@ -111,6 +111,25 @@ TEST_F(Whatif, AChangeThatCannotBeIsOneLineAndNothingRuns) {
               HasSubstr("of several classes: name one of nodes.big.count, nodes.small.count"));
 }
 
+TEST_F(Whatif, CalibrationSaysHowStartEstimatesWouldHaveHeld) {
+  const nlohmann::json document = Document({"--calibrate"});
+  const nlohmann::json& calibration = document["calibration"];
+  EXPECT_EQ(document["variants"].size(), 1U);
+  EXPECT_EQ(calibration["waited"], 479) << "all but the first";
+  EXPECT_EQ(calibration["forecast"], 300);
+  EXPECT_EQ(calibration["limits"]["held_share"], 1) << "nobody runs beyond the limit";
+  EXPECT_GT(calibration["limits"]["mean_error"], calibration["p90"]["mean_error"])
+      << "every job runs 4000 of its 5000 s, and the past says so";
+  const ProgramEnd text =
+      RunMuster({"whatif", "--trace", trace_, "--calibrate", "--change", "policy=fcfs"});
+  EXPECT_THAT(text.out, HasSubstr("300 of the 479 jobs that waited, 100 futures each"));
+  EXPECT_THAT(text.out, HasSubstr("policy=fcfs: mean wait"));
+  const ProgramEnd cluster =
+      RunMuster({"whatif", "--trace", trace_, "--base", site_, "--calibrate"});
+  EXPECT_EQ(cluster.code, 2);
+  EXPECT_THAT(cluster.err, HasSubstr("--calibrate: is for identical processors"));
+}
+
 TEST_F(Whatif, ThePageIsWrittenWholeAndIsTheSameForTheSameSeed) {
   const std::string html = directory_ / "page.html";
   const auto page = [&] {
