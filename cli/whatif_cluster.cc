@@ -72,6 +72,15 @@ absl::Status SetNumber(const SettingChange& change, const std::string& key, Conf
   return file->Set(key, absl::StrCat(number));
 }
 
+absl::StatusOr<std::string> WeighFairshareAlone(std::uint32_t weight, ConfigFile* file) {
+  for (const char* other : {"age", "job_size", "partition", "qos", "cpu", "mem", "gpu"}) {
+    RETURN_IF_ERROR(file->Set(absl::StrCat("priority.weight_", other), "0"));
+  }
+  const std::string key = "priority.weight_fairshare";
+  RETURN_IF_ERROR(file->Set(key, absl::StrCat(weight)));
+  return key;
+}
+
 // One change into the file, or into the run where no file says such a thing. Gives the key.
 absl::StatusOr<std::string> Make(const SettingChange& change, ConfigFile* file,
                                  Estimates* estimates) {
@@ -91,6 +100,9 @@ absl::StatusOr<std::string> Make(const SettingChange& change, ConfigFile* file,
   if (key == kPolicy) {
     PolicyConfig config;
     RETURN_IF_ERROR(SetClusterPolicy(change.value, config));
+    if (config.priority.weight_fairshare > 0) {
+      return WeighFairshareAlone(config.priority.weight_fairshare, file);
+    }
     RETURN_IF_ERROR(file->Set("policy.backfill", Name(config.backfill)));
     return std::string("policy.backfill");
   }

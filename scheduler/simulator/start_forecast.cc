@@ -59,7 +59,8 @@ class Future {
                     .processors = job.processors,
                     .submit = job.submit,
                     .estimate = job.limit,
-                    .limit = job.limit});
+                    .limit = job.limit,
+                    .user = job.user});
   }
 
   void Pass(Tick now) {
