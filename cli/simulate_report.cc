@@ -36,9 +36,10 @@ std::string SkippedText(const SkippedRecords& skipped) {
 
 std::string AuditText(const AuditReport& audit) {
   return audit.violations == 0
-             ? absl::StrCat("legal: ", audit.jobs, " jobs, ", audit.promises,
-                            " promised starts kept, at most ", audit.most_in_use,
-                            " processors in use")
+             ? absl::StrCat(
+                   "legal: ", audit.jobs, " jobs, ", audit.promises, " promised starts kept, ",
+                   audit.restarts == 0 ? "" : absl::StrCat(audit.restarts, " earlier attempts, "),
+                   "at most ", audit.most_in_use, " processors in use")
              : absl::StrCat("ILLEGAL: ", audit.violations, " violations; the first: ", audit.first);
 }
 
@@ -164,6 +165,7 @@ Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome)
           {"first_refusal", cluster.first_refusal},
           {"preemptions", cluster.preemptions},
           {"lost_seconds", cluster.lost_seconds},
+          {"seed", options.cluster->seed},
           {"state_print", absl::StrFormat("%016x", cluster.state_print)}};
 }
 
@@ -250,9 +252,10 @@ std::string SimulationDocument(const SimulateOptions& options, const SimulateOut
   document["by_user"] = Users(outcome);
   if (outcome.audit.has_value()) {
     const AuditReport& audit = *outcome.audit;
-    document["audit"] = {{"legal", audit.violations == 0}, {"jobs", audit.jobs},
-                         {"promises", audit.promises},     {"violations", audit.violations},
-                         {"first", audit.first},           {"most_in_use", audit.most_in_use}};
+    document["audit"] = {{"legal", audit.violations == 0},  {"jobs", audit.jobs},
+                         {"promises", audit.promises},      {"restarts", audit.restarts},
+                         {"violations", audit.violations},  {"first", audit.first},
+                         {"most_in_use", audit.most_in_use}};
   }
   if (outcome.check.has_value()) {
     const CheckReport& check = *outcome.check;

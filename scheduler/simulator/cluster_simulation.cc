@@ -1,151 +1,84 @@
 #include "scheduler/simulator/cluster_simulation.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
-#include <map>
-#include <queue>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/cluster_state.h"
-#include "scheduler/core/planner.h"
-#include "scheduler/core/snapshot_builder.h"
 #include "scheduler/core/state_print.h"
-#include "scheduler/core/step.h"
 #include "scheduler/model/index_ranges.h"
-#include "scheduler/simulator/processor_map.h"
+#include "scheduler/simulator/cluster_replay.h"
 
 namespace muster {
 namespace {
 
-using Tick = std::int64_t;  // seconds of the trace
-
-constexpr Tick kNever = std::numeric_limits<Tick>::max();
 // 2000-01-01 00:00 UTC is the trace's time 0.
 constexpr Time kBeginning{Duration(946'684'800'000)};
 constexpr std::uint64_t kInstantsBetweenQuestions = 256;
-constexpr std::uint32_t kFirstUid = 100'000;
-constexpr std::uint32_t kNobody = 99'999;
 // A pass that is followed by another at the same instant so often has a defect.
 constexpr int kPassesAtOnceMax = 10'000;
 
-Time TimeOf(Tick tick) {
+}  // namespace
+
+Time ClusterReplay::TimeOf(Tick tick) {
   return kBeginning + std::chrono::seconds(tick);
 }
 
 // The first whole second that is not before.
-Tick TickOf(Time time) {
+ClusterReplay::Tick ClusterReplay::TickOf(Time time) {
   return std::chrono::ceil<std::chrono::seconds>(time - kBeginning).count();
 }
 
-User Operator() {
-  return User{0, 0, "root"};
-}
-
-// A job from its arrival to its end.
-struct Live {
-  TraceJob job;
-  std::uint32_t generation = 0;  // of its end: an end that was foreseen before counts no more
-  Tick start = 0;
-  Tick left = 0;  // of its run time, when it last went on
-  Tick since = 0;
-  bool overtook = false;
-  ProcessorRanges processors;
-  std::int64_t asked = 0;  // hardware threads
-  std::uint32_t nodes = 0;
-  std::uint32_t gpus = 0;
-};
-
-// The numbers of a node's hardware threads in the cluster.
-struct Processors {
-  std::int64_t first = 0;
-  std::shared_ptr<const std::vector<std::uint32_t>> threads;  // sorted
-};
-
-class ClusterSimulation {
- public:
-  ClusterSimulation(const ClusterRun& run, Arrivals arrivals, FlatObserver& observer)
-      : run_(run), observer_(observer), arrivals_(std::move(arrivals)), config_(run.config) {}
-
-  absl::StatusOr<ClusterResult> Run();
-
- private:
-  // When, in which order of starts, whose, and which of the ends foreseen for it.
-  using Ending = std::tuple<Tick, std::uint64_t, JobId, std::uint32_t>;
-
-  absl::Status SetUp();
-  absl::Status Refuse(const std::string& why);
-  absl::Status Arrive(const TraceJob& job);
-  [[nodiscard]] JobSpec SpecOf(const TraceJob& job) const;
-  [[nodiscard]] std::string KnownName(PolicyKind kind, const NameTable& names, const char* prefix,
-                                      std::int64_t number) const;
-  absl::StatusOr<bool> RunInstant();
-  absl::Status EndNext();
-  absl::Status EndOn(JobId id, const std::vector<NodeId>& nodes, EndCause cause);
-  absl::Status PassUntilDone();
-  absl::Status Pass();
-  absl::Status DropHopeless(const Plan& plan);
-  absl::Status Take(const Input& input, Turn* turn = nullptr);
-  absl::Status Answer(const std::vector<Effect>& effects);
-  void Note(const Event& event, std::vector<JobId>& ended);
-  void NoteStart(const AttemptStarted& start);
-  void AddProcessors(const NodeAllocation& part, ProcessorRanges& ranges) const;
-  void Stop(JobId id, bool for_good);
-  void GoOn(JobId id);
-  absl::Status Finish(JobId id);
-  void Report(FlatProgress* progress) const;
-
-  const ClusterRun& run_;
-  FlatObserver& observer_;
-  Arrivals arrivals_;
-  const PolicyConfig config_;
-  ClusterState state_;
-  SnapshotBuilder snapshots_;
-  PlannerMemory memory_;
-  std::shared_ptr<const Plan> last_plan_;
-  std::map<NodeId, Processors> processors_;
-  std::map<JobId, Live> live_;
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
-  std::uint64_t starts_ = 0;
-  bool plan_wanted_ = false;
-  Tick now_ = 0;
-  ScheduleRow row_;
-  ClusterResult result_;
-};
-
 // The cluster as it is before the first job: an epoch, the policy, the nodes.
-absl::Status ClusterSimulation::SetUp() {
+absl::Status ClusterReplay::SetUp() {
   RETURN_IF_ERROR(Take(BeginEpoch{}));
   RETURN_IF_ERROR(Take(ConfigurePolicy{run_.policy, Operator(), "the cluster"}));
   std::int64_t processors = 0;
-  for (const NodeClass& nodes : run_.nodes) {
+  for (std::size_t kind = 0; kind < run_.nodes.size(); ++kind) {
+    const NodeClass& alike = run_.nodes[kind];
     const auto threads =
-        std::make_shared<const std::vector<std::uint32_t>>(AllCpus(nodes.machine).Members());
-    for (std::uint32_t i = 1; i <= nodes.count; ++i) {
-      Registration registration;
-      registration.name = absl::StrCat(nodes.name, i);
-      registration.hostname = registration.name;
-      registration.instance = "simulated";
-      registration.boot_id = "simulated";
-      registration.machine = nodes.machine;
-      registration.features = nodes.features;
-      registration.weight = nodes.weight;
-      Turn turn;
-      RETURN_IF_ERROR(Take(RegisterAgent{std::move(registration)}, &turn));
-      processors_[turn.node] = Processors{processors, threads};
+        std::make_shared<const std::vector<std::uint32_t>>(AllCpus(alike.machine).Members());
+    for (std::uint32_t i = 1; i <= alike.count; ++i) {
+      SimulatedNode node;
+      node.name = absl::StrCat(alike.name, i);
+      node.kind = kind;
+      node.first_processor = processors;
+      node.threads = threads;
+      node.free_threads = static_cast<std::int64_t>(threads->size());
+      node.free_gpus = static_cast<std::int64_t>(alike.machine.gpus.size());
+      RETURN_IF_ERROR(RegisterNode(node));
+      node_numbers_[node.id] = nodes_.size();
+      result_.threads.AddNode(node.free_threads);
+      result_.free_gpus.AddNode(std::min(node.free_gpus, node.free_threads));
+      nodes_.push_back(std::move(node));
       processors += static_cast<std::int64_t>(threads->size());
-      result_.gpus += nodes.machine.gpus.size();
+      result_.gpus += alike.machine.gpus.size();
     }
   }
   result_.schedule.processors = processors;
+  return SetUpFailures();
+}
+
+// The node's agent comes up: at first, or after a reboot that ended what ran there.
+absl::Status ClusterReplay::RegisterNode(SimulatedNode& node) {
+  const NodeClass& alike = run_.nodes[node.kind];
+  Registration registration;
+  registration.name = node.name;
+  registration.hostname = node.name;
+  registration.instance = node.boots == 0 ? "simulated" : absl::StrCat("simulated-", node.boots);
+  registration.boot_id = registration.instance;
+  registration.machine = alike.machine;
+  registration.features = alike.features;
+  registration.weight = alike.weight;
+  Turn turn;
+  RETURN_IF_ERROR(Take(RegisterAgent{std::move(registration)}, &turn));
+  node.id = turn.node;
   return absl::OkStatus();
 }
 
 // One input through the scheduler, and the agents' answers to what it asks of them.
-absl::Status ClusterSimulation::Take(const Input& input, Turn* answer) {
+absl::Status ClusterReplay::Take(const Input& input, Turn* answer) {
   Turn turn = Step(state_, input, TimeOf(now_), config_);
   if (!turn.status.ok()) {
     return turn.status;
@@ -165,7 +98,7 @@ absl::Status ClusterSimulation::Take(const Input& input, Turn* answer) {
   return Answer(effects);
 }
 
-absl::Status ClusterSimulation::Answer(const std::vector<Effect>& effects) {
+absl::Status ClusterReplay::Answer(const std::vector<Effect>& effects) {
   const auto report = [this](JobId id, NodeId node, Fact fact) {
     const Job& job = *state_.FindJob(id);
     const NodeRun& run = job.attempt->runs[*RunOn(*job.attempt, node)];
@@ -188,7 +121,7 @@ absl::Status ClusterSimulation::Answer(const std::vector<Effect>& effects) {
 }
 
 // The attempt is over on these nodes.
-absl::Status ClusterSimulation::EndOn(JobId id, const std::vector<NodeId>& nodes, EndCause cause) {
+absl::Status ClusterReplay::EndOn(JobId id, const std::vector<NodeId>& nodes, EndCause cause) {
   for (const NodeId node : nodes) {
     const Job* job = state_.FindJob(id);
     if (job == nullptr || !job->attempt.has_value()) {
@@ -204,15 +137,15 @@ absl::Status ClusterSimulation::EndOn(JobId id, const std::vector<NodeId>& nodes
   return absl::OkStatus();
 }
 
-void ClusterSimulation::Note(const Event& event, std::vector<JobId>& ended) {
+void ClusterReplay::Note(const Event& event, std::vector<JobId>& ended) {
   if (const auto* start = std::get_if<AttemptStarted>(&event)) {
     NoteStart(*start);
   } else if (const auto* end = std::get_if<JobEnded>(&event)) {
     ended.push_back(end->job);
   } else if (const auto* again = std::get_if<JobRequeued>(&event)) {
-    Stop(again->job, true);
+    BeginAgain(*again);
   } else if (const auto* frozen = std::get_if<AttemptSuspended>(&event)) {
-    Stop(frozen->job, false);
+    Freeze(frozen->job);
   } else if (const auto* thawed = std::get_if<AttemptResumed>(&event)) {
     GoOn(thawed->job);
   } else if (const auto* ending = std::get_if<AttemptEnding>(&event)) {
@@ -222,172 +155,8 @@ void ClusterSimulation::Note(const Event& event, std::vector<JobId>& ended) {
   }
 }
 
-void ClusterSimulation::NoteStart(const AttemptStarted& start) {
-  Live& live = live_.at(start.job);
-  live.start = now_;
-  live.left = live.job.run_time;
-  live.nodes = static_cast<std::uint32_t>(start.allocation.nodes.size());
-  live.gpus = 0;
-  live.processors.clear();
-  for (const NodeAllocation& part : start.allocation.nodes) {
-    AddProcessors(part, live.processors);
-    live.gpus += static_cast<std::uint32_t>(part.gpus.size());
-  }
-  std::sort(live.processors.begin(), live.processors.end());
-  GoOn(start.job);
-}
-
-// The part's hardware threads, by their numbers in the cluster.
-void ClusterSimulation::AddProcessors(const NodeAllocation& part, ProcessorRanges& ranges) const {
-  const Processors& node = processors_.at(part.node);
-  for (const std::uint32_t cpu : part.cpus.Members()) {
-    const auto place = std::lower_bound(node.threads->begin(), node.threads->end(), cpu);
-    const std::int64_t number = node.first + (place - node.threads->begin());
-    if (!ranges.empty() && ranges.back().second == number - 1) {
-      ranges.back().second = number;
-    } else {
-      ranges.emplace_back(number, number);
-    }
-  }
-}
-
-// The job runs on from now.
-void ClusterSimulation::GoOn(JobId id) {
-  Live& live = live_.at(id);
-  live.since = now_;
-  endings_.emplace(now_ + live.left, ++starts_, id, ++live.generation);
-}
-
-// The job does not run from now on; for good: what it did is lost.
-void ClusterSimulation::Stop(JobId id, bool for_good) {
-  Live& live = live_.at(id);
-  ++live.generation;
-  live.left -= now_ - live.since;
-  if (for_good) {
-    result_.lost_seconds += static_cast<std::uint64_t>(now_ - live.start);
-  }
-}
-
-// The job has left the state: its row, unless it never ran.
-absl::Status ClusterSimulation::Finish(JobId id) {
-  const auto found = live_.find(id);
-  Live& live = found->second;
-  if (live.nodes == 0) {
-    live_.erase(found);
-    return absl::OkStatus();
-  }
-  row_.job_id = live.job.id;
-  row_.submission_time = live.job.submit;
-  row_.requested_resources = live.asked;
-  row_.requested_time = live.job.requested_time;
-  row_.starting_time = live.start;
-  row_.execution_time = std::max<Tick>(1, now_ - live.start);
-  row_.success = !live.job.cut_off && now_ - live.since == live.left;
-  row_.reason = live.overtook ? "backfilled" : "head";
-  row_.user = live.job.user;
-  row_.group = live.job.group;
-  row_.partition = live.job.partition;
-  row_.gpus = live.gpus;
-  row_.nodes = live.nodes;
-  row_.allocated_resources.clear();
-  AppendRanges(live.processors, &row_.allocated_resources);
-  result_.gpu_seconds += static_cast<std::uint64_t>(row_.execution_time) * live.gpus;
-  ++result_.schedule.ended;
-  live_.erase(found);
-  return observer_.Ended(row_);
-}
-
-// What the policy calls a partition, queue or group of the trace: its name, or, where the trace has
-// numbers only, p1, q1, g1; empty where the policy has none of that name.
-std::string ClusterSimulation::KnownName(PolicyKind kind, const NameTable& names,
-                                         const char* prefix, std::int64_t number) const {
-  if (number < 0) {
-    return "";
-  }
-  const PolicyBook& book = state_.policy().book();
-  const std::string name = names.NameOf(number);
-  for (const std::string& candidate : {name, absl::StrCat(prefix, name)}) {
-    if (Has(book, kind, candidate)) {
-      return candidate;
-    }
-  }
-  return "";
-}
-
-JobSpec ClusterSimulation::SpecOf(const TraceJob& job) const {
-  JobSpec spec;
-  spec.name = absl::StrCat(job.id);
-  const TraceNames& names = arrivals_.reader().names();
-  spec.user.name = job.user < 0 ? "nobody" : absl::StrCat("u", names.users.NameOf(job.user));
-  spec.user.uid = job.user < 0 ? kNobody : kFirstUid + static_cast<std::uint32_t>(job.user);
-  spec.user.gid = spec.user.uid;
-  ResourceRequest& request = spec.request;
-  spec.partition = KnownName(PolicyKind::kPartition, names.partitions, "p", job.partition);
-  spec.qos = KnownName(PolicyKind::kQos, names.queues, "q", job.queue);
-  spec.account = KnownName(PolicyKind::kAccount, names.groups, "g", job.group);
-  if (job.gpus > 0) {
-    request.tasks = static_cast<std::uint32_t>(job.gpus);
-    request.gpus_per_task.count = 1;
-    request.cpus_per_task =
-        static_cast<std::uint32_t>(std::max<std::int64_t>(1, job.processors / job.gpus));
-  } else {
-    request.tasks = static_cast<std::uint32_t>(job.processors);
-  }
-  if (job.memory_mib > 0) {
-    const std::int64_t threads = std::int64_t{request.tasks} * request.cpus_per_task;
-    request.memory_per_cpu = Bytes(static_cast<std::uint64_t>(job.memory_mib / threads) << 20U);
-  }
-  Tick estimate = job.requested_time;
-  estimate = run_.estimates == Estimates::kExact    ? job.run_time
-             : run_.estimates == Estimates::kDouble ? 2 * job.requested_time
-                                                    : estimate;
-  spec.time_limit = std::chrono::seconds(estimate);
-  return spec;
-}
-
-absl::Status ClusterSimulation::Refuse(const std::string& why) {
-  if (++result_.refused == 1) {
-    result_.first_refusal = why;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ClusterSimulation::Arrive(const TraceJob& job) {
-  SubmitJob submit;
-  submit.token = absl::StrCat("job-", job.id);
-  submit.spec = SpecOf(job);
-  submit.program.script = "#!\n";
-  const JobId next = state_.next_job();
-  Live& live = live_[next];
-  live.job = job;
-  live.asked = std::int64_t{submit.spec.request.tasks} * submit.spec.request.cpus_per_task;
-  const absl::Status taken = Take(submit);
-  if (!taken.ok()) {
-    live_.erase(next);
-    return Refuse(absl::StrCat("job ", job.id, ": ", std::string(taken.message())));
-  }
-  ++result_.schedule.jobs;
-  return absl::OkStatus();
-}
-
-// The next job's end, if it is still foreseen.
-absl::Status ClusterSimulation::EndNext() {
-  const auto [tick, number, id, generation] = endings_.top();
-  endings_.pop();
-  const auto found = live_.find(id);
-  if (found == live_.end() || found->second.generation != generation) {
-    return absl::OkStatus();
-  }
-  std::vector<NodeId> nodes;
-  for (const NodeAllocation& part : state_.FindJob(id)->attempt->allocation.nodes) {
-    nodes.push_back(part.node);
-  }
-  const TraceJob& job = found->second.job;
-  return EndOn(id, nodes, job.cut_off ? EndCause::kTimeLimit : EndCause::kExited);
-}
-
 // Jobs that can never start here go, so that they do not stand in the way for ever.
-absl::Status ClusterSimulation::DropHopeless(const Plan& plan) {
+absl::Status ClusterReplay::DropHopeless(const Plan& plan) {
   for (const LeftWaiting& left : plan.waiting) {
     if (left.reason.verdict != ReasonClass::kNever) {
       continue;
@@ -400,7 +169,7 @@ absl::Status ClusterSimulation::DropHopeless(const Plan& plan) {
   return absl::OkStatus();
 }
 
-absl::Status ClusterSimulation::Pass() {
+absl::Status ClusterReplay::Pass() {
   const auto snapshot = snapshots_.Build(state_, TimeOf(now_), last_plan_.get(), config_.network);
   last_plan_ = std::make_shared<const Plan>(MakePlan(snapshot, config_, memory_));
   ++result_.passes;
@@ -421,7 +190,7 @@ absl::Status ClusterSimulation::Pass() {
   return DropHopeless(*plan);
 }
 
-absl::Status ClusterSimulation::PassUntilDone() {
+absl::Status ClusterReplay::PassUntilDone() {
   for (int passes = 0; plan_wanted_; ++passes) {
     plan_wanted_ = false;
     if (state_.waiting() == 0 && state_.suspended().empty()) {
@@ -436,24 +205,40 @@ absl::Status ClusterSimulation::PassUntilDone() {
   return absl::OkStatus();
 }
 
-// The next moment at which anything happens; false when nothing will.
-absl::StatusOr<bool> ClusterSimulation::RunInstant() {
+// When anything happens next; kNever when nothing will. Nodes fail for ever, and that alone is
+// nothing.
+absl::StatusOr<ClusterReplay::Tick> ClusterReplay::NextMoment() {
   ASSIGN_OR_RETURN(const TraceJob* job, arrivals_.Peek());
+  if (job == nullptr && live_.empty()) {
+    return kNever;
+  }
   Tick next = job == nullptr ? kNever : job->submit;
   next = endings_.empty() ? next : std::min(next, std::get<0>(endings_.top()));
   if (last_plan_ != nullptr && last_plan_->wake != kNoTime) {
     next = std::min(next, std::max(now_ + 1, TickOf(last_plan_->wake)));
   }
+  next = repairs_.empty() ? next : std::min(next, repairs_.top().first);
+  const NodeFailure* failure = next == kNever ? nullptr : failures_.Peek();
+  return failure == nullptr ? next : std::min(next, failure->time);
+}
+
+// All that happens at the next moment; false when nothing will.
+absl::StatusOr<bool> ClusterReplay::RunInstant() {
+  ASSIGN_OR_RETURN(const Tick next, NextMoment());
   if (next == kNever) {
     return false;
   }
   now_ = next;
   result_.schedule.now = now_;
+  result_.threads.Advance(now_);
+  result_.free_gpus.Advance(now_);
   plan_wanted_ = plan_wanted_ || (last_plan_ != nullptr && last_plan_->wake != kNoTime &&
                                   TickOf(last_plan_->wake) <= now_);
   while (!endings_.empty() && std::get<0>(endings_.top()) <= now_) {
     RETURN_IF_ERROR(EndNext());
   }
+  RETURN_IF_ERROR(RepairNodes());
+  RETURN_IF_ERROR(FailNodes());
   for (;;) {
     ASSIGN_OR_RETURN(const TraceJob* arriving, arrivals_.Peek());
     if (arriving == nullptr || arriving->submit != now_) {
@@ -468,7 +253,7 @@ absl::StatusOr<bool> ClusterSimulation::RunInstant() {
   return true;
 }
 
-void ClusterSimulation::Report(FlatProgress* progress) const {
+void ClusterReplay::Report(FlatProgress* progress) const {
   const ByteSource& source = arrivals_.reader().source();
   *progress = {.bytes = source.consumed(),
                .bytes_in_all = source.file_size(),
@@ -477,7 +262,7 @@ void ClusterSimulation::Report(FlatProgress* progress) const {
                .now = now_};
 }
 
-absl::StatusOr<ClusterResult> ClusterSimulation::Run() {
+absl::StatusOr<ClusterResult> ClusterReplay::Run() {
   ASSIGN_OR_RETURN(const TraceJob* first, arrivals_.Peek());
   now_ = first == nullptr ? 0 : first->submit;
   RETURN_IF_ERROR(SetUp());
@@ -506,9 +291,12 @@ absl::StatusOr<ClusterResult> ClusterSimulation::Run() {
   schedule.skipped = arrivals_.reader().skipped();
   schedule.unix_start = arrivals_.reader().header().unix_start;
   schedule.names = arrivals_.reader().names();
+  SumUpFailures();
   result_.state_print = PrintOf(state_);
   return std::move(result_);
 }
+
+namespace {
 
 absl::StatusOr<ClusterResult> RunOnce(const ClusterRun& run, FlatObserver& observer, bool sorted) {
   ASSIGN_OR_RETURN(OpenedTrace trace, OpenTrace({.path = run.trace,
@@ -521,7 +309,7 @@ absl::StatusOr<ClusterResult> RunOnce(const ClusterRun& run, FlatObserver& obser
   }
   Arrivals arrivals(std::move(trace.reader),
                     {.processors = processors, .sorted = sorted, .gpus_stand_for_cpus = true});
-  return ClusterSimulation(run, std::move(arrivals), observer).Run();
+  return ClusterReplay(run, std::move(arrivals), observer).Run();
 }
 
 }  // namespace

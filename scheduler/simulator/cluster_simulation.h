@@ -3,12 +3,15 @@
 // A trace on a cluster of nodes, under the very code that schedules live: core/step, MakePlan.
 //
 // The loop is the controller's, with a clock that jumps from one instant to the next: all ends, all
-// arrivals in order of (submit, id), then passes until a pass has nothing to do. Agents answer at
-// once and never fail. Nothing is kept of a job that has ended. Thread promise: one thread; two
-// simulations share nothing but the file. Invariants: the same trace and options give the same
-// rows in the same order on every machine and build.
+// nodes that come back and that fail, arrivals in order of (submit, id), then passes until a pass
+// has nothing to do. Agents answer at once. A node that fails loses its agent, boots again at once,
+// which ends what ran there, and stays drained until it is repaired; jobs it had begin again, from
+// their last checkpoint where they write any. Nothing is kept of a job that has ended. Thread
+// promise: one thread; two simulations share nothing but the file. Invariants: the same trace and
+// options give the same rows in the same order on every machine and build.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +21,10 @@
 #include "scheduler/model/input.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/model/policy_config.h"
+#include "scheduler/simulator/checkpointed_work.h"
 #include "scheduler/simulator/flat_simulation.h"
+#include "scheduler/simulator/free_room.h"
+#include "scheduler/simulator/node_failures.h"
 
 namespace muster {
 
@@ -29,6 +35,7 @@ struct NodeClass {
   Machine machine;
   std::vector<std::string> features;
   std::uint32_t weight = 0;
+  FailureLaw failures;
 };
 
 struct ClusterRun {
@@ -39,6 +46,12 @@ struct ClusterRun {
   std::vector<PolicyObject> policy;  // partitions, QOS, accounts: in force before the first job
   Estimates estimates = Estimates::kRequested;  // not kLastTwo
   bool lenient = false;
+  std::optional<std::vector<LoggedFailure>> failure_log;  // instead of the classes' laws
+  std::uint64_t seed = 1;                                 // of the failures
+  JobCheckpoints checkpoints;
+  // The interval for a job whose nodes together fail once in `mtbf_s` on average, instead of
+  // checkpoints.interval; 0: none. REQUIRES: a class has a law.
+  std::function<std::int64_t(const JobCheckpoints& checkpoints, double mtbf_s)> interval_for;
 };
 
 struct ClusterResult {
@@ -48,9 +61,15 @@ struct ClusterResult {
   std::uint64_t passes = 0;
   std::uint64_t preemptions = 0;
   std::uint64_t lost_seconds = 0;  // of runs that were preempted and begun again
-  std::uint64_t refused = 0;       // by the policy, or because no node could ever take them
-  std::string first_refusal;       // why the first of them was
-  std::uint64_t state_print = 0;   // of the state in the end: two equal runs have the same
+  bool faults = false;             // nodes could fail, or jobs wrote checkpoints
+  FailureTotals failures;
+  FreeRoom threads;  // hardware threads that nobody has
+  // GPUs that nobody has, as far as there is a thread for each: what core/largest_gpu_job.h calls
+  // on_node is `largest`, and anywhere `free`.
+  FreeRoom free_gpus;
+  std::uint64_t refused = 0;      // by the policy, or because no node could ever take them
+  std::string first_refusal;      // why the first of them was
+  std::uint64_t state_print = 0;  // of the state in the end: two equal runs have the same
 };
 
 // Rows: processors are numbered node by node, in the order of the nodes.

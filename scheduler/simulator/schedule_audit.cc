@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/id_set.h"
 #include "scheduler/simulator/schedule_csv.h"
@@ -62,6 +63,8 @@ class Audit {
  private:
   void CheckTimes(const ScheduleReader& table, const ScheduleRow& row);
   void CheckProcessors(const ScheduleRow& row);
+  void CheckEarlier(const ScheduleRow& row);
+  void CheckHolding(const ScheduleRow& row, const std::string& processors, Holding holding);
   bool Occupy(const Holding& holding);
   void Expect(bool holds, const std::string& sentence) {
     if (!holds) {
@@ -100,9 +103,9 @@ void Audit::CheckTimes(const ScheduleReader& table, const ScheduleRow& row) {
   }
 }
 
-void Audit::CheckProcessors(const ScheduleRow& row) {
-  Holding holding{row.job_id, row.starting_time, row.finish_time(), {}};
-  const bool readable = ReadRanges(row.allocated_resources, &holding.ranges);
+// One attempt of the job, on these processors.
+void Audit::CheckHolding(const ScheduleRow& row, const std::string& processors, Holding holding) {
+  const bool readable = ReadRanges(processors, &holding.ranges);
   std::int64_t count = 0;
   bool exist = true;
   for (const Range& range : holding.ranges) {
@@ -110,21 +113,59 @@ void Audit::CheckProcessors(const ScheduleRow& row) {
     count += range.second - range.first + 1;
   }
   const std::string job = absl::StrCat("job ", row.job_id);
-  Expect(readable && exist, absl::StrCat(job, " ran on \"", row.allocated_resources,
+  Expect(readable && exist, absl::StrCat(job, " ran on \"", processors,
                                          "\", and the machine has 0-", processors_ - 1));
   const bool whole_cores = row.nodes > 0 && count > row.requested_resources;
   Expect(!readable || !exist || count == row.requested_resources || whole_cores,
          absl::StrCat(job, " ran on ", count, " processors and had asked for ",
                       row.requested_resources));
-  if (readable && exist && row.execution_time > 0) {
+  if (readable && exist && holding.start < holding.finish) {
     holdings_.push_back(std::move(holding));
   }
+}
+
+void Audit::CheckProcessors(const ScheduleRow& row) {
+  CheckHolding(row, row.allocated_resources,
+               {row.job_id, row.starting_time, row.finish_time(), {}});
+}
+
+// Attempts that were ended, "10-25:0-3 7;40-52:0-4": one after the other, within the limit, and
+// holding processors as any other.
+void Audit::CheckEarlier(const ScheduleRow& row) {
+  if (row.earlier_attempts.empty()) {
+    return;
+  }
+  const std::string job = absl::StrCat("job ", row.job_id);
+  std::int64_t before = row.submission_time;
+  for (const absl::string_view attempt : absl::StrSplit(row.earlier_attempts, ';')) {
+    const std::vector<std::string> halves = absl::StrSplit(attempt, absl::MaxSplits(':', 1));
+    std::vector<Range> time;
+    if (halves.size() != 2 || !ReadRanges(halves[0], &time) || time.size() != 1) {
+      Expect(false, absl::StrCat(job, " has earlier attempts that nobody can read: \"",
+                                 row.earlier_attempts, "\""));
+      return;
+    }
+    const auto& [start, finish] = time.front();
+    ++report_.restarts;
+    Expect(start >= before && finish > start,
+           absl::StrCat(job, " has an attempt from ", start, " to ", finish,
+                        ", which is empty or before the one before it ended"));
+    Expect(finish - start <= row.requested_time,
+           absl::StrCat(job, " has an attempt of ", finish - start, " s and had asked for ",
+                        row.requested_time, " s"));
+    before = finish;
+    CheckHolding(row, halves[1], {row.job_id, start, finish, {}});
+  }
+  Expect(row.starting_time >= before,
+         absl::StrCat(job, " started at ", row.starting_time,
+                      ", before its earlier attempt ended at ", before));
 }
 
 void Audit::CheckRow(const ScheduleReader& table, const ScheduleRow& row) {
   ++report_.jobs;
   CheckTimes(table, row);
   CheckProcessors(row);
+  CheckEarlier(row);
 }
 
 // False, with the sentence, when another job has one of the processors.

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kColumns =
     "job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,"
     "execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,gpus,"
-    "nodes,reason,promised_start\n";
+    "nodes,reason,promised_start,earlier_attempts\n";
 
 class RowText {
  public:
@@ -70,8 +70,10 @@ void AppendRow(const ScheduleRow& row, std::string* text) {
   columns.Add(row.reason);
   if (row.promised_start != -1) {
     columns.Add(row.promised_start);
-    text->pop_back();
+  } else {
+    columns.Add(std::string());
   }
+  text->append(row.earlier_attempts);
   text->push_back('\n');
 }
 
@@ -157,6 +159,7 @@ absl::StatusOr<bool> ScheduleReader::Next(ScheduleRow* row) {
   row->success = success != 0;
   row->allocated_resources = Text("allocated_resources");
   row->reason = Text("reason");
+  row->earlier_attempts = Text("earlier_attempts");
   return true;
 }
 

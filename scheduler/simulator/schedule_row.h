@@ -26,6 +26,9 @@ struct ScheduleRow {
   std::int64_t partition = -1;
   std::int64_t gpus = 0;
   std::int64_t nodes = 0;  // how many; 0: there are none, only processors
+  // Attempts that failures or preemption ended, before the one that the row tells of: start, end
+  // and processors of each, "10-25:0-3 7;40-52:0-4".
+  std::string earlier_attempts;
 
   [[nodiscard]] std::int64_t finish_time() const { return starting_time + execution_time; }
   [[nodiscard]] std::int64_t waiting_time() const { return starting_time - submission_time; }

@@ -43,7 +43,7 @@ TEST_F(Simulate, WritesTheTableAndTheSummaryAndAuditsThem) {
   EXPECT_EQ(document["makespan"], 20);
   EXPECT_EQ(document["audit"]["legal"], true);
   EXPECT_THAT(ReadFile(table).value(),
-              HasSubstr("\n2,5,4,20,1,10,10,20,5,15,1.5,0-3,0,,head,20\n"));
+              HasSubstr("\n2,5,4,20,1,10,10,20,5,15,1.5,0-3,0,,head,20,\n"));
   EXPECT_EQ(RunMuster({"simulate", "--trace", Trace(two_jobs_), "--check", table}).code, 0);
 }
 

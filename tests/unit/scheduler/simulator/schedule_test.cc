@@ -62,8 +62,8 @@ TEST_F(Schedule, IsWrittenWithTheColumnsOfBatsim) {
   EXPECT_EQ(text,
             "job_id,submission_time,requested_number_of_resources,requested_time,success,"
             "starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,"
-            "allocated_resources,gpus,nodes,reason,promised_start\n"
-            "7,3,2,50,1,10,6,16,7,13,2.1666666666666665,0-1,0,,head,\n");
+            "allocated_resources,gpus,nodes,reason,promised_start,earlier_attempts\n"
+            "7,3,2,50,1,10,6,16,7,13,2.1666666666666665,0-1,0,,head,,\n");
 }
 
 TEST_F(Schedule, TheAuditAcceptsWhatIsLegal) {
@@ -87,6 +87,23 @@ TEST_F(Schedule, TheAuditFindsEachWayToBreakTheRules) {
   EXPECT_EQ(Audited({late}), "job 1 started at 20 and had been promised 19");
 }
 
+TEST_F(Schedule, TheAuditJudgesEarlierAttemptsLikeTheLast) {
+  ScheduleRow again = Row(1, 30, 10, "0-1");
+  again.earlier_attempts = "3-10:0-1;12-20:2-3";
+  EXPECT_EQ(Audited({again}), "");
+  EXPECT_EQ(Audited({again, Row(2, 13, 5, "1-2")}), "jobs 1 and 2 both ran on processor 2 at 13");
+  again.earlier_attempts = "3-10:0-1;9-20:2-3";
+  EXPECT_THAT(Audited({again}), HasSubstr("before the one before it ended"));
+  again.earlier_attempts = "2-10:0-1";
+  EXPECT_THAT(Audited({again}), HasSubstr("an attempt from 2 to 10"));
+  again.earlier_attempts = "3-31:0-1";
+  EXPECT_THAT(Audited({again}), HasSubstr("before its earlier attempt ended at 31"));
+  again.earlier_attempts = "3-10:0-2";
+  EXPECT_EQ(Audited({again}), "job 1 ran on 3 processors and had asked for 2");
+  again.earlier_attempts = "3-10 0-1";
+  EXPECT_THAT(Audited({again}), HasSubstr("nobody can read"));
+}
+
 TEST_F(Schedule, TheAuditTrustsNoColumnThatFollowsFromOthers) {
   std::string text = ScheduleHeader();
   AppendRow(Row(7, 10, 6, "0-1"), &text);
@@ -106,7 +123,7 @@ TEST_F(Schedule, ATableThatIsNoneIsRefused) {
   EXPECT_THAT(std::string(AuditSchedule(Write("a,b\n1,2\n"), 4).status().message()),
               HasSubstr("jobs.csv:1: there is no column job_id"));
   EXPECT_THAT(std::string(AuditSchedule(Write(ScheduleHeader() + "1,2\n"), 4).status().message()),
-              HasSubstr("jobs.csv:2: 2 columns where the first line names 16"));
+              HasSubstr("jobs.csv:2: 2 columns where the first line names 17"));
 }
 
 TEST_F(Schedule, IsComparedJobByJobWithATableInAnyOrderOfColumns) {
