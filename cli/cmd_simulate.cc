@@ -41,7 +41,7 @@ absl::Status WritePictures(const SimulateOptions& options, const SimulateOutcome
   const FlatResult& result = outcome.result;
   const std::string partial = result.complete ? "" : PartialSentence(result);
   if (!options.html.empty()) {
-    const ScheduleReport report{
+    ScheduleReport report{
         .title = absl::StrCat("Schedule of ", options.run.trace, " under ", options.policy),
         .subtitle = absl::StrCat(
             result.ended, " jobs on ", result.processors,
@@ -50,7 +50,12 @@ absl::Status WritePictures(const SimulateOptions& options, const SimulateOutcome
         .partial = partial,
         .processors = result.processors,
         .unix_start = result.unix_start,
-        .metrics = outcome.metrics};
+        .metrics = outcome.metrics,
+        .rooms = {}};
+    if (outcome.cluster.has_value()) {
+      report.rooms.push_back({"hardware threads", &outcome.cluster->threads});
+      report.rooms.push_back({"GPUs", &outcome.cluster->free_gpus});
+    }
     RETURN_IF_ERROR(WriteFile(options.html, ScheduleHtml(report, drawn, result.names)));
   }
   return options.perfetto.empty()
@@ -65,6 +70,21 @@ int CodeOf(const SimulateOutcome& outcome) {
   const bool is_illegal = outcome.audit.has_value() && outcome.audit->violations != 0;
   const bool differs = outcome.check.has_value() && !outcome.check->same();
   return is_illegal || differs ? 1 : 0;
+}
+
+// What only a cluster has.
+void AddClusterMetrics(SimulateOutcome* outcome) {
+  if (!outcome->cluster.has_value() || outcome->metrics.empty()) {
+    return;
+  }
+  const ClusterResult& cluster = *outcome->cluster;
+  const auto add = [outcome](const std::vector<Metric>& more) {
+    outcome->metrics.insert(outcome->metrics.end(), more.begin(), more.end());
+  };
+  add(RoomMetrics(cluster.threads, cluster.free_gpus));
+  if (cluster.faults) {
+    add(cluster.failures.Metrics());
+  }
 }
 
 // On a cluster, or on identical processors.
@@ -99,6 +119,7 @@ absl::StatusOr<int> Simulate(const Invocation& invocation) {
                           .audit = {},
                           .check = {},
                           .cluster = std::move(cluster)};
+  AddClusterMetrics(&outcome);
   if (options.audit) {
     ASSIGN_OR_RETURN(outcome.audit, AuditSchedule(taker->table_path(), result->processors));
   }

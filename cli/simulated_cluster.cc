@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cli/failure_options.h"
 #include "cli/parse/number.h"
 #include "cli/parse/resources.h"
 #include "cli/trace_options.h"
@@ -128,6 +129,7 @@ absl::StatusOr<NodeClass> ReadNodes(ConfigFile& file, const std::string& name) {
   RETURN_IF_ERROR(file.ReadInteger(table + ".count", {1, kNodesMax}, &count));
   RETURN_IF_ERROR(file.ReadInteger(table + ".weight", {0, 1'000'000}, &weight));
   RETURN_IF_ERROR(file.ReadStrings(table + ".features", &nodes.features));
+  RETURN_IF_ERROR(ReadFailureKeys(file, table, &nodes));
   ASSIGN_OR_RETURN(nodes.machine, ReadMachine(file, table));
   nodes.count = static_cast<std::uint32_t>(count);
   nodes.weight = static_cast<std::uint32_t>(weight);
@@ -168,6 +170,7 @@ absl::StatusOr<ClusterRun> ReadCluster(ConfigFile& file, const std::string& dire
   }
   RETURN_IF_ERROR(ReadSettings(file, run.config));
   RETURN_IF_ERROR(ReadNetworkKey(directory, file, run.config));
+  RETURN_IF_ERROR(ReadFailureKeys(file, directory, &run));
   ASSIGN_OR_RETURN(run.policy, ReadPolicy(file));
   RETURN_IF_ERROR(CheckPolicyFile(file, PolicyBook(), run.policy));
   return run;
@@ -202,6 +205,8 @@ std::vector<Option> ClusterOptionTable() {
   std::vector<Option> options = AlikeNodesOptionTable();
   options.push_back(
       MakeOption("cluster", "FILE", "Nodes, partitions, accounts, policy: see the manual"));
+  const std::vector<Option> of_failures = FailureOptionTable();
+  options.insert(options.end(), of_failures.begin(), of_failures.end());
   return options;
 }
 
@@ -215,11 +220,13 @@ absl::StatusOr<std::optional<ClusterRun>> ReadClusterRun(const Invocation& invoc
     }
   }
   if (!any) {
+    RETURN_IF_ERROR(RefuseFailureOptions(invocation));
     return std::nullopt;
   }
   ASSIGN_OR_RETURN(ClusterRun run, invocation.Has("cluster")
                                        ? ReadClusterFile(invocation.Value("cluster"))
                                        : AlikeNodes(invocation));
+  RETURN_IF_ERROR(ReadFailureOptions(invocation, &run));
   if (invocation.Has("policy")) {
     const absl::Status status = SetClusterPolicy(invocation.Value("policy"), run.config);
     if (!status.ok()) {

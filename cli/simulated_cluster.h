@@ -3,9 +3,9 @@
 // The cluster of `muster simulate`: so many nodes that are alike, or a file that describes them.
 //
 // The file is TOML: [nodes.NAME] count, and cpus, gpus, gpu_model, memory, or topology (a captured
-// machine); features, weight; beside them the tables of the controller's configuration, as it would
-// read them. Thread promise: plain values. Invariants: what is returned has nodes; an error names
-// the option, or FILE:LINE.
+// machine); features, weight, failures; failure_log, job_checkpoints; beside them the tables of the
+// controller's configuration, as it would read them. Thread promise: plain values. Invariants: what
+// is returned has nodes; an error names the option, or FILE:LINE.
 
 #include <optional>
 #include <string>
@@ -17,7 +17,8 @@
 
 namespace muster {
 
-// --nodes, --cpus-per-node, --gpus-per-node, --gpu-model, --mem-per-node, --cluster.
+// --nodes, --cpus-per-node, --gpus-per-node, --gpu-model, --mem-per-node, --cluster,
+// --failures, --job-checkpoints, --seed.
 std::vector<Option> ClusterOptionTable();
 // The same without --cluster: nodes that are all alike.
 std::vector<Option> AlikeNodesOptionTable();

@@ -58,6 +58,28 @@ json MetricsOf(const ScheduleReport& report) {
   return metrics;
 }
 
+json RoomsOf(const ScheduleReport& report) {
+  json rooms = json::array();
+  for (const auto& [what, room] : report.rooms) {
+    if (room->largest_node() == 0 || room->series().empty()) {
+      continue;
+    }
+    json largest = json::array();
+    json fragmentation = json::array();
+    for (const RoomBucket& bucket : room->series()) {
+      largest.push_back(bucket.time_s > 0 ? bucket.largest / bucket.time_s : 0);
+      fragmentation.push_back(bucket.free_s > 0 ? bucket.fragmentation / bucket.free_s : 0);
+    }
+    rooms.push_back({{"what", what},
+                     {"node", room->largest_node()},
+                     {"begin", room->beginning()},
+                     {"step", room->bucket_s()},
+                     {"largest", largest},
+                     {"fragmentation", fragmentation}});
+  }
+  return rooms;
+}
+
 json ReasonsOf(const DrawnJobs& jobs) {
   json reasons = json::array();
   for (std::size_t i = 0; i < jobs.reasons().size(); ++i) {
@@ -84,6 +106,7 @@ std::string ScheduleHtml(const ScheduleReport& report, const DrawnJobs& jobs,
                {"epoch", report.unix_start.value_or(0)},
                {"metrics", MetricsOf(report)},
                {"reasons", ReasonsOf(jobs)},
+               {"rooms", RoomsOf(report)},
                {"users", users.Names(names.users)},
                {"partitions", partitions.Names(names.partitions)}};
   data["job"] = Column(jobs, [](const Job& job) { return job.id; });

@@ -9,10 +9,17 @@
 #include <vector>
 
 #include "scheduler/simulator/flat_simulation.h"
+#include "scheduler/simulator/free_room.h"
 #include "scheduler/simulator/report/drawn_jobs.h"
 #include "scheduler/simulator/schedule_metrics.h"
 
 namespace muster {
+
+// How large a job one node could take through time, and how scattered what is free was.
+struct ReportedRoom {
+  std::string what;  // "GPUs"
+  const FreeRoom* room = nullptr;
+};
 
 struct ScheduleReport {
   std::string title;
@@ -21,6 +28,7 @@ struct ScheduleReport {
   std::int64_t processors = 0;
   std::optional<std::int64_t> unix_start;  // of the trace's time 0
   std::vector<Metric> metrics;
+  std::vector<ReportedRoom> rooms;  // those of no size are left out
 };
 
 std::string ScheduleHtml(const ScheduleReport& report, const DrawnJobs& jobs,

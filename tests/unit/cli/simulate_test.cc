@@ -251,6 +251,110 @@ TEST_F(Simulate, AClusterThatCannotBeIsRefusedInOneLine) {
   EXPECT_THAT(error({"--cluster", file}), HasSubstr("cluster.toml:4: "));
 }
 
+TEST_F(Simulate, NodesFailAsALogSaysAndJobsGoOnFromTheirCheckpoints) {
+  const std::string log = directory_ / "failures.csv";
+  const std::string table = directory_ / "jobs.csv";
+  std::ofstream(log) << "time,node,repair\n8,n1,12\n";
+  const ProgramEnd end = RunMuster(
+      {"simulate", "--trace", Trace("1 0 -1 10 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n"), "--nodes",
+       "1", "--cpus-per-node", "4", "--failures", "log=" + log, "--job-checkpoints",
+       "interval=4s,cost=1s,restart=2s", "--jobs-csv", table, "--audit", "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const nlohmann::json document = nlohmann::json::parse(end.out);
+  EXPECT_EQ(document["failures"], 1);
+  EXPECT_EQ(document["jobs_hit"], 1);
+  EXPECT_EQ(document["audit"]["legal"], true);
+  EXPECT_EQ(document["audit"]["restarts"], 1);
+  // Held: 8 s, then 2 s of restart, 6 of work and 1 of a checkpoint.
+  EXPECT_DOUBLE_EQ(document["effective_time_ratio"], 10.0 / 17);
+  EXPECT_DOUBLE_EQ(document["lost_core_hours"], 4 * 3 / 3600.0);
+  EXPECT_TRUE(document["definitions"].contains("effective_time_ratio"));
+  EXPECT_THAT(ReadFile(table).value(), HasSubstr(",0-3,0,1,head,,0-8:0-3\n"));
+}
+
+TEST_F(Simulate, FailuresAreTheSeedsWhetherAFileOrAnOptionSaysThem) {
+  std::string jobs;
+  for (int id = 1; id <= 40; ++id) {
+    jobs += std::to_string(id) + " " + std::to_string(id * 50) +
+            " -1 900 2 -1 -1 2 1000 -1 1 1 1 1 1 1 -1 -1\n";
+  }
+  const std::string trace = Trace(jobs);
+  const std::string file = directory_ / "cluster.toml";
+  std::ofstream(file)
+      << "failure_seed = 3\njob_checkpoints = \"interval=auto,cost=5s\"\n[nodes.n]\n"
+         "count = 3\ncpus = 2\nfailures = \"mtbf=2h,shape=0.7,repair-mean=5m\"\n";
+  const auto failures = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"simulate", "--json", "--audit", "--trace", trace};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramEnd end = RunMuster(words);
+    EXPECT_EQ(end.code, 0) << end.err;
+    const nlohmann::json document = nlohmann::json::parse(end.out);
+    return document["state_print"].get<std::string>() + " " + document["failures"].dump() + " " +
+           document["makespan"].dump();
+  };
+  const std::vector<std::string> options = {"--nodes",
+                                            "3",
+                                            "--cpus-per-node",
+                                            "2",
+                                            "--failures",
+                                            "mtbf=2h,shape=0.7,repair-mean=5m",
+                                            "--job-checkpoints",
+                                            "interval=auto,cost=5s",
+                                            "--seed"};
+  const auto with_seed = [&](const std::string& seed) {
+    std::vector<std::string> words = options;
+    words.push_back(seed);
+    return failures(words);
+  };
+  EXPECT_EQ(failures({"--cluster", file}), with_seed("3"));
+  EXPECT_EQ(with_seed("3"), with_seed("3"));
+  EXPECT_NE(with_seed("3"), with_seed("4"));
+  EXPECT_EQ(failures({"--cluster", file, "--seed", "4"}), with_seed("4"));
+}
+
+TEST_F(Simulate, SaysWhatIsWrongWithFailures) {
+  const std::string trace = Trace(two_jobs_);
+  const auto error = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"simulate", "--trace",         trace, "--nodes",
+                                      "2",        "--cpus-per-node", "4"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramEnd end = RunMuster(words);
+    EXPECT_NE(end.code, 0);
+    EXPECT_EQ(end.out, "");
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1);
+    return end.err;
+  };
+  EXPECT_THAT(error({"--failures", "repair=4h"}), HasSubstr("--failures: say how often one node"));
+  EXPECT_THAT(error({"--failures", "mtbf=1d,shape=nan"}), HasSubstr("--failures: shape: \"nan\""));
+  EXPECT_THAT(error({"--failures", "mtbf=1d,mtbf=2d"}), HasSubstr("mtbf is there twice"));
+  EXPECT_THAT(error({"--failures", "mtbf=1d,often=2"}), HasSubstr("\"often=2\" is not NAME=VALUE"));
+  EXPECT_THAT(error({"--failures", "mtbf=1d,repair=1h,repair-mean=1h"}), HasSubstr("one of them"));
+  EXPECT_THAT(error({"--failures", "log=/nowhere"}), HasSubstr("--failures: /nowhere"));
+  EXPECT_THAT(error({"--job-checkpoints", "cost=1s"}), HasSubstr("say how often"));
+  EXPECT_THAT(error({"--job-checkpoints", "interval=auto"}), HasSubstr("needs the cost"));
+  EXPECT_THAT(error({"--job-checkpoints", "interval=auto,cost=1s"}), HasSubstr("add --failures"));
+  EXPECT_THAT(error({"--seed", "-1"}), HasSubstr("--seed: \"-1\" is not a whole number"));
+  EXPECT_THAT(RunMuster({"simulate", "--trace", trace, "--failures", "mtbf=1d"}).err,
+              HasSubstr("--failures: only the nodes of a cluster fail"));
+  const std::string file = directory_ / "cluster.toml";
+  std::ofstream(file) << "[nodes.a]\ncpus = 2\nfailures = \"mtbf=x\"\n";
+  EXPECT_THAT(RunMuster({"simulate", "--trace", trace, "--cluster", file}).err,
+              HasSubstr("cluster.toml:3: nodes.a.failures"));
+}
+
+TEST_F(Simulate, AClustersSummaryHasFragmentationAndTheLargestJob) {
+  const std::string html = directory_ / "page.html";
+  const ProgramEnd end =
+      RunMuster({"simulate", "--trace", Trace("1 0 -1 10 3 -1 -1 3 20 -1 1 1 1 1 1 1 -1 -1\n"),
+                 "--nodes", "2", "--cpus-per-node", "4", "--html", html, "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const nlohmann::json document = nlohmann::json::parse(end.out);
+  EXPECT_EQ(document["mean_largest_job"], 4.0);
+  EXPECT_EQ(document["fragmentation"], 0.0);
+  EXPECT_FALSE(document.contains("gpu_fragmentation"));
+  EXPECT_THAT(ReadFile(html).value(), HasSubstr("\"what\":\"hardware threads\""));
+}
+
 TEST_F(Simulate, WhatifSaysWhoGains) {
   const std::string trace = Trace(two_jobs_);
   const ProgramEnd end = RunMuster({"whatif", "--json", "--trace", trace, "--change", "nodes+=4",
