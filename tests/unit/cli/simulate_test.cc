@@ -1,9 +1,13 @@
 // muster simulate and muster trace, as a user sees them.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -340,6 +344,61 @@ TEST_F(Simulate, SaysWhatIsWrongWithFailures) {
   std::ofstream(file) << "[nodes.a]\ncpus = 2\nfailures = \"mtbf=x\"\n";
   EXPECT_THAT(RunMuster({"simulate", "--trace", trace, "--cluster", file}).err,
               HasSubstr("cluster.toml:3: nodes.a.failures"));
+}
+
+// The signal waits for the program from its first instruction on, so that nothing hangs on time.
+int RunInterrupted(const std::vector<std::string>& words, const std::string& out) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    raise(SIGINT);
+    const int file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(file, 1);
+    dup2(file, 2);
+    std::vector<char*> arguments;
+    for (const std::string& word : words) {
+      arguments.push_back(const_cast<char*>(word.c_str()));
+    }
+    arguments.push_back(nullptr);
+    execv(MUSTER_BINARY, arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(Simulate, WhatASignalStoppedIsPartialAndSaysSoEverywhere) {
+  std::string jobs;
+  for (int id = 1; id <= 9000; ++id) {
+    jobs += std::to_string(id) + " " + std::to_string(id * 10) +
+            " -1 5 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n";
+  }
+  const std::string trace = Trace(jobs);
+  for (const std::vector<std::string>& machine :
+       {std::vector<std::string>{"--flat", "4"},
+        {"--nodes", "2", "--cpus-per-node", "2", "--failures", "mtbf=1h"}}) {
+    const std::string table = directory_ / "jobs.csv";
+    const std::string summary = directory_ / "sum.json";
+    const std::string html = directory_ / "page.html";
+    std::vector<std::string> words = {"muster",     "simulate", "--trace",        trace,
+                                      "--jobs-csv", table,      "--summary-json", summary,
+                                      "--html",     html,       "--audit"};
+    words.insert(words.end(), machine.begin(), machine.end());
+    EXPECT_EQ(RunInterrupted(words, directory_ / "out"), 130);
+    const std::string out = ReadFile(directory_ / "out").value();
+    EXPECT_THAT(out, HasSubstr("PARTIAL: stopped at "));
+    EXPECT_THAT(out, HasSubstr("audit     legal: "));
+    EXPECT_THAT(out, HasSubstr("stopped by a signal: the results are partial and say so"));
+    EXPECT_THAT(ReadFile(table).value(), HasSubstr("\n# partial: stopped at "));
+    EXPECT_THAT(ReadFile(html).value(), HasSubstr("PARTIAL: stopped at "));
+    const nlohmann::json document = nlohmann::json::parse(ReadFile(summary).value());
+    EXPECT_EQ(document["complete"], false);
+    EXPECT_LT(document["ended"], 9000);
+  }
 }
 
 TEST_F(Simulate, AClustersSummaryHasFragmentationAndTheLargestJob) {
