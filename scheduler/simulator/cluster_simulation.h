@@ -64,8 +64,8 @@ struct ClusterResult {
   bool faults = false;             // nodes could fail, or jobs wrote checkpoints
   FailureTotals failures;
   FreeRoom threads;  // hardware threads that nobody has
-  // GPUs that nobody has, as far as there is a thread for each: what core/largest_gpu_job.h calls
-  // on_node is `largest`, and anywhere `free`.
+  // GPUs that nobody has, as far as there is a thread for each: where they are of one model,
+  // `largest` is on_node of core/largest_gpu_job.h, and `free` anywhere.
   FreeRoom free_gpus;
   std::uint64_t refused = 0;      // by the policy, or because no node could ever take them
   std::string first_refusal;      // why the first of them was
