@@ -55,7 +55,7 @@ class TermsTest(ClusterTest):
         self.cluster.must("cancel", str(corr))
 
     def test_what_waits_is_given_a_start_that_half_and_nine_tenths_of_the_futures_keep(self):
-        runs = self.cluster.submit("-t", "10:00", "--exclusive", "--wrap", self.cluster.gate())
+        runs = self.cluster.submit("-t", "10:00", "--exclusive", "--wrap", "sleep 1000")
         self.cluster.wait_state(runs, "RUNNING")
         waits = self.cluster.submit("-t", "5:00", "--exclusive", "--wrap", "true")
         self.cluster.wait_reason(waits, "short")
@@ -66,8 +66,7 @@ class TermsTest(ClusterTest):
         self.assertEqual(start["id"], waits)
         self.assertLessEqual(self.status(runs)["start_time"], start["p50"])
         self.assertLessEqual(start["p50"], start["p90"])
-        self.cluster.must("cancel", str(held))
-        self.cluster.open_gate()
+        self.cluster.must("cancel", str(held), str(runs))
         self.cluster.wait_ended(runs, waits)
 
     def test_a_requeued_job_runs_again_under_its_number(self):
