@@ -52,15 +52,25 @@ const std::vector<FlatStart>& EasyQueue::Pass(Tick now) {
   return starts_;
 }
 
-// What has run since the last pass, jobs that have ended among it.
+// What has run since it was charged last: of jobs that have ended, and of the others where somebody
+// waits who is scored by it.
 void EasyQueue::ChargeUsers(Tick now) {
   if (policy_.order != FlatOrder::kFairshare) {
     return;
   }
+  const auto charge = [this, now](Known& known) {
+    usage_.Charge(known.job.user, known.job.processors, known.charged, now);
+    known.charged = now;
+  };
+  for (const std::uint32_t handle : ended_) {
+    charge(known_[handle]);
+  }
+  if (queue_.empty() && arrived_.empty()) {
+    return;
+  }
   for (Known& known : known_) {
     if (known.running) {
-      usage_.Charge(known.job.user, known.job.processors, known.charged, now);
-      known.charged = now;
+      charge(known);
     }
   }
 }

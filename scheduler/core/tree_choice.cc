@@ -6,7 +6,6 @@
 #include <map>
 #include <numeric>
 #include <queue>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -17,6 +16,7 @@ namespace muster {
 namespace {
 
 using Candidates = std::vector<CandidateNode>;
+using LeafCounts = std::map<std::uint32_t, std::uint32_t>;
 
 // What the candidates below a switch take.
 struct Room {
@@ -66,6 +66,21 @@ Candidates Joined(const Leaves& leaves) {
   return nodes;
 }
 
+// How many of the nodes are on each leaf.
+template <class Nodes, class PositionOf>
+LeafCounts CountByLeaf(const Nodes& nodes, PositionOf position_of, const NodeTree& tree) {
+  LeafCounts counts;
+  for (const auto& node : nodes) {
+    ++counts[tree.LeafOf(node.*position_of)];
+  }
+  return counts;
+}
+
+bool LieAsAsked(const LeafCounts& counts, const ResourceRequest& request) {
+  return (request.switches == 0 || counts.size() <= request.switches) &&
+         (!IsInSegments(request) || AreSegments(counts, request));
+}
+
 // The choice for one request among some candidates.
 class Chooser {
  public:
@@ -87,7 +102,7 @@ class Chooser {
       }
       Candidates chosen = ChooseBelow(next.at);
       next.nodes = chosen.size();
-      if (!chosen.empty() && IsOnFewEnough(chosen) && (best.empty() || next < found)) {
+      if (!chosen.empty() && LiesAsAsked(chosen) && (best.empty() || next < found)) {
         best = std::move(chosen);
         found = next;
       }
@@ -96,15 +111,9 @@ class Chooser {
   }
 
  private:
-  [[nodiscard]] bool IsOnFewEnough(const Candidates& chosen) const {
-    if (request_.switches == 0) {
-      return true;
-    }
-    std::set<std::uint32_t> leaves;
-    for (const CandidateNode& node : chosen) {
-      leaves.insert(tree_.LeafOf(node.position));
-    }
-    return leaves.size() <= request_.switches;
+  [[nodiscard]] bool LiesAsAsked(const Candidates& chosen) const {
+    const bool asks = request_.switches > 0 || IsInSegments(request_);
+    return !asks || LieAsAsked(CountByLeaf(chosen, &CandidateNode::position, tree_), request_);
   }
 
   // The smallest span of all.
@@ -189,7 +198,7 @@ class Chooser {
 
   [[nodiscard]] Candidates ChooseBelow(std::uint32_t top) const {
     const Leaves leaves = LeavesBelow(top);
-    if (IsInSegments(request_)) {
+    if (IsInSegments(request_) && !NamesNodes(request_)) {
       return InSegments(leaves);
     }
     if (leaves.size() == 1 || NamesNodes(request_)) {
@@ -199,16 +208,7 @@ class Chooser {
     return fewest.size() < 2 ? ChooseFewest(Joined(fewest), request_) : Balance(fewest, leaves);
   }
 
-  // Nodes that are named are those that it gets, in segments or not at all.
   [[nodiscard]] Candidates InSegments(const Leaves& leaves) const {
-    if (NamesNodes(request_)) {
-      Candidates named = ChooseFewest(Joined(leaves), request_);
-      std::map<std::uint32_t, std::uint32_t> nodes_of_leaf;
-      for (const CandidateNode& node : named) {
-        ++nodes_of_leaf[tree_.LeafOf(node.position)];
-      }
-      return AreSegments(nodes_of_leaf, request_) ? named : Candidates();
-    }
     std::vector<Candidates> groups;
     for (const Leaf* leaf : leaves) {
       groups.emplace_back(leaf->nodes.begin(), leaf->nodes.end());
@@ -302,12 +302,7 @@ std::vector<CandidateNode> ChooseInTree(const std::vector<CandidateNode>& candid
 
 bool LieAsAsked(const std::vector<NodeShare>& shares, const ResourceRequest& request,
                 const NodeTree& tree) {
-  std::map<std::uint32_t, std::uint32_t> nodes_of_leaf;
-  for (const NodeShare& share : shares) {
-    ++nodes_of_leaf[tree.LeafOf(share.node)];
-  }
-  return (request.switches == 0 || nodes_of_leaf.size() <= request.switches) &&
-         (!IsInSegments(request) || AreSegments(nodes_of_leaf, request));
+  return LieAsAsked(CountByLeaf(shares, &NodeShare::node, tree), request);
 }
 
 std::uint64_t RoomOnLeaves(const std::vector<CandidateNode>& candidates,
