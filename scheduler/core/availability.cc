@@ -109,8 +109,9 @@ Availability::Shape& Availability::ShapeOf(const Need& need) const {
   while (shape.scales.size() < capacities_.size()) {
     const NodeCapacity& capacity = capacities_[shape.scales.size()];
     shape.scales.push_back(ScaleOf(capacity, *need.request, need.whole_gpus));
-    shape.least_cores = std::min(
-        shape.least_cores, DemandOf(capacity, shape.scales.back(), need.request->tasks).cores);
+    const NodeDemand all = DemandOf(capacity, shape.scales.back(), need.request->tasks);
+    shape.least_cores = std::min(shape.least_cores, all.cores);
+    shape.least_gpus = std::min(shape.least_gpus, all.gpus);
   }
   if (shape.pass != pass_) {
     shape.pass = pass_;
@@ -217,10 +218,30 @@ void Availability::AppendTimes(const Need& need, std::vector<Time>& times) const
   }
 }
 
-std::optional<Opening> Availability::FindUneven(const Need& need, Time from, Time before) const {
+std::optional<Opening> Availability::FindUneven(const Need& need, Time from, Time before) {
   if (timelines_.size() > kUnevenLooks) {
     return std::nullopt;
   }
+  if (need.reserved != nullptr) {
+    return FindUnevenBeside(need, from, before);
+  }
+  const Shape& shape = ShapeOf(need);
+  const AmountsInAll least = LeastOf(shape);
+  std::size_t looks = 0;
+  for (Time time = in_all_.EarliestFit(least, from, need.duration);
+       time < before && time < kFarFuture && looks + timelines_.size() <= kUnevenLooks;
+       time = in_all_.EarliestFit(least, in_all_.NextChange(time), need.duration)) {
+    looks += timelines_.size();
+    std::vector<NodeShare> shares = SpreadAt(need, shape, time);
+    if (!shares.empty()) {
+      return Opening{time, std::move(shares)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Opening> Availability::FindUnevenBeside(const Need& need, Time from,
+                                                      Time before) const {
   std::vector<Time> times = {from};
   AppendTimes(need, times);
   std::sort(times.begin(), times.end());
@@ -288,23 +309,41 @@ bool Availability::EverFits(const Need& need) {
 }
 
 std::optional<Opening> Availability::FindEarliest(const Need& need, Time from) {
+  return EverFits(need) ? std::optional(Search(need, from, kFarFuture)) : std::nullopt;
+}
+
+std::optional<Opening> Availability::FindEarlier(const Need& need, Time from, Time before) {
   if (!EverFits(need)) {
     return std::nullopt;
   }
+  Opening opening = Search(need, from, before);
+  return opening.start < before && !opening.shares.empty() ? std::optional(std::move(opening))
+                                                           : std::nullopt;
+}
+
+Opening Availability::Search(const Need& need, Time from, Time before) {
+  if (!in_all_.filled()) {
+    in_all_.Fill(timelines_, usable_);
+  }
+  Shape& shape = ShapeOf(need);
+  from = in_all_.EarliestFit(LeastOf(shape), from, need.duration);
+  if (from >= before) {
+    return Opening{kFarFuture, {}};
+  }
   // Which of the nodes it must have are free when is a question for the search below.
   const bool named = NamesNodes(*need.request);
-  const Opening opening = named ? Opening{kFarFuture, {}} : GatherParts(need, ShapeOf(need), from);
+  const Opening opening = named ? Opening{kFarFuture, {}} : GatherParts(need, shape, from, before);
   if (!named && opening.shares.empty() && opening.start < kFarFuture) {
-    return FindUneven(need, opening.start, kFarFuture).value_or(Opening{kFarFuture, {}});
+    return FindUneven(need, opening.start, before).value_or(Opening{kFarFuture, {}});
   }
   const bool even = need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
   if (even && !named) {
     return opening;
   }
-  return FindUneven(need, from, opening.start).value_or(opening);
+  return FindUneven(need, from, std::min(opening.start, before)).value_or(opening);
 }
 
-Opening Availability::GatherParts(const Need& need, Shape& shape, Time from) {
+Opening Availability::GatherParts(const Need& need, Shape& shape, Time from, Time before) {
   Opening opening;
   opening.start = from;
   std::vector<NodeShare> able;  // all that take a part then, with the largest such
@@ -318,7 +357,8 @@ Opening Availability::GatherParts(const Need& need, Shape& shape, Time from) {
         FillQueue(need, shape, part);
       }
       std::vector<std::uint32_t> fitting;
-      const std::optional<Time> time = Gather(need, shape, part, opening.start, used, fitting);
+      const std::optional<Time> time =
+          Gather(need, shape, part, opening.start, before, used, fitting);
       if (!time.has_value()) {
         return Opening{kFarFuture, {}};
       }
@@ -343,7 +383,8 @@ Opening Availability::GatherParts(const Need& need, Shape& shape, Time from) {
 }
 
 std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, Part& part,
-                                         Time from, const std::set<std::uint32_t>& used,
+                                         Time from, Time before,
+                                         const std::set<std::uint32_t>& used,
                                          std::vector<std::uint32_t>& fitting) {
   EarliestQueue& queue = part.queue;
   const auto earliest = [&](std::uint32_t node, Time time) {
@@ -393,7 +434,7 @@ std::optional<Time> Availability::Gather(const Need& need, const Shape& shape, P
         next = std::min(next, look.fits);
       }
     }
-    if (fitting.size() >= part.nodes || next >= kFarFuture) {
+    if (fitting.size() >= part.nodes || next >= before) {
       break;
     }
     time = next;
@@ -422,10 +463,20 @@ bool Availability::Fits(const Need& need, const Opening& opening) const {
 void Availability::Take(const Need& need, const Opening& opening) {
   const Shape& shape = ShapeOf(need);
   const Time end = EndOf(opening.start, need.duration);
+  AmountsInAll sum;
   for (const NodeShare& share : opening.shares) {
+    const NodeDemand demand = Demand(shape, share.node, share.tasks);
     const auto key = KeyOf(share.node);
-    Touch(share.node).Take(Demand(shape, share.node, share.tasks), opening.start, end);
+    Touch(share.node).Take(demand, opening.start, end);
     Reindex(share.node, key);
+    sum.cores += demand.cores;
+    sum.gpus += demand.gpus;
+    if (demand.shares > 0) {
+      in_all_.Clear();  // how many whole GPUs they break hangs on what is left of these
+    }
+  }
+  if (in_all_.filled()) {
+    in_all_.Take(sum, opening.start, end);
   }
 }
 
@@ -433,6 +484,7 @@ void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from,
   NodeDemand demand;
   demand.cores = cores;
   if (from < until) {
+    in_all_.Clear();
     const auto key = KeyOf(node);
     Touch(node).Take(demand, from, until);
     Reindex(node, key);
@@ -440,12 +492,14 @@ void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from,
 }
 
 void Availability::BreakGpu(std::uint32_t node, std::size_t model, Time from, Time until) {
+  in_all_.Clear();
   const auto key = KeyOf(node);
   Touch(node).BreakGpu(model, from, until);
   Reindex(node, key);
 }
 
 void Availability::Restore(std::uint32_t node, NodeTimeline timeline) {
+  in_all_.Clear();
   const auto key = KeyOf(node);
   timelines_[node] = std::move(timeline);
   Reindex(node, key);
@@ -473,6 +527,7 @@ std::uint32_t Availability::RoomWithout(const Need& need, std::uint32_t node,
 void Availability::TakeInPlaceOf(
     const std::map<std::uint32_t, std::vector<const Holding*>>& holdings, const Need& need,
     const Opening& opening) {
+  in_all_.Clear();
   const Shape& shape = ShapeOf(need);
   const Time end = EndOf(opening.start, need.duration);
   for (const NodeShare& share : opening.shares) {

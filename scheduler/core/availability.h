@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "scheduler/core/earliest_queue.h"
+#include "scheduler/core/free_in_all.h"
 #include "scheduler/core/node_choice.h"
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/node_timeline.h"
@@ -75,6 +76,8 @@ class Availability {
     return FindEarliest(need, snapshot_->now);
   }
   std::optional<Opening> FindEarliest(const Need& need, Time from);
+  // The same if it begins before that time; else nothing.
+  std::optional<Opening> FindEarlier(const Need& need, Time from, Time before);
   // Whether the nodes that are up hold the job when nothing else runs.
   bool EverFits(const Need& need);
   // Null where the network is not known.
@@ -151,6 +154,7 @@ class Availability {
   struct Shape {
     std::vector<DemandScale> scales;         // by capacity
     std::uint32_t least_cores = UINT32_MAX;  // that all tasks take on one node, on any capacity
+    std::uint32_t least_gpus = UINT32_MAX;   // the same
     std::optional<std::vector<Part>> parts;
     bool lasting = false;  // the parts are the same whatever runs
     RoomNow room_now;      // where no reservation is in the way
@@ -208,10 +212,14 @@ class Availability {
   [[nodiscard]] std::vector<NodeShare> SpreadAt(const Need& need, const Shape& shape,
                                                 Time start) const;
   // The earliest time in [from, before) at which the tasks fit in some other division over nodes.
-  [[nodiscard]] std::optional<Opening> FindUneven(const Need& need, Time from, Time before) const;
+  [[nodiscard]] std::optional<Opening> FindUneven(const Need& need, Time from, Time before);
+  // The same, where the times of reservations count too.
+  [[nodiscard]] std::optional<Opening> FindUnevenBeside(const Need& need, Time from,
+                                                        Time before) const;
   // One opening for the parts into which an empty cluster would divide the tasks; without nodes
-  // where they are then on more switches than the job asks for.
-  Opening GatherParts(const Need& need, Shape& shape, Time from);
+  // where they are then on more switches than the job asks for. At kFarFuture, without nodes, where
+  // there is none before that time.
+  Opening GatherParts(const Need& need, Shape& shape, Time from, Time before);
   // Those of the smallest span; of nodes that are named twice the first counts.
   [[nodiscard]] std::vector<NodeShare> Contract(const Need& need,
                                                 std::vector<NodeShare> able) const;
@@ -220,8 +228,14 @@ class Availability {
   // The earliest time from `from` on at which enough nodes outside `used` take the part; which do
   // then, in order.
   std::optional<Time> Gather(const Need& need, const Shape& shape, Part& part, Time from,
-                             const std::set<std::uint32_t>& used,
+                             Time before, const std::set<std::uint32_t>& used,
                              std::vector<std::uint32_t>& fitting);
+  // FindEarliest and FindEarlier. REQUIRES: EverFits.
+  Opening Search(const Need& need, Time from, Time before);
+  // What all its tasks take at the least, wherever they are.
+  [[nodiscard]] static AmountsInAll LeastOf(const Shape& shape) {
+    return {shape.least_cores, shape.least_gpus};
+  }
 
   const Snapshot* snapshot_;
   std::optional<NodeTree> tree_;  // of the snapshot's network
@@ -236,6 +250,7 @@ class Availability {
   std::vector<std::uint32_t> taken_at_;  // by node: its place in `untaken_`, counted from 1; or 0
   std::vector<std::pair<std::uint32_t, NodeTimeline>> untaken_;  // of the nodes taken of
   ChangeLog changes_;
+  FreeInAll in_all_;  // of the timelines; filled when it is asked
   // Usable nodes by weight and what is free now, (weight, GPUs, cores): the lightest come first,
   // of those the tightest.
   std::map<std::array<std::uint32_t, 3>, std::set<std::uint32_t>> by_free_;

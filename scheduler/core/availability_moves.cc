@@ -101,6 +101,7 @@ NodeTimeline& Availability::Touch(std::uint32_t node) {
 }
 
 void Availability::GiveBack() {
+  in_all_.Clear();
   for (auto& [node, timeline] : untaken_) {
     const auto key = KeyOf(node);
     timelines_[node] = std::move(timeline);

@@ -84,6 +84,22 @@ std::vector<Outcome> OutcomesOf(const std::vector<Job*>& group) {
   return outcomes;
 }
 
+// True when the end of its part on that node changes nothing else: others run on, and need not be
+// told to end.
+bool NothingFollows(const Job& job, NodeId node, const RunEnded& ended) {
+  const Attempt& attempt = *job.attempt;
+  if (IsComponent(job) || job.state == JobState::kSuspended ||
+      (attempt.ending == EndCause::kNone && EndsTheOthers(*job.spec, ended))) {
+    return false;
+  }
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    if (attempt.runs[i].phase != RunPhase::kEnded && attempt.allocation.nodes[i].node != node) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Once every node has frozen its part of a suspended job, others may have the cores. `job` is as
 // its reports leave it.
 void GiveCoresBack(const Job& job, Time now, Turn& turn) {
@@ -128,15 +144,25 @@ void End(const std::vector<Job*>& group, Time now, Turn& turn) {
 
 }  // namespace
 
-const Job& TurnJobs::Look(JobId id) const {
-  const auto changed = changed_.find(id);
-  return changed == changed_.end() ? *state_.FindJob(id) : changed->second;
+const Job& TurnJobs::Look(JobId id) {
+  const Job& before = *state_.FindJob(id);
+  return changed_.count(id) != 0 || put_off_.count(id) != 0 ? Copy(before) : before;
+}
+
+Job& TurnJobs::Copy(const Job& job) {
+  const auto [changed, is_new] = changed_.try_emplace(job.id, job);
+  const auto fact = is_new ? put_off_.find(job.id) : put_off_.end();
+  if (fact != put_off_.end()) {
+    TakeInReport(*changed->second.attempt, fact->second.node, fact->second.report);
+    put_off_.erase(fact);
+  }
+  return changed->second;
 }
 
 std::vector<Job*> TurnJobs::Edit(const Job& job) {
   std::vector<Job*> group;
   for (const Job* component : GroupOf(state_, job)) {
-    group.push_back(&changed_.try_emplace(component->id, *component).first->second);
+    group.push_back(&Copy(*component));
   }
   return group;
 }
@@ -145,9 +171,17 @@ void TurnJobs::TakeFact(JobId id, NodeId node, const Report& report, Time now, T
   turn.events.emplace_back(RunReported{node, report});
   const auto* end = std::get_if<RunEnded>(&report.fact);
   if (end == nullptr) {
-    Job after = Look(id);
-    TakeInReport(*after.attempt, node, report);
-    return GiveCoresBack(after, now, turn);
+    if (Look(id).state == JobState::kSuspended) {
+      Job after = Look(id);
+      TakeInReport(*after.attempt, node, report);
+      GiveCoresBack(after, now, turn);
+    }
+    return;
+  }
+  const bool is_first = changed_.count(id) == 0 && put_off_.count(id) == 0;
+  if (is_first && NothingFollows(*state_.FindJob(id), node, *end)) {
+    put_off_.emplace(id, Fact{node, report});
+    return;
   }
   const bool was_ending = Look(id).attempt->ending != EndCause::kNone;
   const std::vector<Job*> group = Edit(*state_.FindJob(id));

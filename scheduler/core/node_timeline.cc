@@ -124,6 +124,15 @@ void NodeTimeline::AppendTimes(std::vector<Time>& times) const {
   }
 }
 
+void NodeTimeline::AppendChanges(std::vector<FreeChange>& changes) const {
+  FreeChange before;
+  for (const Segment& segment : segments_) {
+    const FreeChange after{segment.from, segment.free.cores, CountGpus(segment.free, ~0U)};
+    changes.push_back({after.at, after.cores - before.cores, after.gpus - before.gpus});
+    before = after;
+  }
+}
+
 FreeAmounts NodeTimeline::Least(Time from, Time until) const {
   std::size_t i = At(from);
   FreeAmounts least = segments_[i].free;

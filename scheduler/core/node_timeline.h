@@ -33,6 +33,13 @@ struct FreeAmounts {
   friend bool operator==(const FreeAmounts&, const FreeAmounts&) = default;
 };
 
+// From a time on so much more is free, or less.
+struct FreeChange {
+  Time at = kNoTime;
+  std::int64_t cores = 0;
+  std::int64_t gpus = 0;  // of whatever model
+};
+
 // What a job's part on one node takes.
 struct NodeDemand {
   std::uint32_t cores = 0;
@@ -72,6 +79,8 @@ class NodeTimeline {
 
   // Appends the times at which something changes, now among them.
   void AppendTimes(std::vector<Time>& times) const;
+  // The same with what changes then; now what is free counts as more.
+  void AppendChanges(std::vector<FreeChange>& changes) const;
 
   [[nodiscard]] const FreeAmounts& now() const { return segments_.front().free; }
   // The least of each amount within [from, until).

@@ -411,8 +411,21 @@ Time Pass::PlanAhead(const WaitingJob& job, const Options& options) {
 
 Pass::Prospect Pass::Earliest(const WaitingJob& job, const Options& options) {
   Prospect best;
+  const auto promise = PromiseFrom(job.id);
+  const bool is_promised = promise != snapshot_.promised.end() && promise->job == job.id;
   const auto look = [&](const StartOption& option, Time from) {
-    std::optional<Opening> opening = availability_.FindEarliest(LaterNeed(option.need), from);
+    const Need need = LaterNeed(option.need);
+    // What was promised and still holds bounds the search.
+    std::optional<Opening> kept = is_promised && promise->start >= from
+                                      ? Promised(job.id, need, promise->start)
+                                      : std::nullopt;
+    std::optional<Opening> opening;
+    if (kept.has_value()) {
+      opening = availability_.FindEarlier(need, from, kept->start);
+      opening = opening.has_value() ? std::move(opening) : std::move(kept);
+    } else {
+      opening = availability_.FindEarliest(need, from);
+    }
     if (opening.has_value() && !opening->shares.empty() &&
         (best.option == nullptr || opening->start < best.opening.start)) {
       best = Prospect{&option, *std::move(opening)};

@@ -1,0 +1,49 @@
+#pragma once
+
+// What is free of all usable nodes together from now on: cores, and GPUs of whatever model.
+//
+// A job cannot start at a time at which all nodes together have too little for it, however its
+// tasks are divided; so a search over times asks here first, and looks at the nodes where the
+// answer is yes. Thread promise: plain value, owned by one pass. Invariants: while filled() it is
+// the sum of the nodes' timelines, and its times are theirs, whatever it was filled from and in
+// which order things were taken since.
+
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/core/node_timeline.h"
+#include "scheduler/model/time.h"
+
+namespace muster {
+
+// Cores, and GPUs of whatever model.
+struct AmountsInAll {
+  std::int64_t cores = 0;
+  std::int64_t gpus = 0;
+};
+
+class FreeInAll {
+ public:
+  [[nodiscard]] bool filled() const { return !times_.empty(); }
+  void Fill(const std::vector<NodeTimeline>& timelines, const std::vector<bool>& usable);
+  // Of no use any more until it is filled again.
+  void Clear();
+
+  // So much is taken in [from, until) out of a timeline of the sum. REQUIRES: filled().
+  void Take(const AmountsInAll& amounts, Time from, Time until);
+
+  // The first time from `from` on at which so much is free for so long; kFarFuture for never.
+  [[nodiscard]] Time EarliestFit(const AmountsInAll& amounts, Time from, Duration duration) const;
+  // The next time at which anything changes on any node; kFarFuture for none. REQUIRES: filled().
+  [[nodiscard]] Time NextChange(Time after) const;
+
+ private:
+  [[nodiscard]] std::size_t At(Time when) const;
+  // The position of `when` among the times, where it is put if it is not there.
+  std::size_t Split(Time when);
+
+  std::vector<Time> times_;            // in order
+  std::vector<AmountsInAll> amounts_;  // from each of them on
+};
+
+}  // namespace muster
