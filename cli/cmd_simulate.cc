@@ -11,9 +11,11 @@
 #include "cli/row_taker.h"
 #include "cli/simulate_options.h"
 #include "cli/simulate_report.h"
+#include "cli/simulation_identity.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/signals.h"
+#include "scheduler/simulator/decision_log.h"
 #include "scheduler/simulator/policy_names.h"
 #include "scheduler/simulator/report/schedule_html.h"
 #include "scheduler/simulator/report/schedule_perfetto.h"
@@ -97,8 +99,36 @@ absl::StatusOr<FlatResult> Run(const SimulateOptions& options, FlatObserver& obs
   return (*cluster)->schedule;
 }
 
+// The log of decisions that was asked for; nothing where none was.
+absl::StatusOr<std::unique_ptr<DecisionLog>> OpenDecisions(const Invocation& invocation,
+                                                           const SimulateOptions& options) {
+  const bool resumes = !options.resume.empty();
+  if (!resumes && options.checkpoint.empty()) {
+    return nullptr;
+  }
+  ASSIGN_OR_RETURN(const std::string what, SimulationIdentity(invocation, options));
+  return resumes ? DecisionLog::Resume(options.resume, what)
+                 : DecisionLog::Create(options.checkpoint, what);
+}
+
+// Says on stderr how it ended, where that is not as it should be.
+void TellStop(const FlatResult& result, const DecisionLog* decisions) {
+  if (!result.complete) {
+    std::cerr << "muster simulate: stopped by a signal: the results are partial and say so"
+              << (decisions == nullptr ? std::string()
+                                       : absl::StrCat("; go on with --resume ", decisions->path()))
+              << "\n";
+  }
+}
+
 absl::StatusOr<int> Simulate(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const SimulateOptions options, ReadSimulateOptions(invocation));
+  ASSIGN_OR_RETURN(SimulateOptions options, ReadSimulateOptions(invocation));
+  ASSIGN_OR_RETURN(const std::unique_ptr<DecisionLog> decisions,
+                   OpenDecisions(invocation, options));
+  options.run.decisions = decisions.get();
+  if (options.cluster.has_value()) {
+    options.cluster->decisions = decisions.get();
+  }
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
   std::optional<ScheduleCheck> check;
   if (!options.check.empty()) {
@@ -132,9 +162,7 @@ absl::StatusOr<int> Simulate(const Invocation& invocation) {
       options.json
           ? SimulationDocument(options, outcome)
           : PrintSimulation(options, outcome, StyleFor(invocation.environment, STDOUT_FILENO))));
-  if (!result->complete) {
-    std::cerr << "muster simulate: stopped by a signal: the results are partial and say so\n";
-  }
+  TellStop(*result, decisions.get());
   return CodeOf(outcome);
 }
 

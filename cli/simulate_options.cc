@@ -61,6 +61,10 @@ std::vector<Option> SimulateOptionTable() {
       MakeOption("html", "FILE", "Write one page with the Gantt chart, load, waits, who waited"),
       MakeOption("perfetto", "FILE", "Write trace events for ui.perfetto.dev"),
       MakeOption("summary-json", "FILE", "Write what --json prints"),
+      MakeOption("checkpoint", "FILE",
+                 "Keep what is decided in a new file, for --resume after Ctrl-C or worse"),
+      MakeOption("resume", "FILE",
+                 "Go on with such a file, to the results of a run that was never stopped"),
       MakeOption("audit", "", "Prove from the table of jobs alone that the schedule is legal"),
       MakeOption("check", "FILE",
                  "Compare the starts with another schedule, job by job (CSV or SWF)"),
@@ -122,6 +126,12 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
   options.perfetto = invocation.Value("perfetto");
   options.swf = invocation.Value("swf");
   options.check = invocation.Value("check");
+  options.checkpoint = invocation.Value("checkpoint");
+  options.resume = invocation.Value("resume");
+  if (!options.checkpoint.empty() && !options.resume.empty()) {
+    return absl::InvalidArgumentError(
+        "--checkpoint: --resume goes on writing its own file: leave one of them out");
+  }
   options.audit = invocation.Has("audit");
   options.json = invocation.Has("json");
   run.with_processors = options.audit || !options.jobs_csv.empty() || !options.html.empty() ||

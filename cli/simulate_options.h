@@ -26,6 +26,8 @@ struct SimulateOptions {
   std::string html;
   std::string perfetto;
   std::string swf;
+  std::string checkpoint;  // a new log of decisions
+  std::string resume;      // or one to go on with
   bool audit = false;
   bool json = false;
 };

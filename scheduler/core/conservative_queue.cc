@@ -4,6 +4,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/run_time_prediction.h"
+#include "scheduler/model/value_bytes.h"
 
 namespace muster {
 
@@ -42,11 +43,17 @@ const std::vector<FlatStart>& ConservativeQueue::Pass(Tick now) {
     Reserve(handle);
     Known& known = known_[handle];
     known.promised = estimates_fall_short_ ? kNever : known.start;
-    queue_.Insert({0, known.number, handle, known.job.processors, known.job.estimate});
+    known.waiting = true;
+    Enqueue(known);
   }
   arrived_.clear();
   StartDue(now);
   return starts_;
+}
+
+void ConservativeQueue::Enqueue(const Known& known) {
+  const FlatJob& job = known.job;
+  queue_.Insert({0, known.number, job.handle, job.processors, job.estimate});
 }
 
 void ConservativeQueue::TakeEnded(Tick now) {
@@ -175,12 +182,44 @@ void ConservativeQueue::StartDue(Tick now) {
     const bool is_head = queue_.Front().number == known.number;
     queue_.Remove(0, known.number);
     known.running = true;
+    known.waiting = false;
     if (estimates_fall_short_) {
       planned_ends_.push({known.end, known.number, known.job.handle});
     }
     starts_.push_back(
         {known.job.handle, is_head ? FlatCause::kHead : FlatCause::kReserved, known.promised});
   }
+}
+
+std::string ConservativeQueue::Save() const {
+  ValueWriter writer;
+  writer.Put(known_);
+  writer.Put(arrivals_);
+  writer.Put(freed_until_);
+  return writer.bytes();
+}
+
+bool ConservativeQueue::Load(const std::string& bytes, Tick now) {
+  ValueReader reader(bytes);
+  reader.Get(known_);
+  reader.Get(arrivals_);
+  reader.Get(freed_until_);
+  if (!reader.AtEnd()) {
+    return false;
+  }
+  timeline_.Advance(now);
+  for (const Known& known : known_) {
+    if ((known.waiting || known.running) && known.end > now) {
+      timeline_.Take(std::max(known.start, now), known.end, known.job.processors);
+    }
+    if (known.waiting) {
+      Enqueue(known);
+      NotifyDue(known);
+    } else if (known.running && estimates_fall_short_) {
+      planned_ends_.push({known.end, known.number, known.job.handle});
+    }
+  }
+  return true;
 }
 
 }  // namespace muster

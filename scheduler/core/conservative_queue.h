@@ -27,6 +27,8 @@ class ConservativeQueue final : public FlatQueue {
   const std::vector<FlatStart>& Pass(Tick now) override;
   [[nodiscard]] Tick NextWake() override;
   [[nodiscard]] std::size_t waiting() const override { return queue_.size(); }
+  [[nodiscard]] std::string Save() const override;
+  [[nodiscard]] bool Load(const std::string& bytes, Tick now) override;
 
  private:
   // A job from its arrival to its end: it holds its processors in [start, end) of the timeline.
@@ -38,6 +40,13 @@ class ConservativeQueue final : public FlatQueue {
     Tick promised = kNever;
     std::uint32_t corrections = 0;
     bool running = false;
+    bool waiting = false;
+    static constexpr auto Fields(auto list) {
+      return list(Field{"job", &Known::job}, Field{"number", &Known::number},
+                  Field{"start", &Known::start}, Field{"end", &Known::end},
+                  Field{"promised", &Known::promised}, Field{"corrections", &Known::corrections},
+                  Field{"running", &Known::running}, Field{"waiting", &Known::waiting});
+    }
   };
   struct Due {
     Tick at = 0;
@@ -55,6 +64,7 @@ class ConservativeQueue final : public FlatQueue {
   void MoveTo(Known& known, Tick start);
   void Reserve(std::uint32_t handle);
   void StartDue(Tick now);
+  void Enqueue(const Known& known);
   void NotifyDue(const Known& known);
   void ForgetStaleDue();
 

@@ -5,6 +5,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/queue_score.h"
 #include "scheduler/core/run_time_prediction.h"
+#include "scheduler/model/value_bytes.h"
 
 namespace muster {
 
@@ -115,14 +116,21 @@ void EasyQueue::Correct(Tick now) {
 
 void EasyQueue::TakeArrived(Tick now) {
   for (WaitingEntry& entry : arrived_) {
-    const FlatJob& job = known_[entry.job].job;
-    entry.score = ScoreOf(job, now);
-    known_[entry.job].score = entry.score;
-    queue_.Insert(entry);
-    if (ByEstimate()) {
-      entry.score = static_cast<double>(entry.estimate);
-      by_estimate_.Insert(entry);
-    }
+    Known& known = known_[entry.job];
+    known.score = ScoreOf(known.job, now);
+    known.waiting = true;
+    Enqueue(known);
+    entry.score = ByEstimate() ? static_cast<double>(entry.estimate) : known.score;
+  }
+}
+
+// Into the lists, by its score.
+void EasyQueue::Enqueue(const Known& known) {
+  const FlatJob& job = known.job;
+  queue_.Insert({known.score, known.number, job.handle, job.processors, job.estimate});
+  if (ByEstimate()) {
+    by_estimate_.Insert({static_cast<double>(job.estimate), known.number, job.handle,
+                         job.processors, job.estimate});
   }
 }
 
@@ -212,6 +220,7 @@ void EasyQueue::Start(std::uint32_t handle, FlatCause cause, Tick now) {
     by_estimate_.Remove(static_cast<double>(known.job.estimate), known.number);
   }
   known.running = true;
+  known.waiting = false;
   known.start = known.charged = now;
   known.end = now + known.job.estimate;
   timeline_.Take(now, known.end, known.job.processors);
@@ -219,6 +228,40 @@ void EasyQueue::Start(std::uint32_t handle, FlatCause cause, Tick now) {
     planned_ends_.emplace(known.end, handle);
   }
   starts_.push_back({handle, cause, known.promised});
+}
+
+std::string EasyQueue::Save() const {
+  ValueWriter writer;
+  writer.Put(known_);
+  writer.Put(arrivals_);
+  writer.Put(usage_);
+  return writer.bytes();
+}
+
+// What else a queue keeps is worked out again: a pass that looks at everybody finds what one finds
+// that looks at newcomers only.
+bool EasyQueue::Load(const std::string& bytes, Tick now) {
+  ValueReader reader(bytes);
+  reader.Get(known_);
+  reader.Get(arrivals_);
+  reader.Get(usage_);
+  if (!reader.AtEnd()) {
+    return false;
+  }
+  timeline_.Advance(now);
+  for (const Known& known : known_) {
+    if (known.waiting) {
+      Enqueue(known);
+    }
+    if (known.running && known.end > now) {
+      timeline_.Take(now, known.end, known.job.processors);
+    }
+    if (known.running && policy_.estimates_fall_short) {
+      planned_ends_.emplace(known.end, known.job.handle);
+    }
+  }
+  changed_ = true;
+  return true;
 }
 
 }  // namespace muster

@@ -28,6 +28,8 @@ class EasyQueue final : public FlatQueue {
   const std::vector<FlatStart>& Pass(Tick now) override;
   [[nodiscard]] Tick NextWake() override { return kNever; }
   [[nodiscard]] std::size_t waiting() const override { return queue_.size(); }
+  [[nodiscard]] std::string Save() const override;
+  [[nodiscard]] bool Load(const std::string& bytes, Tick now) override;
 
  private:
   // A job from its arrival to its end; `end` is what it is planned to end at once it runs.
@@ -41,9 +43,18 @@ class EasyQueue final : public FlatQueue {
     Tick charged = 0;  // until when its user's usage has it
     std::uint32_t corrections = 0;
     bool running = false;
+    bool waiting = false;
+    static constexpr auto Fields(auto list) {
+      return list(Field{"job", &Known::job}, Field{"number", &Known::number},
+                  Field{"score", &Known::score}, Field{"promised", &Known::promised},
+                  Field{"start", &Known::start}, Field{"end", &Known::end},
+                  Field{"charged", &Known::charged}, Field{"corrections", &Known::corrections},
+                  Field{"running", &Known::running}, Field{"waiting", &Known::waiting});
+    }
   };
   using Overdue = std::pair<Tick, std::uint32_t>;  // planned end, handle
 
+  void Enqueue(const Known& known);
   void ChargeUsers(Tick now);
   [[nodiscard]] double ScoreOf(const FlatJob& job, Tick now) const;
   void TakeEnded(Tick now);

@@ -13,10 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "scheduler/core/flat_policy.h"
 #include "scheduler/core/timeline.h"
+#include "scheduler/model/fields.h"
 
 namespace muster {
 
@@ -27,6 +29,11 @@ struct FlatJob {
   Tick estimate = 0;       // how long it is planned for; > 0
   Tick limit = 0;          // it ends after this at the latest; > 0
   std::int64_t user = -1;  // whose usage it adds to
+  static constexpr auto Fields(auto list) {
+    return list(Field{"handle", &FlatJob::handle}, Field{"processors", &FlatJob::processors},
+                Field{"submit", &FlatJob::submit}, Field{"estimate", &FlatJob::estimate},
+                Field{"limit", &FlatJob::limit}, Field{"user", &FlatJob::user});
+  }
 };
 
 enum class FlatCause : std::uint8_t {
@@ -40,6 +47,10 @@ struct FlatStart {
   FlatCause cause = FlatCause::kHead;
   // The latest start that the job had been promised while it waited; kNever without a promise.
   Tick promised = kNever;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"handle", &FlatStart::handle}, Field{"cause", &FlatStart::cause},
+                Field{"promised", &FlatStart::promised});
+  }
 };
 
 class FlatQueue {
@@ -59,6 +70,11 @@ class FlatQueue {
   // The next moment at which a pass would start a job even if nothing happens; kNever if none.
   [[nodiscard]] virtual Tick NextWake() = 0;
   [[nodiscard]] virtual std::size_t waiting() const = 0;
+  // All that decides what comes later, for Load(). REQUIRES: nothing was told since the last pass.
+  [[nodiscard]] virtual std::string Save() const = 0;
+  // Goes on where the saved queue stood after its pass at `now`; false where these are not its
+  // bytes. REQUIRES: a queue as MakeFlatQueue gave it, of the same policy and size.
+  [[nodiscard]] virtual bool Load(const std::string& bytes, Tick now) = 0;
 };
 
 // REQUIRES: processors > 0, and the policy allows its combination.

@@ -12,11 +12,14 @@
 
 #include "scheduler/core/timeline.h"
 #include "scheduler/model/decayed_usage.h"
+#include "scheduler/model/fields.h"
 
 namespace muster {
 
 class FlatUsage {
  public:
+  static constexpr auto Fields(auto list) { return list(Field{"of", &FlatUsage::of_}); }
+
   // The user held so many processors in [from, until).
   void Charge(std::int64_t user, std::int64_t processors, Tick from, Tick until);
   // What is left of it at `now`, in whole processor-seconds, rounded down.

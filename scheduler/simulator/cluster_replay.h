@@ -77,6 +77,16 @@ class ClusterReplay {
     std::uint32_t gpus = 0;
     std::string earlier;  // attempts, as in ScheduleRow
   };
+  // What a pass came to: of the plan without what the jobs that wait are told.
+  struct Decision {
+    Tick now = 0;
+    Plan plan;
+    JobId oldest_left;  // the oldest job that is left waiting for resources
+    static constexpr auto Fields(auto list) {
+      return list(Field{"now", &Decision::now}, Field{"plan", &Decision::plan},
+                  Field{"oldest_left", &Decision::oldest_left});
+    }
+  };
   struct SimulatedNode {
     NodeId id;
     std::string name;
@@ -97,6 +107,9 @@ class ClusterReplay {
   absl::StatusOr<Tick> NextMoment();
   absl::Status PassUntilDone();
   absl::Status Pass();
+  Decision Decide();
+  absl::StatusOr<Decision> NextKnown();
+  absl::Status KeepDecisions(bool stopped);
   absl::Status DropHopeless(const Plan& plan);
   absl::Status Take(const Input& input, Turn* turn = nullptr);
   absl::Status Answer(const std::vector<Effect>& effects);
@@ -139,6 +152,7 @@ class ClusterReplay {
   SnapshotBuilder snapshots_;
   PlannerMemory memory_;
   std::shared_ptr<const Plan> last_plan_;
+  bool follows_ = false;  // the decisions of an earlier run
   std::vector<SimulatedNode> nodes_;
   std::map<NodeId, std::size_t> node_numbers_;
   std::map<JobId, Live> live_;

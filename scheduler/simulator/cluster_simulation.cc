@@ -8,6 +8,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/state_print.h"
 #include "scheduler/model/index_ranges.h"
+#include "scheduler/model/value_bytes.h"
 #include "scheduler/simulator/cluster_replay.h"
 
 namespace muster {
@@ -15,9 +16,31 @@ namespace {
 
 // 2000-01-01 00:00 UTC is the trace's time 0.
 constexpr Time kBeginning{Duration(946'684'800'000)};
-constexpr std::uint64_t kInstantsBetweenQuestions = 256;
+constexpr std::uint64_t kInstantsBetweenQuestions = 16;
 // A pass that is followed by another at the same instant so often has a defect.
 constexpr int kPassesAtOnceMax = 10'000;
+
+// A decision as the log keeps it: of the plan what is carried out, and who can never start.
+std::string BytesOf(std::int64_t now, const Plan& plan, JobId oldest_left) {
+  Plan carried_out;
+  carried_out.version = plan.version;
+  carried_out.starts = plan.starts;
+  carried_out.wake = plan.wake;
+  carried_out.hash = plan.hash;
+  carried_out.drops = plan.drops;
+  carried_out.preemptions = plan.preemptions;
+  carried_out.resumes = plan.resumes;
+  for (const LeftWaiting& left : plan.waiting) {
+    if (left.reason.verdict == ReasonClass::kNever) {
+      carried_out.waiting.push_back(left);
+    }
+  }
+  ValueWriter writer;
+  writer.Put(now);
+  writer.Put(carried_out);
+  writer.Put(oldest_left);
+  return writer.bytes();
+}
 
 }  // namespace
 
@@ -169,20 +192,81 @@ absl::Status ClusterReplay::DropHopeless(const Plan& plan) {
   return absl::OkStatus();
 }
 
-absl::Status ClusterReplay::Pass() {
+// The scheduler's own decision.
+ClusterReplay::Decision ClusterReplay::Decide() {
   const auto snapshot = snapshots_.Build(state_, TimeOf(now_), last_plan_.get(), config_.network);
   last_plan_ = std::make_shared<const Plan>(MakePlan(snapshot, config_, memory_));
-  ++result_.passes;
-  JobId oldest_left;  // the oldest job that is left waiting for resources
+  Decision decision;
+  decision.now = now_;
   for (const LeftWaiting& left : last_plan_->waiting) {
-    if (!oldest_left.valid() || left.job < oldest_left) {
-      oldest_left = left.job;
+    if (!decision.oldest_left.valid() || left.job < decision.oldest_left) {
+      decision.oldest_left = left.job;
     }
   }
-  for (const PlannedStart& start : last_plan_->starts) {
+  return decision;
+}
+
+// What an earlier run decided here.
+absl::StatusOr<ClusterReplay::Decision> ClusterReplay::NextKnown() {
+  Decision decision;
+  if (run_.decisions->knows_more()) {
+    ASSIGN_OR_RETURN(const std::string bytes, run_.decisions->Next());
+    ValueReader reader(bytes);
+    reader.Get(decision);
+    const auto& starts = decision.plan.starts;
+    const bool fits = std::all_of(starts.begin(), starts.end(), [this](const PlannedStart& start) {
+      return live_.count(start.job) != 0;
+    });
+    if (reader.AtEnd() && decision.now == now_ && fits) {
+      last_plan_ = std::make_shared<const Plan>(std::move(decision.plan));
+      return decision;
+    }
+  }
+  return absl::DataLossError(absl::StrCat(run_.decisions->path(),
+                                          ": its decisions do not fit this simulation at ", now_,
+                                          " s: begin anew with --checkpoint"));
+}
+
+// Between two instants: what is decided goes to the log, and after its last known decision the
+// planner goes on with what it remembered then.
+absl::Status ClusterReplay::KeepDecisions(bool stopped) {
+  DecisionLog* log = run_.decisions;
+  if (log == nullptr || (follows_ && log->knows_more())) {
+    return absl::OkStatus();
+  }
+  std::optional<Plan> last;
+  if (follows_) {
+    follows_ = false;
+    ValueReader reader(log->state());
+    reader.Get(last);
+    last_plan_ = last.has_value() ? std::make_shared<const Plan>(*std::move(last)) : nullptr;
+    return reader.AtEnd() ? absl::OkStatus()
+                          : absl::DataLossError(absl::StrCat(
+                                log->path(), ": what the planner remembered cannot be read"));
+  }
+  if (!stopped && !log->WantsState()) {
+    return absl::OkStatus();
+  }
+  if (last_plan_ != nullptr) {
+    last = *last_plan_;
+  }
+  ValueWriter writer;
+  writer.Put(last);
+  return log->AddState(writer.bytes());
+}
+
+absl::Status ClusterReplay::Pass() {
+  ASSIGN_OR_RETURN(const Decision decision,
+                   follows_ ? NextKnown() : absl::StatusOr<Decision>(Decide()));
+  ++result_.passes;
+  const std::shared_ptr<const Plan> plan = last_plan_;
+  if (run_.decisions != nullptr && !follows_) {
+    run_.decisions->Add(BytesOf(decision.now, *plan, decision.oldest_left));
+  }
+  const JobId oldest_left = decision.oldest_left;
+  for (const PlannedStart& start : plan->starts) {
     live_.at(start.job).overtook = oldest_left.valid() && oldest_left < start.job;
   }
-  const std::shared_ptr<const Plan> plan = last_plan_;
   if (!plan->starts.empty() || !plan->drops.empty() || !plan->preemptions.empty() ||
       !plan->resumes.empty()) {
     RETURN_IF_ERROR(Take(TakePlan{*plan}));
@@ -250,6 +334,7 @@ absl::StatusOr<bool> ClusterReplay::RunInstant() {
   RETURN_IF_ERROR(PassUntilDone());
   result_.schedule.longest_queue =
       std::max<std::uint64_t>(result_.schedule.longest_queue, state_.waiting());
+  RETURN_IF_ERROR(KeepDecisions(false));
   return true;
 }
 
@@ -268,6 +353,7 @@ absl::StatusOr<ClusterResult> ClusterReplay::Run() {
   RETURN_IF_ERROR(SetUp());
   FlatResult& schedule = result_.schedule;
   RETURN_IF_ERROR(observer_.Begin(schedule.processors));
+  follows_ = run_.decisions != nullptr && run_.decisions->knows_more();
   for (std::uint64_t instants = 1;; ++instants) {
     ASSIGN_OR_RETURN(const bool more, RunInstant());
     if (!more) {
@@ -286,6 +372,7 @@ absl::StatusOr<ClusterResult> ClusterReplay::Run() {
     return absl::InternalError(
         absl::StrCat(state_.waiting(), " jobs wait, and nothing will ever happen"));
   }
+  RETURN_IF_ERROR(KeepDecisions(true));
   schedule.records = arrivals_.reader().records();
   schedule.dropped = arrivals_.dropped();
   schedule.skipped = arrivals_.reader().skipped();
@@ -309,13 +396,17 @@ absl::StatusOr<ClusterResult> RunOnce(const ClusterRun& run, FlatObserver& obser
   }
   Arrivals arrivals(std::move(trace.reader),
                     {.processors = processors, .sorted = sorted, .gpus_stand_for_cpus = true});
+  if (run.decisions != nullptr) {
+    RETURN_IF_ERROR(run.decisions->Begin(sorted));
+  }
   return ClusterReplay(run, std::move(arrivals), observer).Run();
 }
 
 }  // namespace
 
 absl::StatusOr<ClusterResult> SimulateCluster(const ClusterRun& run, FlatObserver& observer) {
-  absl::StatusOr<ClusterResult> result = RunOnce(run, observer, false);
+  const bool known_as_sorted = run.decisions != nullptr && run.decisions->sorted();
+  absl::StatusOr<ClusterResult> result = RunOnce(run, observer, known_as_sorted);
   if (absl::IsAborted(result.status())) {
     result = RunOnce(run, observer, true);
   }

@@ -52,6 +52,7 @@ struct ClusterRun {
   // The interval for a job whose nodes together fail once in `mtbf_s` on average, instead of
   // checkpoints.interval; 0: none. REQUIRES: a class has a law.
   std::function<std::int64_t(const JobCheckpoints& checkpoints, double mtbf_s)> interval_for;
+  DecisionLog* decisions = nullptr;  // of the caller: decisions come from there and go there
 };
 
 struct ClusterResult {

@@ -12,6 +12,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/flat_queue.h"
 #include "scheduler/core/run_time_prediction.h"
+#include "scheduler/model/value_bytes.h"
 #include "scheduler/simulator/processor_map.h"
 
 namespace muster {
@@ -29,6 +30,20 @@ const char* Name(FlatCause cause) {
       return "reserved";
   }
   return "";
+}
+
+// What a pass came to.
+struct FlatDecision {
+  Tick now = 0;
+  std::vector<FlatStart> starts;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"now", &FlatDecision::now}, Field{"starts", &FlatDecision::starts});
+  }
+};
+
+absl::Status NotOurs(const DecisionLog& log) {
+  return absl::DataLossError(absl::StrCat(
+      log.path(), ": its decisions do not fit this simulation: begin anew with --checkpoint"));
 }
 
 class FlatSimulation {
@@ -61,7 +76,10 @@ class FlatSimulation {
   absl::Status RunSubmitFirst(Tick now);
   absl::Status Arrive(const TraceJob& job);
   absl::Status EndNext(Tick now);
-  void Pass(Tick now);
+  absl::Status Pass(Tick now);
+  absl::StatusOr<const std::vector<FlatStart>*> Decide(Tick now);
+  absl::Status LookAhead();
+  absl::Status KeepDecisions(bool stopped);
   void PlaceStarted();
   [[nodiscard]] Tick EstimateOf(const TraceJob& job) const;
   [[nodiscard]] bool EndsAt(Tick now) const {
@@ -83,6 +101,9 @@ class FlatSimulation {
   std::vector<ProcessorRanges> ended_;   // at this instant
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
   std::uint64_t starts_ = 0;
+  bool follows_ = false;  // the decisions of an earlier run; the queue is told nothing meanwhile
+  FlatDecision known_;    // of these, the one that was taken last
+  FlatDecision ahead_;    // and the next; none where the log knows no more
   ScheduleRow row_;
   FlatResult result_;
 };
@@ -111,14 +132,18 @@ absl::Status FlatSimulation::Arrive(const TraceJob& job) {
     unused_.pop_back();
   }
   live_[handle].job = job;
-  queue_->Arrive({.handle = handle,
-                  .processors = job.processors,
-                  .submit = job.submit,
-                  .estimate = EstimateOf(job),
-                  .limit = job.requested_time,
-                  .user = job.user});
   ++result_.jobs;
   arrivals_.Pop();
+  if (follows_) {
+    return absl::OkStatus();
+  }
+  const TraceJob& arrived = live_[handle].job;
+  queue_->Arrive({.handle = handle,
+                  .processors = arrived.processors,
+                  .submit = arrived.submit,
+                  .estimate = EstimateOf(arrived),
+                  .limit = arrived.requested_time,
+                  .user = arrived.user});
   return absl::OkStatus();
 }
 
@@ -126,7 +151,9 @@ absl::Status FlatSimulation::EndNext(Tick now) {
   const std::uint32_t handle = std::get<2>(endings_.top());
   endings_.pop();
   Live& live = live_[handle];
-  queue_->End(handle);
+  if (!follows_) {
+    queue_->End(handle);
+  }
   MUSTER_CHECK(live.start + live.job.run_time == now);
   if (run_.estimates == Estimates::kLastTwo && live.job.user >= 0) {
     predictions_.Observe(live.job.user, live.job.run_time);
@@ -158,11 +185,60 @@ void FlatSimulation::FillRow(const Live& live) {
   AppendRanges(live.processors, &row_.allocated_resources);
 }
 
-void FlatSimulation::Pass(Tick now) {
-  const std::vector<FlatStart>& starts = queue_->Pass(now);
+// The log's next decision, if it has one.
+absl::Status FlatSimulation::LookAhead() {
+  ahead_ = FlatDecision{.now = kNever, .starts = {}};
+  if (!run_.decisions->knows_more()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string bytes, run_.decisions->Next());
+  ValueReader reader(bytes);
+  reader.Get(ahead_);
+  return reader.AtEnd() ? absl::OkStatus() : NotOurs(*run_.decisions);
+}
+
+// What starts: as an earlier run decided, or else as the queue does.
+absl::StatusOr<const std::vector<FlatStart>*> FlatSimulation::Decide(Tick now) {
+  if (!follows_) {
+    const std::vector<FlatStart>& starts = queue_->Pass(now);
+    if (run_.decisions != nullptr) {
+      ValueWriter writer;
+      writer.Put(now);
+      writer.Put(starts);
+      run_.decisions->Add(writer.bytes());
+    }
+    return &starts;
+  }
+  if (ahead_.now != now) {
+    return NotOurs(*run_.decisions);
+  }
+  known_ = std::move(ahead_);
+  RETURN_IF_ERROR(LookAhead());
+  return &known_.starts;
+}
+
+// Between two instants: what is decided goes to the log, and after its last known decision the
+// queue goes on as it was then.
+absl::Status FlatSimulation::KeepDecisions(bool stopped) {
+  DecisionLog* log = run_.decisions;
+  if (log == nullptr || (follows_ && ahead_.now != kNever)) {
+    return absl::OkStatus();
+  }
+  if (follows_) {
+    follows_ = false;
+    return queue_->Load(log->state(), result_.now) ? absl::OkStatus() : NotOurs(*log);
+  }
+  return stopped || log->WantsState() ? log->AddState(queue_->Save()) : absl::OkStatus();
+}
+
+absl::Status FlatSimulation::Pass(Tick now) {
+  ASSIGN_OR_RETURN(const std::vector<FlatStart>* starts, Decide(now));
   unused_.insert(unused_.end(), released_.begin(), released_.end());
   released_.clear();
-  for (const FlatStart& start : starts) {
+  for (const FlatStart& start : *starts) {
+    if (start.handle >= live_.size()) {
+      return NotOurs(*run_.decisions);
+    }
     Live& live = live_[start.handle];
     live.start = now;
     live.cause = start.cause;
@@ -172,6 +248,7 @@ void FlatSimulation::Pass(Tick now) {
       started_.push_back(start.handle);
     }
   }
+  return absl::OkStatus();
 }
 
 // At one instant a job may start, in the books, before the one whose processors it gets has ended.
@@ -197,8 +274,7 @@ absl::Status FlatSimulation::RunEndsFirst(Tick now) {
     }
     RETURN_IF_ERROR(Arrive(*job));
   }
-  Pass(now);
-  return absl::OkStatus();
+  return Pass(now);
 }
 
 absl::Status FlatSimulation::RunSubmitFirst(Tick now) {
@@ -209,26 +285,23 @@ absl::Status FlatSimulation::RunSubmitFirst(Tick now) {
       break;
     }
     RETURN_IF_ERROR(Arrive(*job));
-    Pass(now);
+    RETURN_IF_ERROR(Pass(now));
   }
   for (; EndsAt(now); passed = true) {
     RETURN_IF_ERROR(EndNext(now));
-    Pass(now);
+    RETURN_IF_ERROR(Pass(now));
   }
-  if (!passed) {
-    Pass(now);
-  }
-  return absl::OkStatus();
+  return passed ? absl::OkStatus() : Pass(now);
 }
 
 // The next moment at which anything happens; false when nothing will.
 absl::StatusOr<bool> FlatSimulation::RunInstant() {
   ASSIGN_OR_RETURN(const TraceJob* job, arrivals_.Peek());
-  Tick now = queue_->NextWake();
+  Tick now = follows_ ? ahead_.now : queue_->NextWake();
   now = job == nullptr ? now : std::min(now, job->submit);
   now = endings_.empty() ? now : std::min(now, std::get<0>(endings_.top()));
   if (now == kNever) {
-    MUSTER_CHECK(queue_->waiting() == 0);
+    MUSTER_CHECK(result_.jobs == starts_);
     return false;
   }
   result_.now = now;
@@ -237,7 +310,8 @@ absl::StatusOr<bool> FlatSimulation::RunInstant() {
   if (run_.with_processors) {
     PlaceStarted();
   }
-  result_.longest_queue = std::max<std::uint64_t>(result_.longest_queue, queue_->waiting());
+  result_.longest_queue = std::max(result_.longest_queue, result_.jobs - starts_);
+  RETURN_IF_ERROR(KeepDecisions(false));
   return true;
 }
 
@@ -252,6 +326,10 @@ void FlatSimulation::Report(FlatProgress* progress) const {
 
 absl::StatusOr<FlatResult> FlatSimulation::Run() {
   RETURN_IF_ERROR(observer_.Begin(result_.processors));
+  if (run_.decisions != nullptr) {
+    follows_ = run_.decisions->knows_more();
+    RETURN_IF_ERROR(LookAhead());
+  }
   for (std::uint64_t instants = 1;; ++instants) {
     ASSIGN_OR_RETURN(const bool more, RunInstant());
     if (!more) {
@@ -266,6 +344,7 @@ absl::StatusOr<FlatResult> FlatSimulation::Run() {
       }
     }
   }
+  RETURN_IF_ERROR(KeepDecisions(true));
   result_.records = arrivals_.reader().records();
   result_.dropped = arrivals_.dropped();
   result_.skipped = arrivals_.reader().skipped();
@@ -308,13 +387,17 @@ absl::StatusOr<FlatResult> RunOnce(const FlatRun& run, FlatObserver& observer, b
   Arrivals arrivals(
       std::move(trace.reader),
       {.processors = processors, .filter = run.filter, .file_order = file_order, .sorted = sorted});
+  if (run.decisions != nullptr) {
+    RETURN_IF_ERROR(run.decisions->Begin(sorted));
+  }
   return FlatSimulation(run, processors, std::move(arrivals), observer).Run();
 }
 
 }  // namespace
 
 absl::StatusOr<FlatResult> SimulateFlat(const FlatRun& run, FlatObserver& observer) {
-  absl::StatusOr<FlatResult> result = RunOnce(run, observer, false);
+  const bool known_as_sorted = run.decisions != nullptr && run.decisions->sorted();
+  absl::StatusOr<FlatResult> result = RunOnce(run, observer, known_as_sorted);
   if (absl::IsAborted(result.status())) {
     result = RunOnce(run, observer, true);
   }

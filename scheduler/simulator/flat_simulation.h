@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/core/flat_policy.h"
 #include "scheduler/simulator/arrivals.h"
+#include "scheduler/simulator/decision_log.h"
 #include "scheduler/simulator/readers/trace_format.h"
 #include "scheduler/simulator/schedule_row.h"
 
@@ -45,7 +46,8 @@ struct FlatRun {
   InstantOrder instant = InstantOrder::kEndsFirst;
   RecordFilter filter = RecordFilter::kPlain;
   bool lenient = false;
-  bool with_processors = false;  // rows say which processors a job had
+  bool with_processors = false;      // rows say which processors a job had
+  DecisionLog* decisions = nullptr;  // of the caller: decisions come from there and go there
 };
 
 struct FlatProgress {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -399,6 +400,60 @@ TEST_F(Simulate, WhatASignalStoppedIsPartialAndSaysSoEverywhere) {
     EXPECT_EQ(document["complete"], false);
     EXPECT_LT(document["ended"], 9000);
   }
+}
+
+TEST_F(Simulate, WhatASignalStoppedGoesOnToTheResultsOfAnUndisturbedRun) {
+  std::string jobs;
+  for (int id = 1; id <= 6000; ++id) {
+    jobs += std::to_string(id) + " " + std::to_string(id * 2) + " -1 " +
+            std::to_string(1 + id * 7 % 11) + " 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n";
+  }
+  const std::string trace = Trace(jobs);
+  const std::string table = directory_ / "jobs.csv";
+  for (const std::vector<std::string>& machine :
+       {std::vector<std::string>{"--flat", "4", "--policy", "conservative"},
+        {"--nodes", "2", "--cpus-per-node", "2", "--failures", "mtbf=1h"}}) {
+    std::vector<std::string> words = {"simulate", "--trace", trace, "--jobs-csv", table};
+    words.insert(words.end(), machine.begin(), machine.end());
+    const ProgramEnd undisturbed = RunMuster(words);
+    ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
+    const std::string expected = ReadFile(table).value();
+    const std::string log = directory_ / "decisions";
+    std::filesystem::remove(log);
+    std::vector<std::string> stopped = words;
+    stopped.insert(stopped.begin(), "muster");
+    stopped.insert(stopped.end(), {"--checkpoint", log});
+    EXPECT_EQ(RunInterrupted(stopped, directory_ / "out"), 130);
+    EXPECT_THAT(ReadFile(directory_ / "out").value(), HasSubstr("go on with --resume " + log));
+    EXPECT_NE(ReadFile(table).value(), expected);
+    words.insert(words.end(), {"--resume", log});
+    const ProgramEnd resumed = RunMuster(words);
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_EQ(resumed.out, undisturbed.out);
+    EXPECT_EQ(ReadFile(table).value(), expected);
+  }
+}
+
+TEST_F(Simulate, ALogOfDecisionsIsForTheSimulationThatWroteIt) {
+  const std::string log = directory_ / "decisions";
+  const std::string trace = Trace(two_jobs_);
+  ASSERT_EQ(RunMuster({"simulate", "--trace", trace, "--checkpoint", log}).code, 0);
+  const ProgramEnd again = RunMuster({"simulate", "--trace", trace, "--checkpoint", log});
+  EXPECT_EQ(again.code, 1);
+  EXPECT_THAT(again.err, HasSubstr("is there already: go on from it with --resume"));
+  EXPECT_EQ(RunMuster({"simulate", "--trace", trace, "--resume", log, "--json"}).code, 0)
+      << "where results go does not matter";
+  const ProgramEnd other =
+      RunMuster({"simulate", "--trace", trace, "--policy", "fcfs", "--resume", log});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("is of another simulation"));
+  const ProgramEnd both =
+      RunMuster({"simulate", "--trace", trace, "--checkpoint", log, "--resume", log});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, HasSubstr("--checkpoint: --resume goes on writing its own file"));
+  Trace(two_jobs_ + "\n");
+  EXPECT_THAT(RunMuster({"simulate", "--trace", trace, "--resume", log}).err,
+              HasSubstr("is of another simulation"));
 }
 
 TEST_F(Simulate, AClustersSummaryHasFragmentationAndTheLargestJob) {
