@@ -62,11 +62,23 @@ absl::uint128 Growth(Time at, Time start, Duration half_life) {
 
 // The integral of `rate` from long ago to `at`, in grains at `start`: what Charge takes
 // differences of.
-absl::uint128 Integral(BillingRate rate, Time at, Time start, Duration half_life) {
-  absl::uint128 milliseconds =
-      Growth(at, start, half_life) * static_cast<std::uint64_t>(half_life.count());
-  milliseconds += MultiplyShift64(milliseconds, kInverseLn2);
+absl::uint128 AtRate(BillingRate rate, absl::uint128 milliseconds) {
   return MultiplyShift64(milliseconds, rate.value() * kGrainsPerRateMillisecond);
+}
+
+absl::uint128 Milliseconds(Time at, Time start, Duration half_life) {
+  const absl::uint128 milliseconds =
+      Growth(at, start, half_life) * static_cast<std::uint64_t>(half_life.count());
+  return milliseconds + MultiplyShift64(milliseconds, kInverseLn2);
+}
+
+absl::uint128 Integral(BillingRate rate, Time at, Time start, Duration half_life) {
+  return AtRate(rate, Milliseconds(at, start, half_life));
+}
+
+absl::uint128 WithoutDecay(BillingRate rate, Time from, Time until) {
+  return absl::uint128(rate.value()) * kGrainsPerRateMillisecond *
+         static_cast<std::uint64_t>((until - from).count());
 }
 
 absl::uint128 RunGrains(const ChargedRun& run, std::int64_t period, Duration half_life) {
@@ -74,8 +86,7 @@ absl::uint128 RunGrains(const ChargedRun& run, std::int64_t period, Duration hal
     return 0;
   }
   if (half_life == Duration(0)) {
-    return absl::uint128(run.rate.value()) * kGrainsPerRateMillisecond *
-           static_cast<std::uint64_t>((run.until - run.from).count());
+    return WithoutDecay(run.rate, run.from, run.until);
   }
   const Time start = PeriodStart(period, half_life);
   return Integral(run.rate, run.until, start, half_life) -
@@ -152,6 +163,30 @@ DecayedUsage Charge(const DecayedUsage& usage, const ChargedRun& run, Duration h
   }
   const std::int64_t period = std::max(usage.period, PeriodAt(run.until, half_life));
   return UsageOf(AmountInPeriod(usage, period) + RunGrains(run, period, half_life), period);
+}
+
+ChargingMoment::ChargingMoment(Time until, Duration half_life)
+    : until_(until), half_life_(half_life), period_(PeriodAt(until, half_life)) {
+  CheckHalfLife(half_life);
+  if (half_life != Duration(0)) {
+    milliseconds_ = Milliseconds(until, PeriodStart(period_, half_life), half_life);
+  }
+}
+
+absl::uint128 ChargingMoment::Before(BillingRate rate, Time from) const {
+  MUSTER_CHECK(rate.value() <= kBillingRateMax.value());
+  return half_life_ == Duration(0)
+             ? absl::uint128(0)
+             : Integral(rate, from, PeriodStart(period_, half_life_), half_life_);
+}
+
+absl::uint128 ChargingMoment::Grains(BillingRate rate, Time from, absl::uint128 before) const {
+  return half_life_ == Duration(0) ? WithoutDecay(rate, from, until_)
+                                   : AtRate(rate, milliseconds_) - before;
+}
+
+DecayedUsage WithGrains(const DecayedUsage& usage, absl::uint128 grains, std::int64_t period) {
+  return UsageOf(AmountInPeriod(usage, period) + grains, period);
 }
 
 absl::uint128 GrainsAt(const DecayedUsage& usage, Time at, Duration half_life) {

@@ -31,6 +31,27 @@ inline constexpr Duration kHalfLifeMax = std::chrono::hours(24 * 3653);
 // charged last up to now, at any moments. REQUIRES: run.rate <= kBillingRateMax.
 DecayedUsage Charge(const DecayedUsage& usage, const ChargedRun& run, Duration half_life);
 
+// Many runs charged up to one moment, as Charge() would each. REQUIRES: as Charge().
+class ChargingMoment {
+ public:
+  ChargingMoment(Time until, Duration half_life);
+  // The period that the moment lies in: grains are worth what they say at its beginning.
+  [[nodiscard]] std::int64_t period() const { return period_; }
+  // The integral up to where a run begins: the same at every moment of a period.
+  [[nodiscard]] absl::uint128 Before(BillingRate rate, Time from) const;
+  // What the run adds; `before` is Before(rate, from). REQUIRES: it begins before the moment.
+  [[nodiscard]] absl::uint128 Grains(BillingRate rate, Time from, absl::uint128 before) const;
+
+ private:
+  Time until_;
+  Duration half_life_;
+  std::int64_t period_ = 0;
+  absl::uint128 milliseconds_ = 0;  // the integral up to the moment, of the rate 1
+};
+
+// `usage` with `grains` of `period` more. REQUIRES: period >= usage.period.
+DecayedUsage WithGrains(const DecayedUsage& usage, absl::uint128 grains, std::int64_t period);
+
 // What `usage` is worth at `at`, in grains, rounded down. A moment before the usage's period
 // counts as its beginning.
 absl::uint128 GrainsAt(const DecayedUsage& usage, Time at, Duration half_life);

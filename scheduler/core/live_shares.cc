@@ -54,6 +54,17 @@ class Builder {
   std::map<std::string, std::size_t> accounts_;
 };
 
+DecayedUsage ChargedOneByOne(DecayedUsage usage, const Snapshot& snapshot,
+                             const RunningCharges::Charge& charge) {
+  for (const RunningJob& job : snapshot.running) {
+    if (job.spec->account == *charge.account && job.spec->user.name == *charge.user) {
+      usage = Charge(usage, {job.id, job.billing, job.started + job.suspended, snapshot.now},
+                     snapshot.usage.half_life);
+    }
+  }
+  return usage;
+}
+
 }  // namespace
 
 std::size_t LiveShares::PositionOf(const JobSpec& spec) const {
@@ -63,14 +74,22 @@ std::size_t LiveShares::PositionOf(const JobSpec& spec) const {
 }
 
 LiveShares LiveSharesOf(const Snapshot& snapshot) {
+  RunningCharges charges;
+  return LiveSharesOf(snapshot, charges);
+}
+
+LiveShares LiveSharesOf(const Snapshot& snapshot, RunningCharges& charges) {
   Builder builder(snapshot);
   for (const AccountUsage& used : snapshot.usage.used) {
     builder.In(used.account, used.user).usage = used.usage;
   }
-  for (const RunningJob& job : snapshot.running) {
-    DecayedUsage& usage = builder.In(job.spec->account, job.spec->user.name).usage;
-    usage = Charge(usage, {job.id, job.billing, job.started + job.suspended, snapshot.now},
-                   snapshot.usage.half_life);
+  for (const RunningCharges::Charge& charge : charges.Of(snapshot)) {
+    DecayedUsage& usage = builder.In(*charge.account, *charge.user).usage;
+    if (usage.period > charges.period()) {  // the clock went back
+      usage = ChargedOneByOne(usage, snapshot, charge);
+    } else if (charge.any) {
+      usage = WithGrains(usage, charge.grains, charges.period());
+    }
   }
   const JobSpec* last = nullptr;  // elements of an array share theirs
   for (const WaitingJob& job : snapshot.waiting) {

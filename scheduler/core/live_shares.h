@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "scheduler/core/running_charges.h"
 #include "scheduler/model/account.h"
 #include "scheduler/model/policy_config.h"
 #include "scheduler/model/share_standing.h"
@@ -29,6 +30,8 @@ struct LiveShares {
 };
 
 LiveShares LiveSharesOf(const Snapshot& snapshot);
+// The same; what is kept of the running jobs saves work.
+LiveShares LiveSharesOf(const Snapshot& snapshot, RunningCharges& charges);
 
 // Where everybody stands by the configured rule.
 ShareStandings Standings(const AccountTree& tree, const PriorityConfig& config);

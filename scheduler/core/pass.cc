@@ -46,7 +46,7 @@ Pass::Pass(PlannerMemory& memory, const PolicyConfig& config)
 Plan Pass::Run() {
   plan_.version = snapshot_.version;
   plan_.waiting.reserve(snapshot_.waiting.size());
-  const QueuePriority priority(snapshot_, config_, &memory_.whole());
+  const QueuePriority priority(snapshot_, config_, &memory_.whole(), &memory_.charges());
   std::vector<std::uint32_t> totals;
   const std::vector<QueueTurn> order = priority.Order(&totals);
   Resumption resumption(snapshot_, order, options_, preemption_);

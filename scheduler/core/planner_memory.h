@@ -40,12 +40,14 @@ class PlannerMemory {
   [[nodiscard]] Availability& availability() { return *availability_; }
   [[nodiscard]] StartOptions& options() { return *options_; }
   [[nodiscard]] std::optional<WholeCluster>& whole() { return whole_; }
+  [[nodiscard]] RunningCharges& charges() { return charges_; }
 
  private:
   std::shared_ptr<const Snapshot> snapshot_;
   std::unique_ptr<Availability> availability_;
   std::unique_ptr<StartOptions> options_;
   std::optional<WholeCluster> whole_;
+  RunningCharges charges_;
   bool kept_ = false;
 };
 

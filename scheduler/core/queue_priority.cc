@@ -86,7 +86,7 @@ WholeCluster WholeOf(const std::vector<NodePicture>& nodes) {
 }
 
 QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& config,
-                             std::optional<WholeCluster>* whole)
+                             std::optional<WholeCluster>* whole, RunningCharges* charges)
     : snapshot_(snapshot),
       config_(config.priority),
       reckoned_(IsReckoned(config.priority)),
@@ -106,7 +106,7 @@ QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& confi
     }
   }
   if (config_.weight_fairshare > 0) {
-    shares_ = LiveSharesOf(snapshot);
+    shares_ = charges == nullptr ? LiveSharesOf(snapshot) : LiveSharesOf(snapshot, *charges);
     for (const ShareStanding& standing : Standings(shares_->tree, config_).associations) {
       fairshare_.push_back(standing.factor);
     }

@@ -38,10 +38,10 @@ WholeCluster WholeOf(const std::vector<NodePicture>& nodes);
 
 class QueuePriority {
  public:
-  // Which `whole` the nodes are is remembered there, and not reckoned again. REQUIRES: all outlive
-  // it.
+  // Which `whole` the nodes are is remembered there, and not reckoned again, and in `charges` what
+  // running jobs cost. REQUIRES: all outlive it.
   QueuePriority(const Snapshot& snapshot, const PolicyConfig& config,
-                std::optional<WholeCluster>* whole = nullptr);
+                std::optional<WholeCluster>* whole = nullptr, RunningCharges* charges = nullptr);
 
   // True when priorities are reckoned at all.
   [[nodiscard]] bool reckoned() const { return reckoned_; }
