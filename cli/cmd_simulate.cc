@@ -79,14 +79,8 @@ void AddClusterMetrics(SimulateOutcome* outcome) {
   if (!outcome->cluster.has_value() || outcome->metrics.empty()) {
     return;
   }
-  const ClusterResult& cluster = *outcome->cluster;
-  const auto add = [outcome](const std::vector<Metric>& more) {
-    outcome->metrics.insert(outcome->metrics.end(), more.begin(), more.end());
-  };
-  add(RoomMetrics(cluster.threads, cluster.free_gpus));
-  if (cluster.faults) {
-    add(cluster.failures.Metrics());
-  }
+  const std::vector<Metric> more = ClusterMetrics(*outcome->cluster);
+  outcome->metrics.insert(outcome->metrics.end(), more.begin(), more.end());
 }
 
 // On a cluster, or on identical processors.

@@ -16,6 +16,7 @@
 #include "cli/parse/number.h"
 #include "cli/progress_bar.h"
 #include "cli/result_file.h"
+#include "cli/simulate_report.h"
 #include "cli/simulated_cluster.h"
 #include "cli/trace_options.h"
 #include "cli/whatif_cluster.h"
@@ -53,6 +54,8 @@ void AddClusterMetrics(const ClusterResult& result, std::vector<Metric>* metrics
                       "how often a running job gave way"});
   metrics->push_back({"refused", static_cast<double>(result.refused), true, "",
                       "jobs that policy or the size of every node shuts out"});
+  const std::vector<Metric> more = ClusterMetrics(result);
+  metrics->insert(metrics->end(), more.begin(), more.end());
 }
 
 // Keeps what became of each job. Stops at SIGINT or SIGTERM.

@@ -13,6 +13,7 @@
 #include "checkpoint/interval.h"
 #include "cli/parse/duration.h"
 #include "cli/parse/number.h"
+#include "cli/parse/resources.h"
 #include "cli/trace_options.h"
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/failure_log.h"
@@ -23,6 +24,8 @@ namespace {
 constexpr std::uint64_t kSeedMax = 1'000'000'000'000;
 constexpr double kShapeMin = 0.1;
 constexpr double kShapeMax = 20;
+constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50U;
+constexpr std::uint32_t kWritersMax = 1'000'000;
 
 using Words = std::map<std::string, std::string>;
 
@@ -61,6 +64,24 @@ absl::StatusOr<std::int64_t> SecondsOf(const Words& words, const std::string& na
   return std::chrono::ceil<std::chrono::seconds>(*duration).count();
 }
 
+// Bytes; 0 when they are not there.
+absl::StatusOr<std::int64_t> BytesOf(const Words& words, const std::string& name) {
+  const auto found = words.find(name);
+  if (found == words.end()) {
+    return 0;
+  }
+  const absl::StatusOr<Bytes> bytes = ParseMemory(found->second);
+  if (!bytes.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": ", std::string(bytes.status().message())));
+  }
+  if (bytes->zero() || bytes->value() > kBytesMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": ", Quote(found->second), " is not a size from 1K to 1024T"));
+  }
+  return static_cast<std::int64_t>(bytes->value());
+}
+
 // The optimum for exponential failures, Lambert's form of Daly's equation: checkpoint/interval.h.
 std::int64_t BestInterval(const JobCheckpoints& checkpoints, double mtbf_s) {
   const checkpoint::Recommendation best = checkpoint::Recommend(
@@ -77,7 +98,7 @@ absl::Status SetCheckpoints(const std::string& text, ClusterRun* run) {
   if (text == "none") {
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(Words words, ReadWords(text, {"interval", "cost", "restart"}));
+  ASSIGN_OR_RETURN(Words words, ReadWords(text, {"interval", "cost", "size", "restart"}));
   const auto interval = words.find("interval");
   if (interval == words.end()) {
     return absl::InvalidArgumentError("say how often: interval=auto or interval=1h; or none alone");
@@ -90,10 +111,37 @@ absl::Status SetCheckpoints(const std::string& text, ClusterRun* run) {
   ASSIGN_OR_RETURN(run->checkpoints.interval, SecondsOf(words, "interval", 0));
   ASSIGN_OR_RETURN(run->checkpoints.cost, SecondsOf(words, "cost", 0));
   ASSIGN_OR_RETURN(run->checkpoints.restart, SecondsOf(words, "restart", 0));
-  if (best ? run->checkpoints.cost == 0 : run->checkpoints.interval == 0) {
+  ASSIGN_OR_RETURN(run->checkpoints.size, BytesOf(words, "size"));
+  if (words.count("cost") != 0 && words.count("size") != 0) {
     return absl::InvalidArgumentError(
-        best ? "interval=auto needs the cost of a checkpoint: add cost=60s"
+        "cost and size: the size and the file system say what it costs: leave cost out");
+  }
+  const bool costs = run->checkpoints.cost > 0 || run->checkpoints.size > 0;
+  if (best ? !costs : run->checkpoints.interval == 0) {
+    return absl::InvalidArgumentError(
+        best ? "interval=auto needs the cost of a checkpoint: add cost=60s, or size=64G"
              : "interval: at least a second; or none alone");
+  }
+  return absl::OkStatus();
+}
+
+// Where checkpoints of a size are written.
+absl::Status SetFileSystem(const std::string& text, ClusterRun* run) {
+  ASSIGN_OR_RETURN(const Words words, ReadWords(text, {"bandwidth", "per-node", "writers"}));
+  run->file_system = FileSystem();
+  ASSIGN_OR_RETURN(run->file_system.bandwidth, BytesOf(words, "bandwidth"));
+  ASSIGN_OR_RETURN(run->file_system.per_node, BytesOf(words, "per-node"));
+  if (run->file_system.bandwidth == 0) {
+    return absl::InvalidArgumentError("say how much it takes in a second: bandwidth=100G");
+  }
+  const auto writers = words.find("writers");
+  if (writers != words.end()) {
+    const absl::StatusOr<std::uint32_t> count = ParseCount(writers->second, kWritersMax);
+    if (!count.ok() || *count == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "writers: ", Quote(writers->second), " is not a whole number from 1 to ", kWritersMax));
+    }
+    run->file_system.writers = *count;
   }
   return absl::OkStatus();
 }
@@ -147,6 +195,8 @@ std::vector<Option> FailureOptionTable() {
                  "Nodes of the cluster fail: mtbf=30d,shape=0.7,repair=4h, or log=FILE"),
       MakeOption("job-checkpoints", "HOW",
                  "Jobs write them: interval=1h or auto, cost=60s, restart=2m; default: none"),
+      MakeOption("file-system", "WHAT",
+                 "Checkpoints with size=64G share it: bandwidth=100G,per-node=5G,writers=8"),
       MakeOption("seed", "N", "Of the failures (default: 1)"),
   };
 }
@@ -193,9 +243,11 @@ absl::Status ReadFailureKeys(ConfigFile& file, const std::string& table, NodeCla
 absl::Status ReadFailureKeys(ConfigFile& file, const std::string& directory, ClusterRun* run) {
   std::string log;
   std::string checkpoints;
+  std::string file_system;
   auto seed = static_cast<std::int64_t>(run->seed);
   RETURN_IF_ERROR(file.ReadString("failure_log", &log));
   RETURN_IF_ERROR(file.ReadString("job_checkpoints", &checkpoints));
+  RETURN_IF_ERROR(file.ReadString("file_system", &file_system));
   RETURN_IF_ERROR(
       file.ReadInteger("failure_seed", {0, static_cast<std::int64_t>(kSeedMax)}, &seed));
   run->seed = static_cast<std::uint64_t>(seed);
@@ -207,26 +259,46 @@ absl::Status ReadFailureKeys(ConfigFile& file, const std::string& directory, Clu
   }
   const absl::Status status =
       checkpoints.empty() ? absl::OkStatus() : SetCheckpoints(checkpoints, run);
-  return status.ok() ? status : file.ErrorAt("job_checkpoints", std::string(status.message()));
+  if (!status.ok()) {
+    return file.ErrorAt("job_checkpoints", std::string(status.message()));
+  }
+  const absl::Status shared =
+      file_system.empty() ? absl::OkStatus() : SetFileSystem(file_system, run);
+  return shared.ok() ? shared : file.ErrorAt("file_system", std::string(shared.message()));
+}
+
+absl::Status CheckFailureSettings(const ClusterRun& run) {
+  const bool law = !run.failure_log.has_value() &&
+                   std::any_of(run.nodes.begin(), run.nodes.end(),
+                               [](const NodeClass& nodes) { return nodes.failures.mtbf_s > 0; });
+  if (run.interval_for != nullptr && !law) {
+    return absl::InvalidArgumentError(
+        "--job-checkpoints: interval=auto follows from how often nodes fail: add --failures "
+        "mtbf=30d, or say interval=1h");
+  }
+  if (run.checkpoints.size > 0 && run.file_system.bandwidth == 0) {
+    return absl::InvalidArgumentError(
+        "--job-checkpoints: size needs the file system that takes it: add --file-system "
+        "bandwidth=100G, or say cost=60s");
+  }
+  if (run.checkpoints.size == 0 && run.file_system.bandwidth > 0) {
+    return absl::InvalidArgumentError(
+        "--file-system: nobody writes to it: give the checkpoints a size, --job-checkpoints "
+        "interval=1h,size=64G");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadFailureOptions(const Invocation& invocation, ClusterRun* run) {
   RETURN_IF_ERROR(SetBy(invocation, "failures", SetFailures, run));
   RETURN_IF_ERROR(SetBy(invocation, "job-checkpoints", SetCheckpoints, run));
+  RETURN_IF_ERROR(SetBy(invocation, "file-system", SetFileSystem, run));
   RETURN_IF_ERROR(SetBy(invocation, "seed", SetSeed, run));
-  const bool law = !run->failure_log.has_value() &&
-                   std::any_of(run->nodes.begin(), run->nodes.end(),
-                               [](const NodeClass& nodes) { return nodes.failures.mtbf_s > 0; });
-  if (run->interval_for != nullptr && !law) {
-    return absl::InvalidArgumentError(
-        "--job-checkpoints: interval=auto follows from how often nodes fail: add --failures "
-        "mtbf=30d, or say interval=1h");
-  }
-  return absl::OkStatus();
+  return CheckFailureSettings(*run);
 }
 
 absl::Status RefuseFailureOptions(const Invocation& invocation) {
-  for (const char* option : {"failures", "job-checkpoints", "seed"}) {
+  for (const char* option : {"failures", "job-checkpoints", "file-system", "seed"}) {
     if (invocation.Has(option)) {
       return absl::InvalidArgumentError(
           absl::StrCat("--", option,

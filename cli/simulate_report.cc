@@ -171,6 +171,15 @@ Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome)
 
 }  // namespace
 
+std::vector<Metric> ClusterMetrics(const ClusterResult& cluster) {
+  std::vector<Metric> metrics = RoomMetrics(cluster.threads, cluster.free_gpus);
+  if (cluster.faults) {
+    const std::vector<Metric> of_failures = cluster.failures.Metrics();
+    metrics.insert(metrics.end(), of_failures.begin(), of_failures.end());
+  }
+  return metrics;
+}
+
 std::string PartialSentence(const FlatResult& result) {
   return absl::StrCat("PARTIAL: stopped at ", result.now, " s of the trace, when ", result.ended,
                       " of the ", result.jobs, " jobs that had arrived had ended");

@@ -17,6 +17,9 @@
 
 namespace muster {
 
+// What only a cluster has: free room, and what failures and checkpoints cost where there are any.
+std::vector<Metric> ClusterMetrics(const ClusterResult& cluster);
+
 struct SimulateOutcome {
   FlatResult result;
   std::vector<Metric> metrics;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/failure_options.h"
 #include "cli/parse/number.h"
 #include "cli/setting_change.h"
 #include "cli/simulated_cluster.h"
@@ -154,10 +155,15 @@ absl::StatusOr<ClusterRun> WhatifCluster::Under(const std::string& change) const
   // Read even where it is changed: what the file cannot hold is known then.
   ASSIGN_OR_RETURN(ClusterRun run, ReadCluster(file, directory_));
   RETURN_IF_ERROR(file.RefuseUnknownKeys());
+  RETURN_IF_ERROR(CheckFailureSettings(run));
   if (change.empty()) {
     return run;
   }
   absl::StatusOr<ClusterRun> changed = Changed(file, directory_, change);
+  if (changed.ok()) {
+    const absl::Status status = CheckFailureSettings(*changed);
+    changed = status.ok() ? std::move(changed) : absl::StatusOr<ClusterRun>(status);
+  }
   return changed.ok()
              ? std::move(changed)
              : absl::InvalidArgumentError(absl::StrCat("--change: ", Quote(change), ": ",

@@ -9,8 +9,8 @@ namespace muster {
 
 Verifier::Verifier(const ClusterState& state, Time now)
     : state_(state), now_(now), usage_(state.policy().picture()) {
-  for (const auto& [id, node] : state.nodes()) {
-    for (const QuarantinedAttempt& attempt : node.quarantined) {
+  for (const NodeId id : state.quarantining()) {
+    for (const QuarantinedAttempt& attempt : state.FindNode(id)->quarantined) {
       quarantined_.insert(attempt.job);
     }
   }

@@ -65,6 +65,8 @@ std::vector<Metric> FailureTotals::Metrics() const {
       {"lost_core_hours", lost / kHour, false, "h",
        "of it: work since the last whole checkpoint of an attempt that was ended"},
       {"checkpoint_core_hours", checkpoints / kHour, false, "h", "of it: writing checkpoints"},
+      {"checkpoint_shared_core_hours", shared / kHour, false, "h",
+       "of that: because others wrote to the file system at the same time"},
       {"restart_core_hours", restart / kHour, false, "h",
        "of it: restarting, from a checkpoint or not"},
       {"effective_time_ratio", held > 0 ? useful / held : 1, false, "",

@@ -20,6 +20,9 @@ struct JobCheckpoints {
   std::int64_t interval = 0;  // of work between two; 0: none are written
   std::int64_t cost = 0;      // of writing one
   std::int64_t restart = 0;   // from a new start to work again
+  // Bytes of one, for each GPU of the job, or for each hardware thread of one without: what it
+  // costs is the file system's answer. 0: `cost` is.
+  std::int64_t size = 0;
 };
 
 struct AttemptParts {
@@ -47,7 +50,8 @@ struct FailureTotals {
   double lost = 0;
   double checkpoints = 0;
   double restart = 0;
-  double away = 0;  // of nodes under repair, until the last event
+  double shared = 0;  // writing checkpoints, beyond what each would have taken alone
+  double away = 0;    // of nodes under repair, until the last event
 
   void Add(const AttemptParts& parts, std::int64_t threads);
   // In the field's numbers, each with its definition.

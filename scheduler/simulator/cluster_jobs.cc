@@ -19,7 +19,11 @@ constexpr std::uint32_t kAttemptsMax = 100'000;
 void ClusterReplay::NoteStart(const AttemptStarted& start) {
   Live& live = live_.at(start.job);
   live.start = now_;
-  live.left = AttemptTime(live.checkpoints, live.work, ++live.attempts > 1);
+  const bool again = ++live.attempts > 1;
+  live.left = AttemptTime(live.checkpoints, live.work, again);
+  if (live.checkpoints.size > 0 && live.checkpoints.interval > 0) {
+    live.staged.emplace(live.checkpoints, live.work, again);
+  }
   live.nodes = static_cast<std::uint32_t>(start.allocation.nodes.size());
   live.gpus = 0;
   live.processors.clear();
@@ -87,25 +91,40 @@ void ClusterReplay::GoOn(JobId id) {
   HoldThreads(live, 1);
   live.since = now_;
   live.runs = true;
-  endings_.emplace(now_ + live.left, ++starts_, id, ++live.generation);
+  if (live.staged.has_value()) {
+    BeginStage(id, live);
+  } else {
+    endings_.emplace(now_ + live.left, ++starts_, id, ++live.generation);
+  }
 }
 
 // The job does not run from now on.
 void ClusterReplay::Freeze(JobId id) {
   Live& live = live_.at(id);
   ++live.generation;
-  if (live.runs) {
-    live.left -= now_ - live.since;
-    live.runs = false;
-    HoldThreads(live, -1);
+  if (!live.runs) {
+    return;
   }
+  if (live.staged.has_value()) {
+    PassStage(live);
+    files_.Leave(id);
+    if (live.staged->stage() == CheckpointedRun::Stage::kWrite) {
+      live.staged->AbandonWrite();
+    }
+  } else {
+    live.left -= now_ - live.since;
+  }
+  live.runs = false;
+  HoldThreads(live, -1);
 }
 
 // The attempt is over: what of it counts. REQUIRES: it is frozen.
 AttemptParts ClusterReplay::Settle(Live& live) {
   const bool again = live.attempts > 1;
   const Tick time = AttemptTime(live.checkpoints, live.work, again) - live.left;
-  const AttemptParts parts = PartsOf(live.checkpoints, live.work, again, time);
+  const AttemptParts parts = live.staged.has_value()
+                                 ? live.staged->Parts()
+                                 : PartsOf(live.checkpoints, live.work, again, time);
   live.work -= parts.saved;
   result_.failures.Add(parts, live.threads);
   result_.gpu_seconds += static_cast<std::uint64_t>(now_ - live.start) * live.gpus;
@@ -146,6 +165,13 @@ absl::Status ClusterReplay::EndNext() {
   if (found == live_.end() || found->second.generation != generation) {
     return absl::OkStatus();
   }
+  if (found->second.staged.has_value()) {
+    PassStage(found->second);
+    if (found->second.staged->stage() != CheckpointedRun::Stage::kDone) {
+      BeginStage(id, found->second);
+      return absl::OkStatus();
+    }
+  }
   std::vector<NodeId> nodes;
   for (const NodeAllocation& part : state_.FindJob(id)->attempt->allocation.nodes) {
     nodes.push_back(part.node);
@@ -170,7 +196,10 @@ absl::Status ClusterReplay::Finish(JobId id) {
   row_.requested_time = live.limit;
   row_.starting_time = live.start;
   row_.execution_time = std::max<Tick>(1, now_ - live.start);
-  row_.success = !live.job.cut_off && live.left == 0;
+  const bool is_done = live.staged.has_value()
+                           ? live.staged->stage() == CheckpointedRun::Stage::kDone
+                           : live.left == 0;
+  row_.success = !live.job.cut_off && is_done;
   row_.reason = live.overtook ? "backfilled" : "head";
   row_.user = live.job.user;
   row_.group = live.job.group;
@@ -240,7 +269,7 @@ JobSpec ClusterReplay::SpecOf(const TraceJob& job) const {
 // nodes that can hold it fail.
 JobCheckpoints ClusterReplay::CheckpointsOf(const ResourceRequest& request) const {
   JobCheckpoints checkpoints = run_.checkpoints;
-  if (run_.interval_for == nullptr) {
+  if (run_.interval_for == nullptr && checkpoints.size == 0) {
     return checkpoints;
   }
   std::int64_t threads = 1;  // of the largest node
@@ -253,8 +282,14 @@ JobCheckpoints ClusterReplay::CheckpointsOf(const ResourceRequest& request) cons
   const std::int64_t asked_gpus = std::int64_t{request.tasks} * request.gpus_per_task.count;
   const std::int64_t nodes =
       std::max((asked + threads - 1) / threads, (asked_gpus + gpus - 1) / gpus);
-  checkpoints.interval =
-      run_.interval_for(checkpoints, 1 / (node_rate_ * static_cast<double>(nodes)));
+  if (checkpoints.size > 0) {
+    const std::int64_t units = asked_gpus > 0 ? asked_gpus : asked;
+    checkpoints.cost = run_.file_system.AloneFor(checkpoints.size * units, nodes);
+  }
+  if (run_.interval_for != nullptr) {
+    checkpoints.interval =
+        run_.interval_for(checkpoints, 1 / (node_rate_ * static_cast<double>(nodes)));
+  }
   return checkpoints;
 }
 

@@ -3,7 +3,8 @@
 // The loop of SimulateCluster: one simulation from its first job to its last.
 //
 // For the sources of the cluster's simulation alone: cluster_simulation.cc has the loop,
-// cluster_jobs.cc the jobs' lives, cluster_failures.cc what fails. Thread promise: one thread.
+// cluster_jobs.cc the jobs' lives, cluster_stages.cc the checkpoints that they write to a shared
+// file system, cluster_failures.cc what fails. Thread promise: one thread.
 // Invariants: the state changes through core/step only; a row is told once, when its job has left
 // the state.
 
@@ -12,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <tuple>
@@ -24,6 +26,7 @@
 #include "scheduler/core/planner.h"
 #include "scheduler/core/snapshot_builder.h"
 #include "scheduler/core/step.h"
+#include "scheduler/simulator/checkpointed_run.h"
 #include "scheduler/simulator/cluster_simulation.h"
 #include "scheduler/simulator/free_room.h"
 #include "scheduler/simulator/processor_map.h"
@@ -37,7 +40,8 @@ class ClusterReplay {
         observer_(observer),
         arrivals_(std::move(arrivals)),
         config_(run.config),
-        failures_(run.seed) {}
+        failures_(run.seed),
+        files_(run.file_system) {}
 
   absl::StatusOr<ClusterResult> Run();
 
@@ -64,7 +68,10 @@ class ClusterReplay {
     Tick limit = 0;  // that it asked for
     Tick work = 0;   // that is not done and saved
     Tick start = 0;
-    Tick left = 0;  // of the attempt, when it last went on
+    Tick left = 0;  // of the attempt, when it last went on; of one without `staged`
+    // Stage by stage, where its checkpoints go to the shared file system.
+    std::optional<CheckpointedRun> staged;
+    Tick writes_since = 0;
     Tick since = 0;
     bool started = false;  // an attempt is under way
     bool runs = false;     // and not suspended
@@ -129,6 +136,11 @@ class ClusterReplay {
   void HoldGpus(const Live& live, std::int64_t sign);
   void SetRoom(std::size_t number);
   void GoOn(JobId id);
+  void PassStage(Live& live) const;
+  void BeginStage(JobId id, Live& live);
+  [[nodiscard]] std::int64_t CheckpointBytes(const Live& live) const;
+  void EndWrites();
+  void AdmitWriters();
   void Freeze(JobId id);
   void BeginAgain(const JobRequeued& again);
   AttemptParts Settle(Live& live);
@@ -158,6 +170,7 @@ class ClusterReplay {
   std::map<JobId, Live> live_;
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
   NodeFailures failures_;
+  SharedFileSystem files_;
   std::priority_queue<Repair, std::vector<Repair>, std::greater<>> repairs_;
   std::vector<JobId> held_;    // by the scheduler, after too many requeues
   bool faults_ = false;        // nodes fail, or jobs write checkpoints

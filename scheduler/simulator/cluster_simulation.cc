@@ -302,6 +302,7 @@ absl::StatusOr<ClusterReplay::Tick> ClusterReplay::NextMoment() {
     next = std::min(next, std::max(now_ + 1, TickOf(last_plan_->wake)));
   }
   next = repairs_.empty() ? next : std::min(next, repairs_.top().first);
+  next = std::min(next, files_.NextDone().first);
   const NodeFailure* failure = next == kNever ? nullptr : failures_.Peek();
   return failure == nullptr ? next : std::min(next, failure->time);
 }
@@ -318,6 +319,7 @@ absl::StatusOr<bool> ClusterReplay::RunInstant() {
   result_.free_gpus.Advance(now_);
   plan_wanted_ = plan_wanted_ || (last_plan_ != nullptr && last_plan_->wake != kNoTime &&
                                   TickOf(last_plan_->wake) <= now_);
+  EndWrites();
   while (!endings_.empty() && std::get<0>(endings_.top()) <= now_) {
     RETURN_IF_ERROR(EndNext());
   }
@@ -332,6 +334,7 @@ absl::StatusOr<bool> ClusterReplay::RunInstant() {
     arrivals_.Pop();
   }
   RETURN_IF_ERROR(PassUntilDone());
+  AdmitWriters();
   result_.schedule.longest_queue =
       std::max<std::uint64_t>(result_.schedule.longest_queue, state_.waiting());
   RETURN_IF_ERROR(KeepDecisions(false));

@@ -6,9 +6,11 @@
 // nodes that come back and that fail, arrivals in order of (submit, id), then passes until a pass
 // has nothing to do. Agents answer at once. A node that fails loses its agent, boots again at once,
 // which ends what ran there, and stays drained until it is repaired; jobs it had begin again, from
-// their last checkpoint where they write any. Nothing is kept of a job that has ended. Thread
-// promise: one thread; two simulations share nothing but the file. Invariants: the same trace and
-// options give the same rows in the same order on every machine and build.
+// their last checkpoint where they write any. Where checkpoints have a size, jobs share the file
+// system's bandwidth, and the time that it costs them is not counted in their limits. Nothing is
+// kept of a job that has ended. Thread promise: one thread; two simulations share nothing but the
+// file. Invariants: the same trace and options give the same rows in the same order on every
+// machine and build.
 
 #include <cstdint>
 #include <functional>
@@ -25,6 +27,7 @@
 #include "scheduler/simulator/flat_simulation.h"
 #include "scheduler/simulator/free_room.h"
 #include "scheduler/simulator/node_failures.h"
+#include "scheduler/simulator/shared_file_system.h"
 
 namespace muster {
 
@@ -49,6 +52,7 @@ struct ClusterRun {
   std::optional<std::vector<LoggedFailure>> failure_log;  // instead of the classes' laws
   std::uint64_t seed = 1;                                 // of the failures
   JobCheckpoints checkpoints;
+  FileSystem file_system;  // where they are written; only if they have a size
   // The interval for a job whose nodes together fail once in `mtbf_s` on average, instead of
   // checkpoints.interval; 0: none. REQUIRES: a class has a law.
   std::function<std::int64_t(const JobCheckpoints& checkpoints, double mtbf_s)> interval_for;

@@ -108,8 +108,8 @@ TEST_F(Resume, EveryPolicyOfIdenticalProcessorsGoesOnToTheSameBytes) {
     run.policy.estimates_fall_short = run.estimates == Estimates::kLastTwo;
     run.instant = *rc::gen::element(InstantOrder::kEndsFirst, InstantOrder::kSubmitFirst);
     if (run.policy.backfill != Backfill::kConservative) {
-      run.policy.order = *rc::gen::element(FlatOrder::kArrival, FlatOrder::kSjf,
-                                           FlatOrder::kWfp3, FlatOrder::kFairshare);
+      run.policy.order = *rc::gen::element(FlatOrder::kArrival, FlatOrder::kSjf, FlatOrder::kWfp3,
+                                           FlatOrder::kFairshare);
     }
     if (run.policy.backfill == Backfill::kEasy) {
       run.policy.candidates =
@@ -136,6 +136,12 @@ TEST_F(Resume, AClusterUnderTheLiveCodeGoesOnToTheSameBytesAndTheSameState) {
     alike.failures.mtbf_s = *rc::gen::element(0, 500);
     alike.failures.repair_s = 30;
     const auto processors = std::int64_t{alike.count} * cpus;
+    if (*rc::gen::arbitrary<bool>()) {  // checkpoints that share a file system
+      run.checkpoints = {.interval = 20, .cost = 0, .restart = 2, .size = 30};
+      run.file_system = {.bandwidth = 40,
+                         .per_node = *rc::gen::element<std::int64_t>(0, 25),
+                         .writers = *rc::gen::inRange<std::uint32_t>(0, 3)};
+    }
     run.nodes.push_back(std::move(alike));
     run.trace = AnyTrace(processors);
     run.config.backfill = *rc::gen::element(Backfill::kNone, Backfill::kEasy,
@@ -155,7 +161,8 @@ TEST_F(Resume, AClusterUnderTheLiveCodeGoesOnToTheSameBytesAndTheSameState) {
       const auto result = SimulateCluster(cluster, table);
       RC_ASSERT(result.ok());
       return std::tuple(result->schedule.jobs, result->schedule.longest_queue, result->passes,
-                        result->preemptions, result->state_print);
+                        result->preemptions, result->state_print, result->failures.useful,
+                        result->failures.shared);
     });
   });
   EXPECT_TRUE(holds);
