@@ -301,6 +301,7 @@ NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine) 
   view.binding = node.machine->enforced ? "enforced"
                                         : absl::StrCat("recorded, not enforced (",
                                                        node.machine->why_not_enforced, ")");
+  view.limits = node.machine->limits;
   if (with_machine) {
     view.machine = *node.machine;
   }

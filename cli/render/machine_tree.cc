@@ -303,7 +303,8 @@ Tree MachineTree(const NodeView& node, const Style& style) {
                                  Painted(node.state, NodePaint(node.state), style), "  ",
                                  node.cpus_taken, "/", node.cpus, " cpus, ",
                                  BytesRatio(node.memory_taken, node.memory), ", binding ",
-                                 node.binding.empty() ? "not known" : Printable(node.binding)),
+                                 node.binding.empty() ? "not known" : Printable(node.binding),
+                                 node.limits.empty() ? "" : ", limits: " + Printable(node.limits)),
             .children = {}};
   Drawing(node, style).Draw(root);
   return root;

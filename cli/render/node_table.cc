@@ -13,9 +13,10 @@
 namespace muster {
 namespace {
 
-// "recorded, not enforced (why)" without the why, which topo tells.
-std::string ShortBinding(const std::string& binding) {
-  return binding.empty() ? "-" : binding.substr(0, binding.find(" ("));
+// "recorded, not enforced (why)" without the why, which topo tells; "pids; not memory (why)"
+// without what is missing.
+std::string WithoutWhy(const std::string& text) {
+  return text.empty() ? "-" : text.substr(0, std::min(text.find(" ("), text.find("; not ")));
 }
 
 }  // namespace
@@ -35,7 +36,8 @@ std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const St
                                  {.title = "CPUS", .right = true, .least = 0},
                                  {.title = "MEMORY", .right = true, .least = 0},
                                  {.title = "GPUS", .right = true, .least = 0},
-                                 {.title = "BINDING", .right = false, .least = 0}};
+                                 {.title = "BINDING", .right = false, .least = 0},
+                                 {.title = "LIMITS", .right = false, .least = 12}};
   if (featured) {
     columns.push_back({.title = "FEATURES", .right = false, .least = 0});
   }
@@ -48,7 +50,8 @@ std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const St
         {.text = absl::StrCat(node.cpus_taken, "/", node.cpus)},
         {.text = BytesRatio(node.memory_taken, node.memory)},
         {.text = node.gpus == 0 ? "-" : absl::StrCat(node.gpus_taken, "/", node.gpus)},
-        {.text = ShortBinding(node.binding)}};
+        {.text = WithoutWhy(node.binding)},
+        {.text = WithoutWhy(node.limits)}};
     if (featured) {
       cells.push_back({.text = node.features.empty() ? "-" : absl::StrJoin(node.features, ",")});
     }

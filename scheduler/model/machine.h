@@ -132,7 +132,8 @@ struct Machine {
   std::vector<DeviceLink> gpu_links;  // between GPUs; a pair that is not there: not known
   std::vector<DeviceLink> nic_links;  // between a GPU and a NIC
   std::vector<Die> dies;              // of packages that have several
-  std::string mps;  // the pipe directory of CUDA's MPS daemon, where one runs; empty: none
+  std::string mps;     // the pipe directory of CUDA's MPS daemon, where one runs; empty: none
+  std::string limits;  // what its agent holds jobs to: "cpuset, memory", "not enforced (why)"
   static constexpr auto Fields(auto list) {
     return list(Field{"packages", &Machine::packages}, Field{"numa_nodes", &Machine::numa_nodes},
                 Field{"l3_caches", &Machine::l3_caches}, Field{"cores", &Machine::cores},
@@ -142,7 +143,7 @@ struct Machine {
                 Field{"why_not_enforced", &Machine::why_not_enforced},
                 Field{"remarks", &Machine::remarks}, Field{"gpu_links", &Machine::gpu_links},
                 Field{"nic_links", &Machine::nic_links}, Field{"dies", &Machine::dies},
-                Field{"mps", &Machine::mps});
+                Field{"mps", &Machine::mps}, Field{"limits", &Machine::limits});
   }
   friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -11,6 +11,7 @@ std::vector<NodeView> SampleNodes() {
   NodeView played = samples::SampleNode(48);
   played.name = "node12";
   played.binding = "recorded, not enforced (it plays dgx.xml)";
+  played.limits = "not enforced (it plays dgx.xml)";
   played.state = "IDLE";
   played.cpus_taken = 0;
   played.memory_taken = Bytes(0);
@@ -20,7 +21,10 @@ std::vector<NodeView> SampleNodes() {
   drained.state = "DOWN+DRAIN";
   drained.reason = "bad fan";
   drained.gpus = 0;
-  return {samples::SampleNode(2), played, drained};
+  drained.limits = "pids; not memory (the control group /m does not offer it)";
+  NodeView whole = samples::SampleNode(2);
+  whole.limits = "cpuset, memory, pids";
+  return {whole, played, drained};
 }
 
 TEST(NodeTable, EachNodeShowsWhatIsTakenOfAll) {
