@@ -3,21 +3,83 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/supervisor/cgroup_tree.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster {
 namespace {
 
+// Below the group that is to pass controllers on: where our daemons are then.
+constexpr std::string_view kAside = "/muster-daemons";
+// A daemon that is started meanwhile is found at the next look.
+constexpr int kAsideLooks = 3;
+
 std::vector<std::string> LinesOf(std::string_view text) {
   return absl::StrSplit(std::string(text), '\n', absl::SkipEmpty());
+}
+
+// The directory of the program that a process runs; empty when that cannot be read.
+std::string ProgramDirectory(const std::string& pid) {
+  std::error_code error;
+  return std::filesystem::read_symlink(absl::StrCat("/proc/", pid, "/exe"), error)
+      .parent_path()
+      .string();
+}
+
+// Moves the processes of `group` into one below it, if they are Muster's own and nobody else's.
+absl::Status StepAside(const std::string& group) {
+  const std::string ours = ProgramDirectory("self");
+  const std::vector<std::string> pids = LinesOf(ReadCgroupFile(group, "cgroup.procs"));
+  for (const std::string& pid : pids) {
+    if (ours.empty() || ProgramDirectory(pid) != ours) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the control group ", group, " has processes that are not Muster's (pid ",
+                       pid, "): start the agent in a group of its own"));
+    }
+  }
+  const std::string aside = absl::StrCat(group, std::string(kAside));
+  if (mkdir(aside.c_str(), 0755) != 0 && errno != EEXIST) {
+    return absl::ErrnoToStatus(errno, absl::StrCat(aside, ": cannot make"));
+  }
+  for (const std::string& pid : pids) {
+    absl::Status moved = WriteCgroupFile(aside, "cgroup.procs", pid);
+    if (!moved.ok() && ReadFile(absl::StrCat("/proc/", pid, "/stat")).ok()) {
+      return moved;  // it lives, and stays
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Has `group` pass on what it can.
+absl::Status PassOn(const std::string& group) {
+  absl::Status enabled = EnableControllers(group);
+  // EBUSY, as absl calls it: processes are in the way.
+  for (int i = 0; i < kAsideLooks && absl::IsFailedPrecondition(enabled); ++i) {
+    RETURN_IF_ERROR(StepAside(group));
+    enabled = EnableControllers(group);
+  }
+  return enabled;
+}
+
+absl::StatusOr<std::string> OurOwnGroup() {
+  ASSIGN_OR_RETURN(const std::string mounts, ReadFile("/proc/mounts"));
+  ASSIGN_OR_RETURN(const std::string cgroups, ReadFile("/proc/self/cgroup"));
+  const std::string mount = CgroupMount(mounts);
+  const std::string own = OwnCgroup(cgroups);
+  if (mount.empty() || own.empty()) {
+    return absl::UnavailableError("no cgroup v2 is mounted");
+  }
+  return absl::StrCat(mount, own == "/" ? "" : own);
 }
 
 }  // namespace
@@ -35,21 +97,32 @@ std::string CgroupMount(std::string_view mounts) {
 std::string OwnCgroup(std::string_view cgroups) {
   for (const std::string& line : LinesOf(cgroups)) {
     if (absl::StartsWith(line, "0::/")) {
-      return line.substr(3);
+      std::string own = line.substr(3);
+      const std::string aside(kAside);
+      if (!absl::EndsWith(own, aside)) {
+        return own;
+      }
+      return own == aside ? "/" : own.substr(0, own.size() - aside.size());
     }
   }
   return "";
 }
 
-absl::StatusOr<AttemptCgroups> AttemptCgroups::Make(const std::string& name) {
-  ASSIGN_OR_RETURN(const std::string mounts, ReadFile("/proc/mounts"));
-  ASSIGN_OR_RETURN(const std::string cgroups, ReadFile("/proc/self/cgroup"));
-  const std::string mount = CgroupMount(mounts);
-  const std::string own = OwnCgroup(cgroups);
-  if (mount.empty() || own.empty()) {
-    return absl::UnavailableError("no cgroup v2 is mounted");
+absl::Status CheckCgroupRoot(const std::string& root) {
+  if (access((root + "/cgroup.subtree_control").c_str(), F_OK) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        root, " is not a group of a cgroup v2 tree: name a directory like /sys/fs/cgroup/muster"));
   }
-  const std::string path = absl::StrCat(mount, own == "/" ? "" : own, "/muster-", name);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AttemptCgroups> AttemptCgroups::Make(const std::string& name,
+                                                    const std::string& root) {
+  std::string above = root;
+  if (root.empty()) {
+    ASSIGN_OR_RETURN(above, OurOwnGroup());
+  }
+  const std::string path = absl::StrCat(above, "/muster-", name);
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot make"));
   }
@@ -59,7 +132,14 @@ absl::StatusOr<AttemptCgroups> AttemptCgroups::Make(const std::string& name) {
     rmdir(path.c_str());
     return status;
   }
-  return AttemptCgroups(path);
+  GroupControllers controllers;
+  controllers.group = above;
+  controllers.offered = ReadCgroupFile(above, "cgroup.controllers");
+  absl::Status passed = PassOn(above);
+  passed.Update(EnableControllers(path));
+  controllers.enabled = ReadCgroupFile(path, "cgroup.subtree_control");
+  controllers.refusal = std::string(passed.message());
+  return AttemptCgroups(path, LimitsBelow(controllers));
 }
 
 std::string AttemptCgroups::PathFor(const std::string& attempt) const {

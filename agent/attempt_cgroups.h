@@ -1,9 +1,12 @@
 #pragma once
 
-// Where attempts' control groups go: a directory of ours in the cgroup v2 tree, if one can be made.
+// Where attempts' control groups go: a directory of ours in the cgroup v2 tree, if one can be made,
+// and what can be held below it.
 //
 // Looked for below the agent's own group, so that an ordinary user's delegated subtree serves as
-// well as root's. What it buys at the least is cgroup.kill: no process of an attempt escapes its
+// well as root's, or where --cgroup-root says. Controllers are passed on to it, for which Muster's
+// own daemons step aside into a group of their own (no group may both have processes and pass
+// controllers on). What it buys at the least is cgroup.kill: no process of an attempt escapes its
 // end. The supervisor makes the attempt's own directory, the agent removes it. Thread promise: the
 // owner thread's.
 
@@ -11,32 +14,42 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "agent/supervisor/limit_set.h"
 
 namespace muster {
 
 class AttemptCgroups {
  public:
   // None: every path is empty.
-  AttemptCgroups() = default;
+  AttemptCgroups() : limits_(NoLimits("no control groups")) {}
 
-  // Makes <mount><own group>/muster-<name>. An error says why there can be none.
-  static absl::StatusOr<AttemptCgroups> Make(const std::string& name);
+  // Makes <root>/muster-<name>; `root` empty: our own group. An error says why there can be none.
+  static absl::StatusOr<AttemptCgroups> Make(const std::string& name, const std::string& root);
 
   // The directory for an attempt of that name; "" where there are none.
   std::string PathFor(const std::string& attempt) const;
+
+  // What can be held in those groups.
+  const LimitSet& limits() const { return limits_; }
 
   // Removes the agent's directory when nothing is in it any more.
   void RemoveIfEmpty() const;
 
  private:
-  explicit AttemptCgroups(std::string path) : path_(std::move(path)) {}
+  AttemptCgroups(std::string path, LimitSet limits)
+      : path_(std::move(path)), limits_(std::move(limits)) {}
   std::string path_;
+  LimitSet limits_;
 };
 
 // Where the cgroup v2 tree is mounted, from the text of /proc/mounts; "" when it is not.
 std::string CgroupMount(std::string_view mounts);
 
 // Our group in the v2 tree ("/" for its root), from the text of /proc/self/cgroup; "" when none.
+// Of the group into which our daemons step aside: the one that they left.
 std::string OwnCgroup(std::string_view cgroups);
+
+// Says, in one line, what is wrong with a root that somebody named.
+absl::Status CheckCgroupRoot(const std::string& root);
 
 }  // namespace muster

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "agent/standing.h"
+#include "agent/supervisor/cgroup_tree.h"
 #include "agent/supervisor/journal.h"
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
@@ -96,6 +97,7 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   const AttemptKey key{order.launch.job, order.launch.attempt};
   RETURN_IF_ERROR(state_.MakeAttempt(key));
   order.cgroup = config_.cgroups.PathFor(ToString(key));
+  order.limits = config_.limits;
   LocalAttempt& attempt = attempts_[key];
   attempt.allocation = allocation;
   attempt.cgroup = order.cgroup;
@@ -162,9 +164,7 @@ void Attempts::Remove(const AttemptKey& key) {
   }
   Unwatch(&found->second);
   children_.Forget(found->second.child);
-  if (!found->second.cgroup.empty()) {
-    rmdir(found->second.cgroup.c_str());
-  }
+  RemoveCgroup(found->second.cgroup);
   attempts_.erase(found);
   children_.Reap();
   const absl::Status status = state_.RemoveAttempt(key);

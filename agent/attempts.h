@@ -37,6 +37,7 @@ class Attempts {
     std::string supervisor;                // the program
     std::vector<std::string> environment;  // what it is started with
     AttemptCgroups cgroups;
+    NodeLimits limits;                               // what attempts are held to
     std::chrono::milliseconds answer_within{10000};  // a supervisor's answer to an order
   };
   using News = std::function<void(const AttemptKey&)>;

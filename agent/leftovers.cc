@@ -16,6 +16,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/supervisor/cgroup_tree.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/file.h"
@@ -129,27 +130,16 @@ void KillFound(const FoundProcess& process, const std::string& boot_id) {
   }
 }
 
-std::size_t KillCgroup(const std::string& cgroup) {
-  if (cgroup.empty()) {
-    return 0;
-  }
-  const absl::StatusOr<std::string> members = ReadFile(cgroup + "/cgroup.procs");
-  if (!members.ok() || members->empty()) {
-    return 0;
-  }
-  const UniqueFd kill_file(open((cgroup + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
-  if (kill_file.valid() && write(kill_file.get(), "1", 1) != 1) {
-    return 1;  // still populated: the caller comes again
-  }
-  return static_cast<std::size_t>(std::count(members->begin(), members->end(), '\n'));
-}
-
 }  // namespace
 
 absl::StatusOr<std::size_t> KillLeftovers(const DeadAttempt& attempt,
                                           const std::function<bool(pid_t)>& is_supervisor) {
   ASSIGN_OR_RETURN(const std::string boot_id, ReadBootId());
-  std::size_t left = KillCgroup(attempt.cgroup);
+  std::size_t left = 0;
+  if (CgroupPopulated(attempt.cgroup)) {
+    KillCgroup(attempt.cgroup);
+    left = 1;  // or more; the caller comes again until nobody is there
+  }
   ASSIGN_OR_RETURN(const std::vector<FoundProcess> processes, OurProcesses());
   for (const FoundProcess& process : processes) {
     if (Belongs(process, attempt, is_supervisor)) {

@@ -10,12 +10,16 @@
 #include <string_view>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/attempt_cgroups.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 64;
+// Far more than a node's worth of ranks with their threads, far less than a kernel has.
+constexpr std::uint64_t kPidsDefault = 16384;
 
 std::string HostName() {
   std::array<char, 256> name = {};
@@ -72,6 +76,7 @@ ParsedOptions ParseAgentOptions(int argc, char** argv) {
   AgentOptions& options = parsed.options;
   options.hostname = HostName();
   options.name = options.hostname;
+  options.pids = kPidsDefault;
   const std::filesystem::path binaries = BinaryDirectory();
   options.supervisor = (binaries / "muster-supervisor").string();
   options.module_dir = DefaultModuleDirectory(binaries);
@@ -90,6 +95,13 @@ ParsedOptions ParseAgentOptions(int argc, char** argv) {
   app.add_option("--features", features, "what jobs may ask for by --constraint: a,b,…");
   app.add_option("--weight", options.weight,
                  "nodes of a lower weight are taken first (default: 0)");
+  app.add_option("--cgroup-root", options.cgroup_root,
+                 "the cgroup v2 directory below which jobs' groups are made (default: our own)");
+  app.add_option("--pids-max", options.pids,
+                 "how many processes and threads a job may have here; 0: any (default: 16384)");
+  app.add_option("--memory-high", options.memory_high,
+                 "slow a job that has so many per cent of its memory; 0: never (default)")
+      ->check(CLI::Range(0, 100));
   app.add_option("--ready-fd", options.ready_fd, "write \"ready\" here once registered");
   app.add_option("--supervisor", options.supervisor, "the supervisor's program");
   app.add_option("--module-dir", options.module_dir, "where libmuster-pmix.so is");
@@ -112,6 +124,10 @@ ParsedOptions ParseAgentOptions(int argc, char** argv) {
   }
   if (wrong.empty()) {
     wrong = std::string(CheckControllerAddress(options.controller, options.tls).message());
+  }
+  if (wrong.empty() && !options.cgroup_root.empty()) {
+    const absl::Status root = CheckCgroupRoot(options.cgroup_root);
+    wrong = root.ok() ? "" : absl::StrCat("--cgroup-root: ", std::string(root.message()));
   }
   if (!wrong.empty()) {
     std::fprintf(stderr, "muster-agent: %s\n", wrong.c_str());

@@ -24,7 +24,10 @@ struct AgentOptions {
   unsigned slice = 0;    // which part of the machine, from 0, of `slices`
   unsigned slices = 1;
   std::vector<std::string> features;
-  std::uint32_t weight = 0;  // lighter nodes are taken first
+  std::uint32_t weight = 0;       // lighter nodes are taken first
+  std::string cgroup_root;        // where control groups for jobs are made; empty: below our own
+  std::uint64_t pids = 0;         // processes and threads of a job here; 0: as many as it starts
+  std::uint32_t memory_high = 0;  // per cent of its memory from which on a job is slowed; 0: none
   int ready_fd = -1;
   std::string supervisor;                // the program
   std::string module_dir;                // where libmuster-pmix.so is

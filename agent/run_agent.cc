@@ -45,16 +45,30 @@ void TakeSignals(const UniqueFd& signals, EventLoop* loop, const Logger& log) {
   }
 }
 
-AttemptCgroups MakeCgroups(const std::string& name, const StateDirectory& state,
-                           const Logger& log) {
-  absl::StatusOr<AttemptCgroups> cgroups =
-      AttemptCgroups::Make(absl::StrCat(name, "-", state.instance().substr(0, kInstanceDigits)));
+AttemptCgroups MakeCgroups(const AgentOptions& options, const StateDirectory& state,
+                           LimitSet* limits) {
+  absl::StatusOr<AttemptCgroups> cgroups = AttemptCgroups::Make(
+      absl::StrCat(options.name, "-", state.instance().substr(0, kInstanceDigits)),
+      options.cgroup_root);
   if (!cgroups.ok()) {
-    log.Info(kComponent,
-             absl::StrCat("no control groups for jobs: ", std::string(cgroups.status().message())));
+    *limits = NoLimits(std::string(cgroups.status().message()));
     return {};
   }
+  *limits = cgroups->limits();
   return *std::move(cgroups);
+}
+
+// What jobs here are held to. A machine that is only played is none to hold anybody to.
+NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, LimitSet set) {
+  NodeLimits limits;
+  if (!machine.enforced) {
+    limits.set = NoLimits(machine.why_not_enforced);
+    return limits;
+  }
+  limits.set = std::move(set);
+  limits.pids = options.pids;
+  limits.memory_high = options.memory_high;
+  return limits;
 }
 
 }  // namespace
@@ -64,13 +78,17 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP}));
   ASSIGN_OR_RETURN(StateDirectory state, StateDirectory::Open(options.state));
-  ASSIGN_OR_RETURN(const Machine machine, find_machine());
+  ASSIGN_OR_RETURN(Machine machine, find_machine());
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
   EventLoop* const running = loop.get();
   RETURN_IF_ERROR(loop->Watch(signals.get(), EPOLLIN, [&signals, running, &log](std::uint32_t) {
     TakeSignals(signals, running, log);
   }));
-  const AttemptCgroups cgroups = MakeCgroups(options.name, state, log);
+  LimitSet set;
+  const AttemptCgroups cgroups = MakeCgroups(options, state, &set);
+  const NodeLimits limits = MakeLimits(options, machine, std::move(set));
+  machine.limits = ToText(limits.set);
+  log.Info(kComponent, absl::StrCat("limits: ", machine.limits));
   Agent::Config config;
   config.name = options.name;
   config.hostname = options.hostname;
@@ -84,6 +102,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.attempts.supervisor = options.supervisor;
   config.attempts.environment = options.environment;
   config.attempts.cgroups = cgroups;
+  config.attempts.limits = limits;
   absl::Status outcome;
   {
     Agent agent(*loop, clock, log, state, std::move(config));

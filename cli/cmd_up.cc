@@ -7,6 +7,7 @@
 #include <csignal>
 #include <iostream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/address.h"
 #include "cli/connection.h"
@@ -45,6 +46,8 @@ absl::Status SayReady(Connection& connection) {
   for (const NodeView& node : nodes) {
     if (node.binding != "enforced" && !node.binding.empty()) {
       Say(absl::StrCat(EscapeControl(node.name), ": binding ", EscapeControl(node.binding)));
+    } else if (absl::StartsWith(node.limits, "not enforced")) {
+      Say(absl::StrCat(EscapeControl(node.name), ": limits: ", EscapeControl(node.limits)));
     }
   }
   return absl::OkStatus();
@@ -145,6 +148,9 @@ Verb UpVerb() {
   verb.remarks =
       "Needs no root and no configuration. --nodes divides this machine's cores; with --topology\n"
       "the nodes play other machines: placement is real, binding is recorded and not enforced.\n"
+      "Jobs are held to their cores, memory and GPUs where control groups can be made: as root, "
+      "or\n"
+      "by systemd-run --user --scope -p Delegate=yes muster up. Elsewhere it says why not.\n"
       "Jobs outlive a stop: their supervisors go on, and the next muster up adopts them.";
   verb.options = {
       {.name = "nodes", .letter = 'N', .metavar = "N", .text = "How many nodes (default: 1)"},
@@ -169,6 +175,10 @@ Verb UpVerb() {
        .letter = 0,
        .metavar = "HOST:PORT",
        .text = "Also listen here, for further agents"},
+      {.name = "cgroup-root",
+       .letter = 0,
+       .metavar = "DIR",
+       .text = "Make jobs' control groups below this cgroup v2 directory (default: our own group)"},
       {.name = "state",
        .letter = 0,
        .metavar = "DIR",

@@ -43,6 +43,9 @@ DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::st
     const std::string& features = options.features[index % options.features.size()];
     agent.arguments.insert(agent.arguments.end(), {"--features", features});
   }
+  if (!options.cgroup_root.empty()) {
+    agent.arguments.insert(agent.arguments.end(), {"--cgroup-root", options.cgroup_root});
+  }
   return agent;
 }
 
@@ -103,6 +106,16 @@ absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
   if (invocation.Has("features")) {
     ASSIGN_OR_RETURN(options.features,
                      ReadFeatureLists(invocation.Value("features"), options.nodes));
+  }
+  if (invocation.Has("cgroup-root")) {
+    std::error_code error;
+    options.cgroup_root =
+        std::filesystem::absolute(invocation.Value("cgroup-root"), error).string();
+    if (!std::filesystem::exists(options.cgroup_root + "/cgroup.subtree_control", error)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--cgroup-root: ", Quote(options.cgroup_root),
+                       " is not a group of a cgroup v2 tree: use one like /sys/fs/cgroup/muster"));
+    }
   }
   if (invocation.Has("config")) {
     std::error_code error;

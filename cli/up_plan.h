@@ -28,6 +28,7 @@ struct UpOptions {
   std::string network;                  // a file; empty: none
   std::vector<std::string> names;       // the nodes', as the network calls them; or node1, …
   std::string listen;                   // HOST:PORT; empty: the unix socket alone
+  std::string cgroup_root;              // the agents'; empty: they look for themselves
 };
 
 struct UpPlan {

@@ -5,61 +5,107 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "scheduler/runtime/file.h"
+#include "agent/supervisor/cgroup_tree.h"
 
 namespace muster {
+namespace {
+
+// The number behind `key` in a file of lines "key number"; 0 when there is none.
+std::uint64_t EventCount(const std::string& events, const std::string& key) {
+  for (const std::string& line : std::vector<std::string>(absl::StrSplit(events, '\n'))) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ');
+    std::uint64_t count = 0;
+    if (words.size() == 2 && words[0] == key && absl::SimpleAtoi(words[1], &count)) {
+      return count;
+    }
+  }
+  return 0;
+}
+
+std::optional<Bytes> BytesOf(const std::string& text) {
+  std::uint64_t bytes = 0;
+  return absl::SimpleAtoi(text, &bytes) ? std::optional<Bytes>(Bytes(bytes)) : std::nullopt;
+}
+
+}  // namespace
 
 std::optional<AttemptCgroup> AttemptCgroup::Make(const std::string& directory) {
   if (directory.empty() || (mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST)) {
     return std::nullopt;
   }
+  UniqueFd opened(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   UniqueFd procs(open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-  if (!procs.valid()) {
+  if (!opened.valid() || !procs.valid()) {
     rmdir(directory.c_str());
     return std::nullopt;
   }
-  return AttemptCgroup(directory, std::move(procs));
+  return AttemptCgroup(directory, std::move(opened), std::move(procs));
+}
+
+std::optional<AttemptCgroup> AttemptCgroup::MakeStep(const std::string& name,
+                                                     const GroupLimits& limits,
+                                                     const LimitSet& promised) const {
+  std::optional<AttemptCgroup> step = Make(absl::StrCat(directory_, "/", name));
+  if (step.has_value()) {
+    HoldTo(step->directory_, limits, promised);  // the attempt's own hold in any case
+  }
+  return step;
+}
+
+LimitSet AttemptCgroup::Hold(const SupervisorOrder& order, const NodeAllocation& part) const {
+  const NodeLimits& node = order.limits;
+  LimitSet held = HoldTo(directory_, AttemptLimits(node, part), node.set);
+  EnableControllers(directory_).IgnoreError();  // steps then share what holds the attempt
+  return held;
 }
 
 bool AttemptCgroup::Freeze(bool freeze) const {
-  const UniqueFd file(open((directory_ + "/cgroup.freeze").c_str(), O_WRONLY | O_CLOEXEC));
-  return file.valid() && write(file.get(), freeze ? "1" : "0", 1) == 1;
+  return WriteCgroupFile(directory_, "cgroup.freeze", freeze ? "1" : "0").ok();
 }
 
 bool AttemptCgroup::Frozen() const {
-  const absl::StatusOr<std::string> text = ReadFile(directory_ + "/cgroup.events");
-  return text.ok() && absl::StrContains(*text, "frozen 1");
+  return absl::StrContains(ReadCgroupFile(directory_, "cgroup.events"), "frozen 1");
 }
 
-void AttemptCgroup::Kill() const {
-  const UniqueFd kill(open((directory_ + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
-  if (kill.valid() && write(kill.get(), "1", 1) != 1) {
-    return;  // an old kernel: the caller signals the tree too
-  }
+bool AttemptCgroup::Populated() const {
+  return CgroupPopulated(directory_);
 }
 
-bool AttemptCgroup::OutOfMemory() const {
-  const absl::StatusOr<std::string> text = ReadFile(directory_ + "/memory.events");
-  if (!text.ok()) {
-    return false;
-  }
-  for (const std::string& line : std::vector<std::string>(absl::StrSplit(*text, '\n'))) {
-    const std::vector<std::string> words = absl::StrSplit(line, ' ');
-    int count = 0;
-    if (words.size() == 2 && words[0] == "oom_kill" && absl::SimpleAtoi(words[1], &count)) {
-      return count > 0;
-    }
-  }
-  return false;
+bool AttemptCgroup::Kill() const {
+  return KillCgroup(directory_);
+}
+
+std::optional<std::string> AttemptCgroup::OutOfMemory() const {
+  return OutOfMemoryText(ReadCgroupFile(directory_, "memory.events"),
+                         ReadCgroupFile(directory_, "memory.max"),
+                         ReadCgroupFile(directory_, "memory.peak"));
 }
 
 void AttemptCgroup::Remove() const {
-  rmdir(directory_.c_str());
+  RemoveCgroup(directory_);
+}
+
+std::optional<std::string> OutOfMemoryText(const std::string& events, const std::string& max,
+                                           const std::string& peak) {
+  if (EventCount(events, "oom_kill") == 0) {
+    return std::nullopt;
+  }
+  const std::optional<Bytes> limit = BytesOf(max);
+  const std::optional<Bytes> most = BytesOf(peak);
+  const std::string used =
+      most.has_value() ? absl::StrCat("; at its peak it had ", MemoryText(*most)) : "";
+  // The killer counts "oom" in the group whose limit was reached, and none when the node ran out.
+  if (EventCount(events, "oom") > 0 && limit.has_value()) {
+    return absl::StrCat("out of memory: it reached its limit of ", MemoryText(*limit), used);
+  }
+  return absl::StrCat("out of memory: the node had none left", used,
+                      limit.has_value() ? absl::StrCat(" of its ", MemoryText(*limit)) : "");
 }
 
 }  // namespace muster

@@ -1,14 +1,18 @@
 #pragma once
 
-// The attempt's own cgroup (v2), where one can be made: kills everything at once and tells of
-// out-of-memory kills.
+// A control group of ours (v2), where one can be made: the attempt's, and in it one for each step.
 //
-// Limits are not set here. Thread promise: one thread. Invariant: the directory is removed by
-// Remove(), which succeeds only once nothing is left in it.
+// Holds what lives in it to its limits, kills and freezes all of it at once, and tells of
+// out-of-memory kills. An attempt's processes are in its steps' groups, because the kernel lets no
+// group both have processes and pass controllers on. Thread promise: one thread. Invariant: the
+// directory is removed by Remove(), which succeeds only once nothing lives in it.
 
 #include <optional>
 #include <string>
 
+#include "agent/supervisor/group_limits.h"
+#include "agent/supervisor/limit_set.h"
+#include "agent/supervisor/order_file.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
@@ -17,6 +21,15 @@ class AttemptCgroup {
  public:
   // Makes `directory`; nothing when it is empty or cannot be made into a usable cgroup.
   static std::optional<AttemptCgroup> Make(const std::string& directory);
+  // A group in this one, held to `limits` as far as the node's can be; nothing when there can be
+  // none.
+  [[nodiscard]] std::optional<AttemptCgroup> MakeStep(const std::string& name,
+                                                      const GroupLimits& limits,
+                                                      const LimitSet& promised) const;
+
+  // Holds the attempt to what its node and its allocation say, and says what holds. For an empty
+  // group, before its first step.
+  LimitSet Hold(const SupervisorOrder& order, const NodeAllocation& part) const;
 
   // For children to enter by writing "0".
   [[nodiscard]] int procs() const { return procs_.get(); }
@@ -24,18 +37,27 @@ class AttemptCgroup {
   [[nodiscard]] bool Freeze(bool freeze) const;
   // Whether nothing in it can run.
   [[nodiscard]] bool Frozen() const;
-  // SIGKILL to everything in it, atomically where the kernel can.
-  void Kill() const;
-  // Whether the kernel's out-of-memory killer struck in it.
-  [[nodiscard]] bool OutOfMemory() const;
+  // Whether anything lives in it.
+  [[nodiscard]] bool Populated() const;
+  // SIGKILL to everything in it, atomically; false where the kernel cannot.
+  [[nodiscard]] bool Kill() const;
+  // How the kernel's out-of-memory killer came to strike in it, in words with the peak and the
+  // limit; nothing when it did not.
+  [[nodiscard]] std::optional<std::string> OutOfMemory() const;
   void Remove() const;
 
  private:
-  AttemptCgroup(std::string directory, UniqueFd procs)
-      : directory_(std::move(directory)), procs_(std::move(procs)) {}
+  AttemptCgroup(std::string directory, UniqueFd opened, UniqueFd procs)
+      : directory_(std::move(directory)), opened_(std::move(opened)), procs_(std::move(procs)) {}
 
   std::string directory_;
+  UniqueFd opened_;
   UniqueFd procs_;
 };
+
+// The words for it, from the group's memory.events, memory.max and memory.peak; nothing when no
+// process was killed.
+std::optional<std::string> OutOfMemoryText(const std::string& events, const std::string& max,
+                                           const std::string& peak);
 
 }  // namespace muster

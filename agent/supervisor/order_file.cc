@@ -37,6 +37,41 @@ absl::Status Replace(const std::string& path, const std::string& bytes) {
   return absl::OkStatus();
 }
 
+void ToWire(const NodeLimits& limits, wire::NodeLimits* message) {
+  message->mutable_held()->Assign(limits.set.held.begin(), limits.set.held.end());
+  for (const MissingLimit& missing : limits.set.missing) {
+    wire::MissingLimit* const entry = message->add_missing();
+    entry->set_what(missing.what);
+    entry->set_why(missing.why);
+  }
+  message->set_pids(limits.pids);
+  message->set_memory_high(limits.memory_high);
+  for (const DeviceNodes& nodes : limits.devices) {
+    wire::DeviceNodes* const entry = message->add_devices();
+    entry->set_major(nodes.major);
+    entry->set_first_minor(nodes.first_minor);
+    entry->set_last_minor(nodes.last_minor);
+    entry->mutable_gpus()->Assign(nodes.gpus.begin(), nodes.gpus.end());
+  }
+}
+
+NodeLimits FromWire(const wire::NodeLimits& message) {
+  NodeLimits limits;
+  limits.set.held.assign(message.held().begin(), message.held().end());
+  for (const wire::MissingLimit& missing : message.missing()) {
+    limits.set.missing.push_back({missing.what(), missing.why()});
+  }
+  limits.pids = message.pids();
+  limits.memory_high = message.memory_high();
+  for (const wire::DeviceNodes& nodes : message.devices()) {
+    limits.devices.push_back({nodes.major(),
+                              nodes.first_minor(),
+                              nodes.last_minor(),
+                              {nodes.gpus().begin(), nodes.gpus().end()}});
+  }
+  return limits;
+}
+
 }  // namespace
 
 absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
@@ -48,6 +83,7 @@ absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
   message.set_module_dir(order.module_dir);
   message.set_cgroup(order.cgroup);
   message.set_controller(order.controller);
+  ToWire(order.limits, message.mutable_limits());
   return Replace(path, message.SerializeAsString());
 }
 
@@ -65,6 +101,7 @@ absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path) {
   order.module_dir = message.module_dir();
   order.cgroup = message.cgroup();
   order.controller = message.controller();
+  order.limits = FromWire(message.limits());
   return order;
 }
 

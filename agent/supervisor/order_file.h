@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "agent/supervisor/limit_set.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/model/order.h"
 
@@ -24,6 +25,7 @@ struct SupervisorOrder {
   std::string module_dir;  // where libmuster-pmix.so is
   std::string cgroup;      // directory for the attempt's own cgroup; empty: none can be made
   std::string controller;  // the address that `muster` inside the job calls
+  NodeLimits limits;       // what the node can hold the attempt to
 };
 
 // Writes `order` to `path`, whole, mode 0600. It outlives every process, not a loss of power: then

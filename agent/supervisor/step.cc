@@ -459,6 +459,9 @@ void Step::Finish() {
   }
   ended_ = true;
   pmix_.reset();
+  if (cgroup_.has_value()) {
+    cgroup_->Remove();  // unless what a rank left behind lives in it: then it goes with the attempt
+  }
   if (plan_.step.valid()) {
     StepEnded report;
     report.step = plan_.step;

@@ -101,6 +101,7 @@ class Step {
   static constexpr int kReadBackTries = 8;  // a millisecond apart, while the exec completes
 
   const NodeAllocation& Node() const { return plan_.placement.nodes[plan_.node_index]; }
+  void MakeCgroup();
   absl::Status Connect();
   absl::Status OpenFiles(Rank* rank);
   absl::StatusOr<int> OpenShared(const std::string& pattern, const Rank& rank);
@@ -134,6 +135,7 @@ class Step {
   StepHost host_;
   StepPlan plan_;
   StepHandlers handlers_;
+  std::optional<AttemptCgroup> cgroup_;  // in the attempt's
   std::unique_ptr<StepPmix> pmix_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::map<std::string, UniqueFd> files_;  // by path; ranks that name one file share it

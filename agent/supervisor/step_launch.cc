@@ -72,7 +72,19 @@ std::uint16_t ChoosePort(JobId job, StepId step, bool one_node) {
 
 }  // namespace
 
+// Without one the ranks are in the attempt's itself.
+void Step::MakeCgroup() {
+  if (host_.cgroup != nullptr) {
+    const std::string name =
+        plan_.step.valid() ? absl::StrCat("step.", plan_.step.value()) : "batch";
+    cgroup_ = host_.cgroup->MakeStep(
+        name, host_.order.machine.enforced ? StepLimits(Node()) : GroupLimits(),
+        host_.order.limits.set);
+  }
+}
+
 void Step::Start(PmixGrant pmix) {
+  MakeCgroup();
   pmix_ = std::move(pmix.pmix);
   pmix_note_ = std::move(pmix.note);
   absl::Status status = std::move(pmix.refusal);
@@ -220,7 +232,8 @@ LaunchRequest Step::RequestOf(const Rank& rank) const {
   if (host_.order.machine.enforced) {
     request.binding.emplace(rank.placement.cpus, rank.placement.mem_nodes);
   }
-  request.cgroup = host_.cgroup == nullptr ? -1 : host_.cgroup->procs();
+  const AttemptCgroup* const cgroup = cgroup_.has_value() ? &*cgroup_ : host_.cgroup;
+  request.cgroup = cgroup == nullptr ? -1 : cgroup->procs();
   return request;
 }
 

@@ -99,7 +99,7 @@ absl::Status Supervisor::Begin() {
                                                  [this](const ControlSocket::Command& command) {
                                                    return OnCommand(command);
                                                  }));
-  cgroup_ = AttemptCgroup::Make(order_.cgroup);
+  HoldToLimits();
   ArmTimeLimit();
   if (order_.launch.spec.kind == JobKind::kRun) {
     BeginRun();
@@ -111,6 +111,19 @@ absl::Status Supervisor::Begin() {
     ReportStarted();
   }
   return absl::OkStatus();
+}
+
+void Supervisor::HoldToLimits() {
+  cgroup_ = AttemptCgroup::Make(order_.cgroup);
+  if (!order_.machine.enforced) {
+    limits_ = NoLimits(order_.machine.why_not_enforced);
+  } else if (!cgroup_.has_value()) {
+    limits_ = order_.cgroup.empty()
+                  ? order_.limits.set
+                  : NoLimits(absl::StrCat("the control group ", order_.cgroup, " cannot be made"));
+  } else {
+    limits_ = cgroup_->Hold(order_, order_.launch.allocation.nodes[node_index_]);
+  }
 }
 
 void Supervisor::BeginBatch() {
@@ -225,12 +238,7 @@ void Supervisor::ReportStarted() {
   RunStarted fact;
   fact.time = clock_.Now();
   fact.pid = static_cast<std::uint32_t>(getpid());
-  if (!order_.machine.enforced) {
-    fact.limits = absl::StrCat("not enforced (", order_.machine.why_not_enforced, ")");
-  } else {
-    fact.limits = cgroup_.has_value() ? "not enforced (affinity only, in a cgroup of its own)"
-                                      : "not enforced (affinity only, no cgroup)";
-  }
+  fact.limits = ToText(limits_);
   reporter_.Report(std::move(fact));
 }
 
@@ -444,10 +452,12 @@ void Supervisor::KillAll() {
   if (finished_) {
     return;
   }
-  if (cgroup_.has_value()) {
-    cgroup_->Kill();
+  // What lives in the group dies at once, by the kernel; looking for thousands of processes one by
+  // one would only take longer. The rest, if any, is what left the group.
+  if (!cgroup_.has_value() || !cgroup_->Kill() || !cgroup_->Populated() ||
+      kill_interval_ >= kKillIntervalMax) {
+    SignalDescendants(SIGKILL);
   }
-  SignalDescendants(SIGKILL);
   for (const auto& [id, step] : steps_) {
     step->DropConnection();
   }
@@ -466,8 +476,10 @@ void Supervisor::Finish() {
   finished_ = true;
   control_.reset();
   if (cgroup_.has_value()) {
-    if (cause_ == EndCause::kExited && !status_.success() && cgroup_->OutOfMemory()) {
+    const std::optional<std::string> out_of_memory = cgroup_->OutOfMemory();
+    if (cause_ == EndCause::kExited && !status_.success() && out_of_memory.has_value()) {
       cause_ = EndCause::kOutOfMemory;
+      text_ = *out_of_memory;
     }
     cgroup_->Remove();
   }

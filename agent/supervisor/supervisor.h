@@ -48,6 +48,7 @@ class Supervisor {
 
  private:
   absl::Status Begin();
+  void HoldToLimits();
   void BeginBatch();
   void BeginRun();
   void ArmTimeLimit();
@@ -87,6 +88,7 @@ class Supervisor {
   Reporter reporter_;
   UniqueFd signals_;
   std::optional<AttemptCgroup> cgroup_;
+  LimitSet limits_;  // what holds the attempt
   Freezer freezer_;
   std::unique_ptr<ControlSocket> control_;
   PmixSteps pmix_;

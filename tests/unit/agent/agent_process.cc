@@ -14,6 +14,7 @@
 
 #include "agent/attempt_cgroups.h"
 #include "agent/supervisor/attempt_directory.h"
+#include "agent/supervisor/cgroup_tree.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 
@@ -35,13 +36,11 @@ void EndChildren() {
 }
 
 // What an agent that was killed could not remove.
-void RemoveCgroup(const std::string& state) {
+void RemoveCgroupOf(const std::string& state) {
   const std::string instance = ReadFile(state + "/instance").value_or("").substr(0, 8);
   const std::string own = OwnCgroup(ReadFile("/proc/self/cgroup").value_or(""));
   const std::string mount = CgroupMount(ReadFile("/proc/mounts").value_or(""));
-  const std::string ours = mount + (own == "/" ? "" : own) + "/muster-node1-" + instance;
-  rmdir((ours + "/1.1").c_str());  // of an attempt whose end was not acknowledged
-  rmdir(ours.c_str());
+  RemoveCgroup(mount + (own == "/" ? "" : own) + "/muster-node1-" + instance);
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ AgentProcessTest::~AgentProcessTest() {
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
     }
   } while (waitpid(-1, nullptr, WNOHANG) == 0);
-  RemoveCgroup(state());
+  RemoveCgroupOf(state());
 }
 
 void AgentProcessTest::StartAgent(std::map<std::string, std::string> options, int ready) {

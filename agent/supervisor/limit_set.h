@@ -1,0 +1,68 @@
+#pragma once
+
+// What a node, or a group of it, holds processes to, and what not, and why not; in the words that
+// every view shows.
+//
+// Thread promise: plain values; the functions are pure. Invariant: what is held is never said to be
+// missing.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+struct MissingLimit {
+  std::string what;  // "memory"
+  std::string why;
+  friend bool operator==(const MissingLimit&, const MissingLimit&) = default;
+};
+
+struct LimitSet {
+  std::vector<std::string> held;  // "cpuset", or with its value "cpuset 0-3"
+  std::vector<MissingLimit> missing;
+  // Whether `what` is held, with or without a value.
+  [[nodiscard]] bool Holds(std::string_view what) const;
+  friend bool operator==(const LimitSet&, const LimitSet&) = default;
+};
+
+// The controllers of cgroup v2 that hold a job, in the order in which they are told.
+const std::vector<std::string>& LimitControllers();
+
+// What a group says of its controllers.
+struct GroupControllers {
+  std::string group;    // its path
+  std::string offered;  // its cgroup.controllers
+  std::string enabled;  // its cgroup.subtree_control
+  std::string refusal;  // what was said to enabling what is offered; empty: nothing
+};
+
+// What can be held below such a group. "io" is held where it is there, and not missed where not.
+LimitSet LimitsBelow(const GroupControllers& controllers);
+
+// Nothing can be held, for one reason.
+LimitSet NoLimits(const std::string& why);
+
+// "cpuset, memory, pids, devices"; "cpuset; not memory, pids (why)"; "not enforced (why)".
+std::string ToText(const LimitSet& limits);
+
+// Character devices that only jobs with one of these GPUs may open; no GPU: no job may.
+struct DeviceNodes {
+  std::uint32_t major = 0;
+  std::uint32_t first_minor = 0;
+  std::uint32_t last_minor = 0;
+  std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
+  friend bool operator==(const DeviceNodes&, const DeviceNodes&) = default;
+};
+
+// What a node holds attempts to, beyond what their allocations say.
+struct NodeLimits {
+  LimitSet set;
+  std::uint64_t pids = 0;         // processes and threads of an attempt; 0: not limited
+  std::uint32_t memory_high = 0;  // per cent of its memory from which on it is slowed; 0: nowhere
+  std::vector<DeviceNodes> devices;  // the first that matches a device decides
+  friend bool operator==(const NodeLimits&, const NodeLimits&) = default;
+};
+
+}  // namespace muster

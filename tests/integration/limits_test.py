@@ -1,0 +1,206 @@
+"""Limits that hold: what a job may use, read back from inside it, and what becomes of one that wants more.
+
+They hold where the machine has cgroup v2 with the controllers cpuset, memory and pids and we may make groups: as root,
+or below MUSTER_CGROUP_ROOT, a group delegated to us. Elsewhere those tests are skipped, and say why.
+"""
+
+import json
+import os
+import subprocess
+import time
+import unittest
+
+from cluster import Cluster, ClusterTest, program, read_file, wait_until
+
+MIB = 1 << 20
+PIDS = 200
+NEEDED = {"cpuset", "memory", "pids"}
+
+# Says what it finds in its own group, one file a line.
+LOOK = """
+mount=$(while read -r _ at kind _; do [ "$kind" = cgroup2 ] && echo "$at" && break; done </proc/mounts)
+own=$(sed -n s/^0:://p /proc/self/cgroup)
+echo "own $own"
+for file in cpuset.cpus.effective cpuset.mems.effective; do echo "$file $(cat "$mount$own/$file")"; done
+for file in memory.max memory.swap.max memory.oom.group pids.max; do
+  [ -e "$mount$own/../$file" ] && echo "$file $(cat "$mount$own/../$file")"
+done
+echo "nproc $(nproc)"
+"""
+# Fills memory for ever, a page at a time.
+HOG = "import mmap\nkept = []\nwhile True:\n    kept.append(bytearray(b'x') * (1 << 22))\n"
+# Every process of it starts others for as long as it may.
+BOMB = """import os, time
+while True:
+    try:
+        os.fork()
+    except OSError:
+        time.sleep(0.05)
+"""
+
+
+def group_root():
+    """(a group of this test's own, why there is none)."""
+    given = os.environ.get("MUSTER_CGROUP_ROOT")
+    mounts = [line.split() for line in read_file("/proc/mounts").decode().splitlines()]
+    mount = next((words[1] for words in mounts if words[2] == "cgroup2"), None)
+    if given is None and mount is None:
+        return None, "no cgroup v2 is mounted"
+    above = given or mount
+    offered = set(read_file(os.path.join(above, "cgroup.controllers")).decode().split())
+    if not NEEDED <= offered:
+        return None, f"{above} offers the controllers {sorted(offered)}, not {sorted(NEEDED)}"
+    root = os.path.join(above, f"muster-test-{os.getpid()}")
+    try:
+        for controller in sorted(NEEDED):
+            with open(os.path.join(above, "cgroup.subtree_control"), "w", encoding="utf-8") as file:
+                file.write("+" + controller)
+        os.mkdir(root)
+    except OSError as error:
+        return None, f"{above}: {error}"
+    return root, None
+
+
+class LimitsTest(ClusterTest):
+    """On a machine that can hold jobs to their limits."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root, why = group_root()
+        if cls.root is None:
+            raise unittest.SkipTest(f"SKIPPED: limits cannot be tested here: {why}")
+        cls.addClassCleanup(os.rmdir, cls.root)  # fails when a job's group was left
+        super().setUpClass()
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=1)
+        config = os.path.join(cluster.root, "muster.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write('[policy]\nkill_grace = "1s"\n')
+        cluster.controller.arguments += ["--config", config]
+        cluster.agents[0].arguments += ["--cgroup-root", cls.root, "--pids-max", str(PIDS)]
+        return cluster.start()
+
+    def write(self, name, text):
+        path = os.path.join(self.cluster.work, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def detail(self, job):
+        (detail,) = json.loads(self.cluster.must("show", "--json", job))["jobs"]
+        return detail
+
+    def found(self, *arguments):
+        lines = self.cluster.must("run", *arguments, "sh", "-c", LOOK).splitlines()
+        return dict(line.split(" ", 1) for line in lines)
+
+    def test_what_was_planned_is_what_the_job_finds(self):
+        found = self.found("-n", 1, "-c", 1, "--mem", "256M")
+        self.assertTrue(found["own"].endswith("/step.1"), found)
+        self.assertEqual(found["memory.max"], str(256 * MIB))
+        self.assertEqual(found.get("memory.swap.max", "0"), "0")
+        self.assertEqual(found["memory.oom.group"], "1")
+        self.assertEqual(found["pids.max"], str(PIDS))
+        job = max(self.cluster.history())
+        (part,) = json.loads(self.cluster.must("explain", "--json", job))["allocation"]["nodes"]
+        self.assertEqual(found["cpuset.cpus.effective"], part["cpus"])
+        sheet = self.cluster.must("show", job)
+        self.assertRegex(sheet, rf"limits +cpuset {part['cpus']}, memory 256 MiB, pids {PIDS}")
+
+    def test_nodes_and_topo_say_what_holds(self):
+        (node,) = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        self.assertTrue(node["limits"].startswith("cpuset, memory, pids"), node["limits"])
+        self.assertIn("limits: cpuset, memory, pids", self.cluster.must("topo"))
+        self.assertIn("cpuset, memory, pids", self.cluster.must("nodes"))
+
+    def test_a_job_that_wants_more_memory_ends_as_out_of_memory_with_its_peak(self):
+        script = self.write("hog.py", HOG)
+        job = self.cluster.submit("--mem", "128M", "-t", 1, "--wrap", f"python3 {script}")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "OUT_OF_MEMORY")
+        said = r"out of memory: it reached its limit of 128 MiB; at its peak it had 12[78](\.\d)? MiB"
+        self.assertRegex(self.cluster.must("show", job), said)
+        self.assertRegex(self.cluster.must("history", "--json"), said)
+
+    def test_a_step_that_runs_out_of_memory_tells_the_same_of_a_run(self):
+        done = self.cluster.muster("run", "--mem", "128M", "python3", "-c", HOG)
+        self.assertNotEqual(done.returncode, 0)
+        self.cluster.wait_ended(max(self.cluster.history()))
+        job = max(self.cluster.history())
+        self.assertEqual(self.detail(job)["state"], "OUT_OF_MEMORY")
+
+    def test_a_fork_bomb_is_held_and_gone_soon_after_its_end(self):
+        script = self.write("bomb.py", BOMB)
+        job = self.cluster.submit("-t", 5, "--wrap", f"python3 {script}")
+        self.cluster.wait_state(job, "RUNNING")
+        (group,) = wait_until(lambda: self.groups(job), "the job has no group")
+
+        def count():
+            return int(read_file(os.path.join(group, "pids.current")) or 0)
+        wait_until(lambda: count() >= PIDS - 2, lambda: f"the bomb made only {count()} processes")
+        self.assertLessEqual(count(), PIDS)
+        self.cluster.must("cancel", job)
+        begin = time.monotonic()
+        self.cluster.wait_ended(job)
+        self.assertLess(time.monotonic() - begin, 6)  # a second of them is its grace
+        self.assertEqual(self.groups(job), [])
+
+    def groups(self, job):
+        found = []
+        for agent in os.listdir(self.root):
+            path = os.path.join(self.root, agent, f"{job}.1")
+            found += [path] if os.path.isdir(path) else []
+        return found
+
+    def test_each_step_has_a_group_of_its_own_in_the_jobs(self):
+        look = self.write("look.sh", LOOK)
+        run = f"{program('muster')} run -n 1 sh {look}"
+        job = self.cluster.submit("-o", "steps.out", "-t", 5, "--wrap", f"sh {look}; {run}; {run}")
+        self.cluster.wait_ended(job)
+        text = read_file(os.path.join(self.cluster.work, "steps.out")).decode()
+        owns = [line.split()[1] for line in text.splitlines() if line.startswith("own ")]
+        self.assertEqual([own.rsplit("/", 2)[1:] for own in owns],
+                         [[f"{job}.1", "batch"], [f"{job}.1", "step.1"], [f"{job}.1", "step.2"]])
+
+    def test_a_suspended_job_stands_still_and_is_killed_all_the_same(self):
+        job = self.cluster.submit("-t", 5, "--wrap", "setsid sleep 1000 & sleep 1000")
+        self.cluster.wait_state(job, "RUNNING")
+        self.cluster.must("suspend", job)
+        wait_until(lambda: self.detail(job)["suspended_since"] is not None, "it is not suspended")
+        (group,) = self.groups(job)
+        self.assertIn("frozen 1", read_file(os.path.join(group, "cgroup.events")).decode())
+        self.cluster.must("cancel", job)
+        self.cluster.wait_ended(job)
+        self.assertEqual(self.groups(job), [])
+
+
+class NotEnforcedTest(ClusterTest):
+    """Where nothing can be held every view says so; a machine that is only played is such a one everywhere."""
+
+    @classmethod
+    def make(cls):
+        return Cluster(nodes=1, topology="pack:1 core:4 pu:1").start()
+
+    def test_every_view_says_why(self):
+        job = self.cluster.submit("--wrap", "true")
+        self.cluster.wait_ended(job)
+        (node,) = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        self.assertRegex(node["limits"], r"\Anot enforced \(.+\)\Z")
+        self.assertIn("not enforced", self.cluster.must("nodes"))
+        self.assertIn("limits: " + node["limits"], self.cluster.must("topo"))
+        self.assertRegex(self.cluster.must("show", job), r"limits +not enforced \(.+\)")
+
+    def test_a_root_that_is_no_group_is_refused_in_one_line(self):
+        for command in (["muster-agent", "--state", self.cluster.work, "--controller", "unix:/x"],
+                        ["muster", "up", "--state", os.path.join(self.cluster.work, "up")]):
+            done = subprocess.run([program(command[0]), *command[1:], "--cgroup-root", "/tmp"],
+                                  text=True, capture_output=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, done)
+            self.assert_one_line(done.stderr)
+            self.assertIn("--cgroup-root", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
