@@ -33,6 +33,8 @@ class AttemptCgroup {
 
   // For children to enter by writing "0".
   [[nodiscard]] int procs() const { return procs_.get(); }
+  // For children to be started in.
+  [[nodiscard]] int directory_fd() const { return opened_.get(); }
   // Takes everything in it off the processors, or lets it run again; false where the kernel cannot.
   [[nodiscard]] bool Freeze(bool freeze) const;
   // Whether nothing in it can run.

@@ -2,6 +2,7 @@
 
 // Starting one bound process: fork from this small process, bind, exec, and learn how it went.
 //
+// The child is born in its control group where the kernel can do that; else it enters it first.
 // Between fork and exec the child calls async-signal-safe functions only; everything is prepared
 // before. What the child has to say (its binding as it sees it, or why it could not be started)
 // comes through a close-on-exec pipe: the pipe's end is the exec. The child leads a process
@@ -31,6 +32,7 @@ struct LaunchRequest {
   int standard_error = -1;
   std::optional<Binding> binding;  // absent: the child keeps ours
   int cgroup = -1;                 // descriptor of a cgroup.procs file to enter, or -1
+  int cgroup_directory = -1;       // the same group's directory: to be started in it, where it can
 };
 
 // A child that was forked and has not said yet how its exec went.

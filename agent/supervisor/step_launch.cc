@@ -234,6 +234,7 @@ LaunchRequest Step::RequestOf(const Rank& rank) const {
   }
   const AttemptCgroup* const cgroup = cgroup_.has_value() ? &*cgroup_ : host_.cgroup;
   request.cgroup = cgroup == nullptr ? -1 : cgroup->procs();
+  request.cgroup_directory = cgroup == nullptr ? -1 : cgroup->directory_fd();
   return request;
 }
 
