@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
+#include "agent/gpu_devices.h"
+#include "agent/supervisor/device_filter.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/signals.h"
@@ -58,8 +60,24 @@ AttemptCgroups MakeCgroups(const AgentOptions& options, const StateDirectory& st
   return *std::move(cgroups);
 }
 
+// Of a machine with GPUs: which files are theirs, if the kernel lets us guard them.
+void AddDevices(const Machine& machine, bool grouped, NodeLimits* limits) {
+  limits->devices = FindGpuDevices(machine, "/");
+  if (limits->devices.empty()) {
+    return;
+  }
+  const absl::Status can =
+      grouped ? CheckDeviceFilter() : absl::FailedPreconditionError("no control groups");
+  if (can.ok()) {
+    limits->set.held.emplace_back("devices");
+  } else {
+    limits->set.missing.push_back({"devices", std::string(can.message())});
+  }
+}
+
 // What jobs here are held to. A machine that is only played is none to hold anybody to.
-NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, LimitSet set) {
+NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, bool grouped,
+                      LimitSet set) {
   NodeLimits limits;
   if (!machine.enforced) {
     limits.set = NoLimits(machine.why_not_enforced);
@@ -68,6 +86,7 @@ NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, Limit
   limits.set = std::move(set);
   limits.pids = options.pids;
   limits.memory_high = options.memory_high;
+  AddDevices(machine, grouped, &limits);
   return limits;
 }
 
@@ -86,7 +105,8 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   }));
   LimitSet set;
   const AttemptCgroups cgroups = MakeCgroups(options, state, &set);
-  const NodeLimits limits = MakeLimits(options, machine, std::move(set));
+  const NodeLimits limits =
+      MakeLimits(options, machine, !cgroups.PathFor("").empty(), std::move(set));
   machine.limits = ToText(limits.set);
   log.Info(kComponent, absl::StrCat("limits: ", machine.limits));
   Agent::Config config;

@@ -4,14 +4,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "agent/supervisor/cgroup_tree.h"
+#include "agent/supervisor/device_filter.h"
+#include "agent/supervisor/device_rules.h"
 
 namespace muster {
 namespace {
@@ -31,6 +35,16 @@ std::uint64_t EventCount(const std::string& events, const std::string& key) {
 std::optional<Bytes> BytesOf(const std::string& text) {
   std::uint64_t bytes = 0;
   return absl::SimpleAtoi(text, &bytes) ? std::optional<Bytes>(Bytes(bytes)) : std::nullopt;
+}
+
+// "devices GPU 0,2", by their positions in the machine; "devices no GPU".
+std::string DevicesText(const NodeAllocation& part) {
+  std::vector<std::uint32_t> gpus;
+  for (const GpuGrant& grant : part.gpus) {
+    gpus.push_back(grant.gpu);
+  }
+  std::sort(gpus.begin(), gpus.end());
+  return gpus.empty() ? "devices no GPU" : absl::StrCat("devices GPU ", absl::StrJoin(gpus, ","));
 }
 
 }  // namespace
@@ -61,6 +75,15 @@ std::optional<AttemptCgroup> AttemptCgroup::MakeStep(const std::string& name,
 LimitSet AttemptCgroup::Hold(const SupervisorOrder& order, const NodeAllocation& part) const {
   const NodeLimits& node = order.limits;
   LimitSet held = HoldTo(directory_, AttemptLimits(node, part), node.set);
+  if (node.set.Holds("devices")) {
+    const absl::Status attached =
+        AttachDeviceFilter(opened_.get(), DeviceProgram(DeviceRules(node.devices, part.gpus)));
+    if (attached.ok()) {
+      held.held.push_back(DevicesText(part));
+    } else {
+      held.missing.push_back({"devices", std::string(attached.message())});
+    }
+  }
   EnableControllers(directory_).IgnoreError();  // steps then share what holds the attempt
   return held;
 }

@@ -175,6 +175,12 @@ class LimitsTest(ClusterTest):
         self.cluster.wait_ended(job)
         self.assertEqual(self.groups(job), [])
 
+    @unittest.skipUnless(os.path.exists("/dev/nvidia0"), "SKIPPED: no /dev/nvidia0 to guard here")
+    def test_a_job_without_gpus_opens_none(self):
+        done = self.cluster.muster("run", "sh", "-c", ": </dev/nvidia0")
+        self.assertIn("Operation not permitted", done.stderr)
+        self.assertEqual(self.cluster.muster("run", "sh", "-c", ": </dev/null").returncode, 0)
+
 
 class NotEnforcedTest(ClusterTest):
     """Where nothing can be held every view says so; a machine that is only played is such a one everywhere."""
