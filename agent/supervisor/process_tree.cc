@@ -8,10 +8,12 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +23,9 @@
 
 namespace muster {
 namespace {
+
+// The states of /proc/PID/stat in which a process runs no line of its own.
+constexpr std::string_view kStopped = "TtZXxD";
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
@@ -102,14 +107,18 @@ std::vector<pid_t> DescendantsByScan(pid_t root) {
   return found;
 }
 
-// True when the chain of parents of `pid` leads to `root`.
-bool Descends(pid_t pid, pid_t root) {
-  for (pid_t parent = ParentOf(pid); parent > 1; parent = ParentOf(parent)) {
-    if (parent == root) {
-      return true;
+// Opens the processes of `pids`, parents before children, and has `act` see those that still
+// descend from us by now: an open descriptor pins the process it names, and whose parent was found
+// to be ours is ours. (One look at each: a chain of thousands would cost the square of that.)
+void ForEachOfOurs(const std::vector<pid_t>& pids, const std::function<void(pid_t, int)>& act) {
+  std::unordered_set<pid_t> ours = {getpid()};
+  for (const pid_t pid : pids) {
+    const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    if (pidfd.valid() && ours.count(ParentOf(pid)) != 0) {
+      ours.insert(pid);
+      act(pid, pidfd.get());
     }
   }
-  return root == 1;
 }
 
 }  // namespace
@@ -126,31 +135,20 @@ std::vector<pid_t> Descendants(pid_t root) {
 }
 
 int SignalDescendants(int signal) {
-  const pid_t self = getpid();
-  const std::vector<pid_t> pids = Descendants(self);
-  for (const pid_t pid : pids) {
-    const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-    // Checked after opening: the descriptor pins the process it names.
-    if (pidfd.valid() && Descends(pid, self)) {
-      syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0);
-      syscall(SYS_pidfd_send_signal, pidfd.get(), SIGCONT, nullptr, 0);
-    }
-  }
+  const std::vector<pid_t> pids = Descendants(getpid());
+  ForEachOfOurs(pids, [signal](pid_t, int pidfd) {
+    syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0);
+    syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, nullptr, 0);
+  });
   return static_cast<int>(pids.size());
 }
 
 int StopDescendants() {
-  constexpr std::string_view kStopped = "TtZXxD";
-  const pid_t self = getpid();
   int running = 0;
-  for (const pid_t pid : Descendants(self)) {
-    const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-    if (!pidfd.valid() || !Descends(pid, self)) {
-      continue;
-    }
+  ForEachOfOurs(Descendants(getpid()), [&running](pid_t pid, int pidfd) {
     running += kStopped.find(StatOf(pid).state) == std::string_view::npos ? 1 : 0;
-    syscall(SYS_pidfd_send_signal, pidfd.get(), SIGSTOP, nullptr, 0);
-  }
+    syscall(SYS_pidfd_send_signal, pidfd, SIGSTOP, nullptr, 0);
+  });
   return running;
 }
 
