@@ -69,9 +69,12 @@ LimitSet LimitsBelow(const GroupControllers& controllers) {
       limits.missing.push_back({controller, Among(offered, controller) ? controllers.refusal : ""});
     }
   }
+  const bool offers_any =
+      std::any_of(LimitControllers().begin(), LimitControllers().end(),
+                  [&](const std::string& controller) { return Among(offered, controller); });
   const std::string none =
       absl::StrCat("the control group ", controllers.group,
-                   limits.held.empty() ? " offers no controllers" : " does not offer it");
+                   offers_any ? " does not offer it" : " offers no controllers");
   for (MissingLimit& each : limits.missing) {
     each.why = each.why.empty() ? none : each.why;
   }

@@ -187,26 +187,36 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
 }
 
 std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, const Style& style) {
-  Table table({{.title = "JOBID", .right = true, .least = 0},
-               {.title = "NAME", .right = false, .least = kNameLeast},
-               {.title = "STATE", .right = false, .least = 0},
-               {.title = "EXIT", .right = true, .least = 0},
-               {.title = "ELAPSED", .right = true, .least = 0},
-               {.title = "CPU-TIME", .right = true, .least = 0},
-               {.title = "PEAK-MEM", .right = true, .least = 0},
-               {.title = "NODES", .right = false, .least = kTextLeast},
-               {.title = "BINDING", .right = false, .least = kTextLeast}});
+  const bool told = std::any_of(jobs.begin(), jobs.end(),
+                                [](const JobView& job) { return !job.exit_text.empty(); });
+  std::vector<Column> columns = {{.title = "JOBID", .right = true, .least = 0},
+                                 {.title = "NAME", .right = false, .least = kNameLeast},
+                                 {.title = "STATE", .right = false, .least = 0},
+                                 {.title = "EXIT", .right = true, .least = 0},
+                                 {.title = "ELAPSED", .right = true, .least = 0},
+                                 {.title = "CPU-TIME", .right = true, .least = 0},
+                                 {.title = "PEAK-MEM", .right = true, .least = 0},
+                                 {.title = "NODES", .right = false, .least = kTextLeast},
+                                 {.title = "BINDING", .right = false, .least = kTextLeast}};
+  if (told) {
+    columns.push_back({.title = "WHY", .right = false, .least = kTextLeast});
+  }
+  Table table(std::move(columns));
   for (const JobView& job : jobs) {
     const bool ran = job.start_time != kNoTime;
-    table.Add({{.text = job.label},
-               {.text = job.name},
-               {.text = job.state, .paint = StatePaint(job.state)},
-               {.text = ExitColumn(job)},
-               {.text = ran ? PreciseText(Elapsed(job, job.end_time)) : "-"},
-               {.text = ran ? PreciseText(CpuTime(job.usage)) : "-"},
-               {.text = ran ? BytesText(job.usage.peak_memory) : "-"},
-               {.text = OrDash(Hostlist(job.nodes))},
-               {.text = OrDash(job.binding)}});
+    std::vector<Cell> cells = {{.text = job.label},
+                               {.text = job.name},
+                               {.text = job.state, .paint = StatePaint(job.state)},
+                               {.text = ExitColumn(job)},
+                               {.text = ran ? PreciseText(Elapsed(job, job.end_time)) : "-"},
+                               {.text = ran ? PreciseText(CpuTime(job.usage)) : "-"},
+                               {.text = ran ? BytesText(job.usage.peak_memory) : "-"},
+                               {.text = OrDash(Hostlist(job.nodes))},
+                               {.text = OrDash(job.binding)}};
+    if (told) {
+      cells.push_back({.text = OrDash(job.exit_text)});
+    }
+    table.Add(std::move(cells));
   }
   return table.Print(style, choice.header);
 }

@@ -6,6 +6,8 @@ or below MUSTER_CGROUP_ROOT, a group delegated to us. Elsewhere those tests are 
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import time
 import unittest
@@ -104,10 +106,12 @@ class LimitsTest(ClusterTest):
         self.assertEqual(found["memory.oom.group"], "1")
         self.assertEqual(found["pids.max"], str(PIDS))
         job = max(self.cluster.history())
-        (part,) = json.loads(self.cluster.must("explain", "--json", job))["allocation"]["nodes"]
-        self.assertEqual(found["cpuset.cpus.effective"], part["cpus"])
+        self.cluster.wait_ended(job)
+        (rank,) = self.detail(job)["attempts"][0]["ranks"]
+        self.assertEqual(found["cpuset.cpus.effective"], rank["cpus"])
+        self.assertEqual(found["nproc"], "1")
         sheet = self.cluster.must("show", job)
-        self.assertRegex(sheet, rf"limits +cpuset {part['cpus']}, memory 256 MiB, pids {PIDS}")
+        self.assertRegex(sheet, rf"limits +cpuset {rank['cpus']}, memory 256 MiB, pids {PIDS}")
 
     def test_nodes_and_topo_say_what_holds(self):
         (node,) = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
@@ -122,7 +126,7 @@ class LimitsTest(ClusterTest):
         self.assertEqual(row["state"], "OUT_OF_MEMORY")
         said = r"out of memory: it reached its limit of 128 MiB; at its peak it had 12[78](\.\d)? MiB"
         self.assertRegex(self.cluster.must("show", job), said)
-        self.assertRegex(self.cluster.must("history", "--json"), said)
+        self.assertRegex(self.cluster.must("history"), said)
 
     def test_a_step_that_runs_out_of_memory_tells_the_same_of_a_run(self):
         done = self.cluster.muster("run", "--mem", "128M", "python3", "-c", HOG)
@@ -180,6 +184,70 @@ class LimitsTest(ClusterTest):
         done = self.cluster.muster("run", "sh", "-c", ": </dev/nvidia0")
         self.assertIn("Operation not permitted", done.stderr)
         self.assertEqual(self.cluster.muster("run", "sh", "-c", ": </dev/null").returncode, 0)
+
+
+class OwnGroupTest(ClusterTest):
+    """`muster up` alone in a group, as systemd starts it by delegation: its daemons step aside in it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root, why = group_root()
+        if cls.root is None:
+            raise unittest.SkipTest(f"SKIPPED: limits cannot be tested here: {why}")
+        cls.addClassCleanup(remove_groups, cls.root)
+        super().setUpClass()
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=1)
+        shutil.rmtree(cluster.state)
+        enter = f'echo $$ >{cls.root}/cgroup.procs && exec "$@"'
+        cluster.up = subprocess.Popen(
+            ["sh", "-c", enter, "sh", *cluster.command("up", "--nodes", 2)], cwd=cluster.work,
+            env=cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        cls.said = []
+        for line in cluster.up.stdout:
+            cls.said.append(line)
+            if line.startswith("ready: "):
+                return cluster
+        raise AssertionError(f"muster up ended: {cls.said}")
+
+    def test_limits_hold_without_any_option(self):
+        nodes = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        self.assertEqual(len(nodes), 2)
+        for node in nodes:
+            self.assertTrue(node["limits"].startswith("cpuset, memory, pids"), node["limits"])
+        own = self.cluster.must("run", "--mem", "64M", "sed", "-n", "s/^0:://p", "/proc/self/cgroup")
+        self.assertRegex(own, r"/muster-node\d-[0-9a-f]+/\d+\.1/step\.1\Z")
+        with open(os.path.join(self.root, "cgroup.procs"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "")
+
+    def test_an_agent_that_comes_back_finds_its_groups(self):
+        job = self.cluster.submit("-t", 5, "--wrap", "sleep 1000")
+        self.cluster.wait_state(job, "RUNNING")
+        (node,) = self.cluster.queue()[job]["nodes"]
+        for pid in self.cluster.daemons_of_up("muster-agent"):
+            os.kill(pid, signal.SIGKILL)
+
+        def again():
+            nodes = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+            return all(each["state"] != "DOWN" and each["limits"].startswith("cpuset, memory, pids")
+                       for each in nodes) and len(self.cluster.daemons_of_up("muster-agent")) == 2
+        wait_until(again, "the agents do not come back")
+        self.assertEqual(self.cluster.queue()[job]["nodes"], [node])
+        self.cluster.must("cancel", job)
+        self.cluster.wait_ended(job)
+        groups = [entry.name for entry in os.scandir(self.root) if entry.is_dir()]
+        self.assertEqual(len(groups), 3, groups)  # two agents' and the daemons' own
+
+
+def remove_groups(path):
+    """A group with all below it."""
+    for entry in os.scandir(path):
+        if entry.is_dir(follow_symlinks=False):
+            remove_groups(entry.path)
+    os.rmdir(path)
 
 
 class NotEnforcedTest(ClusterTest):

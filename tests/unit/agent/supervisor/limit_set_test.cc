@@ -25,6 +25,12 @@ TEST(LimitSetTest, AGroupThatOffersNoneSaysSoOnce) {
   EXPECT_FALSE(limits.Holds("memory"));
 }
 
+TEST(LimitSetTest, AGroupWhoseOnlyControllerIsRefusedOffersTheOthersNot) {
+  EXPECT_EQ(
+      ToText(Below("memory", "", "somebody is in it")),
+      "not enforced (the control group /sys/fs/cgroup/m does not offer it; somebody is in it)");
+}
+
 TEST(LimitSetTest, EachThatIsMissingHasItsOwnReason) {
   EXPECT_EQ(ToText(Below("cpuset pids", "pids", "cgroup.subtree_control: busy")),
             "pids; not cpuset (cgroup.subtree_control: busy), memory (the control group "

@@ -62,6 +62,17 @@ TEST(JobTable, AnEmptyQueueIsItsTitles) {
   EXPECT_EQ(PrintQueue({}, {.header = false, .fold = true}, kNow, {}), "");
 }
 
+TEST(JobTable, TheHistoryTellsWhyWhereSomethingWasSaid) {
+  std::vector<JobView> jobs = samples::HistoryJobs();
+  jobs[1].state = "OUT_OF_MEMORY";
+  jobs[1].exit_text = "node1: out of memory: it reached its limit of 256 MiB";
+  const std::string text = PrintHistory(jobs, {}, {});
+  EXPECT_NE(text.find("BINDING"), std::string::npos);
+  EXPECT_NE(text.find("WHY\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("node1: out of memory: it reached its limit of 256 MiB\n"), std::string::npos)
+      << text;
+}
+
 TEST(JobTable, TheHistoryShowsExitUsageAndBinding) {
   EXPECT_EQ(PrintHistory(samples::HistoryJobs(), {}, {}), Golden("history.txt"));
 }
