@@ -60,15 +60,35 @@ absl::Status StepAside(const std::string& group) {
   return absl::OkStatus();
 }
 
-// Has `group` pass on what it can.
+// Has `group` pass on what it can. Nobody may be in it then, but in the tree's root, which alone
+// has no type: what the kernel would still enable makes the group a threaded one, below which no
+// process can live in a group of its own.
 absl::Status PassOn(const std::string& group) {
-  absl::Status enabled = EnableControllers(group);
-  // EBUSY, as absl calls it: processes are in the way.
-  for (int i = 0; i < kAsideLooks && absl::IsFailedPrecondition(enabled); ++i) {
+  const bool is_root = ReadCgroupFile(group, "cgroup.type").empty();
+  for (int i = 0; !is_root && !PassesAllOn(group); ++i) {
+    if (ReadCgroupFile(group, "cgroup.procs").empty()) {
+      break;
+    }
+    if (i == kAsideLooks) {
+      return absl::UnavailableError(absl::StrCat("processes keep coming to the group ", group));
+    }
     RETURN_IF_ERROR(StepAside(group));
-    enabled = EnableControllers(group);
   }
-  return enabled;
+  return EnableControllers(group);
+}
+
+// Whether attempts can live below `group`, and be killed there.
+absl::Status CheckUsable(const std::string& group) {
+  if (access((group + "/cgroup.kill").c_str(), W_OK) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat(group, "/cgroup.kill: cannot write"));
+  }
+  const std::string type = ReadCgroupFile(group, "cgroup.type");
+  if (type != "domain") {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the control group ", group, " is of type \"", type,
+                     "\", in which no process can live: give jobs another --cgroup-root"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> OurOwnGroup() {
@@ -126,11 +146,10 @@ absl::StatusOr<AttemptCgroups> AttemptCgroups::Make(const std::string& name,
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot make"));
   }
-  if (access((path + "/cgroup.kill").c_str(), W_OK) != 0) {
-    const absl::Status status =
-        absl::ErrnoToStatus(errno, absl::StrCat(path, "/cgroup.kill: cannot write"));
+  const absl::Status usable = CheckUsable(path);
+  if (!usable.ok()) {
     rmdir(path.c_str());
-    return status;
+    return usable;
   }
   GroupControllers controllers;
   controllers.group = above;

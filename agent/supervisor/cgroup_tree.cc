@@ -13,7 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "agent/supervisor/limit_set.h"
+#include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/unique_fd.h"
 
@@ -47,6 +47,20 @@ std::vector<std::string> Words(const std::string& text) {
   return absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
 }
 
+// What the group could pass on and does not, in the order in which it is tried.
+std::vector<std::string> NotPassedOn(const std::string& directory) {
+  const std::vector<std::string> here = Words(ReadCgroupFile(directory, "cgroup.controllers"));
+  const std::vector<std::string> on = Words(ReadCgroupFile(directory, "cgroup.subtree_control"));
+  std::vector<std::string> missing;
+  for (const std::string controller : {"memory", "cpuset", "pids", "io"}) {
+    if (std::find(here.begin(), here.end(), controller) != here.end() &&
+        std::find(on.begin(), on.end(), controller) == on.end()) {
+      missing.push_back(controller);
+    }
+  }
+  return missing;
+}
+
 }  // namespace
 
 std::string ReadCgroupFile(const std::string& directory, const std::string& file) {
@@ -72,19 +86,15 @@ absl::Status WriteCgroupFile(const std::string& directory, const std::string& fi
 }
 
 absl::Status EnableControllers(const std::string& directory) {
-  const std::vector<std::string> here = Words(ReadCgroupFile(directory, "cgroup.controllers"));
-  const std::vector<std::string> on = Words(ReadCgroupFile(directory, "cgroup.subtree_control"));
-  absl::Status first;
-  for (const std::string& controller : LimitControllers()) {
-    const bool can = std::find(here.begin(), here.end(), controller) != here.end();
-    if (!can || std::find(on.begin(), on.end(), controller) != on.end()) {
-      continue;
-    }
-    absl::Status enabled =
-        WriteCgroupFile(directory, "cgroup.subtree_control", absl::StrCat("+", controller));
-    first.Update(std::move(enabled));
+  for (const std::string& controller : NotPassedOn(directory)) {
+    RETURN_IF_ERROR(
+        WriteCgroupFile(directory, "cgroup.subtree_control", absl::StrCat("+", controller)));
   }
-  return first;
+  return absl::OkStatus();
+}
+
+bool PassesAllOn(const std::string& directory) {
+  return NotPassedOn(directory).empty();
 }
 
 bool CgroupPopulated(const std::string& directory) {

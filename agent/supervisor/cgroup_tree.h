@@ -19,9 +19,13 @@ std::string ReadCgroupFile(const std::string& directory, const std::string& file
 absl::Status WriteCgroupFile(const std::string& directory, const std::string& file,
                              const std::string& value);
 
-// Has the children of a group hold what of `controllers` the group can. The error is the first
-// controller's that the kernel refused; the others are enabled all the same.
+// Has the children of a group hold all of LimitControllers() that the group can; the error is the
+// first controller's that the kernel refused, and the rest is left as it is. Memory is tried first:
+// of a group with processes in it the kernel refuses that, and nothing else that would spoil it.
 absl::Status EnableControllers(const std::string& directory);
+
+// Whether that is so already.
+bool PassesAllOn(const std::string& directory);
 
 // Whether a process lives in it or below; false when it is not there.
 bool CgroupPopulated(const std::string& directory);

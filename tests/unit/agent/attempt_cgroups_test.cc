@@ -1,6 +1,10 @@
 #include "agent/attempt_cgroups.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/supervisor/cgroup_tree.h"
 
 namespace muster {
 namespace {
@@ -30,6 +34,25 @@ TEST(AttemptCgroupsTest, ARootThatIsNoGroupIsRefusedInOneLine) {
   const absl::Status root = CheckCgroupRoot("/tmp");
   EXPECT_EQ(root.message(),
             "/tmp is not a group of a cgroup v2 tree: name a directory like /sys/fs/cgroup/muster");
+}
+
+// A group below which no process can live in a group of its own: one of its children has threads of
+// its own kind.
+TEST(AttemptCgroupsTest, AThreadedGroupIsNoPlaceForJobs) {
+  const absl::StatusOr<AttemptCgroups> here =
+      AttemptCgroups::Make("unit-test-threads-" + std::to_string(getpid()), "");
+  if (!here.ok()) {
+    GTEST_SKIP() << "SKIPPED: no control group can be made here: " << here.status().message();
+  }
+  const std::string group = here->PathFor("threaded");
+  ASSERT_EQ(mkdir(group.c_str(), 0755), 0);
+  ASSERT_EQ(mkdir((group + "/child").c_str(), 0755), 0);
+  ASSERT_TRUE(WriteCgroupFile(group + "/child", "cgroup.type", "threaded").ok());
+  const absl::StatusOr<AttemptCgroups> below = AttemptCgroups::Make("x", group);
+  EXPECT_EQ(below.status().message(), "the control group " + group +
+                                          "/muster-x is of type \"domain invalid\", in which no "
+                                          "process can live: give jobs another --cgroup-root");
+  RemoveCgroup(here->PathFor(""));
 }
 
 TEST(AttemptCgroupsTest, WhereThereAreNoneEveryPathIsEmpty) {
