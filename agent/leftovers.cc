@@ -40,7 +40,8 @@ struct FoundProcess {
   ProcessStat stat;
 };
 
-// Every process of our user that has not ended. Those that end while we look are left out.
+// Every process of our user, or, as root, of any, that has not ended. Those that end while we look
+// are left out.
 absl::StatusOr<std::vector<FoundProcess>> OurProcesses() {
   std::vector<FoundProcess> found;
   std::error_code error;
@@ -50,7 +51,7 @@ absl::StatusOr<std::vector<FoundProcess>> OurProcesses() {
     struct stat info = {};
     const std::string path = entry->path().string();
     if (absl::SimpleAtoi(entry->path().filename().string(), &process.pid) &&
-        stat(path.c_str(), &info) == 0 && info.st_uid == geteuid()) {
+        stat(path.c_str(), &info) == 0 && (info.st_uid == geteuid() || geteuid() == 0)) {
       const absl::StatusOr<std::string> text = ReadFile(path + "/stat");
       const absl::StatusOr<ProcessStat> stat =
           text.ok() ? ParseProcessStat(*text) : absl::StatusOr<ProcessStat>(text.status());

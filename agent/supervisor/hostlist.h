@@ -3,7 +3,8 @@
 // Lists of nodes and counts in the short form that batch scripts know: "node[1-2,7],login",
 // "2(x3),1".
 //
-// Thread promise: pure, safe from any thread. Invariants: every name and every count comes out once.
+// Thread promise: pure, safe from any thread. Invariants: every name and every count comes out
+// once.
 
 #include <cstdint>
 #include <string>

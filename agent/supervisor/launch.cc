@@ -138,19 +138,29 @@ int Execute(const Prepared& prepared) {
   return error;
 }
 
-[[noreturn]] void RunChild(const Prepared& prepared, pid_t parent) {
-  const LaunchRequest& request = *prepared.request;
-  ResetSignals();
-  setpgid(0, 0);  // the session is the attempt's; one a rank would cost a scheduler group each
+void DieWithParent(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {
     _exit(kNotStarted);
   }
+}
+
+[[noreturn]] void RunChild(const Prepared& prepared, pid_t parent) {
+  const LaunchRequest& request = *prepared.request;
+  ResetSignals();
+  setpgid(0, 0);  // the session is the attempt's; one a rank would cost a scheduler group each
+  DieWithParent(parent);
   if (request.cgroup >= 0 && !prepared.in_cgroup && write(request.cgroup, "0", 1) != 1) {
     Fail(prepared.say, LaunchStage::kCgroup, errno);
   }
   if (!TakeDescriptors(request)) {
     Fail(prepared.say, LaunchStage::kDescriptors, errno);
+  }
+  if (request.user != nullptr) {
+    if (!BecomeForGood(*request.user)) {
+      Fail(prepared.say, LaunchStage::kUser, errno);
+    }
+    DieWithParent(parent);  // the kernel forgot it with the old user
   }
   umask(request.umask);
   if (chdir(request.work_dir.c_str()) != 0) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/supervisor/job_user.h"
 #include "scheduler/runtime/unique_fd.h"
 #include "topology/bind.h"
 
@@ -32,6 +33,7 @@ struct LaunchRequest {
   int standard_error = -1;
   std::optional<Binding> binding;  // absent: the child keeps ours
   int cgroup = -1;                 // descriptor of a cgroup.procs file to enter, or -1
+  const JobUser* user = nullptr;   // whom it becomes for good; null: it stays what we are
   int cgroup_directory = -1;       // the same group's directory: to be started in it, where it can
 };
 
@@ -47,6 +49,7 @@ enum class LaunchStage : std::uint8_t {
   kDescriptors = 2,
   kWorkDir = 3,
   kExec = 4,
+  kUser = 5,
 };
 
 // What a child said up to its exec.

@@ -31,7 +31,12 @@ bool CoresShared(const NodeAllocation& node) {
 
 PmixSteps::PmixSteps(EventLoop& loop, const Logger& log, const AttemptDirectory& directory,
                      const SupervisorOrder& order)
-    : loop_(loop), log_(log), directory_(directory), order_(order) {}
+    : loop_(loop),
+      log_(log),
+      directory_(directory),
+      order_(order),
+      uid_(geteuid()),
+      gid_(getegid()) {}
 
 PmixSteps::~PmixSteps() = default;
 
@@ -57,12 +62,20 @@ PmixGrant PmixSteps::Grant(const StepPlan& plan, PmixNews news) {
   return grant;
 }
 
+void PmixSteps::RunAs(uid_t uid, gid_t gid) {
+  uid_ = uid;
+  gid_ = gid;
+}
+
 absl::Status PmixSteps::Load() {
   if (loader_ != nullptr) {
     return absl::OkStatus();
   }
   if (mkdir(directory_.Pmix().c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", directory_.Pmix()));
+  }
+  if (uid_ != geteuid() && chmod(directory_.Pmix().c_str(), 0711) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", directory_.Pmix()));
   }
   PmixServerConfig config;
   config.directory = directory_.Pmix();
@@ -79,8 +92,8 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, 
   config.secret = order_.launch.secret;
   PmixStepConfig& pmix = config.pmix;
   pmix.nspace = absl::StrCat("muster.", directory_.Name(), ".", plan.step.value());
-  pmix.uid = geteuid();
-  pmix.gid = getegid();
+  pmix.uid = uid_;
+  pmix.gid = gid_;
   pmix.nodes = config.shape.nodes;
   pmix.node_index = config.shape.position;
   pmix.node_of_rank = config.shape.node_of_rank;

@@ -7,6 +7,8 @@
 // and says so, unless it asked for PMIx by name. Thread promise: the loop's thread;
 // what libpmix's thread has to say is posted to the loop. Outlives every grant.
 
+#include <sys/types.h>
+
 #include <memory>
 
 #include "agent/supervisor/attempt_directory.h"
@@ -28,6 +30,8 @@ class PmixSteps {
   PmixSteps& operator=(const PmixSteps&) = delete;
   ~PmixSteps();
 
+  // Whose the ranks are; ours unless said.
+  void RunAs(uid_t uid, gid_t gid);
   // What `plan` gets; `news` is told on the loop what its ranks and the other nodes say.
   PmixGrant Grant(const StepPlan& plan, PmixNews news);
 
@@ -40,6 +44,8 @@ class PmixSteps {
   const AttemptDirectory& directory_;
   const SupervisorOrder& order_;
   std::unique_ptr<PmixLoader> loader_;
+  uid_t uid_;
+  gid_t gid_;
 };
 
 }  // namespace muster

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "agent/supervisor/cgroup.h"
+#include "agent/supervisor/job_user.h"
 #include "agent/supervisor/launch.h"
 #include "agent/supervisor/order_file.h"
 #include "agent/supervisor/output_path.h"
@@ -43,6 +44,7 @@ struct StepHost {
   const SupervisorOrder& order;
   Reporter& reporter;
   const AttemptCgroup* cgroup = nullptr;
+  const JobUser* user = nullptr;  // as whom the ranks run; null: as we do
 };
 
 // What a step is made of.
@@ -102,6 +104,7 @@ class Step {
 
   const NodeAllocation& Node() const { return plan_.placement.nodes[plan_.node_index]; }
   void MakeCgroup();
+  absl::Status CheckWorkDir() const;
   absl::Status Connect();
   absl::Status OpenFiles(Rank* rank);
   absl::StatusOr<int> OpenShared(const std::string& pattern, const Rank& rank);

@@ -89,7 +89,7 @@ void Step::Start(PmixGrant pmix) {
   pmix_note_ = std::move(pmix.note);
   absl::Status status = std::move(pmix.refusal);
   if (status.ok()) {
-    status = CheckDirectory(plan_.program.work_dir);
+    status = CheckWorkDir();
   }
   if (status.ok() && plan_.step.valid()) {
     master_port_ =
@@ -114,6 +114,12 @@ void Step::Start(PmixGrant pmix) {
   files_.clear();
   forked_ = true;
   CheckStarted();
+}
+
+absl::Status Step::CheckWorkDir() const {
+  const AsUser as_user(host_.user);
+  RETURN_IF_ERROR(as_user.status());
+  return CheckDirectory(plan_.program.work_dir);
 }
 
 absl::Status Step::Connect() {
@@ -177,6 +183,8 @@ absl::Status Step::OpenStreams(Rank* rank) {
 }
 
 absl::Status Step::OpenFiles(Rank* rank) {
+  const AsUser as_user(host_.user);  // the paths are his
+  RETURN_IF_ERROR(as_user.status());
   const Program& program = plan_.program;
   const PatternValues values = ValuesOf(*rank);
   const std::string output =
@@ -234,6 +242,7 @@ LaunchRequest Step::RequestOf(const Rank& rank) const {
   }
   const AttemptCgroup* const cgroup = cgroup_.has_value() ? &*cgroup_ : host_.cgroup;
   request.cgroup = cgroup == nullptr ? -1 : cgroup->procs();
+  request.user = host_.user;
   request.cgroup_directory = cgroup == nullptr ? -1 : cgroup->directory_fd();
   return request;
 }
@@ -303,6 +312,9 @@ std::string Step::FailureText(const LaunchOutcome& outcome) const {
   const Program& program = plan_.program;
   if (outcome.failed_at == LaunchStage::kWorkDir) {
     return absl::StrCat("cannot enter the working directory ", program.work_dir, ": ", why);
+  }
+  if (outcome.failed_at == LaunchStage::kUser) {
+    return absl::StrCat("cannot become user ", host_.order.launch.spec.user.name, ": ", why);
   }
   if (outcome.failed_at == LaunchStage::kCgroup) {
     return absl::StrCat("cannot enter the cgroup ", host_.order.cgroup, ": ", why);

@@ -36,15 +36,6 @@ absl::StatusOr<std::uint32_t> FindNode(const Allocation& allocation, const std::
   return absl::InvalidArgumentError(absl::StrCat("node ", name, " has no part in it"));
 }
 
-absl::Status WriteScript(const std::string& path, const std::string& text) {
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700));
-  if (!fd.valid() ||
-      write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
-  }
-  return absl::OkStatus();
-}
-
 Usage UsageOfChildren() {
   rusage used = {};
   getrusage(RUSAGE_CHILDREN, &used);
@@ -99,16 +90,39 @@ absl::Status Supervisor::Begin() {
                                                  [this](const ControlSocket::Command& command) {
                                                    return OnCommand(command);
                                                  }));
+  RETURN_IF_ERROR(TakeUser());
   HoldToLimits();
   ArmTimeLimit();
   if (order_.launch.spec.kind == JobKind::kRun) {
     BeginRun();
   } else if (node_index_ == 0 && IsLeader(order_.launch)) {
     main_step_ = StepId();
-    RETURN_IF_ERROR(WriteScript(directory_.Script(), order_.launch.program.script));
+    RETURN_IF_ERROR(WriteScript());
     BeginBatch();
   } else {
     ReportStarted();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Supervisor::TakeUser() {
+  ASSIGN_OR_RETURN(user_, FindJobUser(order_.launch.spec.user));
+  if (user_.has_value()) {
+    LetPass(directory_.path());
+    pmix_.RunAs(user_->uid, user_->gid);
+  }
+  return absl::OkStatus();
+}
+
+// Whoever runs the job may read and run it, and nobody else.
+absl::Status Supervisor::WriteScript() const {
+  const std::string path = directory_.Script();
+  const std::string& text = order_.launch.program.script;
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700));
+  if (!fd.valid() ||
+      write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      (user_.has_value() && fchown(fd.get(), user_->uid, user_->gid) != 0)) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
   }
   return absl::OkStatus();
 }
@@ -205,7 +219,8 @@ void Supervisor::Launch(StepPlan plan) {
                 .log = log_,
                 .order = order_,
                 .reporter = reporter_,
-                .cgroup = cgroup_.has_value() ? &*cgroup_ : nullptr};
+                .cgroup = cgroup_.has_value() ? &*cgroup_ : nullptr,
+                .user = user_.has_value() ? &*user_ : nullptr};
   known_steps_.insert(id);
   std::unique_ptr<Step>& step = steps_[id];
   step = std::make_unique<Step>(host, std::move(plan), std::move(handlers));

@@ -21,6 +21,7 @@
 #include "agent/supervisor/cgroup.h"
 #include "agent/supervisor/control.h"
 #include "agent/supervisor/freezer.h"
+#include "agent/supervisor/job_user.h"
 #include "agent/supervisor/order_file.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/reporter.h"
@@ -48,6 +49,8 @@ class Supervisor {
 
  private:
   absl::Status Begin();
+  absl::Status TakeUser();
+  absl::Status WriteScript() const;
   void HoldToLimits();
   void BeginBatch();
   void BeginRun();
@@ -88,7 +91,8 @@ class Supervisor {
   Reporter reporter_;
   UniqueFd signals_;
   std::optional<AttemptCgroup> cgroup_;
-  LimitSet limits_;  // what holds the attempt
+  LimitSet limits_;              // what holds the attempt
+  std::optional<JobUser> user_;  // as whom it runs, if not as we do
   Freezer freezer_;
   std::unique_ptr<ControlSocket> control_;
   PmixSteps pmix_;

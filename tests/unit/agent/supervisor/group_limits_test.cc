@@ -110,8 +110,8 @@ TEST_F(HoldToTest, WhatWasWrittenAndReadBackIsHeldWithItsValue) {
 
 TEST_F(HoldToTest, WhatTheNodeDoesNotPromiseIsNotTried) {
   Make({"memory.max", "memory.oom.group", "pids.max"});
-  const LimitSet promised = LimitsBelow(
-      {.group = "/g", .offered = "pids", .enabled = "pids", .refusal = ""});
+  const LimitSet promised =
+      LimitsBelow({.group = "/g", .offered = "pids", .enabled = "pids", .refusal = ""});
   EXPECT_EQ(ToText(HoldTo(group_.path(), AttemptLimits(Node({}), Part()), promised)),
             "pids 100; not cpuset, memory (the control group /g does not offer it)");
   EXPECT_EQ(Read("memory.max"), "");

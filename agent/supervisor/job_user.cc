@@ -1,0 +1,138 @@
+#include "agent/supervisor/job_user.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kEntryBytes = 65536;
+constexpr int kGroupsMax = 65536;  // the kernel's own bound
+constexpr int kDirectoriesAbove = 3;
+
+std::vector<gid_t> GroupsOf(const std::string& name, gid_t gid) {
+  int count = 64;
+  std::vector<gid_t> groups(static_cast<std::size_t>(count));
+  while (getgrouplist(name.c_str(), gid, groups.data(), &count) < 0 && count <= kGroupsMax) {
+    count = std::max(count, static_cast<int>(groups.size()) * 2);
+    groups.resize(static_cast<std::size_t>(count));
+  }
+  groups.resize(static_cast<std::size_t>(std::max(count, 0)));
+  return groups;
+}
+
+// glibc's wrapper would change every thread, and in a child that was cloned wait for those which it
+// does not have.
+long SetGroups(const std::vector<gid_t>& groups) {
+  return syscall(SYS_setgroups, groups.size(), groups.data());
+}
+
+// setfsuid() tells of no failure: what it says when asked again does.
+bool FileUserIs(uid_t uid, gid_t gid) {
+  constexpr auto kAsk = static_cast<uid_t>(-1);
+  return static_cast<uid_t>(setfsuid(kAsk)) == uid && static_cast<gid_t>(setfsgid(kAsk)) == gid;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<JobUser>> FindJobUser(const User& user) {
+  if (geteuid() != 0 || user.uid == 0) {
+    return std::nullopt;
+  }
+  std::vector<char> buffer(kEntryBytes);
+  passwd entry = {};
+  passwd* found = nullptr;
+  if (getpwuid_r(user.uid, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
+    return absl::NotFoundError(absl::StrCat("user ", user.uid, " (", user.name,
+                                            ") is not known here: add him, or drain the node"));
+  }
+  // A controller that does not know the name sends the number.
+  if (user.name != found->pw_name && user.name != absl::StrCat(user.uid)) {
+    return absl::FailedPreconditionError(absl::StrCat("user ", user.uid, " is ", found->pw_name,
+                                                      " here, and ", user.name,
+                                                      " to the controller: make them agree"));
+  }
+  JobUser job_user;
+  job_user.uid = user.uid;
+  job_user.gid = found->pw_gid;
+  job_user.name = found->pw_name;
+  job_user.groups = GroupsOf(job_user.name, job_user.gid);
+  return job_user;
+}
+
+AsUser::AsUser(const JobUser* user) {
+  if (user == nullptr) {
+    return;
+  }
+  groups_.resize(static_cast<std::size_t>(std::max(getgroups(0, nullptr), 0)));
+  changed_ = true;
+  if (getgroups(static_cast<int>(groups_.size()), groups_.data()) < 0 ||
+      SetGroups(user->groups) != 0) {
+    status_ = absl::ErrnoToStatus(errno, absl::StrCat("cannot take the groups of ", user->name));
+    return;
+  }
+  setfsgid(user->gid);
+  setfsuid(user->uid);
+  if (!FileUserIs(user->uid, user->gid)) {
+    status_ = absl::PermissionDeniedError(absl::StrCat("cannot act as user ", user->name));
+  }
+}
+
+AsUser::~AsUser() {
+  if (changed_) {
+    setfsuid(geteuid());
+    setfsgid(getegid());
+    MUSTER_CHECK(FileUserIs(geteuid(), getegid()) && SetGroups(groups_) == 0);
+  }
+}
+
+bool BecomeForGood(const JobUser& user) {
+  uid_t real = 0;
+  uid_t effective = 0;
+  uid_t saved = 0;
+  if (SetGroups(user.groups) != 0 || syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0 ||
+      syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0 ||
+      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return false;
+  }
+  errno = EPERM;
+  if (getresuid(&real, &effective, &saved) != 0 || real != user.uid || effective != user.uid ||
+      saved != user.uid) {
+    return false;
+  }
+  if (getresgid(&real, &effective, &saved) != 0 || real != user.gid || effective != user.gid ||
+      saved != user.gid) {
+    return false;
+  }
+  // The way back must be closed.
+  const bool back = syscall(SYS_setresuid, 0, 0, 0) == 0;
+  errno = EPERM;
+  return !back;
+}
+
+void LetPass(const std::string& directory) {
+  std::filesystem::path path = directory;
+  for (int i = 0; i < kDirectoriesAbove; ++i) {
+    struct stat found = {};
+    const bool ours_alone = lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+                            found.st_uid == geteuid() && (found.st_mode & 0077) == 0;
+    if (ours_alone && chmod(path.c_str(), (found.st_mode & 0700) | 0011) != 0) {
+      return;  // the exec will say so
+    }
+    path = path.parent_path();
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,56 @@
+#pragma once
+
+// The user as whom a job runs, where that is not the user whom we run as: we are root, he is not.
+//
+// Thread promise: AsUser changes the calling thread alone, and only what it may do with files.
+// Invariants: (1) what could not be verified is an error, never a wider identity; (2) a thread that
+// cannot become itself again ends the process.
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "scheduler/model/job_spec.h"
+
+namespace muster {
+
+struct JobUser {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups;
+  std::string name;
+};
+
+// As whom a job of `user` runs; nothing: as we do, because we are not root, or it is root's. A user
+// whom this node does not know, or knows by another number, is an error.
+absl::StatusOr<std::optional<JobUser>> FindJobUser(const User& user);
+
+// While it lives this thread opens, makes and looks at files as that user; null: as ourselves.
+class AsUser {
+ public:
+  explicit AsUser(const JobUser* user);
+  AsUser(const AsUser&) = delete;
+  AsUser& operator=(const AsUser&) = delete;
+  ~AsUser();
+  // Not OK: it could not become him, and nothing may be done in his name.
+  [[nodiscard]] const absl::Status& status() const { return status_; }
+
+ private:
+  bool changed_ = false;
+  std::vector<gid_t> groups_;  // ours
+  absl::Status status_;
+};
+
+// Makes this process that user's for good, with no way back or up, not even by a set-user-ID
+// program. Async-signal-safe, for the child between fork and exec; false, with errno: it is not.
+bool BecomeForGood(const JobUser& user);
+
+// Lets the user reach what lies in `directory`, where it and the two above are ours alone, by name;
+// what he may do there its own mode says.
+void LetPass(const std::string& directory);
+
+}  // namespace muster

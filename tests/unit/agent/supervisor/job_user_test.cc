@@ -1,0 +1,136 @@
+// Jobs of another user than root's supervisor: what runs, and what is opened, is his.
+
+#include "agent/supervisor/job_user.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/agent/supervisor/attempt_fixture.h"
+
+namespace muster {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+constexpr const char* kName = "nobody";
+
+class JobUserTest : public AttemptFixture {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) {
+      GTEST_SKIP() << "SKIPPED: only root can run jobs as another user";
+    }
+    const passwd* const entry = getpwnam(kName);  // NOLINT(concurrency-mt-unsafe): one thread
+    if (entry == nullptr) {
+      GTEST_SKIP() << "SKIPPED: there is no user " << kName;
+    }
+    uid_ = entry->pw_uid;
+    gid_ = entry->pw_gid;
+    order_.launch.spec.user = {.uid = uid_, .gid = 0, .name = kName};
+    ASSERT_EQ(chown(work_.path().c_str(), uid_, gid_), 0);
+  }
+  std::string Identity() const { return std::to_string(uid_) + " " + std::to_string(gid_); }
+  uid_t uid_ = 0;
+  gid_t gid_ = 0;
+};
+
+TEST_F(JobUserTest, ABatchScriptIsItsUsersForGood) {
+  Batch(
+      "echo $(id -u) $(id -g) $(id -ru) $(id -rg); id -G; grep NoNewPrivs /proc/self/status\n"
+      "ls /proc/self/fd | wc -l; touch mine; cat " +
+      directory_.Order() + "; ls " + directory_.path());
+  const RunEnded ended = RunToEnd();
+  EXPECT_EQ(ended.cause, EndCause::kExited) << ended.text;
+  EXPECT_THAT(Output(), HasSubstr(Identity() + " " + Identity() + "\n" + std::to_string(gid_) +
+                                  "\nNoNewPrivs:\t1\n4\n"));  // ls has its directory open
+  EXPECT_THAT(Output(), HasSubstr("order: Permission denied"));
+  EXPECT_THAT(Output(), HasSubstr("cannot open directory"));
+  struct stat found = {};
+  ASSERT_EQ(stat((work_ / "muster-7.out").c_str(), &found), 0);
+  EXPECT_EQ(found.st_uid, uid_);
+  EXPECT_EQ(found.st_gid, gid_);
+}
+
+TEST_F(JobUserTest, ARankIsItsUsersToo) {
+  RunJob({"id", "-u"}, 2);
+  order_.launch.program.stdout_path = "ranks.out";
+  EXPECT_EQ(RunToEnd().status.code, 0);
+  const std::string line = std::to_string(uid_) + "\n";
+  EXPECT_EQ(Slurp(work_ / "ranks.out"), line + line);
+}
+
+TEST_F(JobUserTest, WhatTheUserMayNotWriteIsNotWrittenForHim) {
+  TempDirectory roots;
+  Batch("true");
+  order_.launch.program.stdout_path = roots / "out";
+  const RunEnded ended = RunToEnd();
+  EXPECT_EQ(ended.cause, EndCause::kLaunchFailed);
+  EXPECT_THAT(ended.text, HasSubstr("Permission denied"));
+  EXPECT_NE(access((roots / "out").c_str(), F_OK), 0);
+}
+
+TEST_F(JobUserTest, ALinkToAFileOfRootsIsNotWrittenThrough) {
+  TempDirectory roots;
+  Batch("true");
+  ASSERT_EQ(symlink((roots / "secret").c_str(), (work_ / "muster-7.out").c_str()), 0);
+  EXPECT_EQ(RunToEnd().cause, EndCause::kLaunchFailed);
+  EXPECT_NE(access((roots / "secret").c_str(), F_OK), 0);
+}
+
+TEST_F(JobUserTest, TheWorkingDirectoryIsEnteredAsTheUser) {
+  TempDirectory roots;
+  Batch("pwd");
+  order_.launch.program.work_dir = roots.path();
+  order_.launch.program.stdout_path = work_ / "out";
+  const RunEnded ended = RunToEnd();
+  EXPECT_EQ(ended.cause, EndCause::kLaunchFailed);
+  EXPECT_THAT(ended.text, HasSubstr("cannot enter the working directory"));
+}
+
+TEST_F(JobUserTest, AUserWhomTheNodeDoesNotKnowStartsNothing) {
+  order_.launch.spec.user = {.uid = 3999999, .gid = 0, .name = "gone"};
+  Batch("touch ran");
+  const RunEnded ended = RunToEnd();
+  EXPECT_EQ(ended.cause, EndCause::kLaunchFailed);
+  EXPECT_THAT(ended.text, EndsWith("user 3999999 (gone) is not known here: add him, or drain the "
+                                   "node"));
+  EXPECT_NE(access((work_ / "ran").c_str(), F_OK), 0);
+}
+
+TEST_F(JobUserTest, AUserOfAnotherNameStartsNothing) {
+  order_.launch.spec.user.name = "somebody";
+  Batch("touch ran");
+  const RunEnded ended = RunToEnd();
+  EXPECT_EQ(ended.cause, EndCause::kLaunchFailed);
+  EXPECT_THAT(ended.text, HasSubstr(" is nobody here, and somebody to the controller"));
+  EXPECT_NE(access((work_ / "ran").c_str(), F_OK), 0);
+}
+
+TEST_F(JobUserTest, AnMpiStepOfAnotherUserIsOneWorld) {
+  if (access(MUSTER_MPI_RING, X_OK) != 0) {
+    GTEST_SKIP() << "SKIPPED: no " << MUSTER_MPI_RING;
+  }
+  const std::string program = work_ / "mpi_ring";
+  ASSERT_EQ(std::system(("cp " MUSTER_MPI_RING " " + program).c_str()), 0);  // NOLINT
+  RunJob({program}, 2);
+  order_.module_dir = MUSTER_PMIX_DIRECTORY;
+  order_.launch.program.mpi = MpiFlavour::kPmix;
+  order_.launch.program.stdout_path = "ring.out";
+  const RunEnded ended = RunToEnd();
+  EXPECT_EQ(ended.status.code, 0) << ended.text << Slurp(work_ / "ring.out");
+  EXPECT_THAT(Slurp(work_ / "ring.out"), HasSubstr("2"));
+}
+
+TEST(AsUserTest, NothingChangesWithoutAnother) {
+  const AsUser as_user(nullptr);
+  EXPECT_TRUE(as_user.status().ok());
+  EXPECT_TRUE(!FindJobUser({.uid = geteuid(), .gid = 0, .name = "me"}).value().has_value());
+}
+
+}  // namespace
+}  // namespace muster
