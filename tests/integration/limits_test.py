@@ -6,8 +6,10 @@ or below MUSTER_CGROUP_ROOT, a group delegated to us. Elsewhere those tests are 
 
 import json
 import os
+import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -248,6 +250,60 @@ def remove_groups(path):
         if entry.is_dir(follow_symlinks=False):
             remove_groups(entry.path)
     os.rmdir(path)
+
+
+@unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"),
+                     "SKIPPED: only root, with setpriv, can run an agent for another user's cluster")
+class OtherUserTest(ClusterTest):
+    """An ordinary user's cluster with an agent of root's: his jobs are his there too."""
+
+    @classmethod
+    def make(cls):
+        cls.user = pwd.getpwnam("nobody")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        cluster = Cluster(nodes=1, listen=f"127.0.0.1:{port}")
+        os.chmod(cluster.root, 0o711)
+        for path in (cluster.state, os.path.join(cluster.state, "log"), cluster.work):
+            os.chown(path, cls.user.pw_uid, cls.user.pw_gid)
+        cluster.controller.before = ["setpriv", f"--reuid={cls.user.pw_uid}",
+                                     f"--regid={cls.user.pw_gid}", "--clear-groups"]
+        return cluster.start()
+
+    def test_a_script_and_its_output_are_the_users(self):
+        job = self.cluster.submit("-o", "id.out", "--wrap", "id -un; id -G; touch made")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED", self.cluster.logs())
+        self.assertEqual(self.read("id.out"), f"nobody\n{self.user.pw_gid}\n")
+        for name in ("id.out", "made"):
+            self.assertEqual(os.stat(os.path.join(self.cluster.work, name)).st_uid, self.user.pw_uid)
+
+    def test_a_run_is_too_and_gains_nothing_by_a_program_of_roots(self):
+        self.assertEqual(self.cluster.must("run", "id", "-un"), "nobody")
+        raised = os.path.join(self.cluster.work, "raised")
+        shutil.copy(shutil.which("id"), raised)
+        os.chmod(raised, 0o4755)
+        self.assertEqual(self.cluster.must("run", raised, "-un"), "nobody")
+
+    def test_a_path_that_he_may_not_write_is_not_written_for_him(self):
+        target = os.path.join(self.cluster.root, "roots.out")
+        job = self.cluster.submit("-o", target, "--wrap", "true")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "FAILED")
+        self.assertIn("Permission denied", self.cluster.must("show", job))
+        self.assertFalse(os.path.exists(target))
+
+    def test_what_a_lost_supervisor_leaves_of_him_is_killed(self):
+        job = self.cluster.submit("-t", 5, "--wrap", "setsid sleep 1000 & sleep 1000")
+        self.cluster.wait_state(job, "RUNNING")
+        (supervisor,) = wait_until(self.cluster.supervisors, "there is no supervisor")
+        os.kill(supervisor, signal.SIGKILL)
+        self.cluster.wait_ended(job)
+        jobs = f"SLURM_JOB_ID={job}".encode()
+        left = [pid for pid in self.cluster.leftovers()
+                if jobs in read_file(f"/proc/{pid}/environ").split(b"\0")]
+        self.assertEqual(left, [])
 
 
 class NotEnforcedTest(ClusterTest):

@@ -9,6 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "agent/supervisor/launch.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 
 namespace muster {
@@ -124,6 +127,49 @@ TEST_F(JobUserTest, AnMpiStepOfAnotherUserIsOneWorld) {
   const RunEnded ended = RunToEnd();
   EXPECT_EQ(ended.status.code, 0) << ended.text << Slurp(work_ / "ring.out");
   EXPECT_THAT(Slurp(work_ / "ring.out"), HasSubstr("2"));
+}
+
+// A child that is not root tries to start one as another user; what it hears of it is its code.
+int StageOfAFailedChange(uid_t uid) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const JobUser other{.uid = uid + 1, .gid = 1, .groups = {}, .name = "other"};
+    LaunchRequest request;
+    request.programs = {"/bin/true"};
+    request.arguments = {"true"};
+    request.work_dir = "/";
+    request.standard_input = request.standard_output = request.standard_error = STDERR_FILENO;
+    request.user = &other;
+    const bool is_other = setgid(uid) == 0 && setuid(uid) == 0;
+    absl::StatusOr<LaunchedChild> child = Launch(request);
+    if (!is_other || !child.ok()) {
+      _exit(99);
+    }
+    waitpid(child->pid, nullptr, 0);
+    std::string said(4096, '\0');
+    const ssize_t got = read(child->said.get(), said.data(), said.size());
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    _exit(static_cast<int>(ParseOutcome(said).failed_at));
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+TEST_F(JobUserTest, WhoCannotBecomeTheUserRunsNothing) {
+  EXPECT_EQ(StageOfAFailedChange(uid_), static_cast<int>(LaunchStage::kUser));
+}
+
+TEST_F(JobUserTest, AThreadThatActedAsAUserIsItselfAgain) {
+  TempDirectory roots;
+  const std::optional<JobUser> user = FindJobUser(order_.launch.spec.user).value();
+  ASSERT_TRUE(user.has_value());
+  {
+    const AsUser as_user(&*user);
+    ASSERT_TRUE(as_user.status().ok());
+    EXPECT_NE(mkdir((roots / "his").c_str(), 0700), 0);
+  }
+  EXPECT_EQ(mkdir((roots / "ours").c_str(), 0700), 0);
 }
 
 TEST(AsUserTest, NothingChangesWithoutAnother) {
