@@ -380,7 +380,8 @@ Verb WhatifVerb() {
       "A cluster: --base is a file as muster simulate --cluster reads it, or the options of\n"
       "nodes; settings are the file's keys by their paths (nodes.NAME.count, policy.backfill,\n"
       "priority.weight_age, partition.NAME.max_nodes …), and short for them nodes, cpus_per_node,\n"
-      "gpus_per_node (where all nodes are alike), policy and estimates.\n";
+      "gpus_per_node (where all nodes are alike), policy and estimates.\n"
+      "How the starts held that a controller promised: muster replay STATE_DIR.\n";
   verb.options = TraceOptionTable();
   verb.options.insert(verb.options.begin(), MakeOption("trace", "FILE", "The workload"));
   verb.options.push_back(MakeOption("base", "FILE.toml", "The settings that are changed"));

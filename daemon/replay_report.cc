@@ -1,6 +1,7 @@
 #include "daemon/replay_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -60,6 +61,38 @@ std::string ReasonIn(const Plan& plan, JobId job) {
   return left == plan.waiting.end() ? "nothing" : ToSentence(left->ReasonOf(job));
 }
 
+// How promised starts held, in a line or two.
+std::string PrintPromises(const PromiseReport& promises) {
+  if (promises.starts == 0) {
+    return "";
+  }
+  const auto share = [&promises](std::uint64_t held) {
+    return absl::StrCat(held, " (", 100 * held / promises.starts, " %)");
+  };
+  std::string text = absl::StrCat(
+      Counted(promises.starts, "job", "jobs"), " had been promised a start, on average ",
+      std::lround(promises.promised_wait_s), " s ahead: ", share(promises.first.held),
+      " started no later than the first promise (mean distance ",
+      std::lround(promises.first.error_s), " s), ", share(promises.last.held), " than the last (",
+      std::lround(promises.last.error_s), " s)\n");
+  if (promises.worst.valid()) {
+    absl::StrAppend(&text, "  the latest was job ", promises.worst.value(), ", ",
+                    std::lround(promises.worst_s), " s after its first promise\n");
+  }
+  return text;
+}
+
+Json PromiseDocument(const PromiseReport& promises) {
+  return {{"starts", promises.starts},
+          {"first_held", promises.first.held},
+          {"first_error_s", promises.first.error_s},
+          {"last_held", promises.last.held},
+          {"last_error_s", promises.last.error_s},
+          {"promised_wait_s", promises.promised_wait_s},
+          {"worst_s", promises.worst_s},
+          {"worst_job", promises.worst.valid() ? Json(promises.worst.value()) : Json()}};
+}
+
 }  // namespace
 
 absl::StatusOr<DirectoryReplay> ReplayDirectory(
@@ -85,6 +118,7 @@ absl::StatusOr<DirectoryReplay> ReplayDirectory(
   result.passes = replay.passes();
   result.starts = replay.starts();
   result.starts_unchecked = replay.starts_unchecked();
+  result.promises = replay.promises();
   ASSIGN_OR_RETURN(StateImage image, reader->ReadImage());
   // A controller at work there may have gone on meanwhile.
   if (image.version == replay.version() &&
@@ -136,6 +170,7 @@ std::string PrintReplay(const DirectoryReplay& replay) {
     absl::StrAppend(&text, Counted(replay.starts_unchecked, "start", "starts"),
                     " not compared: from before passes were kept\n");
   }
+  text += PrintPromises(replay.promises);
   for (const ReplayDifference& difference : replay.first) {
     absl::StrAppend(
         &text, "  version ", difference.version.value(), difference.now == kNoTime ? "" : ", ",
@@ -172,6 +207,7 @@ std::string ReplayDocument(const DirectoryReplay& replay) {
                          {"passes", replay.passes},
                          {"starts", replay.starts},
                          {"starts_unchecked", replay.starts_unchecked},
+                         {"promises", PromiseDocument(replay.promises)},
                          {"same", replay.same()},
                          {"differences", replay.differences},
                          {"first_differences", std::move(differences)}};

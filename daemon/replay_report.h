@@ -19,6 +19,7 @@ struct DirectoryReplay {
   std::uint64_t passes = 0;            // made again
   std::uint64_t starts = 0;            // that a pass made again has
   std::uint64_t starts_unchecked = 0;  // from before passes were kept
+  PromiseReport promises;
   std::uint64_t differences = 0;
   std::vector<ReplayDifference> first;  // of them, at most kDifferencesShown
   [[nodiscard]] bool same() const { return differences == 0; }

@@ -54,6 +54,9 @@ class JobTable {
   // `count` untouched elements.
   template <class Visitor>
   void ForEachRun(Visitor&& visit) const;
+  // The same for untouched elements alone.
+  template <class Visitor>
+  void ForEachUntouched(Visitor&& visit) const;
 
   // All jobs one by one in the order of ids, as pairs of id and job. The job is good until the
   // iterator moves.
@@ -101,6 +104,13 @@ class JobTable::Iterator {
 
 inline JobTable::Iterator JobTable::begin() const {
   return Iterator(*this);
+}
+
+template <class Visitor>
+void JobTable::ForEachUntouched(Visitor&& visit) const {
+  for (const auto& [first, run] : runs_) {
+    visit(ElementOf(*run.like, first), run.count);
+  }
 }
 
 template <class Visitor>

@@ -13,6 +13,7 @@
 
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/core/planner_memory.h"
+#include "scheduler/core/promise_ledger.h"
 #include "scheduler/core/snapshot_builder.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/pass_record.h"
@@ -44,6 +45,8 @@ class Replay {
   // Attempts that were started by a pass made again here, and by others.
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
   [[nodiscard]] std::uint64_t starts_unchecked() const { return starts_unchecked_; }
+  // What the passes made again here promised, and when the jobs started.
+  [[nodiscard]] PromiseReport promises() const { return promises_.Report(); }
 
  private:
   std::optional<ReplayDifference> CheckStart(const AttemptStarted& start);
@@ -52,6 +55,7 @@ class Replay {
   std::deque<Plan> plans_;  // the last few, for a plan may be taken late
   SnapshotBuilder snapshots_;
   PlannerMemory memory_;
+  PromiseLedger promises_;
   std::uint64_t entries_ = 0;
   std::uint64_t passes_ = 0;
   std::uint64_t starts_ = 0;

@@ -230,6 +230,33 @@ bool GoesByElement(const JobSpec& spec) {
       [](const DependencyTerm& term) { return term.kind == DependencyKind::kAfterCorr; });
 }
 
+// Calls visit(job, count) for the pending jobs, as JobTable::ForEachRun would: one by one where
+// they are few among many that run.
+template <class Visitor>
+void ForEachPending(const ClusterState& state, const Visitor& visit) {
+  constexpr std::size_t kLookup = 8;  // steps of a walk that a look-up costs
+  const JobTable& jobs = state.jobs();
+  if (state.pending().size() * kLookup > jobs.size() - jobs.untouched()) {
+    jobs.ForEachRun([&visit](const Job& job, std::uint32_t count) {
+      if (job.state == JobState::kPending) {
+        visit(job, count);
+      }
+    });
+    return;
+  }
+  auto next = state.pending().begin();
+  const auto end = state.pending().end();
+  jobs.ForEachUntouched([&](const Job& job, std::uint32_t count) {
+    for (; next != end && *next < job.id; ++next) {
+      visit(*jobs.Find(*next), 1U);
+    }
+    visit(job, count);
+  });
+  for (; next != end; ++next) {
+    visit(*jobs.Find(*next), 1U);
+  }
+}
+
 // The waiting jobs: the elements of an array that nobody has touched stand in one entry, but for
 // those that differ in more than their index.
 std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
@@ -246,10 +273,7 @@ std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
                                  job.held_by, state.dependencies().Look(job, now), count,
                                  job.het_size});
   };
-  state.jobs().ForEachRun([&](const Job& job, std::uint32_t count) {
-    if (job.state != JobState::kPending) {
-      return;
-    }
+  ForEachPending(state, [&](const Job& job, std::uint32_t count) {
     if (count == 1 || !GoesByElement(*job.spec)) {
       add(job, count);
       return;

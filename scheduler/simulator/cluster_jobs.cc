@@ -109,6 +109,7 @@ void ClusterReplay::Freeze(JobId id) {
     PassStage(live);
     files_.Leave(id);
     if (live.staged->stage() == CheckpointedRun::Stage::kWrite) {
+      NoteWrite(live);
       live.staged->AbandonWrite();
     }
   } else {
@@ -193,7 +194,7 @@ absl::Status ClusterReplay::Finish(JobId id) {
   row_.job_id = live.job.id;
   row_.submission_time = live.job.submit;
   row_.requested_resources = live.asked;
-  row_.requested_time = live.limit;
+  row_.requested_time = live.limit + live.held_up;
   row_.starting_time = live.start;
   row_.execution_time = std::max<Tick>(1, now_ - live.start);
   const bool is_done = live.staged.has_value()

@@ -72,6 +72,7 @@ class ClusterReplay {
     // Stage by stage, where its checkpoints go to the shared file system.
     std::optional<CheckpointedRun> staged;
     Tick writes_since = 0;
+    Tick held_up = 0;  // by others that wrote to it
     Tick since = 0;
     bool started = false;  // an attempt is under way
     bool runs = false;     // and not suspended
@@ -140,6 +141,7 @@ class ClusterReplay {
   void BeginStage(JobId id, Live& live);
   [[nodiscard]] std::int64_t CheckpointBytes(const Live& live) const;
   void EndWrites();
+  void NoteWrite(Live& live);
   void AdmitWriters();
   void Freeze(JobId id);
   void BeginAgain(const JobRequeued& again);

@@ -1,4 +1,7 @@
 // The checkpoints of a simulated cluster's jobs, where these share a file system.
+#include <algorithm>
+#include <tuple>
+
 #include "scheduler/simulator/cluster_replay.h"
 
 namespace muster {
@@ -30,11 +33,17 @@ void ClusterReplay::EndWrites() {
     PassStage(live);
     live.staged->EndWrite();
     files_.Leave(id);
-    const Tick alone = run_.file_system.AloneFor(CheckpointBytes(live), live.nodes);
-    result_.failures.shared +=
-        static_cast<double>(live.threads) * static_cast<double>(now_ - live.writes_since - alone);
+    NoteWrite(live);
     BeginStage(id, live);
   }
+}
+
+// What a checkpoint that is over, whole or not, took longer than alone.
+void ClusterReplay::NoteWrite(Live& live) {
+  const Tick alone = run_.file_system.AloneFor(CheckpointBytes(live), live.nodes);
+  const Tick more = std::max<Tick>(0, now_ - live.writes_since - alone);
+  live.held_up += more;
+  result_.failures.shared += static_cast<double>(live.threads) * static_cast<double>(more);
 }
 
 void ClusterReplay::AdmitWriters() {

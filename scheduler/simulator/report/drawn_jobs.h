@@ -2,8 +2,9 @@
 
 // The rows of a schedule as the pictures of it need them: column by column, names as numbers.
 //
-// Thread promise: a value; one thread at a time. Memory: some 60 bytes a job, of at most kDrawnMax
-// jobs; those that end later are counted, not kept.
+// Attempts that were ended stand before the job's last one. Thread promise: a value; one thread at
+// a time. Memory: some 80 bytes an attempt; jobs that end once kDrawnMax attempts are kept are
+// counted, not kept.
 
 #include <cstdint>
 #include <string>
@@ -28,6 +29,8 @@ class DrawnJobs {
     std::int64_t partition = -1;
     std::int64_t reason = -1;  // in reasons()
     std::string ranges;        // "0-3 7"
+    std::int64_t since = 0;    // when it began to wait for this attempt
+    bool earlier = false;      // an attempt that was ended: the job began again
   };
 
   void Add(const ScheduleRow& row);
@@ -38,6 +41,8 @@ class DrawnJobs {
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
+  void AddEarlier(const ScheduleRow& row);
+
   std::vector<Job> jobs_;
   NameTable reasons_;
   std::uint64_t left_out_ = 0;

@@ -118,6 +118,8 @@ std::string ScheduleHtml(const ScheduleReport& report, const DrawnJobs& jobs,
   data["partition"] =
       Column(jobs, [&partitions](const Job& job) { return partitions.PlaceOf(job.partition); });
   data["reason"] = Column(jobs, [](const Job& job) { return job.reason; });
+  data["since"] = Column(jobs, [](const Job& job) { return job.since; });
+  data["earlier"] = Column(jobs, [](const Job& job) { return job.earlier ? 1 : 0; });
   data["ranges"] = Column(jobs, [](const Job& job) { return job.ranges; });
   if (jobs.left_out() != 0) {
     data["partial"] = absl::StrCat(report.partial, report.partial.empty() ? "" : ". ", "The first ",

@@ -72,11 +72,11 @@ void AppendJob(const Job& job, std::int64_t process, std::int64_t lane, const Dr
                {"tid", lane + 1},
                {"ts", (job.submit + job.wait) * kMicroseconds},
                {"dur", job.run_time * kMicroseconds},
-               {"name", absl::StrCat("job ", job.id)},
+               {"name", absl::StrCat("job ", job.id, job.earlier ? " (ended early)" : "")},
                {"cat", jobs.reasons().NameOf(job.reason)},
                {"args",
                 {{"processors", job.processors},
-                 {"wait_s", job.wait},
+                 {"wait_s", job.submit + job.wait - job.since},
                  {"allocated", job.ranges.substr(0, 200)}}}},
               text);
 }
@@ -107,8 +107,8 @@ std::string SchedulePerfetto(const DrawnJobs& jobs, const TraceNames& names,
     AppendJob(*job, process, at->second.Take(start, start + job->run_time), jobs, &text);
     used[start] += job->processors;
     used[start + job->run_time] -= job->processors;
-    if (job->wait > 0) {
-      ++waiting[job->submit];
+    if (start > job->since) {
+      ++waiting[job->since];
       --waiting[start];
     }
   }

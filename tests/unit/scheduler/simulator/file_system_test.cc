@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/simulator/checkpointed_run.h"
 #include "scheduler/simulator/cluster_simulation.h"
+#include "scheduler/simulator/schedule_audit.h"
 #include "scheduler/simulator/schedule_csv.h"
 #include "scheduler/simulator/shared_file_system.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
@@ -158,7 +159,7 @@ class FileSystemTest : public ::testing::Test {
   ClusterRun Run(int jobs, std::int64_t seconds) {
     std::string text;
     for (int id = 1; id <= jobs; ++id) {
-      absl::StrAppend(&text, id, " 0 -1 ", seconds, " -1 -1 -1 2 ", 2 * seconds,
+      absl::StrAppend(&text, id, " 0 -1 ", seconds, " -1 -1 -1 2 ", seconds,
                       " -1 1 1 1 1 1 -1 -1 -1\n");
     }
     const std::string path = directory_ / "log.swf";
@@ -170,6 +171,13 @@ class FileSystemTest : public ::testing::Test {
     alike.machine = PlainMachine(2, 0, "", Bytes());
     run.nodes.push_back(std::move(alike));
     return run;
+  }
+
+  AuditReport Audit(const Rows& rows, std::int64_t processors) {
+    std::ofstream(directory_ / "jobs.csv", std::ios::trunc) << ScheduleHeader() << rows.text;
+    const auto report = AuditSchedule(directory_ / "jobs.csv", processors);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.ok() ? *report : AuditReport();
   }
 
   TempDirectory directory_;
@@ -205,6 +213,8 @@ TEST_F(FileSystemTest, TurnsSaveWhatSharingCosts) {
   EXPECT_EQ(together.times.at(1), 1000 + 3 * 80);
   EXPECT_DOUBLE_EQ(shared->failures.checkpoints, 4 * 2 * 3 * 80.0);
   EXPECT_DOUBLE_EQ(shared->failures.shared, 4 * 2 * 3 * 60.0);
+  const auto audit = Audit(together, 8);
+  EXPECT_EQ(audit.violations, 0U) << "the limit does not count it: " << audit.first;
   run.file_system.writers = 1;
   Rows in_turn;
   const auto turns = SimulateCluster(run, in_turn);
