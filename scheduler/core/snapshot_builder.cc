@@ -192,6 +192,48 @@ std::optional<std::vector<std::uint32_t>> TouchedSince(const ClusterState& state
   return positions;
 }
 
+std::vector<RunningJob>::iterator Place(std::vector<RunningJob>& running, JobId id) {
+  return std::lower_bound(running.begin(), running.end(), id,
+                          [](const RunningJob& job, JobId other) { return job.id < other; });
+}
+
+// Of the jobs that begin on the touched nodes: those that `held` something there before are what
+// `now` says, or gone. Those that run on are changed where they stand, for the others are many.
+void UpdateRunning(const std::set<NodeId>& touched, const std::set<JobId>& held,
+                   std::vector<RunningJob> now, std::vector<RunningJob>& running) {
+  std::set<JobId> runs_on;
+  std::vector<RunningJob> more;
+  for (RunningJob& job : now) {
+    const auto place = Place(running, job.id);
+    runs_on.insert(job.id);
+    if (place != running.end() && place->id == job.id) {
+      *place = std::move(job);
+    } else {
+      more.push_back(std::move(job));
+    }
+  }
+  std::set<JobId> gone;
+  for (const JobId id : held) {
+    const auto place = Place(running, id);
+    if (place != running.end() && place->id == id && !runs_on.contains(id) &&
+        touched.contains(place->nodes.front())) {
+      gone.insert(id);
+    }
+  }
+  if (!gone.empty()) {
+    running.erase(std::remove_if(Place(running, *gone.begin()), running.end(),
+                                 [&gone](const RunningJob& job) { return gone.contains(job.id); }),
+                  running.end());
+  }
+  std::sort(more.begin(), more.end(), IsEarlier);
+  const auto middle = static_cast<std::ptrdiff_t>(running.size());
+  const bool behind = more.empty() || running.empty() || running.back().id < more.front().id;
+  std::move(more.begin(), more.end(), std::back_inserter(running));
+  if (!behind) {
+    std::inplace_merge(running.begin(), running.begin() + middle, running.end(), IsEarlier);
+  }
+}
+
 // Brings the nodes of a snapshot of `since`, which lasts, up to date. False when it cannot, or when
 // the snapshot does not last any more: then they are to be made anew.
 bool UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
@@ -204,23 +246,21 @@ bool UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
   }
   bool lasts = true;
   std::set<NodeId> touched;
+  std::set<JobId> held;
   std::vector<RunningJob> running;
   for (const std::uint32_t position : *positions) {
     NodePicture& picture = snapshot.nodes[position];
     touched.insert(picture.id);
+    for (const Holding& holding : picture.holdings) {
+      held.insert(holding.job);
+    }
     const Node& node = *state.FindNode(picture.id);
     lasts = AddPicture(state, node, snapshot.now, picture, running) && lasts;
   }
   if (touched.empty() || !lasts) {
     return lasts;
   }
-  std::erase_if(snapshot.running,
-                [&](const RunningJob& job) { return touched.contains(job.nodes.front()); });
-  std::sort(running.begin(), running.end(), IsEarlier);
-  const auto middle = static_cast<std::ptrdiff_t>(snapshot.running.size());
-  std::move(running.begin(), running.end(), std::back_inserter(snapshot.running));
-  std::inplace_merge(snapshot.running.begin(), snapshot.running.begin() + middle,
-                     snapshot.running.end(), IsEarlier);
+  UpdateRunning(touched, held, std::move(running), snapshot.running);
   return true;
 }
 
