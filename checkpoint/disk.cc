@@ -36,6 +36,10 @@ int Disk::Flush(int fd) {
   return fsync(fd);
 }
 
+void Disk::BeginFlush(int fd, off_t offset, off_t size) {
+  (void)sync_file_range(fd, offset, size, SYNC_FILE_RANGE_WRITE);
+}
+
 int Disk::Stat(int fd, struct stat* about) {
   return fstat(fd, about);
 }

@@ -28,6 +28,8 @@ class Disk {
   virtual ssize_t ReadAt(int fd, void* bytes, std::size_t size, off_t offset);
   virtual int Truncate(int fd, off_t size);
   virtual int Flush(int fd);  // fsync
+  // Asks the kernel to begin writing what lies there to the disk: advice, for Flush to wait less.
+  virtual void BeginFlush(int fd, off_t offset, off_t size);
   virtual int Stat(int fd, struct stat* about);
   virtual int StatAt(int directory, const char* name, struct stat* about);  // of a link itself
   virtual int RenameAt(int directory, const char* from, const char* to);

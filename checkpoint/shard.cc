@@ -19,8 +19,11 @@ constexpr std::size_t kMagicBytes = 8;
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeadBytes = kMagicBytes + std::size_t{4} * 4 + 8 + kNameBytesMax;
 constexpr std::size_t kRegionBytes = kNameBytesMax + 8;
-// What is hashed and written at once: small enough to stay in a cache between the two.
-constexpr std::uint64_t kAtOnce = std::uint64_t{1} << 20;
+// What is hashed and written, or read and hashed, at once: small enough to stay in a core's own
+// cache between the two.
+constexpr std::uint64_t kAtOnce = std::uint64_t{256} << 10;
+// The disk begins with what is written while more is hashed.
+constexpr std::uint64_t kFlushAhead = std::uint64_t{8} << 20;
 constexpr mode_t kPrivate = 0600;
 
 void PutNumber(std::string* bytes, std::uint64_t number, int width) {
@@ -68,20 +71,39 @@ std::string PrintHead(const ShardHead& head, const std::vector<RegionBytes>& reg
   return bytes;
 }
 
-// Writes and hashes piece by piece.
-Error Append(Disk& disk, int fd, const void* bytes, std::uint64_t size, Checksum* checksum) {
-  const char* next = static_cast<const char*>(bytes);
-  while (size > 0) {
-    const std::uint64_t piece = std::min(size, kAtOnce);
-    checksum->Add(next, piece);
-    if (Error error = WriteFully(disk, fd, next, piece); error.failed()) {
-      return error;
+// A file that is written from its beginning, hashed piece by piece.
+class HashedFile {
+ public:
+  HashedFile(Disk& disk, int fd) : disk_(disk), fd_(fd) {}
+
+  Error Append(const void* bytes, std::uint64_t size) {
+    const char* next = static_cast<const char*>(bytes);
+    while (size > 0) {
+      const std::uint64_t piece = std::min(size, kAtOnce);
+      checksum_.Add(next, piece);
+      if (Error error = WriteFully(disk_, fd_, next, piece); error.failed()) {
+        return error;
+      }
+      next += piece;
+      size -= piece;
+      written_ += piece;
+      if (written_ - begun_ >= kFlushAhead) {
+        disk_.BeginFlush(fd_, static_cast<off_t>(begun_), static_cast<off_t>(written_ - begun_));
+        begun_ = written_;
+      }
     }
-    next += piece;
-    size -= piece;
+    return {};
   }
-  return {};
-}
+  std::uint64_t written() const { return written_; }
+  std::uint64_t checksum() const { return checksum_.value(); }
+
+ private:
+  Disk& disk_;
+  int fd_;
+  Checksum checksum_;
+  std::uint64_t written_ = 0;
+  std::uint64_t begun_ = 0;  // up to there the disk was told to begin
+};
 
 Error Corrupt(const std::string& name, const char* what) {
   return MakeError(Fault::kCorrupt, name + ": " + what);
@@ -100,17 +122,13 @@ Result<ShardSeal> WriteShard(Disk& disk, int directory, const ShardHead& head,
   if (!file.ok()) {
     return fail(SystemError("create", errno));
   }
-  Checksum checksum;
+  HashedFile hashed(disk, file.get());
   const std::string start = PrintHead(head, regions);
-  ShardSeal seal{.rank = head.rank, .bytes = start.size(), .checksum = 0};
-  if (Error error = Append(disk, file.get(), start.data(), start.size(), &checksum);
-      error.failed()) {
+  if (Error error = hashed.Append(start.data(), start.size()); error.failed()) {
     return fail(error);
   }
   for (const RegionBytes& region : regions) {
-    seal.bytes += region.size;
-    if (Error error = Append(disk, file.get(), region.bytes, region.size, &checksum);
-        error.failed()) {
+    if (Error error = hashed.Append(region.bytes, region.size); error.failed()) {
       return fail(error);
     }
   }
@@ -120,8 +138,7 @@ Result<ShardSeal> WriteShard(Disk& disk, int directory, const ShardHead& head,
   if (file.Close() != 0) {
     return fail(SystemError("close", errno));
   }
-  seal.checksum = checksum.value();
-  return {seal, {}};
+  return {{head.rank, hashed.written(), hashed.checksum()}, {}};
 }
 
 Result<Shard> Shard::Open(Disk& disk, int directory, const ShardHead& head, const ShardSeal& seal) {

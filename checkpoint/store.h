@@ -9,8 +9,8 @@
 //   DIR/restarting                 the generation that a restart was tried from and not confirmed
 //   DIR/lock                       held by the living writer
 //
-// Order of a commit: mkdir gen.tmp; each shard written and flushed; the directory flushed; the
-// manifest written and flushed; the directory flushed; renamed to gen; DIR flushed; then `latest`.
+// Order of a commit: mkdir gen.tmp; each shard written and flushed; the manifest written and
+// flushed; the directory flushed; renamed to gen; DIR flushed; then `latest`.
 // Only then are older generations removed, and only if the new one reads back right. Thread
 // promise: one thread at a time an object. Invariants: (1) whatever fails, and whenever a process
 // is killed, a generation that was complete before stays complete and is found; (2) a generation is

@@ -106,13 +106,10 @@ Error Store::Commit(const Manifest& manifest) {
     return fd.error;
   }
   const OpenFile directory(*disk_, fd.value);
-  // The shards' names first, then the manifest: what says that they are there comes after them.
-  if (disk_->Flush(directory.get()) != 0) {
-    return SystemError(partial + ": fsync", errno);
-  }
   if (Error error = WriteManifest(directory.get(), manifest); error.failed()) {
     return MakeError(error.fault, partial + ": " + error.text);
   }
+  // The names of the shards and of the manifest, before the name that says that they are there.
   if (disk_->Flush(directory.get()) != 0) {
     return SystemError(partial + ": fsync", errno);
   }

@@ -1,10 +1,15 @@
-// Committing a checkpoint beside dd of the same bytes, the checksum alone, and the question whether
-// to checkpoint. BENCH_DIR names where to write (the working directory otherwise).
+// Committing a checkpoint beside a plain write of the same bytes and beside dd, the checksum alone,
+// and the question whether to checkpoint. BENCH_DIR names where to write (the working directory
+// otherwise).
 
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -63,6 +68,70 @@ void BM_Commit(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
 }
 BENCHMARK(BM_Commit)->Args({256, 0})->Args({256, 1})->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// What dd conv=fsync does, of memory: create, write, fsync, close.
+bool WritePlainly(const std::string& path, const std::vector<char>& bytes) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  bool ok = fd >= 0;
+  for (std::size_t at = 0; ok && at < bytes.size(); at += kMebibyte) {
+    const std::size_t piece = std::min(kMebibyte, bytes.size() - at);
+    ok = write(fd, bytes.data() + at, piece) == static_cast<ssize_t>(piece);
+  }
+  ok = ok && fsync(fd) == 0;
+  return fd >= 0 && close(fd) == 0 && ok;
+}
+
+template <class Work>
+double SecondsOf(const Work& work) {
+  const auto began = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// A commit and a plain write of the same bytes in turns, so that both meet the same disk. range(0)
+// MiB. Both take the place of what they wrote before: the commit once it has read the new
+// generation back. The time is the commit's; `of_plain` its bandwidth over the plain one's, medians
+// both.
+void BM_CommitBesidePlainWrite(benchmark::State& state) {
+  const Place place;
+  std::vector<char> bytes(static_cast<std::size_t>(state.range(0)) * kMebibyte, 'x');
+  const auto session = OpenSession(place, 1);
+  if (session->Protect("field", bytes.data(), bytes.size()).failed()) {
+    state.SkipWithError("protect");
+  }
+  const std::string plain = place / "plain";
+  const std::string before = place / "plain-before";
+  std::vector<double> commits;
+  std::vector<double> plains;
+  for (auto _ : state) {
+    bool ok = true;
+    rename(plain.c_str(), before.c_str());
+    plains.push_back(SecondsOf([&] {
+      ok = WritePlainly(plain, bytes);
+      unlink(before.c_str());
+    }));
+    Error error;
+    commits.push_back(SecondsOf([&] { error = session->Save(); }));
+    if (!ok || error.failed()) {
+      state.SkipWithError(ok ? error.text.c_str() : "plain write");
+    }
+    state.SetIterationTime(commits.back());
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
+  state.counters["plain_ms"] = 1e3 * Median(plains);
+  state.counters["of_plain"] = Median(plains) / Median(commits);
+}
+BENCHMARK(BM_CommitBesidePlainWrite)
+    ->Arg(256)
+    ->Arg(16)
+    ->Iterations(15)
+    ->Unit(benchmark::kMillisecond)
+    ->UseManualTime();
 
 void BM_Dd(benchmark::State& state) {
   const Place place;
