@@ -1,6 +1,5 @@
 #include "checkpoint/manifest.h"
 
-#include <array>
 #include <charconv>
 #include <optional>
 
@@ -10,26 +9,7 @@
 namespace muster::checkpoint {
 namespace {
 
-constexpr std::string_view kTitle = "muster-checkpoint 1";
-constexpr int kHex = 16;
-constexpr std::size_t kHexDigits = 16;
-
-std::string HexText(std::uint64_t number) {
-  std::array<char, kHexDigits> digits{};
-  for (std::size_t i = kHexDigits; i-- > 0; number >>= 4) {
-    digits.at(i) = "0123456789abcdef"[number & 15];
-  }
-  return {digits.data(), digits.size()};
-}
-
-std::optional<std::uint64_t> ParseHex(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number, kHex);
-  if (error != std::errc() || stop != text.data() + text.size() || HexText(number) != text) {
-    return std::nullopt;
-  }
-  return number;
-}
+constexpr std::string_view kTitle = "muster-checkpoint ";
 
 std::optional<std::uint64_t> ParseNumber(std::string_view text, std::uint64_t most) {
   std::uint64_t number = 0;
@@ -133,7 +113,7 @@ std::uint64_t ChecksumOf(std::string_view text) {
 }
 
 std::string PrintManifest(const Manifest& manifest) {
-  std::string text = std::string(kTitle) + "\n";
+  std::string text = std::string(kTitle) + (manifest.flush_error.empty() ? "1\n" : "2\n");
   const auto line = [&text](const char* key, const std::string& value) {
     text += std::string(key) + " " + value + "\n";
   };
@@ -146,6 +126,9 @@ std::string PrintManifest(const Manifest& manifest) {
   line("topology", manifest.topology);
   line("software", manifest.software);
   line("hardware", manifest.hardware);
+  if (!manifest.flush_error.empty()) {
+    line("flush_error", manifest.flush_error);
+  }
   for (const ShardSeal& seal : manifest.shards) {
     line("shard", std::to_string(seal.rank) + " " + std::to_string(seal.bytes) + " " +
                       HexText(seal.checksum));
@@ -157,7 +140,8 @@ std::string PrintManifest(const Manifest& manifest) {
 Result<Manifest> ParseManifest(std::string_view text) {
   Reader reader(text);
   reader.Expect(text.size() <= kManifestBytesMax, "is too large");
-  reader.Expect(reader.Field("muster-checkpoint") == "1", "is of another version");
+  const std::string_view version = reader.Field("muster-checkpoint");
+  reader.Expect(version == "1" || version == "2", "is of another version");
   Manifest manifest;
   manifest.job = reader.Name("job");
   manifest.attempt = static_cast<std::uint32_t>(reader.Number("attempt", ~std::uint32_t{0}));
@@ -169,6 +153,10 @@ Result<Manifest> ParseManifest(std::string_view text) {
   manifest.topology = reader.Remark("topology");
   manifest.software = reader.Remark("software");
   manifest.hardware = reader.Remark("hardware");
+  if (version == "2") {
+    manifest.flush_error = reader.Remark("flush_error");
+    reader.Expect(!manifest.flush_error.empty(), "holds no plain text");
+  }
   for (std::uint64_t rank = 0; rank < ranks && !reader.failed(); ++rank) {
     manifest.shards.push_back(reader.Shard());
     reader.Expect(manifest.shards.back().rank == rank, "is out of order");

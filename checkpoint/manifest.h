@@ -2,10 +2,10 @@
 
 // What a generation consists of, and whose it is: the file that makes it complete.
 //
-// Grammar (version 1; LF ends each line, nothing follows the last; numbers are decimal without
+// Grammar (LF ends each line, nothing follows the last; numbers are decimal without
 // leading zeros, checksums 16 lower-case hex digits of XXH3-64):
 //
-//   manifest    = "muster-checkpoint 1" LF
+//   manifest    = "muster-checkpoint " ("1" / "2") LF
 //                 "job " name LF
 //                 "attempt " number LF
 //                 "generation " number LF
@@ -15,6 +15,7 @@
 //                 "topology " remark LF
 //                 "software " remark LF
 //                 "hardware " remark LF
+//                 ["flush_error " remark LF]              ; in version 2, and not empty
 //                 1*shard                                 ; as many as ranks, rank 0 first
 //                 "end " checksum LF                      ; of every byte above this line
 //   shard       = "shard " rank " " bytes " " checksum LF
@@ -49,6 +50,8 @@ struct Manifest {
   std::string topology;  // remarks
   std::string software;
   std::string hardware;
+  // What went wrong in the background since the generation before, on its way to the shared level.
+  std::string flush_error;
   std::vector<ShardSeal> shards;  // of all ranks, in order
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };

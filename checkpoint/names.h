@@ -21,6 +21,8 @@ inline constexpr const char* kManifestName = "manifest";
 inline constexpr const char* kLatestName = "latest";
 inline constexpr const char* kRestartingName = "restarting";
 inline constexpr const char* kLockName = "lock";
+inline constexpr const char* kFlushLockName = "flush.lock";
+inline constexpr const char* kFlushErrorName = "flush-error";
 
 enum class GenerationState {
   kComplete,  // gen-0000000012
@@ -38,6 +40,31 @@ struct GenerationName {
 std::string ToText(const GenerationName& name);
 // Nothing unless `text` is exactly what ToText gives.
 std::optional<GenerationName> ParseGenerationName(std::string_view text);
+
+// "gen-0000000012.from-0123456789abcdef": a generation that comes shard by shard from the ranks'
+// local levels. The seal is its manifest's checksum, so that two of one number never mix.
+struct ArrivalName {
+  std::uint64_t number = 0;
+  std::uint64_t seal = 0;
+  friend bool operator==(const ArrivalName&, const ArrivalName&) = default;
+};
+
+std::string ToText(const ArrivalName& name);
+std::optional<ArrivalName> ParseArrivalName(std::string_view text);
+
+// "flush-0000000012" waits for its flush, "flushing-0000000012" is being flushed.
+struct FlushName {
+  std::uint64_t number = 0;
+  bool begun = false;
+  friend bool operator==(const FlushName&, const FlushName&) = default;
+};
+
+std::string ToText(const FlushName& name);
+std::optional<FlushName> ParseFlushName(std::string_view text);
+
+// 16 lower-case digits, and only those.
+std::string HexText(std::uint64_t number);
+std::optional<std::uint64_t> ParseHex(std::string_view text);
 
 // "shard-000007".
 std::string ShardName(std::uint32_t rank);

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "checkpoint/checksum.h"
+#include "checkpoint/hashed_file.h"
 #include "checkpoint/names.h"
 #include "checkpoint/own_file.h"
 
@@ -19,11 +19,6 @@ constexpr std::size_t kMagicBytes = 8;
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeadBytes = kMagicBytes + std::size_t{4} * 4 + 8 + kNameBytesMax;
 constexpr std::size_t kRegionBytes = kNameBytesMax + 8;
-// What is hashed and written, or read and hashed, at once: small enough to stay in a core's own
-// cache between the two.
-constexpr std::uint64_t kAtOnce = std::uint64_t{256} << 10;
-// The disk begins with what is written while more is hashed.
-constexpr std::uint64_t kFlushAhead = std::uint64_t{8} << 20;
 constexpr mode_t kPrivate = 0600;
 
 void PutNumber(std::string* bytes, std::uint64_t number, int width) {
@@ -70,40 +65,6 @@ std::string PrintHead(const ShardHead& head, const std::vector<RegionBytes>& reg
   }
   return bytes;
 }
-
-// A file that is written from its beginning, hashed piece by piece.
-class HashedFile {
- public:
-  HashedFile(Disk& disk, int fd) : disk_(disk), fd_(fd) {}
-
-  Error Append(const void* bytes, std::uint64_t size) {
-    const char* next = static_cast<const char*>(bytes);
-    while (size > 0) {
-      const std::uint64_t piece = std::min(size, kAtOnce);
-      checksum_.Add(next, piece);
-      if (Error error = WriteFully(disk_, fd_, next, piece); error.failed()) {
-        return error;
-      }
-      next += piece;
-      size -= piece;
-      written_ += piece;
-      if (written_ - begun_ >= kFlushAhead) {
-        disk_.BeginFlush(fd_, static_cast<off_t>(begun_), static_cast<off_t>(written_ - begun_));
-        begun_ = written_;
-      }
-    }
-    return {};
-  }
-  std::uint64_t written() const { return written_; }
-  std::uint64_t checksum() const { return checksum_.value(); }
-
- private:
-  Disk& disk_;
-  int fd_;
-  Checksum checksum_;
-  std::uint64_t written_ = 0;
-  std::uint64_t begun_ = 0;  // up to there the disk was told to begin
-};
 
 Error Corrupt(const std::string& name, const char* what) {
   return MakeError(Fault::kCorrupt, name + ": " + what);
@@ -227,19 +188,16 @@ Error Shard::Read(const RegionPlace& region, void* bytes) const {
 }
 
 Error Shard::VerifyChecksum() const {
-  Checksum checksum;
-  std::string piece(std::min(seal_.bytes, kAtOnce), '\0');
-  for (std::uint64_t at = 0; at < seal_.bytes;) {
-    const std::uint64_t size = std::min<std::uint64_t>(piece.size(), seal_.bytes - at);
-    if (Error error = ReadFully(*disk_, file_.get(), piece.data(), size, at); error.failed()) {
-      return MakeError(error.fault, ShardName(seal_.rank) + ": " + error.text);
-    }
-    checksum.Add(piece.data(), size);
-    at += size;
+  const std::string name = ShardName(seal_.rank);
+  const Result<std::uint64_t> checksum = HashFile(*disk_, file_.get(), seal_.bytes);
+  if (!checksum.ok()) {
+    return MakeError(checksum.error.fault, name + ": " + checksum.error.text);
   }
-  return checksum.value() == seal_.checksum
-             ? Error()
-             : Corrupt(ShardName(seal_.rank), "does not match its checksum");
+  return checksum.value == seal_.checksum ? Error() : Corrupt(name, "does not match its checksum");
+}
+
+Error Shard::CopyTo(HashedFile* to) const {
+  return CopyInto(*disk_, file_.get(), seal_.bytes, to);
 }
 
 }  // namespace muster::checkpoint

@@ -21,6 +21,7 @@
 
 #include "checkpoint/disk.h"
 #include "checkpoint/error.h"
+#include "checkpoint/hashed_file.h"
 #include "checkpoint/manifest.h"
 
 namespace muster::checkpoint {
@@ -73,6 +74,9 @@ class Shard {
 
   // Reads all of it and compares.
   Error VerifyChecksum() const;
+
+  // All of the file, as it lies there.
+  Error CopyTo(HashedFile* to) const;
 
  private:
   Shard(Disk& disk, OpenFile file, ShardSeal seal)

@@ -8,6 +8,8 @@
 //   DIR/latest                     the name of the newest, for people and scripts
 //   DIR/restarting                 the generation that a restart was tried from and not confirmed
 //   DIR/lock                       held by the living writer
+//   DIR/gen-0000000014.from-…/     coming shard by shard from the ranks' local levels
+//   DIR/flush.lock                 held while one of those is made complete
 //
 // Order of a commit: mkdir gen.tmp; each shard written and flushed; the manifest written and
 // flushed; the directory flushed; renamed to gen; DIR flushed; then `latest`.
@@ -65,7 +67,11 @@ class Store {
 
   // Holds the lock from now on; kBusy when another living process does.
   Error LockForWriting();
+  // The number after all that are or come here.
+  Result<std::uint64_t> Next() const;
   // Removes what killed writers left, and makes the directory of a new generation.
+  Error BeginAs(std::uint64_t number);
+  // BeginAs(Next()).
   Result<std::uint64_t> Begin();
   // Writes one shard of the generation that Begin made, here or in another process. `head` names
   // the generation.
@@ -83,14 +89,30 @@ class Store {
   // Removes a generation. It stops being complete before its first file goes.
   Error Remove(const GenerationName& name);
 
+  // --- Arriving: each shard comes by itself from the level where it was committed ---
+
+  // Whether this very generation is complete here; kForeign when another one bears its number.
+  Result<bool> HasSame(const Manifest& manifest) const;
+  // Copies a shard of `manifest`'s generation from `from`, where it is complete, and reads it back.
+  // One that is here already and right is left as it is.
+  Error PlaceShard(const Manifest& manifest, std::uint32_t rank, const Store& from);
+  // Makes the generation complete once all of its shards are here, and lets those go that
+  // `retention` and its completion make superfluous. Whether it is complete now. kForeign when
+  // another one bears its number; kBusy when another process has been at this for long.
+  Result<bool> CompleteArrival(const Manifest& manifest, const Retention& retention);
+
   // --- Restarting ---
 
   // Remembers that a restart from `generation` begins.
   Error NoteRestart(std::uint64_t generation);
   // The restart went well.
   Error ConfirmRestart();
-  // A restart that was noted and not confirmed failed: its generation is set aside. The number, or
-  // nothing when none was noted.
+  // The generation of a restart that was noted and not confirmed: it failed.
+  Result<std::optional<std::uint64_t>> NotedRestart() const;
+  // Whether there was such a complete generation.
+  Result<bool> SetAside(std::uint64_t generation);
+  // Sets aside what NotedRestart says, and forgets it. The number, or nothing when none was noted
+  // or it is gone.
   Result<std::optional<std::uint64_t>> SetAsideFailed();
 
   const std::string& path() const { return path_; }
@@ -106,6 +128,10 @@ class Store {
                                                 const Retention& retention) const;
   Result<Manifest> ReadManifestIn(int directory, const GenerationName& name) const;
   Error WriteManifest(int directory, const Manifest& manifest);
+  Error WriteLatest(std::uint64_t generation);
+  Result<OpenFile> LockForFlush();
+  Result<bool> CompleteLocked(const Manifest& manifest, const Retention& retention);
+  void RemoveArrivalsBefore(std::uint64_t generation);
 
   Disk* disk_ = nullptr;
   std::string path_;

@@ -46,28 +46,45 @@ Error Store::LockForWriting() {
   return {};
 }
 
-Result<std::uint64_t> Store::Begin() {
-  const Result<std::vector<GenerationName>> generations = List();
-  if (!generations.ok()) {
-    return {0, generations.error};
+Result<std::uint64_t> Store::Next() const {
+  std::vector<std::string> names;
+  if (disk_->List(directory_.get(), &names) != 0) {
+    return {0, SystemError(path_ + ": list", errno)};
   }
   std::uint64_t number = 1;
+  for (const std::string& name : names) {
+    const auto generation = ParseGenerationName(name);
+    const auto arrival = ParseArrivalName(name);
+    number = std::max(number, generation ? generation->number + 1 : 0);
+    number = std::max(number, arrival ? arrival->number + 1 : 0);
+  }
+  return {number, {}};
+}
+
+Result<std::uint64_t> Store::Begin() {
+  const Result<std::uint64_t> number = Next();
+  return number.ok() ? Result<std::uint64_t>{number.value, BeginAs(number.value)} : number;
+}
+
+Error Store::BeginAs(std::uint64_t number) {
+  const Result<std::vector<GenerationName>> generations = List();
+  if (!generations.ok()) {
+    return generations.error;
+  }
   for (const GenerationName& name : generations.value) {
-    number = std::max(number, name.number + 1);
     if (name.state == GenerationState::kPartial || name.state == GenerationState::kDoomed) {
       if (Error error = RemoveFiles(ToText(name)); error.failed()) {
-        return {0, error};
+        return error;
       }
     }
   }
   if (number > kGenerationMax) {
-    return {0, MakeError(Fault::kUsage, path_ + ": there are no numbers left")};
+    return MakeError(Fault::kUsage, path_ + ": there are no numbers left");
   }
   const std::string name = ToText({number, GenerationState::kPartial});
-  if (disk_->MakeDirectoryAt(directory_.get(), name.c_str(), kPrivateDirectory) != 0) {
-    return {0, SystemError(name + ": mkdir", errno)};
-  }
-  return {number, {}};
+  return disk_->MakeDirectoryAt(directory_.get(), name.c_str(), kPrivateDirectory) == 0
+             ? Error()
+             : SystemError(name + ": mkdir", errno);
 }
 
 Result<ShardSeal> Store::Write(const ShardHead& head,
@@ -119,7 +136,11 @@ Error Store::Commit(const Manifest& manifest) {
   if (Error error = FlushDirectory(); error.failed()) {
     return error;
   }
-  const std::string line = complete + "\n";
+  return WriteLatest(manifest.generation);
+}
+
+Error Store::WriteLatest(std::uint64_t generation) {
+  const std::string line = ToText({generation, GenerationState::kComplete}) + "\n";
   return FileErrorOf(kLatestName,
                      WriteDurably(path_ + "/" + kLatestName, line.data(), line.size(), *disk_));
 }
@@ -221,7 +242,7 @@ Error Store::ConfirmRestart() {
   return FlushDirectory();
 }
 
-Result<std::optional<std::uint64_t>> Store::SetAsideFailed() {
+Result<std::optional<std::uint64_t>> Store::NotedRestart() const {
   std::uint64_t size = 0;
   const Result<int> fd = OpenOwnFile(*disk_, directory_.get(), kRestartingName, &size);
   if (fd.error.fault == Fault::kCorrupt) {  // it is not there
@@ -236,17 +257,32 @@ Result<std::optional<std::uint64_t>> Store::SetAsideFailed() {
     return {{}, error};
   }
   const auto name = ParseGenerationName(line.substr(0, line.find('\n')));
-  std::optional<std::uint64_t> number;
-  if (name) {
-    const std::string from = ToText({name->number, GenerationState::kComplete});
-    const std::string to = ToText({name->number, GenerationState::kSetAside});
-    if (disk_->RenameNewAt(directory_.get(), from.c_str(), to.c_str()) == 0) {
-      number = name->number;
-    } else if (errno != ENOENT) {  // it was set aside before, or is gone
-      return {{}, SystemError(from + ": rename", errno)};
-    }
+  return {name ? std::optional(name->number) : std::nullopt, {}};
+}
+
+Result<bool> Store::SetAside(std::uint64_t generation) {
+  const std::string from = ToText({generation, GenerationState::kComplete});
+  const std::string to = ToText({generation, GenerationState::kSetAside});
+  if (disk_->RenameNewAt(directory_.get(), from.c_str(), to.c_str()) == 0) {
+    return {true, {}};
   }
-  return {number, ConfirmRestart()};
+  // ENOENT: it was set aside before, or is gone.
+  return {false, errno == ENOENT ? Error() : SystemError(from + ": rename", errno)};
+}
+
+Result<std::optional<std::uint64_t>> Store::SetAsideFailed() {
+  const auto noted = NotedRestart();
+  if (!noted.ok()) {
+    return noted;
+  }
+  Result<bool> aside;
+  if (noted.value) {
+    aside = SetAside(*noted.value);
+  }
+  if (!aside.ok()) {
+    return {{}, aside.error};
+  }
+  return {aside.value ? noted.value : std::nullopt, ConfirmRestart()};
 }
 
 }  // namespace muster::checkpoint

@@ -51,6 +51,17 @@ TEST(Manifest, ReadsLikeItsGrammar) {
   EXPECT_EQ(read.value, Sample());
 }
 
+TEST(Manifest, AnErrorOfAFlushMakesItVersionTwo) {
+  Manifest manifest = Sample();
+  manifest.flush_error = "flush of generation 41: write: No space left on device";
+  const std::string text = PrintManifest(manifest);
+  EXPECT_EQ(text.substr(0, 20), "muster-checkpoint 2\n");
+  EXPECT_NE(text.find("\nhardware \nflush_error flush of generation 41: write: No space"),
+            std::string::npos);
+  EXPECT_EQ(ParseManifest(text).value, manifest);
+  EXPECT_FALSE(ParseManifest(Replaced(text, "checkpoint 2", "checkpoint 1")).ok());
+}
+
 TEST(Manifest, WhatMakesNoSenseIsRefusedThoughItsChecksumIsRight) {
   const std::string text = PrintManifest(Sample());
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
@@ -133,6 +144,18 @@ TEST(Names, OnlyWhatIsExactlyANameIsOne) {
   for (const char* text : {"", "gen-", "gen-000000001", "gen-00000000001", "gen-000000000x",
                            "gen-0000000001.", "gen-0000000001.TMP", "Gen-0000000001"}) {
     EXPECT_FALSE(ParseGenerationName(text).has_value()) << text;
+  }
+  EXPECT_EQ(ToText(ArrivalName{12, 0xabc}), "gen-0000000012.from-0000000000000abc");
+  EXPECT_EQ(ParseArrivalName("gen-0000000012.from-0000000000000abc"), (ArrivalName{12, 0xabc}));
+  EXPECT_EQ(ToText(FlushName{12, true}), "flushing-0000000012");
+  for (const FlushName& name : {FlushName{7, false}, FlushName{7, true}}) {
+    EXPECT_EQ(ParseFlushName(ToText(name)), name);
+  }
+  for (const char* text :
+       {"", "flush-", "flush-1", "flush-00000000001", "flush.lock", "flush-error",
+        "gen-0000000012.from-0000000000000ABC", "gen-0000000012.from-", "gen-0000000012"}) {
+    EXPECT_FALSE(ParseFlushName(text).has_value()) << text;
+    EXPECT_FALSE(ParseArrivalName(text).has_value()) << text;
   }
   EXPECT_EQ(ShardName(7), "shard-000007");
   for (const std::string& text :
