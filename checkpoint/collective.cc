@@ -41,6 +41,7 @@ bool PassesOver(const Error& error) {
     case Fault::kRanks:
     case Fault::kRegions:
     case Fault::kBusy:
+    case Fault::kNotShared:
       return false;
   }
   return false;
@@ -146,7 +147,7 @@ Error Collective::Save() {
 }
 
 Error Collective::TryFrom(const GenerationName& name) {
-  const Result<std::uint64_t> own = session_->Examine(name);
+  const Result<std::uint64_t> own = session_->Examine({name, Level::kShared});
   if (Error error = Agree(own.error); error.failed()) {
     return error;
   }
@@ -170,7 +171,7 @@ Error Collective::TryFrom(const GenerationName& name) {
 }
 
 Result<std::uint64_t> Collective::RestoreLatest() {
-  Result<std::vector<GenerationName>> candidates;
+  Result<std::vector<Candidate>> candidates;
   if (group_->rank() == 0 && !broken_) {
     candidates = session_->Candidates();
     passed_ = session_->passed();
@@ -185,7 +186,7 @@ Result<std::uint64_t> Collective::RestoreLatest() {
   candidates.value.resize(count);
   Error first =
       MakeError(Fault::kNotFound, session_->options().directory + ": holds no generation");
-  for (GenerationName& name : candidates.value) {
+  for (auto& [name, level] : candidates.value) {
     auto state = static_cast<std::uint64_t>(name.state);
     Error error = Share(&name.number);
     error = error.failed() ? error : Share(&state);

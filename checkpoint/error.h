@@ -20,6 +20,8 @@ enum class Fault {
   kRanks = 6,     // it was written by another number of ranks, and is not repartitionable
   kRegions = 7,   // it holds other regions than those that are protected
   kBusy = 8,      // another living program writes there
+  // It is committed on the local level; copying it, or one before it, to the shared one failed.
+  kNotShared = 9,
 };
 
 struct Error {

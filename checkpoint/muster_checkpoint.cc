@@ -91,6 +91,8 @@ SessionOptions OptionsOf(const muster_checkpoint_options& options) {
   read.bytes_max = options.bytes_max;
   read.interval_s = options.interval_s;
   read.hints = TextOr(options.hints, "MUSTER_CHECKPOINT_HINTS", "");
+  read.local_directory = TextOr(options.local_directory, "MUSTER_CHECKPOINT_LOCAL_DIR", "");
+  read.flush_program = TextOr(nullptr, "MUSTER_CHECKPOINT_FLUSH", "");
   read.topology = TextOr(options.topology, nullptr, "");
   read.software = TextOr(options.software, nullptr, "");
   read.hardware = TextOr(options.hardware, nullptr, "");
@@ -116,7 +118,11 @@ int muster_checkpoint_open(const muster_checkpoint_options* options, muster_chec
   }
   *session = nullptr;
   try {
-    auto opened = Session::Open(OptionsOf(*options));
+    SessionOptions read = OptionsOf(*options);
+    if (options->local_directory == nullptr && read.ranks > 1) {
+      read.local_directory.clear();  // the environment's: it needs ranks that know one another
+    }
+    auto opened = Session::Open(std::move(read));
     if (!opened.ok()) {
       return Refuse(opened.error, error, error_size);
     }

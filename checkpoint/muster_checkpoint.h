@@ -32,7 +32,10 @@ enum muster_checkpoint_code {
   MUSTER_CHECKPOINT_FOREIGN = 5,   /* another job's or user's */
   MUSTER_CHECKPOINT_RANKS = 6,     /* written by another number of ranks */
   MUSTER_CHECKPOINT_REGIONS = 7,   /* holds other regions than are protected */
-  MUSTER_CHECKPOINT_BUSY = 8       /* another living program writes there */
+  MUSTER_CHECKPOINT_BUSY = 8,      /* another living program writes there */
+  /* Of save and commit: it is committed on the local level, and stands; but copying it, or one
+   * before it, to the shared directory failed. */
+  MUSTER_CHECKPOINT_NOT_SHARED = 9
 };
 
 enum muster_checkpoint_need {
@@ -61,6 +64,10 @@ typedef struct muster_checkpoint_options {
   uint64_t milestone; /* keeps every generation whose number it divides, too; 0: none */
   double age_s;       /* keeps none but the newest that was written longer ago; 0: of any age */
   uint64_t bytes_max; /* of the complete generations, of which the newest always stays; 0: any */
+  /* On the node's own disk, there already: commits go there first, and a process beside the program
+   * copies them to `directory`. NULL: $MUSTER_CHECKPOINT_LOCAL_DIR; that or this "": none.
+   * $MUSTER_CHECKPOINT_FLUSH names another helper than the one that is installed. */
+  const char* local_directory;
 } muster_checkpoint_options;
 
 /* What a commit needs to know of each rank's shard. */

@@ -29,6 +29,9 @@ Error CheckOptions(const SessionOptions& options) {
   if (options.ranks == 0 || options.ranks > kRanksMax || options.rank >= options.ranks) {
     return MakeError(Fault::kUsage, "rank: use one from 0 to ranks - 1");
   }
+  if (!options.local_directory.empty() && options.ranks > 1 && !options.together) {
+    return MakeError(Fault::kUsage, "local directory: needs ranks that open together (a group)");
+  }
   if (options.keep == 0) {
     return MakeError(Fault::kUsage, "keep: use at least 1");
   }
@@ -47,6 +50,25 @@ Error CheckOptions(const SessionOptions& options) {
 
 Retention RetentionOf(const SessionOptions& options) {
   return {options.keep, options.milestone, options.age_s, options.bytes_max};
+}
+
+Result<LocalLevel> OpenLocal(const SessionOptions& options, Disk& disk) {
+  return LocalLevel::Open({.parent = options.local_directory,
+                           .shared = options.directory,
+                           .job = options.job,
+                           .program = options.flush_program,
+                           .rank = options.rank,
+                           .retention = RetentionOf(options)},
+                          disk);
+}
+
+// As a manifest's remark.
+std::string RemarkOf(const std::string& line) {
+  constexpr std::size_t kRemarkMax = 255;
+  std::string remark = line.substr(0, kRemarkMax);
+  std::replace_if(
+      remark.begin(), remark.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return remark;
 }
 
 // All of a file of the program's own.
@@ -89,9 +111,18 @@ Result<std::unique_ptr<Session>> Session::Open(SessionOptions options, Disk& dis
     }
     hints = std::move(file.value);
   }
+  std::optional<LocalLevel> local;
+  if (!options.local_directory.empty()) {
+    Result<LocalLevel> level = OpenLocal(options, disk);
+    if (!level.ok()) {
+      return {{}, level.error};
+    }
+    local = std::move(level.value);
+  }
   auto session =
       std::unique_ptr<Session>(new Session(std::move(options), std::move(store.value), disk));
   session->hints_ = std::move(hints);
+  session->local_ = std::move(local);
   return {std::move(session), {}};
 }
 
@@ -137,8 +168,20 @@ Result<std::uint64_t> Session::Begin() {
   if (Error error = store_.LockForWriting(); error.failed()) {
     return {0, error};
   }
+  if (local_) {
+    if (Error error = local_->store().LockForWriting(); error.failed()) {
+      return {0, error};
+    }
+    flush_error_ = local_->TakeFlushError();
+  }
   began_s_ = SecondsOf(CLOCK_MONOTONIC);
-  return store_.Begin();
+  const Result<std::uint64_t> shared = store_.Next();
+  const Result<std::uint64_t> here = local_ ? local_->store().Next() : shared;
+  if (!shared.ok() || !here.ok()) {
+    return shared.ok() ? here : shared;
+  }
+  const std::uint64_t number = std::max(shared.value, here.value);
+  return {number, Target().BeginAs(number)};
 }
 
 Result<ShardSeal> Session::Write(std::uint64_t generation) {
@@ -158,7 +201,7 @@ Result<ShardSeal> Session::Write(std::uint64_t generation) {
     files.push_back(std::move(file.value));
     bytes.push_back({region.name, files.back().data(), files.back().size()});
   }
-  return store_.Write({options_.job, generation, options_.rank, options_.ranks}, bytes);
+  return Target().Write({options_.job, generation, options_.rank, options_.ranks}, bytes);
 }
 
 Error Session::Complete(std::uint64_t generation, const std::vector<ShardSeal>& seals) {
@@ -183,9 +226,10 @@ Error Session::Complete(std::uint64_t generation, const std::vector<ShardSeal>& 
   manifest.topology = options_.topology;
   manifest.software = options_.software;
   manifest.hardware = options_.hardware;
+  manifest.flush_error = RemarkOf(flush_error_.text);
   manifest.shards = seals;
   noted_ = 0;
-  const Error error = store_.Commit(manifest);
+  const Error error = Target().Commit(manifest);
   return error.failed() ? error : store_.ConfirmRestart();
 }
 
@@ -194,19 +238,29 @@ Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& se
     return error;
   }
   NoteDone();
-  return store_.Retire(generation, RetentionOf(options_));
+  return local_ ? RetireLocal(generation, seals[options_.rank])
+                : store_.Retire(generation, RetentionOf(options_));
+}
+
+// The commit stands, whatever this answers.
+Error Session::RetireLocal(std::uint64_t generation, const ShardSeal& seal) {
+  Error error = VerifyOwn(seal, generation);
+  error = error.failed() ? error : local_->Retire(generation);
+  error = error.failed() ? error : local_->FlushNewest(generation);
+  return error.failed() ? error : std::exchange(flush_error_, {});
 }
 
 Error Session::VerifyOwn(const ShardSeal& seal, std::uint64_t generation) {
   const GenerationName name{generation, GenerationState::kComplete};
   if (options_.rank == 0) {
-    const Result<Manifest> manifest = store_.ReadManifest(name);
-    const Error error = manifest.ok() ? store_.CheckEntries(name, manifest.value) : manifest.error;
+    const Result<Manifest> manifest = Target().ReadManifest(name);
+    const Error error =
+        manifest.ok() ? Target().CheckEntries(name, manifest.value) : manifest.error;
     if (error.failed()) {
       return error;
     }
   }
-  return store_.VerifyShard({options_.job, generation, options_.rank, options_.ranks}, seal);
+  return Target().VerifyShard({options_.job, generation, options_.rank, options_.ranks}, seal);
 }
 
 Error Session::RetireVerified(std::uint64_t generation) {
@@ -215,7 +269,7 @@ Error Session::RetireVerified(std::uint64_t generation) {
 }
 
 void Session::Abandon(std::uint64_t generation) {
-  store_.Abandon(generation);
+  Target().Abandon(generation);
 }
 
 void Session::NoteDone() {
@@ -241,237 +295,6 @@ Error Session::Save() {
     Abandon(generation.value);
   }
   return error;
-}
-
-Error Session::SetAsideFailed() {
-  if (set_aside_) {
-    return {};
-  }
-  // Whoever writes there now is restarting from it, too: not a failure.
-  if (Error error = store_.LockForWriting(); error.failed()) {
-    return error;
-  }
-  const auto failed = store_.SetAsideFailed();
-  if (!failed.ok()) {
-    return failed.error;
-  }
-  set_aside_ = true;
-  if (failed.value) {
-    passed_.push_back(ToText({*failed.value, GenerationState::kSetAside}) +
-                      ": a restart from it failed before");
-  }
-  return {};
-}
-
-Result<std::uint64_t> Session::Latest() {
-  Error error = CheckRankZero("latest");
-  error = error.failed() ? error : SetAsideFailed();
-  if (error.failed()) {
-    return {0, error};
-  }
-  Result<Manifest> manifest = store_.ChooseForRestart(options_.job, &passed_);
-  if (!manifest.ok()) {
-    return {0, manifest.error};
-  }
-  manifest_ = std::move(manifest.value);
-  knows_manifest_ = true;
-  examined_ = false;
-  return {manifest_.generation, {}};
-}
-
-Result<std::vector<GenerationName>> Session::Candidates() {
-  Error error = CheckRankZero("latest");
-  error = error.failed() ? error : SetAsideFailed();
-  return error.failed() ? Result<std::vector<GenerationName>>{{}, error} : store_.Candidates();
-}
-
-Error Session::ExamineShards() {
-  const auto written_by = static_cast<std::uint32_t>(manifest_.shards.size());
-  if (written_by != options_.ranks && !manifest_.repartitionable) {
-    return MakeError(Fault::kRanks, "it was written by " + std::to_string(written_by) +
-                                        " ranks, and there are " + std::to_string(options_.ranks) +
-                                        ": it was not declared repartitionable");
-  }
-  for (std::uint32_t rank = options_.rank; rank < written_by; rank += options_.ranks) {
-    const Result<Shard> shard = store_.OpenShard(manifest_, rank);
-    Error error = shard.ok() ? shard.value.VerifyChecksum() : shard.error;
-    if (!error.failed() && written_by == options_.ranks) {
-      error = CheckRegions(shard.value);
-    }
-    if (error.failed()) {
-      return error;
-    }
-  }
-  return {};
-}
-
-Result<std::uint64_t> Session::Examine(const GenerationName& name) {
-  knows_manifest_ = false;
-  examined_ = false;
-  Result<Manifest> manifest = store_.ReadManifest(name);
-  if (!manifest.ok()) {
-    return {0, manifest.error};
-  }
-  Error error;
-  if (manifest.value.job != options_.job) {
-    error = MakeError(Fault::kForeign, "is of job \"" + manifest.value.job + "\"");
-  } else {
-    manifest_ = std::move(manifest.value);
-    knows_manifest_ = true;
-    error = options_.rank == 0 ? store_.CheckEntries(name, manifest_) : Error();
-    error = error.failed() ? error : ExamineShards();
-  }
-  if (error.failed()) {
-    return {0, MakeError(error.fault, ToText(name) + ": " + error.text)};
-  }
-  examined_ = true;
-  return {ChecksumOf(PrintManifest(manifest_)), {}};
-}
-
-Result<const Manifest*> Session::Known(std::uint64_t generation) {
-  if (knows_manifest_ && manifest_.generation == generation) {
-    return {&manifest_, {}};
-  }
-  Result<Manifest> manifest = store_.ReadManifest({generation, GenerationState::kComplete});
-  if (!manifest.ok()) {
-    Result<Manifest> aside = store_.ReadManifest({generation, GenerationState::kSetAside});
-    if (!aside.ok()) {
-      return {nullptr, manifest.error};
-    }
-    manifest = std::move(aside);
-  }
-  if (manifest.value.job != options_.job) {
-    return {nullptr, MakeError(Fault::kForeign, "it is of job \"" + manifest.value.job + "\"")};
-  }
-  manifest_ = std::move(manifest.value);
-  knows_manifest_ = true;
-  examined_ = false;
-  return {&manifest_, {}};
-}
-
-Error Session::CheckRegions(const Shard& shard) const {
-  for (const Region& region : regions_) {
-    const RegionPlace* place = shard.Find(region.name);
-    if (place == nullptr) {
-      return MakeError(Fault::kRegions, region.name + ": is not in the checkpoint");
-    }
-    if (region.path.empty() && place->size != region.size) {
-      return MakeError(Fault::kRegions, region.name + ": has " + std::to_string(place->size) +
-                                            " bytes in the checkpoint and " +
-                                            std::to_string(region.size) + " here");
-    }
-  }
-  return {};
-}
-
-Error Session::ReadRegions(const Shard& shard) {
-  for (const Region& region : regions_) {
-    const RegionPlace* place = shard.Find(region.name);
-    if (region.path.empty()) {
-      if (Error error = shard.Read(*place, region.bytes); error.failed()) {
-        return error;
-      }
-      continue;
-    }
-    std::string bytes(place->size, '\0');
-    if (Error error = shard.Read(*place, bytes.data()); error.failed()) {
-      return error;
-    }
-    const FileError error = WriteDurably(region.path, bytes.data(), bytes.size(), *disk_);
-    if (error.failed()) {
-      return MakeError(Fault::kSystem, region.path + ": " + error.Text());
-    }
-  }
-  return {};
-}
-
-Error Session::Restore(std::uint64_t generation) {
-  const Result<const Manifest*> manifest = Known(generation);
-  if (!manifest.ok()) {
-    return manifest.error;
-  }
-  if (manifest.value->shards.size() != options_.ranks) {
-    return MakeError(Fault::kRanks, "it was written by " +
-                                        std::to_string(manifest.value->shards.size()) +
-                                        " ranks, and there are " + std::to_string(options_.ranks));
-  }
-  if (options_.rank == 0 && noted_ != generation) {
-    if (Error error = NoteRestart(generation); error.failed()) {
-      return error;
-    }
-  }
-  const Result<Shard> shard = store_.OpenShard(*manifest.value, options_.rank);
-  Error error = shard.ok() ? CheckRegions(shard.value) : shard.error;
-  if (!error.failed() && !examined_) {
-    error = shard.value.VerifyChecksum();
-  }
-  return error.failed() ? error : ReadRegions(shard.value);
-}
-
-Error Session::NoteRestart(std::uint64_t generation) {
-  Error error = CheckRankZero("restore");
-  error = error.failed() ? error : store_.NoteRestart(generation);
-  noted_ = error.failed() ? 0 : generation;
-  return error;
-}
-
-Error Session::RestoreLatest() {
-  const Result<std::uint64_t> generation = Latest();
-  return generation.ok() ? Restore(generation.value) : generation.error;
-}
-
-Error Session::Confirm() {
-  const Error error = CheckRankZero("confirm");
-  noted_ = 0;
-  return error.failed() ? error : store_.ConfirmRestart();
-}
-
-Result<std::uint32_t> Session::SavedRanks(std::uint64_t generation) {
-  const Result<const Manifest*> manifest = Known(generation);
-  return manifest.ok()
-             ? Result<std::uint32_t>{static_cast<std::uint32_t>(manifest.value->shards.size()), {}}
-             : Result<std::uint32_t>{0, manifest.error};
-}
-
-Result<std::uint64_t> Session::RegionSize(std::uint64_t generation, std::uint32_t rank,
-                                          const std::string& name) {
-  const Result<const Manifest*> manifest = Known(generation);
-  if (!manifest.ok()) {
-    return {0, manifest.error};
-  }
-  const Result<Shard> shard = store_.OpenShard(*manifest.value, rank);
-  if (!shard.ok()) {
-    return {0, shard.error};
-  }
-  const RegionPlace* place = shard.value.Find(name);
-  return place != nullptr ? Result<std::uint64_t>{place->size, {}}
-                          : Result<std::uint64_t>{
-                                0, MakeError(Fault::kRegions, name + ": is not in the checkpoint")};
-}
-
-Error Session::ReadRegion(std::uint64_t generation, std::uint32_t rank, const std::string& name,
-                          void* bytes, std::uint64_t size) {
-  const Result<const Manifest*> manifest = Known(generation);
-  if (!manifest.ok()) {
-    return manifest.error;
-  }
-  if (manifest.value->shards.size() != options_.ranks && !manifest.value->repartitionable) {
-    return MakeError(Fault::kRanks, "it was not declared repartitionable");
-  }
-  const Result<Shard> shard = store_.OpenShard(*manifest.value, rank);
-  if (!shard.ok()) {
-    return shard.error;
-  }
-  const RegionPlace* place = shard.value.Find(name);
-  if (place == nullptr || place->size != size) {
-    return MakeError(Fault::kRegions, name + ": is not in the checkpoint with that size");
-  }
-  if (!examined_) {
-    if (Error error = shard.value.VerifyChecksum(); error.failed()) {
-      return error;
-    }
-  }
-  return shard.value.Read(*place, bytes);
 }
 
 Need Session::ShouldCheckpoint() {

@@ -5,16 +5,20 @@
 // Serial programs call Save and RestoreLatest. With several ranks, rank 0 begins, chooses and
 // commits; the generation's number is carried to the others and their seals back, by collective.h
 // or by the program. Protected memory is only read by writing and only written by
-// restoring. Thread promise: one thread at a time. Invariants: (1) Store's; (2) memory is written
-// only after every byte of the shard matched its checksum; (3) restoring fails before it has
-// written anything, or does all of it.
+// restoring. With a local level a commit is done when it is done there; a helper process copies it
+// to the shared directory afterwards, and what goes wrong with that is the answer (kNotShared) of a
+// later commit, which stands. A restart takes the newest of both levels. Thread promise: one thread
+// at a time. Invariants: (1) Store's; (2) memory is written only after every byte of the shard
+// matched its checksum; (3) restoring fails before it has written anything, or does all of it.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "checkpoint/hints.h"
+#include "checkpoint/local_level.h"
 #include "checkpoint/need.h"
 #include "checkpoint/store.h"
 
@@ -36,6 +40,17 @@ struct SessionOptions {
   std::string topology{};       // remarks for people
   std::string software{};
   std::string hardware{};
+  std::string local_directory{};  // on the node's own disk; "": no local level
+  bool together = false;          // ranks that a Collective holds together
+  std::string flush_program{};    // muster-checkpoint-flush; "": where it is installed
+};
+
+enum class Level { kLocal, kShared };
+
+// What may be restarted from.
+struct Candidate {
+  GenerationName name;
+  Level level = Level::kShared;
 };
 
 class Session {
@@ -66,13 +81,14 @@ class Session {
   // Rank 0: sets aside what failed to restart before, and chooses. kNotFound on a first start.
   Result<std::uint64_t> Latest();
   // The same in its parts. What Latest would look at, in that order. Rank 0.
-  Result<std::vector<GenerationName>> Candidates();
+  Result<std::vector<Candidate>> Candidates();
   // Looks at this rank's part of a generation, every byte of it: the manifest, its own shard and
   // that it holds the regions. When others wrote it than we are: every ranks-th shard; kRanks when
   // it is not repartitionable. The manifest's checksum, the same on ranks that see the same. What
   // follows holds all ranks to have examined it, and compares no checksum again.
-  Result<std::uint64_t> Examine(const GenerationName& name);
-  // Reads this rank's regions. kRanks, kRegions: nothing was read.
+  Result<std::uint64_t> Examine(const Candidate& candidate);
+  // Reads this rank's regions; one that the shared directory may lack is flushed again. kRanks,
+  // kRegions: nothing was read.
   Error Restore(std::uint64_t generation);
   // Remembers that a restart from it begins; Restore does, too. Rank 0.
   Error NoteRestart(std::uint64_t generation);
@@ -102,10 +118,17 @@ class Session {
   };
 
   Session(SessionOptions options, Store store, Disk& disk);
+  // Where commits go.
+  Store& Target() { return local_ ? local_->store() : store_; }
+  Store& StoreOf(Level level) { return level == Level::kLocal ? local_->store() : store_; }
+  Error RetireLocal(std::uint64_t generation, const ShardSeal& seal);
   Error AddRegion(Region region);
   Error CheckRankZero(const char* call) const;
   // The manifest of `generation`, this job's, complete or set aside.
   Result<const Manifest*> Known(std::uint64_t generation);
+  void Know(Manifest manifest, Level level);
+  Result<std::vector<Candidate>> CandidatesOf();
+  Result<Shard> OpenShard(std::uint32_t rank);
   Error SetAsideFailed();
   Error CheckRegions(const Shard& shard) const;
   Error ReadRegions(const Shard& shard);
@@ -113,15 +136,18 @@ class Session {
 
   SessionOptions options_;
   Disk* disk_;
-  Store store_;
+  Store store_;  // of all ranks
+  std::optional<LocalLevel> local_;
   std::vector<Region> regions_;
   HintFile hints_;
   Manifest manifest_;  // of the generation asked for last
+  Level manifest_level_ = Level::kShared;
   bool knows_manifest_ = false;
   bool examined_ = false;    // every byte of that generation, by this rank and the others together
   std::uint64_t noted_ = 0;  // the generation of the restart noted last
   std::vector<std::string> passed_;
   bool set_aside_ = false;  // Latest looked for a failed restart
+  Error flush_error_;       // since the last commit
   // Of the current checkpoint and the pace.
   double began_s_ = 0;
   double last_end_s_ = 0;

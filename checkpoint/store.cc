@@ -170,6 +170,15 @@ Result<std::vector<GenerationName>> Store::Candidates() const {
   return {std::move(candidates), {}};
 }
 
+Result<Manifest> Store::VerifyFor(const std::string& job, const GenerationName& name) const {
+  Result<Manifest> manifest = Verify(name);
+  if (manifest.ok() && manifest.value.job != job) {
+    manifest.error =
+        MakeError(Fault::kForeign, ToText(name) + ": is of job \"" + manifest.value.job + "\"");
+  }
+  return manifest;
+}
+
 Result<Manifest> Store::ChooseForRestart(const std::string& job,
                                          std::vector<std::string>* passed) const {
   const Result<std::vector<GenerationName>> candidates = Candidates();
@@ -178,11 +187,7 @@ Result<Manifest> Store::ChooseForRestart(const std::string& job,
   }
   Error first = MakeError(Fault::kNotFound, path_ + ": holds no generation");
   for (const GenerationName& name : candidates.value) {
-    Result<Manifest> manifest = Verify(name);
-    if (manifest.ok() && manifest.value.job != job) {
-      manifest.error =
-          MakeError(Fault::kForeign, ToText(name) + ": is of job \"" + manifest.value.job + "\"");
-    }
+    Result<Manifest> manifest = VerifyFor(job, name);
     if (manifest.ok()) {
       return manifest;
     }

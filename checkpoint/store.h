@@ -44,6 +44,8 @@ class Store {
 
   // The manifest of a generation, itself verified; the shards are not looked at.
   Result<Manifest> ReadManifest(const GenerationName& name) const;
+  // Verify, and that it is this job's.
+  Result<Manifest> VerifyFor(const std::string& job, const GenerationName& name) const;
   // Every byte: the manifest, that the directory holds its shards and nothing else, their sizes,
   // heads and checksums.
   Result<Manifest> Verify(const GenerationName& name) const;

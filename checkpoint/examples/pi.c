@@ -67,7 +67,8 @@ int main(int argc, char** argv) {
       raise(SIGKILL);
     }
     const int need = muster_should_checkpoint(checkpoint);
-    if (need != MUSTER_CHECKPOINT_NOT_NOW && muster_checkpoint_save(checkpoint) != 0) {
+    const int saved = need != MUSTER_CHECKPOINT_NOT_NOW ? muster_checkpoint_save(checkpoint) : 0;
+    if (saved != 0 && saved != MUSTER_CHECKPOINT_NOT_SHARED) { /* that one is safe on this node */
       return fail(checkpoint);
     }
     if (need == MUSTER_CHECKPOINT_PREEMPTION || need == MUSTER_CHECKPOINT_TIME_LIMIT) {

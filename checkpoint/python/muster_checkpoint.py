@@ -18,7 +18,7 @@ import ctypes
 import os
 import pathlib
 
-OK, USAGE, SYSTEM, NOT_FOUND, CORRUPT, FOREIGN, RANKS, REGIONS, BUSY = range(9)
+OK, USAGE, SYSTEM, NOT_FOUND, CORRUPT, FOREIGN, RANKS, REGIONS, BUSY, NOT_SHARED = range(10)
 NOT_NOW, INTERVAL, PREEMPTION, DRAIN, RESIZE, TIME_LIMIT = range(6)
 _NAME = "libmuster-checkpoint.so.0"
 
@@ -48,6 +48,7 @@ class _Options(ctypes.Structure):
         ("milestone", ctypes.c_uint64),
         ("age_s", ctypes.c_double),
         ("bytes_max", ctypes.c_uint64),
+        ("local_directory", ctypes.c_char_p),
     ]
 
 
@@ -102,6 +103,7 @@ class Checkpoint:
             self._handle, name.encode(), os.fsencode(path)))
 
     def save(self):
+        """With a local directory, NOT_SHARED means: saved there, but not copied to the shared one."""
         self._check(self._library.muster_checkpoint_save(self._handle))
 
     def restore_latest(self):
@@ -135,13 +137,14 @@ class Checkpoint:
 
 
 def open(directory=None, job=None, attempt=0, keep=0, interval_s=0.0, hints=None, software=None,
-         milestone=0, age_s=0.0, bytes_max=0):
+         milestone=0, age_s=0.0, bytes_max=0, local_directory=None):
     """Opens the checkpoints of a program of one rank; what is None comes from the environment."""
     library = _load()
     encode = lambda text: None if text is None else os.fsencode(text)
     options = _Options(directory=encode(directory), job=encode(job), attempt=attempt, keep=keep,
                        interval_s=interval_s, hints=encode(hints), software=encode(software),
-                       milestone=milestone, age_s=age_s, bytes_max=bytes_max)
+                       milestone=milestone, age_s=age_s, bytes_max=bytes_max,
+                       local_directory=encode(local_directory))
     handle = ctypes.c_void_p()
     line = ctypes.create_string_buffer(512)
     code = library.muster_checkpoint_open(

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "checkpoint/checksum.h"
@@ -132,6 +133,42 @@ BENCHMARK(BM_CommitBesidePlainWrite)
     ->Iterations(15)
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime();
+
+// How long a program stands still for a checkpoint: straight to BENCH_DIR, or to the local level
+// BENCH_LOCAL_DIR (/dev/shm otherwise) with the helper beside it (range(1)).
+void BM_Stall(benchmark::State& state) {
+  const Place place;
+  const char* local = std::getenv("BENCH_LOCAL_DIR");
+  const std::string parent = std::string(local != nullptr ? local : "/dev/shm") + "/muster-bench";
+  fs::create_directory(parent);
+  std::vector<char> bytes(static_cast<std::size_t>(state.range(0)) * kMebibyte, 'x');
+  SessionOptions options;
+  options.directory = place.path();
+  options.job = "bench";
+  options.keep = 1;
+  options.local_directory = state.range(1) != 0 ? parent : "";
+  options.flush_program = MUSTER_FLUSH_PROGRAM;
+  const auto session = std::move(Session::Open(options).value);
+  if (session->Protect("field", bytes.data(), bytes.size()).failed()) {
+    state.SkipWithError("protect");
+  }
+  for (auto _ : state) {
+    const Error error = session->Save();
+    if (error.failed()) {
+      state.SkipWithError(error.text.c_str());
+    }
+    state.PauseTiming();
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // work
+    state.ResumeTiming();
+  }
+  fs::remove_all(parent);
+}
+BENCHMARK(BM_Stall)
+    ->Args({256, 0})
+    ->Args({256, 1})
+    ->Iterations(10)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 void BM_Dd(benchmark::State& state) {
   const Place place;

@@ -1,5 +1,6 @@
 """The library as other languages use it, and the examples: each dies or leaves, and goes on.
 
+MUSTER_CHECKPOINT_FLUSH in the environment: the helper of local levels.
 Usage: programs_test.py PI_BINARY LIBRARY PYTHON_MODULE_FOLDER EXAMPLES_FOLDER [PI_MPI_BINARY MPIEXEC]
 """
 
@@ -7,6 +8,7 @@ import array
 import importlib.util
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -90,6 +92,43 @@ class Programs(unittest.TestCase):
             checkpoint.protect("step", bytearray(8))
             checkpoint.save()
         self.assertTrue(os.path.exists(self.directory + "/muster-7.checkpoint/gen-0000000001"))
+
+    def test_with_a_local_level_a_killed_program_goes_on_though_its_node_is_lost(self):
+        with tempfile.TemporaryDirectory() as other:
+            undisturbed = pi(other)
+        local = tempfile.TemporaryDirectory()
+        self.addCleanup(local.cleanup)
+        os.environ["MUSTER_CHECKPOINT_LOCAL_DIR"] = local.name
+        self.addCleanup(os.environ.pop, "MUSTER_CHECKPOINT_LOCAL_DIR")
+        for row in ("7000", "13000"):
+            self.assertEqual(pi(self.directory, row).returncode, -signal.SIGKILL)
+            own = pathlib.Path(local.name, os.listdir(local.name)[0])
+            deadline = time.monotonic() + 60
+            while list(own.glob("flush-0*")) + list(own.glob("flushing-*")):
+                self.assertLess(time.monotonic(), deadline, "the helper did not end its work")
+                time.sleep(0.01)
+            self.assertTrue(list(own.glob("gen-*")))
+            shutil.rmtree(own)  # as a node that is lost
+        last = pi(self.directory)
+        self.assertEqual((last.returncode, last.stdout), (0, undisturbed.stdout), last.stderr)
+        self.assertIn("going on at row", last.stderr)
+
+    def test_python_is_told_that_nothing_reaches_the_shared_directory(self):
+        local = tempfile.TemporaryDirectory()
+        self.addCleanup(local.cleanup)
+        helper = os.environ["MUSTER_CHECKPOINT_FLUSH"]
+        self.addCleanup(os.environ.__setitem__, "MUSTER_CHECKPOINT_FLUSH", helper)
+        os.environ["MUSTER_CHECKPOINT_FLUSH"] = "/no/such/helper"
+        step = array.array("Q", [41])
+        with muster_checkpoint.open(directory=self.directory, local_directory=local.name) as checkpoint:
+            checkpoint.protect("step", step)
+            with self.assertRaises(muster_checkpoint.CheckpointError) as caught:
+                checkpoint.save()
+            self.assertEqual(caught.exception.code, muster_checkpoint.NOT_SHARED)
+            self.assertIn("/no/such/helper: No such file", str(caught.exception))
+            step[0] = 0
+            self.assertTrue(checkpoint.restore_latest())
+        self.assertEqual(step[0], 41)
 
 
 class Conventions(unittest.TestCase):
