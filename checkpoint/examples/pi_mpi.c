@@ -69,7 +69,7 @@ static int run(const char* directory, uint64_t rows, uint64_t die_at) {
   muster_checkpoint_options options;
   memset(&options, 0, sizeof options);
   options.directory = directory;
-  options.interval_s = 0.05;
+  options.interval_s = 0.01;
   char error[256];
   muster_checkpoint* checkpoint = NULL;
   if (muster_checkpoint_open_mpi(&options, MPI_COMM_WORLD, &checkpoint, error, sizeof error) != 0) {
