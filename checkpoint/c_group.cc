@@ -25,4 +25,9 @@ bool CGroup::Least(std::uint64_t* value) {
   return calls_.least(calls_.context, value) == 0;
 }
 
+bool CGroup::Exchange(const Outgoing& out, const Incoming& in) {
+  return CanExchange() && calls_.exchange(calls_.context, out.to, out.bytes, out.size, in.from,
+                                          in.bytes, in.size) == 0;
+}
+
 }  // namespace muster::checkpoint

@@ -24,6 +24,8 @@ class CGroup final : public Group {
   bool Broadcast(std::uint32_t root, void* bytes, std::size_t size) override;
   bool Gather(const void* own, std::size_t size, void* all) override;
   bool Least(std::uint64_t* value) override;
+  bool CanExchange() const override { return calls_.exchange != nullptr; }
+  bool Exchange(const Outgoing& out, const Incoming& in) override;
 
  private:
   muster_checkpoint_group calls_;

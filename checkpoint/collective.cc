@@ -18,36 +18,18 @@ struct Verdict {
   std::array<char, kTextMax> text{};
 };
 
-// A shard's seal on its way to rank 0.
-struct SealRecord {
-  std::uint64_t bytes = 0;
-  std::uint64_t checksum = 0;
-};
-
-Error Gone() {
-  return MakeError(Fault::kSystem, kGone);
-}
-
-// Whether another generation may still be good after this.
-bool PassesOver(const Error& error) {
-  switch (error.fault) {
-    case Fault::kSystem:
-    case Fault::kNotFound:
-    case Fault::kCorrupt:
-    case Fault::kForeign:
-      return true;
-    case Fault::kNone:
-    case Fault::kUsage:
-    case Fault::kRanks:
-    case Fault::kRegions:
-    case Fault::kBusy:
-    case Fault::kNotShared:
-      return false;
-  }
-  return false;
+// What all ranks must have alike of their local levels, as one number.
+std::uint64_t LevelsOf(const SessionOptions& options) {
+  const char* local = options.local_directory.empty() ? "shared " : "local ";
+  return ChecksumOf(local + std::to_string(options.parities) + " " +
+                    std::to_string(options.set_size));
 }
 
 }  // namespace
+
+Error Collective::Gone() {
+  return MakeError(Fault::kSystem, kGone);
+}
 
 Error Collective::Agree(Group* group, const Error& own) {
   std::uint64_t first = own.failed() ? group->rank() : group->ranks();
@@ -75,6 +57,14 @@ Error Collective::Agree(const Error& own) {
   return error;
 }
 
+Error Collective::ShareText(std::uint32_t root, std::string* text) {
+  std::uint64_t size = text->size();
+  broken_ = broken_ || !group_->Broadcast(root, &size, sizeof size);
+  text->resize(broken_ ? 0 : size);
+  broken_ = broken_ || !group_->Broadcast(root, text->data(), text->size());
+  return broken_ ? Gone() : Error();
+}
+
 Error Collective::Share(std::uint64_t* number) {
   broken_ = broken_ || !group_->Broadcast(0, number, sizeof *number);
   return broken_ ? Gone() : Error();
@@ -84,41 +74,48 @@ Result<std::unique_ptr<Collective>> Collective::Open(SessionOptions options, Gro
                                                      Disk& disk) {
   options.rank = group->rank();
   options.ranks = group->ranks();
+  options.together = true;
   const std::uint64_t job = ChecksumOf(options.job);
+  const std::uint64_t levels = LevelsOf(options);
   Result<std::unique_ptr<Session>> session = Session::Open(std::move(options), disk);
-  std::uint64_t least = job;
-  if (!group->Least(&least)) {
+  std::uint64_t least_job = job;
+  std::uint64_t least_levels = levels;
+  if (!group->Least(&least_job) || !group->Least(&least_levels)) {
     return {{}, Gone()};
   }
-  if (session.ok() && least != job) {
+  if (session.ok() && least_job != job) {
     session.error = MakeError(Fault::kUsage, "job: is another one than on other ranks");
+  } else if (session.ok() && least_levels != levels) {
+    session.error = MakeError(Fault::kUsage,
+                              "local directory (given or not), parities, set size: differ from "
+                              "those of other ranks");
   }
   if (Error error = Agree(group, session.error); error.failed()) {
     return {{}, error};
   }
-  return {std::unique_ptr<Collective>(new Collective(std::move(session.value), group)), {}};
+  auto opened = std::unique_ptr<Collective>(new Collective(std::move(session.value), group));
+  Error error = opened->FormSets();
+  return {error.failed() ? nullptr : std::move(opened), std::move(error)};
+}
+
+Error Collective::GatherSeals(const ShardSeal& seal, std::vector<ShardSeal>* seals) {
+  seals->resize(group_->rank() == 0 ? group_->ranks() : 0);
+  broken_ = broken_ || !group_->Gather(&seal, sizeof seal, seals->data());
+  return broken_ ? Gone() : Error();
 }
 
 Error Collective::Complete(std::uint64_t generation, const ShardSeal& seal) {
-  const bool first = group_->rank() == 0;
-  const SealRecord own{seal.bytes, seal.checksum};
-  std::vector<SealRecord> records(first ? group_->ranks() : 0);
-  broken_ = broken_ || !group_->Gather(&own, sizeof own, records.data());
-  if (broken_) {
-    return Gone();
+  std::vector<ShardSeal> seals;
+  if (Error error = GatherSeals(seal, &seals); error.failed()) {
+    return error;
   }
-  Error error;
-  if (first) {
-    std::vector<ShardSeal> seals;
-    for (std::uint32_t rank = 0; rank < records.size(); ++rank) {
-      seals.push_back({rank, records[rank].bytes, records[rank].checksum});
-    }
-    error = session_->Complete(generation, seals);
-  }
-  return Agree(error);
+  return Agree(group_->rank() == 0 ? session_->Complete(generation, seals) : Error());
 }
 
 Error Collective::Save() {
+  if (session_->local() != nullptr) {
+    return SaveLocally();
+  }
   const bool first = group_->rank() == 0;
   Result<std::uint64_t> generation;
   if (first && !broken_) {
@@ -146,69 +143,6 @@ Error Collective::Save() {
   return error;
 }
 
-Error Collective::TryFrom(const GenerationName& name) {
-  const Result<std::uint64_t> own = session_->Examine({name, Level::kShared});
-  if (Error error = Agree(own.error); error.failed()) {
-    return error;
-  }
-  std::uint64_t theirs = own.value;
-  if (Error error = Share(&theirs); error.failed()) {
-    return error;
-  }
-  Error error = Agree(theirs == own.value
-                          ? Error()
-                          : MakeError(Fault::kForeign, ToText(name) + ": is another one here than "
-                                                                      "rank 0's"));
-  if (error.failed()) {
-    return error;
-  }
-  // The restart is noted before any rank's memory changes.
-  error = Agree(group_->rank() == 0 ? session_->NoteRestart(name.number) : Error());
-  if (error.failed() || session_->SavedRanks(name.number).value != group_->ranks()) {
-    return error;
-  }
-  return Agree(session_->Restore(name.number));
-}
-
-Result<std::uint64_t> Collective::RestoreLatest() {
-  Result<std::vector<Candidate>> candidates;
-  if (group_->rank() == 0 && !broken_) {
-    candidates = session_->Candidates();
-    passed_ = session_->passed();
-  }
-  if (Error error = Agree(candidates.error); error.failed()) {
-    return {0, error};
-  }
-  std::uint64_t count = candidates.value.size();
-  if (Error error = Share(&count); error.failed()) {
-    return {0, error};
-  }
-  candidates.value.resize(count);
-  Error first =
-      MakeError(Fault::kNotFound, session_->options().directory + ": holds no generation");
-  for (auto& [name, level] : candidates.value) {
-    auto state = static_cast<std::uint64_t>(name.state);
-    Error error = Share(&name.number);
-    error = error.failed() ? error : Share(&state);
-    name.state = static_cast<GenerationState>(state);
-    error = error.failed() ? error : TryFrom(name);
-    if (!error.failed()) {
-      const Result<std::uint32_t> written_by = session_->SavedRanks(name.number);
-      return {name.number, written_by.value == group_->ranks()
-                               ? Error()
-                               : MakeError(Fault::kRanks, "it was written by " +
-                                                              std::to_string(written_by.value) +
-                                                              " ranks: read its regions")};
-    }
-    if (broken_ || !PassesOver(error)) {
-      return {0, error};
-    }
-    passed_.push_back(error.text);
-    first = first.fault == Fault::kNotFound ? error : first;
-  }
-  return {0, first};
-}
-
 Error Collective::Confirm() {
   return Agree(group_->rank() == 0 ? session_->Confirm() : Error());
 }
@@ -217,7 +151,8 @@ Result<Need> Collective::ShouldCheckpoint() {
   std::uint64_t need =
       group_->rank() == 0 ? static_cast<std::uint64_t>(session_->ShouldCheckpoint()) : 0;
   const Error error = Share(&need);
-  return {static_cast<Need>(need), error};
+  need_ = static_cast<Need>(need);
+  return {need_, error};
 }
 
 }  // namespace muster::checkpoint

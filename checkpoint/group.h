@@ -3,9 +3,9 @@
 // Ranks that act together: the few things that a collective checkpoint needs of whatever carries
 // their messages (MPI, or anything else that can do these).
 //
-// Every call is made by all ranks, in the same order. Thread promise: one thread at a time.
-// Invariants: a call that answers true did its work on this rank; one that answers false may have
-// done it on others, and then the group is of no use any more.
+// Every call but Exchange is made by all ranks, in the same order. Thread promise: one thread at a
+// time. Invariants: a call that answers true did its work on this rank; one that answers false may
+// have done it on others, and then the group is of no use any more.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +27,22 @@ class Group {
   virtual bool Gather(const void* own, std::size_t size, void* all) = 0;
   // The smallest value of all ranks.
   virtual bool Least(std::uint64_t* value) = 0;
+
+  // What redundancy needs besides; a group may lack it.
+  virtual bool CanExchange() const { return false; }
+  // Sends to one rank while it receives from one; with a size of 0 there is no such rank. Only the
+  // ranks that take part make the call.
+  struct Outgoing {
+    std::uint32_t to = 0;
+    const void* bytes = nullptr;
+    std::size_t size = 0;
+  };
+  struct Incoming {
+    std::uint32_t from = 0;
+    void* bytes = nullptr;
+    std::size_t size = 0;
+  };
+  virtual bool Exchange(const Outgoing& /*out*/, const Incoming& /*in*/) { return false; }
 };
 
 }  // namespace muster::checkpoint

@@ -92,6 +92,9 @@ SessionOptions OptionsOf(const muster_checkpoint_options& options) {
   read.interval_s = options.interval_s;
   read.hints = TextOr(options.hints, "MUSTER_CHECKPOINT_HINTS", "");
   read.local_directory = TextOr(options.local_directory, "MUSTER_CHECKPOINT_LOCAL_DIR", "");
+  read.parities = options.parities;
+  read.set_size = options.set_size == 0 ? read.set_size : options.set_size;
+  read.failure_domain = TextOr(options.failure_domain, "MUSTER_NODE_NAME", "");
   read.flush_program = TextOr(nullptr, "MUSTER_CHECKPOINT_FLUSH", "");
   read.topology = TextOr(options.topology, nullptr, "");
   read.software = TextOr(options.software, nullptr, "");

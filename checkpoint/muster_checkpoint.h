@@ -68,6 +68,13 @@ typedef struct muster_checkpoint_options {
    * copies them to `directory`. NULL: $MUSTER_CHECKPOINT_LOCAL_DIR; that or this "": none.
    * $MUSTER_CHECKPOINT_FLUSH names another helper than the one that is installed. */
   const char* local_directory;
+  /* Of a group with local directories: losses of that many ranks of a set are rebuilt from the
+   * others at a restart. 1 is XOR (with a set of 2: partners), more is Reed-Solomon; 0: none. */
+  uint32_t parities;
+  uint32_t set_size; /* of ranks on as many failure domains, at most 32; 0: 8 */
+  /* What is lost together with this rank's local directory. NULL: $MUSTER_NODE_NAME, else the
+   * host's name. */
+  const char* failure_domain;
 } muster_checkpoint_options;
 
 /* What a commit needs to know of each rank's shard. */
@@ -94,6 +101,10 @@ typedef struct muster_checkpoint_group {
   int (*gather)(void* context, const void* own, size_t size, void* all); /* to rank 0 */
   int (*least)(void* context, uint64_t* value);                          /* of all, on all */
   void (*release)(void* context); /* NULL, or called when the session is closed or not opened */
+  /* NULL, and then there is no redundancy (`parities`). Sends to rank `to` while it receives from
+   * rank `from`; with a size of 0 there is no such rank. Only the ranks that take part call it. */
+  int (*exchange)(void* context, uint32_t to, const void* out, size_t out_size, uint32_t from,
+                  void* in, size_t in_size);
 } muster_checkpoint_group;
 
 /* As open, on all ranks of a group; it fails on all or on none. `rank` and `ranks` are the group's.

@@ -43,6 +43,17 @@ static int least(void* context, uint64_t* value) {
   return MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_UINT64_T, MPI_MIN, comm_of(context));
 }
 
+static int exchange(void* context, uint32_t to, const void* out, size_t out_size, uint32_t from,
+                    void* in, size_t in_size) {
+  enum { kTag = 0 };
+  if (out_size > INT_MAX || in_size > INT_MAX) {
+    return MPI_ERR_COUNT;
+  }
+  return MPI_Sendrecv(out, (int)out_size, MPI_BYTE, out_size > 0 ? (int)to : MPI_PROC_NULL, kTag,
+                      in, (int)in_size, MPI_BYTE, in_size > 0 ? (int)from : MPI_PROC_NULL, kTag,
+                      comm_of(context), MPI_STATUS_IGNORE);
+}
+
 static void release(void* context) {
   struct communicator* mine = context;
   int finalized = 0;
@@ -77,6 +88,7 @@ int muster_checkpoint_mpi_group(MPI_Comm comm, muster_checkpoint_group* group) {
   group->gather = gather;
   group->least = least;
   group->release = release;
+  group->exchange = exchange;
   return 0;
 }
 

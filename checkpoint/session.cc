@@ -165,14 +165,18 @@ Result<std::uint64_t> Session::Begin() {
   if (Error error = CheckRankZero("begin"); error.failed()) {
     return {0, error};
   }
-  if (Error error = store_.LockForWriting(); error.failed()) {
-    return {0, error};
-  }
-  if (local_) {
-    if (Error error = local_->store().LockForWriting(); error.failed()) {
-      return {0, error};
-    }
+  const Result<std::uint64_t> number = NextNumber();
+  return number.ok() ? Result<std::uint64_t>{number.value, BeginAs(number.value)} : number;
+}
+
+Result<std::uint64_t> Session::NextNumber() {
+  Error error = options_.rank == 0 ? store_.LockForWriting() : Error();
+  if (local_ && !error.failed()) {
+    error = local_->store().LockForWriting();
     flush_error_ = local_->TakeFlushError();
+  }
+  if (error.failed()) {
+    return {0, error};
   }
   began_s_ = SecondsOf(CLOCK_MONOTONIC);
   const Result<std::uint64_t> shared = store_.Next();
@@ -180,8 +184,11 @@ Result<std::uint64_t> Session::Begin() {
   if (!shared.ok() || !here.ok()) {
     return shared.ok() ? here : shared;
   }
-  const std::uint64_t number = std::max(shared.value, here.value);
-  return {number, Target().BeginAs(number)};
+  return {std::max(shared.value, here.value), {}};
+}
+
+Error Session::BeginAs(std::uint64_t generation) {
+  return Target().BeginAs(generation);
 }
 
 Result<ShardSeal> Session::Write(std::uint64_t generation) {
@@ -215,6 +222,10 @@ Error Session::Complete(std::uint64_t generation, const std::vector<ShardSeal>& 
   if (!in_order) {
     return MakeError(Fault::kUsage, "commit: needs the seals of all ranks, rank 0 first");
   }
+  return CompleteAs(ManifestOf(generation, seals));
+}
+
+Manifest Session::ManifestOf(std::uint64_t generation, const std::vector<ShardSeal>& seals) const {
   constexpr double kMillisecondsPerSecond = 1000;
   Manifest manifest;
   manifest.job = options_.job;
@@ -228,9 +239,18 @@ Error Session::Complete(std::uint64_t generation, const std::vector<ShardSeal>& 
   manifest.hardware = options_.hardware;
   manifest.flush_error = RemarkOf(flush_error_.text);
   manifest.shards = seals;
+  return manifest;
+}
+
+Error Session::CompleteAs(const Manifest& manifest) {
   noted_ = 0;
   const Error error = Target().Commit(manifest);
-  return error.failed() ? error : store_.ConfirmRestart();
+  return error.failed() || options_.rank != 0 ? error : store_.ConfirmRestart();
+}
+
+void Session::TakeBack(std::uint64_t generation) {
+  Target().Abandon(generation);
+  (void)Target().Remove({generation, GenerationState::kComplete});
 }
 
 Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& seals) {
@@ -252,7 +272,7 @@ Error Session::RetireLocal(std::uint64_t generation, const ShardSeal& seal) {
 
 Error Session::VerifyOwn(const ShardSeal& seal, std::uint64_t generation) {
   const GenerationName name{generation, GenerationState::kComplete};
-  if (options_.rank == 0) {
+  if (options_.rank == 0 && HoldsAllShards(local_ ? Level::kLocal : Level::kShared)) {
     const Result<Manifest> manifest = Target().ReadManifest(name);
     const Error error =
         manifest.ok() ? Target().CheckEntries(name, manifest.value) : manifest.error;

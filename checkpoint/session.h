@@ -41,8 +41,11 @@ struct SessionOptions {
   std::string software{};
   std::string hardware{};
   std::string local_directory{};  // on the node's own disk; "": no local level
-  bool together = false;          // ranks that a Collective holds together
-  std::string flush_program{};    // muster-checkpoint-flush; "": where it is installed
+  std::uint32_t parities = 0;     // what a set of ranks may lose of its local levels
+  std::uint32_t set_size = 8;
+  std::string failure_domain{};  // lost together; "": the host's name
+  bool together = false;         // ranks that a Collective holds together
+  std::string flush_program{};   // muster-checkpoint-flush; "": where it is installed
 };
 
 enum class Level { kLocal, kShared };
@@ -68,6 +71,17 @@ class Session {
   Result<ShardSeal> Write(std::uint64_t generation);
   Error Commit(std::uint64_t generation, const std::vector<ShardSeal>& seals);  // rank 0
   void Abandon(std::uint64_t generation);                                       // rank 0
+  // With a local level, for ranks that each commit to their own: the number after all that this
+  // rank knows of (it locks what it writes to, and asks what became of flushes); the directory of
+  // the number that all agreed on; the manifest; complete from now on; takes all of it back; what
+  // is older goes, after VerifyOwn.
+  Result<std::uint64_t> NextNumber();
+  Error BeginAs(std::uint64_t generation);
+  Manifest ManifestOf(std::uint64_t generation, const std::vector<ShardSeal>& seals) const;
+  Error CompleteAs(const Manifest& manifest);
+  void TakeBack(std::uint64_t generation);
+  LocalLevel* local() { return local_ ? &*local_ : nullptr; }
+  const Error& flush_error() const { return flush_error_; }
   // Commit in its parts, for ranks that each read their own shard back (collective.h): complete and
   // found from now on; this rank's shard (rank 0: and the manifest) as it lies on the disk; what is
   // older goes.
@@ -108,6 +122,8 @@ class Session {
   const SessionOptions& options() const { return options_; }
   // Why generations were passed over by Latest, a line each.
   const std::vector<std::string>& passed() const { return passed_; }
+  // The generation that Candidates or Latest set aside; 0: none.
+  std::uint64_t set_aside() const { return aside_; }
 
  private:
   struct Region {
@@ -121,6 +137,8 @@ class Session {
   // Where commits go.
   Store& Target() { return local_ ? local_->store() : store_; }
   Store& StoreOf(Level level) { return level == Level::kLocal ? local_->store() : store_; }
+  // On the local level of several ranks each has its own shard, and parity.
+  bool HoldsAllShards(Level level) const { return level == Level::kShared || options_.ranks == 1; }
   Error RetireLocal(std::uint64_t generation, const ShardSeal& seal);
   Error AddRegion(Region region);
   Error CheckRankZero(const char* call) const;
@@ -146,8 +164,9 @@ class Session {
   bool examined_ = false;    // every byte of that generation, by this rank and the others together
   std::uint64_t noted_ = 0;  // the generation of the restart noted last
   std::vector<std::string> passed_;
-  bool set_aside_ = false;  // Latest looked for a failed restart
-  Error flush_error_;       // since the last commit
+  bool set_aside_ = false;   // Latest looked for a failed restart
+  std::uint64_t aside_ = 0;  // and found that of this generation
+  Error flush_error_;        // since the last commit
   // Of the current checkpoint and the pace.
   double began_s_ = 0;
   double last_end_s_ = 0;

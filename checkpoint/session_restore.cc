@@ -31,6 +31,7 @@ Error Session::SetAsideFailed() {
   }
   set_aside_ = true;
   if (failed.value || (noted.value && local_)) {
+    aside_ = *noted.value;
     passed_.push_back(ToText({*noted.value, GenerationState::kSetAside}) +
                       ": a restart from it failed before");
   }
@@ -131,7 +132,9 @@ Result<std::uint64_t> Session::Examine(const Candidate& candidate) {
     error = MakeError(Fault::kForeign, "is of job \"" + manifest.value.job + "\"");
   } else {
     Know(std::move(manifest.value), candidate.level);
-    error = options_.rank == 0 ? store.CheckEntries(name, manifest_) : Error();
+    error = options_.rank == 0 && HoldsAllShards(candidate.level)
+                ? store.CheckEntries(name, manifest_)
+                : Error();
     error = error.failed() ? error : ExamineShards();
   }
   if (error.failed()) {

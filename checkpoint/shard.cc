@@ -196,6 +196,12 @@ Error Shard::VerifyChecksum() const {
   return checksum.value == seal_.checksum ? Error() : Corrupt(name, "does not match its checksum");
 }
 
+Error Shard::ReadRaw(std::uint64_t offset, void* bytes, std::uint64_t size) const {
+  const std::uint64_t there = offset < seal_.bytes ? std::min(size, seal_.bytes - offset) : 0;
+  std::fill_n(static_cast<char*>(bytes) + there, size - there, '\0');
+  return there > 0 ? ReadFully(*disk_, file_.get(), bytes, there, offset) : Error();
+}
+
 Error Shard::CopyTo(HashedFile* to) const {
   return CopyInto(*disk_, file_.get(), seal_.bytes, to);
 }

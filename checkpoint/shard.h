@@ -75,6 +75,9 @@ class Shard {
   // Reads all of it and compares.
   Error VerifyChecksum() const;
 
+  // Of the file as it lies there, zeros behind its end.
+  Error ReadRaw(std::uint64_t offset, void* bytes, std::uint64_t size) const;
+
   // All of the file, as it lies there.
   Error CopyTo(HashedFile* to) const;
 

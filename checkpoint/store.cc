@@ -199,6 +199,11 @@ Result<Manifest> Store::ChooseForRestart(const std::string& job,
   return {{}, first};
 }
 
+Result<OpenFile> Store::OpenGeneration(const GenerationName& name) const {
+  const Result<int> fd = OpenOwnDirectory(*disk_, directory_.get(), ToText(name));
+  return {OpenFile(*disk_, fd.ok() ? fd.value : -1), fd.error};
+}
+
 Result<Shard> Store::OpenShard(const Manifest& manifest, std::uint32_t rank) const {
   if (rank >= manifest.shards.size()) {
     return {{}, MakeError(Fault::kUsage, "there is no rank " + std::to_string(rank))};

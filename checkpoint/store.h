@@ -62,6 +62,8 @@ class Store {
   // Every byte of one shard of a complete generation.
   Error VerifyShard(const ShardHead& head, const ShardSeal& seal) const;
 
+  // Opens a generation's directory.
+  Result<OpenFile> OpenGeneration(const GenerationName& name) const;
   // Opens a shard of `manifest`'s generation for reading.
   Result<Shard> OpenShard(const Manifest& manifest, std::uint32_t rank) const;
 
@@ -118,6 +120,7 @@ class Store {
   Result<std::optional<std::uint64_t>> SetAsideFailed();
 
   const std::string& path() const { return path_; }
+  Disk& disk() const { return *disk_; }
 
  private:
   Store(Disk& disk, std::string path, OpenFile directory)

@@ -49,6 +49,9 @@ class _Options(ctypes.Structure):
         ("age_s", ctypes.c_double),
         ("bytes_max", ctypes.c_uint64),
         ("local_directory", ctypes.c_char_p),
+        ("parities", ctypes.c_uint32),
+        ("set_size", ctypes.c_uint32),
+        ("failure_domain", ctypes.c_char_p),
     ]
 
 

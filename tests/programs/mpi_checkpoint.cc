@@ -2,10 +2,12 @@
 // steps, saved after each step by the C interface over MPI.
 //
 //   mpi_checkpoint DIRECTORY STEPS [--size BYTES] [--trouble kill|nospace|ioerror RANK CALL]
+//                  [--local DIRECTORY HELPER] [--sets SIZE PARITIES]
 //
 // It goes on from the newest generation and prints one line on rank 0: "from F to T saved N", N of
 // the saves of this run that went well. Exit 1 when a save failed. With --trouble the system call
-// number CALL of rank RANK in the last step's checkpoint is made to fail, or kills that rank.
+// number CALL of rank RANK in the last step's checkpoint is made to fail, or kills that rank. With
+// --local each rank has a local level in DIRECTORY/rank-N and is a failure domain of its own.
 
 #include <mpi.h>
 
@@ -32,6 +34,10 @@ struct Options {
   Trouble trouble = Trouble::kNone;
   int rank = -1;
   int call = -1;
+  std::string local;
+  std::string helper;
+  unsigned set_size = 8;
+  unsigned parities = 0;
 };
 
 Options Parse(int argc, char** argv) {
@@ -42,6 +48,12 @@ Options Parse(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "--size" && i + 1 < argc) {
       options.size = std::strtoull(argv[++i], nullptr, 10);
+    } else if (word == "--local" && i + 2 < argc) {
+      options.local = argv[++i];
+      options.helper = argv[++i];
+    } else if (word == "--sets" && i + 2 < argc) {
+      options.set_size = static_cast<unsigned>(std::atoi(argv[++i]));
+      options.parities = static_cast<unsigned>(std::atoi(argv[++i]));
     } else if (word == "--trouble" && i + 3 < argc) {
       const std::string kind = argv[++i];
       options.trouble = kind == "kill"      ? Trouble::kKillBefore
@@ -74,19 +86,30 @@ int Run(const Options& options, int rank) {
   CGroup group(calls);
   // Trouble is counted anew in the last checkpoint.
   FaultyDisk disk(options.trouble, -1);
-  auto opened = Collective::Open({.directory = options.directory, .job = "job"}, &group, disk);
+  SessionOptions session;
+  session.directory = options.directory;
+  session.job = "job";
+  if (!options.local.empty()) {
+    session.failure_domain = "rank-" + std::to_string(rank);
+    session.local_directory = options.local + "/" + session.failure_domain;
+    session.flush_program = options.helper;
+    session.set_size = options.set_size;
+    session.parities = options.parities;
+  }
+  auto opened = Collective::Open(session, &group, disk);
   if (!opened.ok()) {
     return Fail("open", opened.error);
   }
   std::uint64_t step = 0;
-  std::vector<char> field(options.size);
+  // No two ranks' are of one size.
+  std::vector<char> field(options.size + static_cast<std::size_t>(rank) * 1001);
   (void)opened.value->session().Protect("step", &step, sizeof step);
   (void)opened.value->session().Protect("field", field.data(), field.size());
   const Result<std::uint64_t> from = opened.value->RestoreLatest();
   if (!from.ok() && from.error.fault != Fault::kNotFound) {
     return Fail("restore", from.error);
   }
-  std::vector<char> expected(options.size);
+  std::vector<char> expected(field.size());
   Fill(&expected, rank, step);
   if (from.ok() && expected != field) {
     std::fprintf(stderr, "rank %d: came back with another content\n", rank);

@@ -144,6 +144,9 @@ TEST_F(CollectiveTest, RanksThatDoNotBelongTogetherAreTold) {
   };
   EXPECT_THAT(told("rank 1: ", [](SessionOptions* o) { o->directory += "/none"; }), Each(0));
   EXPECT_THAT(told("job: is another one", [](SessionOptions* o) { o->job = "other"; }), Each(0));
+  EXPECT_THAT(told("local directory (given or not), parities, set size: differ",
+                   [](SessionOptions* o) { o->parities = 1; }),
+              Each(0));
 }
 
 TEST_F(CollectiveTest, RanksThatSeeOtherDirectoriesRestoreNothing) {

@@ -1,6 +1,6 @@
 """Collective checkpoints of real MPI ranks: killed, out of space, come back on another number of ranks.
 
-Usage: mpi_test.py MPI_CHECKPOINT
+Usage: mpi_test.py MPI_CHECKPOINT HELPER
 """
 
 import os
@@ -14,6 +14,7 @@ import time
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv[1])
+HELPER = os.path.abspath(sys.argv[2])
 MPIRUN = shutil.which("mpirun")
 SEED = int(os.environ.get("MUSTER_SEED", "1"))
 # Open MPI keeps memory until the process ends; a leak of its own is not what these tests look for.
@@ -99,6 +100,93 @@ class MpiCheckpoint(unittest.TestCase):
         code, out, err = self.run_ranks(3, 0, "--size", "300000")
         self.assertEqual(code, 0, err)
         self.assertGreater(int(out.split()[1]), 0)
+
+    def local(self, ranks, *sets, helper="/bin/true"):
+        """Arguments for local levels, each rank's in a directory of its own; the helper does nothing."""
+        place = os.path.join(self.directory, "local")
+        for rank in range(ranks):
+            os.makedirs(f"{place}/rank-{rank}", exist_ok=True)
+        return ("--local", place, helper, *(("--sets", *map(str, sets)) if sets else ()))
+
+    def lose(self, *ranks):
+        for rank in ranks:
+            shutil.rmtree(f"{self.directory}/local/rank-{rank}")
+
+    def test_local_levels_hold_what_never_reached_the_shared_directory(self):
+        local = self.local(3)
+        self.expect("from 0 to 3 saved 3", 3, 3, *local)
+        self.assertEqual(self.generations(), [])
+        self.expect("from 3 to 5 saved 2", 3, 5, *local)
+        self.lose(1)
+        code, _, err = self.run_ranks(3, 5, *self.local(3))
+        self.assertNotEqual(code, 0)
+        self.assertIn("rank 1 has no good one on its local level, and it cannot be rebuilt", err)
+
+    def test_the_helpers_of_all_ranks_bring_generations_to_the_shared_directory(self):
+        local = self.local(3, helper=HELPER)
+        self.expect("from 0 to 4 saved 4", 3, 4, *local, "--size", "3000000")
+        deadline = time.monotonic() + 60
+        while self.newest() < 4:
+            self.assertLess(time.monotonic(), deadline, self.generations())
+            time.sleep(0.01)
+        self.lose(0, 1, 2)
+        self.expect("from 4 to 5 saved 1", 3, 5, *self.local(3, helper=HELPER), "--size", "3000000")
+
+    def test_one_lost_local_level_is_rebuilt_by_xor(self):
+        local = self.local(4, 4, 1)
+        step = 2
+        self.expect("from 0 to 2 saved 2", 4, 2, *local, "--size", "2500000")
+        for rank in range(4):
+            with self.subTest(rank=rank):
+                self.lose(rank)
+                self.expect(f"from {step} to {step + 1} saved 1", 4, step + 1, *self.local(4, 4, 1),
+                            "--size", "2500000")
+                step += 1
+        self.lose(0, 3)
+        code, _, err = self.run_ranks(4, step, *self.local(4, 4, 1), "--size", "2500000")
+        self.assertNotEqual(code, 0)
+        self.assertIn("cannot be rebuilt from the others", err)
+
+    def test_two_lost_local_levels_are_rebuilt_by_reed_solomon(self):
+        self.expect("from 0 to 1 saved 1", 5, 1, *self.local(5, 5, 2))
+        for pair in ((0, 1), (1, 3), (2, 4), (0, 4)):
+            with self.subTest(pair=pair):
+                self.lose(*pair)
+                self.expect("from 1 to 1 saved 0", 5, 1, *self.local(5, 5, 2))
+        self.lose(2)
+        self.expect("from 1 to 2 saved 1", 5, 2, *self.local(5, 5, 2))
+
+    def test_partners_hold_each_others(self):
+        self.expect("from 0 to 1 saved 1", 4, 1, *self.local(4, 2, 1))
+        self.lose(0, 3)
+        self.expect("from 1 to 2 saved 1", 4, 2, *self.local(4, 2, 1))
+
+    def test_a_damaged_local_shard_is_rebuilt_like_a_lost_one(self):
+        self.expect("from 0 to 2 saved 2", 3, 2, *self.local(3, 3, 1))
+        own = os.path.join(self.directory, "local", "rank-1")
+        own = os.path.join(own, os.listdir(own)[0], "gen-0000000002", "shard-000001")
+        with open(own, "r+b") as file:
+            file.seek(500)
+            file.write(b"\0\0\0\0damage")
+        self.expect("from 2 to 3 saved 1", 3, 3, *self.local(3, 3, 1))
+
+    def test_what_fails_in_a_local_commit_is_one_verdict_and_the_generation_before_stands(self):
+        self.expect("from 0 to 2 saved 2", 3, 2, *self.local(3, 3, 1))
+        for trouble, rank, call in (("nospace", 1, 9), ("ioerror", 2, 14), ("nospace", 0, 20)):
+            with self.subTest(trouble=trouble, rank=rank, call=call):
+                code, out, err = self.run_ranks(3, 3, *self.local(3, 3, 1), "--trouble", trouble,
+                                                str(rank), str(call))
+                self.assertNotEqual(code, 0, out)
+                self.assertIn("from 2 to 3 saved 0\n", out)
+                self.assertIn(f"rank {rank}: ", err)
+        for rank, call in ((1, 3), (2, 12), (0, 18), (1, 24)):
+            with self.subTest(rank=rank, call=call):
+                code, _, _ = self.run_ranks(3, 3, *self.local(3, 3, 1), "--trouble", "kill",
+                                            str(rank), str(call))
+                self.assertNotEqual(code, 0)
+        code, out, err = self.run_ranks(3, 4, *self.local(3, 3, 1))
+        self.assertEqual(code, 0, err)
+        self.assertIn(out, ("from 2 to 4 saved 2\n", "from 3 to 4 saved 1\n"))
 
     def ranks_of(self, run):
         """The live ranks that `run` started."""
