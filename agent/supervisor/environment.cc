@@ -222,6 +222,26 @@ void SetComponents(const LaunchOrder& launch, Variables* variables) {
   }
 }
 
+void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
+  const LaunchOrder& launch = order.launch;
+  // The same for every attempt; made by who uses it.
+  variables->Set("MUSTER_CHECKPOINT_DIR", absl::StrCat(launch.program.work_dir, "/muster-",
+                                                       launch.job.value(), ".checkpoint"));
+  // The submitter's own: nobody else sets them, so that they belong to no other job.
+  const Variables submitter(launch.program.environment);
+  for (const char* name : {"MUSTER_CHECKPOINT_LOCAL_DIR", "MUSTER_CHECKPOINT_INTERVAL"}) {
+    if (submitter.Has(name)) {
+      variables->Set(name, submitter.Get(name, ""));
+    }
+  }
+  if (!order.checkpoint_hints.empty()) {
+    variables->Set("MUSTER_CHECKPOINT_HINTS", order.checkpoint_hints);
+  }
+  if (!order.flush_program.empty()) {
+    variables->Set("MUSTER_CHECKPOINT_FLUSH", order.flush_program);
+  }
+}
+
 void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   const LaunchOrder& launch = order.launch;
   variables->SetTwins("JOB_ID", launch.job.value());
@@ -238,9 +258,7 @@ void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   }
   variables->SetTwins("CLUSTER_NAME", launch.cluster);
   variables->SetTwins("RESTART_COUNT", launch.attempt.value() - 1);
-  // The same for every attempt; made by who uses it.
-  variables->Set("MUSTER_CHECKPOINT_DIR", absl::StrCat(launch.program.work_dir, "/muster-",
-                                                       launch.job.value(), ".checkpoint"));
+  SetCheckpoint(order, variables);
   variables->SetTwins("JOB_START_TIME", Seconds(launch.started));
   if (!launch.spec.account.empty()) {
     variables->SetTwins("JOB_ACCOUNT", launch.spec.account);

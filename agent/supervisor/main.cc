@@ -7,11 +7,14 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "agent/supervisor/attempt_directory.h"
+#include "agent/supervisor/checkpoint_flush.h"
 #include "agent/supervisor/order_file.h"
 #include "agent/supervisor/supervisor.h"
 #include "scheduler/base/status.h"
@@ -76,6 +79,10 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
   ASSIGN_OR_RETURN(
       JournalWriter journal,
       JournalWriter::Open(directory.Journal(), order->launch.job, order->launch.attempt));
+  order->checkpoint_hints = directory.CheckpointHints();
+  std::error_code unknown;
+  order->flush_program =
+      FindFlushProgram(std::filesystem::read_symlink("/proc/self/exe", unknown).string());
   Supervisor supervisor(*loop, clock, log, directory, *std::move(order), std::move(journal),
                         std::move(signals));
   return supervisor.Run();

@@ -26,6 +26,9 @@ struct SupervisorOrder {
   std::string cgroup;      // directory for the attempt's own cgroup; empty: none can be made
   std::string controller;  // the address that `muster` inside the job calls
   NodeLimits limits;       // what the node can hold the attempt to
+  // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
+  std::string checkpoint_hints;
+  std::string flush_program;
 };
 
 // Writes `order` to `path`, whole, mode 0600. It outlives every process, not a loss of power: then

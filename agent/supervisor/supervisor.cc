@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/checkpoint_flush.h"
 #include "agent/supervisor/process_tree.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/signals.h"
@@ -25,6 +26,10 @@ namespace {
 constexpr Duration kSettle{100};
 constexpr Duration kLeftoverGraceMax{2000};
 constexpr Duration kKillIntervalMax{1000};
+// A checkpoint that is being copied to the shared directory has ten minutes after the job's end,
+// within its time limit.
+constexpr Duration kFlushLook{100};
+constexpr int kFlushLooks = 6000;
 constexpr StepId kRunStep{1};
 
 absl::StatusOr<std::uint32_t> FindNode(const Allocation& allocation, const std::string& name) {
@@ -55,6 +60,19 @@ bool NoChildren() {
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
 }
 
+// Without hints the job runs as well: its programs are told of none then.
+SupervisorOrder WithHints(SupervisorOrder order, CheckpointHints* hints, const Logger& log) {
+  if (order.checkpoint_hints.empty()) {
+    return order;
+  }
+  const absl::Status made = hints->Make(order.checkpoint_hints, order.launch.program.environment);
+  if (!made.ok()) {
+    log.Warning("supervisor", std::string(made.message()));
+    order.checkpoint_hints.clear();
+  }
+  return order;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
@@ -64,7 +82,7 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       clock_(clock),
       log_(log),
       directory_(std::move(directory)),
-      order_(std::move(order)),
+      order_(WithHints(std::move(order), &hints_, log)),
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
       freezer_(loop),
@@ -182,6 +200,7 @@ void Supervisor::RunTimeLimit() {
   const Time deadline = order_.launch.spec.deadline;
   const Duration left =
       deadline == kNoTime ? *limit_left_ : std::min(*limit_left_, deadline - clock_.Now());
+  hints_.SetEnd(clock_.Now() + left);
   EndAfter(left, absl::StrCat("time limit of ", order_.launch.spec.time_limit.count() / 1000,
                               " s reached"));
 }
@@ -438,6 +457,9 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
     log_.Info("supervisor", absl::StrCat("ending the attempt, cause ", static_cast<int>(cause),
                                          ", grace ", grace.count(), " ms"));
   }
+  if (grace > Duration(0)) {
+    hints_.Announce(cause, clock_.Now() + grace);
+  }
   for (const auto& [id, step] : steps_) {
     step->ToldToEnd();
   }
@@ -452,7 +474,18 @@ void Supervisor::EndByItself() {
     return;
   }
   const Duration grace = std::min(order_.launch.spec.kill_grace, kLeftoverGraceMax);
-  After(kSettle, [this, grace] { TerminateAll(grace); });
+  After(kSettle, [this, grace] { TerminateLeftovers(grace, kFlushLooks); });
+}
+
+void Supervisor::TerminateLeftovers(Duration grace, int looks_left) {
+  if (finished_ || forced_) {
+    return;
+  }
+  if (looks_left > 0 && FlushRuns()) {
+    After(kFlushLook, [this, grace, looks_left] { TerminateLeftovers(grace, looks_left - 1); });
+    return;
+  }
+  TerminateAll(grace);
 }
 
 void Supervisor::TerminateAll(Duration grace) {

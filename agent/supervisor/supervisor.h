@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "agent/supervisor/attempt_directory.h"
 #include "agent/supervisor/cgroup.h"
+#include "agent/supervisor/checkpoint_hints.h"
 #include "agent/supervisor/control.h"
 #include "agent/supervisor/freezer.h"
 #include "agent/supervisor/job_user.h"
@@ -77,6 +78,8 @@ class Supervisor {
   void EndByForce(EndCause cause, Duration grace, const std::string& text);
   // The main step has ended by itself: what it left behind follows.
   void EndByItself();
+  // Once no checkpoint is on its way any more, or that takes too long.
+  void TerminateLeftovers(Duration grace, int looks_left);
   void TerminateAll(Duration grace);
   void KillAll();
   void CheckFinished();
@@ -87,6 +90,7 @@ class Supervisor {
   const Clock& clock_;
   const Logger& log_;
   const AttemptDirectory directory_;
+  CheckpointHints hints_;  // before the order, which says where they are
   const SupervisorOrder order_;
   Reporter reporter_;
   UniqueFd signals_;

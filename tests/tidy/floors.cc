@@ -41,9 +41,10 @@ const std::vector<Floor>& Floors() {
        {"gRPC", "protobuf", "CLI11", "nlohmann-json", "MUNGE", "systemd"}},
       {"agent/kernels", {"checkpoint"}, {"MPI", "CUDA", "Highway", "nlohmann-json"}},
       // The PMIx module, apart from the supervisor, tells ranks where they share caches: hwloc's
-      // words.
+      // words. The page of checkpoint hints is the library's: one definition for who writes it and
+      // who reads it.
       {"agent/supervisor",
-       {"topology", "proto/convert", "proto", "scheduler/runtime", "scheduler/model",
+       {"checkpoint", "topology", "proto/convert", "proto", "scheduler/runtime", "scheduler/model",
         "scheduler/base"},
        {"protobuf", "PMIx", "libbpf", "hwloc"}},
       {"agent",

@@ -1,0 +1,18 @@
+#pragma once
+
+// The helpers of libmuster-checkpoint that copy checkpoints to the shared directory: this process
+// adopts them, and an attempt that ended by itself waits for them.
+//
+// Thread promise: one thread.
+
+#include <string>
+
+namespace muster {
+
+// The helper beside the program at `supervisor`, or where it is installed; "" when it is neither.
+std::string FindFlushProgram(const std::string& supervisor);
+
+// Whether one of this process's descendants is such a helper at work.
+bool FlushRuns();
+
+}  // namespace muster

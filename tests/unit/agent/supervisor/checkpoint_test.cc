@@ -1,0 +1,108 @@
+// What an attempt's programs learn about checkpoints, and that its end waits for what is copied.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "agent/supervisor/checkpoint_hints.h"
+#include "agent/supervisor/control_client.h"
+#include "checkpoint/hints.h"
+#include "checkpoint/session.h"
+#include "scheduler/runtime/clock.h"
+#include "tests/unit/agent/supervisor/attempt_fixture.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CheckpointAttempt : public AttemptFixture {
+ protected:
+  checkpoint::Hints HintsIn(const std::string& name) const {
+    checkpoint::Result<checkpoint::HintFile> file = checkpoint::HintFile::Open(work_ / name);
+    EXPECT_TRUE(file.ok()) << file.error.text;
+    return file.ok() ? file.value.Read() : checkpoint::Hints();
+  }
+  static std::int64_t Milliseconds(Time time) { return time.time_since_epoch().count(); }
+};
+
+TEST_F(CheckpointAttempt, TheHintsSayTheIntervalAndWhenTheLimitEndsIt) {
+  Batch("cp \"$MUSTER_CHECKPOINT_HINTS\" page\necho interval $MUSTER_CHECKPOINT_INTERVAL");
+  order_.launch.program.environment.push_back("MUSTER_CHECKPOINT_INTERVAL=900");
+  order_.launch.started = SystemClock().Now();
+  order_.launch.spec.time_limit = std::chrono::hours(2);
+  EXPECT_TRUE(RunToEnd().status.success());
+  const checkpoint::Hints hints = HintsIn("page");
+  EXPECT_EQ(hints.interval_ms, 900'000U);
+  EXPECT_NEAR(static_cast<double>(hints.deadline_ms),
+              static_cast<double>(Milliseconds(order_.launch.started + std::chrono::hours(2))),
+              30'000);
+  EXPECT_EQ(hints.notice, checkpoint::Notice::kNone);
+  EXPECT_EQ(Output(), "interval 900\n");
+}
+
+TEST_F(CheckpointAttempt, WithoutALimitOrAnIntervalTheHintsSayNothing) {
+  Batch("cp \"$MUSTER_CHECKPOINT_HINTS\" page");
+  order_.launch.spec.time_limit = Duration(0);
+  EXPECT_TRUE(RunToEnd().status.success());
+  EXPECT_EQ(HintsIn("page"), checkpoint::Hints());
+}
+
+TEST_F(CheckpointAttempt, ItIsToldThatItIsToEndWhileItHasItsGrace) {
+  Batch(
+      "trap 'cp \"$MUSTER_CHECKPOINT_HINTS\" page; exit 85' TERM\n"
+      "cp \"$MUSTER_CHECKPOINT_HINTS\" before; while :; do sleep 0.01; done");
+  Start();
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(work_ / "before"); }));
+  TerminateOrder order;
+  order.job = JobId(7);
+  order.attempt = AttemptNumber(1);
+  order.cause = EndCause::kPreemptedToRequeue;
+  order.grace = std::chrono::minutes(1);
+  const Time told = SystemClock().Now();
+  ASSERT_TRUE(SendTerminate(directory_, order).ok());
+  ASSERT_EQ(Wait(), 0);
+  EXPECT_EQ(HintsIn("before").notice, checkpoint::Notice::kNone);
+  const checkpoint::Hints hints = HintsIn("page");
+  EXPECT_EQ(hints.notice, checkpoint::Notice::kPreemption);
+  EXPECT_EQ(hints.notice_number, 1U);
+  EXPECT_NEAR(static_cast<double>(hints.deadline_ms),
+              static_cast<double>(Milliseconds(told + std::chrono::minutes(1))), 20'000);
+}
+
+// The helper's name is what the supervisor knows it by.
+TEST_F(CheckpointAttempt, ItsEndWaitsForACheckpointThatIsBeingCopied) {
+  Batch(
+      "(setsid sh -c 'trap \"\" TERM; printf muster-flush > /proc/$$/comm; sleep 4; echo done > "
+      "copied' </dev/null >/dev/null 2>&1 &)\n"
+      "exit 0");
+  EXPECT_TRUE(RunToEnd().status.success());
+  EXPECT_EQ(Slurp(work_ / "copied"), "done\n");
+}
+
+TEST_F(CheckpointAttempt, AProgramsCheckpointReachesTheSharedDirectoryThoughItEndsAtOnce) {
+  Batch("mkdir local; MUSTER_CHECKPOINT_LOCAL_DIR=$PWD/local exec " MUSTER_CHECKPOINT_PI
+        " \"$MUSTER_CHECKPOINT_DIR\" 10000 9000");  // and dies of a signal there
+  std::filesystem::create_directory(work_ / "muster-7.checkpoint");
+  EXPECT_FALSE(RunToEnd().status.success());
+  const checkpoint::Result<checkpoint::Store> shared =
+      checkpoint::Store::Open(checkpoint::Disk::Real(), work_ / "muster-7.checkpoint");
+  ASSERT_TRUE(shared.ok()) << shared.error.text;
+  std::vector<std::string> passed;
+  const auto chosen = shared.value.ChooseForRestart("7", &passed);
+  EXPECT_TRUE(chosen.ok()) << chosen.error.text;
+}
+
+TEST(CheckpointInterval, IsSecondsOrAuto) {
+  EXPECT_EQ(CheckpointIntervalOf({"A=1", "MUSTER_CHECKPOINT_INTERVAL=60"}), Duration(60'000));
+  EXPECT_EQ(CheckpointIntervalOf({"MUSTER_CHECKPOINT_INTERVAL=auto"}), Duration(3'600'000));
+  for (const char* none : {"MUSTER_CHECKPOINT_INTERVAL=", "MUSTER_CHECKPOINT_INTERVAL=-5",
+                           "MUSTER_CHECKPOINT_INTERVAL=1e3",
+                           "MUSTER_CHECKPOINT_INTERVAL=99999999999999999999", "X=60"}) {
+    EXPECT_EQ(CheckpointIntervalOf({none}), Duration(0)) << none;
+  }
+}
+
+}  // namespace
+}  // namespace muster
