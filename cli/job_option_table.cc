@@ -11,6 +11,7 @@
 #include "cli/parse/begin_time.h"
 #include "cli/parse/constraint.h"
 #include "cli/parse/dependency.h"
+#include "cli/parse/duration.h"
 #include "cli/parse/hostlist.h"
 #include "cli/parse/licenses.h"
 #include "cli/parse/number.h"
@@ -28,6 +29,7 @@ constexpr std::size_t kNameBytesMax = 200;
 constexpr std::size_t kCommentBytesMax = 1024;
 constexpr std::size_t kPathBytesMax = 4095;
 constexpr std::uint64_t kNiceMax = 1'000'000;
+constexpr std::chrono::hours kCheckpointIntervalMax{366 * 24};  // as the supervisor takes it
 
 absl::Status ReadCount(const std::string& value, std::uint32_t* count) {
   ASSIGN_OR_RETURN(*count, ParseCount(value));
@@ -45,6 +47,21 @@ absl::Status ReadPath(const std::string& value, std::string* path) {
     return absl::InvalidArgumentError("\"\" is not a path: name a file");
   }
   return ReadText(value, kPathBytesMax, path);
+}
+
+absl::Status ReadCheckpointInterval(const std::string& value, std::string* interval) {
+  if (value == "auto") {
+    *interval = value;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const Duration duration, ParseDuration(value));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(duration);
+  if (seconds < std::chrono::seconds(1) || seconds > kCheckpointIntervalMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(value), " is no interval: use 1s to 366d, or auto"));
+  }
+  *interval = absl::StrCat(seconds.count());
+  return absl::OkStatus();
 }
 
 absl::Status NotOneOf(const std::string& value, const char* choices) {
@@ -316,6 +333,12 @@ const JobOption kJobOptions[] = {
      READ(return ReadRequeueExit(value, &request->spec);), true, false},
     {"no-requeue", "", "", "Never run again, not even by muster requeue",
      SET(request->spec.requeue = Choice::kNo), true, false},
+    {"checkpoint-dir", "", "DIR",
+     "Where its programs keep their checkpoints (muster-JOB.checkpoint in its directory otherwise)",
+     READ(return ReadPath(value, &request->checkpoint_dir);), true, true},
+    {"checkpoint-interval", "", "TIME|auto",
+     "Work between two checkpoints, told to its programs: 90s, 15m, 1h (auto: an hour as yet)",
+     READ(return ReadCheckpointInterval(value, &request->checkpoint_interval);), true, true},
     {"partition", "p", "NAMES", "The partition, or several: the first that fits is taken",
      READ(return ReadNames(value, &request->spec.partition);), true, true},
     {"qos", "q", "NAME", "The quality of service",
@@ -329,8 +352,6 @@ const JobOption kJobOptions[] = {
     {"parsable", "", "", "Print the number alone", SET(request->parsable = true), true, false},
     // The contract's options that this version refuses by name.
     {"signal", "", "SIGNAL", kUnavailable, nullptr, true, true},
-    {"checkpoint-dir", "", "DIR", kUnavailable, nullptr, true, true},
-    {"checkpoint-interval", "", "TIME", kUnavailable, nullptr, true, true},
     {"mail-type", "", "LIST", kUnavailable, nullptr, true, true},
     {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
     {"time-min", "", "LIMIT", kUnavailable, nullptr, true, true},

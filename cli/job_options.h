@@ -26,6 +26,8 @@ struct JobRequest {
   JobSpec spec;
   Program program;                  // paths as given; neither script, argv nor environment
   ExportList exports;               // --export
+  std::string checkpoint_dir;       // --checkpoint-dir, as given
+  std::string checkpoint_interval;  // --checkpoint-interval, in seconds, or "auto"
   std::string alternatives;         // --alt, as given
   std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
   Bytes memory_per_gpu;             // --mem-per-gpu

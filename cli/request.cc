@@ -153,6 +153,19 @@ std::uint32_t CurrentUmask() {
   return mask;
 }
 
+// They travel in the job's environment, where its supervisor finds them.
+void AddCheckpointVariables(JobRequest* request) {
+  std::vector<std::string>& assignments = request->exports.assignments;
+  if (!request->checkpoint_dir.empty()) {
+    const std::filesystem::path path = request->program.work_dir;
+    assignments.push_back("MUSTER_SUBMIT_CHECKPOINT_DIR=" +
+                          (path / request->checkpoint_dir).lexically_normal().string());
+  }
+  if (!request->checkpoint_interval.empty()) {
+    assignments.push_back("MUSTER_CHECKPOINT_INTERVAL=" + request->checkpoint_interval);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Script> LoadScript(const std::string& path) {
@@ -227,6 +240,7 @@ absl::Status CompleteRequest(const Surroundings& surroundings, JobRequest* reque
   if (surroundings.local) {
     RETURN_IF_ERROR(CheckPaths(request->spec, program));
   }
+  AddCheckpointVariables(request);
   ASSIGN_OR_RETURN(program.environment, SelectEnvironment(surroundings.environment,
                                                           request->exports, surroundings.new_job));
   program.umask = CurrentUmask();

@@ -224,11 +224,12 @@ void SetComponents(const LaunchOrder& launch, Variables* variables) {
 
 void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
   const LaunchOrder& launch = order.launch;
-  // The same for every attempt; made by who uses it.
-  variables->Set("MUSTER_CHECKPOINT_DIR", absl::StrCat(launch.program.work_dir, "/muster-",
-                                                       launch.job.value(), ".checkpoint"));
-  // The submitter's own: nobody else sets them, so that they belong to no other job.
   const Variables submitter(launch.program.environment);
+  // The same for every attempt; made by who uses it. What --checkpoint-dir said comes first.
+  const std::string usual =
+      absl::StrCat(launch.program.work_dir, "/muster-", launch.job.value(), ".checkpoint");
+  variables->Set("MUSTER_CHECKPOINT_DIR", submitter.Get("MUSTER_SUBMIT_CHECKPOINT_DIR", usual));
+  // The submitter's own: nobody else sets them, so that they belong to no other job.
   for (const char* name : {"MUSTER_CHECKPOINT_LOCAL_DIR", "MUSTER_CHECKPOINT_INTERVAL"}) {
     if (submitter.Has(name)) {
       variables->Set(name, submitter.Get(name, ""));

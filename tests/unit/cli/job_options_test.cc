@@ -139,6 +139,18 @@ TEST(JobOptions, MemoryForEachGpuIsTheTasksOrTheNodes) {
             "--mem-per-gpu: excludes --mem and --mem-per-cpu: give one of them");
 }
 
+TEST(JobOptions, TheCheckpointIntervalIsSecondsForTheSupervisor) {
+  EXPECT_EQ(Read({{"checkpoint-interval", "15m"}})->checkpoint_interval, "900");
+  EXPECT_EQ(Read({{"checkpoint-interval", "90s"}})->checkpoint_interval, "90");
+  EXPECT_EQ(Read({{"checkpoint-interval", "auto"}})->checkpoint_interval, "auto");
+  EXPECT_EQ(Read({}, "#MUSTER --checkpoint-interval=1h\n")->checkpoint_interval, "3600");
+  EXPECT_EQ(Error({{"checkpoint-interval", "400d"}}),
+            "--checkpoint-interval: \"400d\" is no interval: use 1s to 366d, or auto");
+  EXPECT_THAT(Error({{"checkpoint-interval", "often"}}), StartsWith("--checkpoint-interval: "));
+  EXPECT_THAT(Error({{"checkpoint-interval", "0"}}), HasSubstr("is no interval"));
+  EXPECT_THAT(Error({{"checkpoint-dir", ""}}), StartsWith("--checkpoint-dir: "));
+}
+
 TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
   EXPECT_EQ(Error({{"mail-type", "END"}}), "--mail-type: not in this version");
   EXPECT_EQ(Error({}, "#SBATCH --signal=USR1\n"), "job.sh:1: --signal: not in this version");

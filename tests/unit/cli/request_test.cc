@@ -67,6 +67,20 @@ TEST(Request, DirectoriesAndOutputsAreChecked) {
   EXPECT_TRUE(absl::IsFailedPrecondition(Complete(request)));
 }
 
+TEST(Request, WhatWasSaidOfCheckpointsTravelsInTheEnvironment) {
+  const TempDirectory directory;
+  const Environment environment;
+  JobRequest request;
+  request.program.work_dir = directory.path();
+  request.checkpoint_dir = "state/../kept";
+  request.checkpoint_interval = "900";
+  request.exports.all = false;
+  ASSERT_TRUE(CompleteRequest({.environment = environment, .fallback = "x"}, &request).ok());
+  EXPECT_THAT(request.program.environment,
+              ElementsAre("MUSTER_SUBMIT_CHECKPOINT_DIR=" + directory.path() + "/kept",
+                          "MUSTER_CHECKPOINT_INTERVAL=900"));
+}
+
 TEST(Request, TheNameComesFromTheScript) {
   const Environment environment;
   JobRequest request;
