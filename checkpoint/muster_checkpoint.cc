@@ -1,6 +1,7 @@
 #include "checkpoint/muster_checkpoint.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -91,6 +92,9 @@ SessionOptions OptionsOf(const muster_checkpoint_options& options) {
   read.bytes_max = options.bytes_max;
   read.interval_s = options.interval_s;
   read.hints = TextOr(options.hints, "MUSTER_CHECKPOINT_HINTS", "");
+  if (options.hints == nullptr && access(read.hints.c_str(), R_OK) != 0) {
+    read.hints.clear();  // of another node, or not to be seen in this container
+  }
   read.local_directory = TextOr(options.local_directory, "MUSTER_CHECKPOINT_LOCAL_DIR", "");
   read.parities = options.parities;
   read.set_size = options.set_size == 0 ? read.set_size : options.set_size;

@@ -57,7 +57,7 @@ typedef struct muster_checkpoint_options {
   int repartitionable;  /* another number of ranks may read the shards */
   uint32_t keep;        /* complete generations; 0: 2 */
   double interval_s;    /* of work; the scheduler's hint overrides it; 0: none */
-  const char* hints;    /* NULL: $MUSTER_CHECKPOINT_HINTS, else none */
+  const char* hints;    /* NULL: $MUSTER_CHECKPOINT_HINTS where that can be read, else none */
   const char* topology; /* remarks for people */
   const char* software;
   const char* hardware;

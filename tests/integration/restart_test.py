@@ -82,6 +82,28 @@ class RestartTest(ClusterTest):
         self.assertGreaterEqual(report["first_step"], reached)
         self.assertEqual(len(self.cluster.attempts(job)), 4)
 
+    def test_a_requeued_program_is_told_by_its_hints_and_goes_on_from_its_checkpoint(self):
+        place = self.cluster.work
+        for name in ("kept", "local"):
+            os.mkdir(os.path.join(place, name))
+        # The notice comes with SIGTERM, which the program leaves to it; no interval ends in this test.
+        script = self.cluster.script(
+            "trap '' TERM\n"
+            f"export MUSTER_CHECKPOINT_LOCAL_DIR={place}/local\n"
+            f"exec {BIN}/checkpoint_pi {place}/kept 1000000 2>>err\n")
+        job = self.cluster.submit("--requeue", "--checkpoint-interval=1h", "-t", "60", script)
+        wait_until(lambda: os.path.exists(os.path.join(place, "kept", "lock"))
+                   or any("rank-000000" in name for name in os.listdir(os.path.join(place, "local"))),
+                   "the program has not begun")
+        self.cluster.must("requeue", job)
+        wait_until(lambda: b"going on at row" in read_file(os.path.join(place, "err")),
+                   lambda: f"it did not go on: {self.read('err')} {self.cluster.attempts(job)}")
+        self.assertNotIn(b"row 0", read_file(os.path.join(place, "err")))
+        self.assertEqual(self.newest(os.path.join(place, "kept")), 1)  # the helper was waited for
+        self.cluster.must("cancel", job)
+        self.cluster.wait_ended(job)
+        self.assertEqual(len(self.cluster.attempts(job)), 2)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -90,6 +90,16 @@ TEST_F(SessionTest, RegionsThatDifferLeaveTheMemoryAlone) {
   EXPECT_FALSE(larger.RestoreLatest());
 }
 
+TEST_F(SessionTest, HintsThatTheEnvironmentNamesInVainStopNobody) {
+  ASSERT_EQ(setenv("MUSTER_CHECKPOINT_HINTS", "/no/such/page", 1), 0);
+  const Checkpoint checkpoint = Checkpoint::Open(Options());
+  EXPECT_TRUE(checkpoint) << checkpoint.error();
+  ASSERT_EQ(unsetenv("MUSTER_CHECKPOINT_HINTS"), 0);
+  muster_checkpoint_options options = Options();
+  options.hints = "/no/such/page";
+  EXPECT_EQ(Checkpoint::Open(options).error(), "/no/such/page: No such file or directory");
+}
+
 TEST_F(SessionTest, NamesThatArePathsAreRefused) {
   Checkpoint checkpoint = Checkpoint::Open(Options());
   int value = 0;
