@@ -75,6 +75,7 @@ class Collective {
   Error SaveLocally();
   Error WriteLocally(std::uint64_t generation);
   Error WriteParity(const Manifest& manifest);
+  Error VerifyParity(std::uint64_t generation) const;
   Error AskForFlush(std::uint64_t generation);
 
   // --- Coming back ---
@@ -104,6 +105,8 @@ class Collective {
   Error Rebuild(const Pick& pick, const std::vector<Holding>& holdings);
   Error RebuildMine(const Manifest& manifest, const ProtectionSet& set, std::uint32_t parities,
                     const std::vector<bool>& lost);
+  Error SendMine(const Manifest& manifest, const std::vector<bool>& lost, ParityRound* round);
+  Error TakeRebuilt(const Manifest& manifest, const std::vector<bool>& lost, ParityRound* round);
   Error ComeBack(std::uint64_t generation);
 
   Group* group_;

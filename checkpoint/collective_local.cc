@@ -93,7 +93,17 @@ Error Collective::WriteLocally(std::uint64_t generation) {
     error = Agree(own);
   }
   error = error.failed() ? error : Agree(session_->CompleteAs(manifest.value));
-  return error.failed() ? error : Agree(session_->VerifyOwn(seal.value, generation));
+  error = error.failed() ? error : Agree(session_->VerifyOwn(seal.value, generation));
+  return error.failed() ? error : Agree(VerifyParity(generation));
+}
+
+Error Collective::VerifyParity(std::uint64_t generation) const {
+  if (SetOf(sets_, group_->rank()).empty()) {
+    return {};
+  }
+  const Store& store = session_->local()->store();
+  const Result<OpenFile> directory = store.OpenGeneration({generation, GenerationState::kComplete});
+  return ParityFile::Open(store.disk(), directory.value.get(), group_->rank()).error;
 }
 
 Error Collective::WriteParity(const Manifest& manifest) {

@@ -81,54 +81,64 @@ Error Collective::RebuildMine(const Manifest& manifest, const ProtectionSet& set
   for (const std::uint32_t rank : set) {
     largest = std::max(largest, manifest.shards[rank].bytes);
   }
-  Result<ParityRound> made = MakeRound(group_, set, parities, largest);
-  if (!made.ok()) {
-    return made.error;
+  Result<ParityRound> round = MakeRound(group_, set, parities, largest);
+  if (!round.ok()) {
+    return round.error;
   }
-  ParityRound& round = made.value;
+  Error error = lost[round.value.place] ? TakeRebuilt(manifest, lost, &round.value)
+                                        : SendMine(manifest, lost, &round.value);
+  broken_ = broken_ || round.value.broken;
+  return error;
+}
+
+Error Collective::SendMine(const Manifest& manifest, const std::vector<bool>& lost,
+                           ParityRound* round) {
+  const Store& store = session_->local()->store();
+  const std::uint32_t rank = group_->rank();
+  const Result<OpenFile> directory =
+      store.OpenGeneration({manifest.generation, GenerationState::kComplete});
+  const Result<Shard> shard = Shard::Open(
+      store.disk(), directory.value.get(),
+      {manifest.job, manifest.generation, rank, group_->ranks()}, manifest.shards[rank]);
+  const Result<ParityFile> parity = ParityFile::Open(store.disk(), directory.value.get(), rank);
+  const Survivor own{&shard.value, &parity.value};
+  Error error = RebuildLost(round, lost, &own, nullptr);
+  error = shard.ok() ? error : shard.error;
+  return parity.ok() ? error : parity.error;
+}
+
+Error Collective::TakeRebuilt(const Manifest& manifest, const std::vector<bool>& lost,
+                              ParityRound* round) {
   Store& store = session_->local()->store();
   Disk& disk = store.disk();
   const std::uint32_t rank = group_->rank();
+  const std::string name = ShardName(rank);
   const ShardSeal& seal = manifest.shards[rank];
   const GenerationName complete{manifest.generation, GenerationState::kComplete};
-  const ShardHead head{manifest.job, manifest.generation, rank, group_->ranks()};
-  if (!lost[round.place]) {
-    const Result<OpenFile> directory = store.OpenGeneration(complete);
-    const Result<Shard> shard = Shard::Open(disk, directory.value.get(), head, seal);
-    const Result<ParityFile> parity = ParityFile::Open(disk, directory.value.get(), rank);
-    const Survivor own{&shard.value, &parity.value};
-    const Error error = RebuildLost(&round, lost, &own, nullptr);
-    broken_ = broken_ || round.broken;
-    return shard.ok() && parity.ok() ? error : shard.ok() ? parity.error : shard.error;
-  }
   (void)store.Remove(complete);  // what was there was no good
   Error first = store.LockForWriting();
   first = first.failed() ? first : store.BeginAs(manifest.generation);
   const Result<OpenFile> directory =
       store.OpenGeneration({manifest.generation, GenerationState::kPartial});
-  OpenFile file(disk, disk.OpenAt(directory.value.get(), ShardName(rank).c_str(),
+  OpenFile file(disk, disk.OpenAt(directory.value.get(), name.c_str(),
                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivate));
   Result<ParityWriter> parity =
       ParityWriter::Open(disk, directory.value.get(),
-                         {rank, parities, round.segment, manifest.generation,
-                          ChecksumOf(PrintManifest(manifest)), set});
+                         {rank, round->erasure.parities(), round->segment, manifest.generation,
+                          ChecksumOf(PrintManifest(manifest)), round->set});
   HashedFile hashed(disk, file.get());
   const Rebuilt rebuilt{&hashed, &parity.value, seal.bytes};
-  const Error error = RebuildLost(&round, lost, nullptr, &rebuilt);
-  broken_ = broken_ || round.broken;
+  const Error error = RebuildLost(round, lost, nullptr, &rebuilt);
   first = first.failed() ? first : error;
   if (!first.failed() && hashed.checksum() != seal.checksum) {
-    first = MakeError(Fault::kCorrupt, ShardName(rank) + ": was rebuilt to another content");
+    first = MakeError(Fault::kCorrupt, name + ": was rebuilt to another content");
   }
   if (!first.failed() && (disk.Flush(file.get()) != 0 || file.Close() != 0)) {
-    first = SystemError(ShardName(rank) + ": fsync", errno);
+    first = SystemError(name + ": fsync", errno);
   }
   first = first.failed() ? first : parity.value.Finish();
   first = first.failed() ? first : store.Commit(manifest);
-  if (first.failed()) {
-    return first;
-  }
-  return session_->Examine({complete, Level::kLocal}).error;
+  return first.failed() ? first : session_->Examine({complete, Level::kLocal}).error;
 }
 
 }  // namespace muster::checkpoint

@@ -78,6 +78,7 @@ Error StartFlush(const std::string& program, const FlushPlan& plan) {
       std::to_string(static_cast<std::uint64_t>(std::ceil(plan.retention.age_s))),
       std::to_string(plan.retention.bytes)};
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) {
     arguments.push_back(word.data());
   }

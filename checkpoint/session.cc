@@ -272,6 +272,11 @@ Error Session::RetireLocal(std::uint64_t generation, const ShardSeal& seal) {
 
 Error Session::VerifyOwn(const ShardSeal& seal, std::uint64_t generation) {
   const GenerationName name{generation, GenerationState::kComplete};
+  if (local_) {  // each rank has the manifest there
+    if (Error error = Target().ReadManifest(name).error; error.failed()) {
+      return error;
+    }
+  }
   if (options_.rank == 0 && HoldsAllShards(local_ ? Level::kLocal : Level::kShared)) {
     const Result<Manifest> manifest = Target().ReadManifest(name);
     const Error error =

@@ -271,7 +271,7 @@ Result<bool> Store::SetAside(std::uint64_t generation) {
 }
 
 Result<std::optional<std::uint64_t>> Store::SetAsideFailed() {
-  const auto noted = NotedRestart();
+  auto noted = NotedRestart();
   if (!noted.ok()) {
     return noted;
   }

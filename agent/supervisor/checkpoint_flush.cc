@@ -21,7 +21,7 @@ constexpr const char* kProcessName = "muster-flush\n";
 std::string FindFlushProgram(const std::string& supervisor) {
   const std::string folder = supervisor.substr(0, supervisor.rfind('/'));
   for (const char* place : {"/", "/../libexec/muster/"}) {
-    const std::string path = absl::StrCat(folder, place, kProgram);
+    std::string path = absl::StrCat(folder, place, kProgram);
     if (access(path.c_str(), X_OK) == 0) {
       return path;
     }

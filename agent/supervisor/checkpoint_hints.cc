@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kInterval = "MUSTER_CHECKPOINT_INTERVAL=";
 constexpr std::chrono::hours kAutomatic{1};
-constexpr std::uint64_t kIntervalMaxS = 366 * 24 * 3600;
+constexpr std::uint64_t kIntervalMaxS = std::uint64_t{366} * 24 * 3600;
 constexpr mode_t kReadable = 0644;
 
 std::uint64_t UnixMilliseconds(Time time) {

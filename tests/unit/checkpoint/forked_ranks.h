@@ -20,12 +20,15 @@
 
 namespace muster::checkpoint {
 
-// A star: every message goes through rank 0.
+// A star: every message goes through rank 0, but those of Exchange, for which each two ranks have a
+// socket of their own. What is exchanged at once fits into its buffer.
 class SocketGroup : public Group {
  public:
   // `sockets`: on rank 0 one to each rank (its own unused), elsewhere the one to rank 0.
-  SocketGroup(std::uint32_t rank, std::uint32_t ranks, std::vector<int> sockets)
-      : rank_(rank), ranks_(ranks), sockets_(std::move(sockets)) {}
+  // `mesh`: one to each other rank.
+  SocketGroup(std::uint32_t rank, std::uint32_t ranks, std::vector<int> sockets,
+              std::vector<int> mesh)
+      : rank_(rank), ranks_(ranks), sockets_(std::move(sockets)), mesh_(std::move(mesh)) {}
 
   std::uint32_t rank() const override { return rank_; }
   std::uint32_t ranks() const override { return ranks_; }
@@ -59,12 +62,23 @@ class SocketGroup : public Group {
     *value = *std::min_element(all.begin(), all.end());  // rank 0's counts
     return Broadcast(0, value, sizeof *value);
   }
+  bool CanExchange() const override { return true; }
+  bool Exchange(const Outgoing& out, const Incoming& in) override {
+    if (out.size > 0 && !SendOn(mesh_[out.to], out.bytes, out.size)) {
+      return false;
+    }
+    return in.size == 0 ||
+           recv(mesh_[in.from], in.bytes, in.size, MSG_WAITALL) == static_cast<ssize_t>(in.size);
+  }
 
  private:
   bool Send(std::uint32_t to, const void* bytes, std::size_t size) {
+    return SendOn(sockets_[to], bytes, size);
+  }
+  static bool SendOn(int socket, const void* bytes, std::size_t size) {
     const char* next = static_cast<const char*>(bytes);
     while (size > 0) {
-      const ssize_t sent = send(sockets_[to], next, size, MSG_NOSIGNAL);
+      const ssize_t sent = send(socket, next, size, MSG_NOSIGNAL);
       if (sent <= 0) {
         return false;
       }
@@ -80,7 +94,33 @@ class SocketGroup : public Group {
   std::uint32_t rank_;
   std::uint32_t ranks_;
   std::vector<int> sockets_;
+  std::vector<int> mesh_;
 };
+
+// A socket between each two ranks: [a][b] is a's end.
+inline std::vector<std::vector<int>> MakeMesh(std::uint32_t ranks) {
+  std::vector<std::vector<int>> mesh(ranks, std::vector<int>(ranks, -1));
+  for (std::uint32_t a = 0; a < ranks; ++a) {
+    for (std::uint32_t b = a + 1; b < ranks; ++b) {
+      std::array<int, 2> pair{};
+      EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()), 0);
+      mesh[a][b] = pair[0];
+      mesh[b][a] = pair[1];
+    }
+  }
+  return mesh;
+}
+
+// All ends but those of `rank`.
+inline void CloseMesh(const std::vector<std::vector<int>>& mesh, std::uint32_t rank) {
+  for (std::uint32_t other = 0; other < mesh.size(); ++other) {
+    for (const int end : mesh[other]) {
+      if (other != rank && end >= 0) {
+        close(end);
+      }
+    }
+  }
+}
 
 // Runs `work(group)` in a process for each rank: the exit statuses, or minus the signals that ended
 // them.
@@ -90,6 +130,7 @@ std::vector<int> EndsOfRanks(std::uint32_t ranks, const Work& work) {
   for (auto& pair : pairs) {
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()), 0);
   }
+  const std::vector<std::vector<int>> mesh = MakeMesh(ranks);
   std::vector<pid_t> children;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     children.push_back(fork());
@@ -104,10 +145,12 @@ std::vector<int> EndsOfRanks(std::uint32_t ranks, const Work& work) {
           close(pairs[other][1]);
         }
       }
-      SocketGroup group(rank, ranks, own);
+      CloseMesh(mesh, rank);
+      SocketGroup group(rank, ranks, own, mesh[rank]);
       _exit(work(group));
     }
   }
+  CloseMesh(mesh, ranks);
   for (const auto& pair : pairs) {
     close(pair[0]);
     close(pair[1]);
