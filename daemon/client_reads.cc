@@ -378,6 +378,18 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
   return reactor;
 }
 
+// How a job ended, out of the accounting.
+grpc::Status ClientService::ExplainEnded(const wire::JobSelector& selector,
+                                         wire::ExplainReply& reply) {
+  const absl::StatusOr<std::vector<JobDetail>> ended = accounting_.Show(
+      JobId(selector.job()), {selector.elements().begin(), selector.elements().end()});
+  if (!ended.ok() || ended->empty()) {
+    return ToGrpc(ended.ok() ? NoSuchJob(selector) : ended.status());
+  }
+  ToWire(ended->front().job, reply.mutable_job());
+  return grpc::Status::OK;
+}
+
 Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* request,
                               wire::ExplainReply* reply) {
   std::optional<Caller> caller;
@@ -389,9 +401,10 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
                     selector = request->job()](const Picture& picture) -> Controller::Reply {
     const Job* found = FirstSelected(picture.state(), selector);
     if (found == nullptr) {
-      return [reactor, selector](const absl::Status&) {
-        reactor->Finish(ToGrpc(absl::NotFoundError(absl::StrCat(
-            "job ", Label(selector), ": no such job, or it has ended; see muster show"))));
+      return [this, reactor, reply, selector](const absl::Status&) {
+        ReadAside(reader_, reactor, [this, reactor, reply, selector] {
+          reactor->Finish(ExplainEnded(selector, *reply));
+        });
       };
     }
     const Job& job = *found;

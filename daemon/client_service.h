@@ -74,6 +74,7 @@ class ClientService final : public wire::Controller::CallbackService {
  private:
   // The reactor to answer with; already finished, with `caller` unset, when the table refuses.
   Unary* Admit(Context* context, const char* method, std::optional<Caller>& caller) const;
+  grpc::Status ExplainEnded(const wire::JobSelector& selector, wire::ExplainReply& reply);
 
   Controller& controller_;
   Accounting& accounting_;

@@ -1,5 +1,6 @@
 """A first job, end to end: from its submission to its accounting, and every way in which it can end."""
 
+import json
 import os
 import time
 import unittest
@@ -37,6 +38,15 @@ class FirstJobTest(ClusterTest):
             with self.subTest(code=code):
                 done = self.cluster.muster("submit", "--wait", "--wrap", f"exit {code}")
                 self.assertEqual(done.returncode, code, done.stderr)
+
+    def test_explain_says_how_a_job_ended(self):
+        job = self.cluster.submit("--wrap", "exit 3")
+        self.cluster.wait_ended(job)
+        self.assertRegex(self.cluster.must("explain", job), rf"(?s)^job {job} FAILED: .*\n  ended .* on .*exit code 3")
+        self.assertEqual(json.loads(self.cluster.must("explain", "--json", job))["job"]["state"], "FAILED")
+        done = self.cluster.muster("explain", "999999")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "muster explain: job 999999: no such job; see muster queue and muster history\n"))
 
     def test_wait_ends_with_128_and_the_signal_of_a_killed_job(self):
         done = self.cluster.muster("submit", "--wait", "--wrap", "kill -KILL $$")
