@@ -24,26 +24,43 @@ struct AmountsInAll {
 
 class FreeInAll {
  public:
-  [[nodiscard]] bool filled() const { return !times_.empty(); }
+  [[nodiscard]] bool filled() const { return !blocks_.empty(); }
   void Fill(const std::vector<NodeTimeline>& timelines, const std::vector<bool>& usable);
   // Of no use any more until it is filled again.
-  void Clear();
+  void Clear() { blocks_.clear(); }
 
   // So much is taken in [from, until) out of a timeline of the sum. REQUIRES: filled().
   void Take(const AmountsInAll& amounts, Time from, Time until);
 
   // The first time from `from` on at which so much is free for so long; kFarFuture for never.
   [[nodiscard]] Time EarliestFit(const AmountsInAll& amounts, Time from, Duration duration) const;
-  // The next time at which anything changes on any node; kFarFuture for none. REQUIRES: filled().
+  // The next time at which anything changes on any node; kFarFuture for none.
   [[nodiscard]] Time NextChange(Time after) const;
 
  private:
-  [[nodiscard]] std::size_t At(Time when) const;
-  // The position of `when` among the times, where it is put if it is not there.
-  std::size_t Split(Time when);
+  struct Step {
+    Time from;
+    AmountsInAll free;  // less `taken` of its block
+  };
+  // Neighbouring steps: what is taken of all of them is noted once, and the least says whether they
+  // need a look.
+  struct Block {
+    std::vector<Step> steps;  // in order; never empty
+    AmountsInAll taken;
+    AmountsInAll least;  // of each amount, with `taken` off
+  };
+  struct Place {
+    std::size_t block = 0;
+    std::size_t step = 0;
+  };
 
-  std::vector<Time> times_;            // in order
-  std::vector<AmountsInAll> amounts_;  // from each of them on
+  // The step that holds at that time; the first one before all.
+  [[nodiscard]] Place At(Time when) const;
+  // The step that begins at `when`, made by a split where there is none.
+  Place Split(Time when);
+  static void Renew(Block& block);
+
+  std::vector<Block> blocks_;
 };
 
 }  // namespace muster

@@ -78,6 +78,37 @@ TEST(FreeInAll, FindsTheFirstTimeAtWhichTheSumIsThereForSoLong) {
   EXPECT_TRUE(holds);
 }
 
+// So many steps that they are kept in several blocks, against a row of seconds.
+TEST(FreeInAll, ManyStepsAreAsFew) {
+  static constexpr int kSeconds = 4000;
+  const bool holds = rc::check([] {
+    FreeInAll sum;
+    sum.Fill({NodeTimeline(Cores(10'000), At(0))}, {true});
+    std::vector<std::int64_t> row(kSeconds, 10'000);
+    for (int i = 0; i < 900; ++i) {
+      const auto from = *rc::gen::inRange(0, kSeconds - 1);
+      const auto until = *rc::gen::inRange(from + 1, std::min(kSeconds, from + 900) + 1);
+      const auto cores = *rc::gen::inRange<std::int64_t>(1, 20);
+      sum.Take({cores, 0}, At(from), until == kSeconds ? kFarFuture : At(until));
+      for (int second = from; second < until; ++second) {
+        row[static_cast<std::size_t>(second)] -= cores;
+      }
+    }
+    for (int look = 0; look < 20; ++look) {
+      const auto cores = *rc::gen::inRange<std::int64_t>(5'000, 10'001);
+      const auto length = *rc::gen::inRange(1, 600);
+      const auto from = *rc::gen::inRange(0, kSeconds - 1);
+      int start = from;
+      for (int second = from; second < kSeconds && second < start + length; ++second) {
+        start = row[static_cast<std::size_t>(second)] < cores ? second + 1 : start;
+      }
+      RC_ASSERT(sum.EarliestFit({cores, 0}, At(from), std::chrono::seconds(length)) ==
+                (start == kSeconds ? kFarFuture : At(start)));
+    }
+  });
+  EXPECT_TRUE(holds);
+}
+
 TEST(FreeInAll, ItsTimesAreTheSameHoweverItWasFilled) {
   const bool holds = rc::check([] {
     std::vector<NodeTimeline> timelines = AnyTimelines();
