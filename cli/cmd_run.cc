@@ -1,17 +1,16 @@
 #include "cli/cmd_run.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
-#include <filesystem>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller.h"
 #include "cli/job_options.h"
 #include "cli/parse/number.h"
+#include "cli/program_path.h"
 #include "cli/request.h"
 #include "cli/run_session.h"
 #include "scheduler/base/status.h"
@@ -19,38 +18,6 @@
 
 namespace muster {
 namespace {
-
-bool IsProgram(const std::string& path) {
-  struct stat info = {};
-  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
-// The command's path, as a shell would find it.
-absl::StatusOr<std::string> FindProgram(const std::string& command, const std::string& work_dir,
-                                        const Environment& environment) {
-  const auto missing = [&command](const char* problem) {
-    return absl::NotFoundError(absl::StrCat(Quote(command), ": ", problem));
-  };
-  if (command.empty()) {
-    return absl::InvalidArgumentError("the command is empty: name a program");
-  }
-  if (command.find('/') != std::string::npos) {
-    return IsProgram((std::filesystem::path(work_dir) / command).string())
-               ? absl::StatusOr<std::string>(command)
-               : missing("no such program: name an executable file");
-  }
-  std::string rest = environment.Get("PATH");
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    const std::string directory = rest.substr(0, colon);
-    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-    const std::string path = directory + "/" + command;
-    if (!directory.empty() && IsProgram(path)) {
-      return path;
-    }
-  }
-  return missing("not found in PATH: name its path");
-}
 
 // What one component runs, on top of its options.
 absl::Status AddCommand(const Invocation& invocation, const Address& address, bool inside,
@@ -132,16 +99,6 @@ absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRe
                   .layout = request.layout};
 }
 
-absl::StatusOr<std::unique_ptr<StepListener>> Listen(EventLoop& loop, const Address& address,
-                                                     const Environment& environment) {
-  if (!IsLocal(address)) {
-    return StepListener::ListenTcp(loop);
-  }
-  const std::string runtime = environment.Get("XDG_RUNTIME_DIR");
-  const bool usable = !runtime.empty() && access(runtime.c_str(), W_OK | X_OK) == 0;
-  return StepListener::ListenUnix(loop, usable ? runtime : "/tmp");
-}
-
 // The job that we are in, or its component that --het-group names.
 absl::StatusOr<JobId> OwnJob(const Invocation& invocation) {
   std::string variable = "MUSTER_JOB_ID";
@@ -209,7 +166,7 @@ absl::StatusOr<int> Run(const Invocation& invocation) {
                    ReadRequest(invocation, address, invocation.environment.Has("MUSTER_JOB_ID")));
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
   ASSIGN_OR_RETURN(const std::unique_ptr<StepListener> listener,
-                   Listen(*loop, address, invocation.environment));
+                   StepListener::ListenFor(*loop, IsLocal(address), invocation.environment));
   ASSIGN_OR_RETURN(request.program.io.token, MakeToken());
   request.program.io.address = listener->address();
   for (Component& component : request.components) {

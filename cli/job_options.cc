@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -177,6 +178,14 @@ absl::Status ReadAlternatives(const Moment& moment, JobRequest* request) {
   return absl::OkStatus();
 }
 
+// What alloc runs it runs here, with the environment that we have.
+bool Takes(JobVerb verb, const JobOption& option) {
+  const std::string_view name = option.name;
+  return verb == JobVerb::kSubmit ? option.submit
+         : verb == JobVerb::kRun  ? option.run
+                                  : option.run && name != "mpi" && name != "export";
+}
+
 // --ntasks-per-gpu, once everything else is read: it says the tasks, or the GPUs.
 absl::Status FillPerGpu(JobRequest* request) {
   const std::uint32_t each = request->tasks_per_gpu;
@@ -237,7 +246,7 @@ absl::Status FillMemoryPerGpu(JobRequest* request) {
 std::vector<Option> JobOptions(JobVerb verb) {
   std::vector<Option> options;
   for (const JobOption& option : AllJobOptions()) {
-    if (verb == JobVerb::kSubmit ? option.submit : option.run) {
+    if (Takes(verb, option)) {
       options.push_back({.name = option.name,
                          .letter = *option.letter,
                          .metavar = option.metavar,
@@ -257,14 +266,17 @@ absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<Direct
 }
 
 std::vector<GivenOption> OptionsFrom(const Environment& environment, JobVerb verb) {
-  constexpr std::array<std::array<const char*, 3>, 4> kVariables = {
-      {{"partition", "SBATCH_PARTITION", "SLURM_PARTITION"},
-       {"account", "SBATCH_ACCOUNT", "SLURM_ACCOUNT"},
-       {"qos", "SBATCH_QOS", "SLURM_QOS"},
-       {"reservation", "SBATCH_RESERVATION", "SLURM_RESERVATION"}}};
+  constexpr std::array<std::array<const char*, 2>, 4> kVariables = {
+      {{"partition", "_PARTITION"},
+       {"account", "_ACCOUNT"},
+       {"qos", "_QOS"},
+       {"reservation", "_RESERVATION"}}};
+  const char* const family = verb == JobVerb::kSubmit  ? "SBATCH"
+                             : verb == JobVerb::kAlloc ? "SALLOC"
+                                                       : "SLURM";
   std::vector<GivenOption> given;
-  for (const auto& [option, submit, run] : kVariables) {
-    const std::string variable = verb == JobVerb::kSubmit ? submit : run;
+  for (const auto& [option, ending] : kVariables) {
+    const std::string variable = absl::StrCat(family, ending);
     if (!environment.Get(variable).empty()) {
       given.push_back({.name = option, .value = environment.Get(variable), .where = variable});
     }
@@ -279,7 +291,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
   std::vector<GivenOption> all = directives;
   for (const auto& value : values) {
     const JobOption* option = FindJobOption(value.first);
-    if (option != nullptr && (verb == JobVerb::kSubmit ? option->submit : option->run)) {
+    if (option != nullptr && Takes(verb, *option)) {
       all.push_back({.name = value.first, .value = value.second, .where = "--" + value.first});
     }
   }
@@ -293,7 +305,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
       RETURN_IF_ERROR(Apply(given, moment, &request));
     }
   }
-  request.spec.kind = verb == JobVerb::kSubmit ? JobKind::kBatch : JobKind::kRun;
+  request.spec.kind = verb == JobVerb::kRun ? JobKind::kRun : JobKind::kBatch;
   RETURN_IF_ERROR(FillPerGpu(&request));
   RETURN_IF_ERROR(FillMemoryPerGpu(&request));
   RETURN_IF_ERROR(ReadAlternatives(moment, &request));

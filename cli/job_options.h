@@ -51,7 +51,7 @@ struct GivenOption {
   friend bool operator==(const GivenOption&, const GivenOption&) = default;
 };
 
-enum class JobVerb { kSubmit, kRun };
+enum class JobVerb { kSubmit, kRun, kAlloc };
 
 // The table as options of a verb; what is not in this version is there with an empty text.
 std::vector<Option> JobOptions(JobVerb verb);
@@ -61,7 +61,8 @@ absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<Direct
                                                         const std::string& script);
 
 // What the environment asks for, as Slurm's: SBATCH_PARTITION, _ACCOUNT, _QOS and _RESERVATION for
-// submit, SLURM_… for run. It stands over directives and below the command line.
+// submit, SLURM_… for run, SALLOC_… for alloc. It stands over directives and below the command
+// line.
 std::vector<GivenOption> OptionsFrom(const Environment& environment, JobVerb verb);
 
 // What a component of a heterogeneous job says: its own options over what it has of the first one

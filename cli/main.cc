@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "cli/cmd_alloc.h"
 #include "cli/cmd_cancel.h"
 #include "cli/cmd_checkpoint.h"
 #include "cli/cmd_completion.h"
@@ -41,17 +42,18 @@ int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
   const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),         muster::SubmitVerb(),      muster::RunVerb(),
-      muster::QueueVerb(),      muster::HistoryVerb(),     muster::ShowVerb(),
-      muster::ExplainVerb(),    muster::CancelVerb(),      muster::HoldVerb(),
-      muster::ReleaseVerb(),    muster::SuspendVerb(),     muster::ResumeVerb(),
-      muster::RequeueVerb(),    muster::UpdateVerb(),      muster::NodesVerb(),
-      muster::TopoVerb(),       muster::PlaceVerb(),       muster::DrainVerb(),
-      muster::PartitionVerb(),  muster::QosVerb(),         muster::AccountsVerb(),
-      muster::ShareVerb(),      muster::ReservationVerb(), muster::SimulateVerb(),
-      muster::WhatifVerb(),     muster::TraceVerb(),       muster::CheckpointVerb(),
-      muster::EstimateVerb(),   muster::KernelVerb(),      muster::ReplayVerb(),
-      muster::CompletionVerb(), muster::VersionVerb(),     muster::HelpVerb(),
+      muster::UpVerb(),         muster::SubmitVerb(),     muster::RunVerb(),
+      muster::AllocVerb(),      muster::QueueVerb(),      muster::HistoryVerb(),
+      muster::ShowVerb(),       muster::ExplainVerb(),    muster::CancelVerb(),
+      muster::HoldVerb(),       muster::ReleaseVerb(),    muster::SuspendVerb(),
+      muster::ResumeVerb(),     muster::RequeueVerb(),    muster::UpdateVerb(),
+      muster::NodesVerb(),      muster::TopoVerb(),       muster::PlaceVerb(),
+      muster::DrainVerb(),      muster::PartitionVerb(),  muster::QosVerb(),
+      muster::AccountsVerb(),   muster::ShareVerb(),      muster::ReservationVerb(),
+      muster::SimulateVerb(),   muster::WhatifVerb(),     muster::TraceVerb(),
+      muster::CheckpointVerb(), muster::EstimateVerb(),   muster::KernelVerb(),
+      muster::ReplayVerb(),     muster::CompletionVerb(), muster::VersionVerb(),
+      muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

@@ -43,6 +43,16 @@ absl::StatusOr<UniqueFd> Listen(int family, const sockaddr* name, socklen_t size
 
 }  // namespace
 
+absl::StatusOr<std::unique_ptr<StepListener>> StepListener::ListenFor(
+    EventLoop& loop, bool local, const Environment& environment) {
+  if (!local) {
+    return ListenTcp(loop);
+  }
+  const std::string runtime = environment.Get("XDG_RUNTIME_DIR");
+  const bool usable = !runtime.empty() && access(runtime.c_str(), W_OK | X_OK) == 0;
+  return ListenUnix(loop, usable ? runtime : "/tmp");
+}
+
 absl::StatusOr<std::unique_ptr<StepListener>> StepListener::ListenUnix(
     EventLoop& loop, const std::string& directory) {
   ASSIGN_OR_RETURN(const std::string home, MakePrivateDirectory(directory));

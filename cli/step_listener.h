@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cli/environment.h"
 #include "cli/step_frame.h"
 #include "cli/step_io.h"
 #include "scheduler/runtime/event_loop.h"
@@ -29,6 +30,10 @@ class StepListener {
  public:
   static constexpr std::size_t kQueuedBytesMax = std::size_t{1} << 20;
 
+  // For a controller on this machine by unix socket, in $XDG_RUNTIME_DIR where it can be used, else
+  // by TCP.
+  static absl::StatusOr<std::unique_ptr<StepListener>> ListenFor(EventLoop& loop, bool local,
+                                                                 const Environment& environment);
   // Listens on a unix socket under `directory` ($XDG_RUNTIME_DIR or /tmp).
   static absl::StatusOr<std::unique_ptr<StepListener>> ListenUnix(EventLoop& loop,
                                                                   const std::string& directory);

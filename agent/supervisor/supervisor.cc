@@ -162,7 +162,6 @@ void Supervisor::BeginBatch() {
   StepPlan plan;
   plan.step = StepId();
   plan.program = order_.launch.program;
-  plan.program.io = StepIo();
   plan.placement = order_.launch.allocation;
   plan.node_index = node_index_;
   plan.script = directory_.Script();

@@ -18,6 +18,21 @@ class TwoNodesTest(ClusterTest):
 
     nodes = 2
 
+    def test_steps_in_an_allocation_run_on_its_nodes_and_its_job_ends_with_the_commands_code(self):
+        done = self.cluster.muster(
+            "alloc", "-N", 2, "-n", 2, "sh", "-c",
+            f"echo here ${{MUSTER_NODE_NAME:-nowhere}} in $SLURM_JOB_ID on $SLURM_JOB_NODELIST; "
+            f"{BIN}/muster run --label sh -c 'echo $MUSTER_NODE_NAME'; exit 7")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        job = max(self.cluster.history())
+        first, *lines = done.stdout.splitlines()
+        self.assertEqual(first, f"here nowhere in {job} on node[1-2]")
+        self.assertEqual([line.split()[0] for line in sorted(lines)], ["0:", "1:"])
+        self.assertEqual(sorted(line.split()[1] for line in lines), ["node1", "node2"])
+        self.assertIn(f"job {job} is allocated: node[1-2]", done.stderr)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["exit_code"], 7)
+
     def test_each_rank_runs_on_its_node_and_its_lines_are_labelled(self):
         done = self.cluster.muster("run", "-N", 2, "-n", 2, "--label", "sh", "-c",
                                    "echo on $MUSTER_NODE_NAME rank $RANK of $WORLD_SIZE")
@@ -82,6 +97,25 @@ class OneNodeTest(ClusterTest):
         (row,) = self.cluster.wait_ended(job)
         self.assertEqual(row["exit_code"], 11, self.read(f"muster-{job}.out"))
         self.assertEqual(json.loads(self.read("heat.json"))["ranks"], 2)
+
+    def test_an_allocation_ends_with_its_client_and_its_client_with_it(self):
+        begun = os.path.join(self.cluster.work, "held")
+        hold = f"echo $MUSTER_JOB_ID >{begun}.new; mv {begun}.new {begun}; exec cat"
+        for end, code in (("kill", -9), ("cancel", 128 + 1)):
+            with self.subTest(end=end):
+                alloc = self.cluster.begin("alloc", "sh", "-c", hold, stdin=subprocess.PIPE)
+                wait_until(lambda: os.path.exists(begun), "the allocation did not begin")
+                job = int(self.read("held"))
+                os.remove(begun)
+                if end == "kill":
+                    alloc.kill()
+                else:
+                    self.cluster.must("cancel", job)
+                self.assertEqual(alloc.wait(60), code)
+                self.cluster.wait_ended(job)
+                _, err = alloc.communicate()  # the end of its input ends what a killed one leaves
+                if end == "cancel":
+                    self.assertIn(f"job {job} ended: CANCELLED", err)
 
     def test_standard_input_reaches_the_program_whole(self):
         text = "".join(f"line {i}\n" for i in range(20000))

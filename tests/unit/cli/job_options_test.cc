@@ -178,7 +178,7 @@ TEST(JobOptions, NamesAreCheckedText) {
 }
 
 TEST(JobOptions, EveryLetterAndNameIsUnique) {
-  for (const JobVerb verb : {JobVerb::kSubmit, JobVerb::kRun}) {
+  for (const JobVerb verb : {JobVerb::kSubmit, JobVerb::kRun, JobVerb::kAlloc}) {
     std::map<std::string, int> seen;
     for (const Option& option : JobOptions(verb)) {
       EXPECT_EQ(++seen["--" + option.name], 1) << option.name;

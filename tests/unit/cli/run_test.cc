@@ -308,6 +308,59 @@ TEST_F(RunTest, AStepCannotAskForWhatItsJobHas) {
   EXPECT_THAT(Err(), HasSubstr("muster run: --mem: a step inside a job uses the job's resources"));
 }
 
+// What the script of an allocation says, entry by entry.
+const std::string kAllocated("MUSTER_JOB_ID=5\0SLURM_PROCID=0\0HOME=/there\0\0", 44);
+
+TEST_F(RunTest, AnAllocationsCommandRunsHereOnceTheJobHasStartedAndEndsIt) {
+  Start({"alloc", "-n", "2", "sh", "-c", "echo $MUSTER_JOB_ID,$SLURM_PROCID,$HOME; exit 3"},
+        {"HOME=/here"});
+  const wire::Program program = controller_.Program();
+  EXPECT_EQ(controller_.spec.kind(), wire::JOB_KIND_BATCH);
+  EXPECT_EQ(controller_.spec.request().tasks(), 2U);
+  controller_.Tell("RUNNING");
+  Supervisor supervisor(program);
+  supervisor.SendOutput(false, kAllocated.substr(0, 20));
+  supervisor.SendOutput(false, kAllocated.substr(20));
+  EXPECT_EQ(supervisor.Receive().input().data(), "3\n");
+  supervisor.SendEnd(3);
+  controller_.Tell("FAILED");
+  EXPECT_EQ(Wait(), 3);
+  EXPECT_EQ(Out(), "5,,/here\n");
+  EXPECT_THAT(Err(), HasSubstr("muster: job 5 is allocated"));
+  EXPECT_THAT(Err(), testing::Not(HasSubstr("ended"))) << "the code tells it";
+}
+
+TEST_F(RunTest, AnAllocationThatEndsFirstSaysSoAndHangsUpItsCommand) {
+  Start({"alloc", "sh", "-c",
+         "trap 'echo hung up; exit 0' HUP; echo begun; while :; do sleep 0.1; done"});
+  Supervisor supervisor(controller_.Program());
+  controller_.Tell("RUNNING");
+  supervisor.SendOutput(false, kAllocated);
+  for (int i = 0; i < 2000 && Out().empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  controller_.Tell("CANCELLED");
+  EXPECT_EQ(Wait(), 1) << "though the command was content";
+  EXPECT_EQ(Out(), "begun\nhung up\n");
+  EXPECT_THAT(Err(), HasSubstr("muster: job 5 ended: CANCELLED: by its user\n"));
+}
+
+TEST_F(RunTest, AnInterruptWhileAnAllocationWaitsCancelsIt) {
+  Start({"alloc", "true"});
+  (void)controller_.Program();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  kill(pid_, SIGINT);
+  EXPECT_EQ(Wait(), 130);
+  EXPECT_THAT(Err(), HasSubstr("muster: job 5 cancelled"));
+}
+
+TEST_F(RunTest, AnAllocationForNoProgramIsNotAskedFor) {
+  Start({"alloc", "no-such-program-anywhere"});
+  EXPECT_EQ(Wait(), 1);
+  EXPECT_EQ(Err(),
+            "muster alloc: \"no-such-program-anywhere\": not found in PATH: name its path\n");
+}
+
 TEST_F(RunTest, SubmitPrintsTheNumberAndWaitsWhenAsked) {
   Start({"submit", "--parsable", "--wait", "--wrap", "hostname"});
   EXPECT_THAT(controller_.Program().script(), HasSubstr("hostname"));
