@@ -133,6 +133,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   RunPlan plan;
   plan.token = request.program.io.token;
   plan.label = invocation.Has("label");
+  plan.end_on_bad_exit = invocation.Has("kill-on-bad-exit");
   plan.show_waiting = isatty(STDERR_FILENO) != 0;
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   if (!invocation.environment.Has("MUSTER_JOB_ID")) {
@@ -201,6 +202,11 @@ Verb RunVerb() {
                              .letter = 'l',
                              .metavar = "",
                              .text = "Begin each line of output with its rank"});
+  verb.options.push_back(
+      Option{.name = "kill-on-bad-exit",
+             .letter = 'K',
+             .metavar = "",
+             .text = "The first rank that ends with a code but 0 ends the others"});
   verb.options.push_back(Option{.name = "het-group",
                                 .letter = 0,
                                 .metavar = "N",

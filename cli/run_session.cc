@@ -65,6 +65,9 @@ RunSession::RunSession(EventLoop& loop, Connection& connection, StepListener& li
   for (const std::string& token : plan_.component_tokens) {
     step_.AddComponent(token);
   }
+  if (plan_.end_on_bad_exit) {
+    step_.EndOnBadExit();
+  }
 }
 
 RunSession::~RunSession() {

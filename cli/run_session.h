@@ -33,6 +33,7 @@ struct RunPlan {
   // Of a heterogeneous job: what the components after the first show; their ids follow the job's.
   std::vector<std::string> component_tokens = {};
   bool label = false;
+  bool end_on_bad_exit = false;
   bool show_waiting = false;  // tell why the job waits, also when it may start soon
 };
 

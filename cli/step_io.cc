@@ -171,8 +171,10 @@ void StepSession::TakeExit(ConnectionId connection, const Node& node,
   const std::string text = exit.text().empty() ? "" : ": " + EscapeControl(exit.text());
   const std::string who =
       absl::StrCat("rank ", RankName(node.component, exit.rank()), " on ", node.name);
-  const std::string more =
-      fails && exit.unjoined() ? "; it never joined MPI, where others wait for it" : "";
+  const std::string more = fails && exit.unjoined()
+                               ? "; it never joined MPI, where others wait for it"
+                           : end_on_bad_exit_ ? "; the others are ended"
+                                              : "";
   sink_.tell(exit.signal() != 0 ? absl::StrCat(who, ": ended by signal ", exit.signal(), text, more)
                                 : absl::StrCat(who, ": exit code ", code, text, more));
 }

@@ -38,6 +38,11 @@ class StepSession {
 
   // A further component of a heterogeneous job shows this token.
   void AddComponent(std::string token) { more_tokens_.push_back(std::move(token)); }
+  // The first rank that ends badly ends the others (--kill-on-bad-exit).
+  void EndOnBadExit() {
+    end_on_bad_exit_ = true;
+    meeting_.EndOnBadExit();
+  }
   // How many nodes have ranks of this step; until it is said, the step cannot be done.
   void Expect(std::uint32_t nodes) { expected_ = nodes; }
 
@@ -91,6 +96,7 @@ class StepSession {
   std::uint32_t ended_ = 0;
   bool lost_ = false;
   bool failure_told_ = false;
+  bool end_on_bad_exit_ = false;
   int exit_code_ = 0;
   bool aborted_ = false;  // exit_code_ is an MPI_Abort's
   StepMeeting meeting_;

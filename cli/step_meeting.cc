@@ -4,6 +4,19 @@
 #include <utility>
 
 namespace muster {
+namespace {
+
+bool IsBad(const wire::StepRankExit& exit) {
+  return (exit.code() != 0 || exit.signal() != 0 || !exit.text().empty()) && !exit.with_others();
+}
+
+wire::StepFrame FrameOf(const wire::StepBroken& failure) {
+  wire::StepFrame frame;
+  *frame.mutable_broken() = failure;
+  return frame;
+}
+
+}  // namespace
 
 void StepMeeting::Joined(ConnectionId connection, std::size_t component,
                          const wire::StepHello& hello) {
@@ -12,7 +25,11 @@ void StepMeeting::Joined(ConnectionId connection, std::size_t component,
   peer.set_node_index(hello.node_index());
   peer.set_node(hello.node());
   *peer.mutable_exchange() = hello.exchange();
-  components_[component].peers.push_back(std::move(peer));
+  Component& whole = components_[component];
+  whole.peers.push_back(std::move(peer));
+  if (whole.broken) {
+    replies_.push_back(StepReply{connection, FrameOf(*whole.failure)});
+  }
 }
 
 void StepMeeting::Left(ConnectionId connection, bool early) {
@@ -50,7 +67,12 @@ bool StepMeeting::Ended(ConnectionId connection, const wire::StepRankExit& exit)
   }
   const bool fails = exit.fatal() || exit.aborted() || (exit.unjoined() && component.asked);
   if (fails) {
-    Fail(component, std::move(ended));
+    Fail(component, ended);
+  }
+  if (end_on_bad_exit_ && IsBad(exit)) {
+    for (auto& [number, each] : components_) {
+      Fail(each, ended);
+    }
   }
   return fails;
 }
@@ -77,9 +99,7 @@ std::vector<StepReply> StepMeeting::Take(bool all_here) {
       }
     }
     if (component.failure.has_value() && !std::exchange(component.broken, true)) {
-      wire::StepFrame frame;
-      *frame.mutable_broken() = *component.failure;
-      TellAll(number, frame);
+      TellAll(number, FrameOf(*component.failure));
     }
   }
   return std::exchange(replies_, {});

@@ -5,8 +5,8 @@
 //
 // It is the one process that hears of every rank's end, however early or late its node was. Frames
 // in, frames out, no sockets. Thread promise: one owner. Invariants: addresses go out only when
-// every node has said hello, and to nodes of the same component; a failure is told once to each
-// component.
+// every node has said hello, and to nodes of the same component; a component's first failure is
+// told once to each of its nodes, to one that comes late, too.
 
 #include <cstdint>
 #include <map>
@@ -27,6 +27,9 @@ struct StepReply {
 class StepMeeting {
  public:
   using ConnectionId = std::uint64_t;
+
+  // From now on a rank that ends badly ends all others, of every component.
+  void EndOnBadExit() { end_on_bad_exit_ = true; }
 
   // A node of `component` is there.
   void Joined(ConnectionId connection, std::size_t component, const wire::StepHello& hello);
@@ -59,6 +62,7 @@ class StepMeeting {
   void Fail(Component& component, wire::StepBroken failure);
   void TellAll(std::size_t component, const wire::StepFrame& frame);
 
+  bool end_on_bad_exit_ = false;
   std::map<ConnectionId, Node> nodes_;
   std::map<std::size_t, Component> components_;
   std::vector<StepReply> replies_;

@@ -50,6 +50,12 @@ class TwoNodesTest(ClusterTest):
                                            f'set -- {codes}; shift $RANK; exit $1')
                 self.assertEqual(done.returncode, expected, done.stderr)
 
+    def test_the_first_bad_exit_ends_the_ranks_of_every_node_when_asked_to(self):
+        done = self.cluster.muster("run", "-K", "-N", 2, "-n", 2, "sh", "-c",
+                                   "[ $RANK = 0 ] && exec sleep 1000; exit 5")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertRegex(done.stderr, r"^muster: rank 1 on node[12]: exit code 5; the others are ended\n$")
+
     def test_both_ranks_are_bound_to_cores_of_their_own(self):
         done = self.cluster.muster("run", "-n", 2, "grep", "Cpus_allowed_list",
                                    "/proc/self/status")

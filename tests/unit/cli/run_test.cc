@@ -293,6 +293,30 @@ TEST_F(RunTest, AJobThatEndsWithoutRanksSaysWhy) {
   EXPECT_EQ(Err(), "muster: job 5 ended: CANCELLED: by its user\n");
 }
 
+TEST_F(RunTest, TheFirstBadExitEndsTheOthersWhenAskedTo) {
+  Start({"run", "-K", "-n", "2", "true"});
+  Supervisor supervisor(controller_.Program());
+  controller_.Tell("RUNNING");
+  EXPECT_TRUE(supervisor.Receive().has_input());
+  EXPECT_TRUE(supervisor.Receive().has_input());
+  wire::StepFrame exit;
+  exit.mutable_exit()->set_rank(1);
+  exit.mutable_exit()->set_code(3);
+  supervisor.Send(exit);
+  EXPECT_EQ(supervisor.Receive().broken().exit().rank(), 1U);
+  exit.mutable_exit()->set_rank(0);
+  exit.mutable_exit()->set_code(0);
+  exit.mutable_exit()->set_signal(SIGTERM);
+  exit.mutable_exit()->set_with_others(true);
+  supervisor.Send(exit);
+  wire::StepFrame done;
+  done.mutable_done();
+  supervisor.Send(done);
+  controller_.Tell("FAILED");
+  EXPECT_EQ(Wait(), 3);
+  EXPECT_EQ(Err(), "muster: rank 1 on node1: exit code 3; the others are ended\n");
+}
+
 TEST_F(RunTest, InsideAJobItStartsAStep) {
   Start({"run", "-n", "4", "true"}, {"MUSTER_JOB_ID=5"});
   const wire::Program program = controller_.Program();

@@ -77,6 +77,23 @@ TEST(StepMeetingTest, ARankThatFailsTheOthersIsToldToItsComponentOnce) {
   EXPECT_THAT(meeting.Take(true), IsEmpty());
 }
 
+TEST(StepMeetingTest, WhereABadExitEndsAllEveryNodeIsToldAndTheLateOneToo) {
+  StepMeeting meeting;
+  meeting.EndOnBadExit();
+  meeting.Joined(10, 0, Hello(0));
+  meeting.Joined(11, 1, Hello(0));
+  EXPECT_FALSE(meeting.Ended(10, Exit(0, 0)));
+  EXPECT_THAT(meeting.Take(false), IsEmpty());
+  EXPECT_FALSE(meeting.Ended(10, Exit(1, 3))) << "its own code tells that it failed";
+  const std::vector<StepReply> replies = meeting.Take(false);
+  EXPECT_THAT(To(replies), ElementsAre(10, 11));
+  EXPECT_EQ(replies[1].frame.broken().exit().rank(), 1U);
+  meeting.Joined(12, 0, Hello(1));
+  const std::vector<StepReply> late = meeting.Take(true);
+  ASSERT_THAT(To(late), ElementsAre(12));
+  EXPECT_EQ(late[0].frame.broken().exit().code(), 3);
+}
+
 TEST(StepMeetingTest, ARankThatEndedWithoutMpiFailsThoseWhoJoinItLater) {
   StepMeeting meeting;
   meeting.Joined(10, 0, Hello(0));
