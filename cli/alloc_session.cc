@@ -54,7 +54,8 @@ AllocSession::AllocSession(EventLoop& loop, Connection& connection, StepListener
       plan_(std::move(plan)),
       // How the script ends is the job's end, which the controller tells.
       step_(plan_.token, /*label=*/false,
-            {.write = [this](bool error, std::string_view bytes) { OnOutput(error, bytes); },
+            {.write = [this](const RankSource&, bool error,
+                             std::string_view bytes) { OnOutput(error, bytes); },
              .tell = [](const std::string&) {}}) {
   step_.Expect(1);
 }

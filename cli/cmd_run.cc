@@ -13,11 +13,14 @@
 #include "cli/program_path.h"
 #include "cli/request.h"
 #include "cli/run_session.h"
+#include "cli/stream_options.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster {
 namespace {
+
+constexpr StepId kRunStep{1};  // of a job of its own
 
 // What one component runs, on top of its options.
 absl::Status AddCommand(const Invocation& invocation, const Address& address, bool inside,
@@ -129,8 +132,12 @@ absl::StatusOr<JobId> OwnJob(const Invocation& invocation) {
 
 // Asks the controller for a job of our own, or for a step of the job that we are in.
 absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection,
-                            const JobRequest& request) {
+                            const JobRequest& request, const StreamChoice& streams) {
   RunPlan plan;
+  plan.output = streams.output;
+  plan.input = streams.takers == "none" ? -1
+               : streams.file.valid()   ? streams.file.get()
+                                        : STDIN_FILENO;
   plan.token = request.program.io.token;
   plan.label = invocation.Has("label");
   plan.end_on_bad_exit = invocation.Has("kill-on-bad-exit");
@@ -142,6 +149,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
     }
     ASSIGN_OR_RETURN(plan.job,
                      connection.Submit(token, request.spec, request.program, request.components));
+    plan.names = {.job = plan.job, .step = kRunStep, .job_name = request.spec.name};
     return plan;
   }
   plan.own_job = false;
@@ -149,6 +157,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec.request));
   ASSIGN_OR_RETURN(const StartedStep started,
                    connection.StartStep(token, plan.job, spec, request.program));
+  plan.names = {.job = plan.job, .step = started.step, .job_name = request.spec.name};
   plan.nodes = static_cast<std::uint32_t>(started.placement.nodes.size());
   return plan;
 }
@@ -165,6 +174,8 @@ absl::StatusOr<int> Run(const Invocation& invocation) {
   }
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadRequest(invocation, address, invocation.environment.Has("MUSTER_JOB_ID")));
+  ASSIGN_OR_RETURN(const StreamChoice streams, ReadStreams(invocation, request.program.work_dir));
+  request.program.stdin_path = streams.takers;
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
   ASSIGN_OR_RETURN(const std::unique_ptr<StepListener> listener,
                    StepListener::ListenFor(*loop, IsLocal(address), invocation.environment));
@@ -173,9 +184,10 @@ absl::StatusOr<int> Run(const Invocation& invocation) {
   for (Component& component : request.components) {
     ASSIGN_OR_RETURN(component.program.io.token, MakeToken());
     component.program.io.address = listener->address();
+    component.program.stdin_path = streams.takers;
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
-  ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request));
+  ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request, streams));
   RunSession session(*loop, *connection, *listener, signals, std::move(plan));
   return session.Run();
 }
@@ -194,7 +206,7 @@ Verb RunVerb() {
   verb.remarks =
       "Outside a job it makes one, waits and ends it; inside a job it starts a step of it. The\n"
       "exit code is the highest of all ranks, 128 + N for signal N. Ctrl-C sends SIGINT to the\n"
-      "ranks; twice within a second kills them. Files: redirect with < and >. A lone \":\" begins\n"
+      "ranks; twice within a second kills them. A lone \":\" begins\n"
       "the next component of a heterogeneous job: all start and end together.";
   verb.options = JobOptions(JobVerb::kRun);
   verb.options.insert(verb.options.begin(),
@@ -211,6 +223,9 @@ Verb RunVerb() {
                                 .letter = 0,
                                 .metavar = "N",
                                 .text = "Inside a heterogeneous job: a step of component N"});
+  for (const Option& option : StreamOptions()) {
+    verb.options.push_back(option);
+  }
   verb.arguments_min = 1;
   verb.arguments_max = kAnyNumber;
   verb.takes_command = true;

@@ -93,36 +93,6 @@ absl::Status CheckWorkDirectory(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Checks that `pattern` can be written, as far as that can be told before its %s are filled in.
-absl::Status CheckOutput(const std::string& option, const std::string& pattern,
-                         const std::string& work_dir) {
-  const std::filesystem::path path = std::filesystem::path(work_dir) / pattern;
-  const std::string name = absl::StrCat(option, ": ", path.string());
-  struct stat info = {};
-  if (pattern.find('%') == std::string::npos && stat(path.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) {
-      return absl::FailedPreconditionError(absl::StrCat(name, ": is a directory: name a file"));
-    }
-    return access(path.c_str(), W_OK) == 0
-               ? absl::OkStatus()
-               : ErrnoAt(errno, name, "cannot be written", "choose another file");
-  }
-  const std::string directory = path.parent_path().string();
-  if (directory.find('%') != std::string::npos) {
-    return absl::OkStatus();
-  }
-  const std::string where = absl::StrCat(option, ": ", directory);
-  if (stat(directory.c_str(), &info) != 0) {
-    return ErrnoAt(errno, where, "cannot hold the output", "make the directory first");
-  }
-  if (!S_ISDIR(info.st_mode)) {
-    return absl::FailedPreconditionError(absl::StrCat(where, ": is not a directory"));
-  }
-  return access(directory.c_str(), W_OK | X_OK) == 0
-             ? absl::OkStatus()
-             : ErrnoAt(errno, where, "cannot be written", "choose another directory");
-}
-
 absl::Status CheckInput(const std::string& pattern, const std::string& work_dir) {
   if (pattern.empty() || pattern.find('%') != std::string::npos) {
     return absl::OkStatus();
@@ -167,6 +137,35 @@ void AddCheckpointVariables(JobRequest* request) {
 }
 
 }  // namespace
+
+absl::Status CheckOutput(const std::string& option, const std::string& pattern,
+                         const std::string& work_dir) {
+  const std::filesystem::path path = std::filesystem::path(work_dir) / pattern;
+  const std::string name = absl::StrCat(option, ": ", path.string());
+  struct stat info = {};
+  if (pattern.find('%') == std::string::npos && stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) {
+      return absl::FailedPreconditionError(absl::StrCat(name, ": is a directory: name a file"));
+    }
+    return access(path.c_str(), W_OK) == 0
+               ? absl::OkStatus()
+               : ErrnoAt(errno, name, "cannot be written", "choose another file");
+  }
+  const std::string directory = path.parent_path().string();
+  if (directory.find('%') != std::string::npos) {
+    return absl::OkStatus();
+  }
+  const std::string where = absl::StrCat(option, ": ", directory);
+  if (stat(directory.c_str(), &info) != 0) {
+    return ErrnoAt(errno, where, "cannot hold the output", "make the directory first");
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    return absl::FailedPreconditionError(absl::StrCat(where, ": is not a directory"));
+  }
+  return access(directory.c_str(), W_OK | X_OK) == 0
+             ? absl::OkStatus()
+             : ErrnoAt(errno, where, "cannot be written", "choose another directory");
+}
 
 absl::StatusOr<Script> LoadScript(const std::string& path) {
   Script script;

@@ -30,6 +30,10 @@ absl::StatusOr<Script> LoadScript(const std::string& path);
 // The script that runs `command` by /bin/sh.
 absl::StatusOr<Script> WrapCommand(const std::string& command);
 
+// Checks that `pattern` can be written, as far as that can be told before its %s are filled in.
+absl::Status CheckOutput(const std::string& option, const std::string& pattern,
+                         const std::string& work_dir);
+
 // Refuses arguments that no message can carry.
 absl::Status CheckArguments(const std::vector<std::string>& arguments);
 

@@ -1,11 +1,9 @@
 #include "cli/run_session.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
@@ -26,22 +24,6 @@ constexpr milliseconds kOutputPatience{10'000};  // for the step's output after 
 constexpr milliseconds kStepPatience{60'000};    // for a step's first node to appear
 constexpr int kSignalBase = 128;
 
-// Writes all of `bytes`, waiting where the descriptor does not. False when nobody reads.
-bool WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd wait = {.fd = fd, .events = POLLOUT, .revents = 0};
-      poll(&wait, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
-
 std::uint32_t NodesWithRanks(const Allocation& allocation) {
   return static_cast<std::uint32_t>(
       std::count_if(allocation.nodes.begin(), allocation.nodes.end(),
@@ -58,13 +40,16 @@ RunSession::RunSession(EventLoop& loop, Connection& connection, StepListener& li
       signals_(signals),
       plan_(std::move(plan)),
       step_(plan_.token, plan_.label,
-            {.write = [this](bool error, std::string_view bytes) { Write(error, bytes); },
+            {.write = [this](const RankSource& rank, bool error,
+                             std::string_view bytes) { Write(rank, error, bytes); },
              .tell = [this](const std::string& line) { Tell(line); }}),
-      input_(loop, STDIN_FILENO, listener),
+      files_(plan_.output),
+      input_(loop, plan_.input, listener),
       news_(plan_.component_tokens.size() + 1) {
   for (const std::string& token : plan_.component_tokens) {
     step_.AddComponent(token);
   }
+  files_.Name(plan_.names);
   if (plan_.end_on_bad_exit) {
     step_.EndOnBadExit();
   }
@@ -100,13 +85,15 @@ absl::StatusOr<int> RunSession::Run() {
   watches_.clear();
   RETURN_IF_ERROR(ran);
   step_.Flush();
-  return exit_code_;
+  return unwritten_ ? std::max(exit_code_, 1) : exit_code_;
 }
 
 // A frame came or a connection ended.
 void RunSession::OnChange() {
   if (step_.AllConnected()) {
-    input_.Start();
+    if (plan_.input >= 0) {
+      input_.Start();
+    }
     if (pending_signal_.has_value()) {
       Forward(*std::exchange(pending_signal_, std::nullopt));
     }
@@ -266,8 +253,12 @@ void RunSession::CancelJob() {
   }
 }
 
-void RunSession::Write(bool error, std::string_view bytes) {
-  if (broken_ && !error) {
+void RunSession::Write(const RankSource& rank, bool error, std::string_view bytes) {
+  const absl::StatusOr<RankFiles::Place> place = files_.Write(rank, error, bytes);
+  if (!place.ok() && !std::exchange(unwritten_, true)) {
+    Tell(std::string(place.status().message()));
+  }
+  if (!place.ok() || *place == RankFiles::Place::kElsewhere || (broken_ && !error)) {
     return;
   }
   if (!WriteAll(error ? STDERR_FILENO : STDOUT_FILENO, bytes) && !error) {

@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "cli/connection.h"
 #include "cli/job_watch.h"
+#include "cli/rank_files.h"
 #include "cli/stdin_pump.h"
 #include "cli/step_io.h"
 #include "cli/step_listener.h"
@@ -34,6 +35,9 @@ struct RunPlan {
   std::vector<std::string> component_tokens = {};
   bool label = false;
   bool end_on_bad_exit = false;
+  OutputChoice output = {};
+  StepNames names = {};
+  int input = 0;              // a descriptor; -1: the ranks have no input of ours
   bool show_waiting = false;  // tell why the job waits, also when it may start soon
 };
 
@@ -62,7 +66,7 @@ class RunSession {
   void CancelJob();
   void TellWaiting();
   void JobEnded();
-  void Write(bool error, std::string_view bytes);
+  void Write(const RankSource& rank, bool error, std::string_view bytes);
   void Tell(const std::string& line);
   void Finish(int code);
   int JobCode();
@@ -74,6 +78,7 @@ class RunSession {
   const RunPlan plan_;
   const SystemClock clock_;
   StepSession step_;
+  RankFiles files_;
   StdinPump input_;
   std::vector<std::unique_ptr<JobWatch>> watches_;  // of each component
   std::vector<JobNews> news_;                       // the last of each
@@ -81,6 +86,7 @@ class RunSession {
   bool job_ended_ = false;
   bool finishing_ = false;  // the step is done; only the job's end is waited for
   bool broken_ = false;     // nobody reads our output any more
+  bool unwritten_ = false;  // a file could not be written
   std::string waiting_told_;
   std::optional<SteadyTime> interrupted_;
   std::optional<int> pending_signal_;  // to send once the ranks are there

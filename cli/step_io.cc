@@ -64,8 +64,10 @@ absl::Status StepSession::TakeHello(ConnectionId connection, const wire::StepFra
   if (!component.has_value()) {
     return absl::PermissionDeniedError("no hello with this step's token");
   }
-  nodes_[connection] =
-      Node{.name = EscapeControl(frame.hello().node()), .done = false, .component = *component};
+  nodes_[connection] = Node{.name = EscapeControl(frame.hello().node()),
+                            .done = false,
+                            .component = *component,
+                            .index = frame.hello().node_index()};
   ++joined_;
   meeting_.Joined(connection, *component, frame.hello());
   return absl::OkStatus();
@@ -103,35 +105,39 @@ void StepSession::Closed(ConnectionId connection) {
 }
 
 void StepSession::TakeOutput(const Node& node, const wire::StepOutput& output) {
+  const RankSource rank{RankName(node.component, output.rank()), node.index, node.name};
   if (label_) {
-    WriteLines(RankName(node.component, output.rank()), output.error(), output.data());
+    WriteLines(rank, output.error(), output.data());
   } else {
-    sink_.write(output.error(), output.data());
+    sink_.write(rank, output.error(), output.data());
   }
 }
 
-void StepSession::WriteLines(const std::string& rank, bool error, std::string_view data) {
-  std::string& line = unfinished_[{rank, error}];
+void StepSession::WriteLines(const RankSource& rank, bool error, std::string_view data) {
+  Unfinished& unfinished = unfinished_[{rank.rank, error}];
+  unfinished.rank = rank;
+  std::string& line = unfinished.line;
   std::string whole;
   while (!data.empty()) {
     const std::size_t end = data.find('\n');
     line.append(data.substr(0, end));
     data.remove_prefix(end == std::string_view::npos ? data.size() : end + 1);
     if (end != std::string_view::npos || line.size() > kLineBytesMax) {
-      absl::StrAppend(&whole, rank, ": ", line, "\n");
+      absl::StrAppend(&whole, rank.rank, ": ", line, "\n");
       line.clear();
     }
   }
   if (!whole.empty()) {
-    sink_.write(error, whole);
+    sink_.write(rank, error, whole);
   }
 }
 
 void StepSession::Flush() {
-  for (auto& entry : unfinished_) {
-    if (!entry.second.empty()) {
-      sink_.write(entry.first.second, absl::StrCat(entry.first.first, ": ", entry.second, "\n"));
-      entry.second.clear();
+  for (auto& [key, unfinished] : unfinished_) {
+    if (!unfinished.line.empty()) {
+      sink_.write(unfinished.rank, key.second,
+                  absl::StrCat(key.first, ": ", unfinished.line, "\n"));
+      unfinished.line.clear();
     }
   }
 }

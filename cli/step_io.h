@@ -22,9 +22,16 @@
 
 namespace muster {
 
+// Whose output it is.
+struct RankSource {
+  std::string rank;  // "3", or "1.3" where there are several components
+  std::uint32_t node_index = 0;
+  std::string node;
+};
+
 // Where output goes: each call has bytes to write now.
 struct StepSink {
-  std::function<void(bool error, std::string_view bytes)> write;
+  std::function<void(const RankSource& rank, bool error, std::string_view bytes)> write;
   std::function<void(const std::string& line)> tell;  // for the user, without "muster: "
 };
 
@@ -73,6 +80,11 @@ class StepSession {
     std::string name;
     bool done = false;
     std::size_t component = 0;
+    std::uint32_t index = 0;  // among the step's, of its component
+  };
+  struct Unfinished {
+    RankSource rank;
+    std::string line;
   };
 
   absl::Status TakeHello(ConnectionId connection, const wire::StepFrame& frame);
@@ -83,14 +95,14 @@ class StepSession {
   void TakeExit(ConnectionId connection, const Node& node, const wire::StepRankExit& exit);
   void TakeMeet(ConnectionId connection, const Node& node);
   void CountExit(const wire::StepRankExit& exit, bool fails);
-  void WriteLines(const std::string& rank, bool error, std::string_view data);
+  void WriteLines(const RankSource& rank, bool error, std::string_view data);
 
   const std::string token_;
   const bool label_;
   const StepSink sink_;
   std::map<ConnectionId, Node> nodes_;
   std::vector<std::string> more_tokens_;
-  std::map<std::pair<std::string, bool>, std::string> unfinished_;  // (rank, stderr) → line
+  std::map<std::pair<std::string, bool>, Unfinished> unfinished_;  // (rank, stderr) → line
   std::optional<std::uint32_t> expected_;
   std::uint32_t joined_ = 0;
   std::uint32_t ended_ = 0;

@@ -130,7 +130,13 @@ void InputPipe::Write() {
   }
   loop_.SetEvents(fd_.get(), queued_.empty() ? 0U : static_cast<std::uint32_t>(EPOLLOUT))
       .IgnoreError();
-  connection_.PauseInput(queued_.size() >= kQueuedBytesMax);
+  SetFull(queued_.size() >= kQueuedBytesMax);
+}
+
+void InputPipe::SetFull(bool full) {
+  if (std::exchange(full_, full) != full) {
+    connection_.PauseInput(full);
+  }
 }
 
 void InputPipe::Close() {
@@ -138,7 +144,7 @@ void InputPipe::Close() {
     loop_.Unwatch(fd_.get());
     fd_.reset();
     queued_.clear();
-    connection_.PauseInput(false);
+    SetFull(false);
   }
 }
 

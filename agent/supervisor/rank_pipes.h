@@ -2,7 +2,7 @@
 
 // The pipes between the ranks of a watched step and its connection: output up, standard input down.
 //
-// Bounded both ways: a rank whose output is not taken is not read; input that rank 0 does not read
+// Bounded both ways: a rank whose output is not taken is not read; input that a rank does not read
 // pauses the connection. Thread promise: the loop's thread. The connection outlives these objects.
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class OutputPipe {
   std::function<void()> on_closed_;
 };
 
-// The standard input of rank 0.
+// The standard input of a rank.
 class InputPipe {
  public:
   static constexpr std::size_t kQueuedBytesMax = std::size_t{1} << 20;
@@ -62,10 +62,12 @@ class InputPipe {
 
  private:
   void Write();
+  void SetFull(bool full);
 
   EventLoop& loop_;
   StepConnection& connection_;
   UniqueFd fd_;
+  bool full_ = false;
   std::string queued_;
   bool ended_ = false;
 };

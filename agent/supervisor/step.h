@@ -143,7 +143,7 @@ class Step {
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::map<std::string, UniqueFd> files_;  // by path; ranks that name one file share it
   std::unique_ptr<StepConnection> connection_;
-  std::unique_ptr<InputPipe> input_;
+  std::vector<std::unique_ptr<InputPipe>> inputs_;  // of the ranks that get what the client sends
   std::string launch_error_;
   std::string pmix_note_;
   ExitStatus status_;

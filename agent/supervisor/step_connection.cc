@@ -165,7 +165,7 @@ bool StepConnection::Full(std::uint32_t rank) const {
 }
 
 void StepConnection::PauseInput(bool paused) {
-  paused_ = paused;
+  pauses_ += paused ? 1 : -1;
   UpdateEvents();
 }
 
@@ -294,7 +294,7 @@ void StepConnection::UpdateEvents() {
   if (lost_) {
     return;
   }
-  const std::uint32_t events = (paused_ ? 0U : static_cast<std::uint32_t>(EPOLLIN)) |
+  const std::uint32_t events = (pauses_ > 0 ? 0U : static_cast<std::uint32_t>(EPOLLIN)) |
                                (outgoing_.empty() ? 0U : static_cast<std::uint32_t>(EPOLLOUT));
   loop_.SetEvents(socket_.get(), events).IgnoreError();
 }

@@ -72,7 +72,7 @@ class StepConnection {
   // Everything given was handed to the kernel.
   [[nodiscard]] bool Flushed() const { return outgoing_.empty(); }
   [[nodiscard]] bool lost() const { return lost_; }
-  // While paused nothing is read from the client.
+  // While paused nothing is read from the client; as many pauses, so many ends of them.
   void PauseInput(bool paused);
   // Called once when the queue runs empty.
   void WhenFlushed(std::function<void()> done) { when_flushed_ = std::move(done); }
@@ -102,7 +102,7 @@ class StepConnection {
   std::size_t first_sent_ = 0;  // bytes of outgoing_.front() that are gone
   std::map<std::uint32_t, std::size_t> queued_;
   std::string incoming_;
-  bool paused_ = false;
+  int pauses_ = 0;
   bool lost_ = false;
   std::function<void()> when_flushed_;
 };

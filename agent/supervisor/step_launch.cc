@@ -48,6 +48,12 @@ absl::Status CheckDirectory(const std::string& path) {
   return absl::OkStatus();
 }
 
+// Of a watched step `choice` says which ranks have the client's input: "" the first, "all", or a
+// number; others ("none") have none.
+bool TakesInput(const std::string& choice, std::uint32_t rank) {
+  return choice == "all" || (choice.empty() ? "0" : choice) == absl::StrCat(rank);
+}
+
 bool PortIsFree(std::uint16_t port) {
   const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
@@ -125,8 +131,8 @@ absl::Status Step::CheckWorkDir() const {
 absl::Status Step::Connect() {
   StepConnectionHandlers handlers;
   handlers.on_input = [this](const std::string& data) {
-    if (input_ != nullptr) {
-      input_->Give(data);
+    for (const std::unique_ptr<InputPipe>& input : inputs_) {
+      input->Give(data);
     }
   };
   handlers.on_signal = [this](int signal) { Signal(signal); };
@@ -170,9 +176,9 @@ absl::Status Step::OpenStreams(Rank* rank) {
   rank->error = std::make_unique<OutputPipe>(host_.loop, *connection_, number, true);
   ASSIGN_OR_RETURN(rank->output_end, rank->output->Open(closed));
   ASSIGN_OR_RETURN(rank->error_end, rank->error->Open(closed));
-  if (number == 0) {
-    input_ = std::make_unique<InputPipe>(host_.loop, *connection_);
-    ASSIGN_OR_RETURN(rank->input_end, input_->Open());
+  if (TakesInput(plan_.program.stdin_path, number)) {
+    inputs_.push_back(std::make_unique<InputPipe>(host_.loop, *connection_));
+    ASSIGN_OR_RETURN(rank->input_end, inputs_.back()->Open());
   } else {
     ASSIGN_OR_RETURN(rank->input_end, OpenInput("", ""));
   }

@@ -50,6 +50,17 @@ class TwoNodesTest(ClusterTest):
                                            f'set -- {codes}; shift $RANK; exit $1')
                 self.assertEqual(done.returncode, expected, done.stderr)
 
+    def test_each_rank_has_a_file_and_the_ranks_that_were_named_have_the_input(self):
+        text = "".join(f"line {i}\n" for i in range(100000))  # more than any pipe holds
+        for takers, having in (("all", (0, 1)), ("1", (1,)), ("none", ()), ("0", (0,))):
+            with self.subTest(takers=takers):
+                self.cluster.must("run", "-N", 2, "-n", 2, "-i", takers, "-o", "%x-%s-%t.out", "-J", f"to{takers}",
+                                  "cat", input=text)
+                for rank in (0, 1):
+                    path = f"to{takers}-1-{rank}.out"
+                    there = os.path.exists(os.path.join(self.cluster.work, path))
+                    self.assertEqual(self.read(path) if there else "", text if rank in having else "")
+
     def test_the_first_bad_exit_ends_the_ranks_of_every_node_when_asked_to(self):
         done = self.cluster.muster("run", "-K", "-N", 2, "-n", 2, "sh", "-c",
                                    "[ $RANK = 0 ] && exec sleep 1000; exit 5")

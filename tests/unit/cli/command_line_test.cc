@@ -108,7 +108,7 @@ TEST(CommandLine, BadUsageIsOneLineAndExitCode2) {
       {"submit", "--wrap", "x", "script"},
       {"submit", "--wrap", ""},
       {"run"},
-      {"run", "-o", "x", "true"},
+      {"run", "--array", "1-2", "true"},
       {"cancel"},
       {"cancel", "--all", "12"},
       {"cancel", "12", "x"},

@@ -317,6 +317,35 @@ TEST_F(RunTest, TheFirstBadExitEndsTheOthersWhenAskedTo) {
   EXPECT_EQ(Err(), "muster: rank 1 on node1: exit code 3; the others are ended\n");
 }
 
+TEST_F(RunTest, EachRanksOutputGoesToItsFileAndAFileIsTheInput) {
+  ASSERT_TRUE(WriteFileAtomically(directory_ / "data", "of a file\n").ok());
+  Start({"run", "-o", "%j.%s.%n.%t", "-i", "data", "true"});
+  const wire::Program program = controller_.Program();
+  EXPECT_EQ(program.stdin_path(), "all");
+  controller_.Tell("RUNNING");
+  Supervisor supervisor(program);
+  EXPECT_EQ(supervisor.Receive().input().data(), "of a file\n");
+  supervisor.SendOutput(false, "to out\n");
+  supervisor.SendOutput(true, "to err\n");
+  supervisor.SendEnd(0);
+  controller_.Tell("COMPLETED");
+  EXPECT_EQ(Wait(), 0);
+  EXPECT_EQ(Out() + Err(), "");
+  EXPECT_EQ(ReadFile(directory_ / "5.1.0.0").value(), "to out\nto err\n");
+}
+
+TEST_F(RunTest, StreamsThatCannotBeAreRefusedBeforeAnythingIsAskedFor) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> kCases = {
+      {{"run", "-i", "nothing", "true"}, "nothing: No such file"},
+      {{"run", "-o", "no/where", "true"}, "--output: " + (directory_ / "no")},
+      {{"run", "--open-mode", "x", "true"}, "is not one of append, truncate"}};
+  for (const auto& [arguments, text] : kCases) {
+    Start(arguments);
+    EXPECT_NE(Wait(), 0);
+    EXPECT_THAT(Err(), HasSubstr(text));
+  }
+}
+
 TEST_F(RunTest, InsideAJobItStartsAStep) {
   Start({"run", "-n", "4", "true"}, {"MUSTER_JOB_ID=5"});
   const wire::Program program = controller_.Program();

@@ -64,7 +64,8 @@ struct Shown {
 
   explicit Shown(bool label = false)
       : session(kToken, label,
-                {.write = [this](bool error, std::string_view b) { (error ? err : out).append(b); },
+                {.write = [this](const RankSource&, bool error,
+                                 std::string_view b) { (error ? err : out).append(b); },
                  .tell = [this](const std::string& line) { lines.push_back(line); }}) {}
 };
 

@@ -229,6 +229,22 @@ TEST_F(StepTest, GivesItsInputToRankZeroAlone) {
   EXPECT_EQ(Wait(), 0);
 }
 
+TEST_F(StepTest, GivesItsInputToTheRanksThatAreNamed) {
+  const std::string much(300000, 'i');
+  RunClient client(work_ / "io");
+  Watched(&client, {"sh", "-c", "[ $(wc -c) = 300000 ]; exit $?"}, 3);
+  order_.launch.program.stdin_path = "all";
+  Start();
+  ASSERT_TRUE(client.Accept().has_value());
+  client.SendInput(much);
+  client.SendInput("");
+  const RunClient::Gathered all = client.Gather();
+  for (const char* exit : {"0:0:0 ", "1:0:0 ", "2:0:0 "}) {
+    EXPECT_THAT(all.exits, HasSubstr(exit));
+  }
+  EXPECT_EQ(Wait(), 0);
+}
+
 TEST_F(StepTest, PassesSignalsToEveryRank) {
   RunClient client(work_ / "io");
   Watched(&client, {"sh", "-c", "trap 'exit 5' INT; echo ready; while :; do sleep 0.02; done"}, 2);
