@@ -10,11 +10,13 @@
 #include "cli/controller.h"
 #include "cli/job_options.h"
 #include "cli/parse/number.h"
+#include "cli/parse/rank_programs.h"
 #include "cli/program_path.h"
 #include "cli/request.h"
 #include "cli/run_session.h"
 #include "cli/stream_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster {
@@ -22,16 +24,52 @@ namespace {
 
 constexpr StepId kRunStep{1};  // of a job of its own
 
+// --multi-prog: the file's programs as one command, and as many tasks as it has ranks.
+absl::Status AddPrograms(const Environment& environment, bool local, const ComponentWords& words,
+                         JobRequest* request) {
+  if (words.arguments.size() != 1) {
+    return absl::InvalidArgumentError("--multi-prog: takes one FILE, which names the programs");
+  }
+  const std::string& name = words.arguments.front();
+  const absl::StatusOr<std::string> text = ReadFile(name);
+  if (!text.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--multi-prog: ", std::string(text.status().message())));
+  }
+  ASSIGN_OR_RETURN(std::vector<RankProgram> programs, ParseRankPrograms(*text, name));
+  for (RankProgram& program : programs) {
+    absl::StatusOr<std::string> path =
+        local ? FindProgram(program.argv[0], request->program.work_dir, environment)
+              : program.argv[0];
+    if (!path.ok()) {
+      return absl::Status(path.status().code(), absl::StrCat(name, ":", program.line, ": ",
+                                                             std::string(path.status().message())));
+    }
+    program.argv[0] = *std::move(path);
+  }
+  const bool shaped = words.values.count("ntasks") + words.values.count("ntasks-per-node") > 0;
+  std::uint32_t& tasks = request->spec.request.tasks;
+  tasks = shaped ? tasks : RanksNamed(programs);
+  if (tasks > 0) {
+    RETURN_IF_ERROR(CheckRanks(programs, tasks, name));
+  }
+  request->program.argv = RankProgramsCommand(programs, name);
+  return CheckArguments(request->program.argv);
+}
+
 // What one component runs, on top of its options.
 absl::Status AddCommand(const Invocation& invocation, const Address& address, bool inside,
-                        const std::vector<std::string>& command, JobRequest* request) {
-  request->program.argv = command;
+                        const ComponentWords& words, JobRequest* request) {
+  request->program.argv = words.arguments;
   RETURN_IF_ERROR(CheckArguments(request->program.argv));
   RETURN_IF_ERROR(CompleteRequest({.environment = invocation.environment,
                                    .local = IsLocal(address),
                                    .new_job = !inside,
-                                   .fallback = command.front()},
+                                   .fallback = words.arguments.front()},
                                   request));
+  if (words.values.count("multi-prog") != 0) {
+    return AddPrograms(invocation.environment, IsLocal(address), words, request);
+  }
   if (IsLocal(address)) {
     ASSIGN_OR_RETURN(
         request->program.argv[0],
@@ -46,7 +84,8 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
   const std::vector<GivenOption> environment = OptionsFrom(invocation.environment, JobVerb::kRun);
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadJobOptions(invocation.values, environment, JobVerb::kRun, moment));
-  RETURN_IF_ERROR(AddCommand(invocation, address, inside, invocation.arguments, &request));
+  RETURN_IF_ERROR(
+      AddCommand(invocation, address, inside, {invocation.values, invocation.arguments}, &request));
   if (inside && !invocation.components.empty()) {
     return absl::InvalidArgumentError(
         "a ':' inside a job: start a step of each component with --het-group=N");
@@ -54,9 +93,9 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
   for (const ComponentWords& words : invocation.components) {
     absl::StatusOr<JobRequest> component = ReadComponentOptions(
         {invocation.values, {}}, {words.values, {}}, environment, JobVerb::kRun, moment);
-    const absl::Status status =
-        component.ok() ? AddCommand(invocation, address, inside, words.arguments, &*component)
-                       : component.status();
+    const absl::Status status = component.ok()
+                                    ? AddCommand(invocation, address, inside, words, &*component)
+                                    : component.status();
     if (!status.ok()) {
       return absl::Status(status.code(), absl::StrCat("component ", request.components.size() + 1,
                                                       ": ", std::string(status.message())));
@@ -223,6 +262,10 @@ Verb RunVerb() {
                                 .letter = 0,
                                 .metavar = "N",
                                 .text = "Inside a heterogeneous job: a step of component N"});
+  verb.options.push_back(Option{.name = "multi-prog",
+                                .letter = 0,
+                                .metavar = "",
+                                .text = "CMD is a file of lines: RANKS PROGRAM [ARG…]"});
   for (const Option& option : StreamOptions()) {
     verb.options.push_back(option);
   }

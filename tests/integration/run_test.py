@@ -61,6 +61,16 @@ class TwoNodesTest(ClusterTest):
                     there = os.path.exists(os.path.join(self.cluster.work, path))
                     self.assertEqual(self.read(path) if there else "", text if rank in having else "")
 
+    def test_each_rank_runs_the_program_that_its_line_names(self):
+        with open(os.path.join(self.cluster.work, "programs"), "w", encoding="utf-8") as file:
+            file.write("0 echo \"it's\" rank %t\n1 sh -c 'echo other $RANK %o %%'\n")
+        done = self.cluster.muster("run", "--label", "--multi-prog", "programs")
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0: it's rank 0", "1: other 1 0 %"], done.stderr)
+        done = self.cluster.muster("run", "-n", 1, "--multi-prog", "programs")
+        self.assertEqual(done.returncode, 2)
+        self.assert_one_line(done.stderr)
+        self.assertIn("programs:2: rank 1 is not there", done.stderr)
+
     def test_the_first_bad_exit_ends_the_ranks_of_every_node_when_asked_to(self):
         done = self.cluster.muster("run", "-K", "-N", 2, "-n", 2, "sh", "-c",
                                    "[ $RANK = 0 ] && exec sleep 1000; exit 5")
