@@ -205,12 +205,12 @@ struct Program {
   std::vector<std::string> argv;         // batch: the script's arguments; otherwise the command
   std::vector<std::string> environment;  // "NAME=value", the submitter's as --export chose it
   std::string work_dir;
-  std::string stdin_path;      // patterns; empty: /dev/null
+  std::string stdin_path;      // patterns; empty: /dev/null; with `io`: who has the client's input
   std::string stdout_path;     // empty: muster-%j.out (arrays: muster-%A_%a.out)
   std::string stderr_path;     // empty: where stdout goes
   bool append_output = false;  // --open-mode=append
   std::uint32_t umask = 022;
-  StepIo io;  // kind kRun only
+  StepIo io;  // kind kRun, and a script that holds an allocation
   MpiFlavour mpi = MpiFlavour::kAuto;
   static constexpr auto Fields(auto list) {
     return list(Field{"script", &Program::script}, Field{"argv", &Program::argv},
