@@ -218,6 +218,13 @@ void Availability::AppendTimes(const Need& need, std::vector<Time>& times) const
   }
 }
 
+const FreeInAll& Availability::InAll() {
+  if (!in_all_.filled()) {
+    in_all_.Fill(timelines_, usable_);
+  }
+  return in_all_;
+}
+
 std::optional<Opening> Availability::FindUneven(const Need& need, Time from, Time before) {
   if (timelines_.size() > kUnevenLooks) {
     return std::nullopt;
@@ -228,9 +235,10 @@ std::optional<Opening> Availability::FindUneven(const Need& need, Time from, Tim
   const Shape& shape = ShapeOf(need);
   const AmountsInAll least = LeastOf(shape);
   std::size_t looks = 0;
-  for (Time time = in_all_.EarliestFit(least, from, need.duration);
+  const FreeInAll& sum = InAll();
+  for (Time time = sum.EarliestFit(least, from, need.duration);
        time < before && time < kFarFuture && looks + timelines_.size() <= kUnevenLooks;
-       time = in_all_.EarliestFit(least, in_all_.NextChange(time), need.duration)) {
+       time = sum.EarliestFit(least, sum.NextChange(time), need.duration)) {
     looks += timelines_.size();
     std::vector<NodeShare> shares = SpreadAt(need, shape, time);
     if (!shares.empty()) {
@@ -322,21 +330,20 @@ std::optional<Opening> Availability::FindEarlier(const Need& need, Time from, Ti
 }
 
 Opening Availability::Search(const Need& need, Time from, Time before) {
-  if (!in_all_.filled()) {
-    in_all_.Fill(timelines_, usable_);
-  }
   Shape& shape = ShapeOf(need);
-  from = in_all_.EarliestFit(LeastOf(shape), from, need.duration);
-  if (from >= before) {
-    return Opening{kFarFuture, {}};
-  }
   // Which of the nodes it must have are free when is a question for the search below.
   const bool named = NamesNodes(*need.request);
+  const bool even = need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
+  if (!even || named) {  // else the parts' queues are quicker than the sum
+    from = InAll().EarliestFit(LeastOf(shape), from, need.duration);
+    if (from >= before) {
+      return Opening{kFarFuture, {}};
+    }
+  }
   const Opening opening = named ? Opening{kFarFuture, {}} : GatherParts(need, shape, from, before);
   if (!named && opening.shares.empty() && opening.start < kFarFuture) {
     return FindUneven(need, opening.start, before).value_or(Opening{kFarFuture, {}});
   }
-  const bool even = need.request->max_nodes == 1 || need.request->tasks == need.request->min_nodes;
   if (even && !named) {
     return opening;
   }

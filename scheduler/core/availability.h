@@ -230,6 +230,8 @@ class Availability {
   std::optional<Time> Gather(const Need& need, const Shape& shape, Part& part, Time from,
                              Time before, const std::set<std::uint32_t>& used,
                              std::vector<std::uint32_t>& fitting);
+  // What is free of all nodes together, as their timelines are now.
+  const FreeInAll& InAll();
   // FindEarliest and FindEarlier. REQUIRES: EverFits.
   Opening Search(const Need& need, Time from, Time before);
   // What all its tasks take at the least, wherever they are.
