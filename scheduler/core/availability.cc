@@ -470,6 +470,7 @@ bool Availability::Fits(const Need& need, const Opening& opening) const {
 void Availability::Take(const Need& need, const Opening& opening) {
   const Shape& shape = ShapeOf(need);
   const Time end = EndOf(opening.start, need.duration);
+  FreeInAll in_all = std::exchange(in_all_, FreeInAll());
   AmountsInAll sum;
   for (const NodeShare& share : opening.shares) {
     const NodeDemand demand = Demand(shape, share.node, share.tasks);
@@ -479,19 +480,19 @@ void Availability::Take(const Need& need, const Opening& opening) {
     sum.cores += demand.cores;
     sum.gpus += demand.gpus;
     if (demand.shares > 0) {
-      in_all_.Clear();  // how many whole GPUs they break hangs on what is left of these
+      in_all.Clear();  // how many whole GPUs they break hangs on what is left of these
     }
   }
-  if (in_all_.filled()) {
-    in_all_.Take(sum, opening.start, end);
+  if (in_all.filled()) {
+    in_all.Take(sum, opening.start, end);
   }
+  in_all_ = std::move(in_all);
 }
 
 void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until) {
   NodeDemand demand;
   demand.cores = cores;
   if (from < until) {
-    in_all_.Clear();
     const auto key = KeyOf(node);
     Touch(node).Take(demand, from, until);
     Reindex(node, key);
@@ -499,7 +500,6 @@ void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from,
 }
 
 void Availability::BreakGpu(std::uint32_t node, std::size_t model, Time from, Time until) {
-  in_all_.Clear();
   const auto key = KeyOf(node);
   Touch(node).BreakGpu(model, from, until);
   Reindex(node, key);
@@ -534,7 +534,6 @@ std::uint32_t Availability::RoomWithout(const Need& need, std::uint32_t node,
 void Availability::TakeInPlaceOf(
     const std::map<std::uint32_t, std::vector<const Holding*>>& holdings, const Need& need,
     const Opening& opening) {
-  in_all_.Clear();
   const Shape& shape = ShapeOf(need);
   const Time end = EndOf(opening.start, need.duration);
   for (const NodeShare& share : opening.shares) {

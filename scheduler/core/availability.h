@@ -173,7 +173,7 @@ class Availability {
                                 std::uint32_t node, std::uint32_t tasks, Time from) const;
   // The node's timeline as it was before anything was taken of it.
   [[nodiscard]] const NodeTimeline& Untaken(std::uint32_t node) const;
-  // The node's timeline, to take something out of.
+  // The node's timeline, to take something out of. The sum over all is to be made anew then.
   NodeTimeline& Touch(std::uint32_t node);
   void Reindex(std::uint32_t node, const std::array<std::uint32_t, 3>& before);
   void GiveBack();

@@ -92,6 +92,7 @@ const NodeTimeline& Availability::Untaken(std::uint32_t node) const {
 }
 
 NodeTimeline& Availability::Touch(std::uint32_t node) {
+  in_all_.Clear();
   timelines_[node].StartAt(snapshot_->now);
   if (taken_at_[node] == 0) {
     untaken_.emplace_back(node, timelines_[node]);

@@ -60,18 +60,19 @@ absl::uint128 Growth(Time at, Time start, Duration half_life) {
   return age.whole >= 0 ? power << static_cast<int>(age.whole) : ShiftRight(power, -age.whole);
 }
 
-// The integral of `rate` from long ago to `at`, in grains at `start`: what Charge takes
-// differences of.
 absl::uint128 AtRate(BillingRate rate, absl::uint128 milliseconds) {
   return MultiplyShift64(milliseconds, rate.value() * kGrainsPerRateMillisecond);
 }
 
+// The integral of the rate 1 from long ago to `at`, as of `start`.
 absl::uint128 Milliseconds(Time at, Time start, Duration half_life) {
   const absl::uint128 milliseconds =
       Growth(at, start, half_life) * static_cast<std::uint64_t>(half_life.count());
   return milliseconds + MultiplyShift64(milliseconds, kInverseLn2);
 }
 
+// The integral of `rate` from long ago to `at`, in grains at `start`: what Charge takes
+// differences of.
 absl::uint128 Integral(BillingRate rate, Time at, Time start, Duration half_life) {
   return AtRate(rate, Milliseconds(at, start, half_life));
 }
