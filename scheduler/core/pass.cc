@@ -419,16 +419,16 @@ Pass::Prospect Pass::Earliest(const WaitingJob& job, const Options& options) {
     std::optional<Opening> kept = is_promised && promise->start >= from
                                       ? Promised(job.id, need, promise->start)
                                       : std::nullopt;
-    std::optional<Opening> opening;
-    if (kept.has_value()) {
-      opening = availability_.FindEarlier(need, from, kept->start);
-      opening = opening.has_value() ? std::move(opening) : std::move(kept);
-    } else {
-      opening = availability_.FindEarliest(need, from);
+    std::optional<Opening> opening = kept.has_value()
+                                         ? availability_.FindEarlier(need, from, kept->start)
+                                         : availability_.FindEarliest(need, from);
+    const bool keeps = kept.has_value() && !opening.has_value();
+    if (keeps) {
+      opening = std::move(kept);
     }
     if (opening.has_value() && !opening->shares.empty() &&
         (best.option == nullptr || opening->start < best.opening.start)) {
-      best = Prospect{&option, *std::move(opening)};
+      best = Prospect{&option, *std::move(opening), keeps};
     }
   };
   for (const StartOption* option : options) {
@@ -446,7 +446,7 @@ Time Pass::Keep(const WaitingJob& job, const Prospect& prospect) {
   }
   --reservations_left_;
   ++kept_;
-  return Reserve(job, LaterNeed(prospect.option->need), prospect.opening);
+  return Reserve(job, prospect);
 }
 
 Time Pass::Preempt(const WaitingJob& job, const StartOption& option, const Eviction& eviction) {
@@ -462,10 +462,11 @@ Time Pass::Preempt(const WaitingJob& job, const StartOption& option, const Evict
   return start;
 }
 
-Time Pass::Reserve(const WaitingJob& job, const Need& need, Opening opening) {
-  if (std::optional<Opening> same = Promised(job.id, need, opening.start)) {
-    opening = *std::move(same);
-  }
+Time Pass::Reserve(const WaitingJob& job, const Prospect& prospect) {
+  const Need need = LaterNeed(prospect.option->need);
+  std::optional<Opening> same =
+      prospect.is_promised ? std::nullopt : Promised(job.id, need, prospect.opening.start);
+  const Opening& opening = same.has_value() ? *same : prospect.opening;
   availability_.Take(need, opening);
   if (opening.start >= kHorizon) {
     return kNoTime;

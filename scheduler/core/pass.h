@@ -54,6 +54,7 @@ class Pass {
   struct Prospect {
     const StartOption* option = nullptr;
     Opening opening;
+    bool is_promised = false;  // it is what the last plan promised, and still holds
   };
 
   // Where a job starts.
@@ -155,7 +156,7 @@ class Pass {
 
   Time Preempt(const WaitingJob& job, const StartOption& option, const Eviction& eviction);
 
-  Time Reserve(const WaitingJob& job, const Need& need, Opening opening);
+  Time Reserve(const WaitingJob& job, const Prospect& prospect);
 
   void AddReservation(JobId job, const Opening& opening);
 
