@@ -13,31 +13,12 @@
 #include "scheduler/simulator/schedule_audit.h"
 #include "scheduler/simulator/schedule_csv.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
+#include "tests/unit/scheduler/simulator/rows.h"
 
 namespace muster {
 namespace {
 
-class Rows final : public FlatObserver {
- public:
-  absl::Status Begin(std::int64_t processors) override {
-    (void)processors;
-    rows.clear();
-    table = ScheduleHeader();
-    return absl::OkStatus();
-  }
-  absl::Status Ended(const ScheduleRow& row) override {
-    rows[row.job_id] = row;
-    AppendRow(row, &table);
-    return absl::OkStatus();
-  }
-  bool KeepGoing(const FlatProgress& progress) override {
-    (void)progress;
-    return true;
-  }
-
-  std::map<std::int64_t, ScheduleRow> rows;
-  std::string table;
-};
+using testing::Rows;
 
 struct TraceLine {
   std::int64_t id = 0;

@@ -15,9 +15,12 @@
 #include "scheduler/simulator/schedule_csv.h"
 #include "scheduler/simulator/shared_file_system.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
+#include "tests/unit/scheduler/simulator/rows.h"
 
 namespace muster {
 namespace {
+
+using testing::Rows;
 
 void ExpectSame(const AttemptParts& a, const AttemptParts& b) {
   RC_ASSERT(a.restart == b.restart);
@@ -133,26 +136,6 @@ TEST(SharedFileSystem, WritesAsMuchAsItsBandwidthAndNoMore) {
   EXPECT_TRUE(holds);
 }
 
-class Rows final : public FlatObserver {
- public:
-  absl::Status Begin(std::int64_t processors) override {
-    (void)processors;
-    text.clear();
-    return absl::OkStatus();
-  }
-  absl::Status Ended(const ScheduleRow& row) override {
-    AppendRow(row, &text);
-    times[row.job_id] = row.execution_time;
-    return absl::OkStatus();
-  }
-  bool KeepGoing(const FlatProgress& progress) override {
-    (void)progress;
-    return true;
-  }
-  std::string text;
-  std::map<std::int64_t, std::int64_t> times;
-};
-
 class FileSystemTest : public ::testing::Test {
  protected:
   // `jobs` of a node of two threads each, all at once.
@@ -174,7 +157,7 @@ class FileSystemTest : public ::testing::Test {
   }
 
   AuditReport Audit(const Rows& rows, std::int64_t processors) {
-    std::ofstream(directory_ / "jobs.csv", std::ios::trunc) << ScheduleHeader() << rows.text;
+    std::ofstream(directory_ / "jobs.csv", std::ios::trunc) << rows.table;
     const auto report = AuditSchedule(directory_ / "jobs.csv", processors);
     EXPECT_TRUE(report.ok()) << report.status();
     return report.ok() ? *report : AuditReport();
@@ -197,7 +180,7 @@ TEST_F(FileSystemTest, JobsThatWriteAloneTakeWhatTheirCostSays) {
     ASSERT_TRUE(SimulateCluster(by_cost, a).ok());
     const auto result = SimulateCluster(by_size, b);
     ASSERT_TRUE(result.ok()) << result.status();
-    EXPECT_EQ(a.text, b.text);
+    EXPECT_EQ(a.table, b.table);
     EXPECT_EQ(result->failures.shared, 0);
   }
 }
@@ -210,7 +193,7 @@ TEST_F(FileSystemTest, TurnsSaveWhatSharingCosts) {
   Rows together;
   const auto shared = SimulateCluster(run, together);
   ASSERT_TRUE(shared.ok()) << shared.status();
-  EXPECT_EQ(together.times.at(1), 1000 + 3 * 80);
+  EXPECT_EQ(together.rows.at(1).execution_time, 1000 + 3 * 80);
   EXPECT_DOUBLE_EQ(shared->failures.checkpoints, 4 * 2 * 3 * 80.0);
   EXPECT_DOUBLE_EQ(shared->failures.shared, 4 * 2 * 3 * 60.0);
   const auto audit = Audit(together, 8);
@@ -221,7 +204,7 @@ TEST_F(FileSystemTest, TurnsSaveWhatSharingCosts) {
   ASSERT_TRUE(turns.ok()) << turns.status();
   EXPECT_EQ(turns->failures.shared, 0);
   for (int job = 1; job <= 4; ++job) {
-    EXPECT_EQ(in_turn.times.at(job), 1000 + 3 * 20) << job;
+    EXPECT_EQ(in_turn.rows.at(job).execution_time, 1000 + 3 * 20) << job;
   }
 }
 

@@ -14,28 +14,12 @@
 #include "scheduler/simulator/flat_simulation.h"
 #include "scheduler/simulator/schedule_csv.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
+#include "tests/unit/scheduler/simulator/rows.h"
 
 namespace muster {
 namespace {
 
-class Table final : public FlatObserver {
- public:
-  absl::Status Begin(std::int64_t processors) override {
-    (void)processors;
-    text = ScheduleHeader();
-    return absl::OkStatus();
-  }
-  absl::Status Ended(const ScheduleRow& row) override {
-    AppendRow(row, &text);
-    return absl::OkStatus();
-  }
-  bool KeepGoing(const FlatProgress& progress) override {
-    (void)progress;
-    return true;
-  }
-
-  std::string text;
-};
+using testing::Rows;
 
 class Resume : public ::testing::Test {
  protected:
@@ -66,15 +50,15 @@ class Resume : public ::testing::Test {
   std::uint64_t Check(Run run, Simulate simulate) {
     const std::string path = directory_ / "decisions";
     std::filesystem::remove(path);
-    Table undisturbed;
+    Rows undisturbed;
     const auto expected = simulate(run, undisturbed);
     {
       auto log = DecisionLog::Create(path, "it", *rc::gen::element<std::size_t>(1, 40, 300));
       RC_ASSERT(log.ok());
       run.decisions = log->get();
-      Table first;
+      Rows first;
       RC_ASSERT(simulate(run, first) == expected);
-      RC_ASSERT(first.text == undisturbed.text);
+      RC_ASSERT(first.table == undisturbed.table);
     }
     const auto size = std::filesystem::file_size(path);
     std::filesystem::resize_file(path, *rc::gen::inRange<std::uintmax_t>(30, size + 1));
@@ -83,9 +67,9 @@ class Resume : public ::testing::Test {
       auto log = DecisionLog::Resume(path, "it");
       RC_ASSERT(log.ok());
       run.decisions = log->get();
-      Table second;
+      Rows second;
       RC_ASSERT(simulate(run, second) == expected);
-      RC_ASSERT(second.text == undisturbed.text);
+      RC_ASSERT(second.table == undisturbed.table);
       used += (*log)->used();
     }
     return used;
@@ -115,7 +99,7 @@ TEST_F(Resume, EveryPolicyOfIdenticalProcessorsGoesOnToTheSameBytes) {
       run.policy.candidates =
           *rc::gen::element(CandidateOrder::kQueue, CandidateOrder::kShortestFirst);
     }
-    used += Check(run, [](const FlatRun& flat, Table& table) {
+    used += Check(run, [](const FlatRun& flat, Rows& table) {
       const auto result = SimulateFlat(flat, table);
       RC_ASSERT(result.ok());
       return std::tuple(result->jobs, result->ended, result->longest_queue, result->now);
@@ -157,7 +141,7 @@ TEST_F(Resume, AClusterUnderTheLiveCodeGoesOnToTheSameBytesAndTheSameState) {
           *rc::gen::element(PreemptMode::kOff, PreemptMode::kRequeue, PreemptMode::kSuspend);
       run.policy.emplace_back(partition);
     }
-    used += Check(run, [](const ClusterRun& cluster, Table& table) {
+    used += Check(run, [](const ClusterRun& cluster, Rows& table) {
       const auto result = SimulateCluster(cluster, table);
       RC_ASSERT(result.ok());
       return std::tuple(result->schedule.jobs, result->schedule.longest_queue, result->passes,
