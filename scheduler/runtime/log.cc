@@ -5,6 +5,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -19,13 +21,14 @@ struct LevelStyle {
   const char* name;
   const char* padded;
   const char* colour;
+  const char* priority;  // syslog(3)'s
 };
 
 constexpr std::array<LevelStyle, 4> kLevels = {{
-    {LogLevel::kDebug, "debug", "debug", "\x1b[2m"},
-    {LogLevel::kInfo, "info", "info ", "\x1b[32m"},
-    {LogLevel::kWarning, "warning", "warn ", "\x1b[33m"},
-    {LogLevel::kError, "error", "error", "\x1b[31m"},
+    {LogLevel::kDebug, "debug", "debug", "\x1b[2m", "7"},
+    {LogLevel::kInfo, "info", "info ", "\x1b[32m", "6"},
+    {LogLevel::kWarning, "warning", "warn ", "\x1b[33m", "4"},
+    {LogLevel::kError, "error", "error", "\x1b[31m", "3"},
 }};
 constexpr const char* kColourOff = "\x1b[0m";
 
@@ -56,6 +59,20 @@ void WriteAll(int fd, std::string_view line) {
     }
     line.remove_prefix(static_cast<size_t>(written));
   }
+}
+
+std::vector<JournaldField> JournalFields(LogLevel level, std::string_view component,
+                                         std::string_view message, std::string_view job) {
+  std::vector<JournaldField> fields = {
+      {"MESSAGE", message.substr(0, kMessageBytesMax)},
+      {"PRIORITY", StyleOf(level).priority},
+      {"SYSLOG_IDENTIFIER", program_invocation_short_name},
+      {"MUSTER_COMPONENT", component},
+  };
+  if (!job.empty()) {
+    fields.emplace_back("MUSTER_JOB", job);
+  }
+  return fields;
 }
 
 }  // namespace
@@ -114,11 +131,23 @@ Logger Logger::ToStandardError(const Clock& clock) {
   const char* no_colour = getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): before threads.
   const bool colour = isatty(STDERR_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
   return Logger(clock, STDERR_FILENO, ParseLogLevel(level == nullptr ? "" : level, LogLevel::kInfo),
-                colour);
+                colour, Journald::OfStandardError());
 }
 
-void Logger::Write(LogLevel level, std::string_view component, std::string_view message) const {
+void Logger::AlsoTo(Journald journald, std::string job) {
+  journald_ = std::move(journald);
+  job_ = std::move(job);
+}
+
+void Logger::Write(LogLevel level, std::string_view component, std::string_view message,
+                   std::string_view job) const {
   if (!Enabled(level)) {
+    return;
+  }
+  const bool in_journal =
+      journald_.has_value() &&
+      journald_->Send(JournalFields(level, component, message, job.empty() ? job_ : job));
+  if (in_journal && !to_fd_) {
     return;
   }
   std::string line = FormatLogLine(clock_.Now(), level, component, message, colour_);
