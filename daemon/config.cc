@@ -26,9 +26,10 @@ constexpr const char* kFooter =
 void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
   app.footer(kFooter);
   app.add_option("--state", config.state_dir, "state directory; made with mode 0700")->required();
-  app.add_option("--listen", config.listen,
-                 "unix:PATH or HOST:PORT, may be repeated (default: controller.sock in the state "
-                 "directory); addresses beyond loopback need keys");
+  app.add_option(
+      "--listen", config.listen,
+      "unix:PATH or HOST:PORT, may be repeated (default: the sockets that systemd passes, "
+      "or controller.sock in the state directory); addresses beyond loopback need keys");
   app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
   app.add_option("--config", file,
                  "settings, TOML: network, [policy], [priority], [licenses], [partition.NAME], "
@@ -63,9 +64,6 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
     RETURN_IF_ERROR(ReadConfigFile(config.file, config));
   }
   RETURN_IF_ERROR(ReadNetworkOption(config));
-  if (config.listen.empty()) {
-    config.listen.push_back(absl::StrCat("unix:", config.state_dir, "/controller.sock"));
-  }
   return config;
 }
 
@@ -100,6 +98,13 @@ absl::Status ReadNetworkOption(DaemonConfig& config) {
   }
   config.policy.network = *std::move(network);
   return absl::OkStatus();
+}
+
+std::vector<std::string> AddressesOf(const DaemonConfig& config, bool passed) {
+  if (!config.listen.empty() || passed) {
+    return config.listen;
+  }
+  return {absl::StrCat("unix:", config.state_dir, "/controller.sock")};
 }
 
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {

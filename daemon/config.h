@@ -16,7 +16,7 @@ namespace muster {
 
 struct DaemonConfig {
   std::string state_dir;
-  std::vector<std::string> listen;  // empty: the socket in the state directory
+  std::vector<std::string> listen;  // empty: passed sockets, or the state directory's
   std::string cluster = "muster";
   TlsFiles tls;
   std::string network;  // --network: goes before the one that the file names
@@ -29,6 +29,10 @@ struct DaemonConfig {
 
 // From argv. InvalidArgument is one line for the user.
 absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv);
+
+// Where to listen besides on sockets that a service manager passes: where the settings say, or,
+// when nothing is passed either, the socket in the state directory.
+std::vector<std::string> AddressesOf(const DaemonConfig& config, bool passed);
 
 // Reads a file into the config; errors carry file and line. Of its policy (scheduler/settings) only
 // each key is looked at here: what it comes to depends on the state.

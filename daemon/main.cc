@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/access.h"
@@ -21,6 +23,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/log.h"
+#include "scheduler/runtime/service_manager.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster {
@@ -37,15 +40,33 @@ void SayReady(int fd) {
   }
 }
 
+// Says that we live, once the controller's loop and the store's writer have both come round.
+void ProveLife(Controller& controller, const ServiceManager& manager) {
+  controller.Look(
+      [&manager](const Picture&) { return [&manager](const absl::Status&) { manager.Alive(); }; });
+}
+
+void Reload(const DaemonConfig& config, Controller& controller, const Logger& log,
+            const ServiceManager& manager) {
+  manager.Reloading();
+  ReloadPolicy(config.file, config.network, controller, log);
+  manager.Ready("serving");
+}
+
 // Waits for SIGTERM or SIGINT, or for the controller to end by itself.
 absl::Status WaitForEnd(const UniqueFd& signals, const DaemonConfig& config, Controller& controller,
-                        const Logger& log) {
+                        const Logger& log, const ServiceManager& manager) {
+  const int feed_every =
+      manager.feed_every().count() > 0 ? static_cast<int>(manager.feed_every().count()) : -1;
   while (true) {
     pollfd ready{signals.get(), POLLIN, 0};
-    poll(&ready, 1, -1);
+    if (poll(&ready, 1, feed_every) == 0) {
+      ProveLife(controller, manager);
+      continue;
+    }
     ASSIGN_OR_RETURN(const std::optional<SignalEvent> event, NextSignal(signals));
     if (event.has_value() && event->number == SIGHUP) {
-      ReloadPolicy(config.file, config.network, controller, log);
+      Reload(config, controller, log, manager);
     } else if (event.has_value()) {
       log.Info("musterd", absl::StrCat("signal ", event->number, ": stopping; jobs go on"));
       return absl::OkStatus();
@@ -53,10 +74,13 @@ absl::Status WaitForEnd(const UniqueFd& signals, const DaemonConfig& config, Con
   }
 }
 
-absl::Status Run(const DaemonConfig& config, const Logger& log, const Clock& clock) {
+absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logger& log,
+                 const Clock& clock) {
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}));
   RETURN_IF_ERROR(CheckEveryMethodHasARow());
-  for (const std::string& address : config.listen) {
+  std::vector<UniqueFd> passed = manager.TakeListeners();
+  const std::vector<std::string> addresses = AddressesOf(config, !passed.empty());
+  for (const std::string& address : addresses) {
     RETURN_IF_ERROR(CheckAddress(address, config.tls));
   }
   RETURN_IF_ERROR(EnsurePrivateDirectory(config.state_dir));
@@ -77,12 +101,14 @@ absl::Status Run(const DaemonConfig& config, const Logger& log, const Clock& clo
   AgentService agents(controller, sessions, config.cluster);
   ClientService clients(controller, *accounting, *store, config.cluster, log);
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
-                   Server::Start(config.listen, config.tls, {&agents, &clients}));
+                   Server::Start(addresses, config.tls, {&agents, &clients}, std::move(passed)));
   if (server->port() != 0) {
     log.Info("musterd", absl::StrCat("port ", server->port()));
   }
   SayReady(config.ready_fd);
-  const absl::Status ended = WaitForEnd(signals, config, controller, log);
+  manager.Ready("serving");
+  const absl::Status ended = WaitForEnd(signals, config, controller, log, manager);
+  manager.Stopping();
   server->Stop();
   controller.Stop();
   return controller.fatal().ok() ? ended : controller.fatal();
@@ -104,7 +130,8 @@ int main(int argc, char** argv) {
   muster::IgnoreBrokenPipes();
   const muster::SystemClock clock;
   const muster::Logger log = muster::Logger::ToStandardError(clock);
-  const absl::Status status = muster::Run(*config, log, clock);
+  const absl::Status status =
+      muster::Run(*config, muster::ServiceManager::FromEnvironment(), log, clock);
   if (!status.ok()) {
     std::fprintf(stderr, "musterd: %s\n", std::string(status.message()).c_str());
     return absl::IsDataLoss(status)          ? muster::kExitStoreLost

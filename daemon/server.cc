@@ -71,7 +71,8 @@ bool IsLoopback(const std::string& address) {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const std::vector<std::string>& addresses,
                                                       const TlsFiles& tls,
-                                                      const std::vector<grpc::Service*>& services) {
+                                                      const std::vector<grpc::Service*>& services,
+                                                      std::vector<UniqueFd> passed) {
   std::unique_ptr<Server> server(new Server());
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -94,6 +95,18 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const std::vector<std::str
       builder.AddListeningPort(address, credentials, &port);
     }
   }
+  if (!passed.empty()) {
+    server->passed_ = std::make_unique<PassedSockets>();
+    for (UniqueFd& socket : passed) {
+      ASSIGN_OR_RETURN(const std::string address, AddressOfPassed(socket));
+      RETURN_IF_ERROR(CheckAddress(address, tls));
+      std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
+      if (!absl::StartsWith(address, kUnix) && tls.given()) {
+        ASSIGN_OR_RETURN(credentials, TlsCredentials(tls));
+      }
+      server->passed_->Add(std::move(socket), std::move(credentials), builder);
+    }
+  }
   for (grpc::Service* service : services) {
     builder.RegisterService(service);
   }
@@ -102,7 +115,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const std::vector<std::str
   umask(mask);
   if (server->server_ == nullptr) {
     return absl::UnavailableError(
-        absl::StrCat("cannot listen on ", addresses.back(), ": the address is taken or not ours"));
+        absl::StrCat("cannot listen on ", addresses.empty() ? "passed sockets" : addresses.back(),
+                     ": the address is taken or not ours"));
+  }
+  if (server->passed_ != nullptr) {
+    server->passed_->Start();
   }
   server->port_ = port;
   return server;
@@ -114,6 +131,9 @@ Server::~Server() {
 
 void Server::Stop() {
   if (server_ != nullptr) {
+    if (passed_ != nullptr) {
+      passed_->Stop();  // who calls from now on is served by the next controller
+    }
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
     server_->Wait();
     server_.reset();

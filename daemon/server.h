@@ -14,6 +14,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "daemon/passed_sockets.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
 
@@ -28,11 +30,13 @@ struct TlsFiles {
 
 class Server {
  public:
-  // Listens on every address ("unix:PATH", "HOST:PORT"). An error is one line: the address, what is
+  // Listens on every address ("unix:PATH", "HOST:PORT") and takes connections from `passed`,
+  // sockets that a service manager listens on for us. An error is one line: the address, what is
   // wrong, the mend; then nothing listens.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const std::vector<std::string>& addresses,
                                                        const TlsFiles& tls,
-                                                       const std::vector<grpc::Service*>& services);
+                                                       const std::vector<grpc::Service*>& services,
+                                                       std::vector<UniqueFd> passed = {});
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -46,6 +50,7 @@ class Server {
   Server() = default;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> sockets_;
+  std::unique_ptr<PassedSockets> passed_;
   int port_ = 0;
 };
 

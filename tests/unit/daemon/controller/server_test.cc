@@ -1,5 +1,6 @@
 #include "daemon/server.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -11,6 +12,9 @@
 
 namespace muster {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::string TempDirectory() {
   std::string path = "/tmp/muster-server.XXXXXX";
@@ -67,8 +71,13 @@ TEST(DaemonConfigTest, TheSocketInTheStateDirectoryIsTheDefault) {
   const char* argv[] = {"musterd", "--state", "/s"};
   const auto config = ParseConfig(3, argv);
   ASSERT_TRUE(config.ok());
-  ASSERT_EQ(config->listen.size(), 1U);
-  EXPECT_EQ(config->listen[0], "unix:/s/controller.sock");
+  EXPECT_THAT(AddressesOf(*config, /*passed=*/false), ElementsAre("unix:/s/controller.sock"));
+}
+
+TEST(DaemonConfigTest, PassedSocketsTakeTheDefaultsPlaceAndNoOthers) {
+  const char* argv[] = {"musterd", "--state", "/s", "--listen", "127.0.0.1:7117"};
+  EXPECT_THAT(AddressesOf(*ParseConfig(3, argv), /*passed=*/true), IsEmpty());
+  EXPECT_THAT(AddressesOf(*ParseConfig(5, argv), /*passed=*/true), ElementsAre("127.0.0.1:7117"));
 }
 
 TEST(DaemonConfigTest, BadUsageIsOneLine) {
