@@ -48,6 +48,12 @@ absl::Status Agent::Start() {
   return absl::OkStatus();
 }
 
+void Agent::Describe(std::vector<std::string> features, std::uint32_t weight) {
+  config_.features = std::move(features);
+  config_.weight = weight;
+  link_.Reconnect();
+}
+
 wire::Registration Agent::Introduce() {
   const Registration registration{.name = config_.name,
                                   .hostname = config_.hostname,
@@ -78,8 +84,8 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome) {
     outbox_.Rewind(key);
     outbox_.Pump(key);
   }
-  if (config_.ready && !std::exchange(announced_, true)) {
-    config_.ready();
+  if (config_.ready) {
+    config_.ready(absl::StrCat("node ", config_.name, " of cluster ", cluster_));
   }
   return absl::OkStatus();
 }

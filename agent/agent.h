@@ -39,7 +39,7 @@ class Agent final : public ControllerLink::Owner {
     Machine machine;  // what this node is, or plays
     std::vector<std::string> features;
     std::uint32_t weight = 0;
-    std::function<void()> ready;  // called once, at the first Welcome
+    std::function<void(const std::string& standing)> ready;  // called at each Welcome
     ControllerLink::Config link;
     Attempts::Config attempts;
     std::chrono::milliseconds check_every{2000};  // the net below the doorbell
@@ -55,6 +55,9 @@ class Agent final : public ControllerLink::Owner {
   // Takes up the attempts on record, opens the doorbell and begins to connect. The rest happens in
   // the loop, until it is stopped.
   absl::Status Start();
+
+  // Other words about this node from now on, also at the controller.
+  void Describe(std::vector<std::string> features, std::uint32_t weight);
 
   // Why the agent stopped the loop itself; OK when it did not.
   const absl::Status& outcome() const { return outcome_; }
@@ -87,8 +90,7 @@ class Agent final : public ControllerLink::Owner {
   const Clock& clock_;
   const Logger& log_;
   StateDirectory& state_;
-  const Config config_;
-  bool announced_ = false;
+  Config config_;
   absl::Status outcome_;
   NodeId node_;  // as the last Welcome said, like the cluster
   std::string cluster_;

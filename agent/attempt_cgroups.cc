@@ -19,8 +19,6 @@
 namespace muster {
 namespace {
 
-// Below the group that is to pass controllers on: where our daemons are then.
-constexpr std::string_view kAside = "/muster-daemons";
 // A daemon that is started meanwhile is found at the next look.
 constexpr int kAsideLooks = 3;
 
@@ -47,7 +45,7 @@ absl::Status StepAside(const std::string& group) {
                        pid, "): start the agent in a group of its own"));
     }
   }
-  const std::string aside = absl::StrCat(group, std::string(kAside));
+  const std::string aside = absl::StrCat(group, std::string(kAsideGroup));
   if (mkdir(aside.c_str(), 0755) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, absl::StrCat(aside, ": cannot make"));
   }
@@ -91,15 +89,34 @@ absl::Status CheckUsable(const std::string& group) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> OurOwnGroup() {
+absl::StatusOr<std::string> TheMount() {
   ASSIGN_OR_RETURN(const std::string mounts, ReadFile("/proc/mounts"));
+  std::string mount = CgroupMount(mounts);
+  if (mount.empty()) {
+    return absl::UnavailableError("no cgroup v2 is mounted");
+  }
+  return mount;
+}
+
+absl::StatusOr<std::string> OurOwnGroup() {
+  ASSIGN_OR_RETURN(const std::string mount, TheMount());
   ASSIGN_OR_RETURN(const std::string cgroups, ReadFile("/proc/self/cgroup"));
-  const std::string mount = CgroupMount(mounts);
   const std::string own = OwnCgroup(cgroups);
-  if (mount.empty() || own.empty()) {
+  if (own.empty()) {
     return absl::UnavailableError("no cgroup v2 is mounted");
   }
   return absl::StrCat(mount, own == "/" ? "" : own);
+}
+
+// The group that somebody named: a directory, or a group's path below the mount.
+absl::StatusOr<std::string> NamedGroup(const std::string& root) {
+  if (absl::StartsWith(root, "/")) {
+    return root;
+  }
+  ASSIGN_OR_RETURN(const std::string mount, TheMount());
+  std::string group = absl::StrCat(mount, "/", root);
+  RETURN_IF_ERROR(CheckCgroupRoot(group));
+  return group;
 }
 
 }  // namespace
@@ -118,7 +135,7 @@ std::string OwnCgroup(std::string_view cgroups) {
   for (const std::string& line : LinesOf(cgroups)) {
     if (absl::StartsWith(line, "0::/")) {
       std::string own = line.substr(3);
-      const std::string aside(kAside);
+      const std::string aside(kAsideGroup);
       if (!absl::EndsWith(own, aside)) {
         return own;
       }
@@ -138,10 +155,7 @@ absl::Status CheckCgroupRoot(const std::string& root) {
 
 absl::StatusOr<AttemptCgroups> AttemptCgroups::Make(const std::string& name,
                                                     const std::string& root) {
-  std::string above = root;
-  if (root.empty()) {
-    ASSIGN_OR_RETURN(above, OurOwnGroup());
-  }
+  ASSIGN_OR_RETURN(const std::string above, root.empty() ? OurOwnGroup() : NamedGroup(root));
   const std::string path = absl::StrCat(above, "/muster-", name);
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot make"));
@@ -158,7 +172,12 @@ absl::StatusOr<AttemptCgroups> AttemptCgroups::Make(const std::string& name,
   passed.Update(EnableControllers(path));
   controllers.enabled = ReadCgroupFile(path, "cgroup.subtree_control");
   controllers.refusal = std::string(passed.message());
-  return AttemptCgroups(path, LimitsBelow(controllers));
+  AttemptCgroups made(path, LimitsBelow(controllers));
+  if (!root.empty()) {
+    made.aside_ = absl::StrCat(above, std::string(kAsideGroup));
+    mkdir(made.aside_.c_str(), 0755);  // whoever cannot enter stays in the agent's group
+  }
+  return made;
 }
 
 std::string AttemptCgroups::PathFor(const std::string& attempt) const {

@@ -18,16 +18,26 @@
 
 namespace muster {
 
+// Below a group that is to pass controllers on: where our daemons are then.
+inline constexpr std::string_view kAsideGroup = "/muster-daemons";
+
 class AttemptCgroups {
  public:
   // None: every path is empty.
   AttemptCgroups() : limits_(NoLimits("no control groups")) {}
 
-  // Makes <root>/muster-<name>; `root` empty: our own group. An error says why there can be none.
+  // Makes <root>/muster-<name>; `root` is a directory of the cgroup v2 tree, or, without a leading
+  // slash, a group's path below its mount; empty: our own group. An error says why there can be
+  // none.
   static absl::StatusOr<AttemptCgroups> Make(const std::string& name, const std::string& root);
 
   // The directory for an attempt of that name; "" where there are none.
   std::string PathFor(const std::string& attempt) const;
+
+  // Where supervisors are to go when the groups are not below the agent's own: in a unit of their
+  // own, the agent's can be stopped and started again however full of jobs the node is. Empty: they
+  // stay with the agent.
+  const std::string& aside() const { return aside_; }
 
   // What can be held in those groups.
   const LimitSet& limits() const { return limits_; }
@@ -39,6 +49,7 @@ class AttemptCgroups {
   AttemptCgroups(std::string path, LimitSet limits)
       : path_(std::move(path)), limits_(std::move(limits)) {}
   std::string path_;
+  std::string aside_;
   LimitSet limits_;
 };
 
@@ -49,7 +60,7 @@ std::string CgroupMount(std::string_view mounts);
 // Of the group into which our daemons step aside: the one that they left.
 std::string OwnCgroup(std::string_view cgroups);
 
-// Says, in one line, what is wrong with a root that somebody named.
+// Says, in one line, what is wrong with a directory that somebody named as root.
 absl::Status CheckCgroupRoot(const std::string& root);
 
 }  // namespace muster

@@ -119,8 +119,10 @@ absl::Status Attempts::StartStep(const StepOrder& order) {
   }
   Control(key).Send(Packet(order), [this, key, step = order.step](const absl::Status& status) {
     if (!status.ok()) {
-      log_.Warning(kComponent, absl::StrCat(ToString(key), " did not take step ", step.value(),
-                                            ": ", std::string(status.message())));
+      log_.Warning(kComponent,
+                   absl::StrCat(ToString(key), " did not take step ", step.value(), ": ",
+                                std::string(status.message())),
+                   ToString(key.job));
     }
   });
   return absl::OkStatus();
@@ -149,8 +151,10 @@ absl::Status Attempts::Suspend(const SuspendOrder& order) {
   if (found->second.phase == Phase::kSupervised) {
     Control(key).Send(Packet(order), [this, key](const absl::Status& status) {
       if (!status.ok()) {
-        log_.Warning(kComponent, absl::StrCat(ToString(key), " did not take a suspension: ",
-                                              std::string(status.message())));
+        log_.Warning(kComponent,
+                     absl::StrCat(ToString(key),
+                                  " did not take a suspension: ", std::string(status.message())),
+                     ToString(key.job));
       }
     });
   }
@@ -169,7 +173,7 @@ void Attempts::Remove(const AttemptKey& key) {
   children_.Reap();
   const absl::Status status = state_.RemoveAttempt(key);
   if (!status.ok()) {
-    log_.Error(kComponent, std::string(status.message()));
+    log_.Error(kComponent, std::string(status.message()), ToString(key.job));
   }
 }
 
@@ -211,8 +215,10 @@ void Attempts::Settle(const AttemptKey& key) {
   const absl::StatusOr<Standing> standing =
       ReadStanding(state_.Attempt(key), state_.boot_id(), state_.rebooted());
   if (!standing.ok()) {
-    log_.Error(kComponent, absl::StrCat("cannot tell how ", ToString(key),
-                                        " stands: ", std::string(standing.status().message())));
+    log_.Error(kComponent,
+               absl::StrCat("cannot tell how ", ToString(key),
+                            " stands: ", std::string(standing.status().message())),
+               ToString(key.job));
     return;
   }
   switch (*standing) {
@@ -256,7 +262,7 @@ void Attempts::StartSupervisor(const AttemptKey& key) {
   const absl::Status watched = identity.ok() ? WatchSupervisor(key, *identity) : identity.status();
   if (!watched.ok()) {
     // It runs and will claim: the next check finds it by its claim.
-    log_.Error(kComponent, std::string(watched.message()));
+    log_.Error(kComponent, std::string(watched.message()), ToString(key.job));
     attempt.tried = true;
     attempt.failure = "could not be watched";
   }
@@ -273,7 +279,7 @@ void Attempts::FailLaunch(const AttemptKey& key, const std::string& text) {
     // Without the claim the end may not be written: somebody might still begin.
     attempts_.at(key).tried = true;
     attempts_.at(key).failure = "could not be started";
-    log_.Error(kComponent, std::string(claimed.message()));
+    log_.Error(kComponent, std::string(claimed.message()), ToString(key.job));
   }
 }
 
@@ -282,10 +288,11 @@ void Attempts::Adopt(const AttemptKey& key) {
   const absl::Status watched = claim.ok() ? WatchSupervisor(key, *claim) : claim.status();
   if (!watched.ok()) {
     // It ended just now, or cannot be watched; either way the next check looks again.
-    log_.Warning(kComponent, std::string(watched.message()));
+    log_.Warning(kComponent, std::string(watched.message()), ToString(key.job));
     return;
   }
-  log_.Info(kComponent, absl::StrCat("adopted ", ToString(key), ", supervised by ", claim->pid));
+  log_.Info(kComponent, absl::StrCat("adopted ", ToString(key), ", supervised by ", claim->pid),
+            ToString(key.job));
   news_(key);
 }
 
@@ -349,7 +356,8 @@ void Attempts::Clear(const AttemptKey& key) {
              absl::StrCat("lost the supervisor of ", ToString(key), ", which ",
                           attempts_.at(key).failure.empty() ? "ended while no agent watched"
                                                             : attempts_.at(key).failure,
-                          LogTail(state_.Attempt(key)), "; clearing up"));
+                          LogTail(state_.Attempt(key)), "; clearing up"),
+             ToString(key.job));
   ClearRound(key, Dead(key), 0);
 }
 
@@ -363,9 +371,11 @@ void Attempts::ClearRound(const AttemptKey& key, const DeadAttempt& dead, int ro
     return;
   }
   if (round == kClearRoundsQuiet) {
-    log_.Error(kComponent, absl::StrCat("what is left of ", ToString(key), " does not die: ",
-                                        left.ok() ? absl::StrCat(*left, " processes")
-                                                  : std::string(left.status().message())));
+    log_.Error(kComponent,
+               absl::StrCat("what is left of ", ToString(key), " does not die: ",
+                            left.ok() ? absl::StrCat(*left, " processes")
+                                      : std::string(left.status().message())),
+               ToString(key.job));
   }
   const std::weak_ptr<const bool> alive = alive_;
   loop_.RunAfter(kClearEvery * (round < kClearRoundsQuiet ? 1 : 50),
@@ -397,10 +407,12 @@ void Attempts::WriteEnd(const AttemptKey& key) {
   const absl::Status status = journal.ok() ? journal->Append(*attempt.unwritten) : journal.status();
   if (!status.ok()) {
     attempt.phase = Phase::kUnsettled;
-    log_.Error(kComponent, absl::StrCat(std::string(status.message()), "; trying again"));
+    log_.Error(kComponent, absl::StrCat(std::string(status.message()), "; trying again"),
+               ToString(key.job));
     return;
   }
-  log_.Warning(kComponent, absl::StrCat(ToString(key), " ended: ", attempt.unwritten->text));
+  log_.Warning(kComponent, absl::StrCat(ToString(key), " ended: ", attempt.unwritten->text),
+               ToString(key.job));
   attempt.unwritten.reset();
   attempt.phase = Phase::kEnded;
   news_(key);
@@ -419,8 +431,9 @@ void Attempts::TerminateAnswered(const AttemptKey& key, const absl::Status& stat
   if (status.ok()) {
     return;
   }
-  log_.Warning(kComponent, absl::StrCat(ToString(key),
-                                        " was not told to end: ", std::string(status.message())));
+  log_.Warning(kComponent,
+               absl::StrCat(ToString(key), " was not told to end: ", std::string(status.message())),
+               ToString(key.job));
   const LocalAttempt& attempt = attempts_.at(key);
   if (absl::IsDeadlineExceeded(status) && attempt.pidfd.valid()) {
     // It does not listen (stopped, or stuck): its end is then ours to bring about.

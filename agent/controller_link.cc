@@ -78,6 +78,12 @@ bool ControllerLink::Send(const wire::AgentMessage& message) {
   return true;
 }
 
+void ControllerLink::Reconnect() {
+  if (stream_ != nullptr) {
+    stream_->Cancel();
+  }
+}
+
 void ControllerLink::Drained() {
   if (attached_ && std::exchange(starved_, false)) {
     owner_->Writable();

@@ -67,6 +67,9 @@ class ControllerLink {
   // Opens the first stream.
   void Connect();
 
+  // Ends the stream, if there is one; the next introduces the owner anew.
+  void Reconnect();
+
   bool attached() const { return attached_; }
 
   // Queues a message. False when it was not taken: not attached, or too many are waiting (then

@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
   const muster::SystemClock clock;
   const muster::Logger log = muster::Logger::ToStandardError(clock);
   const absl::Status status = muster::RunAgent(
-      parsed.options, [&] { return muster::FindMachine(parsed.options, log); }, clock, log);
+      parsed.options, [&] { return muster::FindMachine(parsed.options, log); },
+      muster::ServiceManager::FromEnvironment(), clock, log);
   if (!status.ok()) {
     std::fprintf(stderr, "muster-agent: %s\n", std::string(status.message()).c_str());
     return 1;

@@ -9,10 +9,15 @@
 #include <filesystem>
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/attempt_cgroups.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/config_file.h"
+#include "scheduler/runtime/journald.h"
+#include "scheduler/runtime/service_manager.h"
 
 namespace muster {
 namespace {
@@ -71,32 +76,59 @@ bool ParseSlice(const std::string& text, unsigned* slice, unsigned* slices) {
 
 }  // namespace
 
-ParsedOptions ParseAgentOptions(int argc, char** argv) {
-  ParsedOptions parsed;
-  AgentOptions& options = parsed.options;
-  options.hostname = HostName();
-  options.name = options.hostname;
-  options.pids = kPidsDefault;
-  const std::filesystem::path binaries = BinaryDirectory();
-  options.supervisor = (binaries / "muster-supervisor").string();
-  options.module_dir = DefaultModuleDirectory(binaries);
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    options.environment.emplace_back(*entry);
-  }
+absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
+  ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
+  std::int64_t weight = options.weight;
+  auto pids = static_cast<std::int64_t>(options.pids);
+  std::int64_t memory_high = options.memory_high;
+  RETURN_IF_ERROR(file.ReadString("state", &options.state));
+  RETURN_IF_ERROR(file.ReadString("controller", &options.controller));
+  RETURN_IF_ERROR(file.ReadString("name", &options.name));
+  RETURN_IF_ERROR(file.ReadStrings("features", &options.features));
+  RETURN_IF_ERROR(file.ReadInteger("weight", {0, UINT32_MAX}, &weight));
+  RETURN_IF_ERROR(file.ReadString("cgroup_root", &options.cgroup_root));
+  RETURN_IF_ERROR(file.ReadInteger("pids_max", {0, INT64_MAX}, &pids));
+  RETURN_IF_ERROR(file.ReadInteger("memory_high", {0, 100}, &memory_high));
+  RETURN_IF_ERROR(file.ReadString("tls.certificate", &options.tls.certificate));
+  RETURN_IF_ERROR(file.ReadString("tls.key", &options.tls.key));
+  RETURN_IF_ERROR(file.ReadString("tls.authority", &options.tls.authority));
+  options.weight = static_cast<std::uint32_t>(weight);
+  options.pids = static_cast<std::uint64_t>(pids);
+  options.memory_high = static_cast<std::uint32_t>(memory_high);
+  return file.RefuseUnknownKeys();
+}
+
+namespace {
+
+// What the command line has as text until it is checked.
+struct Texts {
   std::string slice;
   std::string features;
-  CLI::App app("Muster's agent: runs jobs on one node for a controller", "muster-agent");
-  app.add_option("--state", options.state, "directory for what the agent keeps")->required();
-  app.add_option("--controller", options.controller, "unix:PATH or HOST:PORT")->required();
+};
+
+void AddPlace(CLI::App& app, AgentOptions& options) {
+  app.add_option(
+      "--config", options.file,
+      "settings, TOML: the options' names with underscores, [tls]; SIGHUP reads features "
+      "and weight again");
+  app.add_option("--state", options.state, "directory for what the agent keeps");
+  app.add_option("--controller", options.controller, "unix:PATH or HOST:PORT");
   app.add_option("--name", options.name, "the node's name (default: this host's)");
-  app.add_option("--slice", slice, "I/N: be part I (from 0) of N of the machine");
+  app.add_option("--tls-cert", options.tls.certificate, "our certificate (PEM)");
+  app.add_option("--tls-key", options.tls.key, "its key (PEM)");
+  app.add_option("--tls-ca", options.tls.authority, "who signs the controller's (PEM)");
+}
+
+void AddNode(CLI::App& app, AgentOptions& options, Texts& texts) {
+  app.add_option("--slice", texts.slice, "I/N: be part I (from 0) of N of the machine");
   app.add_option("--topology", options.topology,
                  "play another machine: an hwloc XML file or a synthetic description");
-  app.add_option("--features", features, "what jobs may ask for by --constraint: a,b,…");
+  app.add_option("--features", texts.features, "what jobs may ask for by --constraint: a,b,…");
   app.add_option("--weight", options.weight,
                  "nodes of a lower weight are taken first (default: 0)");
   app.add_option("--cgroup-root", options.cgroup_root,
-                 "the cgroup v2 directory below which jobs' groups are made (default: our own)");
+                 "where jobs' control groups are made: a cgroup v2 directory, or a group's path "
+                 "below the mount, such as muster.slice/muster-jobs.service (default: our own)");
   app.add_option("--pids-max", options.pids,
                  "how many processes and threads a job may have here; 0: any (default: 16384)");
   app.add_option("--memory-high", options.memory_high,
@@ -105,29 +137,81 @@ ParsedOptions ParseAgentOptions(int argc, char** argv) {
   app.add_option("--ready-fd", options.ready_fd, "write \"ready\" here once registered");
   app.add_option("--supervisor", options.supervisor, "the supervisor's program");
   app.add_option("--module-dir", options.module_dir, "where libmuster-pmix.so is");
-  app.add_option("--tls-cert", options.tls.certificate, "our certificate (PEM)");
-  app.add_option("--tls-key", options.tls.key, "its key (PEM)");
-  app.add_option("--tls-ca", options.tls.authority, "who signs the controller's (PEM)");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    parsed.exit_code = app.exit(error) == 0 ? 0 : 2;
-    return parsed;
+}
+
+// What needs nobody to say it.
+AgentOptions Defaults() {
+  AgentOptions options;
+  options.hostname = HostName();
+  options.name = options.hostname;
+  options.pids = kPidsDefault;
+  const std::filesystem::path binaries = BinaryDirectory();
+  options.supervisor = (binaries / "muster-supervisor").string();
+  options.module_dir = DefaultModuleDirectory(binaries);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!ServiceManager::IsOurs(*entry)) {
+      options.environment.emplace_back(*entry);
+    }
+  }
+  if (Journald::OfStandardError().has_value()) {
+    options.environment.push_back(absl::StrCat(kJournaldVariable, "=1"));
+  }
+  return options;
+}
+
+// Empty, or what is wrong.
+std::string Check(const Texts& texts, AgentOptions& options) {
+  if (options.state.empty()) {
+    return "--state is required: the directory for what the agent keeps";
+  }
+  if (options.controller.empty()) {
+    return "--controller is required: unix:PATH or HOST:PORT";
   }
   std::string wrong = CheckName(options.name);
-  if (wrong.empty() && !slice.empty() && !ParseSlice(slice, &options.slice, &options.slices)) {
-    wrong = "--slice " + slice + ": expected I/N with I from 0 to N-1";
+  if (wrong.empty() && !texts.slice.empty() &&
+      !ParseSlice(texts.slice, &options.slice, &options.slices)) {
+    wrong = "--slice " + texts.slice + ": expected I/N with I from 0 to N-1";
   }
-  if (wrong.empty() && !features.empty()) {
-    options.features = absl::StrSplit(features, ',');
+  if (!texts.features.empty()) {
+    options.features = absl::StrSplit(texts.features, ',');
+  }
+  if (wrong.empty()) {
     wrong = CheckFeatures(options.features);
   }
   if (wrong.empty()) {
     wrong = std::string(CheckControllerAddress(options.controller, options.tls).message());
   }
-  if (wrong.empty() && !options.cgroup_root.empty()) {
+  if (wrong.empty() && absl::StartsWith(options.cgroup_root, "/")) {
     const absl::Status root = CheckCgroupRoot(options.cgroup_root);
     wrong = root.ok() ? "" : absl::StrCat("--cgroup-root: ", std::string(root.message()));
+  }
+  return wrong;
+}
+
+}  // namespace
+
+ParsedOptions ParseAgentOptions(int argc, const char* const* argv) {
+  ParsedOptions parsed;
+  parsed.options = Defaults();
+  Texts texts;
+  CLI::App app("Muster's agent: runs jobs on one node for a controller", "muster-agent");
+  AddPlace(app, parsed.options);
+  AddNode(app, parsed.options, texts);
+  std::string wrong;
+  try {
+    app.parse(argc, argv);
+    if (!parsed.options.file.empty()) {
+      const std::string file = parsed.options.file;
+      parsed.options = Defaults();
+      wrong = std::string(ReadAgentFile(file, parsed.options).message());
+      app.parse(argc, argv);  // goes before what the file says
+    }
+  } catch (const CLI::ParseError& error) {
+    parsed.exit_code = app.exit(error) == 0 ? 0 : 2;
+    return parsed;
+  }
+  if (wrong.empty()) {
+    wrong = Check(texts, parsed.options);
   }
   if (!wrong.empty()) {
     std::fprintf(stderr, "muster-agent: %s\n", wrong.c_str());

@@ -10,11 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "agent/controller_address.h"
 
 namespace muster {
 
 struct AgentOptions {
+  std::string file;  // --config: what these are from, but for what the command line says
   std::string state;
   std::string controller;
   TlsFiles tls;
@@ -25,7 +27,7 @@ struct AgentOptions {
   unsigned slices = 1;
   std::vector<std::string> features;
   std::uint32_t weight = 0;       // lighter nodes are taken first
-  std::string cgroup_root;        // where control groups for jobs are made; empty: below our own
+  std::string cgroup_root;        // where jobs' control groups are made; empty: below our own
   std::uint64_t pids = 0;         // processes and threads of a job here; 0: as many as it starts
   std::uint32_t memory_high = 0;  // per cent of its memory from which on a job is slowed; 0: none
   int ready_fd = -1;
@@ -40,6 +42,9 @@ struct ParsedOptions {
   int exit_code = -1;  // not -1: end at once with this code; everything was said
 };
 
-ParsedOptions ParseAgentOptions(int argc, char** argv);
+ParsedOptions ParseAgentOptions(int argc, const char* const* argv);
+
+// Reads a TOML file into the options; errors are FILE:LINE: KEY: what is wrong.
+absl::Status ReadAgentFile(const std::string& path, AgentOptions& options);
 
 }  // namespace muster

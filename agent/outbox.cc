@@ -35,7 +35,8 @@ void Outbox::Read(const AttemptKey& key, Cursor* cursor) {
   absl::StatusOr<std::vector<Report>> reports = cursor->journal.ReadNew();
   if (!reports.ok()) {
     log_.Error(kComponent,
-               absl::StrCat(ToString(key), ": ", std::string(reports.status().message())));
+               absl::StrCat(ToString(key), ": ", std::string(reports.status().message())),
+               ToString(key.job));
     return;
   }
   for (Report& report : *reports) {

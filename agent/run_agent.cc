@@ -6,10 +6,12 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
 #include "agent/gpu_devices.h"
+#include "agent/supervisor/cgroup_tree.h"
 #include "agent/supervisor/device_filter.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/event_loop.h"
@@ -32,20 +34,71 @@ void AnnounceReady(int fd) {
   }
 }
 
-// Stops the loop at SIGTERM and SIGINT.
-void TakeSignals(const UniqueFd& signals, EventLoop* loop, const Logger& log) {
-  while (true) {
-    const absl::StatusOr<std::optional<SignalEvent>> signal = NextSignal(signals);
-    if (!signal.ok() || !signal->has_value()) {
-      return;
-    }
-    if ((*signal)->number != SIGHUP) {
-      log.Info(kComponent, absl::StrCat("stopping at signal ", (*signal)->number,
-                                        "; jobs go on under their supervisors"));
-      loop->Stop();
+// What happens to the agent from outside, on its loop.
+class Outside {
+ public:
+  Outside(const AgentOptions& options, const ServiceManager& manager, EventLoop& loop,
+          const Logger& log)
+      : options_(options), manager_(manager), loop_(loop), log_(log) {}
+
+  // At each welcome of the controller's.
+  void Ready(const std::string& standing) {
+    AnnounceReady(std::exchange(ready_fd_, -1));
+    manager_.Ready(standing);
+  }
+
+  // Stops the loop at SIGTERM and SIGINT; reads the file again at SIGHUP.
+  void TakeSignals(const UniqueFd& signals) {
+    while (true) {
+      const absl::StatusOr<std::optional<SignalEvent>> signal = NextSignal(signals);
+      if (!signal.ok() || !signal->has_value()) {
+        return;
+      }
+      if ((*signal)->number == SIGHUP) {
+        Reload();
+        continue;
+      }
+      log_.Info(kComponent, absl::StrCat("stopping at signal ", (*signal)->number,
+                                         "; jobs go on under their supervisors"));
+      manager_.Stopping();
+      loop_.Stop();
     }
   }
-}
+
+  // From now on, while the loop turns.
+  void ProveLife() {
+    if (manager_.feed_every().count() > 0) {
+      manager_.Alive();
+      loop_.RunAfter(manager_.feed_every(), [this] { ProveLife(); });
+    }
+  }
+
+  void Serve(Agent& agent) { agent_ = &agent; }
+
+ private:
+  void Reload() {
+    AgentOptions read;
+    const absl::Status status = options_.file.empty()
+                                    ? absl::FailedPreconditionError("there is no --config to read")
+                                    : ReadAgentFile(options_.file, read);
+    if (!status.ok()) {
+      log_.Error(kComponent, absl::StrCat("SIGHUP: ", std::string(status.message()),
+                                          "; the old settings stay in force"));
+      return;
+    }
+    log_.Info(kComponent, absl::StrCat("SIGHUP: features and weight of ", options_.file,
+                                       " are in force; other changes need a restart"));
+    manager_.Reloading();
+    agent_->Describe(std::move(read.features), read.weight);  // Ready follows
+  }
+
+  const AgentOptions& options_;
+  const ServiceManager& manager_;
+  EventLoop& loop_;
+  const Logger& log_;
+  int ready_fd_ = options_.ready_fd;
+  Agent* agent_ = nullptr;
+};
 
 AttemptCgroups MakeCgroups(const AgentOptions& options, const StateDirectory& state,
                            LimitSet* limits) {
@@ -93,16 +146,13 @@ NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, bool 
 }  // namespace
 
 absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_machine,
-                      const Clock& clock, const Logger& log) {
+                      const ServiceManager& manager, const Clock& clock, const Logger& log) {
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP}));
   ASSIGN_OR_RETURN(StateDirectory state, StateDirectory::Open(options.state));
   ASSIGN_OR_RETURN(Machine machine, find_machine());
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
-  EventLoop* const running = loop.get();
-  RETURN_IF_ERROR(loop->Watch(signals.get(), EPOLLIN, [&signals, running, &log](std::uint32_t) {
-    TakeSignals(signals, running, log);
-  }));
+  Outside outside(options, manager, *loop, log);
   LimitSet set;
   const AttemptCgroups cgroups = MakeCgroups(options, state, &set);
   const NodeLimits limits =
@@ -116,17 +166,25 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.machine = machine;
   config.features = options.features;
   config.weight = options.weight;
-  config.ready = [fd = options.ready_fd] { AnnounceReady(fd); };
+  config.ready = [&outside](const std::string& standing) { outside.Ready(standing); };
   config.link.address = options.controller;
   config.link.tls = options.tls;
   config.attempts.supervisor = options.supervisor;
   config.attempts.environment = options.environment;
+  if (!cgroups.aside().empty()) {
+    config.attempts.environment.push_back(absl::StrCat(kSupervisorsGroup, "=", cgroups.aside()));
+  }
   config.attempts.cgroups = cgroups;
   config.attempts.limits = limits;
   absl::Status outcome;
   {
     Agent agent(*loop, clock, log, state, std::move(config));
+    outside.Serve(agent);
+    RETURN_IF_ERROR(
+        loop->Watch(signals.get(), EPOLLIN, [&](std::uint32_t) { outside.TakeSignals(signals); }));
     RETURN_IF_ERROR(agent.Start());
+    manager.Status(absl::StrCat("waiting for the controller at ", options.controller));
+    outside.ProveLife();
     RETURN_IF_ERROR(loop->Run());
     outcome = agent.outcome();
   }

@@ -12,6 +12,7 @@
 #include "agent/options.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/runtime/log.h"
+#include "scheduler/runtime/service_manager.h"
 
 namespace muster {
 
@@ -19,9 +20,9 @@ namespace muster {
 using MachineFinder = std::function<absl::StatusOr<Machine>()>;
 
 // Serves until SIGTERM or SIGINT, then returns OK. An error says why it could not start, or that
-// the controller refuses it for good. SIGHUP is ignored. The machine is looked at only when the
-// state directory is ours.
+// the controller refuses it for good. SIGHUP reads features and weight again. The machine is looked
+// at only when the state directory is ours.
 absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_machine,
-                      const Clock& clock, const Logger& log);
+                      const ServiceManager& manager, const Clock& clock, const Logger& log);
 
 }  // namespace muster

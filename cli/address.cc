@@ -1,5 +1,7 @@
 #include "cli/address.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +12,8 @@ namespace muster {
 namespace {
 
 constexpr std::uint64_t kPortMax = 65535;
+// Where the packages' controller listens, for those who may open it.
+constexpr const char* kSystemSocket = "/run/muster/controller.sock";
 
 absl::StatusOr<std::string> Absolute(const std::string& path) {
   std::error_code error;
@@ -88,7 +92,12 @@ absl::StatusOr<Address> ControllerAddress(const std::string& option,
     return address;
   }
   ASSIGN_OR_RETURN(const std::string state, StateDirectory(state_option, environment));
-  return ParseAddress(absl::StrCat("unix:", state, "/controller.sock"));
+  const std::string own = state + "/controller.sock";
+  const bool said = !state_option.empty() || !environment.Get("MUSTER_STATE").empty();
+  if (!said && access(own.c_str(), F_OK) != 0 && access(kSystemSocket, R_OK | W_OK) == 0) {
+    return ParseAddress(absl::StrCat("unix:", kSystemSocket));
+  }
+  return ParseAddress(absl::StrCat("unix:", own));
 }
 
 }  // namespace muster

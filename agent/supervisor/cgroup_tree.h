@@ -12,6 +12,9 @@
 
 namespace muster {
 
+// Set for supervisors: the group that they are to be in, which is not the agent's.
+inline constexpr const char* kSupervisorsGroup = "MUSTER_SUPERVISORS_CGROUP";
+
 // The content of a file of the group without its last newline; "" when it cannot be read.
 std::string ReadCgroupFile(const std::string& directory, const std::string& file);
 

@@ -7,13 +7,16 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "agent/supervisor/attempt_directory.h"
+#include "agent/supervisor/cgroup_tree.h"
 #include "agent/supervisor/checkpoint_flush.h"
 #include "agent/supervisor/order_file.h"
 #include "agent/supervisor/supervisor.h"
@@ -88,6 +91,15 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
   return supervisor.Run();
 }
 
+// Leaves the agent's control group for the one that it names, if it names one: what stays in the
+// agent's would be in the way of the next agent.
+void JoinOtherSupervisors() {
+  const char* group = getenv(kSupervisorsGroup);  // NOLINT(concurrency-mt-unsafe): before threads.
+  if (group != nullptr) {
+    WriteCgroupFile(group, "cgroup.procs", "0").IgnoreError();  // then it is in the way
+  }
+}
+
 int Main(const AttemptDirectory& directory) {
   Detach();
   const absl::StatusOr<ProcessIdentity> self = ReadIdentity(getpid());
@@ -97,7 +109,14 @@ int Main(const AttemptDirectory& directory) {
   }
   const absl::Status logged = claimed.ok() ? TakeLog(directory) : claimed;
   const SystemClock clock;
-  const Logger log(clock, STDERR_FILENO, LogLevel::kInfo, /*colour=*/false);
+  Logger log(clock, STDERR_FILENO, LogLevel::kInfo, /*colour=*/false);
+  JobId job;
+  AttemptNumber attempt;
+  std::optional<Journald> journald = Journald::OfParent();
+  if (journald.has_value() && AttemptDirectory::ParseName(directory.Name(), &job, &attempt).ok()) {
+    log.AlsoTo(*std::move(journald), ToString(job));
+  }
+  JoinOtherSupervisors();
   const absl::Status status = logged.ok() ? Supervise(directory, clock, log) : logged;
   if (!status.ok()) {
     log.Error("supervisor", std::string(status.message()));

@@ -1,0 +1,85 @@
+#include "agent/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class AgentOptionsTest : public ::testing::Test {
+ protected:
+  // Writes the file that --config names.
+  void Write(const std::string& text) { std::ofstream(directory_ / "agent.toml") << text; }
+  ParsedOptions Parse(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"muster-agent", "--config", directory_ / "agent.toml"});
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) {
+      argv.push_back(argument.c_str());
+    }
+    ::testing::internal::CaptureStderr();
+    ParsedOptions parsed = ParseAgentOptions(static_cast<int>(argv.size()), argv.data());
+    said_ = ::testing::internal::GetCapturedStderr();
+    return parsed;
+  }
+  std::string said_;
+
+ private:
+  TempDirectory directory_;
+};
+
+TEST_F(AgentOptionsTest, AFileSaysWhatTheCommandLineDoesNot) {
+  Write(R"(
+controller = "unix:/run/c.sock"
+name = "n1"
+features = ["ib", "zen4"]
+weight = 7
+pids_max = 100
+memory_high = 90
+cgroup_root = "muster.slice/jobs"
+)");
+  const ParsedOptions parsed = Parse({"--state", "/s", "--name", "n2", "--weight", "9"});
+  ASSERT_EQ(parsed.exit_code, -1) << said_;
+  EXPECT_EQ(parsed.options.controller, "unix:/run/c.sock");
+  EXPECT_EQ(parsed.options.state, "/s");
+  EXPECT_EQ(parsed.options.name, "n2");
+  EXPECT_EQ(parsed.options.weight, 9U);
+  EXPECT_EQ(parsed.options.pids, 100U);
+  EXPECT_EQ(parsed.options.memory_high, 90U);
+  EXPECT_EQ(parsed.options.cgroup_root, "muster.slice/jobs");
+  EXPECT_THAT(parsed.options.features, ElementsAre("ib", "zen4"));
+}
+
+TEST_F(AgentOptionsTest, AMistakeInTheFileIsOneLineThatSaysWhere) {
+  Write("controller = \"unix:/c\"\nweight = -1\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
+  EXPECT_THAT(said_, HasSubstr("agent.toml:2: weight: "));
+  EXPECT_EQ(std::count(said_.begin(), said_.end(), '\n'), 1) << said_;
+  Write("controler = \"unix:/c\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
+  EXPECT_THAT(said_, HasSubstr("controler"));
+}
+
+TEST_F(AgentOptionsTest, AFileThatIsNotThereIsRefused) {
+  EXPECT_EQ(Parse({"--state", "/s", "--controller", "unix:/c"}).exit_code, 2);
+  EXPECT_THAT(said_, HasSubstr("agent.toml"));
+}
+
+TEST_F(AgentOptionsTest, WhatNeitherSaysIsMissed) {
+  Write("");
+  EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
+  EXPECT_THAT(said_, HasSubstr("--controller is required"));
+  EXPECT_EQ(Parse({"--controller", "unix:/c"}).exit_code, 2);
+  EXPECT_THAT(said_, HasSubstr("--state is required"));
+}
+
+}  // namespace
+}  // namespace muster
