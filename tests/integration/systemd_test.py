@@ -1,0 +1,256 @@
+"""The packages on a Debian with a real systemd: installed, started, upgraded and restarted under a running job.
+
+Skipped, with the reason, where no container can be booted: see container.py.
+"""
+
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from cluster import BIN, wait_until
+from container import Container, make_tree, why_not
+
+BUILD = os.path.dirname(os.path.abspath(BIN))
+UNITS = ("musterd.service", "musterd.socket", "muster-agent.service", "muster-jobs.service")
+EXPOSURE_MAX = "20"  # tenths: systemd's own word for below it is OK
+BEATS = 300
+# Counts; a job that was ended, started twice or stopped for good would show it.
+BEAT = f"#!/bin/sh\nfor i in $(seq {BEATS}); do echo \"$i $$\"; sleep 0.1; done\n"
+
+
+def make_packages(directory):
+    """The packages of this build."""
+    made = subprocess.run(["cpack", "-G", "DEB", "-B", directory], cwd=BUILD, capture_output=True, text=True,
+                          timeout=300, check=False)
+    if made.returncode != 0:
+        raise AssertionError(made.stdout + made.stderr)
+    return sorted(glob.glob(os.path.join(directory, "*.deb")))
+
+
+def field(package, name):
+    return subprocess.run(["dpkg-deb", "-f", package, name], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def needed(packages):
+    """What Debian must bring for them."""
+    names = set()
+    for package in packages:
+        for depend in field(package, "Depends").split(","):
+            names.add(depend.split()[0])
+    return sorted(names - {field(package, "Package") for package in packages})
+
+
+class SystemdTest(unittest.TestCase):
+    """One container, booted once; each test leaves both services running and no job."""
+
+    @classmethod
+    def setUpClass(cls):
+        why = why_not()
+        if why is not None:
+            raise unittest.SkipTest(f"SKIPPED: the units cannot be tested here: {why}")
+        cls.root = tempfile.mkdtemp(prefix="muster-systemd-")
+        cls.addClassCleanup(shutil.rmtree, cls.root, ignore_errors=True)
+        debs = os.path.join(cls.root, "debs")
+        os.mkdir(debs)
+        cls.packages = make_packages(debs)
+        tree = os.path.join(cls.root, "tree")
+        why = make_tree(tree, ["systemd", "systemd-sysv", "dbus", *needed(cls.packages)])
+        if why is not None:
+            raise unittest.SkipTest(f"SKIPPED: the units cannot be tested here: {why}")
+        cls.box = Container(tree, f"muster-{os.getpid()}", {debs: "/debs"})
+        cls.addClassCleanup(cls.box.close)
+        cls.run_in("dpkg", "-i", *(f"/debs/{os.path.basename(package)}" for package in cls.packages))
+        cls.run_in("systemctl", "enable", "--now", "musterd.service", "muster-agent.service")
+
+    @classmethod
+    def run_in(cls, *command, **how):
+        return cls.box.run(*command, **how)
+
+    def main_pid(self, unit):
+        return int(self.run_in("systemctl", "show", "--property=MainPID", "--value", unit).stdout)
+
+    def is_active(self, unit):
+        return self.run_in("systemctl", "is-active", unit, check=False).stdout.strip() == "active"
+
+    def submit(self, name, script, *options):
+        """Submits a job; its id."""
+        path = os.path.join(self.root, "tree", "root", name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(script)
+        said = self.run_in("muster", "submit", *options, f"/root/{name}").stdout
+        return re.fullmatch(r"Submitted batch job (\d+)\n", said).group(1)
+
+    def read(self, path):
+        try:
+            with open(os.path.join(self.root, "tree", path.lstrip("/")), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def start_beat(self, path):
+        """A job that counts into `path`, once it counts."""
+        job = self.submit("beat.sh", BEAT, "-o", path)
+        wait_until(lambda: self.read(path), "the job does not begin")
+        return job
+
+    def end_of(self, job):
+        def ended():
+            jobs = json.loads(self.run_in("muster", "history", "--json").stdout)["jobs"]
+            return next((found for found in jobs if str(found["id"]) == job), None)
+        return wait_until(ended, f"job {job} does not end")
+
+    def expect_whole_beat(self, job, path):
+        """It counted to its end, once, as one process, and nobody thinks otherwise."""
+        end = self.end_of(job)
+        self.assertEqual((end["state"], end["exit_code"]), ("COMPLETED", 0), end)
+        lines = [line.split() for line in self.read(path).splitlines()]
+        self.assertEqual([int(line[0]) for line in lines], list(range(1, BEATS + 1)))
+        self.assertEqual(len({line[1] for line in lines}), 1)
+
+    def test_the_units_have_no_mistake_and_little_exposure(self):
+        verified = self.run_in("systemd-analyze", "verify", "--man=no",
+                               *(f"/lib/systemd/system/{unit}" for unit in UNITS))
+        self.assertEqual(verified.stdout + verified.stderr, "")
+        exposed = self.run_in("systemd-analyze", "security", "--no-pager", f"--threshold={EXPOSURE_MAX}",
+                              "musterd.service", check=False)
+        self.assertEqual(exposed.returncode, 0, exposed.stdout)
+
+    def test_ready_means_serving(self):
+        status = self.run_in("systemctl", "show", "--property=StatusText", "--value", "muster-agent").stdout
+        self.assertRegex(status, r"^node \S+ of cluster muster$")
+        self.assertRegex(self.run_in("muster", "nodes").stdout, r"\n\S+ +IDLE ")
+
+    def test_an_agent_without_a_controller_is_not_ready(self):
+        self.run_in("systemctl", "stop", "muster-agent.service")
+        self.run_in("systemctl", "stop", "musterd.socket", "musterd.service")
+        try:
+            self.run_in("systemctl", "start", "--no-block", "muster-agent.service")
+
+            def status():
+                return self.run_in("systemctl", "show", "--property=StatusText", "--value", "muster-agent").stdout
+            wait_until(lambda: "waiting for the controller at unix:/run/muster/controller.sock" in status(), status)
+            self.assertEqual(self.run_in("systemctl", "is-active", "muster-agent", check=False).stdout.strip(), "activating")
+        finally:
+            self.run_in("systemctl", "start", "musterd.socket", "musterd.service")
+        wait_until(lambda: self.is_active("muster-agent"), "the agent is not ready with its controller")
+
+    def test_no_job_notices_what_becomes_of_the_services(self):
+        path = "/var/lib/muster/beat"
+        job = self.start_beat(path)
+        supervisors = self.read_group("muster-daemons")
+        self.run_in("systemctl", "restart", "muster-agent.service")
+        os.kill(self.outer_pid(self.main_pid("muster-agent.service")), 9)
+        wait_until(lambda: self.is_active("muster-agent.service"), "the agent is not started again")
+        self.run_in("systemctl", "restart", "musterd.service")
+        os.kill(self.outer_pid(self.main_pid("musterd.service")), 9)
+        wait_until(lambda: self.is_active("musterd.service"), "the controller is not started again")
+        before = self.main_pid("muster-agent.service")
+        self.run_in("dpkg", "-i", *(f"/debs/{os.path.basename(package)}" for package in self.packages))
+        wait_until(lambda: self.is_active("muster-agent.service"), "the new agent is not there")
+        self.assertNotEqual(self.main_pid("muster-agent.service"), before, "the upgrade starts the new agent")
+        self.run_in("systemctl", "daemon-reexec")
+        self.assertEqual(self.read_group("muster-daemons"), supervisors)
+        self.assertNotIn("left-over process", self.run_in("journalctl", "--no-pager").stdout)
+        self.expect_whole_beat(job, path)
+
+    def read_group(self, name):
+        found = self.run_in("cat", f"/sys/fs/cgroup/muster.slice/muster-jobs.service/{name}/cgroup.procs").stdout.split()
+        self.assertTrue(found, "the keeper and the supervisors are there")
+        return found
+
+    def outer_pid(self, inner):
+        """Our number for a process of the container."""
+        for path in glob.glob("/proc/[0-9]*/status"):
+            try:
+                with open(path, encoding="utf-8") as file:
+                    numbers = re.search(r"^NSpid:\t(\d+)\t(\d+)$", file.read(), re.MULTILINE)
+            except OSError:
+                continue
+            if numbers and int(numbers.group(2)) == inner and self.is_ours(numbers.group(1)):
+                return int(numbers.group(1))
+        raise AssertionError(f"no process {inner} in the container")
+
+    def is_ours(self, pid):
+        return os.readlink(f"/proc/{pid}/ns/pid") == os.readlink(f"/proc/{self.box.init}/ns/pid")
+
+    def test_callers_wait_while_the_controller_is_away(self):
+        self.run_in("systemctl", "stop", "musterd.service")
+        self.assertFalse(self.is_active("musterd.service"))
+        self.assertIn("NAME", self.run_in("muster", "nodes").stdout)
+        self.assertTrue(self.is_active("musterd.service"), "the first caller starts it")
+
+    def test_a_controller_that_hangs_is_started_again(self):
+        dropin = "/run/systemd/system/musterd.service.d"
+        self.run_in("mkdir", "-p", dropin)
+        self.run_in("sh", "-c", f"printf '[Service]\\nWatchdogSec=3\\n' > {dropin}/short.conf")
+        try:
+            self.run_in("systemctl", "daemon-reload")
+            self.run_in("systemctl", "restart", "musterd.service")
+            hung = self.main_pid("musterd.service")
+            os.kill(self.outer_pid(hung), 19)
+            wait_until(lambda: self.main_pid("musterd.service") not in (0, hung), "systemd does not notice")
+            wait_until(lambda: self.is_active("musterd.service"), "it is not started again")
+            told = self.run_in("journalctl", "--no-pager", "--unit=musterd.service").stdout
+            self.assertIn("Watchdog timeout", told)
+        finally:
+            self.run_in("rm", "-r", dropin)
+            self.run_in("systemctl", "daemon-reload")
+            self.run_in("systemctl", "restart", "musterd.service")
+
+    def test_reload_reads_the_configuration_again(self):
+        path = os.path.join(self.root, "tree", "etc/muster/agent.toml")
+        with open(path, encoding="utf-8") as file:
+            packaged = file.read()
+        before = self.main_pid("muster-agent.service")
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(packaged + 'features = ["fast"]\n')
+            self.run_in("systemctl", "reload", "muster-agent.service", "musterd.service")
+            wait_until(lambda: "fast" in self.run_in("muster", "nodes", "--json").stdout, "the feature is not there")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(packaged + "features = [7]\n")
+            self.run_in("systemctl", "reload", "muster-agent.service")
+            wait_until(lambda: re.search(r"SIGHUP: /etc/muster/agent.toml:\d+: features: .*the old settings stay in force",
+                                         self.run_in("journalctl", "--no-pager", "--unit=muster-agent").stdout),
+                       "the mistake is not told")
+            self.assertIn("fast", self.run_in("muster", "nodes", "--json").stdout)
+        finally:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(packaged)
+            self.run_in("systemctl", "reload", "muster-agent.service")
+        self.assertEqual(self.main_pid("muster-agent.service"), before)
+
+    def test_the_journal_finds_the_lines_of_a_job(self):
+        job = self.submit("gone.sh", "#!/bin/sh\nsleep 600\n", "-o", "/var/lib/muster/gone")
+        supervised = f"/var/lib/muster-agent/attempts/{job}.1/claim"
+        wait_until(lambda: self.read(supervised), "the job does not begin")
+        self.run_in("muster", "cancel", job)
+        self.assertEqual(self.end_of(job)["state"], "CANCELLED")
+        found = [json.loads(line) for line in
+                 self.run_in("journalctl", "--no-pager", "--output=json", f"MUSTER_JOB={job}").stdout.splitlines()]
+        self.assertTrue(any("ending the attempt" in entry["MESSAGE"] for entry in found), found)
+        self.assertTrue(all(entry["PRIORITY"] in "3456" for entry in found), found)
+
+    def test_what_the_controller_may_not_do_it_cannot(self):
+        pid = str(self.main_pid("musterd.service"))
+        status = self.run_in("cat", f"/proc/{pid}/status").stdout
+        self.assertRegex(status, r"CapEff:\t0+\n")
+        self.assertRegex(status, r"NoNewPrivs:\t1\n")
+        self.assertRegex(status, r"Seccomp:\t2\n")
+        self.assertEqual(self.run_in("stat", "--format=%U %a", "/run/muster/controller.sock").stdout, "muster 600\n")
+        self.assertEqual(self.run_in("stat", "--format=%U %a", "/var/lib/muster").stdout, "muster 700\n")
+
+    def test_what_is_installed_serves_the_command_line(self):
+        for path in ("/usr/share/bash-completion/completions/muster", "/usr/share/man/man8/musterd.8",
+                     "/usr/share/man/man1/muster-submit.1", "/usr/include/checkpoint/muster_checkpoint.h"):
+            self.run_in("test", "-s", path)
+        self.assertIn("stream", self.run_in("muster", "kernel", "list").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
