@@ -37,6 +37,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
 
 Agent::~Agent() {
   loop_.Cancel(check_timer_);
+  loop_.Cancel(sample_timer_);
 }
 
 absl::Status Agent::Start() {
@@ -44,11 +45,25 @@ absl::Status Agent::Start() {
   ASSIGN_OR_RETURN(doorbell_, Doorbell::Open(loop_, state_.doorbell(),
                                              [this](const AttemptKey& key) { News(key); }));
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
+  if (config_.meter != nullptr) {
+    sampler_.emplace(config_.machine, state_, *config_.meter);
+    Sample();
+  }
   link_.Connect();
   return absl::OkStatus();
 }
 
-void Agent::Describe(std::vector<std::string> features, std::uint32_t weight) {
+void Agent::Sample() {
+  for (const std::string& gpu : sampler_->Sample(attempts_.Running(), clock_.SteadyNow())) {
+    log_.Error(kComponent,
+               absl::StrCat("GPU ", gpu, " has fallen off the bus (NVML: GPU is lost)"));
+  }
+  sample_timer_ = loop_.RunAfter(config_.sample_every, [this] { Sample(); });
+}
+
+void Agent::Reconfigure(std::vector<std::string> features, std::uint32_t weight,
+                        SiteScripts scripts) {
+  attempts_.UseScripts(std::move(scripts));
   config_.features = std::move(features);
   config_.weight = weight;
   link_.Reconnect();

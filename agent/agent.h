@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "agent/doorbell.h"
 #include "agent/outbox.h"
 #include "agent/state_directory.h"
+#include "agent/usage_sampler.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/model/order.h"
 #include "scheduler/runtime/clock.h"
@@ -43,6 +45,8 @@ class Agent final : public ControllerLink::Owner {
     ControllerLink::Config link;
     Attempts::Config attempts;
     std::chrono::milliseconds check_every{2000};  // the net below the doorbell
+    GpuMeter* meter = nullptr;                    // outlives the agent; null: nothing to sample
+    std::chrono::milliseconds sample_every{10000};
   };
 
   // All references outlive the agent.
@@ -56,8 +60,9 @@ class Agent final : public ControllerLink::Owner {
   // the loop, until it is stopped.
   absl::Status Start();
 
-  // Other words about this node from now on, also at the controller.
-  void Describe(std::vector<std::string> features, std::uint32_t weight);
+  // Other words about this node from now on, also at the controller, and other scripts for attempts
+  // that come.
+  void Reconfigure(std::vector<std::string> features, std::uint32_t weight, SiteScripts scripts);
 
   // Why the agent stopped the loop itself; OK when it did not.
   const absl::Status& outcome() const { return outcome_; }
@@ -85,6 +90,7 @@ class Agent final : public ControllerLink::Owner {
   void News(const AttemptKey& key);
   bool SendReport(const Report& report);
   void Check();
+  void Sample();
 
   EventLoop& loop_;
   const Clock& clock_;
@@ -96,12 +102,14 @@ class Agent final : public ControllerLink::Owner {
   std::string cluster_;
   Outbox outbox_;
   Attempts attempts_;
+  std::optional<UsageSampler> sampler_;
   // Attempts that came to their acknowledged end: an order for one that is still on its way is
   // refused. The oldest are forgotten; by then their orders have expired.
   std::set<AttemptKey> finished_;
   std::deque<AttemptKey> finished_order_;
   std::unique_ptr<Doorbell> doorbell_;
   EventLoop::TimerId check_timer_{};
+  EventLoop::TimerId sample_timer_{};
   ControllerLink link_;  // last: it goes first, and calls nobody after that
 };
 

@@ -98,6 +98,7 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   RETURN_IF_ERROR(state_.MakeAttempt(key));
   order.cgroup = config_.cgroups.PathFor(ToString(key));
   order.limits = config_.limits;
+  order.scripts = config_.scripts;
   LocalAttempt& attempt = attempts_[key];
   attempt.allocation = allocation;
   attempt.cgroup = order.cgroup;
@@ -175,6 +176,16 @@ void Attempts::Remove(const AttemptKey& key) {
   if (!status.ok()) {
     log_.Error(kComponent, std::string(status.message()), ToString(key.job));
   }
+}
+
+std::map<AttemptKey, const NodeAllocation*> Attempts::Running() const {
+  std::map<AttemptKey, const NodeAllocation*> running;
+  for (const auto& [key, attempt] : attempts_) {
+    if (attempt.phase == Phase::kSupervised) {
+      running.emplace(key, &attempt.allocation);
+    }
+  }
+  return running;
 }
 
 std::vector<AttemptKey> Attempts::Keys() const {

@@ -36,6 +36,7 @@ class Attempts {
   struct Config {
     std::string supervisor;                // the program
     std::vector<std::string> environment;  // what it is started with
+    SiteScripts scripts;                   // run around jobs and steps
     AttemptCgroups cgroups;
     NodeLimits limits;                               // what attempts are held to
     std::chrono::milliseconds answer_within{10000};  // a supervisor's answer to an order
@@ -56,6 +57,9 @@ class Attempts {
   // any other error when it could not be recorded, and then it was not taken.
   absl::Status Launch(SupervisorOrder order, const NodeAllocation& allocation);
 
+  // For attempts that are launched from now on.
+  void UseScripts(SiteScripts scripts) { config_.scripts = std::move(scripts); }
+
   // Passes a step to the attempt's supervisor; NotFound when none supervises it here.
   absl::Status StartStep(const StepOrder& order);
 
@@ -72,6 +76,8 @@ class Attempts {
 
   bool Knows(const AttemptKey& key) const { return attempts_.count(key) != 0; }
   std::vector<AttemptKey> Keys() const;
+  // Those under way, with their parts of this node.
+  std::map<AttemptKey, const NodeAllocation*> Running() const;
   // What the registration says of them.
   std::vector<KnownAttempt> Known() const;
 
@@ -112,7 +118,7 @@ class Attempts {
   const Clock& clock_;
   const Logger& log_;
   StateDirectory& state_;
-  const Config config_;
+  Config config_;
   const News news_;
   Children children_;
   std::map<AttemptKey, LocalAttempt> attempts_;

@@ -76,6 +76,30 @@ bool ParseSlice(const std::string& text, unsigned* slice, unsigned* slices) {
 
 }  // namespace
 
+namespace {
+
+// [prolog], [epilog] …: program, as, time_limit.
+absl::Status ReadScript(ConfigFile& file, const std::string& table, SiteScript& script) {
+  std::string as = "root";
+  RETURN_IF_ERROR(file.ReadString(table + ".program", &script.program));
+  RETURN_IF_ERROR(file.ReadString(table + ".as", &as));
+  RETURN_IF_ERROR(file.ReadDuration(table + ".time_limit", &script.time_limit));
+  if (as != "root" && as != "user") {
+    return file.ErrorAt(table + ".as",
+                        "expected \"root\" (as the agent) or \"user\" (as the job's user)");
+  }
+  script.as_user = as == "user";
+  if (!script.given() && file.Has(table)) {
+    return file.ErrorAt(table, "which program? Say program = \"/etc/muster/SCRIPT\"");
+  }
+  if (script.given() && script.program.front() != '/') {
+    return file.ErrorAt(table + ".program", "give an absolute path");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   std::int64_t weight = options.weight;
@@ -92,6 +116,10 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(file.ReadString("tls.certificate", &options.tls.certificate));
   RETURN_IF_ERROR(file.ReadString("tls.key", &options.tls.key));
   RETURN_IF_ERROR(file.ReadString("tls.authority", &options.tls.authority));
+  RETURN_IF_ERROR(ReadScript(file, "prolog", options.scripts.prolog));
+  RETURN_IF_ERROR(ReadScript(file, "epilog", options.scripts.epilog));
+  RETURN_IF_ERROR(ReadScript(file, "step_prolog", options.scripts.step_prolog));
+  RETURN_IF_ERROR(ReadScript(file, "step_epilog", options.scripts.step_epilog));
   options.weight = static_cast<std::uint32_t>(weight);
   options.pids = static_cast<std::uint64_t>(pids);
   options.memory_high = static_cast<std::uint32_t>(memory_high);
@@ -109,8 +137,8 @@ struct Texts {
 void AddPlace(CLI::App& app, AgentOptions& options) {
   app.add_option(
       "--config", options.file,
-      "settings, TOML: the options' names with underscores, [tls]; SIGHUP reads features "
-      "and weight again");
+      "settings, TOML: the options' names with underscores, [tls], [prolog], [epilog], "
+      "[step_prolog], [step_epilog]; SIGHUP reads features, weight and the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");
   app.add_option("--controller", options.controller, "unix:PATH or HOST:PORT");
   app.add_option("--name", options.name, "the node's name (default: this host's)");

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "agent/controller_address.h"
+#include "agent/supervisor/site_script.h"
 
 namespace muster {
 
@@ -30,6 +31,7 @@ struct AgentOptions {
   std::string cgroup_root;        // where jobs' control groups are made; empty: below our own
   std::uint64_t pids = 0;         // processes and threads of a job here; 0: as many as it starts
   std::uint32_t memory_high = 0;  // per cent of its memory from which on a job is slowed; 0: none
+  SiteScripts scripts;            // run around jobs and steps
   int ready_fd = -1;
   std::string supervisor;                // the program
   std::string module_dir;                // where libmuster-pmix.so is

@@ -16,6 +16,8 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/signals.h"
+#include "topology/gpu_meter.h"
+#include "topology/gpu_nvml.h"
 
 namespace muster {
 namespace {
@@ -31,6 +33,20 @@ void AnnounceReady(int fd) {
       return;  // nobody waits any more
     }
     close(fd);
+  }
+}
+
+// A script that is not right yet drains the node at the first job, so it is told now.
+void WarnOfScripts(const SiteScripts& scripts, const Logger& log) {
+  for (const SiteScript* script :
+       {&scripts.prolog, &scripts.epilog, &scripts.step_prolog, &scripts.step_epilog}) {
+    const absl::Status status =
+        script->given() ? CheckSiteScript(script->program) : absl::OkStatus();
+    if (!status.ok()) {
+      log.Warning(kComponent,
+                  absl::StrCat(std::string(status.message()),
+                               "; until that is mended the first job drains this node"));
+    }
   }
 }
 
@@ -86,10 +102,11 @@ class Outside {
                                           "; the old settings stay in force"));
       return;
     }
-    log_.Info(kComponent, absl::StrCat("SIGHUP: features and weight of ", options_.file,
+    log_.Info(kComponent, absl::StrCat("SIGHUP: features, weight and scripts of ", options_.file,
                                        " are in force; other changes need a restart"));
-    manager_.Reloading();
-    agent_->Describe(std::move(read.features), read.weight);  // Ready follows
+    WarnOfScripts(read.scripts, log_);
+    manager_.Reloading();  // until the controller has heard, which is Ready's word
+    agent_->Reconfigure(std::move(read.features), read.weight, std::move(read.scripts));
   }
 
   const AgentOptions& options_;
@@ -176,6 +193,11 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   }
   config.attempts.cgroups = cgroups;
   config.attempts.limits = limits;
+  config.attempts.scripts = options.scripts;
+  WarnOfScripts(options.scripts, log);
+  const std::unique_ptr<GpuMeter> meter =
+      machine.enforced && !machine.gpus.empty() ? GpuMeter::Open(NvmlLibrary()) : nullptr;
+  config.meter = meter.get();
   absl::Status outcome;
   {
     Agent agent(*loop, clock, log, state, std::move(config));

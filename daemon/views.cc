@@ -31,6 +31,10 @@ Usage Total(const Attempt& attempt) {
     usage.user_cpu += run.usage.user_cpu;
     usage.system_cpu += run.usage.system_cpu;
     usage.peak_memory = std::max(usage.peak_memory, run.usage.peak_memory);
+    usage.group_memory += run.usage.group_memory;
+    usage.gpu_busy += run.usage.gpu_busy;
+    usage.gpu_memory = std::max(usage.gpu_memory, run.usage.gpu_memory);
+    usage.gpu_energy_mj += run.usage.gpu_energy_mj;
   }
   return usage;
 }
@@ -75,6 +79,8 @@ const char* Name(EndCause cause) {
       return "out of memory";
     case EndCause::kJobEnding:
       return "job ending";
+    case EndCause::kPrologFailed:
+      return "prolog failed";
     case EndCause::kRequeued:
       return "requeued";
     case EndCause::kPreempted:

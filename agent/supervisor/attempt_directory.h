@@ -37,6 +37,8 @@ class AttemptDirectory {
   [[nodiscard]] std::string Control() const { return path_ + "/control"; }
   [[nodiscard]] std::string Script() const { return path_ + "/script"; }
   [[nodiscard]] std::string Log() const { return path_ + "/log"; }
+  // What the agent sampled of its use.
+  [[nodiscard]] std::string Sampled() const { return path_ + "/sampled"; }
   // The page of checkpoint hints that the job's programs map.
   [[nodiscard]] std::string CheckpointHints() const { return path_ + "/checkpoint-hints"; }
   // Where PMIx keeps its sockets and the ranks' session directories.

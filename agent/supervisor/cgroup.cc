@@ -110,6 +110,10 @@ std::optional<std::string> AttemptCgroup::OutOfMemory() const {
                          ReadCgroupFile(directory_, "memory.peak"));
 }
 
+Bytes AttemptCgroup::PeakMemory() const {
+  return BytesOf(ReadCgroupFile(directory_, "memory.peak")).value_or(Bytes());
+}
+
 void AttemptCgroup::Remove() const {
   RemoveCgroup(directory_);
 }

@@ -46,6 +46,8 @@ class AttemptCgroup {
   // How the kernel's out-of-memory killer came to strike in it, in words with the peak and the
   // limit; nothing when it did not.
   [[nodiscard]] std::optional<std::string> OutOfMemory() const;
+  // The most that all of it held at once; 0 where the kernel does not count.
+  [[nodiscard]] Bytes PeakMemory() const;
   void Remove() const;
 
  private:

@@ -72,6 +72,28 @@ NodeLimits FromWire(const wire::NodeLimits& message) {
   return limits;
 }
 
+void ToWire(const SiteScript& script, wire::SiteScript* message) {
+  message->set_program(script.program);
+  message->set_as_user(script.as_user);
+  message->set_time_limit(script.time_limit.count());
+}
+
+SiteScript FromWire(const wire::SiteScript& message) {
+  return {message.program(), message.as_user(), Duration(message.time_limit())};
+}
+
+void ToWire(const SiteScripts& scripts, wire::SiteScripts* message) {
+  ToWire(scripts.prolog, message->mutable_prolog());
+  ToWire(scripts.epilog, message->mutable_epilog());
+  ToWire(scripts.step_prolog, message->mutable_step_prolog());
+  ToWire(scripts.step_epilog, message->mutable_step_epilog());
+}
+
+SiteScripts FromWire(const wire::SiteScripts& message) {
+  return {FromWire(message.prolog()), FromWire(message.epilog()), FromWire(message.step_prolog()),
+          FromWire(message.step_epilog())};
+}
+
 }  // namespace
 
 absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
@@ -84,6 +106,7 @@ absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
   message.set_cgroup(order.cgroup);
   message.set_controller(order.controller);
   ToWire(order.limits, message.mutable_limits());
+  ToWire(order.scripts, message.mutable_scripts());
   return Replace(path, message.SerializeAsString());
 }
 
@@ -102,6 +125,7 @@ absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path) {
   order.cgroup = message.cgroup();
   order.controller = message.controller();
   order.limits = FromWire(message.limits());
+  order.scripts = FromWire(message.scripts());
   return order;
 }
 

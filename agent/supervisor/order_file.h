@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/supervisor/limit_set.h"
+#include "agent/supervisor/site_script.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/model/order.h"
 
@@ -26,6 +27,7 @@ struct SupervisorOrder {
   std::string cgroup;      // directory for the attempt's own cgroup; empty: none can be made
   std::string controller;  // the address that `muster` inside the job calls
   NodeLimits limits;       // what the node can hold the attempt to
+  SiteScripts scripts;     // what the site has run around jobs and steps
   // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
   std::string checkpoint_hints;
   std::string flush_program;

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/checkpoint_flush.h"
 #include "agent/supervisor/process_tree.h"
+#include "agent/supervisor/sampled_usage.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/signals.h"
 
@@ -111,6 +112,11 @@ absl::Status Supervisor::Begin() {
   RETURN_IF_ERROR(TakeUser());
   HoldToLimits();
   ArmTimeLimit();
+  RunProlog();
+  return absl::OkStatus();
+}
+
+absl::Status Supervisor::StartWork() {
   if (order_.launch.spec.kind == JobKind::kRun) {
     BeginRun();
   } else if (node_index_ == 0 && IsLeader(order_.launch)) {
@@ -175,7 +181,7 @@ void Supervisor::BeginRun() {
   plan.program = order_.launch.program;
   plan.placement = order_.launch.allocation;
   plan.node_index = node_index_;
-  Launch(std::move(plan));
+  LaunchAfterProlog(std::move(plan));
 }
 
 void Supervisor::ArmTimeLimit() {
@@ -299,7 +305,7 @@ absl::Status Supervisor::TakeStep(const StepOrder& order) {
     return absl::FailedPreconditionError(
         absl::StrCat("attempt ", directory_.Name(), " is ending: no step can start"));
   }
-  if (frozen_) {
+  if (frozen_ || !began_) {
     held_steps_.push_back(order);
     return absl::OkStatus();
   }
@@ -313,7 +319,7 @@ absl::Status Supervisor::StartStep(const StepOrder& order) {
   plan.program = order.program;
   plan.placement = order.placement;
   log_.Info("step", absl::StrCat("starting step ", order.step.value()));
-  Launch(std::move(plan));
+  LaunchAfterProlog(std::move(plan));
   return absl::OkStatus();
 }
 
@@ -365,6 +371,14 @@ void Supervisor::Thaw() {
     RunTimeLimit();
   }
   ReportSuspension(true);
+  if (std::exchange(work_held_, false)) {
+    BeginWork();
+  } else if (began_) {
+    TakeHeldSteps();
+  }
+}
+
+void Supervisor::TakeHeldSteps() {
   for (const StepOrder& order : std::exchange(held_steps_, {})) {
     if (known_steps_.count(order.step) != 0) {
       continue;
@@ -396,10 +410,7 @@ void Supervisor::OnStepEnded(StepId id) {
     }
   }
   steps_.erase(found);
-  if (main_step_ == id && !ending_) {
-    EndByItself();
-  }
-  CheckFinished();
+  RunStepEpilog(id);
 }
 
 void Supervisor::OnSignals() {
@@ -427,13 +438,21 @@ void Supervisor::Reap() {
     const pid_t pid = info.si_pid;
     const auto step = std::find_if(steps_.begin(), steps_.end(),
                                    [pid](const auto& each) { return each.second->Owns(pid); });
+    ScriptRun* const script = ScriptOf(pid);
     if (step != steps_.end()) {
       step->second->BeforeReap(pid);
+    } else if (script != nullptr) {
+      script->BeforeReap();
     }
     int wait_status = 0;
     rusage usage = {};
-    if (wait4(pid, &wait_status, 0, &usage) == pid && step != steps_.end()) {
+    if (wait4(pid, &wait_status, 0, &usage) != pid) {
+      continue;
+    }
+    if (step != steps_.end()) {
       step->second->Reaped(pid, wait_status, usage);
+    } else if (script != nullptr) {
+      script->Reaped(wait_status);
     }
   }
   CheckFinished();
@@ -444,7 +463,7 @@ void Supervisor::After(Duration delay, std::function<void()> action) {
 }
 
 void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& text) {
-  if (finished_) {
+  if (finished_ || InEpilog()) {
     return;
   }
   if (!forced_ && !(ending_ && main_step_.has_value())) {
@@ -477,7 +496,7 @@ void Supervisor::EndByItself() {
 }
 
 void Supervisor::TerminateLeftovers(Duration grace, int looks_left) {
-  if (finished_ || forced_) {
+  if (finished_ || forced_ || InEpilog()) {
     return;
   }
   if (looks_left > 0 && FlushRuns()) {
@@ -496,7 +515,7 @@ void Supervisor::TerminateAll(Duration grace) {
 }
 
 void Supervisor::KillAll() {
-  if (finished_) {
+  if (finished_ || InEpilog()) {
     return;
   }
   // What lives in the group dies at once, by the kernel; looking for thousands of processes one by
@@ -514,7 +533,7 @@ void Supervisor::KillAll() {
 }
 
 void Supervisor::CheckFinished() {
-  if (ending_ && !finished_ && steps_.empty() && NoChildren()) {
+  if (ending_ && !finished_ && steps_.empty() && NoChildren() && !RunsEpilogs()) {
     Finish();
   }
 }
@@ -522,7 +541,13 @@ void Supervisor::CheckFinished() {
 void Supervisor::Finish() {
   finished_ = true;
   control_.reset();
+  Usage usage = UsageOfChildren();
+  const SampledUsage sampled = ReadSampledUsage(directory_.Sampled());
+  usage.gpu_busy = Duration(static_cast<std::int64_t>(sampled.gpu_busy_ms));
+  usage.gpu_memory = Bytes(sampled.gpu_memory);
+  usage.gpu_energy_mj = sampled.gpu_energy_mj;
   if (cgroup_.has_value()) {
+    usage.group_memory = cgroup_->PeakMemory();
     const std::optional<std::string> out_of_memory = cgroup_->OutOfMemory();
     if (cause_ == EndCause::kExited && !status_.success() && out_of_memory.has_value()) {
       cause_ = EndCause::kOutOfMemory;
@@ -534,8 +559,9 @@ void Supervisor::Finish() {
   fact.time = clock_.Now();
   fact.cause = cause_;
   fact.status = status_;
-  fact.usage = UsageOfChildren();
+  fact.usage = usage;
   fact.text = text_;
+  fact.node_fault = node_fault_;
   reporter_.Report(std::move(fact));
   reporter_.WhenWritten([this] { loop_.Stop(); });
 }

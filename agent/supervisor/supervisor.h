@@ -26,6 +26,7 @@
 #include "agent/supervisor/order_file.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/reporter.h"
+#include "agent/supervisor/script_run.h"
 #include "agent/supervisor/step.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/runtime/clock.h"
@@ -53,6 +54,24 @@ class Supervisor {
   absl::Status TakeUser();
   absl::Status WriteScript() const;
   void HoldToLimits();
+  // The site's scripts (supervisor_scripts.cc): the prolog goes before the work, the epilog after
+  // all of it; a fault of theirs is the node's.
+  void RunProlog();
+  void OnProlog(const absl::Status& status);
+  // Starts what the order says, unless the attempt is frozen or has to end.
+  void BeginWork();
+  absl::Status StartWork();
+  void TakeHeldSteps();
+  void LaunchAfterProlog(StepPlan plan);
+  void RunStepEpilog(StepId step);
+  void AfterStep(StepId step);
+  // True while something is still to be run after the last process, which this starts.
+  bool RunsEpilogs();
+  void OnEpilog(const absl::Status& status);
+  [[nodiscard]] bool InEpilog() const { return last_scripts_ && script_ != nullptr; }
+  void BlameNode(const absl::Status& status);
+  ScriptRun::Request RequestOf(const char* what, const SiteScript& script, StepId step) const;
+  ScriptRun* ScriptOf(pid_t pid);
   void BeginBatch();
   void BeginRun();
   void ArmTimeLimit();
@@ -101,6 +120,15 @@ class Supervisor {
   std::unique_ptr<ControlSocket> control_;
   PmixSteps pmix_;
   std::map<StepId, std::unique_ptr<Step>> steps_;
+  std::unique_ptr<ScriptRun> script_;  // the attempt's: prolog, then epilogs one after the other
+  std::map<StepId, std::unique_ptr<ScriptRun>> step_scripts_;
+  std::vector<StepId> epilogs_due_;  // of steps that ended as the attempt had to
+  bool prolog_tried_ = false;
+  bool began_ = false;         // the prolog is over
+  bool work_held_ = false;     // it was when the attempt was frozen
+  bool last_scripts_ = false;  // nothing is left but what the site runs after it
+  bool epilog_over_ = false;
+  std::string node_fault_;
   std::set<StepId> known_steps_;
   std::uint32_t node_index_ = 0;
   std::optional<StepId> main_step_;     // its end is the attempt's

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/parse/time_limit.h"
 #include "cli/render/hostlist.h"
@@ -123,12 +124,23 @@ std::string GotText(const std::vector<std::string>& nodes, std::uint32_t cpus, B
                             gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
 }
 
-std::string UsageText(const Usage& usage, Duration elapsed, std::uint32_t cpus) {
+std::string MemoryUse(const Usage& usage, Bytes memory) {
+  if (usage.group_memory.value() == 0 || memory.value() == 0) {
+    return "";
+  }
+  return absl::StrFormat(", memory %s of %s (%.0f %%)", BytesText(usage.group_memory),
+                         BytesText(memory),
+                         100.0 * static_cast<double>(usage.group_memory.value()) /
+                             static_cast<double>(memory.value()));
+}
+
+std::string UsageText(const Usage& usage, Duration elapsed, std::uint32_t cpus, Bytes memory) {
   const std::string efficiency = CpuEfficiency(usage, elapsed, cpus);
   return absl::StrCat("CPU time ", PreciseText(CpuTime(usage)), " (user ",
                       PreciseText(usage.user_cpu), ", system ", PreciseText(usage.system_cpu), ")",
                       efficiency.empty() ? "" : ", CPU efficiency " + efficiency,
-                      ", peak memory of one process ", BytesText(usage.peak_memory));
+                      MemoryUse(usage, memory), ", peak memory of one process ",
+                      BytesText(usage.peak_memory));
 }
 
 std::string EndText(const JobView& job) {
@@ -207,7 +219,8 @@ void AddAttempt(std::string& page, const AttemptView& attempt, const Style& styl
     AddLine(page, "exit",
             absl::StrCat(ExitText(attempt.exit),
                          attempt.cause.empty() ? "" : ", cause: ", attempt.cause));
-    AddLine(page, "used", UsageText(attempt.usage, elapsed, attempt.cpus));
+    AddLine(page, "used", UsageText(attempt.usage, elapsed, attempt.cpus, attempt.memory));
+    AddLine(page, "GPU use", GpuUseText(attempt.usage, elapsed, attempt.gpus));
   }
   AddLine(page, "limits", attempt.limits);
   if (!attempt.ranks.empty()) {

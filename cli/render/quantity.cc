@@ -95,6 +95,30 @@ std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cp
   return absl::StrFormat("%.0f %%", share * 100.0);
 }
 
+std::string EnergyText(std::uint64_t millijoules) {
+  constexpr double kMillijoulesInWattHour = 3.6e6;
+  const double watt_hours = static_cast<double>(millijoules) / kMillijoulesInWattHour;
+  if (watt_hours < 1) {
+    return absl::StrFormat("%.0f J", static_cast<double>(millijoules) / 1000);
+  }
+  return watt_hours < 1000 ? absl::StrFormat("%.1f Wh", watt_hours)
+                           : absl::StrFormat("%.1f kWh", watt_hours / 1000);
+}
+
+std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus) {
+  const bool sampled =
+      usage.gpu_busy.count() > 0 || usage.gpu_memory.value() > 0 || usage.gpu_energy_mj > 0;
+  if (gpus == 0 || elapsed.count() <= 0 || !sampled) {
+    return "";
+  }
+  const double busy = static_cast<double>(usage.gpu_busy.count()) /
+                      (static_cast<double>(elapsed.count()) * static_cast<double>(gpus));
+  return absl::StrCat(absl::StrFormat("%.0f %%", busy * 100.0), " of ", gpus,
+                      gpus == 1 ? " GPU" : " GPUs", ", at most ", BytesText(usage.gpu_memory),
+                      " of one", usage.gpu_energy_mj == 0 ? "" : ", ",
+                      usage.gpu_energy_mj == 0 ? "" : EnergyText(usage.gpu_energy_mj));
+}
+
 std::string ExitText(ExitStatus status) {
   if (status.signal == 0) {
     return absl::StrCat("exit code ", status.code);

@@ -37,6 +37,13 @@ Duration CpuTime(const Usage& usage);
 std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cpus);
 
 // "exit code 3", "signal 15 (SIGTERM)".
+// "31 % of 4 GPUs, at most 62.5 GiB of one, 1.2 kWh"; empty for a job without GPUs or of which
+// nothing was sampled.
+std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus);
+
+// "812 J", "1.2 kWh".
+std::string EnergyText(std::uint64_t millijoules);
+
 std::string ExitText(ExitStatus status);
 
 }  // namespace muster

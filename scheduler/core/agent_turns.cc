@@ -135,6 +135,15 @@ void Quarantine(const ClusterState& state, NodeId node, const Node* before,
   }
 }
 
+// A node whose scripts of the site's failed takes nothing more until somebody has looked.
+void DrainFaulty(const Node& node, const Report& report, Time now, Turn& turn) {
+  const auto* ended = std::get_if<RunEnded>(&report.fact);
+  if (ended != nullptr && !ended->node_fault.empty() && !node.drained) {
+    turn.events.emplace_back(NodeDrained{node.id, true, ended->node_fault, now});
+    turn.effects.emplace_back(Replan{});
+  }
+}
+
 // The answer to a report of an attempt that is not in the state: it can never matter to a job any
 // more.
 Turn ReportOfUnknown(const Node& node, const TakeReport& input, Time now) {
@@ -143,6 +152,7 @@ Turn ReportOfUnknown(const Node& node, const TakeReport& input, Time now) {
   const QuarantinedAttempt* found = FindQuarantined(node, report.job, report.attempt);
   if (found != nullptr && std::holds_alternative<RunEnded>(report.fact)) {
     turn.events.emplace_back(AttemptQuarantined{node.id, *found, true, now});
+    DrainFaulty(node, report, now, turn);
     turn.effects.emplace_back(Replan{});
   }
   turn.effects.emplace_back(Acknowledge{node.id, report.job, report.attempt, report.index});
@@ -260,6 +270,7 @@ Turn On(const ClusterState& state, const TakeReport& input, Time now, const Poli
   if (report.index == run.reported + 1 && run.phase != RunPhase::kEnded) {
     TurnJobs(state).TakeFact(job->id, node->id, report, now, turn);
     HoldWhatRunsTooOften(state, config, turn);
+    DrainFaulty(*node, report, now, turn);
   }
   turn.effects.emplace_back(Acknowledge{node->id, report.job, report.attempt, report.index});
   return turn;

@@ -29,10 +29,23 @@ bool AsksToRunAgain(const Job& job, const Outcome& outcome) {
          job.attempt->ending != EndCause::kCancelled;
 }
 
+// True when its script never began, because a node's prolog failed: it can run elsewhere and cannot
+// run twice.
+bool NeverBegan(const Job& job) {
+  const std::vector<NodeRun>& runs = job.attempt->runs;
+  return runs.front().started == kNoTime &&
+         std::any_of(runs.begin(), runs.end(),
+                     [](const NodeRun& run) { return run.cause == EndCause::kPrologFailed; });
+}
+
 // True when the end of the attempt is not the end of the job: somebody requeued it, its script asks
-// for it, or its node failed and it says --requeue.
+// for it, its node failed and it says --requeue, or it never began and does not say --no-requeue.
 bool RunsAgain(const Job& job, const Outcome& outcome) {
   const EndCause ending = job.attempt->ending;
+  if (ending != EndCause::kCancelled && job.spec->kind == JobKind::kBatch &&
+      job.spec->requeue != Choice::kNo && NeverBegan(job)) {
+    return true;
+  }
   return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue ||
          AsksToRunAgain(job, outcome) ||
          (ending != EndCause::kCancelled && outcome.state == JobState::kNodeFail &&

@@ -19,6 +19,7 @@ constexpr auto kFailures = std::to_array<Failure>({
     // worst first
     {EndCause::kNodeRebooted, JobState::kNodeFail},
     {EndCause::kNodeLostRecord, JobState::kNodeFail},
+    {EndCause::kPrologFailed, JobState::kNodeFail},
     {EndCause::kOutOfMemory, JobState::kOutOfMemory},
     {EndCause::kTimeLimit, JobState::kTimeout},
     {EndCause::kLaunchFailed, JobState::kFailed},
@@ -37,6 +38,8 @@ const char* TextOf(EndCause cause) {
       return "reached its time limit";
     case EndCause::kLaunchFailed:
       return "could not be started";
+    case EndCause::kPrologFailed:
+      return "the prolog failed";
     case EndCause::kLostSupervisor:
       return "its supervisor died";
     default:

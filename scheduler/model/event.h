@@ -178,7 +178,7 @@ struct NodeLost {
   friend bool operator==(const NodeLost&, const NodeLost&) = default;
 };
 
-// An operator drained or resumed a node.
+// An operator drained or resumed a node, or a script of the site's failed there.
 struct NodeDrained {
   NodeId node;
   bool drained = true;

@@ -36,6 +36,7 @@ enum class EndCause : std::uint8_t {
   kNeverStarted = 8,         // it was told to end before it had begun
   kOutOfMemory = 9,          // the kernel's out-of-memory killer ended it
   kJobEnding = 10,           // the job ended on its other nodes
+  kPrologFailed = 11,        // the site's prolog failed there; nothing of the job ran
   kRequeued = 20,            // somebody asked that it run again
   kPreempted = 21,           // it gives way to a job that may preempt it, and ends
   kPreemptedToRequeue = 22,  // it gives way and runs again
@@ -45,9 +46,17 @@ struct Usage {
   Duration user_cpu{0};    // CPU time in user mode
   Duration system_cpu{0};  // CPU time in the kernel
   Bytes peak_memory;       // the largest resident set of any one process
+  // Sampled while it ran, where the node can tell; 0 where it cannot.
+  Bytes group_memory;               // the most that all its processes on one node held at once
+  Duration gpu_busy{0};             // time in which its GPUs worked, of all of them together
+  Bytes gpu_memory;                 // the most that was taken of one of its GPUs
+  std::uint64_t gpu_energy_mj = 0;  // what its GPUs took, millijoules
   static constexpr auto Fields(auto list) {
     return list(Field{"user_cpu", &Usage::user_cpu}, Field{"system_cpu", &Usage::system_cpu},
-                Field{"peak_memory", &Usage::peak_memory});
+                Field{"peak_memory", &Usage::peak_memory},
+                Field{"group_memory", &Usage::group_memory}, Field{"gpu_busy", &Usage::gpu_busy},
+                Field{"gpu_memory", &Usage::gpu_memory},
+                Field{"gpu_energy_mj", &Usage::gpu_energy_mj});
   }
   friend bool operator==(const Usage&, const Usage&) = default;
 };

@@ -88,10 +88,11 @@ struct RunEnded {
   ExitStatus status;  // the batch script's; of a run job: the first rank that failed, else success
   Usage usage;        // everything the attempt used on this node
   std::string text;
+  std::string node_fault;  // why the node is to be drained; empty: it is not
   static constexpr auto Fields(auto list) {
     return list(Field{"time", &RunEnded::time}, Field{"cause", &RunEnded::cause},
                 Field{"status", &RunEnded::status}, Field{"usage", &RunEnded::usage},
-                Field{"text", &RunEnded::text});
+                Field{"text", &RunEnded::text}, Field{"node_fault", &RunEnded::node_fault});
   }
   friend bool operator==(const RunEnded&, const RunEnded&) = default;
 };

@@ -68,5 +68,24 @@ TEST(Quantity, OneThingHasNoPlural) {
   EXPECT_EQ(Counted(0, "node"), "0 nodes");
 }
 
+TEST(Quantity, WhatGpusDidIsAShareOfAllOfThem) {
+  Usage usage;
+  usage.gpu_busy = std::chrono::seconds(60);
+  usage.gpu_memory = Bytes(std::uint64_t{3} << 30);
+  usage.gpu_energy_mj = 90'000'000;
+  EXPECT_EQ(GpuUseText(usage, std::chrono::seconds(100), 2),
+            "30 % of 2 GPUs, at most 3 GiB of one, 25.0 Wh");
+  usage.gpu_energy_mj = 0;
+  EXPECT_EQ(GpuUseText(usage, std::chrono::seconds(100), 1), "60 % of 1 GPU, at most 3 GiB of one");
+  EXPECT_EQ(GpuUseText(Usage(), std::chrono::seconds(100), 1), "") << "nothing was sampled";
+  EXPECT_EQ(GpuUseText(usage, std::chrono::seconds(100), 0), "");
+}
+
+TEST(Quantity, EnergyIsInTheUnitThatFits) {
+  EXPECT_EQ(EnergyText(812'000), "812 J");
+  EXPECT_EQ(EnergyText(3'600'000), "1.0 Wh");
+  EXPECT_EQ(EnergyText(4'320'000'000), "1.2 kWh");
+}
+
 }  // namespace
 }  // namespace muster

@@ -334,6 +334,53 @@ TEST(Reports, AJobThatCouldNotBeLaunchedEndsWithoutHavingStarted) {
   EXPECT_EQ(one.world.EndOf(one.job)->state, JobState::kFailed);
 }
 
+// The end of a job on a node that scripts of the site blame.
+RunEnded Faulty(EndCause cause) {
+  RunEnded fact;
+  fact.time = At(1001);
+  fact.cause = cause;
+  fact.node_fault = "prolog /p: exit code 1: no disk";
+  return fact;
+}
+
+TEST(Reports, AFailedPrologDrainsItsNodeAndTheJobThatNeverBeganWaitsAgain) {
+  OneJob one;
+  one.world.Tell(one.node, one.job, 1, Faulty(EndCause::kPrologFailed));
+  EXPECT_TRUE(one.world.state.FindNode(one.node)->drained);
+  EXPECT_EQ(one.world.state.FindNode(one.node)->drain_reason, "prolog /p: exit code 1: no disk");
+  EXPECT_EQ(one.world.StateOf(one.job), JobState::kPending);
+  const NodeId other = one.world.AddNode("n2");
+  one.world.Schedule();
+  EXPECT_EQ(one.world.state.FindJob(one.job)->attempt->allocation.nodes.front().node, other);
+}
+
+TEST(Reports, AJobThatMayNotRunAgainEndsWithItsNodesProlog) {
+  World world;
+  const NodeId node = world.AddNode("n1");
+  JobSpec spec = world.Spec(Tasks(1));
+  spec.requeue = Choice::kNo;
+  const JobId job = world.Submit(spec);
+  world.Schedule();
+  world.Tell(node, job, 1, Faulty(EndCause::kPrologFailed));
+  EXPECT_EQ(world.EndOf(job)->state, JobState::kNodeFail);
+}
+
+TEST(Reports, AFailedEpilogDrainsTheNodeAndLeavesTheJobItsEnd) {
+  OneJob one;
+  one.world.TellStarted(one.node, one.job);
+  one.world.Tell(one.node, one.job, 2, Faulty(EndCause::kExited));
+  EXPECT_EQ(one.world.EndOf(one.job)->state, JobState::kCompleted);
+  EXPECT_TRUE(one.world.state.FindNode(one.node)->drained);
+}
+
+TEST(Reports, ANodeThatIsDrainedAlreadyKeepsItsReason) {
+  OneJob one;
+  one.world.TellStarted(one.node, one.job);
+  one.world.Take(DrainNode{.name = "n1", .drained = true, .reason = "a new disk"});
+  one.world.Tell(one.node, one.job, 2, Faulty(EndCause::kExited));
+  EXPECT_EQ(one.world.state.FindNode(one.node)->drain_reason, "a new disk");
+}
+
 // Two nodes with one core each and one job of two tasks on both, started.
 class TwoNodes {
  public:

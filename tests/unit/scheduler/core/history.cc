@@ -133,6 +133,12 @@ void History::Perform(const Launch& order) {
     Append(attempt->second, End(EndCause::kLaunchFailed, now_));
     return;
   }
+  if (Chance(2)) {
+    RunEnded ended = End(EndCause::kPrologFailed, now_);
+    ended.node_fault = "prolog /p: exit code 1";
+    Append(attempt->second, ended);
+    return;
+  }
   RunStarted started;
   started.time = now_;
   Append(attempt->second, started);

@@ -63,6 +63,7 @@ TEST(Outcome, EachFailureOfANodeHasItsState) {
        "n1: the node's agent came back without its record of the job"},
       {EndCause::kOutOfMemory, JobState::kOutOfMemory, "n1: out of memory"},
       {EndCause::kTimeLimit, JobState::kTimeout, "n1: reached its time limit"},
+      {EndCause::kPrologFailed, JobState::kNodeFail, "n1: the prolog failed"},
       {EndCause::kLaunchFailed, JobState::kFailed, "n1: could not be started"},
       {EndCause::kLostSupervisor, JobState::kFailed, "n1: its supervisor died"},
   };

@@ -1,0 +1,202 @@
+// The supervisor's scripts of the site: prologs and epilogs.
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "agent/supervisor/supervisor.h"
+
+namespace muster {
+namespace {
+
+// Nothing that a user wrote is in it: numbers, and names that the site gave.
+std::vector<std::string> SiteEnvironment(const SupervisorOrder& order, std::uint32_t node_index,
+                                         const char* what, StepId step) {
+  std::vector<std::string> environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LANG=C"};
+  const auto both = [&](const char* name, const std::string& value) {
+    environment.push_back(absl::StrCat("MUSTER_", name, "=", value));
+    environment.push_back(absl::StrCat("SLURM_", name, "=", value));
+  };
+  const JobSpec& spec = order.launch.spec;
+  const NodeAllocation& node = order.launch.allocation.nodes[node_index];
+  std::vector<std::string> names;
+  for (const NodeAllocation& each : order.launch.allocation.nodes) {
+    names.push_back(each.name);
+  }
+  environment.push_back(absl::StrCat("MUSTER_SCRIPT=", what));
+  environment.push_back(absl::StrCat("MUSTER_NODE_NAME=", order.node_name));
+  environment.push_back(absl::StrCat("SLURMD_NODENAME=", order.node_name));
+  both("JOB_ID", ToString(order.launch.job));
+  both("JOB_UID", absl::StrCat(spec.user.uid));
+  both("JOB_GID", absl::StrCat(spec.user.gid));
+  both("JOB_USER", spec.user.name);
+  both("JOB_NODELIST", absl::StrJoin(names, ","));
+  both("JOB_NUM_NODES", absl::StrCat(names.size()));
+  both("JOB_GPUS", absl::StrJoin(node.gpus, ",", [](std::string* out, const GpuGrant& gpu) {
+         absl::StrAppend(out, gpu.gpu);
+       }));
+  if (step.valid()) {
+    both("STEP_ID", absl::StrCat(step.value()));
+  }
+  return environment;
+}
+
+// What the user wrote, for those who want it: nothing of it is ever a variable or an argument.
+std::string SiteInput(const SupervisorOrder& order) {
+  const nlohmann::json input = {{"job", order.launch.job.value()},
+                                {"name", order.launch.spec.name},
+                                {"account", order.launch.spec.account},
+                                {"work_dir", order.launch.program.work_dir}};
+  return input.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+ScriptRun::Request Supervisor::RequestOf(const char* what, const SiteScript& script,
+                                         StepId step) const {
+  return {.what = what,
+          .script = script,
+          .environment = SiteEnvironment(order_, node_index_, what, step),
+          .input = SiteInput(order_),
+          .user = user_.has_value() ? &*user_ : nullptr};
+}
+
+void Supervisor::RunProlog() {
+  prolog_tried_ = true;
+  if (!order_.scripts.prolog.given()) {
+    BeginWork();
+    return;
+  }
+  script_ = std::make_unique<ScriptRun>(loop_, RequestOf("prolog", order_.scripts.prolog, {}),
+                                        [this](const absl::Status& status) { OnProlog(status); });
+}
+
+void Supervisor::OnProlog(const absl::Status& status) {
+  script_.reset();
+  if (ending_) {
+    CheckFinished();
+  } else if (!status.ok()) {
+    BlameNode(status);
+    EndByForce(EndCause::kPrologFailed, Duration(0), node_fault_);
+  } else {
+    BeginWork();
+  }
+}
+
+void Supervisor::BeginWork() {
+  if (frozen_) {
+    work_held_ = true;
+    return;
+  }
+  began_ = true;
+  if (const absl::Status status = StartWork(); !status.ok()) {
+    EndByForce(EndCause::kLaunchFailed, Duration(0),
+               absl::StrCat(order_.node_name, ": ", std::string(status.message())));
+    return;
+  }
+  TakeHeldSteps();
+}
+
+void Supervisor::LaunchAfterProlog(StepPlan plan) {
+  if (!order_.scripts.step_prolog.given()) {
+    Launch(std::move(plan));
+    return;
+  }
+  const StepId id = plan.step;
+  known_steps_.insert(id);
+  const auto done = [this, id, plan = std::move(plan)](const absl::Status& status) {
+    step_scripts_.erase(id);
+    if (ending_) {
+      CheckFinished();
+    } else if (status.ok()) {
+      Launch(plan);
+    } else {
+      BlameNode(status);
+      EndByForce(EndCause::kPrologFailed, Duration(0), node_fault_);
+    }
+  };
+  step_scripts_[id] = std::make_unique<ScriptRun>(
+      loop_, RequestOf("step prolog", order_.scripts.step_prolog, id), done);
+}
+
+void Supervisor::RunStepEpilog(StepId id) {
+  const bool wanted = order_.scripts.step_epilog.given() && id != StepId();
+  if (!wanted) {
+    AfterStep(id);
+  } else if (ending_) {
+    epilogs_due_.push_back(id);
+    AfterStep(id);
+  } else {
+    const auto done = [this, id](const absl::Status& status) {
+      step_scripts_.erase(id);
+      BlameNode(ending_ ? absl::OkStatus() : status);  // else it was we who ended it
+      AfterStep(id);
+    };
+    step_scripts_[id] = std::make_unique<ScriptRun>(
+        loop_, RequestOf("step epilog", order_.scripts.step_epilog, id), done);
+  }
+}
+
+void Supervisor::AfterStep(StepId id) {
+  if (main_step_ == id && !ending_) {
+    EndByItself();
+  }
+  CheckFinished();
+}
+
+bool Supervisor::RunsEpilogs() {
+  if (!prolog_tried_) {
+    return false;
+  }
+  if (script_ != nullptr) {
+    return true;
+  }
+  const auto done = [this](const absl::Status& status) { OnEpilog(status); };
+  if (!epilogs_due_.empty()) {
+    last_scripts_ = true;
+    script_ = std::make_unique<ScriptRun>(
+        loop_, RequestOf("step epilog", order_.scripts.step_epilog, epilogs_due_.back()), done);
+    epilogs_due_.pop_back();
+    return true;
+  }
+  if (!order_.scripts.epilog.given() || std::exchange(epilog_over_, true)) {
+    return false;
+  }
+  last_scripts_ = true;
+  script_ =
+      std::make_unique<ScriptRun>(loop_, RequestOf("epilog", order_.scripts.epilog, {}), done);
+  return true;
+}
+
+void Supervisor::OnEpilog(const absl::Status& status) {
+  script_.reset();
+  BlameNode(status);
+  KillAll();  // what it left behind
+  CheckFinished();
+}
+
+// The first fault is told.
+void Supervisor::BlameNode(const absl::Status& status) {
+  if (!status.ok()) {
+    log_.Error("supervisor", std::string(status.message()));
+    if (node_fault_.empty()) {
+      node_fault_ = std::string(status.message());
+    }
+  }
+}
+
+ScriptRun* Supervisor::ScriptOf(pid_t pid) {
+  if (script_ != nullptr && script_->Owns(pid)) {
+    return script_.get();
+  }
+  const auto found = std::find_if(step_scripts_.begin(), step_scripts_.end(),
+                                  [pid](const auto& each) { return each.second->Owns(pid); });
+  return found == step_scripts_.end() ? nullptr : found->second.get();
+}
+
+}  // namespace muster

@@ -1,0 +1,133 @@
+"""The site's prologs and epilogs, end to end: what drains a node, what its jobs become, what a script is given."""
+
+import json
+import os
+import unittest
+
+from cluster import ClusterTest, wait_until
+
+
+class PrologTest(ClusterTest):
+    """Two nodes, each with a configuration of its own."""
+
+    nodes = 2
+    own = True
+
+    def setUp(self):
+        super().setUp()
+        self.configs = []
+        for agent in self.cluster.agents:
+            name = agent.arguments[agent.arguments.index("--name") + 1]
+            path = os.path.join(self.cluster.root, f"{name}.toml")
+            with open(path, "w", encoding="utf-8"):
+                pass
+            agent.stop()
+            agent.arguments += ["--config", path]
+            agent.start()
+            self.configs.append(path)
+
+    def script(self, name, body, mode=0o755):
+        path = os.path.join(self.cluster.root, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + body + "\n")
+        os.chmod(path, mode)
+        return path
+
+    def configure(self, node, text):
+        """Gives the node a configuration; it is in force when this returns."""
+        agent = self.cluster.agents[node]
+        agent.stop()
+        with open(self.configs[node], "w", encoding="utf-8") as file:
+            file.write(text)
+        agent.start()
+
+    def node(self, name):
+        nodes = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        return next(node for node in nodes if node["name"] == name)
+
+    def wait_drained(self, name, reason):
+        def drained():
+            node = self.node(name)
+            return node["drained"] and reason in node["reason"]
+        wait_until(drained, lambda: self.node(name))
+
+    def test_a_failed_prolog_drains_its_node_and_the_job_runs_on_another(self):
+        failing = self.script("prolog", "echo looks; echo no scratch disk >&2; exit 3")
+        self.configure(0, f'weight = 1\n[prolog]\nprogram = "{failing}"\n')
+        self.configure(1, "weight = 2\n")
+        job = self.cluster.submit("--wrap", "exit 0")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+        self.wait_drained("node1", f"prolog {failing}: exit code 3: looks | no scratch disk")
+        self.assertEqual([attempt["nodes"] for attempt in self.cluster.attempts(job)], ["node1", "node2"])
+        self.assertIn("prolog failed", self.cluster.must("explain", str(job)))
+        self.cluster.must("resume", "node1")
+        self.assertFalse(self.node("node1")["drained"])
+
+    def test_an_epilog_has_the_last_word_and_the_node_is_the_jobs_until_then(self):
+        gate = os.path.join(self.cluster.root, "gate")
+        epilog = self.script("epilog", f"while [ ! -e {gate} ]; do sleep 0.05; done; exit 1")
+        self.configure(0, f'weight = 1\n[epilog]\nprogram = "{epilog}"\n')
+        job = self.cluster.submit("-w", "node1", "--wrap", "exit 0")
+        self.cluster.wait_state(job, "COMPLETING")
+        with open(gate, "w", encoding="utf-8"):
+            pass
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+        self.wait_drained("node1", f"epilog {epilog}: exit code 1")
+
+    def test_scripts_are_read_again_without_a_restart(self):
+        notes = os.path.join(self.cluster.root, "notes")
+        prolog = self.script("prolog", f'echo "$MUSTER_JOB_ID $MUSTER_JOB_USER $(id -un)" >>{notes}')
+        with open(self.configs[0], "w", encoding="utf-8") as file:
+            file.write(f'[prolog]\nprogram = "{prolog}"\n')
+        agent = self.cluster.agents[0]
+        os.kill(agent.process.pid, 1)
+
+        def told():
+            with open(agent.log, encoding="utf-8") as file:
+                return "features, weight and scripts" in file.read()
+        wait_until(told, "the agent does not read its configuration again")
+        job = self.cluster.submit("-w", "node1", "--wrap", "true")
+        self.cluster.wait_ended(job)
+        user = self.cluster.must("show", str(job), "--json")
+        with open(notes, encoding="utf-8") as file:
+            (line,) = file.read().splitlines()
+        self.assertEqual(line.split()[0], str(job))
+        self.assertIn(line.split()[1], user)
+
+    def test_an_agent_that_dies_in_a_prolog_leaves_it_running(self):
+        gate = os.path.join(self.cluster.root, "gate")
+        prolog = self.script("prolog", f"while [ ! -e {gate} ]; do sleep 0.05; done")
+        self.configure(0, f'[prolog]\nprogram = "{prolog}"\n')
+        job = self.cluster.submit("-w", "node1", "--wrap", "exit 0")
+        wait_until(lambda: self.cluster.supervisors(), "the job is not launched")
+        self.cluster.agents[0].kill()
+        self.cluster.controller.kill()
+        self.cluster.controller.start()
+        self.cluster.agents[0].start()
+        with open(gate, "w", encoding="utf-8"):
+            pass
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+        self.assertEqual(len(self.cluster.attempts(job)), 1)
+
+    def test_a_mistake_in_the_configuration_is_one_line(self):
+        for text, mistake in (('[prolog]\nas = "root"\n', "which program?"),
+                              ('[prolog]\nprogram = "prolog"\n', "absolute path"),
+                              ('[epilog]\nprogram = "/bin/true"\nas = "wheel"\n', "expected"),
+                              ('[prolog]\nprogram = "/bin/true"\ntime = "5s"\n', "time")):
+            agent = self.cluster.agents[0]
+            agent.stop()
+            with open(self.configs[0], "w", encoding="utf-8") as file:
+                file.write(text)
+            with self.assertRaises(AssertionError) as refused:
+                agent.start()
+            self.assertIn(mistake, str(refused.exception))
+        with open(self.configs[0], "w", encoding="utf-8") as file:
+            file.write("")
+        agent.start()
+
+
+if __name__ == "__main__":
+    unittest.main()
