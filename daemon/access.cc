@@ -44,6 +44,8 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/Explain", true, true},
     Row{"/muster.wire.Controller/ListNodes", true, true},
     Row{"/muster.wire.Controller/Drain", true, true},
+    Row{"/muster.wire.Controller/CheckHealth", true, true},
+    Row{"/muster.wire.Controller/ListHealth", true, true},
     // Only root and the user who runs the controller say who may have what.
     Row{"/muster.wire.Controller/ChangePolicy", true, false},
     Row{"/muster.wire.Controller/ListPolicy", true, true},

@@ -28,6 +28,8 @@ wire::ControllerMessage ToMessage(const Order& order) {
           ToWire(held, message.mutable_terminate());
         } else if constexpr (std::is_same_v<Held, SuspendOrder>) {
           ToWire(held, message.mutable_suspend());
+        } else if constexpr (std::is_same_v<Held, HealthOrder>) {
+          ToWire(held, message.mutable_health());
         } else {
           message.mutable_ack()->set_job(held.job.value());
           message.mutable_ack()->set_attempt(held.attempt.value());
@@ -94,6 +96,8 @@ class AgentSession final
       Register(incoming_.registration());
     } else if (incoming_.has_report()) {
       TakeReport(incoming_.report());
+    } else if (incoming_.has_health()) {
+      TakeHealth(incoming_.health());
     }
     incoming_.Clear();
     StartRead(&incoming_);
@@ -219,6 +223,24 @@ class AgentSession final
                        if (!status.ok()) {
                          session->sessions_.log().Warning("agents", std::string(status.message()));
                          session->Close();
+                       }
+                     });
+  }
+
+  void TakeHealth(const wire::HealthReport& message) {
+    TakeHealthReport input;
+    input.node = NodeId(node_.load());
+    absl::Status status = FromWire(message, &input.report);
+    if (!input.node.valid() || !status.ok()) {
+      SayRefusal(status.ok() ? "a health report came before the registration"
+                             : std::string(status.message()),
+                 true);
+      return;
+    }
+    controller_.Take(std::move(input),
+                     [session = shared_from_this()](const Turn&, const absl::Status& taken) {
+                       if (!taken.ok()) {
+                         session->sessions_.log().Warning("agents", std::string(taken.message()));
                        }
                      });
   }

@@ -58,6 +58,10 @@ class ClientService final : public wire::Controller::CallbackService {
                    wire::ListNodesReply* reply) override;
   Unary* Drain(Context* context, const wire::DrainRequest* request,
                wire::DrainReply* reply) override;
+  Unary* CheckHealth(Context* context, const wire::CheckHealthRequest* request,
+                     wire::CheckHealthReply* reply) override;
+  Unary* ListHealth(Context* context, const wire::ListHealthRequest* request,
+                    wire::ListHealthReply* reply) override;
   Unary* ChangePolicy(Context* context, const wire::ChangePolicyRequest* request,
                       wire::ChangePolicyReply* reply) override;
   Unary* ListPolicy(Context* context, const wire::ListPolicyRequest* request,

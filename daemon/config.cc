@@ -31,9 +31,10 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
       "unix:PATH or HOST:PORT, may be repeated (default: the sockets that systemd passes, "
       "or controller.sock in the state directory); addresses beyond loopback need keys");
   app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
-  app.add_option("--config", file,
-                 "settings, TOML: network, [policy], [priority], [licenses], [partition.NAME], "
-                 "[qos.NAME], [account.NAME], …; SIGHUP reads it again");
+  app.add_option(
+      "--config", file,
+      "settings, TOML: network, [policy], [priority], [health], [licenses], [partition.NAME], "
+      "[qos.NAME], [account.NAME], …; SIGHUP reads it again");
   app.add_option("--network", config.network,
                  "the switches between the nodes: Slurm's topology.conf or topology.yaml, or TOML; "
                  "SIGHUP reads it again");

@@ -254,6 +254,7 @@ void Controller::EveryFewMoments() {
                  absl::StrCat("node ", ToString(node), " has been silent for its lease"));
     DoTake(LoseAgent{node}, [](const Turn&, const absl::Status&) {});
   }
+  LookAtHealth();
 }
 
 // Hands the group to the writer; its answers leave when it is durable. Passes wait for the next
@@ -283,6 +284,7 @@ void Controller::Finish(bool all_passes) {
   for (const auto& [account, user] : group_.charged) {
     group_.batch.usage.push_back(state_.usage().UsageOf(account, user));
   }
+  GatherHealth();
   Group group = std::exchange(group_, Group());
   group_.batch.passes = std::move(held_back);
   commits_->Push(std::move(group.batch),
@@ -387,11 +389,18 @@ void Controller::Touch(const Event& event) {
         } else if constexpr (std::is_same_v<Change, RunReported>) {
           group_.jobs.insert(change.report.job);
           TellWatchers(change.report.job);
+          if (std::holds_alternative<RunEnded>(change.report.fact)) {
+            group_.tallies.insert(change.node);
+          }
         } else if constexpr (requires { change.job; }) {
           group_.jobs.insert(change.job);
           TellWatchers(change.job);
         } else if constexpr (requires { change.node; }) {
           group_.nodes.insert(change.node);
+        }
+        if constexpr (requires { change.node; } && !std::is_same_v<Change, RunReported>) {
+          group_.health.insert(change.node);
+          group_.tallies.insert(change.node);
         }
         if constexpr (std::is_same_v<Change, AttemptQuarantined>) {
           // Its number is used up, also for a job that waits here.

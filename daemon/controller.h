@@ -146,6 +146,8 @@ class Controller {
     Batch batch;
     std::set<JobId> jobs;
     std::set<NodeId> nodes;
+    std::set<NodeId> health;   // of which the health changed
+    std::set<NodeId> tallies;  // on which attempts ended
     std::set<UsageKey> spent;  // budgets that ended jobs were charged to
     std::set<std::pair<std::string, std::string>> charged;  // account and user, for fairshare
     std::vector<Reply> after;
@@ -160,6 +162,8 @@ class Controller {
   void Apply(const std::vector<Event>& events);
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
+  void GatherHealth();
+  void LookAtHealth();
   [[nodiscard]] EndedAttempt EndedAttemptOf(const Job& job, Time end) const;
   void Touch(const Event& event);
   void Dispatch(const std::vector<Effect>& effects);

@@ -76,6 +76,13 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
                 SuspendOrder{go.job, go.attempt, state.epoch(), go.node, go.suspension, true},
                 nullptr};
           },
+          [&](const CheckHealth& check) -> Result {
+            const NodeHealth& health = state.health().Of(check.node);
+            return PreparedOrder{
+                check.node,
+                HealthOrder{cluster_, check.node, state.epoch(), health.number, health.kind},
+                nullptr};
+          },
           [&](const Launch& launch) -> Result { return PrepareLaunch(state, launch, now); },
           [&](const LaunchStep& launch) -> Result {
             const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);

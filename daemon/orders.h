@@ -21,6 +21,7 @@
 #include "daemon/store/job_store.h"
 #include "scheduler/core/cluster_state.h"
 #include "scheduler/model/effect.h"
+#include "scheduler/model/health.h"
 #include "scheduler/model/order.h"
 
 namespace muster {
@@ -28,7 +29,8 @@ namespace muster {
 // How long an order is good for: a node whose clock is off by more refuses it, and says so.
 inline constexpr Duration kOrderLife = std::chrono::seconds(120);
 
-using Order = std::variant<LaunchOrder, StepOrder, TerminateOrder, Acknowledge, SuspendOrder>;
+using Order =
+    std::variant<LaunchOrder, StepOrder, TerminateOrder, Acknowledge, SuspendOrder, HealthOrder>;
 
 struct PreparedOrder {
   NodeId node;

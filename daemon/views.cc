@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/health_turns.h"
 #include "scheduler/core/job_group.h"
 #include "scheduler/core/placement.h"
 #include "scheduler/core/usage_keys.h"
@@ -308,6 +309,7 @@ NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine) 
                                         : absl::StrCat("recorded, not enforced (",
                                                        node.machine->why_not_enforced, ")");
   view.limits = node.machine->limits;
+  view.health = HealthWord(state.health().Of(node.id));
   if (with_machine) {
     view.machine = *node.machine;
   }

@@ -47,6 +47,8 @@ struct Batch {
   std::vector<Spent> spent;         // changed
   std::vector<AccountUsage> usage;  // changed
   std::vector<PassRecord> passes;
+  std::vector<NodeHealth> health;     // changed
+  std::vector<FailureTally> tallies;  // changed
 
   [[nodiscard]] bool empty() const { return entries.empty() && passes.empty(); }
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/store/health_rows.h"
 #include "daemon/store/journal.h"
 #include "daemon/store/migrations.h"
 #include "daemon/store/state_reader.h"
@@ -161,6 +162,11 @@ absl::StatusOr<std::vector<PolicyChanged>> JobStore::ReadPolicyHistory(std::uint
   RETURN_IF_ERROR(ReadPolicyRows(*reader_, limit,
                                  [&](const PolicyChanged& change) { changes.push_back(change); }));
   return changes;
+}
+
+absl::StatusOr<std::vector<HealthRecord>> JobStore::ReadHealth(NodeId node, std::uint32_t limit) {
+  absl::MutexLock hold(&mutex_);
+  return ReadHealthHistory(*reader_, node, limit);
 }
 
 absl::StatusOr<std::optional<JobId>> JobStore::FindToken(const std::string& token) {

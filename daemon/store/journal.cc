@@ -59,6 +59,15 @@ struct DescribeEvent {
   JournalColumns operator()(const HalfLifeSet& e) const {
     return AboutNode("half_life_set", e.time);
   }
+  JournalColumns operator()(const HealthCheckOrdered& e) const {
+    return AboutNode("health_check_ordered", e.time);
+  }
+  JournalColumns operator()(const HealthCheckWanted& e) const {
+    return AboutNode("health_check_wanted", e.time);
+  }
+  JournalColumns operator()(const HealthChecked& e) const {
+    return AboutNode("health_checked", e.time);
+  }
   JournalColumns operator()(const AttemptSuspending& e) const {
     return About("attempt_suspending", e.job, e.time);
   }

@@ -159,8 +159,35 @@ CREATE TABLE passes (
 ) STRICT;
 )sql";
 
-constexpr std::array<Migration, 5> kMigrations = {
-    {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}, {5, kVersion5}}};
+// The health of nodes: what the state holds of each, how often it failed jobs, and its checks.
+constexpr const char* kVersion6 = R"sql(
+CREATE TABLE node_health (
+  node    INTEGER PRIMARY KEY,
+  payload BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE node_failures (
+  node     INTEGER PRIMARY KEY,
+  failures INTEGER NOT NULL,
+  exposure INTEGER NOT NULL,
+  faded    INTEGER NOT NULL,
+  failed   INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE health (
+  node    INTEGER NOT NULL,
+  number  INTEGER NOT NULL,
+  payload BLOB NOT NULL,
+  PRIMARY KEY (node, number)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<Migration, 6> kMigrations = {{{1, kVersion1},
+                                                   {2, kVersion2},
+                                                   {3, kVersion3},
+                                                   {4, kVersion4},
+                                                   {5, kVersion5},
+                                                   {6, kVersion6}}};
 
 absl::Status Take(Database& database, const Migration& migration) {
   Transaction transaction(database);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/store/blob.h"
+#include "daemon/store/health_rows.h"
 #include "daemon/store/journal.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/array.h"
@@ -112,6 +113,12 @@ absl::Status RowWriter::Write(const Batch& batch) {
   for (const PassRecord& pass : batch.passes) {
     RETURN_IF_ERROR(WritePass(pass));
   }
+  for (const NodeHealth& health : batch.health) {
+    RETURN_IF_ERROR(WriteHealth(health));
+  }
+  for (const FailureTally& tally : batch.tallies) {
+    RETURN_IF_ERROR(WriteTally(tally));
+  }
   return absl::OkStatus();
 }
 
@@ -142,6 +149,9 @@ absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
   }
   if (const auto* started = std::get_if<StepStarted>(&event)) {
     return WriteStep(version, *started);
+  }
+  if (const auto* checked = std::get_if<HealthChecked>(&event)) {
+    return WriteCheck(*checked);
   }
   if (const auto* reported = std::get_if<RunReported>(&event)) {
     if (const auto* ended = std::get_if<StepEnded>(&reported->report.fact)) {
@@ -243,6 +253,25 @@ absl::Status RowWriter::WriteAttempt(const EndedAttempt& ended) {
 absl::Status RowWriter::WriteNode(const Node& node) {
   Encode<wire::Node>(node, &payload_);
   return put_node_.Run(node.id.value(), node.name, Blob{payload_});
+}
+
+absl::Status RowWriter::WriteHealth(const NodeHealth& health) {
+  Encode<wire::NodeHealth>(health, &payload_);
+  return put_health_.Run(health.node.value(), Blob{payload_});
+}
+
+absl::Status RowWriter::WriteTally(const FailureTally& tally) {
+  return put_tally_.Run(tally.node.value(), tally.failures, std::int64_t{tally.exposure.count()},
+                        std::int64_t{tally.faded.time_since_epoch().count()},
+                        std::int64_t{tally.failed.time_since_epoch().count()});
+}
+
+absl::Status RowWriter::WriteCheck(const HealthChecked& event) {
+  const std::uint64_t number = event.record.number;
+  Encode<wire::HealthRecord>(event.record, &payload_);
+  RETURN_IF_ERROR(put_check_.Run(event.node.value(), number, Blob{payload_}));
+  return number > kHealthKept ? forget_checks_.Run(event.node.value(), number - kHealthKept)
+                              : absl::OkStatus();
 }
 
 absl::Status RowWriter::WritePolicy(const PolicyChanged& event) {

@@ -37,9 +37,12 @@ class RowWriter {
   absl::Status WriteSpent(const Spent& spent);
   absl::Status WriteUsage(const AccountUsage& usage);
   absl::Status WritePass(const PassRecord& pass);
+  absl::Status WriteHealth(const NodeHealth& health);
+  absl::Status WriteTally(const FailureTally& tally);
+  absl::Status WriteCheck(const HealthChecked& event);
 
   Database& database_;
-  std::string payload_;  // reused, to save an allocation a row
+  std::string payload_;                           // reused, to save an allocation a row
   std::shared_ptr<const PolicyConfig> settings_;  // of the last pass
   std::uint64_t settings_print_ = 0;
   Statement insert_entry_{database_, "INSERT INTO journal VALUES (?, ?, ?, ?, ?)"};
@@ -82,6 +85,18 @@ class RowWriter {
   Statement insert_pass_{database_,
                          "INSERT INTO passes (version, time, hash, follows, settings) "
                          "VALUES (?, ?, ?, ?, ?)"};
+  Statement put_health_{database_,
+                        "INSERT INTO node_health VALUES (?, ?) "
+                        "ON CONFLICT (node) DO UPDATE SET payload = excluded.payload"};
+  Statement put_tally_{database_,
+                       "INSERT INTO node_failures VALUES (?, ?, ?, ?, ?) "
+                       "ON CONFLICT (node) DO UPDATE SET failures = excluded.failures, "
+                       "exposure = excluded.exposure, faded = excluded.faded, "
+                       "failed = excluded.failed"};
+  Statement put_check_{database_,
+                       "INSERT INTO health VALUES (?, ?, ?) "
+                       "ON CONFLICT (node, number) DO UPDATE SET payload = excluded.payload"};
+  Statement forget_checks_{database_, "DELETE FROM health WHERE node = ? AND number <= ?"};
   Statement delete_policy_{database_, "DELETE FROM policy WHERE kind = ? AND name = ?"};
   Statement put_meta_{database_,
                       "INSERT INTO meta VALUES (?, ?) "

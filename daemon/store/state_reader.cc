@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/store/blob.h"
+#include "daemon/store/health_rows.h"
 #include "daemon/store/journal.h"
 #include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
@@ -314,6 +315,7 @@ absl::StatusOr<StateImage> ReadState(Database& database) {
   JobsReader jobs(database);
   RETURN_IF_ERROR(jobs.Read(&image));
   RETURN_IF_ERROR(ReadPolicy(database, &image));
+  RETURN_IF_ERROR(ReadHealthState(database, &image));
   ASSIGN_OR_RETURN(image.tokens, ReadTokens(database));
   ASSIGN_OR_RETURN(image.history, ReadHistory(database, image));
   return image;

@@ -20,6 +20,7 @@
 #include "scheduler/model/account.h"
 #include "scheduler/model/event.h"
 #include "scheduler/model/explanation.h"
+#include "scheduler/model/health.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/job_update.h"
 #include "scheduler/model/node.h"
@@ -71,6 +72,11 @@ MUSTER_CONVERTED(PolicyView)
 MUSTER_CONVERTED(PolicyChangeView)
 MUSTER_CONVERTED(PolicyConfig)
 MUSTER_CONVERTED(PlacementWorth)
+MUSTER_CONVERTED(HealthOrder)
+MUSTER_CONVERTED(HealthReport)
+MUSTER_CONVERTED(HealthRecord)
+MUSTER_CONVERTED(NodeHealth)
+MUSTER_CONVERTED(HealthView)
 MUSTER_CONVERTED(LargestGpuJob)
 MUSTER_CONVERTED(Snapshot)
 MUSTER_CONVERTED(ReplayBundle)

@@ -233,6 +233,9 @@ Turn On(const ClusterState& state, const RegisterAgent& input, Time now,
   Reconcile(state, turn.node, before, registration, now, turn);
   HoldWhatRunsTooOften(state, config, turn);
   Quarantine(state, turn.node, before, registration, now, turn);
+  if (state.health().Of(turn.node).running) {
+    turn.effects.emplace_back(CheckHealth{turn.node});
+  }
   turn.effects.emplace_back(Replan{});
   return turn;
 }

@@ -44,6 +44,7 @@ ClusterState::ClusterState(StateImage image)
   }
   for (auto& [id, node] : nodes_) {
     node.taken = UseOf(node);
+    health_.NoteMachine(id, *node.machine);
     for (const QuarantinedAttempt& attempt : node.quarantined) {
       quarantining_.insert(id);
       UseUp(attempt);
@@ -51,6 +52,7 @@ ClusterState::ClusterState(StateImage image)
   }
   policy_.Load(image.policy, image.spent, jobs_, nodes_);
   usage_.Load(image.usage, image.half_life);
+  health_.Load(std::move(image.health), std::move(image.tallies));
   for (TokenOwner& owner : image.tokens) {
     Remember(std::move(owner));
   }
@@ -155,6 +157,7 @@ void ClusterState::On(const RunReported& event) {
   Job& job = MustJob(event.report.job);
   MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.report.attempt);
   TakeInReport(*job.attempt, event.node, event.report);
+  NoteRunEnd(*job.attempt, event);
   if (job.state == JobState::kConfiguring && AllStarted(*job.attempt)) {
     Change(job, JobChange::kRun, JobState::kRunning);
   }
@@ -275,6 +278,7 @@ void ClusterState::On(const NodeRegistered& event) {
     node.machine = std::make_shared<const Machine>(event.registration.machine);
     node.taken = UseOf(node);
   }
+  health_.NoteMachine(event.node, *node.machine);
   node.connected = true;
   node.changed = event.time;
 }
@@ -289,6 +293,7 @@ void ClusterState::On(const NodeDrained& event) {
   Node& node = MustNode(event.node);
   node.drained = event.drained;
   node.drain_reason = event.drained ? event.reason : std::string();
+  health_.Drain(event);
 }
 
 void ClusterState::On(const AttemptQuarantined& event) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "scheduler/core/dependency.h"
+#include "scheduler/core/health_book.h"
 #include "scheduler/core/job_table.h"
 #include "scheduler/core/licenses.h"
 #include "scheduler/core/policy_ledger.h"
@@ -64,6 +65,9 @@ class ClusterState {
 
   // What everybody has used, for fairshare.
   [[nodiscard]] const UsageLedger& usage() const { return usage_; }
+
+  // What is known of the nodes' health.
+  [[nodiscard]] const HealthBook& health() const { return health_; }
 
   // Null when there is none (any more). What is found is good until the next Apply.
   [[nodiscard]] const Job* FindJob(JobId id) const;
@@ -127,6 +131,10 @@ class ClusterState {
   void On(const AttemptSuspending& event);
   void On(const AttemptSuspended& event);
   void On(const AttemptResumed& event);
+  void On(const HealthCheckOrdered& event);
+  void On(const HealthCheckWanted& event);
+  void On(const HealthChecked& event);
+  void NoteRunEnd(const Attempt& attempt, const RunReported& event);
 
   [[nodiscard]] const Job* FindElement(JobId array, std::uint32_t index) const;
   static void SetSpec(Job& job, JobSpec spec);
@@ -169,6 +177,7 @@ class ClusterState {
   LicenseBook licenses_;
   PolicyLedger policy_;
   UsageLedger usage_;
+  HealthBook health_;
   std::deque<std::string> token_order_;
   std::unordered_map<std::string, TokenOwner> tokens_;
 };

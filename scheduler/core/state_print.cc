@@ -22,6 +22,12 @@ std::uint64_t PrintOf(const ClusterState& state) {
   }
   print.Add(state.policy().book()).Add(state.policy().picture().usage);
   print.Add(state.usage().Picture().used);
+  for (const auto& [id, health] : state.health().nodes()) {
+    print.Add(health);
+  }
+  for (const auto& [id, tally] : state.health().tallies()) {
+    print.Add(tally);
+  }
   return print.value();
 }
 

@@ -10,6 +10,7 @@
 #include "scheduler/core/agent_turns.h"
 #include "scheduler/core/deadline.h"
 #include "scheduler/core/group_submission.h"
+#include "scheduler/core/health_turns.h"
 #include "scheduler/core/job_access.h"
 #include "scheduler/core/job_billing.h"
 #include "scheduler/core/job_group.h"

@@ -72,6 +72,13 @@ struct Resume {
   friend bool operator==(const Resume&, const Resume&) = default;
 };
 
-using Effect = std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume>;
+// Tell the node to measure its health.
+struct CheckHealth {
+  NodeId node;
+  friend bool operator==(const CheckHealth&, const CheckHealth&) = default;
+};
+
+using Effect =
+    std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume, CheckHealth>;
 
 }  // namespace muster

@@ -16,6 +16,7 @@
 #include "scheduler/model/decayed_usage.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/fields.h"
+#include "scheduler/model/health.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/job_spec.h"
@@ -178,15 +179,18 @@ struct NodeLost {
   friend bool operator==(const NodeLost&, const NodeLost&) = default;
 };
 
-// An operator drained or resumed a node, or a script of the site's failed there.
+// An operator, its own health, or a script of the site's that failed there drained a node; or it was
+// resumed.
 struct NodeDrained {
   NodeId node;
   bool drained = true;
   std::string reason;
   Time time = kNoTime;
+  bool by_health = false;
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &NodeDrained::node}, Field{"drained", &NodeDrained::drained},
-                Field{"reason", &NodeDrained::reason}, Field{"time", &NodeDrained::time});
+                Field{"reason", &NodeDrained::reason}, Field{"time", &NodeDrained::time},
+                Field{"by_health", &NodeDrained::by_health});
   }
   friend bool operator==(const NodeDrained&, const NodeDrained&) = default;
 };
@@ -301,11 +305,52 @@ struct HalfLifeSet {
   friend bool operator==(const HalfLifeSet&, const HalfLifeSet&) = default;
 };
 
+// A check of a node's health was ordered.
+struct HealthCheckOrdered {
+  NodeId node;
+  std::uint64_t number = 0;
+  HealthKind kind = HealthKind::kQuick;
+  HealthCause cause = HealthCause::kAsked;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"node", &HealthCheckOrdered::node}, Field{"number", &HealthCheckOrdered::number},
+        Field{"kind", &HealthCheckOrdered::kind}, Field{"cause", &HealthCheckOrdered::cause},
+        Field{"time", &HealthCheckOrdered::time});
+  }
+  friend bool operator==(const HealthCheckOrdered&, const HealthCheckOrdered&) = default;
+};
+
+// Somebody wants a check as soon as the node is idle.
+struct HealthCheckWanted {
+  NodeId node;
+  HealthKind kind = HealthKind::kQuick;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &HealthCheckWanted::node}, Field{"kind", &HealthCheckWanted::kind},
+                Field{"time", &HealthCheckWanted::time});
+  }
+  friend bool operator==(const HealthCheckWanted&, const HealthCheckWanted&) = default;
+};
+
+// A check ended and was judged.
+struct HealthChecked {
+  NodeId node;
+  HealthRecord record;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &HealthChecked::node}, Field{"record", &HealthChecked::record},
+                Field{"time", &HealthChecked::time});
+  }
+  friend bool operator==(const HealthChecked&, const HealthChecked&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
-using Event = std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported,
-                           AttemptEnding, StepStarted, JobEnded, NodeRegistered, NodeLost,
-                           NodeDrained, AttemptQuarantined, JobRequeued, JobUpdated, PolicyChanged,
-                           AttemptSuspending, AttemptSuspended, AttemptResumed, HalfLifeSet>;
+using Event =
+    std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
+                 StepStarted, JobEnded, NodeRegistered, NodeLost, NodeDrained, AttemptQuarantined,
+                 JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
+                 AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked>;
 
 struct JournalEntry {
   Version version;

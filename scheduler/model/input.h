@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "scheduler/model/health.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/job_update.h"
@@ -124,8 +125,25 @@ struct ConfigurePolicy {
   std::string source;  // the file, for the history
 };
 
-using Input = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
-                           LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob,
-                           ChangePolicy, ConfigurePolicy, SuspendJob>;
+// Somebody wants a node's health checked.
+struct CheckNodeHealth {
+  std::string name;
+  HealthKind kind = HealthKind::kQuick;
+  bool wait = false;  // until the node is idle
+};
+
+// What an agent says of a check.
+struct TakeHealthReport {
+  NodeId node;
+  HealthReport report;
+};
+
+// It is time to see which nodes are due for a check.
+struct TickHealth {};
+
+using Input =
+    std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent, LoseAgent,
+                 TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
+                 ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth>;
 
 }  // namespace muster

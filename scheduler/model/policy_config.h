@@ -12,6 +12,7 @@
 
 #include "scheduler/model/backfill.h"
 #include "scheduler/model/fields.h"
+#include "scheduler/model/health_policy.h"
 #include "scheduler/model/license.h"
 #include "scheduler/model/network.h"
 #include "scheduler/model/time.h"
@@ -83,6 +84,7 @@ struct PolicyConfig {
   std::vector<LicenseCount> licenses;  // what the cluster has, sorted by name
   PriorityConfig priority;
   std::shared_ptr<const Network> network = {};  // the map of the cluster; null: none
+  HealthPolicy health;
   static constexpr auto Fields(auto list) {
     return list(
         Field{"backfill", &PolicyConfig::backfill},
@@ -95,7 +97,7 @@ struct PolicyConfig {
         Field{"requeues_max", &PolicyConfig::requeues_max},
         Field{"operator_uid", &PolicyConfig::operator_uid},
         Field{"licenses", &PolicyConfig::licenses}, Field{"priority", &PolicyConfig::priority},
-        Field{"network", &PolicyConfig::network});
+        Field{"network", &PolicyConfig::network}, Field{"health", &PolicyConfig::health});
   }
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scheduler/model/account.h"
+#include "scheduler/model/health.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node.h"
@@ -47,6 +48,8 @@ struct StateImage {
   std::vector<Spent> spent;
   std::vector<AccountUsage> usage;
   Duration half_life{0};  // of that usage
+  std::vector<NodeHealth> health;
+  std::vector<FailureTally> tallies;
 };
 
 }  // namespace muster

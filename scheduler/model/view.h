@@ -238,6 +238,7 @@ struct NodeView {
   std::vector<std::string> features;
   std::uint32_t weight = 0;
   std::string limits;  // what holds jobs there, or "not enforced (why)"; empty: not known
+  std::string health;  // "good", "slow: memory bandwidth", …; empty: never checked
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeView::id}, Field{"name", &NodeView::name},
                 Field{"hostname", &NodeView::hostname}, Field{"state", &NodeView::state},
@@ -247,7 +248,8 @@ struct NodeView {
                 Field{"gpus", &NodeView::gpus}, Field{"gpus_taken", &NodeView::gpus_taken},
                 Field{"binding", &NodeView::binding}, Field{"machine", &NodeView::machine},
                 Field{"holders", &NodeView::holders}, Field{"features", &NodeView::features},
-                Field{"weight", &NodeView::weight}, Field{"limits", &NodeView::limits});
+                Field{"weight", &NodeView::weight}, Field{"limits", &NodeView::limits},
+                Field{"health", &NodeView::health});
   }
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };

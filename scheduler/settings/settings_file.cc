@@ -45,6 +45,29 @@ absl::Status ReadBackfill(ConfigFile& file, PolicyConfig& policy) {
   return absl::OkStatus();
 }
 
+absl::Status ReadNumber(ConfigFile& file, const std::string& key, std::int64_t least,
+                        std::int64_t most, std::uint32_t* number) {
+  std::int64_t value = *number;
+  RETURN_IF_ERROR(file.ReadInteger(key, {least, most}, &value));
+  *number = static_cast<std::uint32_t>(value);
+  return absl::OkStatus();
+}
+
+// [health] interval = "24h", mad = 3 …
+absl::Status ReadHealth(ConfigFile& file, HealthPolicy& health) {
+  RETURN_IF_ERROR(file.ReadDuration("health.interval", &health.interval));
+  RETURN_IF_ERROR(file.ReadDuration("health.recheck", &health.recheck));
+  RETURN_IF_ERROR(file.ReadBool("health.at_boot", &health.at_boot));
+  RETURN_IF_ERROR(file.ReadBool("health.drain", &health.drain));
+  RETURN_IF_ERROR(ReadNumber(file, "health.mad", 1, 100, &health.mad));
+  RETURN_IF_ERROR(ReadNumber(file, "health.slack_percent", 0, 100, &health.slack_percent));
+  RETURN_IF_ERROR(ReadNumber(file, "health.confirm", 1, 100, &health.confirm));
+  RETURN_IF_ERROR(ReadNumber(file, "health.samples", 2, 64, &health.samples));
+  RETURN_IF_ERROR(
+      ReadNumber(file, "health.drained_percent_max", 0, 100, &health.drained_percent_max));
+  return ReadNumber(file, "health.at_once_percent", 0, 100, &health.at_once_percent);
+}
+
 }  // namespace
 
 absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
@@ -58,6 +81,7 @@ absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
   RETURN_IF_ERROR(file.ReadInteger("policy.requeues_max", {0, 1'000'000}, &requeues));
   policy.requeues_max = static_cast<std::uint32_t>(requeues);
   RETURN_IF_ERROR(ReadLicenses(file, policy.licenses));
+  RETURN_IF_ERROR(ReadHealth(file, policy.health));
   return ReadPriority(file, policy.priority);
 }
 

@@ -42,6 +42,9 @@ History::History(std::uint64_t seed) : random_(seed), now_(At(1'000'000)) {
   config_.priority.weight_age = Chance(30) ? 500 : 0;
   config_.priority.order = Chance(20) ? QueueRule::kDrf : QueueRule::kPriority;
   config_.priority.half_life = std::chrono::minutes(Chance(80) ? 10 : 0);
+  config_.health.interval = std::chrono::hours(1);
+  config_.health.recheck = std::chrono::minutes(1);
+  config_.health.samples = 2;
   Take(BeginEpoch{});
   const std::uint32_t nodes = Number(1, 4);
   if (seed % 2 == 0) {  // some nodes may not be on the map
@@ -500,8 +503,26 @@ void History::Turn() {
     FindForeign(agent);
   } else if (kind < 98) {
     Restart();
-  } else {
+  } else if (kind < 99) {
     Take(DrainNode{agent.registration.name, Chance(40), "maintenance"});
+  } else {
+    SeeToHealth(agent);
+  }
+}
+
+// A check is asked for, is due, or comes to an end.
+void History::SeeToHealth(const SimAgent& agent) {
+  const NodeHealth& health = state_.health().Of(agent.id);
+  if (health.running && Chance(70)) {
+    HealthReport report;
+    report.number = health.number;
+    report.outcome = Chance(80) ? HealthOutcome::kMeasured : HealthOutcome::kYielded;
+    report.figures = {{"clock", "GHz", HealthSense::kHigher, Chance(50) ? 3'000U : 1'000U, 4'000}};
+    Take(TakeHealthReport{agent.id, report});
+  } else if (Chance(50)) {
+    Take(TickHealth{});
+  } else {
+    Take(CheckNodeHealth{agent.registration.name, HealthKind::kQuick, Chance(50)});
   }
 }
 

@@ -76,6 +76,7 @@ class History {
   bool Chance(std::uint32_t percent) { return Number(1, 100) <= percent; }
   muster::Turn Take(const Input& input);
   void Perform(const std::vector<Effect>& effects);
+  void SeeToHealth(const SimAgent& agent);
   void Perform(const Launch& order);
   void Perform(const LaunchStep& order);
   void Perform(const Terminate& order);
@@ -84,6 +85,7 @@ class History {
   void Perform(const Resume& order) { Freeze(order, true); }
   template <class Order>
   void Freeze(const Order& order, bool resume);
+  void Perform(const CheckHealth&) {}
   void Perform(const Replan&) {}
   void Fail(const std::string& problem);
   void CheckTruth();

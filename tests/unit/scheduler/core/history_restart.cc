@@ -33,6 +33,12 @@ StateImage History::Image(bool apart) const {
   }
   image.usage = state_.usage().Picture().used;
   image.half_life = state_.usage().half_life();
+  for (const auto& [id, health] : state_.health().nodes()) {
+    image.health.push_back(health);
+  }
+  for (const auto& [id, tally] : state_.health().tallies()) {
+    image.tallies.push_back(tally);
+  }
   for (const Event& event : events_) {
     if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
       image.tokens.push_back(TokenOwner{submitted->token, submitted->first, StepId()});

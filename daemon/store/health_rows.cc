@@ -1,0 +1,62 @@
+#include "daemon/store/health_rows.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/store/blob.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+absl::Status ReadTallies(Database& database, StateImage* image) {
+  Statement rows(database,
+                 "SELECT node, failures, exposure, faded, failed FROM node_failures ORDER BY node");
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return absl::OkStatus();
+    }
+    image->tallies.push_back(FailureTally{NodeId(static_cast<std::uint32_t>(rows.Integer(0))),
+                                          rows.Unsigned(1), Duration(rows.Integer(2)),
+                                          Time(Duration(rows.Integer(3))),
+                                          Time(Duration(rows.Integer(4)))});
+  }
+}
+
+}  // namespace
+
+absl::Status ReadHealthState(Database& database, StateImage* image) {
+  Statement rows(database, "SELECT node, payload FROM node_health ORDER BY node");
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return ReadTallies(database, image);
+    }
+    NodeHealth health;
+    const std::string where = absl::StrCat(database.path(), ": health of node ", rows.Integer(0));
+    RETURN_IF_ERROR(Decode<wire::NodeHealth>(rows.Bytes(1), where, &health));
+    image->health.push_back(std::move(health));
+  }
+}
+
+absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, NodeId node,
+                                                            std::uint32_t limit) {
+  std::vector<HealthRecord> records;
+  Statement rows(database,
+                 "SELECT number, payload FROM health WHERE node = ? ORDER BY number DESC LIMIT ?");
+  rows.Start(node.value(), limit);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return records;
+    }
+    HealthRecord record;
+    const std::string where =
+        absl::StrCat(database.path(), ": check ", rows.Integer(0), " of node ", node.value());
+    RETURN_IF_ERROR(Decode<wire::HealthRecord>(rows.Bytes(1), where, &record));
+    records.push_back(std::move(record));
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,27 @@
+#pragma once
+
+// The rows of the nodes' health: what the state needs, and the older checks.
+//
+// Thread promise: belongs to the thread of its database.
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "daemon/store/sqlite.h"
+#include "scheduler/model/health.h"
+#include "scheduler/model/state_image.h"
+
+namespace muster {
+
+// Puts what is known of all nodes into the image.
+absl::Status ReadHealthState(Database& database, StateImage* image);
+
+// The node's checks, the newest first, at most `limit`.
+absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, NodeId node,
+                                                            std::uint32_t limit);
+
+// So many checks of a node are kept.
+inline constexpr std::uint64_t kHealthKept = 500;
+
+}  // namespace muster
