@@ -33,6 +33,11 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
       outbox_(state, log, [this](const Report& report) { return SendReport(report); }),
       attempts_(loop, clock, log, state, config_.attempts,
                 [this](const AttemptKey& key) { News(key); }),
+      health_(loop, clock, log, config_.health,
+              [this](const HealthReport&) {
+                health_untold_ = true;
+                TellHealth();
+              }),
       link_(loop, log, config_.link, this) {}
 
 Agent::~Agent() {
@@ -99,6 +104,8 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome) {
     outbox_.Rewind(key);
     outbox_.Pump(key);
   }
+  health_untold_ = health_.last().has_value();
+  TellHealth();
   if (config_.ready) {
     config_.ready(absl::StrCat("node ", config_.name, " of cluster ", cluster_));
   }
@@ -119,6 +126,9 @@ void Agent::Received(const wire::ControllerMessage& message) {
       break;
     case wire::ControllerMessage::kSuspend:
       status = Suspend(message.suspend());
+      break;
+    case wire::ControllerMessage::kHealth:
+      status = CheckHealth(message.health());
       break;
     case wire::ControllerMessage::kAck:
       Acknowledged(message.ack());
@@ -173,6 +183,7 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
   order.module_dir = config_.module_dir;
   order.controller = config_.link.address;
   const NodeAllocation allocation = *part;
+  health_.Yield();
   absl::Status launched = attempts_.Launch(std::move(order), allocation);
   if (absl::IsAlreadyExists(launched)) {
     outbox_.Rewind(key);
@@ -236,6 +247,32 @@ absl::Status Agent::Suspend(const wire::SuspendOrder& message) {
   return status;
 }
 
+absl::Status Agent::CheckHealth(const wire::HealthOrder& message) {
+  HealthOrder order;
+  RETURN_IF_ERROR(FromWire(message, &order));
+  const absl::Status status = Admit(
+      {.cluster = &order.cluster, .node = order.node, .epoch = order.epoch, .expiry = kNoTime});
+  if (!status.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("health check refused: ", std::string(status.message())));
+  }
+  health_.Begin(order.number, order.kind);
+  if (!attempts_.Keys().empty()) {
+    health_.Yield();  // a job was quicker than the order
+  }
+  return absl::OkStatus();
+}
+
+// The controller takes a report once; one that it may not have got is sent again.
+void Agent::TellHealth() {
+  if (!health_untold_ || !link_.attached()) {
+    return;
+  }
+  wire::AgentMessage message;
+  ToWire(*health_.last(), message.mutable_health());
+  health_untold_ = !link_.Send(message);
+}
+
 void Agent::Acknowledged(const wire::ReportAck& ack) {
   const AttemptKey key{JobId(ack.job()), AttemptNumber(ack.attempt())};
   if (!outbox_.Acknowledge(key, ack.index())) {
@@ -265,6 +302,7 @@ bool Agent::SendReport(const Report& report) {
 }
 
 void Agent::Writable() {
+  TellHealth();
   for (const AttemptKey& key : attempts_.Keys()) {
     News(key);
   }

@@ -21,6 +21,7 @@
 #include "agent/attempts.h"
 #include "agent/controller_link.h"
 #include "agent/doorbell.h"
+#include "agent/health_check.h"
 #include "agent/outbox.h"
 #include "agent/state_directory.h"
 #include "agent/usage_sampler.h"
@@ -44,6 +45,7 @@ class Agent final : public ControllerLink::Owner {
     std::function<void(const std::string& standing)> ready;  // called at each Welcome
     ControllerLink::Config link;
     Attempts::Config attempts;
+    HealthCheck::Config health;
     std::chrono::milliseconds check_every{2000};  // the net below the doorbell
     GpuMeter* meter = nullptr;                    // outlives the agent; null: nothing to sample
     std::chrono::milliseconds sample_every{10000};
@@ -86,6 +88,8 @@ class Agent final : public ControllerLink::Owner {
   absl::Status StartStep(const wire::StepOrder& message);
   absl::Status Terminate(const wire::TerminateOrder& message);
   absl::Status Suspend(const wire::SuspendOrder& message);
+  absl::Status CheckHealth(const wire::HealthOrder& message);
+  void TellHealth();
   void Acknowledged(const wire::ReportAck& ack);
   void News(const AttemptKey& key);
   bool SendReport(const Report& report);
@@ -103,6 +107,8 @@ class Agent final : public ControllerLink::Owner {
   Outbox outbox_;
   Attempts attempts_;
   std::optional<UsageSampler> sampler_;
+  HealthCheck health_;
+  bool health_untold_ = false;  // since the link last took it
   // Attempts that came to their acknowledged end: an order for one that is still on its way is
   // refused. The oldest are forgotten; by then their orders have expired.
   std::set<AttemptKey> finished_;

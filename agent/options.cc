@@ -164,6 +164,7 @@ void AddNode(CLI::App& app, AgentOptions& options, Texts& texts) {
       ->check(CLI::Range(0, 100));
   app.add_option("--ready-fd", options.ready_fd, "write \"ready\" here once registered");
   app.add_option("--supervisor", options.supervisor, "the supervisor's program");
+  app.add_option("--kernels", options.kernels, "the directory of the bundled kernels");
   app.add_option("--module-dir", options.module_dir, "where libmuster-pmix.so is");
 }
 
@@ -176,6 +177,7 @@ AgentOptions Defaults() {
   const std::filesystem::path binaries = BinaryDirectory();
   options.supervisor = (binaries / "muster-supervisor").string();
   options.module_dir = DefaultModuleDirectory(binaries);
+  options.kernels = (binaries.parent_path() / "libexec/muster/kernels").string();
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (!ServiceManager::IsOurs(*entry)) {
       options.environment.emplace_back(*entry);

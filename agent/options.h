@@ -33,6 +33,7 @@ struct AgentOptions {
   std::uint32_t memory_high = 0;  // per cent of its memory from which on a job is slowed; 0: none
   SiteScripts scripts;            // run around jobs and steps
   int ready_fd = -1;
+  std::string kernels;                   // the directory of the bundled kernels
   std::string supervisor;                // the program
   std::string module_dir;                // where libmuster-pmix.so is
   std::vector<std::string> environment;  // ours, which supervisors inherit

@@ -162,6 +162,19 @@ NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, bool 
 
 }  // namespace
 
+// What kernels keep between two runs lies in the agent's own directory.
+std::vector<std::string> HealthEnvironment(const AgentOptions& options) {
+  const std::string cache = "XDG_CACHE_HOME=";
+  std::vector<std::string> environment;
+  for (const std::string& entry : options.environment) {
+    if (entry.rfind(cache, 0) != 0 && entry.rfind("OMP_", 0) != 0) {
+      environment.push_back(entry);
+    }
+  }
+  environment.push_back(absl::StrCat(cache, options.state, "/cache"));
+  return environment;
+}
+
 absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_machine,
                       const ServiceManager& manager, const Clock& clock, const Logger& log) {
   IgnoreBrokenPipes();
@@ -198,6 +211,9 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   const std::unique_ptr<GpuMeter> meter =
       machine.enforced && !machine.gpus.empty() ? GpuMeter::Open(NvmlLibrary()) : nullptr;
   config.meter = meter.get();
+  config.health.program = options.kernels + "/health";
+  config.health.environment = HealthEnvironment(options);
+  config.health.cpus = machine.enforced ? AllCpus(machine) : CpuSet();
   absl::Status outcome;
   {
     Agent agent(*loop, clock, log, state, std::move(config));
