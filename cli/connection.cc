@@ -451,6 +451,29 @@ absl::StatusOr<NodeList> Connection::ListNodes(const std::vector<std::string>& n
   return list;
 }
 
+absl::StatusOr<std::uint64_t> Connection::CheckHealth(const std::string& node, HealthKind kind,
+                                                      bool wait) {
+  wire::CheckHealthRequest request;
+  request.set_node(node);
+  request.set_kind(kind == HealthKind::kBurnIn ? wire::HEALTH_KIND_BURN_IN
+                                               : wire::HEALTH_KIND_QUICK);
+  request.set_wait(wait);
+  wire::CheckHealthReply reply;
+  RETURN_IF_ERROR(
+      channel_->Call(&Stub::CheckHealth, request, &reply, address_, patience_.changing));
+  return reply.number();
+}
+
+absl::StatusOr<std::vector<HealthView>> Connection::ListHealth(
+    const std::vector<std::string>& names, std::uint32_t history) {
+  wire::ListHealthRequest request;
+  request.mutable_names()->Add(names.begin(), names.end());
+  request.set_history(history);
+  wire::ListHealthReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::ListHealth, request, &reply, address_, patience_.reading));
+  return ReadAll<HealthView>(reply.nodes());
+}
+
 absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobNews&)>& tell) {
   grpc::ClientContext context;  // No deadline: a job may wait for days; keepalive finds the dead.
   {

@@ -22,6 +22,7 @@
 #include "cli/parse/selector.h"
 #include "cli/shares.h"
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/health.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/input.h"
 #include "scheduler/model/job_spec.h"
@@ -119,6 +120,12 @@ class Connection {
   absl::StatusOr<ChangeOutcome> Update(const std::vector<JobSelector>& jobs,
                                        const JobUpdate& changes);
   absl::Status Drain(const std::string& node, bool drained, const std::string& reason);
+
+  // The number of the check that was ordered, or that will be once the node is idle.
+  absl::StatusOr<std::uint64_t> CheckHealth(const std::string& node, HealthKind kind, bool wait);
+  // By name (none: all nodes), with the newest `history` checks of each.
+  absl::StatusOr<std::vector<HealthView>> ListHealth(const std::vector<std::string>& names,
+                                                     std::uint32_t history);
 
   absl::Status ChangePolicy(PolicyVerb verb, PolicyKind kind, const std::string& name,
                             const std::vector<Assignment>& assignments);

@@ -11,6 +11,7 @@
 #include "cli/cmd_drain.h"
 #include "cli/cmd_estimate.h"
 #include "cli/cmd_explain.h"
+#include "cli/cmd_health.h"
 #include "cli/cmd_help.h"
 #include "cli/cmd_history.h"
 #include "cli/cmd_hold.h"
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
       muster::SimulateVerb(),   muster::WhatifVerb(),     muster::TraceVerb(),
       muster::CheckpointVerb(), muster::EstimateVerb(),   muster::KernelVerb(),
       muster::ReplayVerb(),     muster::CompletionVerb(), muster::VersionVerb(),
-      muster::HelpVerb(),
+      muster::HealthVerb(),     muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});
