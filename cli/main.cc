@@ -16,6 +16,7 @@
 #include "cli/cmd_history.h"
 #include "cli/cmd_hold.h"
 #include "cli/cmd_kernel.h"
+#include "cli/cmd_keys.h"
 #include "cli/cmd_nodes.h"
 #include "cli/cmd_place.h"
 #include "cli/cmd_policy.h"
@@ -43,18 +44,18 @@ int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
   const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),         muster::SubmitVerb(),     muster::RunVerb(),
-      muster::AllocVerb(),      muster::QueueVerb(),      muster::HistoryVerb(),
-      muster::ShowVerb(),       muster::ExplainVerb(),    muster::CancelVerb(),
-      muster::HoldVerb(),       muster::ReleaseVerb(),    muster::SuspendVerb(),
-      muster::ResumeVerb(),     muster::RequeueVerb(),    muster::UpdateVerb(),
-      muster::NodesVerb(),      muster::TopoVerb(),       muster::PlaceVerb(),
-      muster::DrainVerb(),      muster::PartitionVerb(),  muster::QosVerb(),
-      muster::AccountsVerb(),   muster::ShareVerb(),      muster::ReservationVerb(),
-      muster::SimulateVerb(),   muster::WhatifVerb(),     muster::TraceVerb(),
-      muster::CheckpointVerb(), muster::EstimateVerb(),   muster::KernelVerb(),
-      muster::ReplayVerb(),     muster::CompletionVerb(), muster::VersionVerb(),
-      muster::HealthVerb(),     muster::HelpVerb(),
+      muster::UpVerb(),         muster::SubmitVerb(),    muster::RunVerb(),
+      muster::AllocVerb(),      muster::QueueVerb(),     muster::HistoryVerb(),
+      muster::ShowVerb(),       muster::ExplainVerb(),   muster::CancelVerb(),
+      muster::HoldVerb(),       muster::ReleaseVerb(),   muster::SuspendVerb(),
+      muster::ResumeVerb(),     muster::RequeueVerb(),   muster::UpdateVerb(),
+      muster::NodesVerb(),      muster::TopoVerb(),      muster::PlaceVerb(),
+      muster::DrainVerb(),      muster::PartitionVerb(), muster::QosVerb(),
+      muster::AccountsVerb(),   muster::ShareVerb(),     muster::ReservationVerb(),
+      muster::SimulateVerb(),   muster::WhatifVerb(),    muster::TraceVerb(),
+      muster::CheckpointVerb(), muster::EstimateVerb(),  muster::KernelVerb(),
+      muster::KeysVerb(),       muster::ReplayVerb(),    muster::CompletionVerb(),
+      muster::VersionVerb(),    muster::HealthVerb(),    muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

@@ -23,7 +23,7 @@ const std::vector<Floor>& Floors() {
       {"scheduler/settings",
        {"scheduler/core", "scheduler/model", "scheduler/runtime", "scheduler/base"},
        {}},
-      {"scheduler/runtime", {"scheduler/base"}, {"toml++", "systemd", "OpenSSL"}},
+      {"scheduler/runtime", {"scheduler/base"}, {"toml++", "systemd", "OpenSSL", "MUNGE"}},
       {"scheduler/simulator",
        {"scheduler/core", "scheduler/model", "scheduler/base"},
        {"nlohmann-json", "zstd", "zlib", "lzma"}},
@@ -38,7 +38,7 @@ const std::vector<Floor>& Floors() {
       {"daemon",
        {"scheduler/core", "scheduler/settings", "daemon/store", "topology", "proto/convert",
         "proto", "scheduler/runtime", "scheduler/model", "scheduler/base"},
-       {"gRPC", "protobuf", "CLI11", "nlohmann-json", "MUNGE", "systemd"}},
+       {"gRPC", "protobuf", "CLI11", "nlohmann-json", "systemd"}},
       {"agent/kernels", {"checkpoint"}, {"MPI", "CUDA", "Highway", "nlohmann-json"}},
       // The PMIx module, apart from the supervisor, tells ranks where they share caches: hwloc's
       // words. The page of checkpoint hints is the library's: one definition for who writes it and
