@@ -30,6 +30,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
       log_(log),
       state_(state),
       config_(std::move(config)),
+      check_(config_.name),
       outbox_(state, log, [this](const Report& report) { return SendReport(report); }),
       attempts_(loop, clock, log, state, config_.attempts,
                 [this](const AttemptKey& key) { News(key); }),
@@ -74,7 +75,10 @@ void Agent::Reconfigure(std::vector<std::string> features, std::uint32_t weight,
   link_.Reconnect();
 }
 
-wire::Registration Agent::Introduce() {
+absl::StatusOr<wire::AgentMessage> Agent::Introduce() {
+  wire::AgentMessage message;
+  ASSIGN_OR_RETURN(*message.mutable_challenge(), check_.Begin());
+  message.set_time(clock_.Now().time_since_epoch().count());
   const Registration registration{.name = config_.name,
                                   .hostname = config_.hostname,
                                   .instance = state_.instance(),
@@ -84,12 +88,12 @@ wire::Registration Agent::Introduce() {
                                   .attempts = attempts_.Known(),
                                   .features = config_.features,
                                   .weight = config_.weight};
-  wire::Registration message;
-  ToWire(registration, &message);
+  ToWire(registration, message.mutable_registration());
   return message;
 }
 
-absl::Status Agent::Welcomed(const wire::Welcome& welcome) {
+absl::Status Agent::Welcomed(const wire::Welcome& welcome, const std::string& certificate) {
+  RETURN_IF_ERROR(check_.Trust(welcome, certificate));
   const Epoch epoch(welcome.epoch());
   if (epoch < state_.epoch()) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -113,31 +117,45 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome) {
 }
 
 void Agent::Received(const wire::ControllerMessage& message) {
-  absl::Status status;
+  if (message.has_signed_()) {
+    TakeSigned(message.signed_());
+  } else if (message.has_ack()) {
+    Acknowledged(message.ack());
+  } else {
+    log_.Error(kComponent, "an order without a signature: refused; connecting anew");
+    link_.Break();
+  }
+}
+
+void Agent::TakeSigned(const wire::SignedOrder& order) {
+  const absl::StatusOr<wire::ControllerMessage> opened = check_.Open(order, clock_.Now());
+  if (!opened.ok()) {
+    // The controller orders anew what should be under way, once we are back.
+    log_.Error(kComponent,
+               absl::StrCat("an order was refused: ", std::string(opened.status().message()),
+                            "; connecting anew"));
+    link_.Break();
+    return;
+  }
+  if (const absl::Status status = Obey(*opened); !status.ok()) {
+    log_.Warning(kComponent, std::string(status.message()));
+  }
+}
+
+absl::Status Agent::Obey(const wire::ControllerMessage& message) {
   switch (message.body_case()) {
     case wire::ControllerMessage::kLaunch:
-      status = Launch(message.launch());
-      break;
+      return Launch(message.launch());
     case wire::ControllerMessage::kStep:
-      status = StartStep(message.step());
-      break;
+      return StartStep(message.step());
     case wire::ControllerMessage::kTerminate:
-      status = Terminate(message.terminate());
-      break;
+      return Terminate(message.terminate());
     case wire::ControllerMessage::kSuspend:
-      status = Suspend(message.suspend());
-      break;
+      return Suspend(message.suspend());
     case wire::ControllerMessage::kHealth:
-      status = CheckHealth(message.health());
-      break;
-    case wire::ControllerMessage::kAck:
-      Acknowledged(message.ack());
-      break;
+      return CheckHealth(message.health());
     default:
-      status = absl::UnimplementedError("a message of a kind that this agent does not know");
-  }
-  if (!status.ok()) {
-    log_.Warning(kComponent, std::string(status.message()));
+      return absl::UnimplementedError("an order of a kind that this agent does not know");
   }
 }
 
@@ -176,6 +194,11 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
   }
   if (finished_.count(key) != 0) {
     return absl::FailedPreconditionError(what + "it has ended");
+  }
+  const absl::Status user = MayRunJobsOf(order.launch.spec.user.uid, config_.users);
+  if (!user.ok()) {
+    attempts_.Refuse(key, std::string(user.message()));
+    return absl::PermissionDeniedError(what + std::string(user.message()));
   }
   order.machine = config_.machine;
   order.node_name = part->name;

@@ -4,9 +4,9 @@
 //
 // Desired state comes down the link, facts go up; what is under way belongs to supervisors and goes
 // on without us. Thread promise: everything happens on the loop's thread. Invariants: (1) an order
-// of an older epoch, for another node or past its time changes nothing; (2) an order taken twice
-// has one effect; (3) an attempt's directory goes only when the controller has acknowledged its
-// end.
+// that the controller did not sign for this node and stream, of an older epoch or past its time
+// changes nothing; (2) an order taken twice has one effect; (3) an attempt's directory goes only
+// when the controller has acknowledged its end.
 
 #include <cstdint>
 #include <deque>
@@ -22,6 +22,7 @@
 #include "agent/controller_link.h"
 #include "agent/doorbell.h"
 #include "agent/health_check.h"
+#include "agent/order_check.h"
 #include "agent/outbox.h"
 #include "agent/state_directory.h"
 #include "agent/usage_sampler.h"
@@ -46,6 +47,7 @@ class Agent final : public ControllerLink::Owner {
     ControllerLink::Config link;
     Attempts::Config attempts;
     HealthCheck::Config health;
+    JobUsers users;
     std::chrono::milliseconds check_every{2000};  // the net below the doorbell
     GpuMeter* meter = nullptr;                    // outlives the agent; null: nothing to sample
     std::chrono::milliseconds sample_every{10000};
@@ -69,8 +71,8 @@ class Agent final : public ControllerLink::Owner {
   // Why the agent stopped the loop itself; OK when it did not.
   const absl::Status& outcome() const { return outcome_; }
 
-  wire::Registration Introduce() override;
-  absl::Status Welcomed(const wire::Welcome& welcome) override;
+  absl::StatusOr<wire::AgentMessage> Introduce() override;
+  absl::Status Welcomed(const wire::Welcome& welcome, const std::string& certificate) override;
   void Received(const wire::ControllerMessage& message) override;
   void Writable() override;
   void Refused(const std::string& text) override;
@@ -83,6 +85,8 @@ class Agent final : public ControllerLink::Owner {
     Epoch epoch;
     Time expiry;
   };
+  absl::Status Obey(const wire::ControllerMessage& message);
+  void TakeSigned(const wire::SignedOrder& order);
   absl::Status Admit(const Address& order);
   absl::Status Launch(const wire::LaunchOrder& message);
   absl::Status StartStep(const wire::StepOrder& message);
@@ -104,6 +108,7 @@ class Agent final : public ControllerLink::Owner {
   absl::Status outcome_;
   NodeId node_;  // as the last Welcome said, like the cluster
   std::string cluster_;
+  OrderCheck check_;
   Outbox outbox_;
   Attempts attempts_;
   std::optional<UsageSampler> sampler_;

@@ -112,6 +112,13 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   return absl::OkStatus();
 }
 
+void Attempts::Refuse(const AttemptKey& key, const std::string& text) {
+  if (attempts_.count(key) == 0 && state_.MakeAttempt(key).ok()) {
+    attempts_[key] = LocalAttempt();
+    End(key, EndCause::kLaunchFailed, text);
+  }
+}
+
 absl::Status Attempts::StartStep(const StepOrder& order) {
   const AttemptKey key{order.job, order.attempt};
   const auto found = attempts_.find(key);

@@ -59,6 +59,8 @@ class Attempts {
 
   // For attempts that are launched from now on.
   void UseScripts(SiteScripts scripts) { config_.scripts = std::move(scripts); }
+  // Records an attempt that is not run here as ended before it began, and why.
+  void Refuse(const AttemptKey& key, const std::string& text);
 
   // Passes a step to the attempt's supervisor; NotFound when none supervises it here.
   absl::Status StartStep(const StepOrder& order);

@@ -56,11 +56,14 @@ void ControllerLink::Connect() {
     Lost(channel.status());
     return;
   }
-  wire::AgentMessage first;
-  *first.mutable_registration() = owner_->Introduce();
+  absl::StatusOr<wire::AgentMessage> first = owner_->Introduce();
+  if (!first.ok()) {
+    Lost(first.status());
+    return;
+  }
   channel_ = *std::move(channel);
   stream_ = std::make_shared<LinkStream>(loop_, this, channel_, config_.messages_waiting_max);
-  stream_->Open(std::move(first));
+  stream_->Open(*std::move(first));
   welcome_timer_ = loop_.RunAfter(config_.welcome_within, [this] {
     welcome_timer_.reset();
     stream_->Cancel();
@@ -76,6 +79,12 @@ bool ControllerLink::Send(const wire::AgentMessage& message) {
     return false;
   }
   return true;
+}
+
+void ControllerLink::Break() {
+  attached_ = false;
+  refused_ = true;
+  Reconnect();
 }
 
 void ControllerLink::Reconnect() {
@@ -106,7 +115,7 @@ void ControllerLink::Welcome(const wire::Welcome& welcome) {
   }
   CancelTimer(&welcome_timer_);
   attached_ = true;
-  const absl::Status taken = owner_->Welcomed(welcome);
+  const absl::Status taken = owner_->Welcomed(welcome, stream_->PeerCertificate());
   if (!taken.ok()) {
     attached_ = false;
     refused_ = true;

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "agent/controller_address.h"
 #include "proto/agent.pb.h"
 #include "scheduler/runtime/event_loop.h"
@@ -39,11 +40,11 @@ class ControllerLink {
   class Owner {
    public:
     virtual ~Owner() = default;
-    // How the agent introduces itself just now.
-    virtual wire::Registration Introduce() = 0;
-    // The controller took us in. An error says why we do not take it; the link then tries again
-    // later.
-    virtual absl::Status Welcomed(const wire::Welcome& welcome) = 0;
+    // How the agent introduces itself just now: the first message of a stream.
+    virtual absl::StatusOr<wire::AgentMessage> Introduce() = 0;
+    // The controller took us in; over TLS `certificate` (PEM) is its. An error says why we do not
+    // take it; the link then tries again later.
+    virtual absl::Status Welcomed(const wire::Welcome& welcome, const std::string& certificate) = 0;
     virtual void Received(const wire::ControllerMessage& message) = 0;
     // Send() takes messages again after having refused one.
     virtual void Writable() = 0;
@@ -71,6 +72,9 @@ class ControllerLink {
   void Reconnect();
 
   bool attached() const { return attached_; }
+
+  // Ends the stream: what came through it is not to be trusted. Connects again after a while.
+  void Break();
 
   // Queues a message. False when it was not taken: not attached, or too many are waiting (then
   // Writable() follows).

@@ -1,11 +1,16 @@
 #include "agent/link_stream.h"
 
+#include <grpc/grpc_security_constants.h>
+
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/certificate.h"
 #include "scheduler/runtime/file.h"
+#include "scheduler/runtime/private_file.h"
 
 namespace muster {
 namespace {
@@ -25,7 +30,7 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
   }
   grpc::SslCredentialsOptions options;
   ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(config.tls.authority));
-  ASSIGN_OR_RETURN(options.pem_private_key, ReadFile(config.tls.key));
+  ASSIGN_OR_RETURN(options.pem_private_key, ReadPrivateFile(config.tls.key));
   ASSIGN_OR_RETURN(options.pem_cert_chain, ReadFile(config.tls.certificate));
   return grpc::SslCredentials(options);
 }
@@ -43,6 +48,10 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> LinkStream::MakeChannel(
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (!config.tls.empty()) {
+    // Whatever its address: only a controller's certificate has this name.
+    arguments.SetString(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, kControllerName);
+  }
   if (!IsUnixAddress(config.address)) {
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveEveryMs);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveAnswerMs);
@@ -68,6 +77,16 @@ void LinkStream::Open(wire::AgentMessage first) {
   }
   StartRead(&incoming_);
   StartCall();
+}
+
+std::string LinkStream::PeerCertificate() const {
+  const auto auth = context_.auth_context();
+  if (auth == nullptr) {
+    return "";
+  }
+  const std::vector<grpc::string_ref> values =
+      auth->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  return values.empty() ? "" : std::string(values.front().data(), values.front().size());
 }
 
 bool LinkStream::Write(const wire::AgentMessage& message) {

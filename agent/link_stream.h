@@ -38,6 +38,9 @@ class LinkStream final
   void Open(wire::AgentMessage first);
   // Queues a message; false when too many wait.
   bool Write(const wire::AgentMessage& message);
+  // The controller's certificate, PEM, which TLS has verified; empty without TLS. REQUIRES: a
+  // message has come.
+  std::string PeerCertificate() const;
   // Ends the stream soon, from our side.
   void Cancel() { context_.TryCancel(); }
   // Nothing is told to the link any more.

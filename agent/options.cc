@@ -25,6 +25,8 @@ namespace {
 constexpr std::size_t kNameBytesMax = 64;
 // Far more than a node's worth of ranks with their threads, far less than a kernel has.
 constexpr std::uint64_t kPidsDefault = 16384;
+// Debian's and others' first ordinary user.
+constexpr std::uint32_t kMinUidDefault = 1000;
 
 std::string HostName() {
   std::array<char, 256> name = {};
@@ -65,6 +67,16 @@ std::string CheckFeatures(const std::vector<std::string>& features) {
   return std::all_of(features.begin(), features.end(), IsName)
              ? ""
              : "--features: each is 1 to 64 of A-Z a-z 0-9 . _ -, with commas between them";
+}
+
+// --keys DIR stands for the files in it that are not named themselves.
+void TakeKeys(const std::string& keys, TlsFiles* tls) {
+  const auto take = [&keys](const char* name, std::string* path) {
+    *path = path->empty() && !keys.empty() ? absl::StrCat(keys, "/", name) : *path;
+  };
+  take("agent.pem", &tls->certificate);
+  take("agent.key", &tls->key);
+  take("ca.pem", &tls->authority);
 }
 
 // "I/N", I from 0.
@@ -113,6 +125,9 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(file.ReadString("cgroup_root", &options.cgroup_root));
   RETURN_IF_ERROR(file.ReadInteger("pids_max", {0, INT64_MAX}, &pids));
   RETURN_IF_ERROR(file.ReadInteger("memory_high", {0, 100}, &memory_high));
+  std::int64_t min_uid = options.min_uid;
+  RETURN_IF_ERROR(file.ReadInteger("min_uid", {0, UINT32_MAX}, &min_uid));
+  RETURN_IF_ERROR(file.ReadString("keys", &options.keys));
   RETURN_IF_ERROR(file.ReadString("tls.certificate", &options.tls.certificate));
   RETURN_IF_ERROR(file.ReadString("tls.key", &options.tls.key));
   RETURN_IF_ERROR(file.ReadString("tls.authority", &options.tls.authority));
@@ -120,6 +135,7 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(ReadScript(file, "epilog", options.scripts.epilog));
   RETURN_IF_ERROR(ReadScript(file, "step_prolog", options.scripts.step_prolog));
   RETURN_IF_ERROR(ReadScript(file, "step_epilog", options.scripts.step_epilog));
+  options.min_uid = static_cast<std::uint32_t>(min_uid);
   options.weight = static_cast<std::uint32_t>(weight);
   options.pids = static_cast<std::uint64_t>(pids);
   options.memory_high = static_cast<std::uint32_t>(memory_high);
@@ -142,6 +158,8 @@ void AddPlace(CLI::App& app, AgentOptions& options) {
   app.add_option("--state", options.state, "directory for what the agent keeps");
   app.add_option("--controller", options.controller, "unix:PATH or HOST:PORT");
   app.add_option("--name", options.name, "the node's name (default: this host's)");
+  app.add_option("--keys", options.keys,
+                 "what muster keys agent made: agent.pem, agent.key and ca.pem");
   app.add_option("--tls-cert", options.tls.certificate, "our certificate (PEM)");
   app.add_option("--tls-key", options.tls.key, "its key (PEM)");
   app.add_option("--tls-ca", options.tls.authority, "who signs the controller's (PEM)");
@@ -162,6 +180,8 @@ void AddNode(CLI::App& app, AgentOptions& options, Texts& texts) {
   app.add_option("--memory-high", options.memory_high,
                  "slow a job that has so many per cent of its memory; 0: never (default)")
       ->check(CLI::Range(0, 100));
+  app.add_option("--min-uid", options.min_uid,
+                 "with keys: run no jobs of users below, nor root's (default: 1000)");
   app.add_option("--ready-fd", options.ready_fd, "write \"ready\" here once registered");
   app.add_option("--supervisor", options.supervisor, "the supervisor's program");
   app.add_option("--kernels", options.kernels, "the directory of the bundled kernels");
@@ -174,6 +194,7 @@ AgentOptions Defaults() {
   options.hostname = HostName();
   options.name = options.hostname;
   options.pids = kPidsDefault;
+  options.min_uid = kMinUidDefault;
   const std::filesystem::path binaries = BinaryDirectory();
   options.supervisor = (binaries / "muster-supervisor").string();
   options.module_dir = DefaultModuleDirectory(binaries);
@@ -208,6 +229,7 @@ std::string Check(const Texts& texts, AgentOptions& options) {
   if (wrong.empty()) {
     wrong = CheckFeatures(options.features);
   }
+  TakeKeys(options.keys, &options.tls);
   if (wrong.empty()) {
     wrong = std::string(CheckControllerAddress(options.controller, options.tls).message());
   }

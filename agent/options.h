@@ -21,10 +21,12 @@ struct AgentOptions {
   std::string state;
   std::string controller;
   TlsFiles tls;
-  std::string name;      // the node's; default: this host's
-  std::string hostname;  // this host's
-  std::string topology;  // a file or a synthetic description; empty: this machine
-  unsigned slice = 0;    // which part of the machine, from 0, of `slices`
+  std::string keys;  // directory of the files that `tls` does not name
+  std::uint32_t min_uid = 0;  // with keys: no jobs of users below
+  std::string name;           // the node's; default: this host's
+  std::string hostname;       // this host's
+  std::string topology;       // a file or a synthetic description; empty: this machine
+  unsigned slice = 0;         // which part of the machine, from 0, of `slices`
   unsigned slices = 1;
   std::vector<std::string> features;
   std::uint32_t weight = 0;       // lighter nodes are taken first

@@ -14,7 +14,10 @@
 #include "agent/supervisor/cgroup_tree.h"
 #include "agent/supervisor/device_filter.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/certificate.h"
 #include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/private_file.h"
 #include "scheduler/runtime/signals.h"
 #include "topology/gpu_meter.h"
 #include "topology/gpu_nvml.h"
@@ -117,6 +120,33 @@ class Outside {
   Agent* agent_ = nullptr;
 };
 
+// Whether the keys are there, ours alone, and this node's; tells when they are to be replaced.
+absl::Status CheckKeys(const AgentOptions& options, const Clock& clock, const Logger& log) {
+  if (options.tls.empty()) {
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(ReadPrivateFile(options.tls.key).status());
+  RETURN_IF_ERROR(ReadFile(options.tls.authority).status());
+  ASSIGN_OR_RETURN(const std::string certificate, ReadFile(options.tls.certificate));
+  const absl::StatusOr<CertificateFacts> facts = ReadCertificate(certificate);
+  if (!facts.ok()) {
+    return absl::FailedPreconditionError(absl::StrCat(options.tls.certificate, ": ",
+                                                      std::string(facts.status().message()),
+                                                      " agent ", options.name));
+  }
+  if (facts->subject != CertificateSubject{CertificateRole::kAgent, options.name}) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.tls.certificate, ": the certificate of ", ToText(facts->subject),
+                     ", and this is node ", options.name, "; use its own (muster keys agent ",
+                     options.name, "), or --name"));
+  }
+  const std::string warning = ExpiryWarning(*facts, clock.Now());
+  if (!warning.empty()) {
+    log.Warning(kComponent, warning);
+  }
+  return absl::OkStatus();
+}
+
 AttemptCgroups MakeCgroups(const AgentOptions& options, const StateDirectory& state,
                            LimitSet* limits) {
   absl::StatusOr<AttemptCgroups> cgroups = AttemptCgroups::Make(
@@ -179,6 +209,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
                       const ServiceManager& manager, const Clock& clock, const Logger& log) {
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP}));
+  RETURN_IF_ERROR(CheckKeys(options, clock, log));
   ASSIGN_OR_RETURN(StateDirectory state, StateDirectory::Open(options.state));
   ASSIGN_OR_RETURN(Machine machine, find_machine());
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
@@ -199,6 +230,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.ready = [&outside](const std::string& standing) { outside.Ready(standing); };
   config.link.address = options.controller;
   config.link.tls = options.tls;
+  config.users = {geteuid(), options.min_uid, !options.tls.empty()};
   config.attempts.supervisor = options.supervisor;
   config.attempts.environment = options.environment;
   if (!cgroups.aside().empty()) {

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kPortMax = 65535;
 // Where the packages' controller listens, for those who may open it.
 constexpr const char* kSystemSocket = "/run/muster/controller.sock";
+constexpr const char* kClusterAuthority = "/etc/muster/ca.pem";
 
 absl::StatusOr<std::string> Absolute(const std::string& path) {
   std::error_code error;
@@ -76,9 +77,39 @@ absl::StatusOr<std::string> StateDirectory(const std::string& option,
   return absl::InvalidArgumentError("no state directory: HOME is not set; use --state DIR");
 }
 
-absl::StatusOr<Address> ControllerAddress(const std::string& option,
-                                          const std::string& state_option,
-                                          const Environment& environment) {
+absl::StatusOr<ClientKeys> FindKeys(const Address& address, const Environment& environment) {
+  ClientKeys keys;
+  if (address.kind == Address::Kind::kUnix) {
+    return keys;
+  }
+  std::error_code error;
+  keys.munge_socket = environment.Get("MUSTER_MUNGE_SOCKET");
+  if (const std::string place = environment.Get("MUSTER_KEYS"); !place.empty()) {
+    keys.authority = place + "/ca.pem";
+    if (!std::filesystem::exists(keys.authority, error)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("MUSTER_KEYS: ", place, " has no ca.pem that you can read: bring it there"));
+    }
+    if (std::filesystem::exists(place + "/client.pem", error)) {
+      keys.certificate = place + "/client.pem";
+      keys.key = place + "/client.key";
+    }
+  } else if (!IsLocal(address)) {
+    keys.authority = kClusterAuthority;
+    if (!std::filesystem::exists(keys.authority, error)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          address.text,
+          ": beyond this machine, and nothing says whom to trust: bring the cluster's ",
+          "ca.pem to ", kClusterAuthority, ", or set MUSTER_KEYS to where it is"));
+    }
+  }
+  return keys;
+}
+
+namespace {
+
+absl::StatusOr<Address> PlainAddress(const std::string& option, const std::string& state_option,
+                                     const Environment& environment) {
   if (!option.empty()) {
     return ParseAddress(option);
   }
@@ -98,6 +129,16 @@ absl::StatusOr<Address> ControllerAddress(const std::string& option,
     return ParseAddress(absl::StrCat("unix:", kSystemSocket));
   }
   return ParseAddress(absl::StrCat("unix:", own));
+}
+
+}  // namespace
+
+absl::StatusOr<Address> ControllerAddress(const std::string& option,
+                                          const std::string& state_option,
+                                          const Environment& environment) {
+  ASSIGN_OR_RETURN(Address address, PlainAddress(option, state_option, environment));
+  ASSIGN_OR_RETURN(address.keys, FindKeys(address, environment));
+  return address;
 }
 
 }  // namespace muster

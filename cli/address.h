@@ -12,6 +12,15 @@
 
 namespace muster {
 
+// By what a controller beyond this machine is known, and we to it: PEM files.
+struct ClientKeys {
+  std::string authority;     // whom to trust; empty: no TLS
+  std::string certificate;   // ours; empty: MUNGE says who we are
+  std::string key;           // its
+  std::string munge_socket;  // empty: where libmunge looks
+  friend bool operator==(const ClientKeys&, const ClientKeys&) = default;
+};
+
 struct Address {
   enum class Kind { kUnix, kTcp };
   Kind kind = Kind::kUnix;
@@ -20,6 +29,7 @@ struct Address {
   std::string port;  // kTcp
   // As it was written: "unix:PATH" or "HOST:PORT".
   std::string text;
+  ClientKeys keys = {};
   friend bool operator==(const Address&, const Address&) = default;
 };
 
@@ -34,8 +44,13 @@ bool IsLocal(const Address& address);
 absl::StatusOr<std::string> StateDirectory(const std::string& option,
                                            const Environment& environment);
 
+// The keys for a TCP address: in $MUSTER_KEYS (ca.pem, and client.pem with client.key where they
+// are), else /etc/muster/ca.pem where the address is beyond this machine. FailedPrecondition when
+// such a one has neither: nothing goes there in the clear.
+absl::StatusOr<ClientKeys> FindKeys(const Address& address, const Environment& environment);
+
 // `option` (--controller), else --state's socket, else $MUSTER_CONTROLLER, else the socket of the
-// default state directory.
+// default state directory; with its keys.
 absl::StatusOr<Address> ControllerAddress(const std::string& option,
                                           const std::string& state_option,
                                           const Environment& environment);

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "cli/channel.h"
 #include "proto/controller.grpc.pb.h"
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
@@ -27,36 +28,7 @@ using Stub = wire::Controller::Stub;
 constexpr milliseconds kCallTimeout{30'000};
 constexpr milliseconds kRetryPause{50};
 constexpr milliseconds kConnectPatience{500};  // between two looks at the socket
-constexpr int kReplyBytesMax = 256 << 20;
 constexpr std::size_t kSocketPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
-
-// "ipv4:" and "ipv6:" spare gRPC the name resolution; any other host goes through it.
-std::string GrpcTarget(const Address& address) {
-  if (address.kind == Address::Kind::kUnix) {
-    return "unix:" + address.path;
-  }
-  if (address.host.find(':') != std::string::npos) {
-    return absl::StrCat("ipv6:[", address.host, "]:", address.port);
-  }
-  const bool numeric = address.host.find_first_not_of("0123456789.") == std::string::npos;
-  const std::string host = address.host == "localhost" ? "127.0.0.1" : address.host;
-  return numeric || host == "127.0.0.1" ? absl::StrCat("ipv4:", host, ":", address.port)
-                                        : absl::StrCat("dns:///", host, ":", address.port);
-}
-
-std::shared_ptr<grpc::Channel> MakeChannel(const Address& address) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 300);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  arguments.SetMaxReceiveMessageSize(kReplyBytesMax);
-  return grpc::CreateCustomChannel(GrpcTarget(address), grpc::InsecureChannelCredentials(),
-                                   arguments);
-}
 
 // What connect(2) says of the controller's socket: 0, or an errno. Takes microseconds, and tells a
 // controller that never was from one that is restarting.
@@ -73,10 +45,28 @@ int ProbeSocket(const std::string& path) {
 }
 
 absl::Status Nobody(const Address& address) {
-  return absl::UnavailableError(absl::StrCat("muster: no controller at ", address.text,
-                                             address.kind == Address::Kind::kUnix
-                                                 ? ": start one with \"muster up\""
-                                                 : ": check that musterd runs there"));
+  const char* const mend = address.kind == Address::Kind::kUnix ? ": start one with \"muster up\""
+                           : address.keys.authority.empty()
+                               ? ": check that musterd runs there (with keys? then set MUSTER_KEYS)"
+                               : ": check that musterd runs there, with the keys that ours are of";
+  return absl::UnavailableError(absl::StrCat("muster: no controller at ", address.text, mend));
+}
+
+// What gRPC says of a call that never left: either end could not be told from a stranger. Trying
+// again does not help. OK: it was something else.
+absl::Status Mistrust(const Address& address, const std::string& message) {
+  constexpr std::string_view kPlugin = "plugin failed with error: ";
+  const std::size_t plugin = message.find(kPlugin);
+  if (plugin != std::string::npos) {
+    return absl::UnauthenticatedError(message.substr(plugin + kPlugin.size()));
+  }
+  if (message.find("handshake failed") != std::string::npos ||
+      message.find("Peer name") != std::string::npos) {
+    return absl::UnauthenticatedError(
+        absl::StrCat(address.text, ": is not the controller that ", address.keys.authority,
+                     " vouches for: bring the cluster's ca.pem there, or correct the address"));
+  }
+  return absl::OkStatus();
 }
 
 // A refusal of the controller: its own line, and never InvalidArgument (see the header).
@@ -162,6 +152,7 @@ struct Connection::Channel {
         if (status.error_code() != grpc::StatusCode::UNAVAILABLE) {
           return Refusal(status);
         }
+        RETURN_IF_ERROR(Mistrust(address, status.error_message()));
       }
       if (clock.SteadyNow() >= give_up) {
         return Nobody(address);
@@ -182,7 +173,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Address& addr
                      " bytes, this one ", address.path.size(), ": use a shorter --state"));
   }
   auto channel = std::make_unique<Channel>();
-  channel->channel = MakeChannel(address);
+  ASSIGN_OR_RETURN(channel->channel, OpenChannel(address));
   channel->stub = wire::Controller::NewStub(channel->channel);
   return std::unique_ptr<Connection>(new Connection(address, patience, std::move(channel)));
 }

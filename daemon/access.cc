@@ -14,45 +14,63 @@
 #include "proto/agent.pb.h"
 #include "proto/controller.pb.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/certificate.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster {
 namespace {
 
-struct Row {
-  const char* method;
-  bool owner;
-  bool key_holder;
+using Roles = std::uint8_t;
+
+constexpr Roles Bit(Role role) {
+  return static_cast<Roles>(1U << static_cast<unsigned>(role));
+}
+
+constexpr Roles kPeople = Bit(Role::kOwner) | Bit(Role::kUser) | Bit(Role::kClient);
+// A certificate is a file that can be copied: it changes no policy.
+constexpr Roles kInPerson = Bit(Role::kOwner) | Bit(Role::kUser);
+constexpr Roles kNodes = Bit(Role::kOwner) | Bit(Role::kAgent);
+
+enum class Rule : std::uint8_t {
+  kAll,       // what everybody of these roles may do or see
+  kOwnJobs,   // their own jobs, and an operator any: core/step says so, which knows whose they are,
+              // or the method itself
+  kOperator,  // operators alone
+  kOwnNode,   // an agent for the node of its certificate: the session says so
 };
 
-// Ownership of a job is checked by core/step, which knows it.
+struct Row {
+  const char* method;
+  Roles roles;
+  Rule rule;
+};
+
 constexpr std::array kTable = {
-    Row{"/muster.wire.Controller/Ping", true, true},
-    Row{"/muster.wire.Controller/Submit", true, true},
-    Row{"/muster.wire.Controller/SubmitMany", true, true},
-    Row{"/muster.wire.Controller/TestSubmit", true, true},
-    Row{"/muster.wire.Controller/Cancel", true, true},
-    Row{"/muster.wire.Controller/Hold", true, true},
-    Row{"/muster.wire.Controller/Requeue", true, true},
-    // Only an operator's, as core/step says.
-    Row{"/muster.wire.Controller/Suspend", true, true},
-    Row{"/muster.wire.Controller/Update", true, true},
-    Row{"/muster.wire.Controller/StartStep", true, true},
-    Row{"/muster.wire.Controller/ListJobs", true, true},
-    Row{"/muster.wire.Controller/ListHistory", true, true},
-    Row{"/muster.wire.Controller/ShowJob", true, true},
-    Row{"/muster.wire.Controller/Explain", true, true},
-    Row{"/muster.wire.Controller/ListNodes", true, true},
-    Row{"/muster.wire.Controller/Drain", true, true},
-    Row{"/muster.wire.Controller/CheckHealth", true, true},
-    Row{"/muster.wire.Controller/ListHealth", true, true},
-    // Only root and the user who runs the controller say who may have what.
-    Row{"/muster.wire.Controller/ChangePolicy", true, false},
-    Row{"/muster.wire.Controller/ListPolicy", true, true},
-    Row{"/muster.wire.Controller/PolicyHistory", true, true},
-    Row{"/muster.wire.Controller/ListShares", true, true},
-    Row{"/muster.wire.Controller/WatchJob", true, true},
-    Row{"/muster.wire.AgentLink/Attach", true, true},
+    Row{"/muster.wire.Controller/Ping", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/Submit", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/SubmitMany", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/TestSubmit", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/Cancel", kPeople, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/Hold", kPeople, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/Requeue", kPeople, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/Suspend", kPeople, Rule::kOperator},
+    Row{"/muster.wire.Controller/Update", kPeople, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/StartStep", kPeople, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/ListJobs", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/ListHistory", kPeople, Rule::kAll},
+    // What only the program knows (its command, its files) is shown to its owner and to operators.
+    Row{"/muster.wire.Controller/ShowJob", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/Explain", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/ListNodes", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/Drain", kPeople, Rule::kOperator},
+    Row{"/muster.wire.Controller/CheckHealth", kPeople, Rule::kOperator},
+    Row{"/muster.wire.Controller/ListHealth", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/ChangePolicy", kInPerson, Rule::kOperator},
+    Row{"/muster.wire.Controller/ListPolicy", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/PolicyHistory", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/ListShares", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/WatchJob", kPeople, Rule::kOwnJobs},
+    Row{"/muster.wire.AgentLink/Attach", kNodes, Rule::kOwnNode},
 };
 
 const Row* FindRow(std::string_view method) {
@@ -64,15 +82,11 @@ const Row* FindRow(std::string_view method) {
   return nullptr;
 }
 
-absl::Status CheckService(const google::protobuf::ServiceDescriptor& service) {
+void AddMethods(const google::protobuf::ServiceDescriptor& service,
+                std::vector<std::string>& methods) {
   for (int i = 0; i < service.method_count(); ++i) {
-    const std::string method =
-        absl::StrCat("/", service.full_name(), "/", service.method(i)->name());
-    if (FindRow(method) == nullptr) {
-      return absl::NotFoundError(absl::StrCat("no access rule for ", method));
-    }
+    methods.push_back(absl::StrCat("/", service.full_name(), "/", service.method(i)->name()));
   }
-  return absl::OkStatus();
 }
 
 // One line of /proc/net/tcp: "sl local_address rem_address st tx:rx tr:when retrnsmt uid …"
@@ -145,13 +159,75 @@ absl::StatusOr<uid_t> OwnerOfLoopbackPort(std::uint16_t port) {
   return absl::NotFoundError(absl::StrCat("no connection from port ", port));
 }
 
-absl::StatusOr<Caller> Identify(const std::string& peer, bool authenticated) {
-  if (authenticated) {
-    return Caller{Role::kKeyHolder, UserOf(geteuid())};
+namespace {
+
+// A user whom nobody is: what an agent or a controller must not do as itself.
+constexpr uid_t kNobody = static_cast<uid_t>(-1);
+
+absl::StatusOr<User> UserNamed(const std::string& name) {
+  std::vector<char> buffer(16384);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
+      found == nullptr) {
+    return absl::NotFoundError("a user whom the controller's machine does not know");
   }
+  return User{found->pw_uid, found->pw_gid, found->pw_name};
+}
+
+absl::StatusOr<Caller> IdentifyByCertificate(const Transport& transport, std::string_view revoked) {
+  const auto refused = [&](const CertificateFacts* facts, const std::string& why) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("caller ", transport.peer, facts == nullptr ? "" : ", ",
+                     facts == nullptr ? "" : ToText(facts->subject), ": ", why));
+  };
+  const absl::StatusOr<CertificateFacts> facts = ReadCertificate(transport.certificate);
+  if (!facts.ok()) {
+    return refused(nullptr, std::string(facts.status().message()));
+  }
+  if (IsRevoked(revoked, *facts)) {
+    return refused(&*facts, absl::StrCat("certificate ", facts->serial, " has been revoked"));
+  }
+  Caller caller;
+  caller.user = User{kNobody, kNobody, ""};
+  caller.peer = transport.peer;
+  caller.proof = absl::StrCat("certificate ", facts->serial);
+  switch (facts->subject.role) {
+    case CertificateRole::kController:
+      caller.role = Role::kController;
+      return caller;
+    case CertificateRole::kAgent:
+      caller.role = Role::kAgent;
+      caller.node = facts->subject.name;
+      return caller;
+    case CertificateRole::kClient:
+      break;
+  }
+  caller.role = Role::kClient;
+  const absl::StatusOr<User> user = UserNamed(facts->subject.name);
+  if (!user.ok()) {
+    return refused(&*facts, std::string(user.status().message()));
+  }
+  caller.user = *user;
+  return caller;
+}
+
+absl::StatusOr<Caller> IdentifyByMunge(const Transport& transport) {
+  if (!transport.munge.has_value()) {
+    return absl::UnauthenticatedError(absl::StrCat(
+        "caller ", transport.peer, ": ",
+        transport.munge_refusal.empty()
+            ? "no certificate and no MUNGE credential; run munged on both machines, or use a key "
+              "that muster keys client made"
+            : transport.munge_refusal));
+  }
+  return Caller{Role::kUser, UserOf(*transport.munge), "", "MUNGE", transport.peer};
+}
+
+absl::StatusOr<Caller> IdentifyByKernel(const std::string& peer) {
   // Only our own user can open the socket: its directory is 0700 and it is 0600.
   if (absl::StartsWith(peer, "unix:")) {
-    return Caller{Role::kOwner, UserOf(geteuid())};
+    return Caller{Role::kOwner, UserOf(geteuid()), "", "", peer};
   }
   if (!absl::StartsWith(peer, "ipv4:127.") && !absl::StartsWith(peer, "ipv6:%5B::1%5D") &&
       !absl::StartsWith(peer, "ipv6:[::1]")) {
@@ -166,22 +242,73 @@ absl::StatusOr<Caller> Identify(const std::string& peer, bool authenticated) {
         uid.ok() ? absl::StrCat("user ", *uid) : std::string("nobody that the kernel knows"),
         "; this controller serves user ", geteuid()));
   }
-  return Caller{Role::kOwner, UserOf(*uid)};
+  return Caller{Role::kOwner, UserOf(*uid), "", "", peer};
+}
+
+}  // namespace
+
+const char* Name(Role role) {
+  constexpr std::array kNames = {"owner", "user", "client", "agent", "controller"};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+std::string ToText(const Caller& caller) {
+  const std::string who =
+      caller.role == Role::kAgent ? absl::StrCat("agent ", caller.node)
+      : caller.role == Role::kController
+          ? std::string("controller")
+          : absl::StrCat(Name(caller.role), " ", caller.user.name, " (uid ", caller.user.uid, ")");
+  return absl::StrCat(who, caller.proof.empty() ? "" : " by ", caller.proof, " from ", caller.peer);
+}
+
+absl::StatusOr<Caller> Identify(const Transport& transport, std::string_view revoked) {
+  if (!transport.tls) {
+    return IdentifyByKernel(transport.peer);
+  }
+  return transport.certificate.empty() ? IdentifyByMunge(transport)
+                                       : IdentifyByCertificate(transport, revoked);
+}
+
+bool IsOperator(const Caller& caller) {
+  return caller.user.uid == 0 || caller.user.uid == geteuid();
+}
+
+bool MaySee(const Caller& caller, const std::string& owner) {
+  return IsOperator(caller) || caller.user.name == owner;
 }
 
 absl::Status MayCall(const Caller& caller, std::string_view method) {
   const Row* row = FindRow(method);
-  if (row == nullptr || !(caller.role == Role::kOwner ? row->owner : row->key_holder)) {
+  const std::string name(method.substr(method.rfind('/') + 1));
+  const std::string who = caller.role == Role::kAgent ? absl::StrCat("the agent of ", caller.node)
+                          : caller.user.name.empty()  ? std::string(Name(caller.role))
+                                                      : caller.user.name;
+  if (row == nullptr || (row->roles & Bit(caller.role)) == 0) {
     return absl::PermissionDeniedError(
-        absl::StrCat(std::string(method), ": ", caller.user.name, " may not call this"));
+        absl::StrCat(name, ": ", who, " may not call this as ", Name(caller.role)));
+  }
+  if (row->rule == Rule::kOperator && !IsOperator(caller)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(name, ": ", who, " may not: this is for root and ", UserOf(geteuid()).name,
+                     ", who runs the controller"));
   }
   return absl::OkStatus();
 }
 
+std::vector<std::string> AllMethods() {
+  std::vector<std::string> methods;
+  AddMethods(*wire::PingRequest::descriptor()->file()->FindServiceByName("Controller"), methods);
+  AddMethods(*wire::AgentMessage::descriptor()->file()->FindServiceByName("AgentLink"), methods);
+  return methods;
+}
+
 absl::Status CheckEveryMethodHasARow() {
-  RETURN_IF_ERROR(
-      CheckService(*wire::PingRequest::descriptor()->file()->FindServiceByName("Controller")));
-  return CheckService(*wire::AgentMessage::descriptor()->file()->FindServiceByName("AgentLink"));
+  for (const std::string& method : AllMethods()) {
+    if (FindRow(method) == nullptr) {
+      return absl::NotFoundError(absl::StrCat("no access rule for ", method));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace muster

@@ -3,17 +3,21 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <deque>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/rpc.h"
 #include "proto/convert/convert.h"
+#include "proto/convert/order_purpose.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kQueueMax = 65536;
+constexpr std::size_t kChallengeBytesMin = 16;
+constexpr const char* kAttach = "/muster.wire.AgentLink/Attach";
 
 wire::ControllerMessage ToMessage(const Order& order) {
   wire::ControllerMessage message;
@@ -40,6 +44,29 @@ wire::ControllerMessage ToMessage(const Order& order) {
   return message;
 }
 
+// Until when an order is good; kNoTime: it is for ever.
+Time ExpiryOf(const Order& order) {
+  return std::visit(
+      [](const auto& held) {
+        if constexpr (requires { held.expiry; }) {
+          return held.expiry;
+        } else {
+          return kNoTime;
+        }
+      },
+      order);
+}
+
+// Why a registration's clock cannot be worked with, or nothing.
+std::string ClockTrouble(const std::string& name, Time theirs, Time ours) {
+  const auto off = std::chrono::duration_cast<std::chrono::seconds>(theirs - ours).count();
+  if (std::abs(off) <= kClocksDifferSeconds) {
+    return "";
+  }
+  return absl::StrCat("node ", name, ": its clock is ", std::abs(off), " s ",
+                      off > 0 ? "ahead of" : "behind", " the controller's; set one of them (NTP)");
+}
+
 }  // namespace
 
 // One agent's stream. It keeps itself alive until gRPC is done with it.
@@ -47,11 +74,13 @@ class AgentSession final
     : public grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>,
       public std::enable_shared_from_this<AgentSession> {
  public:
-  AgentSession(Controller& controller, AgentSessions& sessions, std::string cluster)
-      : controller_(controller), sessions_(sessions), cluster_(std::move(cluster)) {}
+  AgentSession(Controller& controller, AgentSessions& sessions,
+               const AgentService::Setting& setting)
+      : controller_(controller), sessions_(sessions), setting_(setting) {}
 
-  void Begin() {
+  void Begin(Caller caller) {
     self_ = shared_from_this();
+    caller_ = std::move(caller);
     Heard();
     StartRead(&incoming_);
   }
@@ -64,6 +93,31 @@ class AgentSession final
 
   void Send(wire::ControllerMessage message) {
     const MutexLock lock(&mutex_);
+    SendLocked(std::move(message));
+  }
+
+  // Sends an order for this node and this stream alone.
+  void SendSigned(const Order& order) {
+    wire::OrderBody body;
+    *body.mutable_order() = ToMessage(order);
+    body.set_node(registration_.registration.name);
+    body.set_challenge(challenge_);
+    body.set_not_before(setting_.clock.Now().time_since_epoch().count());
+    body.set_expiry(ExpiryOf(order).time_since_epoch().count());
+    const MutexLock lock(&mutex_);
+    body.set_sequence(++sequence_);
+    absl::StatusOr<wire::SignedOrder> made = setting_.signer.Sign(body);
+    if (!made.ok()) {
+      sessions_.log().Error("agents", std::string(made.status().message()));
+      CloseLocked();
+      return;
+    }
+    wire::ControllerMessage message;
+    *message.mutable_signed_() = *std::move(made);
+    SendLocked(std::move(message));
+  }
+
+  void SendLocked(wire::ControllerMessage message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (closing_) {
       return;
     }
@@ -93,7 +147,9 @@ class AgentSession final
     }
     Heard();
     if (incoming_.has_registration()) {
-      Register(incoming_.registration());
+      Register(incoming_);
+    } else if (incoming_.has_heartbeat()) {
+      CheckStillGood();
     } else if (incoming_.has_report()) {
       TakeReport(incoming_.report());
     } else if (incoming_.has_health()) {
@@ -154,17 +210,51 @@ class AgentSession final
     Close();
   }
 
-  void Register(const wire::Registration& message) {
-    if (node_.load() != 0) {
+  // A certificate that was revoked ends the stream for which it was shown.
+  void CheckStillGood() {
+    if (const absl::Status good = setting_.gate.StillGood(caller_); !good.ok()) {
+      setting_.gate.Note(caller_, kAttach, good);
+      Close();
+    }
+  }
+
+  // What an agent may not claim, whoever it is.
+  absl::Status CheckClaims(const wire::AgentMessage& message) const {
+    const std::string& name = message.registration().name();
+    if (caller_.role == Role::kAgent && caller_.node != name) {
+      return absl::PermissionDeniedError(absl::StrCat(
+          "node ", name, ": the certificate is node ", caller_.node, "'s; give the agent --name ",
+          caller_.node, " or a key of its own (muster keys agent ", name, ")"));
+    }
+    if (message.challenge().size() < kChallengeBytesMin) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("node ", name, ": its agent is of an older version; update it"));
+    }
+    return absl::OkStatus();
+  }
+
+  void Register(const wire::AgentMessage& message) {
+    if (node_.load() != 0 || !challenge_.empty()) {
       SayRefusal("the agent registered twice on one stream", true);
       return;
     }
     RegisterAgent input;
-    if (const absl::Status status = FromWire(message, &input.registration); !status.ok()) {
-      SayRefusal(std::string(status.message()), true);
+    absl::Status claims = CheckClaims(message);
+    setting_.gate.Note(caller_, kAttach, claims);
+    claims.Update(FromWire(message.registration(), &input.registration));
+    if (!claims.ok()) {
+      SayRefusal(std::string(claims.message()), true);
       return;
     }
     const std::string name = input.registration.name;
+    const std::string trouble =
+        ClockTrouble(name, Time(Duration(message.time())), setting_.clock.Now());
+    if (!trouble.empty()) {
+      sessions_.log().Warning("agents", trouble);
+      SayRefusal(trouble, false);
+      return;
+    }
+    challenge_ = message.challenge();
     registration_ = input;
     controller_.Take(std::move(input), [session = shared_from_this(), name](
                                            const Turn& turn, const absl::Status& status) {
@@ -182,7 +272,8 @@ class AgentSession final
     wire::ControllerMessage message;
     message.mutable_welcome()->set_node(turn.node.value());
     message.mutable_welcome()->set_epoch(controller_.epoch().value());
-    message.mutable_welcome()->set_cluster(cluster_);
+    message.mutable_welcome()->set_cluster(setting_.cluster);
+    setting_.signer.Introduce(message.mutable_welcome());
     message.mutable_welcome()->set_heartbeat(AgentSessions::kHeartbeat.count());
     Send(std::move(message));
     sessions_.Admit(turn.node, shared_from_this());
@@ -247,14 +338,17 @@ class AgentSession final
 
   Controller& controller_;
   AgentSessions& sessions_;
-  const std::string cluster_;
+  const AgentService::Setting& setting_;
+  Caller caller_;
   std::shared_ptr<AgentSession> self_;
   RegisterAgent registration_;
+  std::string challenge_;  // the agent's, of its registration
   std::atomic<std::uint32_t> node_ = 0;
   std::atomic<std::chrono::steady_clock::time_point> heard_;
   wire::AgentMessage incoming_;
   Mutex mutex_;
   std::deque<wire::ControllerMessage> outgoing_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;  // of the last order
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
@@ -262,7 +356,12 @@ class AgentSession final
 
 void AgentSessions::Send(NodeId node, const Order& order) {
   if (const std::shared_ptr<AgentSession> session = Find(node)) {
-    session->Send(ToMessage(order));
+    // An acknowledgement starts and ends nothing.
+    if (std::holds_alternative<Acknowledge>(order)) {
+      session->Send(ToMessage(order));
+    } else {
+      session->SendSigned(order);
+    }
   }
 }
 
@@ -329,12 +428,11 @@ std::shared_ptr<AgentSession> AgentSessions::Find(NodeId node) const {
 
 grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>* AgentService::Attach(
     grpc::CallbackServerContext* context) {
-  auto session = std::make_shared<AgentSession>(controller_, sessions_, cluster_);
-  const absl::StatusOr<Caller> caller = Admitted(*context, "/muster.wire.AgentLink/Attach");
+  auto session = std::make_shared<AgentSession>(controller_, sessions_, setting_);
+  const absl::StatusOr<Caller> caller = setting_.gate.Admit(*context, kAttach);
   if (caller.ok()) {
-    session->Begin();
+    session->Begin(*caller);
   } else {
-    sessions_.log().Warning("access", std::string(caller.status().message()));
     session->Refuse(caller.status());
   }
   return session.get();

@@ -6,7 +6,8 @@
 // over and return. Invariants: (1) at most one session speaks for a node: a new one of the same
 // agent takes the old one's place, whose end then means nothing; (2) an order for a node without a
 // session is dropped (it is made anew at registration); (3) a session whose queue passes its limit
-// is ended.
+// is ended; (4) a session whose caller is an agent speaks for the node of its certificate; (5)
+// every order is signed for one stream and its place in it.
 
 #include <chrono>
 #include <map>
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "daemon/controller.h"
+#include "daemon/gate.h"
+#include "daemon/order_signer.h"
 #include "proto/agent.grpc.pb.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/mutex.h"
@@ -49,15 +52,22 @@ class AgentSessions : public AgentDoor {
 // The gRPC service over them.
 class AgentService final : public wire::AgentLink::CallbackService {
  public:
-  AgentService(Controller& controller, AgentSessions& sessions, std::string cluster)
-      : controller_(controller), sessions_(sessions), cluster_(std::move(cluster)) {}
+  // What every stream needs; the references outlive the service.
+  struct Setting {
+    std::string cluster;
+    const Clock& clock;
+    const Gate& gate;
+    OrderSigner& signer;
+  };
+  AgentService(Controller& controller, AgentSessions& sessions, Setting setting)
+      : controller_(controller), sessions_(sessions), setting_(std::move(setting)) {}
   grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>* Attach(
       grpc::CallbackServerContext* context) override;
 
  private:
   Controller& controller_;
   AgentSessions& sessions_;
-  const std::string cluster_;
+  const Setting setting_;
 };
 
 }  // namespace muster

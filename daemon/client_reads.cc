@@ -340,7 +340,7 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
   if (!caller.has_value()) {
     return reactor;
   }
-  controller_.Look([this, reactor, reply,
+  controller_.Look([this, reactor, reply, caller = *caller,
                     selector = request->job()](const Picture& picture) -> Controller::Reply {
     auto details = std::make_shared<std::vector<JobDetail>>();
     if (IsTooMany(picture.state(), selector)) {
@@ -353,8 +353,8 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
     for (const Job* job : Selected(picture.state(), selector)) {
       details->push_back(LiveDetail(picture, *job, controller_.policy()->network.get()));
     }
-    return [this, reactor, reply, selector, details](const absl::Status&) {
-      ReadAside(reader_, reactor, [this, reactor, reply, selector, details] {
+    return [this, reactor, reply, caller, selector, details](const absl::Status&) {
+      ReadAside(reader_, reactor, [this, reactor, reply, caller, selector, details] {
         // Ended ones are the accounting's; one that ended between the two readings is there.
         absl::StatusOr<std::vector<JobDetail>> ended = accounting_.Show(
             JobId(selector.job()), {selector.elements().begin(), selector.elements().end()});
@@ -366,7 +366,9 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
         for (std::vector<JobDetail>* source : {&*ended, details.get()}) {
           for (JobDetail& detail : *source) {
             if (seen.insert(detail.job.id).second) {
-              AddProgram(store_, detail);
+              if (MaySee(caller, detail.job.user)) {
+                AddProgram(store_, detail);
+              }
               ToWire(detail, reply->add_jobs());
             }
           }

@@ -13,15 +13,24 @@
 namespace muster {
 namespace {
 
+// Whose call it is and of which method: what the gate's log says of a refusal.
+struct Call {
+  const Gate& gate;
+  Caller caller;
+  const char* method;
+};
+
 // Requests that name many jobs are answered once: when the last of their turns is durable.
 template <class Reply>
 struct Gathered {
+  Call call;
   grpc::ServerUnaryReactor* reactor = nullptr;
   Reply* reply = nullptr;
   std::size_t left = 0;
 
   // Called for each turn, one after the other, on the writer's thread.
   void Count(const absl::Status& status, std::uint32_t reached) {
+    call.gate.Note(call.caller, call.method, status);
     if (!status.ok()) {
       reply->add_errors(std::string(status.message()));
     }
@@ -55,13 +64,14 @@ std::vector<Selected> Flatten(const Selectors& selectors) {
 
 // Gives the controller an input for each of the jobs; the reply leaves once all were taken.
 template <class Reply, class MakeInput>
-void TakeEach(Controller& controller, grpc::ServerUnaryReactor* reactor, Reply* reply,
-              const std::vector<Selected>& jobs, MakeInput make) {
+void TakeEach(Controller& controller, const Call& call, grpc::ServerUnaryReactor* reactor,
+              Reply* reply, const std::vector<Selected>& jobs, MakeInput make) {
   if (jobs.empty()) {
     reactor->Finish(grpc::Status::OK);
     return;
   }
-  auto gathered = std::make_shared<Gathered<Reply>>(Gathered<Reply>{reactor, reply, jobs.size()});
+  auto gathered =
+      std::make_shared<Gathered<Reply>>(Gathered<Reply>{call, reactor, reply, jobs.size()});
   for (const Selected& job : jobs) {
     controller.Take(make(job), [gathered](const Turn& turn, const absl::Status& status) {
       gathered->Count(status, turn.count);
@@ -75,9 +85,8 @@ ClientService::Unary* ClientService::Admit(Context* context, const char* method,
                                            std::optional<Caller>& caller) const {
   Unary* reactor = context->DefaultReactor();
   absl::StatusOr<Caller> admitted =
-      Admitted(*context, absl::StrCat("/muster.wire.Controller/", method));
+      gate_.Admit(*context, absl::StrCat("/muster.wire.Controller/", method));
   if (!admitted.ok()) {
-    log_.Warning("access", std::string(admitted.status().message()));
     reactor->Finish(ToGrpc(admitted.status()));
     return reactor;
   }
@@ -93,7 +102,9 @@ ClientService::Unary* ClientService::Submit(Context* context, const wire::Submit
     return reactor;
   }
   absl::StatusOr<SubmitJob> input = ReadSubmission(*request, caller->user);
+  input = gate_.MaySubmit(*caller).ok() ? std::move(input) : gate_.MaySubmit(*caller);
   if (!input.ok()) {
+    gate_.Note(*caller, "Submit", input.status());
     reactor->Finish(ToGrpc(input.status()));
     return reactor;
   }
@@ -112,16 +123,16 @@ ClientService::Unary* ClientService::Cancel(Context* context, const wire::Cancel
   if (!caller.has_value()) {
     return reactor;
   }
-  const auto cancel = [this, user = caller->user, reactor, reply,
+  const auto cancel = [this, call = Call{gate_, *caller, "Cancel"}, reactor, reply,
                        all = request->all_of_user()](const std::vector<Selected>& jobs) {
     if (jobs.empty()) {
       reactor->Finish(grpc::Status::OK);
       return;
     }
     auto gathered = std::make_shared<Gathered<wire::CancelReply>>(
-        Gathered<wire::CancelReply>{reactor, reply, jobs.size()});
+        Gathered<wire::CancelReply>{call, reactor, reply, jobs.size()});
     for (const Selected& job : jobs) {
-      controller_.Take(CancelJob{job.job, job.element, user},
+      controller_.Take(CancelJob{job.job, job.element, call.caller.user},
                        [gathered, all](const Turn& turn, const absl::Status& status) {
                          // What has ended meanwhile was not asked for by name.
                          const bool gone = all && absl::IsNotFound(status);
@@ -153,9 +164,10 @@ ClientService::Unary* ClientService::Hold(Context* context, const wire::HoldRequ
   if (!caller.has_value()) {
     return reactor;
   }
-  TakeEach(controller_, reactor, reply, Flatten(request->jobs()), [&](const Selected& job) {
-    return HoldJob{job.job, job.element, request->held(), caller->user};
-  });
+  TakeEach(controller_, Call{gate_, *caller, "Hold"}, reactor, reply, Flatten(request->jobs()),
+           [&](const Selected& job) {
+             return HoldJob{job.job, job.element, request->held(), caller->user};
+           });
   return reactor;
 }
 
@@ -166,9 +178,10 @@ ClientService::Unary* ClientService::Requeue(Context* context, const wire::Reque
   if (!caller.has_value()) {
     return reactor;
   }
-  TakeEach(controller_, reactor, reply, Flatten(request->jobs()), [&](const Selected& job) {
-    return RequeueJob{job.job, job.element, caller->user};
-  });
+  TakeEach(controller_, Call{gate_, *caller, "Requeue"}, reactor, reply, Flatten(request->jobs()),
+           [&](const Selected& job) {
+             return RequeueJob{job.job, job.element, caller->user};
+           });
   return reactor;
 }
 
@@ -179,9 +192,10 @@ ClientService::Unary* ClientService::Suspend(Context* context, const wire::Suspe
   if (!caller.has_value()) {
     return reactor;
   }
-  TakeEach(controller_, reactor, reply, Flatten(request->jobs()), [&](const Selected& job) {
-    return SuspendJob{job.job, job.element, request->suspended(), caller->user};
-  });
+  TakeEach(controller_, Call{gate_, *caller, "Suspend"}, reactor, reply, Flatten(request->jobs()),
+           [&](const Selected& job) {
+             return SuspendJob{job.job, job.element, request->suspended(), caller->user};
+           });
   return reactor;
 }
 
@@ -200,7 +214,7 @@ ClientService::Unary* ClientService::Update(Context* context, const wire::Update
     return reactor;
   }
   auto gathered = std::make_shared<Gathered<wire::UpdateReply>>(
-      Gathered<wire::UpdateReply>{reactor, reply, jobs.size()});
+      Gathered<wire::UpdateReply>{Call{gate_, *caller, "Update"}, reactor, reply, jobs.size()});
   for (const Selected& job : jobs) {
     TakeWithHistory(controller_, accounting_, reader_,
                     UpdateJob{job.job, job.element, changes, {}, caller->user},
@@ -229,7 +243,9 @@ ClientService::Unary* ClientService::StartStep(Context* context,
     reactor->Finish(ToGrpc(status));
     return reactor;
   }
-  controller_.Take(std::move(input), [reactor, reply](const Turn& turn, const absl::Status& done) {
+  controller_.Take(std::move(input), [call = Call{gate_, *caller, "StartStep"}, reactor, reply](
+                                         const Turn& turn, const absl::Status& done) {
+    call.gate.Note(call.caller, call.method, done);
     reply->set_step(turn.step.value());
     ToWire(turn.placement, reply->mutable_placement());
     reactor->Finish(ToGrpc(done));

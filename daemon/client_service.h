@@ -11,6 +11,7 @@
 #include <string>
 
 #include "daemon/controller.h"
+#include "daemon/gate.h"
 #include "daemon/rpc.h"
 #include "daemon/store/accounting.h"
 #include "daemon/worker.h"
@@ -20,13 +21,14 @@ namespace muster {
 
 class ClientService final : public wire::Controller::CallbackService {
  public:
+  // `gate` outlives the service.
   ClientService(Controller& controller, Accounting& accounting, JobStore& store,
-                std::string cluster, const Logger& log)
+                std::string cluster, const Gate& gate)
       : controller_(controller),
         accounting_(accounting),
         store_(store),
         cluster_(std::move(cluster)),
-        log_(log) {}
+        gate_(gate) {}
 
   using Context = grpc::CallbackServerContext;
   using Unary = grpc::ServerUnaryReactor;
@@ -84,7 +86,7 @@ class ClientService final : public wire::Controller::CallbackService {
   Accounting& accounting_;
   JobStore& store_;
   const std::string cluster_;
-  const Logger& log_;
+  const Gate& gate_;
   Worker reader_;
 };
 

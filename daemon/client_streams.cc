@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/client_service.h"
 #include "daemon/submission.h"
 #include "proto/convert/convert.h"
@@ -160,8 +161,11 @@ bool IsTerminalName(const std::string& state) {
 class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
                           public std::enable_shared_from_this<WatchStream> {
  public:
-  void Begin(Controller& controller, Worker& reader, Accounting& accounting, JobId job) {
+  void Begin(Controller& controller, Worker& reader, Accounting& accounting, JobId job,
+             const Gate& gate, const Caller& caller) {
     self_ = shared_from_this();
+    gate_ = &gate;
+    caller_ = caller;
     watcher_ = std::make_shared<const Controller::Watcher>(
         [weak = weak_from_this()](const JobView& view, const Allocation* allocation) {
           if (const std::shared_ptr<WatchStream> stream = weak.lock()) {
@@ -199,6 +203,13 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
 
  private:
   void Show(const JobView& view, const Allocation* allocation) {
+    if (!MaySee(caller_, view.user)) {
+      const absl::Status refused =
+          absl::PermissionDeniedError(absl::StrCat("job ", view.label, ": belongs to ", view.user));
+      gate_->Note(caller_, "WatchJob", refused);
+      End(refused);
+      return;
+    }
     wire::WatchJobReply reply;
     ToWire(view, reply.mutable_job());
     if (allocation != nullptr) {
@@ -244,6 +255,8 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
   }
 
   std::shared_ptr<WatchStream> self_;
+  const Gate* gate_ = nullptr;
+  Caller caller_;
   Controller::WatchHandle watcher_;
   Mutex mutex_;
   wire::WatchJobReply current_ ABSL_GUARDED_BY(mutex_);
@@ -260,7 +273,11 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
 
 grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>* ClientService::SubmitMany(
     Context* context) {
-  const absl::StatusOr<Caller> caller = Admitted(*context, "/muster.wire.Controller/SubmitMany");
+  absl::StatusOr<Caller> caller = gate_.Admit(*context, "/muster.wire.Controller/SubmitMany");
+  if (const absl::Status may = caller.ok() ? gate_.MaySubmit(*caller) : caller.status();
+      !may.ok()) {
+    caller = may;
+  }
   auto stream = std::make_shared<SubmitStream>(controller_, accounting_, reader_,
                                                caller.ok() ? caller->user : User());
   if (caller.ok()) {
@@ -273,10 +290,10 @@ grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>* ClientService::
 
 grpc::ServerWriteReactor<wire::WatchJobReply>* ClientService::WatchJob(
     Context* context, const wire::WatchJobRequest* request) {
-  const absl::StatusOr<Caller> caller = Admitted(*context, "/muster.wire.Controller/WatchJob");
+  const absl::StatusOr<Caller> caller = gate_.Admit(*context, "/muster.wire.Controller/WatchJob");
   auto stream = std::make_shared<WatchStream>();
   if (caller.ok()) {
-    stream->Begin(controller_, reader_, accounting_, JobId(request->job()));
+    stream->Begin(controller_, reader_, accounting_, JobId(request->job()), gate_, *caller);
   } else {
     stream->Refuse(caller.status());
   }

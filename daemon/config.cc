@@ -23,7 +23,18 @@ constexpr const char* kFooter =
     "  musterd --state /var/lib/muster\n"
     "  musterd --state ~/.local/state/muster --listen 127.0.0.1:7117\n";
 
-void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
+// --keys DIR stands for the files in it that are not named themselves.
+void TakeKeys(const std::string& keys, TlsFiles& tls) {
+  const auto take = [&keys](const char* name, std::string& path) {
+    path = path.empty() && !keys.empty() ? absl::StrCat(keys, "/", name) : path;
+  };
+  take("controller.pem", tls.certificate);
+  take("controller.key", tls.key);
+  take("ca.pem", tls.authority);
+  take("revoked", tls.revoked);
+}
+
+void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file, std::string& keys) {
   app.footer(kFooter);
   app.add_option("--state", config.state_dir, "state directory; made with mode 0700")->required();
   app.add_option(
@@ -38,10 +49,17 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
   app.add_option("--network", config.network,
                  "the switches between the nodes: Slurm's topology.conf or topology.yaml, or TOML; "
                  "SIGHUP reads it again");
+  app.add_option("--keys", keys, "what muster keys made: our key, whom to trust, who is revoked");
   app.add_option("--tls-cert", config.tls.certificate, "our certificate, PEM");
   app.add_option("--tls-key", config.tls.key, "its key, PEM, mode 0600");
   app.add_option("--tls-ca", config.tls.authority,
                  "who signs agents' and clients' certificates, PEM");
+  app.add_option("--tls-revoked", config.tls.revoked, "serials of certificates that count no more");
+  app.add_option("--munge-socket", config.munge_socket,
+                 "munged's socket (default: libmunge's), which says who users over TLS are");
+  app.add_option("--min-uid", config.min_uid,
+                 "with keys: no jobs of users below, root among them; 0: anybody's")
+      ->capture_default_str();
   app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once serving");
 }
 
@@ -51,7 +69,8 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   DaemonConfig config;
   config.policy.operator_uid = geteuid();
   CLI::App app("musterd");
-  AddOptions(app, config, config.file);
+  std::string keys;
+  AddOptions(app, config, config.file, keys);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -61,6 +80,7 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(absl::StrCat(error.what(), "; see musterd --help"));
   }
+  TakeKeys(keys, config.tls);
   if (!config.file.empty()) {
     RETURN_IF_ERROR(ReadConfigFile(config.file, config));
   }

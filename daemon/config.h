@@ -19,7 +19,9 @@ struct DaemonConfig {
   std::vector<std::string> listen;  // empty: passed sockets, or the state directory's
   std::string cluster = "muster";
   TlsFiles tls;
-  std::string network;  // --network: goes before the one that the file names
+  std::string munge_socket;      // empty: where libmunge looks
+  std::uint32_t min_uid = 1000;  // with keys: jobs of users below are not taken
+  std::string network;           // --network: goes before the one that the file names
   PolicyConfig policy;
   std::string file;  // where these settings are from; empty: the command line alone
   int ready_fd = -1;

@@ -90,6 +90,11 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
                    Accounting::Open(absl::StrCat(config.state_dir, "/controller")));
   ASSIGN_OR_RETURN(JobSecrets secrets,
                    JobSecrets::Open(absl::StrCat(config.state_dir, "/controller/job.key")));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<OrderSigner> signer,
+      OrderSigner::Open(absl::StrCat(config.state_dir, "/controller/order.key"), config.tls.key));
+  const auto munge = MungeDoor::Open(config.munge_socket, config.tls.certificate, log);
+  const Gate gate(log, config.tls.revoked, munge.get(), config.tls.given() ? config.min_uid : 0);
   AgentSessions sessions(log);
   Controller controller(*store, sessions, clock, log, config.policy, config.cluster,
                         std::move(secrets));
@@ -98,13 +103,12 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   if (!config.file.empty()) {
     RETURN_IF_ERROR(ApplyPolicyFile(config.file, controller, UserOf(geteuid()), config.network));
   }
-  AgentService agents(controller, sessions, config.cluster);
-  ClientService clients(controller, *accounting, *store, config.cluster, log);
-  ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
-                   Server::Start(addresses, config.tls, {&agents, &clients}, std::move(passed)));
-  if (server->port() != 0) {
-    log.Info("musterd", absl::StrCat("port ", server->port()));
-  }
+  AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer});
+  ClientService clients(controller, *accounting, *store, config.cluster, gate);
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<Server> server,
+      Server::Start(addresses, config.tls, {&agents, &clients}, std::move(passed), munge));
+  server->Tell(log);
   SayReady(config.ready_fd);
   manager.Ready("serving");
   const absl::Status ended = WaitForEnd(signals, config, controller, log, manager);

@@ -3,10 +3,12 @@
 // Where the controller listens, and with which credentials.
 //
 // A unix socket is for its owner alone. A TCP address on loopback needs no keys: the kernel says
-// whose the connection is. Any other address needs mutual TLS. Thread promise: Start and Stop from
-// one thread.
+// whose the connection is. Any other address needs TLS: our certificate is shown, and callers show
+// theirs, or a MUNGE credential with each call. The files are looked at again every few seconds.
+// Thread promise: Start and Stop from one thread.
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/security/auth_metadata_processor.h>
 
 #include <memory>
 #include <string>
@@ -15,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/passed_sockets.h"
+#include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
@@ -23,6 +26,7 @@ struct TlsFiles {
   std::string certificate;  // PEM, ours
   std::string key;          // PEM
   std::string authority;    // PEM, who signs callers' certificates
+  std::string revoked;      // of callers' certificates; empty: none are
   [[nodiscard]] bool given() const {
     return !certificate.empty() || !key.empty() || !authority.empty();
   }
@@ -33,16 +37,21 @@ class Server {
   // Listens on every address ("unix:PATH", "HOST:PORT") and takes connections from `passed`,
   // sockets that a service manager listens on for us. An error is one line: the address, what is
   // wrong, the mend; then nothing listens.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(const std::vector<std::string>& addresses,
-                                                       const TlsFiles& tls,
-                                                       const std::vector<grpc::Service*>& services,
-                                                       std::vector<UniqueFd> passed = {});
+  // `processor` looks at the calls over TLS; it may be null.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(
+      const std::vector<std::string>& addresses, const TlsFiles& tls,
+      const std::vector<grpc::Service*>& services, std::vector<UniqueFd> passed = {},
+      const std::shared_ptr<grpc::AuthMetadataProcessor>& processor = nullptr);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   // The TCP port that an address with port 0 was given; 0 when there is none.
   [[nodiscard]] int port() const { return port_; }
+  // What the log should say of our certificate; empty: nothing.
+  [[nodiscard]] const std::string& warning() const { return warning_; }
+  // Says in the log which port it has, and when our certificate ends, if that is soon.
+  void Tell(const Logger& log) const;
   // Ends all calls within a moment.
   void Stop();
 
@@ -52,11 +61,16 @@ class Server {
   std::vector<std::string> sockets_;
   std::unique_ptr<PassedSockets> passed_;
   int port_ = 0;
+  std::string warning_;
 };
 
 // Whether Start would take the address as it is written, before anything is opened. InvalidArgument
 // is one line for the user.
 absl::Status CheckAddress(const std::string& address, const TlsFiles& tls);
+
+// Whether the files are a controller's: all there, the key nobody else's to read, the certificate
+// its, with the role of a controller. What the log should say of its expiry, or nothing.
+absl::StatusOr<std::string> CheckTlsFiles(const TlsFiles& tls);
 
 // True for 127.0.0.0/8, [::1] and localhost.
 bool IsLoopback(const std::string& address);

@@ -1,5 +1,6 @@
 #include "tests/unit/agent/agent_process.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 #include "agent/supervisor/cgroup_tree.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
 namespace {
@@ -99,6 +101,8 @@ void AgentProcessTest::StartAgent(std::map<std::string, std::string> options, in
   if (ready >= 0) {
     request.fds = {{.from = ready, .to = 3}};
   }
+  const UniqueFd log(open(LogPath().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  request.fds.push_back({.from = log.get(), .to = STDERR_FILENO});
   const absl::StatusOr<pid_t> pid = Spawn(request);
   ASSERT_TRUE(pid.ok()) << pid.status();
   agent_ = *pid;
@@ -114,6 +118,10 @@ int AgentProcessTest::AwaitAgentExit() {
   EXPECT_TRUE(Eventually([&] { return waitpid(agent_, &status, WNOHANG) == agent_; }));
   agent_ = 0;
   return status;
+}
+
+bool AgentProcessTest::HasLogged(const std::string& text) const {
+  return ReadFile(LogPath()).value_or("").find(text) != std::string::npos;
 }
 
 void AgentProcessTest::StartAttached() {
@@ -133,6 +141,7 @@ LaunchOrder AgentProcessTest::Order(std::uint64_t job, const std::string& script
   order.expiry = now + std::chrono::minutes(1);
   order.started = now;
   order.spec.name = script;
+  order.spec.user.uid = geteuid();
   order.program.work_dir = temp_.path();
   NodeAllocation part;
   part.node = order.node;

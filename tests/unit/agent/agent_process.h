@@ -42,6 +42,9 @@ class AgentProcessTest : public testing::Test {
   int StopAgent(int signal);
   // Waits for the agent to end by itself.
   int AwaitAgentExit();
+  // Whether an agent of this test has said so in its log.
+  bool HasLogged(const std::string& text) const;
+  std::string LogPath() const { return temp_ / "agent.log"; }
   // Starts the agent and welcomes it.
   void StartAttached();
 

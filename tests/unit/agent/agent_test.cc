@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "proto/convert/convert.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 #include "tests/unit/agent/agent_process.h"
@@ -192,6 +193,54 @@ TEST_F(AgentTest, TwoAgentsDoNotShareAStateDirectory) {
   EXPECT_EQ(WEXITSTATUS(AwaitAgentExit()), 1);
   agent_ = first;
   EXPECT_TRUE(Runs(first));
+}
+
+// Every way in which an order can be wrong is in order_check_test; here, what the agent does then.
+TEST_F(AgentTest, AnOrderWithoutASignatureIsNotObeyedAndEndsTheStream) {
+  StartAttached();
+  wire::ControllerMessage bare;
+  ToWire(Order(1, "short"), bare.mutable_launch());
+  controller_->Send(bare);
+  EXPECT_TRUE(Eventually([this] { return HasLogged("an order without a signature"); }));
+  controller_->AwaitRegistration();
+  controller_->Launch(Order(2, "short"));
+  controller_->AwaitReport();
+  EXPECT_FALSE(std::filesystem::exists(attempt("1.1")));
+  EXPECT_EQ(Starts(), 1U);
+}
+
+TEST_F(AgentTest, AnOrderThatIsShownAgainIsNotObeyedOnThisStreamNorOnTheNext) {
+  StartAttached();
+  wire::ControllerMessage launch;
+  ToWire(Order(1, "short"), launch.mutable_launch());
+  wire::ControllerMessage message;
+  *message.mutable_signed_() = controller_->Sign(controller_->BodyFor(launch));
+  controller_->Send(message);
+  controller_->Acknowledge(controller_->AwaitReport());
+  controller_->Acknowledge(controller_->AwaitReport());
+  EXPECT_TRUE(Eventually([this] { return !std::filesystem::exists(attempt("1.1")); }));
+  controller_->Send(message);
+  EXPECT_TRUE(Eventually([this] { return HasLogged("and came behind 1"); }));
+  controller_->AwaitRegistration();
+  controller_->Send(message);
+  EXPECT_TRUE(Eventually([this] { return HasLogged("signed for another stream"); }));
+  controller_->AwaitRegistration();
+  EXPECT_EQ(StopAgent(SIGTERM), 0);
+  StartAttached();
+  controller_->Send(message);
+  controller_->AwaitRegistration();
+  EXPECT_EQ(Starts(), 1U);
+}
+
+TEST_F(AgentTest, AJobOfAUserWhoseJobsAreNotRunHereEndsBeforeItBegins) {
+  StartAttached();
+  LaunchOrder order = Order(1, "short");
+  order.spec.user.uid = geteuid() == 0 ? 999 : geteuid() + 1;
+  controller_->Launch(order);
+  const RunEnded ended = controller_->AwaitEnd();
+  EXPECT_EQ(ended.cause, EndCause::kLaunchFailed);
+  EXPECT_NE(ended.text.find(std::to_string(order.spec.user.uid)), std::string::npos) << ended.text;
+  EXPECT_EQ(Starts(), 0U);
 }
 
 TEST_F(AgentTest, BadOptionsAreBadUsage) {

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "proto/convert/convert.h"
+#include "proto/convert/order_purpose.h"
 
 namespace muster {
 
@@ -36,6 +37,9 @@ grpc::Status TestController::Attach(
     const MutexLock lock(&mutex_);
     if (message.has_registration()) {
       registrations_.push_back(message.registration());
+      node_ = message.registration().name();
+      challenge_ = message.challenge();
+      sequence_ = 0;
     } else if (message.has_heartbeat()) {
       ++heartbeats_;
     } else if (message.has_report()) {
@@ -80,6 +84,11 @@ wire::Registration TestController::AwaitRegistration(std::uint64_t epoch) {
     message.mutable_welcome()->set_epoch(epoch);
     message.mutable_welcome()->set_cluster(kCluster);
     message.mutable_welcome()->set_heartbeat(50);
+    message.mutable_welcome()->set_order_key(key_.PublicPem().value());
+    if (voucher_.valid()) {
+      message.mutable_welcome()->add_order_key_vouchers(
+          voucher_.Sign(kOrderKeyPurpose, key_.PublicPem().value()).value());
+    }
     Send(message);
   }
   return registration;
@@ -126,16 +135,39 @@ void TestController::Send(const wire::ControllerMessage& message) {
   EXPECT_TRUE(stream_->Write(message));
 }
 
+wire::OrderBody TestController::BodyFor(const wire::ControllerMessage& order) {
+  const MutexLock lock(&mutex_);
+  wire::OrderBody body;
+  body.set_node(node_);
+  body.set_challenge(challenge_);
+  body.set_sequence(++sequence_);
+  *body.mutable_order() = order;
+  return body;
+}
+
+wire::SignedOrder TestController::Sign(const wire::OrderBody& body) const {
+  wire::SignedOrder order;
+  order.set_body(body.SerializeAsString());
+  order.set_signature(key_.Sign(kOrderPurpose, order.body()).value());
+  return order;
+}
+
+void TestController::SendOrder(const wire::ControllerMessage& order) {
+  wire::ControllerMessage message;
+  *message.mutable_signed_() = Sign(BodyFor(order));
+  Send(message);
+}
+
 void TestController::Launch(const LaunchOrder& order) {
   wire::ControllerMessage message;
   ToWire(order, message.mutable_launch());
-  Send(message);
+  SendOrder(message);
 }
 
 void TestController::Terminate(const TerminateOrder& order) {
   wire::ControllerMessage message;
   ToWire(order, message.mutable_terminate());
-  Send(message);
+  SendOrder(message);
 }
 
 void TestController::Acknowledge(const Report& report) {

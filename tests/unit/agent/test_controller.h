@@ -18,6 +18,7 @@
 #include "scheduler/model/order.h"
 #include "scheduler/model/report.h"
 #include "scheduler/runtime/mutex.h"
+#include "scheduler/runtime/signing_key.h"
 
 namespace muster {
 
@@ -30,6 +31,9 @@ class TestController final : public wire::AgentLink::Service {
                           const std::shared_ptr<grpc::ServerCredentials>& credentials =
                               grpc::InsecureServerCredentials());
   ~TestController() override;
+
+  // Over TLS: the key of its certificate, which vouches for that of its orders.
+  void VouchBy(SigningKey key) { voucher_ = std::move(key); }
 
   // The TCP port, where it listens on one.
   int port() const { return port_; }
@@ -44,7 +48,13 @@ class TestController final : public wire::AgentLink::Service {
   std::uint64_t heartbeats() const;
   bool HasRegistration() const;
 
+  // As it is, without a signature.
   void Send(const wire::ControllerMessage& message);
+  // Signed for the agent that registered last, in its place on the stream.
+  void SendOrder(const wire::ControllerMessage& order);
+  // The same, not sent.
+  wire::SignedOrder Sign(const wire::OrderBody& body) const;
+  wire::OrderBody BodyFor(const wire::ControllerMessage& order);
   void Launch(const LaunchOrder& order);
   void Terminate(const TerminateOrder& order);
   void Acknowledge(const Report& report);
@@ -67,6 +77,11 @@ class TestController final : public wire::AgentLink::Service {
   std::deque<wire::Registration> registrations_;
   std::deque<Report> reports_;
   std::uint64_t heartbeats_ = 0;
+  const SigningKey key_ = SigningKey::Generate().value();
+  SigningKey voucher_;
+  std::string node_;
+  std::string challenge_;
+  std::uint64_t sequence_ = 0;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };

@@ -1,84 +1,91 @@
-// The link over TCP with both ends' certificates checked.
+// The link over TCP with both ends' certificates checked, as `muster keys` makes them.
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/runtime/certificate_authority.h"
 #include "scheduler/runtime/file.h"
-#include "scheduler/runtime/process.h"
 #include "tests/unit/agent/agent_process.h"
 
 namespace muster {
 namespace {
 
+using ::testing::HasSubstr;
+
+const CertificateSubject kController{CertificateRole::kController, ""};
+const CertificateSubject kOurs{CertificateRole::kAgent, "node1"};
+const CertificateSubject kOthers{CertificateRole::kAgent, "node2"};
+
 class TlsTest : public AgentProcessTest {
  protected:
-  void SetUp() override {
-    if (access("/usr/bin/openssl", X_OK) != 0) {
-      GTEST_SKIP() << "openssl is not here to make certificates";
-    }
-    MakeCertificate("right");
-    MakeCertificate("wrong");
+  struct Authority {
+    std::string certificate;
+    CertificateAuthority signer;
+  };
+  static Authority MakeAuthority() {
+    const CertifiedKey own =
+        CertificateAuthority::Make(SystemClock().Now(), std::chrono::hours(48)).value();
+    return {own.certificate, CertificateAuthority::From(own.certificate, own.key).value()};
+  }
+  static CertifiedKey Issue(const Authority& authority, const CertificateSubject& subject) {
+    return authority.signer.Issue(subject, SystemClock().Now(), std::chrono::hours(24)).value();
+  }
+  // A controller that shows `own` and vouches for its orders with `voucher`.
+  void Serve(const CertifiedKey& own, const std::string& voucher) {
     grpc::SslServerCredentialsOptions options(
         GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-    options.pem_root_certs = Read("right.pem");
-    options.pem_key_cert_pairs.push_back({Read("right.key"), Read("right.pem")});
+    options.pem_root_certs = right_.certificate;
+    options.pem_key_cert_pairs.push_back({own.key, own.certificate});
     controller_ =
-        std::make_unique<TestController>("localhost:0", grpc::SslServerCredentials(options));
+        std::make_unique<TestController>("127.0.0.1:0", grpc::SslServerCredentials(options));
+    controller_->VouchBy(SigningKey::FromPem(voucher).value());
   }
-  // A certificate for localhost that signs itself.
-  void MakeCertificate(const std::string& name) {
-    SpawnRequest request;
-    request.program = "/usr/bin/openssl";
-    request.arguments = {"openssl",
-                         "req",
-                         "-x509",
-                         "-newkey",
-                         "ec",
-                         "-pkeyopt",
-                         "ec_paramgen_curve:prime256v1",
-                         "-nodes",
-                         "-days",
-                         "1",
-                         "-subj",
-                         "/CN=localhost",
-                         "-addext",
-                         "subjectAltName=DNS:localhost",
-                         "-keyout",
-                         temp_ / (name + ".key"),
-                         "-out",
-                         temp_ / (name + ".pem")};
-    const UniqueFd log(open((temp_ / "openssl.log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    request.fds = {{.from = log.get(), .to = STDERR_FILENO}};
-    const pid_t pid = Spawn(request).value();
-    int status = -1;
-    ASSERT_EQ(waitpid(pid, &status, 0), pid);
-    ASSERT_EQ(status, 0) << Read("openssl.log");
+  void Serve(const CertifiedKey& own) { Serve(own, own.key); }
+  void StartWith(const CertifiedKey& own, const std::string& trusted) {
+    ASSERT_TRUE(WriteFileAtomically(temp_ / "agent.key", own.key).ok());
+    ASSERT_TRUE(WriteFileAtomically(temp_ / "agent.pem", own.certificate).ok());
+    ASSERT_TRUE(WriteFileAtomically(temp_ / "ca.pem", trusted).ok());
+    StartAgent({{"--controller", absl::StrCat("127.0.0.1:", controller_->port())},
+                {"--keys", temp_.path()},
+                {"--min-uid", "0"}});
   }
-  std::string Read(const std::string& name) const { return ReadFile(temp_ / name).value(); }
-  void StartWith(const std::string& ours, const std::string& authority) {
-    StartAgent({{"--controller", absl::StrCat("localhost:", controller_->port())},
-                {"--tls-cert", temp_ / (ours + ".pem")},
-                {"--tls-key", temp_ / (ours + ".key")},
-                {"--tls-ca", temp_ / (authority + ".pem")}});
-  }
+
+  const Authority right_ = MakeAuthority();
+  const Authority wrong_ = MakeAuthority();
 };
 
 TEST_F(TlsTest, AnAgentWithTheRightKeysIsTaken) {
-  StartWith("right", "right");
+  Serve(Issue(right_, kController));
+  StartWith(Issue(right_, kOurs), right_.certificate);
   EXPECT_EQ(controller_->AwaitRegistration().name(), "node1");
   EXPECT_TRUE(Eventually([this] { return controller_->heartbeats() >= 1; }));
 }
 
 TEST_F(TlsTest, NeitherEndTalksToAStranger) {
-  StartWith("wrong", "right");
+  Serve(Issue(right_, kController));
+  StartWith(Issue(wrong_, kOurs), right_.certificate);
   usleep(500'000);
   StopAgent(SIGTERM);
-  StartWith("right", "wrong");
+  StartWith(Issue(right_, kOurs), wrong_.certificate);
   usleep(500'000);
   EXPECT_FALSE(controller_->HasRegistration());
+}
+
+TEST_F(TlsTest, AnAgentsCertificateDoesNotMakeAController) {
+  Serve(Issue(right_, kOthers));
+  StartWith(Issue(right_, kOurs), right_.certificate);
+  usleep(500'000);
+  EXPECT_FALSE(controller_->HasRegistration());
+}
+
+TEST_F(TlsTest, OrdersOfAKeyForWhichTheCertificateDoesNotVouchAreNotTaken) {
+  Serve(Issue(right_, kController), Issue(right_, kController).key);
+  StartWith(Issue(right_, kOurs), right_.certificate);
+  controller_->AwaitRegistration();
+  EXPECT_TRUE(Eventually([this] { return HasLogged("is not vouched for"); }));
+  EXPECT_EQ(controller_->heartbeats(), 0U);
 }
 
 }  // namespace

@@ -5,7 +5,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "scheduler/runtime/certificate_authority.h"
+#include "scheduler/runtime/file.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
@@ -37,20 +41,82 @@ Connected Connect() {
   return pair;
 }
 
+Transport Plain(const std::string& peer) {
+  return {.peer = peer, .tls = false, .certificate = ""};
+}
+
+const Time kNow = SystemClock().Now();
+
+const CertificateAuthority& Authority() {
+  static const CertificateAuthority authority = [] {
+    const CertifiedKey own = CertificateAuthority::Make(kNow, std::chrono::hours(100)).value();
+    return CertificateAuthority::From(own.certificate, own.key).value();
+  }();
+  return authority;
+}
+
+std::string CertificateOf(CertificateRole role, const std::string& name) {
+  return Authority().Issue({role, name}, kNow, std::chrono::hours(24))->certificate;
+}
+
+Transport Tls(const std::string& certificate) {
+  return {.peer = "ipv4:192.0.2.7:40000", .tls = true, .certificate = certificate};
+}
+
+// A caller of each kind that the rules tell apart.
+struct Kind {
+  std::string name;
+  Caller caller;
+};
+std::vector<Kind> Kinds() {
+  const User self = UserOf(geteuid());
+  const User other{geteuid() + 4242, 4242, "mallory"};
+  const User nobody{static_cast<uid_t>(-1), static_cast<gid_t>(-1), ""};
+  return {{"owner", {Role::kOwner, self}},
+          {"operator", {Role::kUser, self}},
+          {"user", {Role::kUser, other}},
+          {"operator's-key", {Role::kClient, self}},
+          {"client", {Role::kClient, other}},
+          {"agent", {Role::kAgent, nobody, "n1"}},
+          {"controller", {Role::kController, nobody}}};
+}
+
+// Every method and who may call it, as the file beside this one has it.
+std::string Matrix() {
+  std::string text = "method";
+  for (const Kind& kind : Kinds()) {
+    text += " " + kind.name;
+  }
+  text += "\n";
+  for (const std::string& method : AllMethods()) {
+    text += method;
+    for (const Kind& kind : Kinds()) {
+      text += MayCall(kind.caller, method).ok() ? " yes" : " no";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 TEST(AccessTest, EveryMethodOfOurServicesHasARow) {
   EXPECT_TRUE(CheckEveryMethodHasARow().ok()) << CheckEveryMethodHasARow();
 }
 
+TEST(AccessTest, WhoMayCallWhatIsWhatTheMatrixSays) {
+  EXPECT_EQ(Matrix(), ReadFile(MUSTER_ACCESS_MATRIX).value());
+}
+
 TEST(AccessTest, AMethodWithoutARowIsRefused) {
-  const Caller owner{Role::kOwner, UserOf(geteuid())};
-  EXPECT_TRUE(MayCall(owner, "/muster.wire.Controller/Submit").ok());
-  EXPECT_TRUE(absl::IsPermissionDenied(MayCall(owner, "/muster.wire.Controller/SubmitX")));
-  EXPECT_TRUE(absl::IsPermissionDenied(MayCall(owner, "/muster.wire.Controller/Sub")));
-  EXPECT_TRUE(absl::IsPermissionDenied(MayCall(owner, "")));
+  for (const Kind& kind : Kinds()) {
+    for (const char* method : {"/muster.wire.Controller/SubmitX", "/muster.wire.Controller/Sub",
+                               "/muster.wire.controller/Submit", "Submit", "/", ""}) {
+      EXPECT_TRUE(absl::IsPermissionDenied(MayCall(kind.caller, method))) << kind.name << method;
+    }
+  }
 }
 
 TEST(AccessTest, AUnixSocketIsItsOwners) {
-  const absl::StatusOr<Caller> caller = Identify("unix:/tmp/x.sock", false);
+  const absl::StatusOr<Caller> caller = Identify(Plain("unix:/tmp/x.sock"));
   ASSERT_TRUE(caller.ok());
   EXPECT_EQ(caller->user.uid, geteuid());
 }
@@ -60,7 +126,7 @@ TEST(AccessTest, TheKernelSaysWhoseALoopbackConnectionIs) {
   const absl::StatusOr<uid_t> uid = OwnerOfLoopbackPort(pair.client_port);
   ASSERT_TRUE(uid.ok()) << uid.status();
   EXPECT_EQ(*uid, geteuid());
-  EXPECT_TRUE(Identify(absl::StrCat("ipv4:127.0.0.1:", pair.client_port), false).ok());
+  EXPECT_TRUE(Identify(Plain(absl::StrCat("ipv4:127.0.0.1:", pair.client_port))).ok());
 }
 
 TEST(AccessTest, AConnectionThatTheKernelDoesNotListIsRefused) {
@@ -71,15 +137,89 @@ TEST(AccessTest, AConnectionThatTheKernelDoesNotListIsRefused) {
   }
   // The closed connection lingers, but is established no more.
   EXPECT_TRUE(
-      absl::IsPermissionDenied(Identify(absl::StrCat("ipv4:127.0.0.1:", port), false).status()));
+      absl::IsPermissionDenied(Identify(Plain(absl::StrCat("ipv4:127.0.0.1:", port))).status()));
 }
 
-TEST(AccessTest, ACallerFromElsewhereNeedsACertificate) {
+TEST(AccessTest, ACallerFromElsewhereWithoutTlsIsRefused) {
   for (const char* peer : {"ipv4:192.0.2.7:40000", "ipv6:%5B2001:db8::1%5D:40000", "", "vsock:3",
                            "ipv4:127.0.0.1:", "ipv4:127.0.0.1:99999999"}) {
-    EXPECT_TRUE(absl::IsPermissionDenied(Identify(peer, false).status())) << peer;
+    EXPECT_TRUE(absl::IsPermissionDenied(Identify(Plain(peer)).status())) << peer;
   }
-  EXPECT_EQ(Identify("ipv4:192.0.2.7:40000", true)->role, Role::kKeyHolder);
+}
+
+TEST(AccessTest, ACertificateGivesItsRoleAndNoOther) {
+  const User self = UserOf(geteuid());
+  const absl::StatusOr<Caller> client =
+      Identify(Tls(CertificateOf(CertificateRole::kClient, self.name)));
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_EQ(client->role, Role::kClient);
+  EXPECT_EQ(client->user, self);
+  const absl::StatusOr<Caller> agent = Identify(Tls(CertificateOf(CertificateRole::kAgent, "n1")));
+  ASSERT_TRUE(agent.ok());
+  EXPECT_EQ(agent->role, Role::kAgent);
+  EXPECT_EQ(agent->node, "n1");
+  EXPECT_FALSE(IsOperator(*agent));
+  const absl::StatusOr<Caller> controller =
+      Identify(Tls(CertificateOf(CertificateRole::kController, "")));
+  ASSERT_TRUE(controller.ok());
+  EXPECT_EQ(controller->role, Role::kController);
+  EXPECT_FALSE(IsOperator(*controller));
+}
+
+TEST(AccessTest, ACertificateOfAUserWhomNobodyKnowsIsRefused) {
+  const absl::Status status =
+      Identify(Tls(CertificateOf(CertificateRole::kClient, "no-such-user"))).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(status));
+  EXPECT_NE(status.message().find("client no-such-user"), std::string::npos) << status;
+}
+
+TEST(AccessTest, ARevokedCertificateIsRefusedByName) {
+  const std::string pem = CertificateOf(CertificateRole::kAgent, "n1");
+  const std::string serial = ReadCertificate(pem)->serial;
+  const absl::Status status = Identify(Tls(pem), "00\n" + serial + " agent n1\n").status();
+  EXPECT_TRUE(absl::IsPermissionDenied(status));
+  EXPECT_NE(status.message().find("agent n1"), std::string::npos) << status;
+  EXPECT_TRUE(Identify(Tls(pem), "00\n").ok());
+}
+
+TEST(AccessTest, OverTlsNothingWeakerCounts) {
+  // Neither the peer's words nor the kernel's are asked.
+  Transport transport{.peer = "unix:/tmp/x.sock", .tls = true, .certificate = ""};
+  EXPECT_TRUE(absl::IsUnauthenticated(Identify(transport).status()));
+  const Connected pair = Connect();
+  transport.peer = absl::StrCat("ipv4:127.0.0.1:", pair.client_port);
+  EXPECT_TRUE(absl::IsUnauthenticated(Identify(transport).status()));
+  transport.certificate = "rubbish";
+  EXPECT_TRUE(absl::IsPermissionDenied(Identify(transport).status()));
+  // A certificate goes before a credential.
+  transport.certificate = CertificateOf(CertificateRole::kAgent, "n1");
+  transport.munge = geteuid();
+  EXPECT_EQ(Identify(transport)->role, Role::kAgent);
+  // Without TLS no credential counts.
+  EXPECT_FALSE(
+      Identify({.peer = "ipv4:192.0.2.7:1", .tls = false, .certificate = "", .munge = 0}).ok());
+}
+
+TEST(AccessTest, WhomMungeNamesIsAUserAndNoMore) {
+  Transport transport{.peer = "ipv4:192.0.2.7:1", .tls = true, .certificate = ""};
+  transport.munge = 54321;
+  const absl::StatusOr<Caller> caller = Identify(transport);
+  ASSERT_TRUE(caller.ok());
+  EXPECT_EQ(caller->role, Role::kUser);
+  EXPECT_EQ(caller->user.uid, 54321U);
+  EXPECT_EQ(IsOperator(*caller), geteuid() == 54321);
+  transport.munge.reset();
+  transport.munge_refusal = "MUNGE: Replayed credential";
+  EXPECT_NE(Identify(transport).status().message().find("Replayed"), std::string::npos);
+}
+
+TEST(AccessTest, OnlyOwnersAndOperatorsSeeWhatIsAJobOwnersBusiness) {
+  const Caller al{Role::kUser, User{geteuid() + 1, 1, "al"}};
+  EXPECT_TRUE(MaySee(al, "al"));
+  for (const char* other : {"alice", "a", "AL", ""}) {
+    EXPECT_FALSE(MaySee(al, other)) << other;
+  }
+  EXPECT_TRUE(MaySee({Role::kOwner, UserOf(geteuid())}, "alice"));
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 #include "daemon/config.h"
 #include "proto/controller.grpc.pb.h"
+#include "scheduler/runtime/certificate_authority.h"
+#include "scheduler/runtime/file.h"
 
 namespace muster {
 namespace {
@@ -36,6 +38,46 @@ TEST(ServerTest, KeysGoTogether) {
   const auto server = Server::Start({"0.0.0.0:0"}, tls, {});
   ASSERT_FALSE(server.ok());
   EXPECT_NE(server.status().message().find("all three"), std::string::npos) << server.status();
+}
+
+// Files as `muster keys` makes them, of one role.
+TlsFiles FilesOf(const CertificateSubject& subject) {
+  const std::string directory = TempDirectory();
+  const Time now = SystemClock().Now();
+  const CertifiedKey own = CertificateAuthority::Make(now, std::chrono::hours(48)).value();
+  const CertifiedKey pair = CertificateAuthority::From(own.certificate, own.key)
+                                ->Issue(subject, now, std::chrono::hours(24))
+                                .value();
+  TlsFiles tls{directory + "/cert.pem", directory + "/cert.key", directory + "/ca.pem", ""};
+  EXPECT_TRUE(WriteFileAtomically(tls.certificate, pair.certificate).ok());
+  EXPECT_TRUE(WriteFileAtomically(tls.key, pair.key).ok());
+  EXPECT_TRUE(WriteFileAtomically(tls.authority, own.certificate).ok());
+  return tls;
+}
+
+TEST(ServerTest, AControllersKeysLetItListenAnywhere) {
+  const TlsFiles tls = FilesOf({CertificateRole::kController, ""});
+  wire::Controller::CallbackService service;
+  const auto server = Server::Start({"0.0.0.0:0"}, tls, {&service});
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_GT((*server)->port(), 0);
+  EXPECT_NE((*server)->warning().find("expires in"), std::string::npos);
+}
+
+TEST(ServerTest, ItDoesNotStartWithAKeyThatOthersMayRead) {
+  const TlsFiles tls = FilesOf({CertificateRole::kController, ""});
+  ASSERT_EQ(chmod(tls.key.c_str(), 0644), 0);
+  const absl::Status status = CheckAddress("0.0.0.0:0", tls);
+  EXPECT_TRUE(absl::IsPermissionDenied(status));
+  EXPECT_NE(status.message().find("chmod 600"), std::string::npos) << status;
+}
+
+TEST(ServerTest, ItDoesNotStartWithACertificateThatIsNotAControllersNorWithAnothersKey) {
+  const TlsFiles agents = FilesOf({CertificateRole::kAgent, "n1"});
+  EXPECT_NE(CheckTlsFiles(agents).status().message().find("of agent n1"), std::string::npos);
+  TlsFiles mixed = FilesOf({CertificateRole::kController, ""});
+  mixed.key = agents.key;
+  EXPECT_NE(CheckTlsFiles(mixed).status().message().find("not the key of"), std::string::npos);
 }
 
 TEST(ServerTest, ASocketPathThatIsTooLongIsRefusedByItsLength) {

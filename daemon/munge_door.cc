@@ -1,0 +1,94 @@
+#include "daemon/munge_door.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/certificate.h"
+#include "scheduler/runtime/file.h"
+
+namespace muster {
+
+std::shared_ptr<MungeDoor> MungeDoor::Open(const std::string& socket,
+                                           const std::string& certificate, const Logger& log) {
+  if (certificate.empty()) {
+    return nullptr;
+  }
+  absl::StatusOr<std::shared_ptr<const Munge>> munge = Munge::Load(socket);
+  if (!munge.ok()) {
+    log.Info("access", absl::StrCat(std::string(munge.status().message()),
+                                    "; until then users need keys (muster keys client)"));
+  }
+  return std::make_shared<MungeDoor>(munge.ok() ? *std::move(munge) : nullptr, certificate);
+}
+
+grpc::Status MungeDoor::Process(const InputMetadata& metadata, grpc::AuthContext*, OutputMetadata*,
+                                OutputMetadata*) {
+  const auto credential = metadata.find(kMungeMetadata);
+  const auto path = metadata.find(":path");
+  if (credential == metadata.end()) {
+    return grpc::Status::OK;  // the certificate says who it is, or nothing does
+  }
+  if (metadata.count(kMungeMetadata) > 1 || path == metadata.end()) {
+    return {grpc::StatusCode::UNAUTHENTICATED, "a call with two credentials, or for no method"};
+  }
+  std::string text(credential->second.data(), credential->second.size());
+  Judged found = Judge(text, std::string(path->second.data(), path->second.size()));
+  const MutexLock lock(&mutex_);
+  // The first word holds: the same credential again has been refused by munged.
+  if (found_.emplace(text, std::move(found)).second) {
+    order_.push_back(std::move(text));
+  }
+  if (order_.size() > kKeptMax) {
+    found_.erase(order_.front());
+    order_.pop_front();
+  }
+  return grpc::Status::OK;
+}
+
+MungeDoor::Judged MungeDoor::Judge(const std::string& credential, const std::string& method) {
+  if (munge_ == nullptr) {
+    return {absl::UnauthenticatedError("this controller takes no MUNGE credentials")};
+  }
+  const absl::StatusOr<Munge::Proof> proof = munge_->Decode(credential);
+  if (!proof.ok()) {
+    return {proof.status()};
+  }
+  const std::vector<std::string> own = OwnFingerprints();
+  const bool for_us = std::any_of(own.begin(), own.end(), [&](const std::string& fingerprint) {
+    return IsMungePayload(proof->payload, fingerprint, method);
+  });
+  if (!for_us) {
+    return {absl::UnauthenticatedError(
+        "MUNGE: a credential that was made for another server or another method")};
+  }
+  return {absl::OkStatus(), proof->uid};
+}
+
+std::vector<std::string> MungeDoor::OwnFingerprints() {
+  const absl::StatusOr<std::string> pem = ReadFile(certificate_);
+  const absl::StatusOr<std::string> fingerprint = pem.ok() ? FingerprintOf(*pem) : pem.status();
+  const MutexLock lock(&mutex_);
+  if (fingerprint.ok() && std::find(own_.begin(), own_.end(), *fingerprint) == own_.end()) {
+    own_.push_back(*fingerprint);
+    if (own_.size() > kOwnMax) {
+      own_.pop_front();
+    }
+  }
+  return {own_.begin(), own_.end()};
+}
+
+MungeDoor::Judged MungeDoor::Take(const std::string& credential) {
+  const MutexLock lock(&mutex_);
+  const auto found = found_.find(credential);
+  if (found == found_.end()) {
+    return {absl::UnauthenticatedError("MUNGE: a credential that was used before")};
+  }
+  Judged judged = std::move(found->second);
+  found_.erase(found);
+  order_.erase(std::find(order_.begin(), order_.end(), credential));
+  return judged;
+}
+
+}  // namespace muster
