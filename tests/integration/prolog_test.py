@@ -48,7 +48,7 @@ class PrologTest(ClusterTest):
     def wait_drained(self, name, reason):
         def drained():
             node = self.node(name)
-            return node["drained"] and reason in node["reason"]
+            return node["state"].endswith("+DRAIN") and reason in node["reason"]
         wait_until(drained, lambda: self.node(name))
 
     def test_a_failed_prolog_drains_its_node_and_the_job_runs_on_another(self):
@@ -60,16 +60,18 @@ class PrologTest(ClusterTest):
         self.assertEqual(row["state"], "COMPLETED")
         self.wait_drained("node1", f"prolog {failing}: exit code 3: looks | no scratch disk")
         self.assertEqual([attempt["nodes"] for attempt in self.cluster.attempts(job)], ["node1", "node2"])
-        self.assertIn("prolog failed", self.cluster.must("explain", str(job)))
+        self.assertIn("prolog failed", self.cluster.must("show", str(job)))
         self.cluster.must("resume", "node1")
-        self.assertFalse(self.node("node1")["drained"])
+        self.assertEqual(self.node("node1")["state"], "IDLE")
 
     def test_an_epilog_has_the_last_word_and_the_node_is_the_jobs_until_then(self):
         gate = os.path.join(self.cluster.root, "gate")
-        epilog = self.script("epilog", f"while [ ! -e {gate} ]; do sleep 0.05; done; exit 1")
+        begun = os.path.join(self.cluster.root, "begun")
+        epilog = self.script("epilog", f"touch {begun}; while [ ! -e {gate} ]; do sleep 0.05; done; exit 1")
         self.configure(0, f'weight = 1\n[epilog]\nprogram = "{epilog}"\n')
         job = self.cluster.submit("-w", "node1", "--wrap", "exit 0")
-        self.cluster.wait_state(job, "COMPLETING")
+        wait_until(lambda: os.path.exists(begun), "the epilog does not begin")
+        self.assertEqual(self.cluster.queue()[job]["state"], "RUNNING")
         with open(gate, "w", encoding="utf-8"):
             pass
         (row,) = self.cluster.wait_ended(job)

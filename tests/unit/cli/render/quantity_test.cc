@@ -51,7 +51,9 @@ TEST(Quantity, MomentsAreInTheZoneAndNeverIsADash) {
 }
 
 TEST(Quantity, EfficiencyIsTheShareOfTheCpusThatWasUsed) {
-  const Usage usage{.user_cpu = seconds(30), .system_cpu = seconds(6), .peak_memory = Bytes(0)};
+  Usage usage;
+  usage.user_cpu = seconds(30);
+  usage.system_cpu = seconds(6);
   EXPECT_EQ(CpuEfficiency(usage, seconds(10), 4), "90 %");
   EXPECT_EQ(CpuEfficiency(usage, seconds(0), 4), "");
   EXPECT_EQ(CpuEfficiency(usage, seconds(10), 0), "");

@@ -56,9 +56,9 @@ inline JobView Ended(std::uint64_t id, const std::string& name, const std::strin
   job.exit_code = code;
   job.exit_signal = signal;
   job.binding = "verified 2/2";
-  job.usage = {.user_cpu = Duration(400'000),
-               .system_cpu = Duration(20'500),
-               .peak_memory = kMebibyte * 312};
+  job.usage.user_cpu = Duration(400'000);
+  job.usage.system_cpu = Duration(20'500);
+  job.usage.peak_memory = kMebibyte * 312;
   return job;
 }
 

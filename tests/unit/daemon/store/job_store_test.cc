@@ -317,12 +317,19 @@ TEST_F(JobStoreTest, TokensComeOldestFirstWithTheStepsOfLiveJobs) {
   EXPECT_EQ(*store_->FindToken(""), std::nullopt);
 }
 
+// CPU times in milliseconds, memory in bytes.
+Usage UsageOf(int user, int system, std::uint64_t memory) {
+  Usage usage;
+  usage.user_cpu = Duration(user);
+  usage.system_cpu = Duration(system);
+  usage.peak_memory = Bytes(memory);
+  return usage;
+}
+
 TEST_F(JobStoreTest, StepsSumTheirNodesAndKeepTheFirstFailure) {
   const JobSubmitted event = Submitted(1, "");
-  StepEnded one{
-      StepId(1), At(7), {RankExit{0, {0, 0}, At(7), ""}}, {Duration(5), Duration(1), Bytes(10)}};
-  StepEnded two{
-      StepId(1), At(9), {RankExit{1, {3, 0}, At(9), ""}}, {Duration(6), Duration(1), Bytes(8)}};
+  StepEnded one{StepId(1), At(7), {RankExit{0, {0, 0}, At(7), ""}}, UsageOf(5, 1, 10)};
+  StepEnded two{StepId(1), At(9), {RankExit{1, {3, 0}, At(9), ""}}, UsageOf(6, 1, 8)};
   StepEnded three{StepId(1), At(8), {RankExit{2, {4, 0}, At(8), ""}}, {}};
   Commit(make_.Of({event, RunReported{NodeId(1), {JobId(1), AttemptNumber(1), 1, one}},
                    RunReported{NodeId(2), {JobId(1), AttemptNumber(1), 1, two}},

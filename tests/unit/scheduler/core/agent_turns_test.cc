@@ -337,7 +337,7 @@ TEST(Reports, AJobThatCouldNotBeLaunchedEndsWithoutHavingStarted) {
 // The end of a job on a node that scripts of the site blame.
 RunEnded Faulty(EndCause cause) {
   RunEnded fact;
-  fact.time = At(1001);
+  fact.time = testing::At(1001);
   fact.cause = cause;
   fact.node_fault = "prolog /p: exit code 1: no disk";
   return fact;

@@ -136,7 +136,7 @@ void History::Perform(const Launch& order) {
     Append(attempt->second, End(EndCause::kLaunchFailed, now_));
     return;
   }
-  if (Chance(2)) {
+  if (!settling_ && Chance(2)) {
     RunEnded ended = End(EndCause::kPrologFailed, now_);
     ended.node_fault = "prolog /p: exit code 1";
     Append(attempt->second, ended);
@@ -536,6 +536,7 @@ void History::SettleOnce() {
   }
   Take(TakePlan{MakePlanTwice()});
   for (SimAgent& agent : agents_) {
+    Take(DrainNode{agent.registration.name, false, ""});  // what its scripts said was seen to
     Progress(agent);
     while (!agent.attempts.empty() && problem_.empty()) {
       const std::size_t before = agent.attempts.size();
