@@ -1,0 +1,282 @@
+"""User against user, and everybody against root: a controller, two agents, a munged and three users on this machine.
+
+Rows A5, A6, B2, C1 to C4, D1, D8, D9 and E1 of the list of attacks: each has to be refused in one line, to leave a line that
+names who it really was, and to change nothing.
+"""
+
+import json
+import os
+import re
+import subprocess
+import unittest
+
+from cluster import read_file, start_time, wait_until
+from secured import USERS, SecuredCluster, why_not
+
+REASON = why_not()
+SLEEP = "exec sleep 600"
+
+
+@unittest.skipIf(REASON, f"SKIPPED: {REASON}")
+class UserAttacksTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = SecuredCluster()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.start()
+
+    def tearDown(self):
+        """The next legitimate request succeeds, whatever was tried."""
+        job = self.cluster.submit_as("alice", "-o", "/dev/null", "--wrap", "true")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+
+    def refused(self, user, *arguments, by=None, each_line=False, **keywords):
+        """The one line (or one for each job) with which the user's command was refused; the log
+        names him."""
+        before = len(self.cluster.log())
+        done = self.cluster.as_user(user, *arguments, **keywords)
+        self.assertEqual(done.returncode, 1, (done.stdout, done.stderr))
+        if not each_line:
+            self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+        if by:
+            self.assertRegex(self.cluster.log()[before:], rf"access: refused .*{by}")
+        return done.stderr
+
+    def running(self, user, *arguments):
+        """A job of the user's that sleeps, once it does."""
+        job = self.cluster.submit_as(user, "-o", "/dev/null", *arguments, "--wrap", SLEEP)
+        self.cluster.wait_state(job, "RUNNING")
+        self.addCleanup(self.cluster.must, "cancel", job)
+        return job
+
+    def output(self, user, name):
+        return read_file(self.cluster.place_of(user, name)).decode()
+
+    # A5, D9.
+
+    def test_a_job_has_its_users_identity_and_nothing_else(self):
+        job = self.cluster.submit_as(
+            "alice", "-o", "who", "--wrap",
+            "id -ru; id -u; id -rg; id -G; grep -E '^(Groups|Cap|NoNewPrivs|Seccomp)' "
+            "/proc/self/status; echo fds $(ls /proc/self/fd | wc -l); pwd; umask")
+        self.cluster.wait_ended(job)
+        said = self.output("alice", "who")
+        uid = str(USERS["alice"])
+        self.assertEqual(said.split()[:4], [uid] * 4, said)
+        for line in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+            self.assertRegex(said, rf"{line}:\s+0+\n")
+        self.assertRegex(said, r"NoNewPrivs:\s+1\n")
+        self.assertRegex(said, rf"Groups:\s+{uid}\s*\n")
+        self.assertIn("fds 4\n", said)  # ls has its directory open
+        self.assertIn(self.cluster.place_of("alice").rstrip("/") + "\n", said)
+
+    def test_who_somebody_claims_to_be_counts_for_nothing(self):
+        for claim in ({"USER": "root", "LOGNAME": "root", "SLURM_JOB_UID": "0", "UID": "0"},
+                      {"MUSTER_JOB_USER": "alice", "USER": "alice"}):
+            job = self.cluster.submit_as("mallory", "-o", "who", "--wrap", "id -u",
+                                         environment=claim)
+            self.cluster.wait_ended(job)
+            self.assertEqual(self.output("mallory", "who"), f"{USERS['mallory']}\n")
+
+    # A6.
+
+    def test_no_job_of_roots_is_taken_whichever_way_it_comes(self):
+        self.assertIn("jobs of root", self.refused("root", "submit", "--wrap", "true",
+                                                   by=r"Submit of user root \(uid 0\) by MUNGE"))
+        self.assertIn("jobs of root", self.refused("root", "run", "true", by=r"user root"))
+        done = self.cluster.muster("submit", "--wrap", "true")  # by the owner's socket
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("jobs of root", done.stderr)
+
+    # B2: without proof, with that of another connection or of nobody.
+
+    def test_without_munge_nobody_is_anybody(self):
+        line = self.refused("alice", "queue", environment={"MUSTER_MUNGE_SOCKET": "/nowhere"})
+        self.assertIn("MUNGE", line)
+        other = os.path.join(self.cluster.root, "other-trust")
+        os.makedirs(other, mode=0o755, exist_ok=True)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "1",
+                        "-subj", "/CN=muster-controller", "-keyout", "/dev/null", "-out",
+                        os.path.join(other, "ca.pem")], check=True, stderr=subprocess.DEVNULL)
+        line = self.refused("alice", "queue", keys=other)
+        self.assertIn("is not the controller that", line)
+
+    # C1, C4.
+
+    def test_nobody_touches_anothers_job_by_any_name(self):
+        job = self.running("alice", "-J", "mine")
+        array = self.cluster.submit_as("alice", "-o", "/dev/null", "-a", "0-3", "--hold", "--wrap",
+                                       "true")
+        self.addCleanup(self.cluster.must, "cancel", array)
+        for user in ("mallory", "al"):
+            for verb in (["cancel"], ["hold"], ["release"], ["requeue"],
+                         ["update", "--time", "1:00"]):
+                for name in (job, array, f"{array}_[0-3]", f"{array}_1"):
+                    lines = self.refused(user, *verb[:1], name, *verb[1:], each_line=True,
+                                         by=rf"of user {user} \(uid {USERS[user]}\) by MUNGE")
+                    self.assertRegex(lines, r"\A([^\n]*belongs to alice[^\n]*\n)+\Z")
+            self.assertIn("who runs the controller", self.refused(user, "suspend", job, by=user))
+            self.cluster.as_user(user, "cancel", "--all")
+        for name in ("-1", f"-{job}", f"{job}*", "*", "mine", "[0-9]*", f"0x{job:x}", f"{job}.0"):
+            done = self.cluster.as_user("mallory", "cancel", "--", name)
+            self.assertNotEqual(done.returncode, 0, name)
+        queue = self.cluster.queue()
+        self.assertEqual(queue[job]["state"], "RUNNING")
+        self.assertEqual([each["state"] for each in queue.values()
+                          if each.get("array_job_id") == array], ["PENDING"] * 4)
+
+    # C2.
+
+    def test_nobody_starts_a_step_in_anothers_job(self):
+        job = self.running("alice")
+        line = self.refused("mallory", "run", "id",
+                            environment={"MUSTER_JOB_ID": str(job), "SLURM_JOB_ID": str(job)},
+                            by=r"StartStep of user mallory")
+        self.assertIn("belongs to alice", line)
+
+    # C3.
+
+    def test_nobody_reads_anothers_program_through_the_controller(self):
+        job = self.cluster.submit_as("alice", "-o", "private.out", "--comment", "x", "--wrap",
+                                     "echo canary-3fe1; " + SLEEP)
+        self.addCleanup(self.cluster.must, "cancel", job)
+        self.cluster.wait_state(job, "RUNNING")
+        for verb in (["show", job], ["show", job, "--json"], ["queue", "--json"],
+                     ["explain", job, "--json"]):
+            seen = self.cluster.as_user("mallory", *verb)
+            for secret in ("canary-3fe1", "private.out", self.cluster.place_of("alice")):
+                self.assertNotIn(secret, seen.stdout + seen.stderr, verb)
+        own = self.cluster.as_user("alice", "show", job, "--json")
+        self.assertEqual(json.loads(own.stdout)["jobs"][0]["stdout_path"], "private.out")
+
+    def test_nobody_reads_anothers_files_of_ours(self):
+        job = self.running("alice")
+        kept = [self.cluster.keys, os.path.join(self.cluster.state, "controller")]
+        for path in kept:
+            self.assertEqual(os.stat(path).st_mode & 0o077, 0, path)
+        (attempt,) = [path for path in self.attempts() if path.endswith(f"/{job}.1")]
+        done = subprocess.run(["ls", attempt], user=USERS["mallory"], group=USERS["mallory"],
+                              extra_groups=[], capture_output=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        # What the hints say (when it ends, whether it is to save) the queue tells everybody.
+        for name in set(os.listdir(attempt)) - {"checkpoint-hints"}:
+            path = os.path.join(attempt, name)
+            info = os.lstat(path)
+            self.assertEqual(info.st_mode & 0o077 & ~0o011, 0, path)
+            for user in ("mallory", "al"):
+                done = subprocess.run(["cat", path], user=USERS[user], group=USERS[user],
+                                      extra_groups=[], capture_output=True, check=False)
+                self.assertNotEqual(done.returncode, 0, (user, path))
+                self.assertEqual(done.stdout, b"")
+
+    def attempts(self):
+        for agent in sorted(os.listdir(os.path.join(self.cluster.state, "agents"))):
+            place = os.path.join(self.cluster.state, "agents", agent, "attempts")
+            for name in os.listdir(place):
+                yield os.path.join(place, name)
+
+    # C7 in short: an operator's business is an operator's.
+
+    def test_only_operators_change_nodes_and_policy(self):
+        for words in (["drain", "node1", "--reason", "x"], ["resume", "node1"],
+                      ["partition", "add", "mine", "Nodes=node1"],
+                      ["qos", "set", "normal", "Priority=1000"],
+                      ["accounts", "add", "mine", "Fairshare=1000"]):
+            self.refused("mallory", *words, by=r"user mallory \(uid 61002\)")
+        nodes = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        self.assertEqual({node["state"] for node in nodes} - {"IDLE", "MIXED", "ALLOCATED"}, set())
+
+    # D1.
+
+    def test_output_is_opened_as_the_user_wherever_it_points(self):
+        secret = os.path.join(self.cluster.root, "secret")
+        with open(secret, "w", encoding="utf-8") as file:
+            file.write("untouched")
+        os.chmod(secret, 0o600)
+        alices = self.cluster.place_of("alice", "alices")
+        with open(alices, "w", encoding="utf-8") as file:
+            file.write("untouched")
+        os.chown(alices, USERS["alice"], USERS["alice"])
+        place = self.cluster.place_of("mallory")
+        targets = {"link": secret, "other": alices, "shadow": "/etc/shadow", "none": "/no/such/x",
+                   "sysrq": "/proc/sysrq-trigger", "directory": "/tmp"}
+        for name, target in targets.items():
+            os.symlink(target, os.path.join(place, name))
+        for name in targets:
+            before = {path: os.stat(path) for path in (secret, "/etc/shadow")}
+            done = self.cluster.as_user("mallory", "submit", "--parsable", "-o",
+                                        os.path.join(place, name), "--wrap", "echo owned")
+            if done.returncode == 0:
+                (row,) = self.cluster.wait_ended(int(done.stdout))
+                self.assertEqual(row["state"], "FAILED", (name, row))
+            for path, info in before.items():
+                now = os.stat(path)
+                self.assertEqual((now.st_mtime_ns, now.st_size, now.st_uid, now.st_mode),
+                                 (info.st_mtime_ns, info.st_size, info.st_uid, info.st_mode), path)
+        for path in (secret, alices):
+            self.assertEqual(read_file(path), b"untouched")
+
+    def test_a_fifo_for_output_holds_nobody_up(self):
+        fifo = self.cluster.place_of("mallory", "fifo")
+        os.mkfifo(fifo)
+        os.chown(fifo, USERS["mallory"], USERS["mallory"])
+        done = self.cluster.as_user("mallory", "submit", "--parsable", "-o", fifo, "--wrap", "true")
+        # The node goes on whatever becomes of it: tearDown runs a job of alice's there.
+        if done.returncode == 0:
+            self.addCleanup(self.cluster.muster, "cancel", int(done.stdout))
+        for node in ("node1", "node2"):
+            job = self.cluster.submit_as("alice", "-w", node, "-o", "/dev/null", "--wrap", "true")
+            (row,) = self.cluster.wait_ended(job)
+            self.assertEqual(row["state"], "COMPLETED")
+
+    # D8.
+
+    def test_a_user_who_is_gone_by_the_start_starts_nothing(self):
+        job = self.cluster.submit_as("mallory", "-o", "/dev/null", "--hold", "--wrap",
+                                     "touch " + self.cluster.place_of("mallory", "ran"))
+        self.cluster.users.set({name: uid for name, uid in USERS.items() if name != "mallory"})
+        self.addCleanup(self.cluster.users.set, USERS)
+        self.cluster.must("release", job)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "FAILED")
+        self.assertFalse(os.path.exists(self.cluster.place_of("mallory", "ran")))
+        told = json.loads(self.cluster.must("show", job, "--json"))["jobs"][0]
+        self.assertIn("is not known here", json.dumps(told))
+
+    def test_a_user_of_another_name_by_the_start_starts_nothing(self):
+        job = self.cluster.submit_as("mallory", "-o", "/dev/null", "--hold", "--wrap",
+                                     "touch " + self.cluster.place_of("mallory", "ran"))
+        self.cluster.users.set({"alice": 61001, "eve": USERS["mallory"]})
+        self.addCleanup(self.cluster.users.set, USERS)
+        self.cluster.must("release", job)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "FAILED")
+        self.assertFalse(os.path.exists(self.cluster.place_of("mallory", "ran")))
+
+    # E1.
+
+    def test_what_a_user_sets_reaches_no_privileged_process(self):
+        marked = {name: "/canary-77aa" for name in (
+            "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "GCONV_PATH", "BASH_ENV", "ENV", "IFS",
+            "PYTHONPATH", "PERL5LIB", "TMPDIR", "MUSTER_CANARY")}
+        marked["PATH"] = "/canary-77aa:/usr/bin:/bin"
+        exported = ",".join(f"{name}={value}" for name, value in marked.items())
+        job = self.cluster.submit_as("mallory", "-o", "/dev/null", f"--export={exported}",
+                                     "--wrap", SLEEP)
+        self.addCleanup(self.cluster.must, "cancel", job)
+        self.cluster.wait_state(job, "RUNNING")
+        seen = 0
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            words = read_file(f"/proc/{pid}/cmdline").split(b"\0")
+            if self.cluster.root.encode() not in b" ".join(words) or start_time(pid) is None:
+                continue
+            owner = re.search(rb"^Uid:\s+(\d+)", read_file(f"/proc/{pid}/status"), re.M)
+            if owner and owner.group(1) == b"0":
+                seen += 1
+                self.assertNotIn(b"canary-77aa", read_file(f"/proc/{pid}/environ"), words)
+        self.assertGreaterEqual(seen, 4)  # the controller, two agents, the supervisor
+
+
+if __name__ == "__main__":
+    unittest.main()

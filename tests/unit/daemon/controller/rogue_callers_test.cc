@@ -1,0 +1,268 @@
+// Who may speak (attacks A3, A4, A5, A7), over the wire: real services behind real TLS, and callers
+// that show what they should not have.
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <sstream>
+
+#include "proto/convert/convert.h"
+#include "tests/unit/daemon/controller/secured_rig.h"
+
+namespace muster::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RogueCallersTest : public SecuredTest {
+ protected:
+  // An agent's stream.
+  struct Stream {
+    explicit Stream(const std::shared_ptr<grpc::Channel>& channel)
+        : stub(wire::AgentLink::NewStub(channel)), stream(stub->Attach(&context)) {}
+    ~Stream() {
+      context.TryCancel();
+      wire::ControllerMessage message;
+      while (stream->Read(&message)) {
+      }
+      stream->Finish();
+    }
+    // The answer to a registration of that name.
+    wire::ControllerMessage Register(const std::string& name, Time time) {
+      wire::AgentMessage message;
+      Registration registration;
+      registration.name = name;
+      registration.instance = "instance of " + name;
+      registration.boot_id = "boot";
+      registration.machine = SmallMachine();
+      ToWire(registration, message.mutable_registration());
+      message.set_challenge(std::string(32, 'c'));
+      message.set_time(time.time_since_epoch().count());
+      stream->Write(message);
+      wire::ControllerMessage answer;
+      stream->Read(&answer);
+      return answer;
+    }
+    grpc::ClientContext context;
+    std::unique_ptr<wire::AgentLink::Stub> stub;
+    std::unique_ptr<grpc::ClientReaderWriter<wire::AgentMessage, wire::ControllerMessage>> stream;
+  };
+
+  static wire::SubmitRequest HeldJob(const User& claimed) {
+    wire::SubmitRequest request;
+    JobSpec spec;
+    spec.name = "job";
+    spec.user = claimed;
+    spec.held = true;
+    spec.request.tasks = 1;
+    spec.request.min_nodes = 1;
+    spec.request.max_nodes = 1;
+    ToWire(spec, request.mutable_spec());
+    request.mutable_program()->set_script("#!/bin/sh\n");
+    request.mutable_program()->set_work_dir("/");
+    static int made = 0;
+    const std::string number = std::to_string(++made);
+    request.set_token(std::string(32 - number.size(), '0') + number);
+    return request;
+  }
+  std::vector<std::string> Nodes() const {
+    const auto stub = wire::Controller::NewStub(Channel(Self()));
+    grpc::ClientContext context;
+    wire::ListNodesReply reply;
+    EXPECT_TRUE(stub->ListNodes(&context, wire::ListNodesRequest(), &reply).ok());
+    std::vector<std::string> names;
+    for (const wire::NodeView& node : reply.nodes()) {
+      names.push_back(node.name());
+    }
+    return names;
+  }
+};
+
+TEST_F(RogueCallersTest, EveryMethodAnswersEveryRoleAsTheMatrixSays) {
+  // Which column of the matrix a caller is in; none: everything is refused.
+  const std::map<std::string, Caller> callers = {
+      {"operator's-key", {"a client", Self()}},
+      {"agent", {"an agent", Agent("n1")}},
+      {"controller", {"a controller", Issue({CertificateRole::kController, ""})}},
+      {"", {"nobody", std::nullopt}}};
+  std::istringstream matrix(ReadFile(MUSTER_ACCESS_MATRIX).value());
+  std::string line;
+  std::getline(matrix, line);
+  std::istringstream titles(line);
+  std::vector<std::string> columns;
+  for (std::string word; titles >> word;) {
+    columns.push_back(word);
+  }
+  std::map<std::string, std::shared_ptr<grpc::Channel>> channels;
+  for (const auto& [column, caller] : callers) {
+    channels[column] = Channel(caller.key);
+  }
+  std::size_t calls = 0;
+  while (std::getline(matrix, line)) {
+    std::istringstream cells(line);
+    std::map<std::string, std::string> row;
+    for (const std::string& column : columns) {
+      cells >> row[column];
+    }
+    for (const auto& [column, caller] : callers) {
+      const grpc::Status status = CallEmpty(channels[column], row["method"]);
+      const bool allowed = !column.empty() && row[column] == "yes";
+      // A controller's certificate is for serving: TLS itself does not take it of a caller.
+      const bool refused = column == "controller"
+                               ? status.error_code() == grpc::StatusCode::UNAVAILABLE
+                               : IsRefusal(status);
+      EXPECT_EQ(!refused, allowed)
+          << caller.name << " " << row["method"] << ": " << status.error_message();
+      if (!allowed) {
+        EXPECT_EQ(status.error_message().find('\n'), std::string::npos);
+      }
+      ++calls;
+    }
+  }
+  EXPECT_EQ(calls, AllMethods().size() * callers.size());
+  EXPECT_THAT(Logged(), HasSubstr("Cancel of agent n1 by certificate "));
+}
+
+TEST_F(RogueCallersTest, AMethodThatIsNotThereIsNobodys) {
+  for (const char* method :
+       {"/muster.wire.Controller/Nothing", "/muster.wire.Secret/Submit", "/"}) {
+    EXPECT_FALSE(CallEmpty(Channel(Self()), method).ok()) << method;
+  }
+}
+
+TEST_F(RogueCallersTest, AnAgentSpeaksForNoOtherNode) {
+  for (const char* name : {"n2", "n", "n11", "N1", ""}) {
+    Stream stream(Channel(Agent("n1")));
+    const wire::ControllerMessage answer = stream.Register(name, now_);
+    ASSERT_TRUE(answer.has_refusal()) << name;
+    EXPECT_TRUE(answer.refusal().permanent());
+    EXPECT_THAT(answer.refusal().text(), HasSubstr("the certificate is node n1's"));
+  }
+  EXPECT_THAT(Nodes(), ::testing::IsEmpty());
+  EXPECT_THAT(Logged(), HasSubstr("Attach of agent n1 by certificate"));
+}
+
+TEST_F(RogueCallersTest, AnAgentReportsNothingOfAJobThatIsNotItsOwn) {
+  const auto stub = wire::Controller::NewStub(Channel(Self()));
+  grpc::ClientContext context;
+  wire::SubmitReply submitted;
+  ASSERT_TRUE(stub->Submit(&context, HeldJob(User()), &submitted).ok());
+  Stream stream(Channel(Agent("n1")));
+  ASSERT_TRUE(stream.Register("n1", now_).has_welcome());
+  for (std::uint32_t index = 1; index <= 3; ++index) {
+    Report report{JobId(submitted.job()), AttemptNumber(1), index, RunEnded()};
+    wire::AgentMessage message;
+    ToWire(report, message.mutable_report());
+    ASSERT_TRUE(stream.stream->Write(message));
+    wire::ControllerMessage answer;
+    ASSERT_TRUE(stream.stream->Read(&answer));
+    EXPECT_TRUE(answer.has_ack());
+  }
+  const std::vector<JobView> jobs = Jobs();
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].state, "PENDING");
+  EXPECT_EQ(jobs[0].restarts, 0U);
+}
+
+TEST_F(RogueCallersTest, AReportBeforeTheRegistrationEndsTheStream) {
+  Stream stream(Channel(Agent("n1")));
+  wire::AgentMessage message;
+  ToWire(Report{JobId(1), AttemptNumber(1), 1, RunEnded()}, message.mutable_report());
+  ASSERT_TRUE(stream.stream->Write(message));
+  wire::ControllerMessage answer;
+  ASSERT_TRUE(stream.stream->Read(&answer));
+  EXPECT_TRUE(answer.has_refusal());
+}
+
+TEST_F(RogueCallersTest, OneStreamIsOneNode) {
+  Stream stream(Channel(Agent("n1")));
+  ASSERT_TRUE(stream.Register("n1", now_).has_welcome());
+  EXPECT_TRUE(stream.Register("n1", now_).has_refusal());
+}
+
+TEST_F(RogueCallersTest, AnAgentWhoseClockIsOffIsToldSo) {
+  for (const auto& [off, words] : std::map<std::chrono::seconds, std::string>{
+           {std::chrono::hours(1), "3600 s ahead of"}, {-std::chrono::hours(1), "3600 s behind"}}) {
+    Stream stream(Channel(Agent("n1")));
+    const wire::ControllerMessage answer = stream.Register("n1", clock_.Now() + off);
+    ASSERT_TRUE(answer.has_refusal());
+    EXPECT_FALSE(answer.refusal().permanent());
+    EXPECT_THAT(answer.refusal().text(), ::testing::AnyOf(HasSubstr(words), HasSubstr("3599 s")));
+  }
+  EXPECT_THAT(Nodes(), ::testing::IsEmpty());
+}
+
+TEST_F(RogueCallersTest, ARevokedAgentLosesItsStream) {
+  const CertifiedKey key = Agent("n1");
+  Stream stream(Channel(key));
+  ASSERT_TRUE(stream.Register("n1", now_).has_welcome());
+  const std::string serial = ReadCertificate(key.certificate)->serial;
+  ASSERT_TRUE(WriteFileAtomically(tls_.revoked, serial + " agent n1\n").ok());
+  wire::AgentMessage beat;
+  beat.mutable_heartbeat();
+  ASSERT_TRUE(stream.stream->Write(beat));
+  wire::ControllerMessage answer;
+  EXPECT_FALSE(stream.stream->Read(&answer));
+  EXPECT_TRUE(IsRefusal(CallEmpty(Channel(key), "/muster.wire.AgentLink/Attach")));
+  EXPECT_THAT(Logged(), HasSubstr(serial + " has been revoked"));
+}
+
+TEST_F(RogueCallersTest, WhoASpecSaysItIsFromCountsForNothing) {
+  const auto stub = wire::Controller::NewStub(Channel(Self()));
+  const User self = UserOf(geteuid());
+  const std::vector<User> claims = {{0, 0, "root"},
+                                    {4242, 4242, "alice"},
+                                    {0xffffffffU, 0xffffffffU, ""},
+                                    {0x80000000U, 0, "root"},
+                                    {0, 0, ""}};
+  for (const User& claim : claims) {
+    grpc::ClientContext context;
+    wire::SubmitReply reply;
+    const grpc::Status status = stub->Submit(&context, HeldJob(claim), &reply);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+  }
+  const std::vector<JobView> jobs = Jobs();
+  EXPECT_EQ(jobs.size(), claims.size());
+  for (const JobView& job : jobs) {
+    EXPECT_EQ(job.user, self.name);
+  }
+}
+
+TEST_F(RogueCallersTest, NothingWeakerThanTheKeysGetsIn) {
+  const std::string ping = "/muster.wire.Controller/Ping";
+  EXPECT_TRUE(CallEmpty(Channel(Self()), ping).ok());
+  EXPECT_FALSE(CallEmpty(ChannelOver(grpc::InsecureChannelCredentials()), ping).ok()) << "no TLS";
+  const grpc::Status bare = CallEmpty(Channel(std::nullopt), ping);
+  EXPECT_EQ(bare.error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_THAT(bare.error_message(), HasSubstr("no certificate and no MUNGE credential"));
+  const CertificateSubject subject{CertificateRole::kClient, UserOf(geteuid()).name};
+  const CertifiedKey stranger = CertificateAuthority::Make(now_, kDay).value();
+  const std::map<std::string, CertifiedKey> bad = {
+      {"another authority's", CertificateAuthority::From(stranger.certificate, stranger.key)
+                                  ->Issue(subject, now_, kDay)
+                                  .value()},
+      {"signed by itself", stranger},
+      {"expired", authority_.Issue(subject, now_ - 3 * kDay, kDay).value()},
+      {"not yet good", authority_.Issue(subject, now_ + 2 * kDay, kDay).value()}};
+  for (const auto& [name, key] : bad) {
+    EXPECT_FALSE(CallEmpty(Channel(key), ping).ok()) << name;
+  }
+}
+
+class RootlessTest : public SecuredTest {
+ protected:
+  RootlessTest() : SecuredTest(geteuid() + 1) {}
+};
+
+TEST_F(RootlessTest, NoJobIsTakenOfAUserBelowTheLeast) {
+  for (const char* method :
+       {"/muster.wire.Controller/Submit", "/muster.wire.Controller/SubmitMany"}) {
+    const grpc::Status status = CallEmpty(Channel(Self()), method);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED) << method;
+    EXPECT_THAT(status.error_message(), HasSubstr("--min-uid"));
+  }
+  EXPECT_TRUE(CallEmpty(Channel(Self()), "/muster.wire.Controller/ListJobs").ok());
+}
+
+}  // namespace
+}  // namespace muster::testing
