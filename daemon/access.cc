@@ -1,16 +1,21 @@
 #include "daemon/access.h"
 
+#include <arpa/inet.h>
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <cstdio>
+#include <cstring>
+#include <set>
 #include <sstream>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "proto/agent.pb.h"
 #include "proto/controller.pb.h"
 #include "scheduler/base/status.h"
@@ -92,38 +97,55 @@ void AddMethods(const google::protobuf::ServiceDescriptor& service,
 // One line of /proc/net/tcp: "sl local_address rem_address st tx:rx tr:when retrnsmt uid …"
 // (proc(5)).
 struct TcpLine {
-  std::uint16_t local_port = 0;
+  std::string local;  // "0100007F:1F90": the address as the machine's own words, and the port
   bool established = false;
   uid_t uid = 0;
 };
 
 bool ParseTcpLine(const std::string& text, TcpLine& line) {
   std::istringstream words(text);
-  std::string slot;
-  std::string local;
-  std::string remote;
-  std::string state;
   std::string skipped;
-  words >> slot >> local >> remote >> state >> skipped >> skipped >> skipped >> line.uid;
-  const std::size_t colon = local.rfind(':');
-  unsigned port = 0;
-  if (!words || colon == std::string::npos ||
-      std::sscanf(local.c_str() + colon + 1, "%x", &port) != 1) {
-    return false;
-  }
-  line.local_port = static_cast<std::uint16_t>(port);
+  std::string state;
+  words >> skipped >> line.local >> skipped >> state >> skipped >> skipped >> skipped >> line.uid;
   line.established = state == "01";
-  return true;
+  return static_cast<bool>(words);
 }
 
-absl::StatusOr<std::uint16_t> PortOf(const std::string& peer) {
+std::string HexWords(const void* bytes, std::size_t words) {
+  std::string text;
+  for (std::size_t i = 0; i < words; ++i) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, static_cast<const char*>(bytes) + i * sizeof(word), sizeof(word));
+    text += absl::StrFormat("%08X", word);
+  }
+  return text;
+}
+
+// How the kernel's lists write a peer's address: as itself and, for IPv4, as IPv6 sockets have it.
+absl::StatusOr<std::vector<std::string>> InKernelsWords(const std::string& peer) {
+  const absl::Status unknown =
+      absl::PermissionDeniedError(absl::StrCat("caller ", peer, ": cannot tell who that is"));
   const std::size_t colon = peer.rfind(':');
   unsigned port = 0;
-  if (colon == std::string::npos || !absl::SimpleAtoi(peer.substr(colon + 1), &port) ||
-      port > 65535) {
-    return absl::PermissionDeniedError(absl::StrCat("caller ", peer, ": cannot tell who that is"));
+  if (peer.size() < 6 || colon < 6 || colon == std::string::npos ||
+      !absl::SimpleAtoi(peer.substr(colon + 1), &port) || port > 65535) {
+    return unknown;
   }
-  return static_cast<std::uint16_t>(port);
+  std::string host = absl::StrReplaceAll(peer.substr(5, colon - 5), {{"%5B", ""}, {"%5D", ""}});
+  host = absl::StrReplaceAll(host, {{"[", ""}, {"]", ""}});
+  const std::string tail = absl::StrFormat(":%04X", port);
+  in_addr four = {};
+  in6_addr six = {};
+  if (inet_pton(AF_INET, host.c_str(), &four) == 1) {
+    const std::uint32_t mapped = htonl(0xffff);
+    return std::vector<std::string>{
+        HexWords(&four, 1) + tail,
+        "0000000000000000" + HexWords(&mapped, 1) + HexWords(&four, 1) + tail};
+  }
+  if (inet_pton(AF_INET6, host.c_str(), &six) == 1) {
+    return std::vector<std::string>{HexWords(&six, 4) + tail};
+  }
+  return unknown;
 }
 
 }  // namespace
@@ -140,23 +162,28 @@ User UserOf(uid_t uid) {
   return user;
 }
 
-absl::StatusOr<uid_t> OwnerOfLoopbackPort(std::uint16_t port) {
+absl::StatusOr<uid_t> OwnerOfLoopback(const std::string& peer) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> addresses, InKernelsWords(peer));
+  std::set<uid_t> owners;
   for (const char* path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     const absl::StatusOr<std::string> table = ReadFile(path);
-    if (!table.ok()) {
-      continue;
-    }
-    std::istringstream lines(*table);
-    std::string text;
-    std::getline(lines, text);
-    while (std::getline(lines, text)) {
+    std::istringstream lines(table.ok() ? *table : "");
+    for (std::string text; std::getline(lines, text);) {
       TcpLine line;
-      if (ParseTcpLine(text, line) && line.established && line.local_port == port) {
-        return line.uid;
+      if (ParseTcpLine(text, line) && line.established &&
+          std::find(addresses.begin(), addresses.end(), line.local) != addresses.end()) {
+        owners.insert(line.uid);
       }
     }
   }
-  return absl::NotFoundError(absl::StrCat("no connection from port ", port));
+  if (owners.size() > 1) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("caller ", peer, ": several users have connections from there; try again"));
+  }
+  if (owners.empty()) {
+    return absl::NotFoundError(absl::StrCat("no connection from ", peer));
+  }
+  return *owners.begin();
 }
 
 namespace {
@@ -234,8 +261,10 @@ absl::StatusOr<Caller> IdentifyByKernel(const std::string& peer) {
     return absl::PermissionDeniedError(
         absl::StrCat("caller ", peer, ": not on loopback and without a certificate"));
   }
-  ASSIGN_OR_RETURN(const std::uint16_t port, PortOf(peer));
-  const absl::StatusOr<uid_t> uid = OwnerOfLoopbackPort(port);
+  const absl::StatusOr<uid_t> uid = OwnerOfLoopback(peer);
+  if (absl::IsPermissionDenied(uid.status())) {
+    return uid.status();
+  }
   if (!uid.ok() || (*uid != geteuid() && *uid != 0)) {
     return absl::PermissionDeniedError(absl::StrCat(
         "caller ", peer, ": the connection belongs to ",

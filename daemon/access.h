@@ -78,8 +78,10 @@ std::vector<std::string> AllMethods();
 // NotFound names the first method of our services that has no row.
 absl::Status CheckEveryMethodHasARow();
 
-// The user who owns the connected TCP socket whose own address is 127.0.0.1:`port` (or
-// [::1]:`port`) and which is not ours; NotFound when the kernel lists none.
-absl::StatusOr<uid_t> OwnerOfLoopbackPort(std::uint16_t port);
+// The user who owns the connected TCP socket whose own address is `peer`, as gRPC writes it
+// ("ipv4:127.0.0.1:PORT", "ipv6:[::1]:PORT" or with %5B and %5D). Several sockets may have one
+// address, for different other ends; PermissionDenied when they are of different users, so that
+// nobody hides behind another's. NotFound when the kernel lists none.
+absl::StatusOr<uid_t> OwnerOfLoopback(const std::string& peer);
 
 }  // namespace muster

@@ -3,8 +3,11 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -123,10 +126,82 @@ TEST(AccessTest, AUnixSocketIsItsOwners) {
 
 TEST(AccessTest, TheKernelSaysWhoseALoopbackConnectionIs) {
   const Connected pair = Connect();
-  const absl::StatusOr<uid_t> uid = OwnerOfLoopbackPort(pair.client_port);
+  const absl::StatusOr<uid_t> uid =
+      OwnerOfLoopback(absl::StrCat("ipv4:127.0.0.1:", pair.client_port));
   ASSERT_TRUE(uid.ok()) << uid.status();
   EXPECT_EQ(*uid, geteuid());
   EXPECT_TRUE(Identify(Plain(absl::StrCat("ipv4:127.0.0.1:", pair.client_port))).ok());
+}
+
+// A connected socket whose own end is 127.0.0.HOST:`port`, to a listener of its own.
+struct Bound {
+  UniqueFd listener;
+  UniqueFd socket;
+};
+Bound ConnectFrom(const char* host, std::uint16_t port) {
+  Bound made{UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
+             UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
+  const int one = 1;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  auto* raw = reinterpret_cast<sockaddr*>(&address);
+  EXPECT_EQ(bind(made.listener.get(), raw, length), 0);
+  EXPECT_EQ(listen(made.listener.get(), 1), 0);
+  sockaddr_in own = address;
+  EXPECT_EQ(getsockname(made.listener.get(), raw, &length), 0);
+  EXPECT_EQ(setsockopt(made.socket.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)), 0);
+  own.sin_port = htons(port);
+  EXPECT_EQ(inet_pton(AF_INET, host, &own.sin_addr), 1);
+  EXPECT_EQ(bind(made.socket.get(), reinterpret_cast<sockaddr*>(&own), sizeof(own)), 0)
+      << std::strerror(errno);
+  EXPECT_EQ(connect(made.socket.get(), raw, length), 0);
+  return made;
+}
+
+TEST(AccessTest, AnotherAddressWithTheSamePortIsNotTheCallers) {
+  const Connected pair = Connect();
+  const Bound other = ConnectFrom("127.0.0.2", pair.client_port);
+  EXPECT_TRUE(OwnerOfLoopback(absl::StrCat("ipv4:127.0.0.2:", pair.client_port)).ok());
+  EXPECT_TRUE(absl::IsNotFound(
+      OwnerOfLoopback(absl::StrCat("ipv4:127.0.0.3:", pair.client_port)).status()));
+}
+
+TEST(AccessTest, NobodyHidesBehindAnothersConnectionFromTheSameAddress) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "SKIPPED: only root can become another user";
+  }
+  std::uint16_t port = 0;
+  {
+    const Connected pair = Connect();
+    port = pair.client_port;
+  }
+  ++port;
+  const Bound ours = ConnectFrom("127.0.0.1", port);
+  const std::string peer = absl::StrCat("ipv4:127.0.0.1:", port);
+  EXPECT_TRUE(Identify(Plain(peer)).ok());
+  int ready[2] = {-1, -1};
+  int done[2] = {-1, -1};
+  ASSERT_EQ(pipe(ready), 0);
+  ASSERT_EQ(pipe(done), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(done[1]);
+    const bool other = setresgid(61002, 61002, 61002) == 0 && setresuid(61002, 61002, 61002) == 0;
+    const Bound theirs = ConnectFrom("127.0.0.1", port);
+    char word = other ? 'y' : 'n';
+    _exit(write(ready[1], &word, 1) == 1 && read(done[0], &word, 1) == 0 ? 0 : 1);
+  }
+  close(done[0]);
+  char word = 0;
+  ASSERT_EQ(read(ready[0], &word, 1), 1);
+  EXPECT_EQ(word, 'y');
+  EXPECT_TRUE(absl::IsPermissionDenied(Identify(Plain(peer)).status()));
+  close(done[1]);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
 }
 
 TEST(AccessTest, AConnectionThatTheKernelDoesNotListIsRefused) {
