@@ -34,7 +34,7 @@ void TakeKeys(const std::string& keys, TlsFiles& tls) {
   take("revoked", tls.revoked);
 }
 
-void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file, std::string& keys) {
+void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
   app.footer(kFooter);
   app.add_option("--state", config.state_dir, "state directory; made with mode 0700")->required();
   app.add_option(
@@ -49,7 +49,8 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file, std::str
   app.add_option("--network", config.network,
                  "the switches between the nodes: Slurm's topology.conf or topology.yaml, or TOML; "
                  "SIGHUP reads it again");
-  app.add_option("--keys", keys, "what muster keys made: our key, whom to trust, who is revoked");
+  app.add_option("--keys", config.keys,
+                 "what muster keys made: our key, whom to trust, who is revoked");
   app.add_option("--tls-cert", config.tls.certificate, "our certificate, PEM");
   app.add_option("--tls-key", config.tls.key, "its key, PEM, mode 0600");
   app.add_option("--tls-ca", config.tls.authority,
@@ -57,9 +58,9 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file, std::str
   app.add_option("--tls-revoked", config.tls.revoked, "serials of certificates that count no more");
   app.add_option("--munge-socket", config.munge_socket,
                  "munged's socket (default: libmunge's), which says who users over TLS are");
-  app.add_option("--min-uid", config.min_uid,
-                 "with keys: no jobs of users below, root among them; 0: anybody's")
-      ->capture_default_str();
+  app.add_option(
+      "--min-uid", config.min_uid,
+      "with keys: no jobs of users below, root among them; 0: anybody's (default: 1000)");
   app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once serving");
 }
 
@@ -69,8 +70,7 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   DaemonConfig config;
   config.policy.operator_uid = geteuid();
   CLI::App app("musterd");
-  std::string keys;
-  AddOptions(app, config, config.file, keys);
+  AddOptions(app, config, config.file);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -80,10 +80,10 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(absl::StrCat(error.what(), "; see musterd --help"));
   }
-  TakeKeys(keys, config.tls);
   if (!config.file.empty()) {
     RETURN_IF_ERROR(ReadConfigFile(config.file, config));
   }
+  TakeKeys(config.keys, config.tls);
   RETURN_IF_ERROR(ReadNetworkOption(config));
   return config;
 }
@@ -103,6 +103,26 @@ absl::Status ReadNetworkKey(const std::string& path, ConfigFile& file, DaemonCon
     return file.ErrorAt("network", std::string(network.status().message()));
   }
   config.policy.network = *std::move(network);
+  return absl::OkStatus();
+}
+
+// Who may speak: listen, keys, munge_socket, min_uid; the command line goes before.
+absl::Status ReadDoorKeys(ConfigFile& file, DaemonConfig& config) {
+  std::vector<std::string> listen;
+  std::string keys;
+  std::string munge_socket;
+  std::int64_t min_uid = config.min_uid.value_or(DaemonConfig::kMinUidDefault);
+  RETURN_IF_ERROR(file.ReadStrings("listen", &listen));
+  RETURN_IF_ERROR(file.ReadString("keys", &keys));
+  RETURN_IF_ERROR(file.ReadString("munge_socket", &munge_socket));
+  const std::int64_t said = min_uid;
+  RETURN_IF_ERROR(file.ReadInteger("min_uid", {0, UINT32_MAX}, &min_uid));
+  config.listen = config.listen.empty() ? std::move(listen) : config.listen;
+  config.keys = config.keys.empty() ? std::move(keys) : config.keys;
+  config.munge_socket = config.munge_socket.empty() ? std::move(munge_socket) : config.munge_socket;
+  if (!config.min_uid.has_value() && min_uid != said) {
+    config.min_uid = static_cast<std::uint32_t>(min_uid);
+  }
   return absl::OkStatus();
 }
 
@@ -131,6 +151,7 @@ std::vector<std::string> AddressesOf(const DaemonConfig& config, bool passed) {
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   RETURN_IF_ERROR(file.ReadString("cluster", &config.cluster));
+  RETURN_IF_ERROR(ReadDoorKeys(file, config));
   RETURN_IF_ERROR(ReadNetworkKey(path, file, config));
   RETURN_IF_ERROR(ReadSettings(file, config.policy));
   RETURN_IF_ERROR(ReadPolicy(file).status());

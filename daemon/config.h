@@ -5,6 +5,7 @@
 // Thread promise: plain values. Invariants: what ParseConfig returns is complete and has been
 // checked.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,21 @@ struct DaemonConfig {
   std::vector<std::string> listen;  // empty: passed sockets, or the state directory's
   std::string cluster = "muster";
   TlsFiles tls;
-  std::string munge_socket;      // empty: where libmunge looks
-  std::uint32_t min_uid = 1000;  // with keys: jobs of users below are not taken
-  std::string network;           // --network: goes before the one that the file names
+  std::string keys;          // directory of the files that `tls` does not name
+  std::string munge_socket;  // empty: where libmunge looks
+  std::optional<std::uint32_t> min_uid;
+  std::string network;  // --network: goes before the one that the file names
   PolicyConfig policy;
   std::string file;  // where these settings are from; empty: the command line alone
   int ready_fd = -1;
   bool help = false;
   std::string help_text;
+
+  // Jobs of users below are not taken; 0: anybody's. Who has keys serves others, too.
+  [[nodiscard]] std::uint32_t least_uid() const {
+    return tls.given() ? min_uid.value_or(kMinUidDefault) : 0;
+  }
+  static constexpr std::uint32_t kMinUidDefault = 1000;  // the first ordinary user of most systems
 };
 
 // From argv. InvalidArgument is one line for the user.

@@ -33,8 +33,13 @@ grpc::Status MungeDoor::Process(const InputMetadata& metadata, grpc::AuthContext
   if (metadata.count(kMungeMetadata) > 1 || path == metadata.end()) {
     return {grpc::StatusCode::UNAUTHENTICATED, "a call with two credentials, or for no method"};
   }
+  if (asking_.fetch_add(1) >= kAskingMax) {
+    asking_.fetch_sub(1);
+    return {grpc::StatusCode::UNAVAILABLE, "too many callers wait for munged; try again"};
+  }
   std::string text(credential->second.data(), credential->second.size());
   Judged found = Judge(text, std::string(path->second.data(), path->second.size()));
+  asking_.fetch_sub(1);
   const MutexLock lock(&mutex_);
   // The first word holds: the same credential again has been refused by munged.
   if (found_.emplace(text, std::move(found)).second) {

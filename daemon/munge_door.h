@@ -11,6 +11,7 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/security/auth_metadata_processor.h>
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -50,6 +51,7 @@ class MungeDoor final : public grpc::AuthMetadataProcessor {
  private:
   static constexpr std::size_t kKeptMax = 4096;
   static constexpr std::size_t kOwnMax = 4;
+  static constexpr int kAskingMax = 256;  // a munged that hangs must not take every thread
 
   Judged Judge(const std::string& credential, const std::string& method);
   // Our certificate's fingerprint, and those that it had lately: connections outlive a change of
@@ -58,6 +60,7 @@ class MungeDoor final : public grpc::AuthMetadataProcessor {
 
   const std::shared_ptr<const Munge> munge_;
   const std::string certificate_;
+  std::atomic<int> asking_ = 0;
   Mutex mutex_;
   std::deque<std::string> own_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Judged> found_ ABSL_GUARDED_BY(mutex_);

@@ -122,6 +122,36 @@ TEST(DaemonConfigTest, PassedSocketsTakeTheDefaultsPlaceAndNoOthers) {
   EXPECT_THAT(AddressesOf(*ParseConfig(5, argv), /*passed=*/true), ElementsAre("127.0.0.1:7117"));
 }
 
+TEST(DaemonConfigTest, TheFileSaysWhoMaySpeakWhereTheCommandLineDoesNot) {
+  const std::string path = TempDirectory() + "/musterd.toml";
+  ASSERT_TRUE(WriteFileAtomically(path,
+                                  "listen = [\"0.0.0.0:7117\"]\nkeys = \"/k\"\nmin_uid = 500\n"
+                                  "munge_socket = \"/run/m\"\n")
+                  .ok());
+  const char* by_file[] = {"musterd", "--state", "/s", "--config", path.c_str()};
+  const auto config = ParseConfig(5, by_file);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->listen, std::vector<std::string>{"0.0.0.0:7117"});
+  EXPECT_EQ(config->tls.certificate, "/k/controller.pem");
+  EXPECT_EQ(config->tls.key, "/k/controller.key");
+  EXPECT_EQ(config->tls.authority, "/k/ca.pem");
+  EXPECT_EQ(config->tls.revoked, "/k/revoked");
+  EXPECT_EQ(config->munge_socket, "/run/m");
+  EXPECT_EQ(config->least_uid(), 500U);
+  const char* by_both[] = {"musterd", "--state",   "/s",   "--config", path.c_str(), "--keys",
+                           "/o",      "--min-uid", "1000", "--listen", "127.0.0.1:1"};
+  const auto both = ParseConfig(11, by_both);
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_EQ(both->listen, std::vector<std::string>{"127.0.0.1:1"});
+  EXPECT_EQ(both->tls.certificate, "/o/controller.pem");
+  EXPECT_EQ(both->least_uid(), 1000U);
+}
+
+TEST(DaemonConfigTest, WithoutKeysNobodyIsBelowTheLeastUser) {
+  const char* argv[] = {"musterd", "--state", "/s"};
+  EXPECT_EQ(ParseConfig(3, argv)->least_uid(), 0U);
+}
+
 TEST(DaemonConfigTest, BadUsageIsOneLine) {
   for (const char* option : {"--no-such-option", "--ready-fd=x"}) {
     const char* argv[] = {"musterd", "--state", "/s", option};
