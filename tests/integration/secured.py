@@ -107,6 +107,9 @@ class SecuredCluster(Cluster):
 
     def close(self, check=True):
         try:
+            if check:
+                for job in self.queue():  # other users', whom "cancel --all" does not mean
+                    self.muster("cancel", job)
             super().close(check)
         finally:
             if self.munged is not None:

@@ -4,12 +4,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
 
 #include "agent/supervisor/launch.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
@@ -158,6 +166,69 @@ int StageOfAFailedChange(uid_t uid) {
 
 TEST_F(JobUserTest, WhoCannotBecomeTheUserRunsNothing) {
   EXPECT_EQ(StageOfAFailedChange(uid_), static_cast<int>(LaunchStage::kUser));
+}
+
+// Has the kernel answer one call with `error` (0: as if it had been done) from now on.
+bool Refuse(int call, int error) {
+  std::array<sock_filter, 4> filter = {
+      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(call), 0, 1),
+       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
+       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// Whether a child of ours believes that it became the user, where the kernel answers so.
+bool BecomesWhere(int call, int error, const JobUser& user) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    _exit(!Refuse(call, error) ? 2 : BecomeForGood(user) ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_NE(WEXITSTATUS(status), 2) << "no seccomp here";
+  return WEXITSTATUS(status) == 1;
+}
+
+TEST_F(JobUserTest, NoFailedOrPretendedChangeOfIdentityIsTakenForOne) {
+  const JobUser user{.uid = uid_, .gid = gid_, .groups = {gid_}, .name = kName};
+  EXPECT_TRUE(BecomesWhere(SYS_getcpu, EPERM, user)) << "nothing of it was refused";
+  for (const int call : {SYS_setgroups, SYS_setresgid, SYS_setresuid}) {
+    EXPECT_FALSE(BecomesWhere(call, EPERM, user)) << call;
+    EXPECT_FALSE(BecomesWhere(call, EAGAIN, user)) << call;
+  }
+  EXPECT_FALSE(BecomesWhere(SYS_setresgid, 0, user));
+  EXPECT_FALSE(BecomesWhere(SYS_setresuid, 0, user));
+}
+
+TEST_F(JobUserTest, WhereTheUserHasTooManyProcessesNothingRunsAsRootInstead) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const rlimit none = {0, 0};
+    const JobUser user{.uid = uid_, .gid = gid_, .groups = {gid_}, .name = kName};
+    LaunchRequest request;
+    request.programs = {"/usr/bin/test"};
+    request.arguments = {"test", "-O", work_.path()};  // is it ours: whose are we?
+    request.work_dir = "/";
+    request.standard_input = request.standard_output = request.standard_error = STDERR_FILENO;
+    request.user = &user;
+    absl::StatusOr<LaunchedChild> child =
+        setrlimit(RLIMIT_NPROC, &none) == 0 ? Launch(request) : absl::UnknownError("no limit");
+    if (!child.ok()) {
+      _exit(99);
+    }
+    std::string said(4096, '\0');
+    const ssize_t got = read(child->said.get(), said.data(), said.size());
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    int status = -1;
+    waitpid(child->pid, &status, 0);
+    // Some kernels refuse the exec; those that do not have it run as the user.
+    _exit(ParseOutcome(said).error == EAGAIN || status == 0 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(JobUserTest, AThreadThatActedAsAUserIsItselfAgain) {
