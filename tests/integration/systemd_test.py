@@ -17,6 +17,7 @@ from container import Container, make_tree, why_not
 
 BUILD = os.path.dirname(os.path.abspath(BIN))
 UNITS = ("musterd.service", "musterd.socket", "muster-agent.service", "muster-jobs.service")
+ADDRESS = "127.0.0.1:7117"
 EXPOSURE_MAX = "20"  # tenths: systemd's own word for below it is OK
 BEATS = 300
 # Counts; a job that was ended, started twice or stopped for good would show it.
@@ -59,13 +60,43 @@ class SystemdTest(unittest.TestCase):
         os.mkdir(debs)
         cls.packages = make_packages(debs)
         tree = os.path.join(cls.root, "tree")
-        why = make_tree(tree, ["systemd", "systemd-sysv", "dbus", *needed(cls.packages)])
+        why = make_tree(tree, ["systemd", "systemd-sysv", "dbus", "munge", *needed(cls.packages)])
         if why is not None:
             raise unittest.SkipTest(f"SKIPPED: the units cannot be tested here: {why}")
         cls.box = Container(tree, f"muster-{os.getpid()}", {debs: "/debs"})
         cls.addClassCleanup(cls.box.close)
         cls.run_in("dpkg", "-i", *(f"/debs/{os.path.basename(package)}" for package in cls.packages))
+        cls.configure()
         cls.run_in("systemctl", "enable", "--now", "musterd.service", "muster-agent.service")
+
+    @classmethod
+    def configure(cls):
+        """As an operator would: keys for the daemons, MUNGE for the users, one of whom is ada."""
+        cls.run_in("useradd", "--create-home", "ada")
+        cls.run_in("systemctl", "start", "munge.service")
+        keys, trust = "/var/lib/muster/keys", "/etc/muster/trust"
+        cls.run_in("install", "-d", "-o", "muster", "-g", "muster", "-m", "0700", "/var/lib/muster")
+        node = cls.run_in("hostname").stdout.strip()
+        for words in (("init",), ("agent", node)):
+            cls.run_in("runuser", "-u", "muster", "--", "muster", "keys", *words, "--keys", keys)
+        cls.run_in("sh", "-c", f"install -d -m 0700 /etc/muster/keys && install -d -m 0755 {trust} && "
+                   f"cp {keys}/agents/{node}/* /etc/muster/keys && cp {keys}/ca.pem {trust}")
+        cls.append("etc/muster/musterd.toml", f'keys = "{keys}"\nlisten = ["{ADDRESS}"]\n')
+        agent = os.path.join(cls.root, "tree", "etc/muster/agent.toml")
+        with open(agent, encoding="utf-8") as file:
+            text = file.read()
+        with open(agent, "w", encoding="utf-8") as file:
+            file.write(text.replace("unix:/run/muster/controller.sock", ADDRESS) + 'keys = "/etc/muster/keys"\n')
+
+    @classmethod
+    def append(cls, name, text):
+        with open(os.path.join(cls.root, "tree", name), "a", encoding="utf-8") as file:
+            file.write(text)
+
+    @classmethod
+    def as_ada(cls, *command):
+        return cls.run_in("runuser", "-u", "ada", "--", "env", "HOME=/home/ada", f"MUSTER_CONTROLLER={ADDRESS}",
+                          "MUSTER_KEYS=/etc/muster/trust", *command)
 
     @classmethod
     def run_in(cls, *command, **how):
@@ -79,10 +110,10 @@ class SystemdTest(unittest.TestCase):
 
     def submit(self, name, script, *options):
         """Submits a job; its id."""
-        path = os.path.join(self.root, "tree", "root", name)
+        path = os.path.join(self.root, "tree", "home/ada", name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(script)
-        said = self.run_in("muster", "submit", *options, f"/root/{name}").stdout
+        said = self.as_ada("muster", "submit", *options, f"/home/ada/{name}").stdout
         return re.fullmatch(r"Submitted batch job (\d+)\n", said).group(1)
 
     def read(self, path):
@@ -120,6 +151,17 @@ class SystemdTest(unittest.TestCase):
                               "musterd.service", check=False)
         self.assertEqual(exposed.returncode, 0, exposed.stdout)
 
+    def test_a_user_is_known_by_munge_and_the_job_is_theirs(self):
+        path = "/home/ada/who"
+        job = self.submit("who.sh", "#!/bin/sh\nid -un\ngrep ^0:: /proc/self/cgroup\n", "-o", path)
+        self.assertEqual(self.end_of(job)["state"], "COMPLETED")
+        user, group = self.read(path).splitlines()[:2]
+        self.assertEqual(user, "ada")
+        self.assertIn("/muster.slice/muster-jobs.service/muster-", group)
+        refused = self.box.run("muster", "submit", "--wrap", "true", check=False)
+        self.assertEqual(refused.returncode, 1, "root's own jobs, and the controller's, are not taken")
+        self.assertRegex(refused.stderr, r"\A[^\n]*uid[^\n]*\n\Z")
+
     def test_ready_means_serving(self):
         status = self.run_in("systemctl", "show", "--property=StatusText", "--value", "muster-agent").stdout
         self.assertRegex(status, r"^node \S+ of cluster muster$")
@@ -133,14 +175,14 @@ class SystemdTest(unittest.TestCase):
 
             def status():
                 return self.run_in("systemctl", "show", "--property=StatusText", "--value", "muster-agent").stdout
-            wait_until(lambda: "waiting for the controller at unix:/run/muster/controller.sock" in status(), status)
+            wait_until(lambda: f"waiting for the controller at {ADDRESS}" in status(), status)
             self.assertEqual(self.run_in("systemctl", "is-active", "muster-agent", check=False).stdout.strip(), "activating")
         finally:
             self.run_in("systemctl", "start", "musterd.socket", "musterd.service")
         wait_until(lambda: self.is_active("muster-agent"), "the agent is not ready with its controller")
 
     def test_no_job_notices_what_becomes_of_the_services(self):
-        path = "/var/lib/muster/beat"
+        path = "/home/ada/beat"
         job = self.start_beat(path)
         supervisors = self.read_group("muster-daemons")
         self.run_in("systemctl", "restart", "muster-agent.service")
@@ -226,7 +268,7 @@ class SystemdTest(unittest.TestCase):
         self.assertEqual(self.main_pid("muster-agent.service"), before)
 
     def test_the_journal_finds_the_lines_of_a_job(self):
-        job = self.submit("gone.sh", "#!/bin/sh\nsleep 600\n", "-o", "/var/lib/muster/gone")
+        job = self.submit("gone.sh", "#!/bin/sh\nsleep 600\n", "-o", "/home/ada/gone")
         supervised = f"/var/lib/muster-agent/attempts/{job}.1/claim"
         wait_until(lambda: self.read(supervised), "the job does not begin")
         self.run_in("muster", "cancel", job)
