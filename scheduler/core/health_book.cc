@@ -136,18 +136,15 @@ void HealthBook::Learn(NodeHealth& health, const HealthRecord& record) {
 }
 
 void HealthBook::Drain(const NodeDrained& event) {
-  if (!event.by_health && !nodes_.contains(event.node) && !tallies_.contains(event.node)) {
-    return;
+  if (event.by_health || nodes_.contains(event.node)) {
+    NodeHealth& health = Touch(event.node);
+    health.drained = event.drained && event.by_health;
+    health.slow = event.drained ? health.slow : 0;
   }
-  NodeHealth& health = Touch(event.node);
-  health.drained = event.drained && event.by_health;
-  if (!event.drained) {
-    // Whoever resumes a node vouches for it: it begins anew.
-    health.slow = 0;
-    const auto tally = tallies_.find(event.node);
-    if (tally != tallies_.end()) {
-      tally->second.failures = 0;
-    }
+  // Whoever resumes a node vouches for it: it begins anew.
+  const auto tally = event.drained ? tallies_.end() : tallies_.find(event.node);
+  if (tally != tallies_.end()) {
+    tally->second.failures = 0;
   }
 }
 
