@@ -41,6 +41,11 @@ std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const St
   if (featured) {
     columns.push_back({.title = "FEATURES", .right = false, .least = 0});
   }
+  const bool checked = std::any_of(nodes.begin(), nodes.end(),
+                                   [](const NodeView& node) { return !node.health.empty(); });
+  if (checked) {
+    columns.push_back({.title = "HEALTH", .right = false, .least = 12});
+  }
   columns.push_back({.title = "REASON", .right = false, .least = 12});
   Table table(std::move(columns));
   for (const NodeView& node : nodes) {
@@ -54,6 +59,9 @@ std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const St
         {.text = WithoutWhy(node.limits)}};
     if (featured) {
       cells.push_back({.text = node.features.empty() ? "-" : absl::StrJoin(node.features, ",")});
+    }
+    if (checked) {
+      cells.push_back({.text = node.health.empty() ? "-" : node.health});
     }
     cells.push_back({.text = node.reason.empty() ? "-" : node.reason});
     table.Add(std::move(cells));

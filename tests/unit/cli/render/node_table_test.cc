@@ -31,6 +31,13 @@ TEST(NodeTable, EachNodeShowsWhatIsTakenOfAll) {
   EXPECT_EQ(PrintNodes(SampleNodes(), true, {}), samples::Golden("nodes.txt"));
 }
 
+TEST(NodeTable, HealthHasAColumnOnceANodeWasChecked) {
+  std::vector<NodeView> nodes = SampleNodes();
+  EXPECT_EQ(PrintNodes(nodes, true, {}).find("HEALTH"), std::string::npos);
+  nodes[1].health = "slow: clock";
+  EXPECT_NE(PrintNodes(nodes, true, {}).find("slow: clock  -\n"), std::string::npos);
+}
+
 TEST(NodeTable, StatesOutOfServiceAreRed) {
   EXPECT_EQ(NodePaint("DOWN"), Paint::kRed);
   EXPECT_EQ(NodePaint("IDLE+DRAIN"), Paint::kRed);

@@ -154,5 +154,19 @@ TEST_F(PolicyFileTest, KeysAreLookedAtWhenTheSettingsAreRead) {
               HasSubstr("m.toml:4: qos.q.max_wall: \"soon\" is not a time"));
 }
 
+TEST_F(PolicyFileTest, HealthIsOffUnlessItHasAnInterval) {
+  EXPECT_EQ(controller_->policy()->health.interval, Duration(0));
+  EXPECT_EQ(Apply("[health]\ninterval = \"24h\"\nrecheck = \"5m\"\nmad = 4\ndrain = false\n"),
+            "");
+  const HealthPolicy health = controller_->policy()->health;
+  EXPECT_EQ(health.interval, std::chrono::hours(24));
+  EXPECT_EQ(health.recheck, std::chrono::minutes(5));
+  EXPECT_EQ(health.mad, 4U);
+  EXPECT_FALSE(health.drain);
+  EXPECT_TRUE(health.at_boot);
+  EXPECT_THAT(Apply("[health]\nconfirm = 0\n"), HasSubstr("m.toml:2: health.confirm: "));
+  EXPECT_THAT(Apply("[health]\nintervall = \"1h\"\n"), HasSubstr("m.toml:2: "));
+}
+
 }  // namespace
 }  // namespace muster
