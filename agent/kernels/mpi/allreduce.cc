@@ -12,6 +12,7 @@
 #include "agent/kernels/harness/check.h"
 #include "agent/kernels/harness/memory.h"
 #include "agent/kernels/mpi/algorithms.h"
+#include "agent/kernels/mpi/device_memory.h"
 #include "agent/kernels/mpi/world.h"
 
 namespace muster::kernels {
@@ -162,13 +163,61 @@ void AddOverlap(const World& world, const std::shared_ptr<Aligned<double>>& data
   }
 }
 
-std::vector<Operation> Prepare(const World& world, const BenchOptions& options) {
+// The library's reduction where the data lies in GPUs, if it says that it can. One that says so
+// and copies wrong bytes does it silently, so every repeat's result is looked at.
+struct OnGpus {
+  std::unique_ptr<DeviceArray> device;
+  double wrong = 0;  // elements, in all repeats
+};
+
+// Why the operation is left out, the same on all ranks; empty when it is there.
+std::string AddOnGpus(const World& world, const Operation& library,
+                      const std::shared_ptr<Aligned<double>>& data,
+                      std::vector<Operation>* operations) {
+  auto state = std::make_shared<OnGpus>();
+  std::string why_not = WhyNotGpuAware();
+  if (why_not.empty()) {
+    state->device = DeviceArray::Make(world.rank, data->size(), &why_not);
+  }
+  int able = why_not.empty() ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, world.comm);
+  if (able == 0) {
+    return why_not.empty() ? "another rank has no GPU" : why_not;
+  }
+  Operation operation = library;
+  operation.name = "library-on-gpus";
+  operation.run = [world, data, state] {
+    Fill(world, data->data(), data->size());
+    const bool put = state->device->Put(data->data());
+    MPI_Barrier(world.comm);
+    const double begin = MonotonicSeconds();
+    MPI_Allreduce(MPI_IN_PLACE, state->device->data(), static_cast<int>(data->size()), MPI_DOUBLE,
+                  MPI_SUM, world.comm);
+    const double seconds = MonotonicSeconds() - begin;
+    const bool got = state->device->Get(data->data());
+    for (int64_t i = 0; i < data->size(); ++i) {
+      const bool right = put && got && data->data()[i] == Expected(world.size, i);
+      state->wrong += right ? 0 : 1;
+    }
+    return seconds;
+  };
+  operation.check = [state](Check* check) {
+    check->Hold("library-on-gpus: wrong elements", state->wrong, 0);
+  };
+  operations->push_back(operation);
+  return "";
+}
+
+std::vector<Operation> Prepare(const World& world, const BenchOptions& options,
+                               std::string* why_not_on_gpus) {
   auto data = std::make_shared<Aligned<double>>(options.n);
   std::vector<Operation> operations;
   for (const Method& method : Methods()) {
     operations.push_back(MethodOperation(world, method, data));
   }
+  const Operation library = operations.back();
   AddOverlap(world, data, &operations);
+  *why_not_on_gpus = AddOnGpus(world, library, data, &operations);
   return operations;
 }
 
@@ -183,21 +232,24 @@ double MedianOf(const std::vector<Measured>& measured, const std::string& name) 
 
 // 1: the reduction costs nothing beside the computation (or the other way round); 0: both one after
 // the other.
-nlohmann::ordered_json Facts(const World& /*world*/, const std::vector<Measured>& measured) {
+nlohmann::ordered_json Facts(const std::vector<Measured>& measured, const std::string& why_not) {
   const double communication = MedianOf(measured, "library");
   const double computation = MedianOf(measured, "computation-alone");
   const double both = MedianOf(measured, "behind-computation");
   const double hidden = communication + computation - both;
   const double most = std::max(std::min(communication, computation), 1e-9);
-  return {{"overlap_share", std::clamp(hidden / most, 0.0, 1.0)}};
+  return {{"overlap_share", std::clamp(hidden / most, 0.0, 1.0)},
+          {"gpu_aware", why_not.empty()},
+          {"why_not_gpu_aware", why_not}};
 }
 
 int Run(int argc, char** argv) {
   MpiKernel kernel;
   kernel.name = "allreduce";
   kernel.purpose =
-      "the sum over all ranks, by a ring, by recursive doubling, by the library, and by "
-      "the library\nbehind computation. Bus bandwidth: 2 (p - 1) / p of the data over "
+      "the sum over all ranks, by a ring, by recursive doubling, by the library (from "
+      "GPUs, too, where it\nsays that it can), and behind computation. Bus bandwidth: 2 (p - 1) / "
+      "p of the data over "
       "the time.";
   kernel.example = "muster run -n 4 allreduce --n 1M --json";
   kernel.n_meaning = "doubles on each rank";
@@ -205,7 +257,10 @@ int Run(int argc, char** argv) {
   kernel.n_max = int64_t{1} << 30;
   kernel.tolerance = "0: sums of whole numbers";
   kernel.bytes_needed = [](int64_t n, int /*ranks*/) { return 32.0 * static_cast<double>(n); };
-  kernel.prepare = Prepare;
+  auto why_not = std::make_shared<std::string>();
+  kernel.prepare = [why_not](const World& world, const BenchOptions& options) {
+    return Prepare(world, options, why_not.get());
+  };
   kernel.verify = [](const World& world, uint64_t /*seed*/, Check* check) {
     for (const Method& method : Methods()) {
       for (const int64_t n : {1, 2, 3, 5, 7, 8, 63, 64, 1000, 4097, 65537}) {
@@ -213,7 +268,9 @@ int Run(int argc, char** argv) {
       }
     }
   };
-  kernel.facts = Facts;
+  kernel.facts = [why_not](const World&, const std::vector<Measured>& measured) {
+    return Facts(measured, *why_not);
+  };
   return RunMpiKernel(kernel, argc, argv);
 }
 
