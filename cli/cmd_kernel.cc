@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <iostream>
 #include <map>
 
@@ -11,6 +12,7 @@
 #include "cli/kernel_catalogue.h"
 #include "cli/kernel_process.h"
 #include "cli/kernel_scale.h"
+#include "cli/kernel_tune.h"
 #include "cli/output.h"
 #include "cli/parse/number.h"
 #include "cli/render/table.h"
@@ -44,6 +46,10 @@ const Option* OursNamed(const std::vector<Option>& options, const std::vector<st
 
 std::vector<Option> KernelOptions() {
   return {
+      {.name = "budget",
+       .letter = 0,
+       .metavar = "TIME",
+       .text = "tune gemm: how long to search; 30s"},
       {.name = "compare-binding",
        .letter = 0,
        .metavar = "",
@@ -122,7 +128,7 @@ absl::StatusOr<int> List(const Invocation& invocation) {
 
 // This process becomes the kernel.
 absl::StatusOr<int> Become(const BundledKernel& kernel, const Words& words,
-                           const Environment& environment) {
+                           const Environment& environment, const std::string& tunings) {
   ASSIGN_OR_RETURN(std::string program, KernelProgram(kernel, environment));
   std::vector<std::string> all = {program};
   if (*kernel.only != '\0') {
@@ -136,6 +142,10 @@ absl::StatusOr<int> Become(const BundledKernel& kernel, const Words& words,
   }
   arguments.push_back(nullptr);
   std::cout.flush();
+  if (!tunings.empty()) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): this thread is the last
+    setenv(kTuningVariable, tunings.c_str(), 0);
+  }
   execv(program.c_str(), arguments.data());
   return absl::ErrnoToStatus(errno, absl::StrCat(program, ": cannot be run"));
 }
@@ -155,7 +165,7 @@ absl::StatusOr<int> Run(const Invocation& invocation) {
     if (words.Has("json")) {
       words.others.emplace_back("--json");
     }
-    return Become(kernel, words, invocation.environment);
+    return Become(kernel, words, invocation.environment, SharedTunings(kernel, invocation));
   }
   ASSIGN_OR_RETURN(words, Take(invocation, 2, {"compare-binding", "json"}));
   return CompareBinding(kernel, words.others, words.Has("json"), invocation.environment);
@@ -175,6 +185,16 @@ absl::StatusOr<int> Scale(const Invocation& invocation) {
   return ScaleKernel(request, invocation.environment);
 }
 
+absl::StatusOr<int> Tune(const Invocation& invocation) {
+  TuneRequest request;
+  ASSIGN_OR_RETURN(request.kernel, NamedKernel(invocation));
+  ASSIGN_OR_RETURN(const Words words, Take(invocation, 2, {"budget", "json"}));
+  request.budget = words.Value("budget", request.budget);
+  request.json = words.Has("json");
+  request.arguments = words.others;
+  return TuneKernel(request, invocation);
+}
+
 absl::StatusOr<int> Kernel(const Invocation& invocation) {
   const std::string& command = invocation.arguments.front();
   if (command == "list") {
@@ -186,8 +206,11 @@ absl::StatusOr<int> Kernel(const Invocation& invocation) {
   if (command == "scale") {
     return Scale(invocation);
   }
+  if (command == "tune") {
+    return Tune(invocation);
+  }
   return absl::InvalidArgumentError(
-      absl::StrCat(Quote(command), " is not a kernel command: use list, run or scale"));
+      absl::StrCat(Quote(command), " is not a kernel command: use list, run, scale or tune"));
 }
 
 }  // namespace
@@ -195,8 +218,8 @@ absl::StatusOr<int> Kernel(const Invocation& invocation) {
 Verb KernelVerb() {
   Verb verb;
   verb.name = "kernel";
-  verb.purpose = "List, run and scale the bundled kernels";
-  verb.synopsis = "list|run NAME [OPTION…]|scale NAME [OPTION…]";
+  verb.purpose = "List, run, scale and tune the bundled kernels";
+  verb.synopsis = "list|run NAME [OPTION…]|scale NAME [OPTION…]|tune NAME [OPTION…]";
   verb.examples = {"muster kernel list", "muster kernel run stream --n 64M --compare-binding",
                    "muster kernel scale heat2d --ranks 1,2,4 --n 2048 --svg heat2d.svg"};
   verb.remarks =

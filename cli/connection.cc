@@ -442,6 +442,21 @@ absl::StatusOr<NodeList> Connection::ListNodes(const std::vector<std::string>& n
   return list;
 }
 
+absl::Status Connection::PutTuning(const Tuning& tuning) {
+  wire::PutTuningRequest request;
+  ToWire(tuning, request.mutable_tuning());
+  wire::PutTuningReply reply;
+  return channel_->Call(&Stub::PutTuning, request, &reply, address_, patience_.reading);
+}
+
+absl::StatusOr<std::vector<Tuning>> Connection::ListTunings(const std::string& kernel) {
+  wire::ListTuningsRequest request;
+  request.set_kernel(kernel);
+  wire::ListTuningsReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::ListTunings, request, &reply, address_, patience_.reading));
+  return ReadAll<Tuning>(reply.tunings());
+}
+
 absl::StatusOr<std::uint64_t> Connection::CheckHealth(const std::string& node, HealthKind kind,
                                                       bool wait) {
   wire::CheckHealthRequest request;

@@ -28,6 +28,7 @@
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/job_update.h"
 #include "scheduler/model/policy_view.h"
+#include "scheduler/model/tuning.h"
 #include "scheduler/model/view.h"
 
 namespace muster {
@@ -126,6 +127,10 @@ class Connection {
   // By name (none: all nodes), with the newest `history` checks of each.
   absl::StatusOr<std::vector<HealthView>> ListHealth(const std::vector<std::string>& names,
                                                      std::uint32_t history);
+
+  absl::Status PutTuning(const Tuning& tuning);
+  // Of the kernel, the newest first.
+  absl::StatusOr<std::vector<Tuning>> ListTunings(const std::string& kernel);
 
   absl::Status ChangePolicy(PolicyVerb verb, PolicyKind kind, const std::string& name,
                             const std::vector<Assignment>& assignments);

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-constexpr std::array<BundledKernel, 19> kKernels = {{
+constexpr std::array<BundledKernel, 20> kKernels = {{
     {"stream", "stream", "", KernelNeeds::kNode,
      "memory bandwidth: copy, scale, add, triad, in all and per NUMA node"},
     {"vector-add", "vector-add", "", KernelNeeds::kNode, "c = a + b, two streams in, one out"},
@@ -24,6 +24,8 @@ constexpr std::array<BundledKernel, 19> kKernels = {{
      "layer norm, GELU and scale, fused beside three passes"},
     {"pointer-chase", "pointer-chase", "", KernelNeeds::kNode,
      "latency of memory for each pair of NUMA nodes"},
+    {"health", "health", "", KernelNeeds::kNode,
+     "what muster health asks for: clock, memory, arithmetic, GPUs, error counters"},
     {"heat2d", "heat2d", "", KernelNeeds::kNode,
      "heat diffusion by MPI ranks and threads, halos behind the work"},
     {"pingpong", "pingpong", "", KernelNeeds::kRanks,

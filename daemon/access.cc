@@ -68,6 +68,9 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/Explain", kPeople, Rule::kAll},
     Row{"/muster.wire.Controller/ListNodes", kPeople, Rule::kAll},
     Row{"/muster.wire.Controller/Drain", kPeople, Rule::kOperator},
+    // What one tells, others' kernels are run with.
+    Row{"/muster.wire.Controller/PutTuning", kPeople, Rule::kOperator},
+    Row{"/muster.wire.Controller/ListTunings", kPeople, Rule::kAll},
     Row{"/muster.wire.Controller/CheckHealth", kPeople, Rule::kOperator},
     Row{"/muster.wire.Controller/ListHealth", kPeople, Rule::kAll},
     Row{"/muster.wire.Controller/ChangePolicy", kInPerson, Rule::kOperator},

@@ -60,6 +60,10 @@ class ClientService final : public wire::Controller::CallbackService {
                    wire::ListNodesReply* reply) override;
   Unary* Drain(Context* context, const wire::DrainRequest* request,
                wire::DrainReply* reply) override;
+  Unary* PutTuning(Context* context, const wire::PutTuningRequest* request,
+                   wire::PutTuningReply* reply) override;
+  Unary* ListTunings(Context* context, const wire::ListTuningsRequest* request,
+                     wire::ListTuningsReply* reply) override;
   Unary* CheckHealth(Context* context, const wire::CheckHealthRequest* request,
                      wire::CheckHealthReply* reply) override;
   Unary* ListHealth(Context* context, const wire::ListHealthRequest* request,

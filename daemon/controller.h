@@ -130,6 +130,8 @@ class Controller {
   // Makes other settings those in force, and `input` what the configuration says; neither when the
   // input is refused.
   void Configure(PolicyConfig policy, ConfigurePolicy input, Done done);
+  // Keeps a tuning; no part of the state.
+  void Keep(Tuning tuning, Reply kept);
   // Makes another network that of the settings in force; null for none.
   void UseNetwork(std::shared_ptr<const Network> network);
   // `look` runs on the controller's thread; what it returns is called once what it saw is durable.

@@ -1,4 +1,7 @@
-// What the loop does about the health of nodes.
+// What the loop does about the health of nodes, and what it keeps for their kernels.
+#include <memory>
+#include <utility>
+
 #include "daemon/controller.h"
 
 namespace muster {
@@ -24,6 +27,18 @@ void Controller::LookAtHealth() {
   const Turn turn = Step(state_, TickHealth{}, clock_.Now(), *policy_);
   Apply(turn.events);
   Dispatch(turn.effects);
+}
+
+void Controller::Keep(Tuning tuning, Reply kept) {
+  auto shared = std::make_shared<std::pair<Tuning, Reply>>(std::move(tuning), std::move(kept));
+  const bool queued = queue_.Push([this, shared] {
+    shared->first.time = clock_.Now();
+    group_.batch.tunings.push_back(std::move(shared->first));
+    group_.after.push_back(shared->second);
+  });
+  if (!queued) {
+    shared->second(absl::UnavailableError("the controller is stopping, or has too much to do"));
+  }
 }
 
 }  // namespace muster

@@ -18,6 +18,7 @@
 #include "scheduler/model/node.h"
 #include "scheduler/model/pass_record.h"
 #include "scheduler/model/policy_usage.h"
+#include "scheduler/model/tuning.h"
 #include "scheduler/model/view.h"
 
 namespace muster {
@@ -50,7 +51,9 @@ struct Batch {
   std::vector<NodeHealth> health;     // changed
   std::vector<FailureTally> tallies;  // changed
 
-  [[nodiscard]] bool empty() const { return entries.empty() && passes.empty(); }
+  std::vector<Tuning> tunings;
+
+  [[nodiscard]] bool empty() const { return entries.empty() && passes.empty() && tunings.empty(); }
 };
 
 }  // namespace muster

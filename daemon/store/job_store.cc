@@ -13,6 +13,7 @@
 #include "daemon/store/journal.h"
 #include "daemon/store/migrations.h"
 #include "daemon/store/state_reader.h"
+#include "daemon/store/tuning_rows.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -167,6 +168,11 @@ absl::StatusOr<std::vector<PolicyChanged>> JobStore::ReadPolicyHistory(std::uint
 absl::StatusOr<std::vector<HealthRecord>> JobStore::ReadHealth(NodeId node, std::uint32_t limit) {
   absl::MutexLock hold(&mutex_);
   return ReadHealthHistory(*reader_, node, limit);
+}
+
+absl::StatusOr<std::vector<Tuning>> JobStore::ReadTunings(const std::string& kernel) {
+  absl::MutexLock hold(&mutex_);
+  return ReadTuningRows(*reader_, kernel);
 }
 
 absl::StatusOr<std::optional<JobId>> JobStore::FindToken(const std::string& token) {

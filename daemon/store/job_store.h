@@ -55,6 +55,8 @@ class JobStore {
   absl::StatusOr<std::vector<PolicyChanged>> ReadPolicyHistory(std::uint32_t limit);
   // The node's health checks, the newest first, at most `limit`.
   absl::StatusOr<std::vector<HealthRecord>> ReadHealth(NodeId node, std::uint32_t limit);
+  // Tunings of the kernel, or of all (""), the newest first.
+  absl::StatusOr<std::vector<Tuning>> ReadTunings(const std::string& kernel);
   // Who used a client token, however old; nullopt when nobody did. Submissions only.
   absl::StatusOr<std::optional<JobId>> FindToken(const std::string& token);
   // Calls visit(entry) for each entry from `from` on, in order, until it returns false.

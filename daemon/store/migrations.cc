@@ -182,12 +182,27 @@ CREATE TABLE health (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array<Migration, 6> kMigrations = {{{1, kVersion1},
+// Block sizes of kernels that one node found, for those like it.
+constexpr const char* kVersion7 = R"sql(
+CREATE TABLE tunings (
+  kernel       TEXT NOT NULL,
+  shape        TEXT NOT NULL,
+  type         TEXT NOT NULL,
+  architecture TEXT NOT NULL,
+  version      INTEGER NOT NULL,
+  choice       TEXT NOT NULL,
+  time         INTEGER NOT NULL,
+  PRIMARY KEY (kernel, shape, type, architecture)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<Migration, 7> kMigrations = {{{1, kVersion1},
                                                    {2, kVersion2},
                                                    {3, kVersion3},
                                                    {4, kVersion4},
                                                    {5, kVersion5},
-                                                   {6, kVersion6}}};
+                                                   {6, kVersion6},
+                                                   {7, kVersion7}}};
 
 absl::Status Take(Database& database, const Migration& migration) {
   Transaction transaction(database);

@@ -40,6 +40,7 @@ class RowWriter {
   absl::Status WriteHealth(const NodeHealth& health);
   absl::Status WriteTally(const FailureTally& tally);
   absl::Status WriteCheck(const HealthChecked& event);
+  absl::Status WriteTuning(const Tuning& tuning);
 
   Database& database_;
   std::string payload_;                           // reused, to save an allocation a row
@@ -97,6 +98,11 @@ class RowWriter {
                        "INSERT INTO health VALUES (?, ?, ?) "
                        "ON CONFLICT (node, number) DO UPDATE SET payload = excluded.payload"};
   Statement forget_checks_{database_, "DELETE FROM health WHERE node = ? AND number <= ?"};
+  Statement put_tuning_{database_,
+                        "INSERT INTO tunings VALUES (?, ?, ?, ?, ?, ?, ?) "
+                        "ON CONFLICT (kernel, shape, type, architecture) DO UPDATE SET "
+                        "version = excluded.version, choice = excluded.choice, "
+                        "time = excluded.time WHERE excluded.version >= version"};
   Statement delete_policy_{database_, "DELETE FROM policy WHERE kind = ? AND name = ?"};
   Statement put_meta_{database_,
                       "INSERT INTO meta VALUES (?, ?) "

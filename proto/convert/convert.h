@@ -31,6 +31,7 @@
 #include "scheduler/model/priority.h"
 #include "scheduler/model/replay_bundle.h"
 #include "scheduler/model/report.h"
+#include "scheduler/model/tuning.h"
 #include "scheduler/model/view.h"
 
 namespace muster {
@@ -72,6 +73,7 @@ MUSTER_CONVERTED(PolicyView)
 MUSTER_CONVERTED(PolicyChangeView)
 MUSTER_CONVERTED(PolicyConfig)
 MUSTER_CONVERTED(PlacementWorth)
+MUSTER_CONVERTED(Tuning)
 MUSTER_CONVERTED(HealthOrder)
 MUSTER_CONVERTED(HealthReport)
 MUSTER_CONVERTED(HealthRecord)

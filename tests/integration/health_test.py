@@ -148,5 +148,20 @@ class YieldTest(HealthTest):
         self.assertEqual([record["outcome"] for record in history], ["measured"] * 3)
 
 
+class TuningTest(ClusterTest):
+    def test_block_sizes_that_one_node_found_are_used_by_another(self):
+        here, there = ({"XDG_CACHE_HOME": os.path.join(self.cluster.work, name)} for name in ("here", "there"))
+        tuned = self.cluster.muster("kernel", "tune", "gemm", "--n", "96", "--budget", "500ms", "--json", environment=here)
+        self.assertEqual(tuned.returncode, 0, tuned.stderr)
+        found = json.loads(tuned.stdout)
+        self.assertTrue(found["shared"])
+        self.assertEqual(found["rejected"], 0)
+        run = self.cluster.muster("kernel", "run", "gemm", "--n", "96", "--json", environment=there)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(json.loads(run.stdout)["blocking"], {**found["choice"], "source": "tuned"})
+        other = self.cluster.muster("kernel", "run", "gemm", "--n", "95", "--json", environment=there)
+        self.assertEqual(json.loads(other.stdout)["blocking"]["source"], "rule", "another shape is another matter")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,18 +4,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "agent/kernels/cpu/blocking_search.h"
 #include "agent/kernels/cpu/cpu_peaks.h"
 #include "agent/kernels/cpu/matrix_product.h"
 #include "agent/kernels/cpu/team.h"
+#include "agent/kernels/cpu/vector_loops.h"
+#include "agent/kernels/harness/kept_json.h"
 #include "agent/kernels/harness/kernel.h"
+#include "agent/kernels/harness/node_facts.h"
+#include "agent/kernels/harness/tuning.h"
 
 namespace muster::kernels {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The value of an environment variable, "" when it is not set.
+std::string FromEnvironment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
+  return value == nullptr ? "" : value;
+}
 
 struct Matrices {
   Matrices(int64_t m, int64_t n, int64_t k)
@@ -25,7 +42,9 @@ struct Matrices {
     return a.data() != nullptr && b.data() != nullptr && c.data() != nullptr;
   }
 
-  bool Multiply() { return MatrixProduct(rows, columns, depth, a.data(), b.data(), c.data()); }
+  bool Multiply() {
+    return MatrixProduct(rows, columns, depth, a.data(), b.data(), c.data(), blocking);
+  }
 
   // One element in double precision.
   double Element(int64_t row, int64_t column) const {
@@ -40,6 +59,7 @@ struct Matrices {
   int64_t rows;
   int64_t columns;
   int64_t depth;
+  Blocking blocking;  // by rule, unless a search said otherwise
   Aligned<float> a;
   Aligned<float> b;
   Aligned<float> c;
@@ -71,13 +91,101 @@ void CheckSamples(const Matrices& m, int64_t samples, Check* check) {
   check->Hold("product", worst, ProductTolerance(m.depth, 1, 1));
 }
 
-std::optional<std::vector<Operation>> Prepare(const BenchOptions& options) {
+// Where the block sizes come from, and what a search found.
+struct Tuned {
+  double budget = 0;  // seconds of a search; 0: none
+  Blocking blocking;
+  std::string source = "rule";
+  std::optional<BlockingSearch> search;
+};
+
+TuningKey KeyOf(int64_t n) {
+  const std::string side = std::to_string(n);
+  return {
+      "gemm", side + "x" + side + "x" + side, "float32",
+      CpuModel() + ", " + SimdName() + ", " + std::to_string(omp_get_max_threads()) + " threads"};
+}
+
+std::string KeptTunings() {
+  return CacheFile(FromEnvironment("XDG_CACHE_HOME"), FromEnvironment("HOME"), "tuning",
+                   HostName());
+}
+
+Json BlockingJson(const Blocking& blocking) {
+  return {{"rows", blocking.rows}, {"depth", blocking.depth}, {"columns", blocking.columns}};
+}
+
+// A choice that can be meant; nothing for any other.
+std::optional<Blocking> ReadBlocking(const Json& choice) {
+  Blocking blocking;
+  for (const auto& [name, size] : {std::pair{"rows", &blocking.rows},
+                                   {"depth", &blocking.depth},
+                                   {"columns", &blocking.columns}}) {
+    const auto found = choice.find(name);
+    if (!choice.is_object() || found == choice.end() || !found->is_number_integer()) {
+      return std::nullopt;
+    }
+    *size = found->get<int64_t>();
+  }
+  return IsBlocking(blocking) ? std::optional(blocking) : std::nullopt;
+}
+
+// Each candidate's result is looked at before its time counts.
+void Search(Matrices* matrices, Tuned* tuned) {
+  const auto run = [matrices](const Blocking& blocking) -> std::optional<double> {
+    matrices->blocking = blocking;
+    std::fill(matrices->c.data(), matrices->c.data() + matrices->c.size(),
+              std::numeric_limits<float>::quiet_NaN());
+    const double begin = MonotonicSeconds();
+    const bool done = IsBlocking(blocking) && matrices->Multiply();
+    const double seconds = MonotonicSeconds() - begin;
+    Check check;
+    CheckSamples(*matrices, 32, &check);
+    return done && check.ok() ? std::optional(seconds) : std::nullopt;
+  };
+  tuned->search =
+      SearchBlocking(BlockingFor(matrices->rows, omp_get_max_threads()), tuned->budget, run);
+  tuned->blocking = tuned->search->best;
+  tuned->source = "search";
+  KeepTuning(KeyOf(matrices->rows), KeptTunings(), BlockingJson(tuned->blocking));
+}
+
+void Choose(Matrices* matrices, Tuned* tuned) {
+  if (tuned->budget > 0) {
+    Search(matrices, tuned);
+  } else if (const std::optional<Json> kept = FindTuning(KeyOf(matrices->rows), KeptTunings(),
+                                                         FromEnvironment(kTuningVariable))) {
+    if (const std::optional<Blocking> blocking = ReadBlocking(*kept)) {
+      tuned->blocking = *blocking;
+      tuned->source = "tuned";
+    }
+  }
+  matrices->blocking = tuned->blocking;
+}
+
+Json Facts(const Tuned& tuned, int64_t n) {
+  Json facts = CpuFacts();
+  facts["blocking"] = BlockingJson(tuned.blocking);
+  facts["blocking"]["source"] = tuned.source;
+  if (tuned.search.has_value()) {
+    const BlockingSearch& search = *tuned.search;
+    facts["tuning"] = TuningJson(KeyOf(n), BlockingJson(search.best));
+    facts["tuning"]["seconds"] = search.seconds;
+    facts["tuning"]["seconds_by_rule"] = search.first_seconds;
+    facts["tuning"]["tried"] = search.tried;
+    facts["tuning"]["rejected"] = search.rejected;
+  }
+  return facts;
+}
+
+std::optional<std::vector<Operation>> Prepare(const BenchOptions& options, Tuned* tuned) {
   const int64_t n = options.n;
   auto matrices = std::make_shared<Matrices>(n, n, n);
   if (!matrices->allocated()) {
     return std::nullopt;
   }
   Fill(static_cast<uint64_t>(options.seed), matrices.get());
+  Choose(matrices.get(), tuned);
   const auto side = static_cast<double>(n);
   Operation operation;
   operation.name = "gemm-f32";
@@ -145,9 +253,19 @@ int Run(int argc, char** argv) {
   kernel.n_max = int64_t{1} << 24;
   kernel.tolerance = "(depth + 1) epsilon x depth x the largest product, against double precision";
   kernel.bytes_needed = BytesNeeded;
-  kernel.prepare = Prepare;
+  auto tuned = std::make_shared<Tuned>();
+  auto side = std::make_shared<int64_t>(0);
+  kernel.add_options = [tuned](CommandLine* line) {
+    line->AddReal("tune", "search so many seconds for the best block sizes, and keep them",
+                  &tuned->budget, 0, 86400);
+  };
+  kernel.prepare = [tuned, side](const BenchOptions& options) {
+    *side = options.n;
+    return Prepare(options, tuned.get());
+  };
   kernel.verify = Verify;
   UseCpuPeaks(&kernel);
+  kernel.facts = [tuned, side] { return Facts(*tuned, *side); };
   return RunKernel(kernel, argc, argv);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "agent/kernels/cpu/micro_kernel.h"
 #include "agent/kernels/harness/memory.h"
@@ -17,7 +18,9 @@ constexpr int64_t kBlockRows = 20 * kTileRows;
 constexpr int64_t kBlockDepth = 256;
 constexpr int64_t kBlockColumns = 4096;
 
-constexpr int64_t kPanelOfA = kBlockRows * kBlockDepth;
+// A block of rows for each thread at the least this often, so that no thread waits for the last
+// one.
+constexpr int64_t kBlocksOfThread = 4;
 
 struct Factors {
   int64_t rows;
@@ -26,6 +29,7 @@ struct Factors {
   const float* a;
   const float* b;
   float* c;
+  Blocking blocking;
 };
 
 struct Range {
@@ -68,8 +72,8 @@ void MultiplyBlock(const Factors& f, Range columns, Range depth, float* packed_b
                  packed_b + j * depth.size);
   }
 #pragma omp for schedule(dynamic)
-  for (int64_t i = 0; i < f.rows; i += kBlockRows) {
-    const Range rows = {i, std::min(kBlockRows, f.rows - i)};
+  for (int64_t i = 0; i < f.rows; i += f.blocking.rows) {
+    const Range rows = {i, std::min(f.blocking.rows, f.rows - i)};
     PackA(f, rows, depth, packed_a);
     const ProductBlock block = {f.c + i * f.columns + columns.begin, f.columns, rows.size,
                                 columns.size};
@@ -79,36 +83,86 @@ void MultiplyBlock(const Factors& f, Range columns, Range depth, float* packed_b
 
 // All of C. Called by every thread of the team.
 void MultiplyAll(const Factors& f, float* packed_b, float* packed_a) {
-  for (int64_t j = 0; j < f.columns; j += kBlockColumns) {
-    for (int64_t k = 0; k < f.depth; k += kBlockDepth) {
-      MultiplyBlock(f, {j, std::min(kBlockColumns, f.columns - j)},
-                    {k, std::min(kBlockDepth, f.depth - k)}, packed_b, packed_a);
+  const Blocking& by = f.blocking;
+  for (int64_t j = 0; j < f.columns; j += by.columns) {
+    for (int64_t k = 0; k < f.depth; k += by.depth) {
+      MultiplyBlock(f, {j, std::min(by.columns, f.columns - j)},
+                    {k, std::min(by.depth, f.depth - k)}, packed_b, packed_a);
     }
   }
 }
 
-int64_t BlockOfB() {
-  const int64_t width = TileColumns();
-  return (kBlockColumns + width - 1) / width * width * kBlockDepth;
+int64_t RoundedUp(int64_t value, int64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+// Elements of a packed block of B that is so wide and deep at most.
+int64_t BlockOfB(int64_t columns, int64_t depth) {
+  return RoundedUp(columns, TileColumns()) * depth;
+}
+
+// Memory that is kept from one product to the next: to take it anew, and to touch its pages for the
+// first time, would cost a small product as much as its arithmetic.
+float* Kept(std::optional<Aligned<float>>* memory, int64_t size) {
+  if (!memory->has_value() || (*memory)->size() < size) {
+    memory->emplace(size);
+    if ((*memory)->data() == nullptr) {
+      memory->reset();
+      return nullptr;
+    }
+  }
+  return (*memory)->data();
+}
+
+// Zeros filled in, and nothing larger than the product.
+Blocking Fitted(Blocking blocking, int64_t rows, int64_t columns, int64_t depth) {
+  const Blocking rule = BlockingFor(rows, omp_get_max_threads());
+  blocking.rows = blocking.rows > 0 ? blocking.rows : rule.rows;
+  blocking.depth = std::min(blocking.depth > 0 ? blocking.depth : rule.depth, depth);
+  blocking.columns = std::min(blocking.columns > 0 ? blocking.columns : rule.columns,
+                              RoundedUp(columns, TileColumns()));
+  return blocking;
 }
 
 }  // namespace
 
+bool IsBlocking(const Blocking& blocking) {
+  constexpr int64_t kRowsMost = 4096 / kTileRows * kTileRows;
+  constexpr int64_t kDepthMost = 4096;
+  constexpr int64_t kColumnsMost = 16384;
+  const auto fits = [](int64_t size, int64_t step, int64_t most) {
+    return size >= 0 && size <= most && size % step == 0;
+  };
+  // A panel of B must not begin in the middle of another.
+  return fits(blocking.rows, kTileRows, kRowsMost) && fits(blocking.depth, 1, kDepthMost) &&
+         fits(blocking.columns, TileColumns(), kColumnsMost);
+}
+
+Blocking BlockingFor(int64_t rows, int64_t threads) {
+  const int64_t share = rows / std::max<int64_t>(1, kBlocksOfThread * threads);
+  return {std::clamp(RoundedUp(share, kTileRows), 4 * kTileRows, kBlockRows), kBlockDepth,
+          RoundedUp(kBlockColumns, TileColumns())};
+}
+
 bool MatrixProduct(int64_t rows, int64_t columns, int64_t depth, const float* a, const float* b,
-                   float* c) {
-  const Factors f = {rows, columns, depth, a, b, c};
-  Aligned<float> packed_b(BlockOfB());
-  Aligned<float> packed_a(kPanelOfA * omp_get_max_threads());
-  if (packed_a.data() == nullptr || packed_b.data() == nullptr) {
+                   float* c, const Blocking& blocking) {
+  static std::optional<Aligned<float>> of_a;
+  static std::optional<Aligned<float>> of_b;
+  const Factors f = {rows, columns, depth, a, b, c, Fitted(blocking, rows, columns, depth)};
+  const int64_t block_of_a = RoundedUp(f.blocking.rows * f.blocking.depth, 64);
+  float* const packed_b = Kept(&of_b, BlockOfB(f.blocking.columns, f.blocking.depth));
+  float* const packed_a = Kept(&of_a, block_of_a * omp_get_max_threads());
+  if (packed_a == nullptr || packed_b == nullptr) {
     return false;
   }
-#pragma omp parallel default(none) shared(f, packed_a, packed_b)
-  MultiplyAll(f, packed_b.data(), packed_a.data() + kPanelOfA * omp_get_thread_num());
+#pragma omp parallel default(none) shared(f, packed_a, packed_b, block_of_a)
+  MultiplyAll(f, packed_b, packed_a + block_of_a * omp_get_thread_num());
   return true;
 }
 
 int64_t PanelBytes(int64_t threads) {
-  return (BlockOfB() + kPanelOfA * threads) * static_cast<int64_t>(sizeof(float));
+  return (BlockOfB(kBlockColumns, kBlockDepth) + kBlockRows * kBlockDepth * threads) *
+         static_cast<int64_t>(sizeof(float));
 }
 
 double ProductTolerance(int64_t depth, double largest_a, double largest_b) {

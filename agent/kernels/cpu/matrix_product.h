@@ -11,12 +11,27 @@
 
 namespace muster::kernels {
 
+// How much of each factor is packed at a time: rows of A (a multiple of the tile's), the depth of
+// both, columns of B. 0: as the caches and the team want it.
+struct Blocking {
+  int64_t rows = 0;
+  int64_t depth = 0;
+  int64_t columns = 0;
+};
+
+// Whether a product can be made with these sizes, zeros included.
+bool IsBlocking(const Blocking& blocking);
+
+// What zeros mean for a product of so many rows by so many threads.
+Blocking BlockingFor(int64_t rows, int64_t threads);
+
 // c = a * b, row-major and dense: a is rows x depth, b depth x columns, c rows x columns. Reads no
 // element of c. False when the memory for the panels is refused; c is then untouched.
 bool MatrixProduct(int64_t rows, int64_t columns, int64_t depth, const float* a, const float* b,
-                   float* c);
+                   float* c, const Blocking& blocking = {});
 
-// Bytes of the panels that MatrixProduct takes for a while, with `threads` threads.
+// Bytes of the panels that MatrixProduct takes and keeps for the next one, with `threads` threads
+// and the largest blocks by rule.
 int64_t PanelBytes(int64_t threads);
 
 // The bound on one element's error: (depth + 1) * epsilon * the sum of |a||b| (Higham 2002, section

@@ -1,38 +1,14 @@
 #include "agent/kernels/harness/roofline.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
+
+#include "agent/kernels/harness/kept_json.h"
 
 namespace muster::kernels {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The object in `file`; an empty one when there is none to be read.
-Json Load(const std::string& file) {
-  std::ifstream in(file);
-  Json kept = in ? Json::parse(in, nullptr, /*allow_exceptions=*/false) : Json::object();
-  return kept.is_object() ? kept : Json::object();
-}
-
-// Failing to keep a figure is no failure of the kernel.
-void Store(const std::string& file, const Json& kept) {
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
-  const std::string fresh = file + "." + std::to_string(getpid());
-  std::ofstream out(fresh);
-  out << kept.dump(2) << "\n";
-  out.close();
-  if (out) {
-    std::filesystem::rename(fresh, file, ignored);
-  }
-  std::filesystem::remove(fresh, ignored);
-}
 
 double NumberOf(const Json& object, const char* name) {
   const auto found = object.find(name);
@@ -51,9 +27,9 @@ void Keep(const std::string& file, const std::string& key, const Peaks& peaks) {
   if (file.empty()) {
     return;
   }
-  Json kept = Load(file);
+  Json kept = LoadKept(file);
   kept[key] = {{"flop_per_s", peaks.flop_per_s}, {"bytes_per_s", peaks.bytes_per_s}};
-  Store(file, kept);
+  StoreKept(file, kept);
 }
 
 }  // namespace
@@ -84,17 +60,12 @@ const char* ToText(Bound bound) {
 
 std::string PeaksFile(const std::string& cache_home, const std::string& home,
                       const std::string& host) {
-  // The base directory specification: a relative path is to be ignored.
-  std::string folder = cache_home.starts_with("/") ? cache_home : "";
-  if (folder.empty() && home.starts_with("/")) {
-    folder = home + "/.cache";
-  }
-  return folder.empty() ? "" : folder + "/muster/peaks-" + host + ".json";
+  return CacheFile(cache_home, home, "peaks", host);
 }
 
 Peaks CachedPeaks(const std::string& file, const std::string& key,
                   const std::function<Peaks()>& measure) {
-  const Peaks kept = file.empty() ? Peaks{} : PeaksOf(Load(file), key);
+  const Peaks kept = file.empty() ? Peaks{} : PeaksOf(LoadKept(file), key);
   if (kept.bytes_per_s > 0) {
     return kept;
   }
@@ -104,7 +75,7 @@ Peaks CachedPeaks(const std::string& file, const std::string& key,
 }
 
 void RaisePeaks(const std::string& file, const std::string& key, const Peaks& seen) {
-  const Peaks kept = file.empty() ? seen : PeaksOf(Load(file), key);
+  const Peaks kept = file.empty() ? seen : PeaksOf(LoadKept(file), key);
   if (seen.flop_per_s > kept.flop_per_s || seen.bytes_per_s > kept.bytes_per_s) {
     Keep(
         file, key,

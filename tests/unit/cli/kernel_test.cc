@@ -60,6 +60,19 @@ TEST_F(KernelVerbTest, RunBecomesTheKernelWithItsWordsUntouched) {
   EXPECT_EQ(end.code, 1);
 }
 
+TEST_F(KernelVerbTest, TuneTellsWhatTheKernelFoundAndThatNobodyElseHasIt) {
+  Script("gemm",
+         "echo \"$@\" >&2; echo '{\"tuning\":{\"kernel\":\"gemm\",\"shape\":\"8x8x8\",\"choice\":"
+         "{\"rows\":66},\"seconds\":1,\"seconds_by_rule\":1.5,\"tried\":9,\"rejected\":0}}'");
+  const ProgramEnd end = Kernel({"tune", "gemm", "--n", "8", "--budget", "2s"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("--json --tune 2 --n 8"));
+  EXPECT_THAT(end.out, HasSubstr("gemm 8x8x8: {\"rows\":66}, 1.50 times as fast as by rule; 9 "
+                                 "tried, 0 wrong\nkept here only: "));
+  const ProgramEnd json = Kernel({"tune", "gemm", "--json"});
+  EXPECT_EQ(Json::parse(json.out)["shared"], false);
+}
+
 TEST_F(KernelVerbTest, APartOfAProgramIsAskedForByName) {
   Script("gpu", "echo \"$@\"");
   EXPECT_EQ(Kernel({"run", "gpu-gemm", "--side", "64"}).out, "--only gemm --side 64\n");
@@ -68,8 +81,10 @@ TEST_F(KernelVerbTest, APartOfAProgramIsAskedForByName) {
 TEST_F(KernelVerbTest, MistakesAreOneLine) {
   Script("stream", "exit 0");
   const std::vector<std::tuple<std::vector<std::string>, int, std::string>> cases = {
-      {{"walk"}, 2, "\"walk\" is not a kernel command: use list, run or scale"},
+      {{"walk"}, 2, "\"walk\" is not a kernel command: use list, run, scale or tune"},
       {{"run"}, 2, "run: name a kernel: see muster kernel list"},
+      {{"tune", "saxpy"}, 2, "tune: saxpy has no block sizes to search: gemm has"},
+      {{"tune", "gemm", "--budget", "soon"}, 2, "--budget: \"soon\" is not a time"},
       {{"run", "nothing"}, 2, "\"nothing\" is not a kernel: see muster kernel list"},
       {{"run", "gemm"}, 1, "gemm: not there: install muster's kernels beside it"},
       {{"run", "gpu"}, 1, "gpu: not there: build with CUDA or HIP"},

@@ -99,5 +99,34 @@ TEST(MicroKernelTest, TheTileFitsTheSpaceForItsEdges) {
   EXPECT_LE(TileColumns(), kTileColumnsMax);
 }
 
+TEST(MatrixProductTest, AnyBlockSizesComeToTheSameProduct) {
+  const Shape shape = {97, 133, 61};
+  const std::vector<float> a = Values(1, shape.rows * shape.depth);
+  const std::vector<float> b = Values(2, shape.depth * shape.columns);
+  const std::vector<float> plain = Product(shape, a, b);
+  EXPECT_TRUE(rc::check("as by rule", [&] {
+    const Blocking blocking = {kTileRows * *rc::gen::inRange<int64_t>(0, 30),
+                               *rc::gen::inRange<int64_t>(0, 200),
+                               TileColumns() * *rc::gen::inRange<int64_t>(0, 12)};
+    RC_ASSERT(IsBlocking(blocking));
+    std::vector<float> c(plain.size(), std::numeric_limits<float>::quiet_NaN());
+    RC_ASSERT(MatrixProduct(shape.rows, shape.columns, shape.depth, a.data(), b.data(), c.data(),
+                            blocking));
+    for (size_t i = 0; i < c.size(); ++i) {
+      RC_ASSERT(std::abs(c[i] - plain[i]) <= static_cast<float>(ProductTolerance(61, 1, 1)));
+    }
+  }));
+}
+
+TEST(MatrixProductTest, SizesThatCannotBeMeantAreNone) {
+  for (const Blocking& blocking :
+       {Blocking{kTileRows + 1, 0, 0}, Blocking{-kTileRows, 0, 0}, Blocking{0, -1, 0},
+        Blocking{0, 1 << 20, 0}, Blocking{0, 0, 1 << 30}}) {
+    EXPECT_FALSE(IsBlocking(blocking));
+  }
+  EXPECT_TRUE(IsBlocking({}));
+  EXPECT_TRUE(IsBlocking(BlockingFor(4096, 64)));
+}
+
 }  // namespace
 }  // namespace muster::kernels

@@ -1,0 +1,20 @@
+#pragma once
+
+// The rows of tuned kernels: what one node found, for those like it.
+//
+// No part of the state: nothing is decided by them, and the journal does not tell of them. Thread
+// promise: belongs to the thread of its database.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "daemon/store/sqlite.h"
+#include "scheduler/model/tuning.h"
+
+namespace muster {
+
+// Of one kernel, the newest first; "": of all. At most 1,000.
+absl::StatusOr<std::vector<Tuning>> ReadTuningRows(Database& database, const std::string& kernel);
+
+}  // namespace muster

@@ -1,0 +1,46 @@
+#include "daemon/store/tuning_rows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/store/job_store.h"
+#include "tests/unit/daemon/store/store_rig.h"
+
+namespace muster {
+namespace {
+
+Tuning TuningOf(const std::string& shape, std::uint32_t version, std::int64_t time) {
+  return {"gemm", shape, "float32", "a processor, 2 threads", version, "{\"rows\":66}", At(time)};
+}
+
+class TuningRowsTest : public testing::Test {
+ protected:
+  TuningRowsTest() : store_(JobStore::Open(directory_.path()).value()) {}
+  void Keep(const Tuning& tuning) {
+    Batch batch;
+    batch.tunings = {tuning};
+    const absl::Status status = store_->Commit({&batch, 1});
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  TempDirectory directory_;
+  std::unique_ptr<JobStore> store_;
+};
+
+TEST_F(TuningRowsTest, WhatIsKeptIsToldNewestFirstByKernel) {
+  Keep(TuningOf("8x8x8", 1, 5));
+  Keep(TuningOf("9x9x9", 1, 6));
+  EXPECT_THAT(store_->ReadTunings("gemm").value(),
+              testing::ElementsAre(TuningOf("9x9x9", 1, 6), TuningOf("8x8x8", 1, 5)));
+  EXPECT_EQ(store_->ReadTunings("").value().size(), 2U);
+  EXPECT_TRUE(store_->ReadTunings("stream").value().empty());
+}
+
+TEST_F(TuningRowsTest, ANewerVersionTakesAnOlderOnesPlaceAndNotTheOtherWayRound) {
+  Keep(TuningOf("8x8x8", 1, 5));
+  Keep(TuningOf("8x8x8", 2, 6));
+  Keep(TuningOf("8x8x8", 1, 7));
+  EXPECT_THAT(store_->ReadTunings("gemm").value(), testing::ElementsAre(TuningOf("8x8x8", 2, 6)));
+}
+
+}  // namespace
+}  // namespace muster
