@@ -61,6 +61,8 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/Suspend", kPeople, Rule::kOperator},
     Row{"/muster.wire.Controller/Update", kPeople, Rule::kOwnJobs},
     Row{"/muster.wire.Controller/StartStep", kPeople, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/Signal", kPeople, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/Attach", kPeople, Rule::kOwnJobs},
     Row{"/muster.wire.Controller/ListJobs", kPeople, Rule::kAll},
     Row{"/muster.wire.Controller/ListHistory", kPeople, Rule::kAll},
     // What only the program knows (its command, its files) is shown to its owner and to operators.

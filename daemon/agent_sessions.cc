@@ -34,6 +34,10 @@ wire::ControllerMessage ToMessage(const Order& order) {
           ToWire(held, message.mutable_suspend());
         } else if constexpr (std::is_same_v<Held, HealthOrder>) {
           ToWire(held, message.mutable_health());
+        } else if constexpr (std::is_same_v<Held, SignalOrder>) {
+          ToWire(held, message.mutable_signal());
+        } else if constexpr (std::is_same_v<Held, AttachOrder>) {
+          ToWire(held, message.mutable_attach());
         } else {
           message.mutable_ack()->set_job(held.job.value());
           message.mutable_ack()->set_attempt(held.attempt.value());

@@ -366,6 +366,10 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
         for (std::vector<JobDetail>* source : {&*ended, details.get()}) {
           for (JobDetail& detail : *source) {
             if (seen.insert(detail.job.id).second) {
+              if (absl::StatusOr<std::vector<StepView>> steps = accounting_.Steps(detail.job.id);
+                  steps.ok()) {
+                detail.steps = *std::move(steps);
+              }
               if (MaySee(caller, detail.job.user)) {
                 AddProgram(store_, detail);
               }

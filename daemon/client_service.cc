@@ -1,5 +1,5 @@
 // The methods that change something. Those that read are in client_reads.cc, the streams in
-// client_streams.cc.
+// client_streams.cc, steps in client_steps.cc.
 #include "daemon/client_service.h"
 
 #include <memory>
@@ -36,6 +36,9 @@ struct Gathered {
     }
     if constexpr (requires { reply->set_cancelled(0); }) {
       reply->set_cancelled(reply->cancelled() + reached);
+    }
+    if constexpr (requires { reply->set_signalled(0); }) {
+      reply->set_signalled(reply->signalled() + reached);
     }
     if (--left == 0) {
       reactor->Finish(grpc::Status::OK);
@@ -225,31 +228,30 @@ ClientService::Unary* ClientService::Update(Context* context, const wire::Update
   return reactor;
 }
 
-ClientService::Unary* ClientService::StartStep(Context* context,
-                                               const wire::StartStepRequest* request,
-                                               wire::StartStepReply* reply) {
+ClientService::Unary* ClientService::Signal(Context* context, const wire::SignalRequest* request,
+                                            wire::SignalReply* reply) {
   std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "StartStep", caller);
+  Unary* reactor = Admit(context, "Signal", caller);
   if (!caller.has_value()) {
     return reactor;
   }
-  muster::StartStep input;
-  input.token = request->token();
-  input.job = JobId(request->job());
-  input.by = caller->user;
-  absl::Status status = FromWire(request->spec(), &input.spec);
-  status.Update(FromWire(request->program(), &input.program));
-  if (!status.ok()) {
-    reactor->Finish(ToGrpc(status));
+  if (!wire::SignalScope_IsValid(request->scope())) {
+    reactor->Finish(ToGrpc(absl::InvalidArgumentError("scope: not one that there is")));
     return reactor;
   }
-  controller_.Take(std::move(input), [call = Call{gate_, *caller, "StartStep"}, reactor, reply](
-                                         const Turn& turn, const absl::Status& done) {
-    call.gate.Note(call.caller, call.method, done);
-    reply->set_step(turn.step.value());
-    ToWire(turn.placement, reply->mutable_placement());
-    reactor->Finish(ToGrpc(done));
-  });
+  TakeEach(controller_, Call{gate_, *caller, "Signal"}, reactor, reply, Flatten(request->jobs()),
+           [&](const Selected& job) {
+             SignalJob input{job.job,
+                             job.element,
+                             std::nullopt,
+                             request->signal(),
+                             static_cast<SignalScope>(request->scope()),
+                             caller->user};
+             if (request->has_step()) {
+               input.step = StepId(request->step());
+             }
+             return input;
+           });
   return reactor;
 }
 

@@ -48,6 +48,10 @@ class ClientService final : public wire::Controller::CallbackService {
                 wire::UpdateReply* reply) override;
   Unary* StartStep(Context* context, const wire::StartStepRequest* request,
                    wire::StartStepReply* reply) override;
+  Unary* Signal(Context* context, const wire::SignalRequest* request,
+                wire::SignalReply* reply) override;
+  Unary* Attach(Context* context, const wire::AttachRequest* request,
+                wire::AttachReply* reply) override;
   Unary* ListJobs(Context* context, const wire::ListJobsRequest* request,
                   wire::ListJobsReply* reply) override;
   Unary* ListHistory(Context* context, const wire::ListHistoryRequest* request,

@@ -83,6 +83,16 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
                 HealthOrder{cluster_, check.node, state.epoch(), health.number, health.kind},
                 nullptr};
           },
+          [&](const SendSignal& signal) -> Result {
+            SignalOrder order = signal.order;
+            order.epoch = state.epoch();
+            return PreparedOrder{order.node, order, nullptr};
+          },
+          [&](const ShowStep& show) -> Result {
+            AttachOrder order = show.order;
+            order.epoch = state.epoch();
+            return PreparedOrder{order.node, order, nullptr};
+          },
           [&](const Launch& launch) -> Result { return PrepareLaunch(state, launch, now); },
           [&](const LaunchStep& launch) -> Result {
             const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
@@ -160,7 +170,11 @@ void Orders::Learn(const Event& event) {
            component.spec.kind == JobKind::kRun ? component.program : submitted->program);
     }
   } else if (const auto* step = std::get_if<StepStarted>(&event)) {
-    Keep(KeyOf(step->job, step->step), step->program);
+    if (!step->program.argv.empty()) {  // else it has waited, and is at hand already
+      Keep(KeyOf(step->job, step->step), step->program);
+    }
+  } else if (const auto* queued = std::get_if<StepQueued>(&event)) {
+    Keep(KeyOf(queued->job, queued->step), queued->program);
   }
 }
 

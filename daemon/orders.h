@@ -29,8 +29,8 @@ namespace muster {
 // How long an order is good for: a node whose clock is off by more refuses it, and says so.
 inline constexpr Duration kOrderLife = std::chrono::seconds(120);
 
-using Order =
-    std::variant<LaunchOrder, StepOrder, TerminateOrder, Acknowledge, SuspendOrder, HealthOrder>;
+using Order = std::variant<LaunchOrder, StepOrder, TerminateOrder, Acknowledge, SuspendOrder,
+                           HealthOrder, SignalOrder, AttachOrder>;
 
 struct PreparedOrder {
   NodeId node;

@@ -79,6 +79,19 @@ absl::StatusOr<std::vector<JobDetail>> ReadDetails(const Database& database, Sta
   }
 }
 
+constexpr std::int64_t kStepsMax = 10'000;
+
+// `open`: nodes have not said that it ended; `over`: its attempt has.
+std::string StepState(const StepView& step, bool open, bool over) {
+  if (step.start_time == kNoTime) {
+    return over || step.end_time != kNoTime ? "CANCELLED" : "PENDING";
+  }
+  if (open || step.end_time == kNoTime) {
+    return over ? "CANCELLED" : "RUNNING";
+  }
+  return step.exit.success() ? "COMPLETED" : "FAILED";
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Accounting>> Accounting::Open(const std::string& directory) {
@@ -168,6 +181,50 @@ absl::StatusOr<std::vector<AttemptView>> Accounting::ReadAttempts(JobId id) {
         absl::StrCat(database_->path(), ": attempt ", id.value(), ".", rows.Integer(0));
     RETURN_IF_ERROR(Decode<wire::AttemptView>(rows.Bytes(1), where, &attempt));
     attempts.push_back(std::move(attempt));
+  }
+}
+
+absl::StatusOr<std::vector<StepView>> Accounting::Steps(JobId id) {
+  absl::MutexLock hold(&mutex_);
+  return ReadSteps(id);
+}
+
+absl::StatusOr<std::vector<StepView>> Accounting::ReadSteps(JobId id) {
+  // What a run job's own step had is what its attempt had.
+  Statement rows(*database_,
+                 "SELECT number, step, name, iif(version IS NULL, attempts.nodes, steps.nodes), "
+                 "tasks, iif(version IS NULL, attempts.cpus, steps.cpus), "
+                 "iif(version IS NULL, attempts.gpus, steps.gpus), coalesce(queued, 0), "
+                 "iif(version IS NULL, attempts.started, coalesce(steps.started, 0)), "
+                 "coalesce(steps.ended, 0), steps.exit_code, steps.exit_signal, text, "
+                 "steps.user_cpu_ms, steps.system_cpu_ms, steps.peak_memory, open, attempt "
+                 "FROM steps LEFT JOIN attempts ON attempts.job = steps.job AND number = attempt "
+                 "WHERE steps.job = ? ORDER BY attempt, step LIMIT ?");
+  rows.Start(id.value(), kStepsMax);
+  std::vector<StepView> steps;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return steps;
+    }
+    StepView& step = steps.emplace_back();
+    step.attempt = AttemptNumber(static_cast<std::uint32_t>(rows.Integer(17)));
+    step.step = StepId(static_cast<std::uint32_t>(rows.Integer(1)));
+    step.name = std::string(rows.Text(2));
+    step.nodes = std::string(rows.Text(3));
+    step.tasks = static_cast<std::uint32_t>(rows.Integer(4));
+    step.cpus = static_cast<std::uint32_t>(rows.Integer(5));
+    step.gpus = static_cast<std::uint32_t>(rows.Integer(6));
+    step.queue_time = Time(Duration(rows.Integer(7)));
+    step.start_time = Time(Duration(rows.Integer(8)));
+    step.end_time = Time(Duration(rows.Integer(9)));
+    step.exit = ExitStatus{static_cast<std::int32_t>(rows.Integer(10)),
+                           static_cast<std::int32_t>(rows.Integer(11))};
+    step.text = std::string(rows.Text(12));
+    step.usage.user_cpu = Duration(rows.Integer(13));
+    step.usage.system_cpu = Duration(rows.Integer(14));
+    step.usage.peak_memory = Bytes(rows.Unsigned(15));
+    step.state = StepState(step, rows.Integer(16) > 0, rows.Integer(0) > 0);
   }
 }
 

@@ -52,6 +52,9 @@ class Accounting {
   absl::StatusOr<std::map<std::string, std::vector<ChargedRun>>> Runs(const std::string& user,
                                                                       Time since);
 
+  // The steps of a job, ended or live, in order; of very many the first.
+  absl::StatusOr<std::vector<StepView>> Steps(JobId id);
+
   // The ended attempts of a job, ended or live, in order.
   absl::StatusOr<std::vector<AttemptView>> Attempts(JobId id);
 
@@ -59,6 +62,7 @@ class Accounting {
   explicit Accounting(std::unique_ptr<Database> database) : database_(std::move(database)) {}
   absl::StatusOr<std::vector<AttemptView>> ReadAttempts(JobId id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<std::vector<StepView>> ReadSteps(JobId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Mutex mutex_;
   const std::unique_ptr<Database> database_ ABSL_PT_GUARDED_BY(mutex_);

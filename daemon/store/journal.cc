@@ -36,6 +36,12 @@ struct DescribeEvent {
   JournalColumns operator()(const StepStarted& e) const {
     return About("step_started", e.job, e.time);
   }
+  JournalColumns operator()(const StepQueued& e) const {
+    return About("step_queued", e.job, e.time);
+  }
+  JournalColumns operator()(const StepDropped& e) const {
+    return About("step_dropped", e.job, e.time);
+  }
   JournalColumns operator()(const JobEnded& e) const { return About("job_ended", e.job, e.time); }
   JournalColumns operator()(const NodeRegistered& e) const {
     return AboutNode("node_registered", e.time);
@@ -214,6 +220,16 @@ absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNu
   RETURN_IF_ERROR(Decode<wire::JournalEntry>(row.Bytes(0), where, &entry));
   if (auto* started = std::get_if<StepStarted>(&entry.event)) {
     return std::move(*started);
+  }
+  if (auto* queued = std::get_if<StepQueued>(&entry.event)) {
+    StepStarted later;
+    later.job = queued->job;
+    later.attempt = queued->attempt;
+    later.step = queued->step;
+    later.token = std::move(queued->token);
+    later.name = std::move(queued->name);
+    later.program = std::move(queued->program);
+    return later;
   }
   return Unreadable(where, "another event than its start");
 }

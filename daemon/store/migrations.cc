@@ -196,13 +196,26 @@ CREATE TABLE tunings (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array<Migration, 7> kMigrations = {{{1, kVersion1},
+// What a step waited for, what it had and whose failure its exit is.
+constexpr const char* kVersion8 = R"sql(
+ALTER TABLE steps ADD COLUMN queued INTEGER;
+ALTER TABLE steps ADD COLUMN nodes TEXT NOT NULL DEFAULT '';
+ALTER TABLE steps ADD COLUMN tasks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE steps ADD COLUMN cpus INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE steps ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE steps ADD COLUMN open INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE steps ADD COLUMN text TEXT NOT NULL DEFAULT '';
+ALTER TABLE steps ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array<Migration, 8> kMigrations = {{{1, kVersion1},
                                                    {2, kVersion2},
                                                    {3, kVersion3},
                                                    {4, kVersion4},
                                                    {5, kVersion5},
                                                    {6, kVersion6},
-                                                   {7, kVersion7}}};
+                                                   {7, kVersion7},
+                                                   {8, kVersion8}}};
 
 absl::Status Take(Database& database, const Migration& migration) {
   Transaction transaction(database);

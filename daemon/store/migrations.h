@@ -19,7 +19,8 @@
 //   jobs         live jobs that differ from what was submitted
 //   history      jobs that ended; detail is a JobDetail without attempts
 //   attempts     attempts that ended; detail is an AttemptView
-//   steps        version names the step_started entry; NULL for the step that a run job begins with
+//   steps        version names the step_started or step_queued entry that has its program; NULL for
+//                the step that a run job begins with; open: nodes that have not said that it ended
 //   nodes        every node that ever registered
 //   meta         'epoch': the newest controller's
 

@@ -75,14 +75,15 @@ std::string BindingColumn(const std::vector<RankView>& ranks) {
   return absl::StrJoin(counts, ", ", absl::PairFormatter(" "));
 }
 
-// The first rank's that failed, else success.
-ExitStatus FirstFailure(const std::vector<RankExit>& ranks) {
+// The rank that failed first; null when none did.
+const RankExit* FirstFailure(const std::vector<RankExit>& ranks) {
+  const RankExit* first = nullptr;
   for (const RankExit& rank : ranks) {
-    if (!rank.status.success()) {
-      return rank.status;
+    if (!rank.status.success() && (first == nullptr || rank.time < first->time)) {
+      first = &rank;
     }
   }
-  return {};
+  return first;
 }
 
 }  // namespace
@@ -156,9 +157,16 @@ absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
   if (const auto* checked = std::get_if<HealthChecked>(&event)) {
     return WriteCheck(*checked);
   }
+  if (const auto* queued = std::get_if<StepQueued>(&event)) {
+    return WriteStep(version, *queued);
+  }
+  if (const auto* dropped = std::get_if<StepDropped>(&event)) {
+    return drop_step_.Run(TimeColumn(dropped->time), dropped->text, dropped->job.value(),
+                          dropped->attempt.value(), dropped->step.value());
+  }
   if (const auto* reported = std::get_if<RunReported>(&event)) {
     if (const auto* ended = std::get_if<StepEnded>(&reported->report.fact)) {
-      return WriteStepEnd(reported->report, *ended);
+      return WriteStepEnd(*reported, *ended);
     }
   }
   return absl::OkStatus();
@@ -184,16 +192,51 @@ absl::Status RowWriter::WriteSubmission(const JournalEntry& entry, const JobSubm
 }
 
 absl::Status RowWriter::WriteStep(Version version, const StepStarted& event) {
+  std::vector<std::string> nodes;
+  std::uint64_t tasks = 0;
+  std::uint64_t cpus = 0;
+  std::uint64_t gpus = 0;
+  for (const NodeAllocation& part : event.placement.nodes) {
+    nodes.push_back(part.name);
+    tasks += part.ranks.size();
+    cpus += part.cpus.Count();
+    gpus += part.gpus.size();
+  }
   return insert_step_.Run(event.job.value(), event.attempt.value(), event.step.value(),
-                          version.value(), event.token, event.name, TimeColumn(event.time));
+                          version.value(), event.token, event.name, TimeColumn(event.time),
+                          absl::StrJoin(nodes, ","), tasks, cpus, gpus,
+                          std::uint64_t{nodes.size()});
 }
 
-absl::Status RowWriter::WriteStepEnd(const Report& report, const StepEnded& ended) {
-  const ExitStatus status = FirstFailure(ended.ranks);
+absl::Status RowWriter::WriteStep(Version version, const StepQueued& event) {
+  return queue_step_.Run(event.job.value(), event.attempt.value(), event.step.value(),
+                         version.value(), event.token, event.name, TimeColumn(event.time));
+}
+
+absl::StatusOr<std::string> RowWriter::NodeName(NodeId node) {
+  find_node_.Start(node.value());
+  ASSIGN_OR_RETURN(const bool found, find_node_.Next());
+  std::string name = found ? std::string(find_node_.Text(0)) : ToString(node);
+  find_node_.Reset();
+  return name;
+}
+
+absl::Status RowWriter::WriteStepEnd(const RunReported& reported, const StepEnded& ended) {
+  const Report& report = reported.report;
+  const RankExit* failed = FirstFailure(ended.ranks);
+  const ExitStatus status = failed == nullptr ? ExitStatus() : failed->status;
+  std::string text;
+  if (failed != nullptr) {
+    ASSIGN_OR_RETURN(const std::string node, NodeName(reported.node));
+    text = absl::StrCat("rank ", failed->rank, " on ", node, failed->text.empty() ? "" : ": ",
+                        failed->text);
+  }
   return end_step_.Run(
       report.job.value(), report.attempt.value(), ended.step.value(), TimeColumn(ended.time),
       status.code, status.signal, std::int64_t{ended.usage.user_cpu.count()},
-      std::int64_t{ended.usage.system_cpu.count()}, ended.usage.peak_memory.value());
+      std::int64_t{ended.usage.system_cpu.count()}, ended.usage.peak_memory.value(), text,
+      failed == nullptr ? std::int64_t{0}
+                        : std::max<std::int64_t>(failed->time.time_since_epoch().count(), 1));
 }
 
 absl::Status RowWriter::WriteJob(const Job& job, JobId first_new) {

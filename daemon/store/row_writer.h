@@ -27,7 +27,9 @@ class RowWriter {
   absl::Status WriteEvent(Version version, const Event& event);
   absl::Status WriteSubmission(const JournalEntry& entry, const JobSubmitted& event);
   absl::Status WriteStep(Version version, const StepStarted& event);
-  absl::Status WriteStepEnd(const Report& report, const StepEnded& ended);
+  absl::Status WriteStep(Version version, const StepQueued& event);
+  absl::StatusOr<std::string> NodeName(NodeId node);
+  absl::Status WriteStepEnd(const RunReported& reported, const StepEnded& ended);
   absl::Status WriteJob(const Job& job, JobId first_new);
   absl::Status WriteEnded(const EndedJob& ended);
   absl::Status WriteHistory(const EndedJob& ended);
@@ -61,17 +63,37 @@ class RowWriter {
                             "INSERT INTO attempts VALUES "
                             "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
   Statement insert_step_{database_,
-                         "INSERT INTO steps (job, attempt, step, version, token, name, started) "
-                         "VALUES (?, ?, ?, ?, ?, ?, ?)"};
-  // Each node reports the end of its ranks: the last time, the first failure, the sum of the usage.
+                         "INSERT INTO steps (job, attempt, step, version, token, name, started, "
+                         "nodes, tasks, cpus, gpus, open) "
+                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                         "ON CONFLICT (job, attempt, step) DO UPDATE SET "
+                         "started = excluded.started, nodes = excluded.nodes, "
+                         "tasks = excluded.tasks, cpus = excluded.cpus, gpus = excluded.gpus, "
+                         "open = excluded.open"};
+  Statement queue_step_{database_,
+                        "INSERT INTO steps (job, attempt, step, version, token, name, queued) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?)"};
+  Statement drop_step_{database_,
+                       "UPDATE steps SET ended = ?, text = ? "
+                       "WHERE job = ? AND attempt = ? AND step = ?"};
+  Statement find_node_{database_, "SELECT name FROM nodes WHERE id = ?"};
+  // Each node reports the end of its ranks: the last time, the earliest failure, the sum of the
+  // usage.
   Statement end_step_{
       database_,
       "INSERT INTO steps (job, attempt, step, ended, exit_code, exit_signal, user_cpu_ms, "
-      "system_cpu_ms, peak_memory) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+      "system_cpu_ms, peak_memory, text, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
       "ON CONFLICT (job, attempt, step) DO UPDATE SET "
       "ended = max(coalesce(ended, 0), coalesce(excluded.ended, 0)), "
-      "exit_code = iif(exit_code = 0 AND exit_signal = 0, excluded.exit_code, exit_code), "
-      "exit_signal = iif(exit_code = 0 AND exit_signal = 0, excluded.exit_signal, exit_signal), "
+      "open = max(open - 1, 0), "
+      "text = iif(excluded.failed > 0 AND (failed = 0 OR excluded.failed < failed), "
+      "excluded.text, text), "
+      "exit_code = iif(excluded.failed > 0 AND (failed = 0 OR excluded.failed < failed), "
+      "excluded.exit_code, exit_code), "
+      "exit_signal = iif(excluded.failed > 0 AND (failed = 0 OR excluded.failed < failed), "
+      "excluded.exit_signal, exit_signal), "
+      "failed = iif(excluded.failed > 0 AND (failed = 0 OR excluded.failed < failed), "
+      "excluded.failed, failed), "
       "user_cpu_ms = user_cpu_ms + excluded.user_cpu_ms, "
       "system_cpu_ms = system_cpu_ms + excluded.system_cpu_ms, "
       "peak_memory = max(peak_memory, excluded.peak_memory)"};

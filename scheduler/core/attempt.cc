@@ -32,7 +32,14 @@ void TakeIn(NodeRun& run, const RunSuspended& fact) {
   run.suspension = std::max(run.suspension, fact.suspension);
 }
 
-// A step's end on one node; the step goes once all its nodes have said so.
+// A step goes once all its nodes have ended it.
+void LeaveSteps(Attempt& attempt, NodeId node) {
+  for (StepRun& step : attempt.steps) {
+    std::erase(step.waiting_for, node);
+  }
+  std::erase_if(attempt.steps, [](const StepRun& step) { return step.waiting_for.empty(); });
+}
+
 void TakeIn(Attempt& attempt, NodeId node, const StepEnded& fact) {
   const auto step = std::find_if(attempt.steps.begin(), attempt.steps.end(),
                                  [&](const StepRun& run) { return run.id == fact.step; });
@@ -64,8 +71,44 @@ void TakeInReport(Attempt& attempt, NodeId node, const Report& report) {
         } else {
           TakeIn(run, fact);
         }
+        if constexpr (std::is_same_v<std::decay_t<decltype(fact)>, RunEnded>) {
+          LeaveSteps(attempt, node);
+        }
       },
       report.fact);
+}
+
+void TakeInStep(Attempt& attempt, const StepStarted& event) {
+  const auto queued = std::find_if(attempt.queued_steps.begin(), attempt.queued_steps.end(),
+                                   [&](const QueuedStep& step) { return step.id == event.step; });
+  if (queued != attempt.queued_steps.end()) {
+    attempt.queued_steps.erase(queued);
+  } else {
+    MUSTER_CHECK(event.step == attempt.last_step.Next());
+    attempt.last_step = event.step;
+  }
+  StepRun step;
+  step.id = event.step;
+  step.name = event.name;
+  step.placement = event.placement;
+  step.started = event.time;
+  for (const NodeAllocation& node : event.placement.nodes) {
+    step.waiting_for.push_back(node.node);
+  }
+  step.exclusive = event.exclusive;
+  step.own_memory = event.own_memory;
+  attempt.steps.push_back(std::move(step));
+}
+
+void TakeInStep(Attempt& attempt, const StepQueued& event) {
+  MUSTER_CHECK(event.step == attempt.last_step.Next());
+  attempt.last_step = event.step;
+  attempt.queued_steps.push_back(QueuedStep{event.step, event.name, event.spec, event.time});
+}
+
+void TakeInStep(Attempt& attempt, const StepDropped& event) {
+  std::erase_if(attempt.queued_steps,
+                [&](const QueuedStep& step) { return step.id == event.step; });
 }
 
 std::optional<std::size_t> RunOn(const Attempt& attempt, NodeId node) {

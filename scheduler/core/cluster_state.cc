@@ -173,20 +173,17 @@ void ClusterState::On(const AttemptEnding& event) {
 }
 
 void ClusterState::On(const StepStarted& event) {
-  Job& job = MustJob(event.job);
-  MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == event.attempt);
-  MUSTER_CHECK(event.step == job.attempt->last_step.Next());
-  job.attempt->last_step = event.step;
-  StepRun step;
-  step.id = event.step;
-  step.name = event.name;
-  step.placement = event.placement;
-  step.started = event.time;
-  for (const NodeAllocation& node : event.placement.nodes) {
-    step.waiting_for.push_back(node.node);
-  }
-  job.attempt->steps.push_back(std::move(step));
+  TakeInStep(MustAttempt(event.job, event.attempt), event);
   Remember(TokenOwner{event.token, event.job, event.step});
+}
+
+void ClusterState::On(const StepQueued& event) {
+  TakeInStep(MustAttempt(event.job, event.attempt), event);
+  Remember(TokenOwner{event.token, event.job, event.step});
+}
+
+void ClusterState::On(const StepDropped& event) {
+  TakeInStep(MustAttempt(event.job, event.attempt), event);
 }
 
 void ClusterState::On(const JobEnded& event) {
@@ -475,6 +472,12 @@ Job& ClusterState::MustJob(JobId id) {
     pending_.insert(id);  // an element is touched
   }
   return *job;
+}
+
+Attempt& ClusterState::MustAttempt(JobId id, AttemptNumber number) {
+  Job& job = MustJob(id);
+  MUSTER_CHECK(job.attempt.has_value() && job.attempt->number == number);
+  return *job.attempt;
 }
 
 Node& ClusterState::MustNode(NodeId id) {

@@ -118,6 +118,8 @@ class ClusterState {
   void On(const RunReported& event);
   void On(const AttemptEnding& event);
   void On(const StepStarted& event);
+  void On(const StepQueued& event);
+  void On(const StepDropped& event);
   void On(const JobEnded& event);
   void EndUntouched(const JobEnded& event);
   void On(const NodeRegistered& event);
@@ -139,6 +141,7 @@ class ClusterState {
   [[nodiscard]] const Job* FindElement(JobId array, std::uint32_t index) const;
   static void SetSpec(Job& job, JobSpec spec);
   Job& MustJob(JobId id);
+  Attempt& MustAttempt(JobId id, AttemptNumber number);
   Node& MustNode(NodeId id);
   void Change(Job& job, JobChange change, JobState to);
   void Take(const Job& job, const Allocation& allocation);
@@ -184,6 +187,10 @@ class ClusterState {
 
 // What a report does to an attempt; shared by Apply and by Step, which looks one report ahead.
 void TakeInReport(Attempt& attempt, NodeId node, const Report& report);
+// Likewise what becomes of its steps.
+void TakeInStep(Attempt& attempt, const StepStarted& event);
+void TakeInStep(Attempt& attempt, const StepQueued& event);
+void TakeInStep(Attempt& attempt, const StepDropped& event);
 // The position of the node's run in the attempt, or nothing.
 std::optional<std::size_t> RunOn(const Attempt& attempt, NodeId node);
 // True when every node's run has started (or ended).

@@ -7,14 +7,18 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/job_group.h"
 #include "scheduler/core/outcome.h"
+#include "scheduler/core/step_queue.h"
 
 namespace muster {
 namespace {
 
 // Whether the end of the job's part on one node ends it on the others: always for a batch job,
 // whose script it was or whose node is gone; for the ranks of a run only when they did not end by
-// themselves.
-bool EndsTheOthers(const JobSpec& spec, const RunEnded& ended) {
+// themselves. With --no-kill the failure of a node without the script is no such end.
+bool EndsTheOthers(const JobSpec& spec, const RunEnded& ended, bool is_first) {
+  if (spec.no_kill && IsNodeFailure(ended.cause) && (!is_first || spec.kind == JobKind::kRun)) {
+    return false;
+  }
   return spec.kind == JobKind::kBatch || ended.cause != EndCause::kExited ||
          ended.status.signal != 0;
 }
@@ -101,8 +105,9 @@ std::vector<Outcome> OutcomesOf(const std::vector<Job*>& group) {
 // told to end.
 bool NothingFollows(const Job& job, NodeId node, const RunEnded& ended) {
   const Attempt& attempt = *job.attempt;
-  if (IsComponent(job) || job.state == JobState::kSuspended ||
-      (attempt.ending == EndCause::kNone && EndsTheOthers(*job.spec, ended))) {
+  if (IsComponent(job) || job.state == JobState::kSuspended || !attempt.queued_steps.empty() ||
+      (attempt.ending == EndCause::kNone &&
+       EndsTheOthers(*job.spec, ended, node == attempt.allocation.nodes.front().node))) {
     return false;
   }
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
@@ -184,10 +189,12 @@ void TurnJobs::TakeFact(JobId id, NodeId node, const Report& report, Time now, T
   turn.events.emplace_back(RunReported{node, report});
   const auto* end = std::get_if<RunEnded>(&report.fact);
   if (end == nullptr) {
-    if (Look(id).state == JobState::kSuspended) {
-      Job after = Look(id);
+    const Job& before = Look(id);
+    if (before.state == JobState::kSuspended || !before.attempt->queued_steps.empty()) {
+      Job after = before;
       TakeInReport(*after.attempt, node, report);
       GiveCoresBack(after, now, turn);
+      StartQueuedSteps(state_, after, now, turn);
     }
     return;
   }
@@ -205,13 +212,16 @@ void TurnJobs::TakeFact(JobId id, NodeId node, const Report& report, Time now, T
     End(group, now, turn);
     return;
   }
-  if (EndsTheOthers(*job.spec, *end)) {
+  if (EndsTheOthers(*job.spec, *end, node == job.attempt->allocation.nodes.front().node)) {
     for (Job* component : group) {
       TellToEnd(*component, now, turn);
     }
   }
   if (was_ending || job.attempt->ending == EndCause::kNone) {
     GiveCoresBack(job, now, turn);
+  }
+  if (!AllEnded(*job.attempt)) {
+    StartQueuedSteps(state_, job, now, turn);
   }
 }
 

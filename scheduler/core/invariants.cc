@@ -41,6 +41,40 @@ Problem CheckRanks(const Job& job) {
   return std::nullopt;
 }
 
+// What a step has to itself on a node is its alone, and the job's.
+Problem CheckSteps(const Job& job) {
+  std::map<NodeId, NodeAllocation> held;
+  const std::string name = absl::StrCat("job ", ToString(job.id));
+  for (const StepRun& step : job.attempt->steps) {
+    for (const NodeAllocation& part : step.placement.nodes) {
+      const bool here = std::find(step.waiting_for.begin(), step.waiting_for.end(), part.node) !=
+                        step.waiting_for.end();
+      if (!here || !step.exclusive) {
+        continue;
+      }
+      NodeAllocation& all = held[part.node];
+      const bool same_gpu =
+          std::any_of(part.gpus.begin(), part.gpus.end(), [&](const GpuGrant& grant) {
+            return std::any_of(all.gpus.begin(), all.gpus.end(),
+                               [&](const GpuGrant& other) { return other.gpu == grant.gpu; });
+          });
+      if (all.cpus.Meets(part.cpus) || same_gpu) {
+        return absl::StrCat(name, ": two of its steps have the same threads or GPUs to themselves");
+      }
+      all.cpus |= part.cpus;
+      all.gpus.insert(all.gpus.end(), part.gpus.begin(), part.gpus.end());
+    }
+  }
+  StepId last;
+  for (const QueuedStep& step : job.attempt->queued_steps) {
+    if (step.id <= last || step.id > job.attempt->last_step) {
+      return absl::StrCat(name, ": its steps do not wait in the order in which they came");
+    }
+    last = step.id;
+  }
+  return std::nullopt;
+}
+
 Problem CheckSuspension(const ClusterState& state, const Job& job) {
   const std::string name = absl::StrCat("job ", ToString(job.id));
   const bool suspended = job.state == JobState::kSuspended;
@@ -93,6 +127,9 @@ Problem CheckJob(const ClusterState& state, const Job& job) {
   }
   if (job.attempt->runs.size() != job.attempt->allocation.nodes.size()) {
     return absl::StrCat(name, ": has not one run for each node");
+  }
+  if (Problem problem = CheckSteps(job)) {
+    return problem;
   }
   return CheckRanks(job);
 }

@@ -34,6 +34,14 @@ inline absl::Status NoSuchJob(JobId job, std::optional<std::uint32_t> array_inde
                                           ": no such job, or it has ended; see muster history"));
 }
 
+inline absl::Status CheckToken(const std::string& token) {
+  constexpr std::size_t kTokenBytesMax = 64;
+  if (token.empty() || token.size() > kTokenBytesMax) {
+    return absl::InvalidArgumentError("token: the client must send one of 1 to 64 bytes");
+  }
+  return absl::OkStatus();
+}
+
 inline absl::Status NotYours(const Job& job) {
   return absl::PermissionDeniedError(
       absl::StrCat("job ", ToString(job.id), ": belongs to ", job.spec->user.name));

@@ -47,6 +47,15 @@ const char* TextOf(EndCause cause) {
   }
 }
 
+// True when a --no-kill job went on without that node.
+bool WentOnWithout(const JobSpec& spec, const Attempt& attempt, const NodeRun& run) {
+  return spec.no_kill && IsNodeFailure(run.cause) &&
+         (spec.kind == JobKind::kRun
+              ? std::any_of(attempt.runs.begin(), attempt.runs.end(),
+                            [](const NodeRun& other) { return !IsNodeFailure(other.cause); })
+              : &run != attempt.runs.data());
+}
+
 // A batch job ends as its script did. A run job ends as the first node whose ranks failed by
 // themselves; where none did, as the first that did not end in order.
 std::size_t Deciding(const JobSpec& spec, const Attempt& attempt) {
@@ -62,9 +71,16 @@ std::size_t Deciding(const JobSpec& spec, const Attempt& attempt) {
   if (failed < attempt.runs.size()) {
     return failed;
   }
-  const std::size_t cut_short = first(
-      [](const NodeRun& run) { return run.cause != EndCause::kExited || !run.status.success(); });
-  return cut_short < attempt.runs.size() ? cut_short : 0;
+  const std::size_t cut_short = first([&](const NodeRun& run) {
+    return (run.cause != EndCause::kExited || !run.status.success()) &&
+           !WentOnWithout(spec, attempt, run);
+  });
+  if (cut_short < attempt.runs.size()) {
+    return cut_short;
+  }
+  const std::size_t kept =
+      first([&](const NodeRun& run) { return !WentOnWithout(spec, attempt, run); });
+  return kept < attempt.runs.size() ? kept : 0;
 }
 
 std::string Sentence(const std::string& node, const NodeRun& run) {
@@ -78,6 +94,9 @@ Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
   for (const Failure& failure : kFailures) {
     for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
       const NodeRun& run = attempt.runs[i];
+      if (WentOnWithout(spec, attempt, run)) {
+        continue;
+      }
       if (run.cause == EndCause::kTimeLimit && failure.cause == run.cause &&
           LimitFrom(spec, CountedFrom(attempt, run.ended)) != spec.time_limit) {
         return Outcome{JobState::kDeadline, run.status,

@@ -17,7 +17,7 @@
 #include "scheduler/core/job_turns.h"
 #include "scheduler/core/policy_turns.h"
 #include "scheduler/core/start_gate.h"
-#include "scheduler/core/step_placement.h"
+#include "scheduler/core/step_turns.h"
 #include "scheduler/core/suspend_turns.h"
 #include "scheduler/core/usage_keys.h"
 #include "scheduler/core/validate.h"
@@ -28,31 +28,10 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kTokenBytesMax = 64;
-
 Turn Refused(absl::Status status) {
   Turn turn;
   turn.status = std::move(status);
   return turn;
-}
-
-absl::Status CheckToken(const std::string& token) {
-  if (token.empty() || token.size() > kTokenBytesMax) {
-    return absl::InvalidArgumentError("token: the client must send one of 1 to 64 bytes");
-  }
-  return absl::OkStatus();
-}
-
-// The numbers of a step are bounded before anything is made of them.
-absl::Status CheckStep(const StepSpec& spec, const PolicyConfig& config) {
-  if (spec.tasks > config.tasks_max || spec.cpus_per_task > Bits::kLimit ||
-      spec.nodes > config.nodes_max) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the step asks ", spec.tasks, " tasks of ", spec.cpus_per_task, " CPUs on ",
-                     spec.nodes, " nodes; at most ", config.tasks_max, ", ", Bits::kLimit, " and ",
-                     config.nodes_max, " are allowed"));
-  }
-  return absl::OkStatus();
 }
 
 Turn On(const ClusterState& state, const BeginEpoch&, Time now, const PolicyConfig& config) {
@@ -201,74 +180,6 @@ Turn On(const ClusterState& state, const HoldJob& input, Time now, const PolicyC
         "job ", Label(input.job, input.array_index), ": has started; only waiting jobs are held")));
   }
   turn.effects.emplace_back(Replan{});
-  return turn;
-}
-
-std::string StepName(const Program& program) {
-  if (program.argv.empty()) {
-    return "";
-  }
-  const std::string& command = program.argv.front();
-  const std::size_t slash = command.rfind('/');
-  return slash == std::string::npos ? command : command.substr(slash + 1);
-}
-
-// Where a step that a retry asks for again was placed; nothing once it has ended.
-Allocation PlacementOf(const ClusterState& state, const TokenOwner& owner) {
-  const Job* job = state.FindJob(owner.job);
-  if (job != nullptr && job->attempt.has_value()) {
-    for (const StepRun& step : job->attempt->steps) {
-      if (step.id == owner.step) {
-        return step.placement;
-      }
-    }
-  }
-  return Allocation();
-}
-
-Turn On(const ClusterState& state, const StartStep& input, Time now, const PolicyConfig& config) {
-  if (absl::Status token = CheckToken(input.token); !token.ok()) {
-    return Refused(std::move(token));
-  }
-  if (const TokenOwner* owner = state.FindToken(input.token)) {
-    Turn turn;
-    turn.job = owner->job;
-    turn.step = owner->step;
-    turn.placement = PlacementOf(state, *owner);
-    return turn;
-  }
-  const Job* job = state.FindJob(input.job);
-  if (job == nullptr) {
-    return Refused(NoSuchJob(input.job, std::nullopt));
-  }
-  if (!MayChange(*job, input.by, config)) {
-    return Refused(NotYours(*job));
-  }
-  if (!job->attempt.has_value() || job->state == JobState::kCompleting ||
-      job->state == JobState::kSuspended) {
-    return Refused(absl::FailedPreconditionError(absl::StrCat(
-        "job ", ToString(job->id), ": is ", Name(job->state), "; a step needs it running")));
-  }
-  if (absl::Status size = CheckStep(input.spec, config); !size.ok()) {
-    return Refused(std::move(size));
-  }
-  if (absl::Status program = CheckProgram(JobKind::kRun, input.program); !program.ok()) {
-    return Refused(std::move(program));
-  }
-  absl::StatusOr<Allocation> placement = PlaceStep(state, *job, input.spec);
-  if (!placement.ok()) {
-    return Refused(placement.status());
-  }
-  Turn turn;
-  turn.job = job->id;
-  turn.step = job->attempt->last_step.Next();
-  turn.placement = *placement;
-  for (const NodeAllocation& part : placement->nodes) {
-    turn.effects.emplace_back(LaunchStep{job->id, job->attempt->number, turn.step, part.node});
-  }
-  turn.events.emplace_back(StepStarted{job->id, job->attempt->number, turn.step, input.token,
-                                       StepName(input.program), input.program,
-                                       *std::move(placement), now});
   return turn;
 }
 

@@ -9,6 +9,7 @@
 // number.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,11 +25,12 @@ struct Turn {
   absl::Status status;  // why the input was refused; one line for the user
   std::vector<Event> events;
   std::vector<Effect> effects;  // to perform once the events are durable
-  JobId job;                    // SubmitJob, StartStep: the answer
-  StepId step;                  // StartStep: the answer
-  Allocation placement;         // StartStep: where its ranks go
+  JobId job;                    // SubmitJob, StartStep, AttachStep: the answer
+  StepId step;                  // StartStep, AttachStep: the answer
+  Allocation placement;         // StartStep, AttachStep: where its ranks are; empty: nowhere yet
+  std::string waits;            // StartStep: what it waits for; empty: nothing
   NodeId node;                  // RegisterAgent: the answer
-  std::uint32_t count = 0;      // CancelJob, HoldJob: how many jobs it reached
+  std::uint32_t count = 0;      // CancelJob, HoldJob, SignalJob: how many jobs it reached
 };
 
 Turn Step(const ClusterState& state, const Input& input, Time now, const PolicyConfig& config);

@@ -1,10 +1,14 @@
 #pragma once
 
-// Where the ranks of a step go within its job's allocation.
+// Where the ranks of a step go within its job's allocation, or what it waits for there.
 //
-// Thread promise: pure. Invariants: (1) every rank's cpus are part of the job's on that node; (2)
-// unless overcommitted, no two ranks of the step share a hardware thread; (3) threads that no other
-// step under way uses are preferred.
+// A step has its CPUs, its GPUs and the memory that it asks for to itself, unless it says that it
+// overlaps others. Thread promise: pure. Invariants: (1) every rank's cpus are part of the job's on
+// that node; (2) unless overcommitted, no two ranks of the step share a hardware thread; (3) no two
+// exclusive steps under way share a hardware thread or a GPU; (4) threads that no step at all uses
+// are preferred; (5) nodes whose part of the attempt is over get no step.
+
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "scheduler/core/cluster_state.h"
@@ -13,8 +17,14 @@
 
 namespace muster {
 
-// InvalidArgument says what the step asks and what the allocation has.
-absl::StatusOr<Allocation> PlaceStep(const ClusterState& state, const Job& job,
-                                     const StepSpec& spec);
+struct StepPlace {
+  Allocation placement;  // empty: others of the job have what it needs
+  std::string waits;     // then what: "4 of its 8 CPUs are in use by step 7.1"
+};
+
+// InvalidArgument says what the step asks and what the allocation has: it could never start.
+// REQUIRES: the job has an attempt.
+absl::StatusOr<StepPlace> PlaceStep(const ClusterState& state, const Job& job,
+                                    const StepSpec& spec);
 
 }  // namespace muster

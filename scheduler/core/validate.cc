@@ -91,42 +91,6 @@ absl::Status FillTasks(ResourceRequest& request) {
   return absl::OkStatus();
 }
 
-// GPUs over the whole job become GPUs per task where they divide, else GPUs of one node.
-absl::Status FillGpus(ResourceRequest& request) {
-  int said = 0;
-  for (GpuRequest* gpus : {&request.gpus, &request.gpus_per_node, &request.gpus_per_task}) {
-    RETURN_IF_ERROR(CheckText("--gpus", gpus->type, kNameBytesMax));
-    if (gpus->count == 0) {
-      *gpus = GpuRequest();
-    }
-    said += gpus->count > 0 ? 1 : 0;
-  }
-  if (said > 1) {
-    return absl::InvalidArgumentError(
-        "--gpus: say GPUs once: --gpus, --gpus-per-node or --gpus-per-task");
-  }
-  if (!request.gpu_share.zero() && said == 0) {
-    request.gpus_per_task.count = 1;
-  }
-  if (request.gpus.count == 0) {
-    return absl::OkStatus();
-  }
-  const GpuRequest whole = std::exchange(request.gpus, GpuRequest());
-  if (whole.count % request.tasks == 0) {
-    request.gpus_per_task = GpuRequest{whole.type, whole.count / request.tasks};
-  } else if (request.min_nodes == request.max_nodes && whole.count % request.min_nodes == 0) {
-    request.gpus_per_node = GpuRequest{whole.type, whole.count / request.min_nodes};
-  } else if (request.min_nodes == 1) {
-    request.max_nodes = 1;
-    request.gpus_per_node = whole;
-  } else {
-    return absl::InvalidArgumentError(absl::StrCat("--gpus: ", whole.count, " do not divide over ",
-                                                   request.min_nodes, " nodes or ", request.tasks,
-                                                   " tasks; use --gpus-per-node"));
-  }
-  return absl::OkStatus();
-}
-
 // Unless it says how many nodes, they are as many segments as the tasks need.
 void BeginSegment(ResourceRequest& request) {
   if (IsInSegments(request) && request.min_nodes == 0) {
@@ -320,6 +284,41 @@ absl::Status CheckTimes(const JobSpec& spec) {
 }
 
 }  // namespace
+
+absl::Status FillGpus(ResourceRequest& request) {
+  int said = 0;
+  for (GpuRequest* gpus : {&request.gpus, &request.gpus_per_node, &request.gpus_per_task}) {
+    RETURN_IF_ERROR(CheckText("--gpus", gpus->type, kNameBytesMax));
+    if (gpus->count == 0) {
+      *gpus = GpuRequest();
+    }
+    said += gpus->count > 0 ? 1 : 0;
+  }
+  if (said > 1) {
+    return absl::InvalidArgumentError(
+        "--gpus: say GPUs once: --gpus, --gpus-per-node or --gpus-per-task");
+  }
+  if (!request.gpu_share.zero() && said == 0) {
+    request.gpus_per_task.count = 1;
+  }
+  if (request.gpus.count == 0) {
+    return absl::OkStatus();
+  }
+  const GpuRequest whole = std::exchange(request.gpus, GpuRequest());
+  if (whole.count % request.tasks == 0) {
+    request.gpus_per_task = GpuRequest{whole.type, whole.count / request.tasks};
+  } else if (request.min_nodes == request.max_nodes && whole.count % request.min_nodes == 0) {
+    request.gpus_per_node = GpuRequest{whole.type, whole.count / request.min_nodes};
+  } else if (request.min_nodes == 1) {
+    request.max_nodes = 1;
+    request.gpus_per_node = whole;
+  } else {
+    return absl::InvalidArgumentError(absl::StrCat("--gpus: ", whole.count, " do not divide over ",
+                                                   request.min_nodes, " nodes or ", request.tasks,
+                                                   " tasks; use --gpus-per-node"));
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
   RETURN_IF_ERROR(CheckText("--job-name", spec.name, kNameBytesMax));

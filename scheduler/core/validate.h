@@ -16,6 +16,10 @@ namespace muster {
 // InvalidArgument says which option, what is wrong with it, and the mend.
 absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config);
 
+// GPUs over the whole request become GPUs per task where they divide, else GPUs of one node.
+// REQUIRES: its tasks and nodes are filled in.
+absl::Status FillGpus(ResourceRequest& request);
+
 // InvalidArgument when no node could run the program: a batch job needs a script that begins with
 // "#!", the others a command; no part of it holds a NUL byte.
 absl::Status CheckProgram(JobKind kind, const Program& program);

@@ -3,14 +3,16 @@
 // Effects: all that the scheduler can ask of the outside world. Performed only after the events are
 // durable.
 //
-// Every effect is safe to repeat: at start-up core/cluster_state's ActionsFor names again what
-// should be under way. Thread promise: plain values.
+// Every effect but SendSignal and ShowStep, which are performed once or not at all, is safe to
+// repeat: at start-up core/cluster_state's ActionsFor names again what should be under way. Thread
+// promise: plain values.
 
 #include <cstdint>
 #include <variant>
 
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/ids.h"
+#include "scheduler/model/order.h"
 
 namespace muster {
 
@@ -78,7 +80,19 @@ struct CheckHealth {
   friend bool operator==(const CheckHealth&, const CheckHealth&) = default;
 };
 
-using Effect =
-    std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume, CheckHealth>;
+// Tell the node to send a signal. The order has all but the epoch.
+struct SendSignal {
+  SignalOrder order;
+  friend bool operator==(const SendSignal&, const SendSignal&) = default;
+};
+
+// Tell the node to show a step to somebody. The order has all but the epoch.
+struct ShowStep {
+  AttachOrder order;
+  friend bool operator==(const ShowStep&, const ShowStep&) = default;
+};
+
+using Effect = std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume,
+                            CheckHealth, SendSignal, ShowStep>;
 
 }  // namespace muster

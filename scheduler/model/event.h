@@ -120,7 +120,8 @@ struct AttemptEnding {
   friend bool operator==(const AttemptEnding&, const AttemptEnding&) = default;
 };
 
-// `muster run` inside an allocation: a step was placed.
+// `muster run` inside an allocation: a step was placed, at once or after it had waited; then its
+// program and token are StepQueued's.
 struct StepStarted {
   JobId job;
   AttemptNumber attempt;
@@ -130,11 +131,15 @@ struct StepStarted {
   Program program;
   Allocation placement;
   Time time = kNoTime;
+  bool exclusive = false;  // as in StepRun
+  bool own_memory = false;
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &StepStarted::job}, Field{"attempt", &StepStarted::attempt},
                 Field{"step", &StepStarted::step}, Field{"token", &StepStarted::token},
                 Field{"name", &StepStarted::name}, Field{"program", &StepStarted::program},
-                Field{"placement", &StepStarted::placement}, Field{"time", &StepStarted::time});
+                Field{"placement", &StepStarted::placement}, Field{"time", &StepStarted::time},
+                Field{"exclusive", &StepStarted::exclusive},
+                Field{"own_memory", &StepStarted::own_memory});
   }
   friend bool operator==(const StepStarted&, const StepStarted&) = default;
 };
@@ -179,8 +184,8 @@ struct NodeLost {
   friend bool operator==(const NodeLost&, const NodeLost&) = default;
 };
 
-// An operator, its own health, or a script of the site's that failed there drained a node; or it was
-// resumed.
+// An operator, its own health, or a script of the site's that failed there drained a node; or it
+// was resumed.
 struct NodeDrained {
   NodeId node;
   bool drained = true;
@@ -345,12 +350,47 @@ struct HealthChecked {
   friend bool operator==(const HealthChecked&, const HealthChecked&) = default;
 };
 
+// A step waits until others of its job have ended.
+struct StepQueued {
+  JobId job;
+  AttemptNumber attempt;
+  StepId step;
+  std::string token;
+  std::string name;
+  Program program;
+  StepSpec spec;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &StepQueued::job}, Field{"attempt", &StepQueued::attempt},
+                Field{"step", &StepQueued::step}, Field{"token", &StepQueued::token},
+                Field{"name", &StepQueued::name}, Field{"program", &StepQueued::program},
+                Field{"spec", &StepQueued::spec}, Field{"time", &StepQueued::time});
+  }
+  friend bool operator==(const StepQueued&, const StepQueued&) = default;
+};
+
+// A step that waited will not start.
+struct StepDropped {
+  JobId job;
+  AttemptNumber attempt;
+  StepId step;
+  std::string text;  // why
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &StepDropped::job}, Field{"attempt", &StepDropped::attempt},
+                Field{"step", &StepDropped::step}, Field{"text", &StepDropped::text},
+                Field{"time", &StepDropped::time});
+  }
+  friend bool operator==(const StepDropped&, const StepDropped&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
 using Event =
     std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
                  StepStarted, JobEnded, NodeRegistered, NodeLost, NodeDrained, AttemptQuarantined,
                  JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
-                 AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked>;
+                 AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked,
+                 StepQueued, StepDropped>;
 
 struct JournalEntry {
   Version version;

@@ -42,6 +42,12 @@ enum class EndCause : std::uint8_t {
   kPreemptedToRequeue = 22,  // it gives way and runs again
 };
 
+// True when the node failed the attempt, and not the attempt itself.
+constexpr bool IsNodeFailure(EndCause cause) {
+  return cause == EndCause::kNodeRebooted || cause == EndCause::kNodeLostRecord ||
+         cause == EndCause::kLostSupervisor;
+}
+
 struct Usage {
   Duration user_cpu{0};    // CPU time in user mode
   Duration system_cpu{0};  // CPU time in the kernel

@@ -16,6 +16,7 @@
 #include "scheduler/model/job_spec.h"
 #include "scheduler/model/job_update.h"
 #include "scheduler/model/node.h"
+#include "scheduler/model/order.h"
 #include "scheduler/model/plan.h"
 #include "scheduler/model/policy.h"
 #include "scheduler/model/report.h"
@@ -141,9 +142,29 @@ struct TakeHealthReport {
 // It is time to see which nodes are due for a check.
 struct TickHealth {};
 
-using Input =
-    std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent, LoseAgent,
-                 TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
-                 ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth>;
+// Sends a signal to processes of running jobs, or ends a step.
+struct SignalJob {
+  JobId job;
+  std::optional<std::uint32_t> array_index;
+  std::optional<StepId> step;  // of one job
+  std::uint32_t signal = 0;    // 0: end the step, by SIGTERM and then SIGKILL
+  SignalScope scope = SignalScope::kSteps;
+  User by;
+};
+
+// Somebody wants to see what a running step prints from now on, and maybe to type into it.
+struct AttachStep {
+  JobId job;
+  std::optional<std::uint32_t> array_index;
+  std::optional<StepId> step;  // unset: the one that runs
+  StepIo io;
+  bool input = false;
+  User by;
+};
+
+using Input = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
+                           LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob,
+                           ChangePolicy, ConfigurePolicy, SuspendJob, CheckNodeHealth,
+                           TakeHealthReport, TickHealth, SignalJob, AttachStep>;
 
 }  // namespace muster

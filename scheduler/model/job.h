@@ -66,13 +66,29 @@ struct StepRun {
   std::vector<NodeId> waiting_for;  // nodes that have not reported its end
   std::vector<RankExit> exits;
   Usage usage;
+  bool exclusive = false;   // no other such step has its CPUs and GPUs
+  bool own_memory = false;  // nor the memory of its placement
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &StepRun::id}, Field{"name", &StepRun::name},
                 Field{"placement", &StepRun::placement}, Field{"started", &StepRun::started},
                 Field{"waiting_for", &StepRun::waiting_for}, Field{"exits", &StepRun::exits},
-                Field{"usage", &StepRun::usage});
+                Field{"usage", &StepRun::usage}, Field{"exclusive", &StepRun::exclusive},
+                Field{"own_memory", &StepRun::own_memory});
   }
   friend bool operator==(const StepRun&, const StepRun&) = default;
+};
+
+// A step that waits for what others of its job have.
+struct QueuedStep {
+  StepId id;
+  std::string name;
+  StepSpec spec;
+  Time queued = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"id", &QueuedStep::id}, Field{"name", &QueuedStep::name},
+                Field{"spec", &QueuedStep::spec}, Field{"queued", &QueuedStep::queued});
+  }
+  friend bool operator==(const QueuedStep&, const QueuedStep&) = default;
 };
 
 // Who had a job suspended, and so how it comes back.
@@ -99,6 +115,7 @@ struct Attempt {
   std::uint32_t suspension = 0;    // counts what it was told: odd to be frozen, even to run
   Time suspended_since = kNoTime;  // since when its cores are given back; kNoTime: it holds them
   Duration suspended_total{0};     // how long they were, in earlier suspensions
+  std::vector<QueuedStep> queued_steps;  // the first that came is the first to start
   static constexpr auto Fields(auto list) {
     return list(Field{"number", &Attempt::number}, Field{"allocation", &Attempt::allocation},
                 Field{"started", &Attempt::started}, Field{"runs", &Attempt::runs},
@@ -109,7 +126,8 @@ struct Attempt {
                 Field{"suspended_text", &Attempt::suspended_text},
                 Field{"suspension", &Attempt::suspension},
                 Field{"suspended_since", &Attempt::suspended_since},
-                Field{"suspended_total", &Attempt::suspended_total});
+                Field{"suspended_total", &Attempt::suspended_total},
+                Field{"queued_steps", &Attempt::queued_steps});
   }
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };

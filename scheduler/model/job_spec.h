@@ -165,19 +165,21 @@ struct JobSpec {
   // In order of preference, the request and time limit that the job was submitted with first; empty
   // when there are no others. Once it runs, `request` and `time_limit` are those that it got.
   std::vector<Alternative> alternatives;
+  bool no_kill = false;  // goes on when a node of it fails, but for the first
   static constexpr auto Fields(auto list) {
-    return list(
-        Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
-        Field{"account", &JobSpec::account}, Field{"comment", &JobSpec::comment},
-        Field{"request", &JobSpec::request}, Field{"time_limit", &JobSpec::time_limit},
-        Field{"kill_grace", &JobSpec::kill_grace}, Field{"nice", &JobSpec::nice},
-        Field{"held", &JobSpec::held}, Field{"begin", &JobSpec::begin},
-        Field{"array", &JobSpec::array}, Field{"dependency", &JobSpec::dependency},
-        Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
-        Field{"deadline", &JobSpec::deadline}, Field{"requeue", &JobSpec::requeue},
-        Field{"requeue_exit", &JobSpec::requeue_exit}, Field{"licenses", &JobSpec::licenses},
-        Field{"partition", &JobSpec::partition}, Field{"qos", &JobSpec::qos},
-        Field{"reservation", &JobSpec::reservation}, Field{"alternatives", &JobSpec::alternatives});
+    return list(Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name},
+                Field{"user", &JobSpec::user}, Field{"account", &JobSpec::account},
+                Field{"comment", &JobSpec::comment}, Field{"request", &JobSpec::request},
+                Field{"time_limit", &JobSpec::time_limit},
+                Field{"kill_grace", &JobSpec::kill_grace}, Field{"nice", &JobSpec::nice},
+                Field{"held", &JobSpec::held}, Field{"begin", &JobSpec::begin},
+                Field{"array", &JobSpec::array}, Field{"dependency", &JobSpec::dependency},
+                Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
+                Field{"deadline", &JobSpec::deadline}, Field{"requeue", &JobSpec::requeue},
+                Field{"requeue_exit", &JobSpec::requeue_exit},
+                Field{"licenses", &JobSpec::licenses}, Field{"partition", &JobSpec::partition},
+                Field{"qos", &JobSpec::qos}, Field{"reservation", &JobSpec::reservation},
+                Field{"alternatives", &JobSpec::alternatives}, Field{"no_kill", &JobSpec::no_kill});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -196,6 +198,17 @@ enum class MpiFlavour : std::uint8_t {
   kAuto = 0,  // PMIx when the step has more than one rank
   kNone = 1,
   kPmix = 2,
+  kPmi1 = 3,  // MPICH's wire protocol
+};
+
+// The size of a terminal, in characters; zero rows: there is no terminal.
+struct TerminalSize {
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"rows", &TerminalSize::rows}, Field{"columns", &TerminalSize::columns});
+  }
+  friend bool operator==(const TerminalSize&, const TerminalSize&) = default;
 };
 
 // What runs, and in which surroundings. Kept in the store and sent to the nodes; never in the
@@ -212,6 +225,7 @@ struct Program {
   std::uint32_t umask = 022;
   StepIo io;  // kind kRun, and a script that holds an allocation
   MpiFlavour mpi = MpiFlavour::kAuto;
+  TerminalSize terminal;  // of rank 0 (--pty)
   static constexpr auto Fields(auto list) {
     return list(Field{"script", &Program::script}, Field{"argv", &Program::argv},
                 Field{"environment", &Program::environment}, Field{"work_dir", &Program::work_dir},
@@ -219,7 +233,8 @@ struct Program {
                 Field{"stdout_path", &Program::stdout_path},
                 Field{"stderr_path", &Program::stderr_path},
                 Field{"append_output", &Program::append_output}, Field{"umask", &Program::umask},
-                Field{"io", &Program::io}, Field{"mpi", &Program::mpi});
+                Field{"io", &Program::io}, Field{"mpi", &Program::mpi},
+                Field{"terminal", &Program::terminal});
   }
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -234,17 +249,30 @@ struct Component {
   friend bool operator==(const Component&, const Component&) = default;
 };
 
-// What `muster run` inside an allocation asks for.
+// What `muster run` inside an allocation asks for. Its CPUs and GPUs are no other step's while it
+// runs; where others have them, it waits.
 struct StepSpec {
   std::uint32_t tasks = 0;          // 0: as many as the job
   std::uint32_t cpus_per_task = 0;  // 0: as the job
   std::uint32_t nodes = 0;          // 0: all that the tasks need
   bool overcommit = false;          // ranks may share hardware threads
   std::optional<RankLayout> layout = {};
+  // Neither said: as many as each of the job's tasks has, else all of the job's on its nodes.
+  GpuRequest gpus = {};  // over the whole step
+  GpuRequest gpus_per_task = {};
+  Bytes memory_per_node = {};              // zero: it shares the job's
+  bool overlap = false;                    // shares what other steps have
+  bool immediate = false;                  // refused where it would have to wait
+  bool no_gpus = false;                    // leaves them to other steps
+  std::vector<std::string> nodelist = {};  // on these nodes alone; empty: on any of the job's
   static constexpr auto Fields(auto list) {
     return list(Field{"tasks", &StepSpec::tasks}, Field{"cpus_per_task", &StepSpec::cpus_per_task},
                 Field{"nodes", &StepSpec::nodes}, Field{"overcommit", &StepSpec::overcommit},
-                Field{"layout", &StepSpec::layout});
+                Field{"layout", &StepSpec::layout}, Field{"gpus", &StepSpec::gpus},
+                Field{"gpus_per_task", &StepSpec::gpus_per_task},
+                Field{"memory_per_node", &StepSpec::memory_per_node},
+                Field{"overlap", &StepSpec::overlap}, Field{"immediate", &StepSpec::immediate},
+                Field{"no_gpus", &StepSpec::no_gpus}, Field{"nodelist", &StepSpec::nodelist});
   }
   friend bool operator==(const StepSpec&, const StepSpec&) = default;
 };

@@ -124,4 +124,48 @@ struct TerminateOrder {
   friend bool operator==(const TerminateOrder&, const TerminateOrder&) = default;
 };
 
+// Which processes of an attempt a signal is for.
+enum class SignalScope : std::uint8_t {
+  kSteps = 0,  // the ranks of all steps, and not the batch script
+  kBatch = 1,  // the batch script's own process
+  kFull = 2,   // everything
+};
+
+// Send a signal to processes of an attempt on this node, or end a step there. It is sent once: what
+// does not reach a node is told to who asked, and not repeated.
+struct SignalOrder {
+  JobId job;
+  AttemptNumber attempt;
+  Epoch epoch;
+  NodeId node;
+  std::optional<StepId> step = {};  // of this step alone
+  std::uint32_t signal = 0;         // 0: SIGTERM and then SIGKILL
+  SignalScope scope = SignalScope::kSteps;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &SignalOrder::job}, Field{"attempt", &SignalOrder::attempt},
+                Field{"epoch", &SignalOrder::epoch}, Field{"node", &SignalOrder::node},
+                Field{"step", &SignalOrder::step}, Field{"signal", &SignalOrder::signal},
+                Field{"scope", &SignalOrder::scope});
+  }
+  friend bool operator==(const SignalOrder&, const SignalOrder&) = default;
+};
+
+// Show what a step prints here from now on to somebody who listens.
+struct AttachOrder {
+  JobId job;
+  AttemptNumber attempt;
+  Epoch epoch;
+  NodeId node;
+  StepId step;
+  StepIo io = {};
+  bool input = false;  // what comes back is typed into its terminal
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &AttachOrder::job}, Field{"attempt", &AttachOrder::attempt},
+                Field{"epoch", &AttachOrder::epoch}, Field{"node", &AttachOrder::node},
+                Field{"step", &AttachOrder::step}, Field{"io", &AttachOrder::io},
+                Field{"input", &AttachOrder::input});
+  }
+  friend bool operator==(const AttachOrder&, const AttachOrder&) = default;
+};
+
 }  // namespace muster

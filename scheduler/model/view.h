@@ -160,6 +160,35 @@ struct AttemptView {
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
 
+// One step, as the accounting keeps it.
+struct StepView {
+  AttemptNumber attempt;
+  StepId step;
+  std::string name;
+  std::string state;  // PENDING RUNNING COMPLETED FAILED CANCELLED
+  std::string nodes;  // names, with commas
+  std::uint32_t tasks = 0;
+  std::uint32_t cpus = 0;
+  std::uint32_t gpus = 0;
+  Time queue_time = kNoTime;  // since when it waited, where it did
+  Time start_time = kNoTime;
+  Time end_time = kNoTime;
+  ExitStatus exit;
+  std::string text;  // whose exit that is: "rank 3 on n2"; or why it never started
+  Usage usage;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"attempt", &StepView::attempt}, Field{"step", &StepView::step},
+                Field{"name", &StepView::name}, Field{"state", &StepView::state},
+                Field{"nodes", &StepView::nodes}, Field{"tasks", &StepView::tasks},
+                Field{"cpus", &StepView::cpus}, Field{"gpus", &StepView::gpus},
+                Field{"queue_time", &StepView::queue_time},
+                Field{"start_time", &StepView::start_time}, Field{"end_time", &StepView::end_time},
+                Field{"exit", &StepView::exit}, Field{"text", &StepView::text},
+                Field{"usage", &StepView::usage});
+  }
+  friend bool operator==(const StepView&, const StepView&) = default;
+};
+
 // A job in full: show.
 struct JobDetail {
   JobView job;
@@ -171,13 +200,14 @@ struct JobDetail {
   std::vector<AttemptView> attempts;
   std::string constraint;         // request.constraint as --constraint reads it
   PlacementWorth placement = {};  // of a running job
+  std::vector<StepView> steps = {};
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
         Field{"work_dir", &JobDetail::work_dir}, Field{"stdout_path", &JobDetail::stdout_path},
         Field{"stderr_path", &JobDetail::stderr_path}, Field{"command", &JobDetail::command},
         Field{"attempts", &JobDetail::attempts}, Field{"constraint", &JobDetail::constraint},
-        Field{"placement", &JobDetail::placement});
+        Field{"placement", &JobDetail::placement}, Field{"steps", &JobDetail::steps});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };

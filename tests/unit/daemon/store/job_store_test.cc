@@ -326,7 +326,7 @@ Usage UsageOf(int user, int system, std::uint64_t memory) {
   return usage;
 }
 
-TEST_F(JobStoreTest, StepsSumTheirNodesAndKeepTheFirstFailure) {
+TEST_F(JobStoreTest, StepsSumTheirNodesAndKeepTheEarliestFailure) {
   const JobSubmitted event = Submitted(1, "");
   StepEnded one{StepId(1), At(7), {RankExit{0, {0, 0}, At(7), ""}}, UsageOf(5, 1, 10)};
   StepEnded two{StepId(1), At(9), {RankExit{1, {3, 0}, At(9), ""}}, UsageOf(6, 1, 8)};
@@ -335,7 +335,8 @@ TEST_F(JobStoreTest, StepsSumTheirNodesAndKeepTheFirstFailure) {
                    RunReported{NodeId(2), {JobId(1), AttemptNumber(1), 1, two}},
                    RunReported{NodeId(3), {JobId(1), AttemptNumber(1), 1, three}}}));
   EXPECT_EQ(Count("SELECT ended FROM steps"), 9);
-  EXPECT_EQ(Count("SELECT exit_code FROM steps"), 3);
+  EXPECT_EQ(Count("SELECT exit_code FROM steps"), 4) << "the report of it came later";
+  EXPECT_EQ(Count("SELECT text = 'rank 2 on 3' FROM steps"), 1);
   EXPECT_EQ(Count("SELECT user_cpu_ms FROM steps"), 11);
   EXPECT_EQ(Count("SELECT peak_memory FROM steps"), 10);
 }

@@ -309,7 +309,18 @@ void History::StartAStep() {
       StepSpec spec;
       spec.tasks = Number(0, 3);
       spec.overcommit = Chance(20);
+      spec.overlap = Chance(20);
+      spec.no_gpus = Chance(30);
+      if (Chance(20)) {
+        spec.gpus_per_task.count = 1;
+      }
+      if (Chance(20)) {
+        spec.memory_per_node = kGibibyte;
+      }
       Take(StartStep{absl::StrCat("s", events_.size()), id, spec, Command(), Ada()});
+      if (Chance(20)) {
+        Take(SignalJob{id, std::nullopt, StepId(Number(0, 4)), 0, SignalScope::kSteps, Ada()});
+      }
       return;
     }
   }

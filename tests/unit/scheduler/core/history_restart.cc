@@ -43,7 +43,11 @@ StateImage History::Image(bool apart) const {
     if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
       image.tokens.push_back(TokenOwner{submitted->token, submitted->first, StepId()});
     } else if (const auto* step = std::get_if<StepStarted>(&event)) {
-      image.tokens.push_back(TokenOwner{step->token, step->job, step->step});
+      if (!step->token.empty()) {
+        image.tokens.push_back(TokenOwner{step->token, step->job, step->step});
+      }
+    } else if (const auto* queued = std::get_if<StepQueued>(&event)) {
+      image.tokens.push_back(TokenOwner{queued->token, queued->job, queued->step});
     }
   }
   return image;

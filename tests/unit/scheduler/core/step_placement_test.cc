@@ -23,7 +23,14 @@ class Running {
     world.Schedule();
   }
   [[nodiscard]] absl::StatusOr<Allocation> Place(const StepSpec& spec) const {
-    return PlaceStep(world.state, *world.state.FindJob(job), spec);
+    absl::StatusOr<StepPlace> place = PlaceStep(world.state, *world.state.FindJob(job), spec);
+    if (!place.ok()) {
+      return place.status();
+    }
+    return place->placement;
+  }
+  [[nodiscard]] std::string Wait(const StepSpec& spec) const {
+    return PlaceStep(world.state, *world.state.FindJob(job), spec)->waits;
   }
   void Start(const StepSpec& spec) {
     const Turn turn = world.Take(
@@ -51,12 +58,72 @@ TEST(StepPlacement, StaysWithinTheJobsThreads) {
   EXPECT_EQ(running.Place(Step(5)).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(StepPlacement, PrefersThreadsThatNoOtherStepUses) {
+StepSpec Overlapping(StepSpec spec) {
+  spec.overlap = true;
+  return spec;
+}
+
+TEST(StepPlacement, AStepHasItsThreadsToItself) {
   Running running({.cores = 4}, Tasks(4));
   running.Start(Step(2));
   EXPECT_EQ(running.Place(Step(2, 1))->nodes[0].cpus.ToList(), "2-3");
-  EXPECT_EQ(running.Place(Step(3))->nodes[0].cpus.ToList(), "0-2")
-      << "where there is no room beside it, it shares";
+  EXPECT_TRUE(running.Place(Step(3))->nodes.empty());
+  EXPECT_EQ(running.Wait(Step(3)), "2 of its 4 CPUs are in use by step 1.1");
+  EXPECT_TRUE(running.Place(Step(0))->nodes.empty()) << "the job's own shape waits as well";
+}
+
+TEST(StepPlacement, AnOverlappingStepSharesAndIsNotInTheWay) {
+  Running running({.cores = 4}, Tasks(4));
+  running.Start(Overlapping(Step(2)));
+  EXPECT_EQ(running.Place(Step(2))->nodes[0].cpus.ToList(), "2-3")
+      << "threads that no step at all uses are preferred";
+  running.Start(Step(3));
+  EXPECT_EQ(running.Place(Overlapping(Step(3)))->nodes[0].cpus.ToList(), "0-2");
+  EXPECT_EQ(running.Place(Overlapping(Step(0)))->nodes[0].cpus.ToList(), "0-3");
+  EXPECT_EQ(running.Place(Overlapping(Step(5))).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(StepPlacement, AStepThatSaysItsGpusHasThoseAlone) {
+  ResourceRequest request = Tasks(4);
+  request.gpus_per_node.count = 4;
+  Running running({.cores = 4, .gpus = 4}, request);
+  StepSpec two = Step(1);
+  two.gpus.count = 2;
+  running.Start(two);
+  const Allocation next = *running.Place(two);
+  ASSERT_EQ(next.nodes.size(), 1U);
+  EXPECT_EQ(next.nodes[0].gpus.size(), 2U);
+  running.Start(two);
+  EXPECT_EQ(running.Wait(two),
+            "2 of its 4 CPUs and 4 of its 4 GPUs are in use by steps 1.1 and 1.2");
+  StepSpec none = Step(2);
+  none.no_gpus = true;
+  EXPECT_TRUE(running.Place(none)->nodes[0].gpus.empty());
+  EXPECT_TRUE(running.Place(Step(1))->nodes.empty()) << "who says nothing wants all of them";
+  two.gpus.count = 5;
+  EXPECT_EQ(running.Place(two).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(StepPlacement, AStepThatSaysItsMemoryHasItAlone) {
+  ResourceRequest request = Tasks(4);
+  request.memory_per_node = kGibibyte * 4;
+  Running running({.cores = 4}, request);
+  StepSpec three = Step(1);
+  three.memory_per_node = kGibibyte * 3;
+  running.Start(three);
+  EXPECT_TRUE(running.Place(three)->nodes.empty());
+  EXPECT_FALSE(running.Place(Step(1))->nodes.empty()) << "others share what the job has";
+  three.memory_per_node = kGibibyte * 5;
+  EXPECT_EQ(running.Place(three).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(StepPlacement, OfAWholeNodeAStepTakesWhatItsRanksRunOn) {
+  ResourceRequest request = Tasks(1);
+  request.exclusive = true;
+  Running running({.cores = 4}, request);
+  running.Start(Step(1));
+  EXPECT_FALSE(running.Place(Step(1))->nodes.empty());
 }
 
 TEST(StepPlacement, OvercommittedRanksShareThreads) {
@@ -82,6 +149,15 @@ TEST(StepPlacement, GivesTheJobsGpusToTheRanksInBlocks) {
 TEST(StepPlacement, WorksOnAMachineThatDoesNotSayItsMemory) {
   const Running running({.cores = 4, .memory = Bytes()}, Tasks(4));
   EXPECT_TRUE(running.Place(Step(2)).ok());
+}
+
+TEST(StepPlacement, AStepThatNamesItsNodesStaysThere) {
+  Running running({.cores = 4}, Tasks(4));
+  StepSpec named = Step(2);
+  named.nodelist = {"n1"};
+  EXPECT_EQ(running.Place(named)->nodes[0].cpus.ToList(), "0-1");
+  named.nodelist = {"n2"};
+  EXPECT_EQ(running.Place(named).status().message(), "--nodelist: n2 is not a node of job 1");
 }
 
 TEST(StepPlacement, RefusesMoreNodesThanTasksOrThanTheJobHas) {
