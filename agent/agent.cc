@@ -151,7 +151,13 @@ absl::Status Agent::Obey(const wire::ControllerMessage& message) {
     case wire::ControllerMessage::kTerminate:
       return Terminate(message.terminate());
     case wire::ControllerMessage::kSuspend:
-      return Suspend(message.suspend());
+      return Pass<SuspendOrder>(message.suspend(),
+                                message.suspend().resume() ? "resumption of " : "suspension of ",
+                                &Attempts::Suspend);
+    case wire::ControllerMessage::kSignal:
+      return Pass<SignalOrder>(message.signal(), "signal to ", &Attempts::Signal);
+    case wire::ControllerMessage::kAttach:
+      return Pass<AttachOrder>(message.attach(), "look at ", &Attempts::Attach);
     case wire::ControllerMessage::kHealth:
       return CheckHealth(message.health());
     default:
@@ -253,19 +259,20 @@ absl::Status Agent::Terminate(const wire::TerminateOrder& message) {
   return attempts_.Terminate(order);
 }
 
-absl::Status Agent::Suspend(const wire::SuspendOrder& message) {
-  SuspendOrder order;
+template <class Order, class Message>
+absl::Status Agent::Pass(const Message& message, const char* what,
+                         absl::Status (Attempts::*pass)(const Order&)) {
+  Order order;
   RETURN_IF_ERROR(FromWire(message, &order));
   const AttemptKey key{order.job, order.attempt};
   absl::Status status =
       Admit({.cluster = nullptr, .node = order.node, .epoch = order.epoch, .expiry = kNoTime});
   if (status.ok()) {
-    status = attempts_.Suspend(order);
+    status = (attempts_.*pass)(order);
   }
   if (!status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat(order.resume ? "resumption of " : "suspension of ",
-                                     ToString(key), " refused: ", std::string(status.message())));
+    return absl::Status(status.code(), absl::StrCat(what, ToString(key),
+                                                    " refused: ", std::string(status.message())));
   }
   return status;
 }

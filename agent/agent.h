@@ -91,7 +91,10 @@ class Agent final : public ControllerLink::Owner {
   absl::Status Launch(const wire::LaunchOrder& message);
   absl::Status StartStep(const wire::StepOrder& message);
   absl::Status Terminate(const wire::TerminateOrder& message);
-  absl::Status Suspend(const wire::SuspendOrder& message);
+  // Admits an order and hands it to the attempt's supervisor; `what` begins the refusal.
+  template <class Order, class Message>
+  absl::Status Pass(const Message& message, const char* what,
+                    absl::Status (Attempts::*pass)(const Order&));
   absl::Status CheckHealth(const wire::HealthOrder& message);
   void TellHealth();
   void Acknowledged(const wire::ReportAck& ack);

@@ -46,6 +46,10 @@ std::string Packet(const Order& order) {
     ToWire(order, command.mutable_step());
   } else if constexpr (std::is_same_v<Order, SuspendOrder>) {
     ToWire(order, command.mutable_suspend());
+  } else if constexpr (std::is_same_v<Order, SignalOrder>) {
+    ToWire(order, command.mutable_signal());
+  } else if constexpr (std::is_same_v<Order, AttachOrder>) {
+    ToWire(order, command.mutable_attach());
   } else {
     ToWire(order, command.mutable_terminate());
   }
@@ -151,17 +155,28 @@ absl::Status Attempts::Terminate(const TerminateOrder& order) {
 }
 
 absl::Status Attempts::Suspend(const SuspendOrder& order) {
-  const AttemptKey key{order.job, order.attempt};
+  return Pass({order.job, order.attempt}, Packet(order), "a suspension");
+}
+
+absl::Status Attempts::Signal(const SignalOrder& order) {
+  return Pass({order.job, order.attempt}, Packet(order), "a signal");
+}
+
+absl::Status Attempts::Attach(const AttachOrder& order) {
+  return Pass({order.job, order.attempt}, Packet(order), "an onlooker");
+}
+
+absl::Status Attempts::Pass(const AttemptKey& key, std::string packet, const char* what) {
   const auto found = attempts_.find(key);
   if (found == attempts_.end()) {
     return absl::NotFoundError("it is not known here");
   }
   if (found->second.phase == Phase::kSupervised) {
-    Control(key).Send(Packet(order), [this, key](const absl::Status& status) {
+    Control(key).Send(std::move(packet), [this, key, what](const absl::Status& status) {
       if (!status.ok()) {
         log_.Warning(kComponent,
-                     absl::StrCat(ToString(key),
-                                  " did not take a suspension: ", std::string(status.message())),
+                     absl::StrCat(ToString(key), " did not take ", what, ": ",
+                                  std::string(status.message())),
                      ToString(key.job));
       }
     });

@@ -73,6 +73,11 @@ class Attempts {
   // one that is not known.
   absl::Status Suspend(const SuspendOrder& order);
 
+  // Passes a signal, or somebody who wants to see a step, to the attempt's supervisor; NotFound
+  // when the attempt is not known.
+  absl::Status Signal(const SignalOrder& order);
+  absl::Status Attach(const AttachOrder& order);
+
   // Forgets an attempt whose end the controller has acknowledged, leaving nothing of it.
   void Remove(const AttemptKey& key);
 
@@ -114,6 +119,7 @@ class Attempts {
   void End(const AttemptKey& key, EndCause cause, const std::string& text);
   void WriteEnd(const AttemptKey& key);
   ControlCall& Control(const AttemptKey& key);
+  absl::Status Pass(const AttemptKey& key, std::string packet, const char* what);
   void TerminateAnswered(const AttemptKey& key, const absl::Status& status);
 
   EventLoop& loop_;

@@ -39,6 +39,8 @@ class AttemptDirectory {
   [[nodiscard]] std::string Log() const { return path_ + "/log"; }
   // What the agent sampled of its use.
   [[nodiscard]] std::string Sampled() const { return path_ + "/sampled"; }
+  // The job's nodes, for an `mpirun` in its script.
+  [[nodiscard]] std::string Hostfile() const { return path_ + "/hostfile"; }
   // The page of checkpoint hints that the job's programs map.
   [[nodiscard]] std::string CheckpointHints() const { return path_ + "/checkpoint-hints"; }
   // Where PMIx keeps its sockets and the ranks' session directories.

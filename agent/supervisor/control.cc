@@ -86,6 +86,16 @@ absl::StatusOr<ControlSocket::Command> Parse(const std::string& bytes) {
     RETURN_IF_ERROR(FromWire(message.suspend(), &order));
     return ControlSocket::Command(order);
   }
+  if (message.has_signal()) {
+    SignalOrder order;
+    RETURN_IF_ERROR(FromWire(message.signal(), &order));
+    return ControlSocket::Command(order);
+  }
+  if (message.has_attach()) {
+    AttachOrder order;
+    RETURN_IF_ERROR(FromWire(message.attach(), &order));
+    return ControlSocket::Command(std::move(order));
+  }
   return absl::UnimplementedError("a command that this supervisor does not know");
 }
 

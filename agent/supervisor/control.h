@@ -21,7 +21,7 @@ namespace muster {
 
 class ControlSocket {
  public:
-  using Command = std::variant<StepOrder, TerminateOrder, SuspendOrder>;
+  using Command = std::variant<StepOrder, TerminateOrder, SuspendOrder, SignalOrder, AttachOrder>;
   // OK is answered with "ok", anything else with its message.
   using Handler = std::function<absl::Status(const Command&)>;
 

@@ -97,4 +97,16 @@ absl::Status SendSuspend(const AttemptDirectory& directory, const SuspendOrder& 
   return Send(directory, command);
 }
 
+absl::Status SendSignal(const AttemptDirectory& directory, const SignalOrder& order) {
+  wire::SupervisorCommand command;
+  ToWire(order, command.mutable_signal());
+  return Send(directory, command);
+}
+
+absl::Status SendAttach(const AttemptDirectory& directory, const AttachOrder& order) {
+  wire::SupervisorCommand command;
+  ToWire(order, command.mutable_attach());
+  return Send(directory, command);
+}
+
 }  // namespace muster

@@ -24,5 +24,7 @@ inline constexpr std::size_t kControlCommandBytesMax = std::size_t{4} << 20;
 absl::Status SendStep(const AttemptDirectory& directory, const StepOrder& order);
 absl::Status SendTerminate(const AttemptDirectory& directory, const TerminateOrder& order);
 absl::Status SendSuspend(const AttemptDirectory& directory, const SuspendOrder& order);
+absl::Status SendSignal(const AttemptDirectory& directory, const SignalOrder& order);
+absl::Status SendAttach(const AttemptDirectory& directory, const AttachOrder& order);
 
 }  // namespace muster

@@ -327,12 +327,28 @@ void SetResources(const SupervisorOrder& order, const NodeAllocation& node, Vari
 }
 
 // An `mpirun` of Open MPI that finds itself in a Slurm job looks for srun, which is not there: it
-// shall start its ranks by itself.
-void SetMpirun(Variables* variables) {
-  for (const char* part : {"OMPI_MCA_plm", "OMPI_MCA_ras"}) {
-    if (!variables->Has(part)) {
-      variables->Set(part, std::string("^slurm"));
+// shall start its ranks by itself, on other nodes through a step of ours, where the script runs
+// with the list of them.
+void SetMpirun(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
+  const auto set = [&](const char* name, const std::string& value) {
+    if (!variables->Has(name)) {
+      variables->Set(name, value);
     }
+  };
+  set("OMPI_MCA_plm", "^slurm");
+  set("OMPI_MCA_ras", "^slurm");
+  const LaunchOrder& launch = order.launch;
+  const std::vector<NodeAllocation>& nodes = launch.allocation.nodes;
+  if (launch.spec.kind != JobKind::kBatch || node.name != nodes.front().name || !IsLeader(launch) ||
+      order.hostfile.empty()) {
+    return;
+  }
+  variables->Set("MUSTER_HOSTFILE", order.hostfile);
+  if (nodes.size() > 1 && !order.remote_shell.empty()) {
+    set("OMPI_MCA_plm_rsh_agent", order.remote_shell);
+    set("OMPI_MCA_plm_rsh_no_tree_spawn", "1");
+    variables->Set("OMPI_MCA_orte_leave_session_attached", std::string("1"));
+    variables->Set("OMPI_MCA_orte_default_hostfile", order.hostfile);
   }
 }
 
@@ -451,7 +467,7 @@ std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uin
   SetExtent(order.launch.allocation, RankCount(order.launch.allocation), &variables);
   SetGpus(order, node, &variables);
   SetDevices(order, node, nullptr, &variables);
-  SetMpirun(&variables);
+  SetMpirun(order, node, &variables);
   variables.SetTwins("NODEID", node_index);
   variables.SetTwins("PROCID", 0);
   variables.SetTwins("LOCALID", 0);
@@ -470,7 +486,7 @@ std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const Ste
   SetResources(order, whole == nullptr ? node : *whole, &variables);
   SetExtent(*step.placement, RankCount(*step.placement), &variables);
   SetGpus(order, node, &variables);
-  SetMpirun(&variables);
+  SetMpirun(order, node, &variables);
   const RankPlacement& rank = node.ranks[local_rank];
   SetDevices(order, node, &rank, &variables);
   SetRankNumbers(order, step, local_rank, &variables);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,6 +23,7 @@ namespace {
 
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 constexpr int kNotStarted = 127;
+constexpr int kChannel = STDERR_FILENO + 1;
 
 // One message of the child; below PIPE_BUF, so it arrives whole.
 struct ChildMessage {
@@ -38,6 +40,7 @@ struct Prepared {
   std::vector<char*> pid_slots;  // where the child writes its pid
   const LaunchRequest* request = nullptr;
   int say = -1;
+  int channel = -1;
   bool in_cgroup = false;  // it was born there
 };
 
@@ -109,7 +112,7 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-bool TakeDescriptors(const LaunchRequest& request) {
+bool TakeDescriptors(const LaunchRequest& request, int channel) {
   if (dup2(request.standard_input, STDIN_FILENO) < 0 ||
       dup2(request.standard_output, STDOUT_FILENO) < 0 ||
       dup2(request.standard_error, STDERR_FILENO) < 0) {
@@ -121,7 +124,7 @@ bool TakeDescriptors(const LaunchRequest& request) {
       fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
   }
-  return true;
+  return channel < 0 || dup2(channel, kChannel) == kChannel;
 }
 
 // As execvpe: a candidate that is not there or not ours to run lets the next one try.
@@ -148,12 +151,17 @@ void DieWithParent(pid_t parent) {
 [[noreturn]] void RunChild(const Prepared& prepared, pid_t parent) {
   const LaunchRequest& request = *prepared.request;
   ResetSignals();
-  setpgid(0, 0);  // the session is the attempt's; one a rank would cost a scheduler group each
+  if (request.terminal) {
+    setsid();
+  } else {
+    setpgid(0, 0);  // the session is the attempt's; one a rank would cost a scheduler group each
+  }
   DieWithParent(parent);
   if (request.cgroup >= 0 && !prepared.in_cgroup && write(request.cgroup, "0", 1) != 1) {
     Fail(prepared.say, LaunchStage::kCgroup, errno);
   }
-  if (!TakeDescriptors(request)) {
+  if (!TakeDescriptors(request, prepared.channel) ||
+      (request.terminal && ioctl(STDIN_FILENO, TIOCSCTTY, 0) != 0)) {
     Fail(prepared.say, LaunchStage::kDescriptors, errno);
   }
   if (request.user != nullptr) {
@@ -200,10 +208,17 @@ absl::StatusOr<LaunchedChild> Launch(const LaunchRequest& request) {
   LaunchedChild child;
   child.said.reset(ends[0]);
   UniqueFd say(ends[1]);
+  UniqueFd channel;
+  if (request.channel >= 0) {
+    // Neither is to be the very descriptor that the child's channel becomes.
+    say.reset(fcntl(say.get(), F_DUPFD_CLOEXEC, kChannel + 1));
+    channel.reset(fcntl(request.channel, F_DUPFD_CLOEXEC, kChannel + 1));
+  }
   if (fcntl(child.said.get(), F_SETFL, O_NONBLOCK) != 0) {
     return absl::ErrnoToStatus(errno, "cannot make a pipe");
   }
   Prepared prepared = Prepare(request, say.get());
+  prepared.channel = channel.get();
   const pid_t parent = getpid();
   prepared.in_cgroup = request.cgroup_directory >= 0;
   child.pid = prepared.in_cgroup ? ForkInto(request.cgroup_directory) : -1;

@@ -6,8 +6,8 @@
 // Between fork and exec the child calls async-signal-safe functions only; everything is prepared
 // before. What the child has to say (its binding as it sees it, or why it could not be started)
 // comes through a close-on-exec pipe: the pipe's end is the exec. The child leads a process
-// group of its own in the supervisor's session and dies with the supervisor. Thread promise: the
-// supervisor's thread.
+// group of its own in the supervisor's session, or with a terminal a session of its own, and dies
+// with the supervisor. Thread promise: the supervisor's thread.
 
 #include <sys/types.h>
 
@@ -31,9 +31,11 @@ struct LaunchRequest {
   int standard_input = -1;  // descriptors of ours; they stay the caller's
   int standard_output = -1;
   int standard_error = -1;
+  int channel = -1;                // becomes its descriptor 3
   std::optional<Binding> binding;  // absent: the child keeps ours
   int cgroup = -1;                 // descriptor of a cgroup.procs file to enter, or -1
   const JobUser* user = nullptr;   // whom it becomes for good; null: it stays what we are
+  bool terminal = false;           // the standard streams are one, and become its own
   int cgroup_directory = -1;       // the same group's directory: to be started in it, where it can
 };
 

@@ -41,6 +41,18 @@ absl::StatusOr<StepShape> ShapeOf(const Allocation& placement, std::uint32_t nod
   return shape;
 }
 
+std::vector<std::vector<std::string>> ByPosition(const StepShape& shape,
+                                                 const std::vector<StepPeerAddress>& peers) {
+  std::vector<std::vector<std::string>> addresses(shape.nodes.size());
+  for (const StepPeerAddress& peer : peers) {
+    const auto found = std::find(shape.index.begin(), shape.index.end(), peer.node_index);
+    if (found != shape.index.end()) {
+      addresses[static_cast<std::size_t>(found - shape.index.begin())] = peer.addresses;
+    }
+  }
+  return addresses;
+}
+
 LoadedStep::LoadedStep(EventLoop& loop, LoadedStepConfig config, PmixNews news)
     : loop_(loop),
       config_(std::move(config)),
@@ -170,18 +182,9 @@ std::vector<std::string> LoadedStep::Addresses() const {
 }
 
 void LoadedStep::Meet(const std::vector<StepPeerAddress>& peers) {
-  if (exchange_ == nullptr) {
-    return;
+  if (exchange_ != nullptr) {
+    exchange_->Meet(ByPosition(config_.shape, peers));
   }
-  std::vector<std::vector<std::string>> addresses(config_.shape.nodes.size());
-  for (const StepPeerAddress& peer : peers) {
-    const auto& index = config_.shape.index;
-    const auto found = std::find(index.begin(), index.end(), peer.node_index);
-    if (found != index.end()) {
-      addresses[static_cast<std::size_t>(found - index.begin())] = peer.addresses;
-    }
-  }
-  exchange_->Meet(addresses);
 }
 
 void LoadedStep::Break(const StepBreak& why) {

@@ -63,6 +63,10 @@ struct StepShape {
 // from 0 without a gap.
 absl::StatusOr<StepShape> ShapeOf(const Allocation& placement, std::uint32_t node_index);
 
+// The addresses of the step's nodes, by their positions among those that have ranks.
+std::vector<std::vector<std::string>> ByPosition(const StepShape& shape,
+                                                 const std::vector<StepPeerAddress>& peers);
+
 struct LoadedStepConfig {
   PmixStepConfig pmix;
   StepShape shape;

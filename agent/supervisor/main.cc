@@ -18,6 +18,7 @@
 #include "agent/supervisor/attempt_directory.h"
 #include "agent/supervisor/cgroup_tree.h"
 #include "agent/supervisor/checkpoint_flush.h"
+#include "agent/supervisor/mpirun.h"
 #include "agent/supervisor/order_file.h"
 #include "agent/supervisor/supervisor.h"
 #include "scheduler/base/status.h"
@@ -84,8 +85,10 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
       JournalWriter::Open(directory.Journal(), order->launch.job, order->launch.attempt));
   order->checkpoint_hints = directory.CheckpointHints();
   std::error_code unknown;
-  order->flush_program =
-      FindFlushProgram(std::filesystem::read_symlink("/proc/self/exe", unknown).string());
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", unknown).string();
+  order->flush_program = FindFlushProgram(self);
+  order->remote_shell = FindRemoteShell(self);
+  order->hostfile = directory.Hostfile();
   Supervisor supervisor(*loop, clock, log, directory, *std::move(order), std::move(journal),
                         std::move(signals));
   return supervisor.Run();

@@ -31,6 +31,8 @@ struct SupervisorOrder {
   // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
   std::string checkpoint_hints;
   std::string flush_program;
+  std::string remote_shell;
+  std::string hostfile;
 };
 
 // Writes `order` to `path`, whole, mode 0600. It outlives every process, not a loss of power: then

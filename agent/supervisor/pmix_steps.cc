@@ -9,8 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/exchange_address.h"
 #include "agent/supervisor/loaded_step.h"
+#include "agent/supervisor/pmi_step.h"
 #include "agent/supervisor/pmix_loader.h"
 #include "agent/supervisor/step.h"
+#include "agent/supervisor/tree_input.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -45,15 +47,22 @@ PmixGrant PmixSteps::Grant(const StepPlan& plan, PmixNews news) {
   const MpiFlavour wanted = plan.program.mpi;
   const bool several =
       plan.placement.nodes.size() > 1 || plan.placement.nodes.front().ranks.size() > 1;
+  if (plan.program.stdin_path == kTreeInput && plan.script.empty()) {
+    absl::StatusOr<std::unique_ptr<StepPmix>> input = MakeTreeInput(plan, std::move(news));
+    grant.refusal = input.status();
+    grant.pmix = input.ok() ? *std::move(input) : nullptr;
+    return grant;
+  }
   if (!plan.script.empty() || wanted == MpiFlavour::kNone ||
       plan.placement.nodes[plan.node_index].ranks.empty() ||
       (wanted == MpiFlavour::kAuto && !several)) {
     return grant;
   }
-  absl::StatusOr<std::unique_ptr<StepPmix>> made = Make(plan, std::move(news));
+  absl::StatusOr<std::unique_ptr<StepPmix>> made =
+      wanted == MpiFlavour::kPmi1 ? MakePmi(plan, std::move(news)) : Make(plan, std::move(news));
   if (made.ok()) {
     grant.pmix = *std::move(made);
-  } else if (wanted == MpiFlavour::kPmix) {
+  } else if (wanted != MpiFlavour::kAuto) {
     grant.refusal = made.status();
   } else {
     grant.note = absl::StrCat("without MPI: ", std::string(made.status().message()));
@@ -106,6 +115,32 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, 
   }
   ASSIGN_OR_RETURN(std::unique_ptr<LoadedStep> made,
                    LoadedStep::Start(loop_, log_, *loader_, std::move(config), std::move(news)));
+  return std::unique_ptr<StepPmix>(std::move(made));
+}
+
+absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::MakePmi(const StepPlan& plan, PmixNews news) {
+  PmiStepConfig config;
+  ASSIGN_OR_RETURN(config.shape, ShapeOf(plan.placement, plan.node_index));
+  config.name = absl::StrCat("muster.", directory_.Name(), ".", plan.step.value());
+  config.secret = order_.launch.secret;
+  config.one_machine = IsOneMachine(order_.controller);
+  for (const RankPlacement& rank : plan.placement.nodes[plan.node_index].ranks) {
+    config.ranks.push_back(rank.rank);
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<PmiStep> made,
+                   PmiStep::Start(loop_, log_, std::move(config), std::move(news)));
+  return std::unique_ptr<StepPmix>(std::move(made));
+}
+
+absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::MakeTreeInput(const StepPlan& plan,
+                                                                   PmixNews news) {
+  TreeInputConfig config;
+  ASSIGN_OR_RETURN(config.shape, ShapeOf(plan.placement, plan.node_index));
+  config.name = absl::StrCat("muster.", directory_.Name(), ".", plan.step.value());
+  config.secret = order_.launch.secret;
+  config.one_machine = IsOneMachine(order_.controller);
+  ASSIGN_OR_RETURN(std::unique_ptr<TreeInput> made,
+                   TreeInput::Start(loop_, log_, std::move(config), std::move(news)));
   return std::unique_ptr<StepPmix>(std::move(made));
 }
 

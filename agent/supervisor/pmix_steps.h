@@ -38,6 +38,8 @@ class PmixSteps {
  private:
   absl::Status Load();
   absl::StatusOr<std::unique_ptr<StepPmix>> Make(const StepPlan& plan, PmixNews news);
+  absl::StatusOr<std::unique_ptr<StepPmix>> MakeTreeInput(const StepPlan& plan, PmixNews news);
+  absl::StatusOr<std::unique_ptr<StepPmix>> MakePmi(const StepPlan& plan, PmixNews news);
 
   EventLoop& loop_;
   const Logger& log_;

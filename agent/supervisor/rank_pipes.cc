@@ -30,17 +30,26 @@ absl::StatusOr<Pipe> MakePipe() {
   return made;
 }
 
+absl::Status MakeNonBlocking(int fd) {
+  return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0
+             ? absl::OkStatus()
+             : absl::ErrnoToStatus(errno, "cannot make a pipe");
+}
+
 }  // namespace
 
 absl::StatusOr<UniqueFd> OutputPipe::Open(std::function<void()> on_closed) {
   ASSIGN_OR_RETURN(Pipe made, MakePipe());
-  if (fcntl(made.read.get(), F_SETFL, O_NONBLOCK) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot make a pipe");
-  }
-  RETURN_IF_ERROR(loop_.Watch(made.read.get(), EPOLLIN, [this](std::uint32_t) { Read(); }));
-  fd_ = std::move(made.read);
-  on_closed_ = std::move(on_closed);
+  RETURN_IF_ERROR(Take(std::move(made.read), std::move(on_closed)));
   return std::move(made.write);
+}
+
+absl::Status OutputPipe::Take(UniqueFd fd, std::function<void()> on_closed) {
+  RETURN_IF_ERROR(MakeNonBlocking(fd.get()));
+  RETURN_IF_ERROR(loop_.Watch(fd.get(), EPOLLIN, [this](std::uint32_t) { Read(); }));
+  fd_ = std::move(fd);
+  on_closed_ = std::move(on_closed);
+  return absl::OkStatus();
 }
 
 void OutputPipe::Read() {
@@ -86,18 +95,21 @@ void OutputPipe::Close() {
 
 absl::StatusOr<UniqueFd> InputPipe::Open() {
   ASSIGN_OR_RETURN(Pipe made, MakePipe());
-  if (fcntl(made.write.get(), F_SETFL, O_NONBLOCK) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot make a pipe");
-  }
-  RETURN_IF_ERROR(loop_.Watch(made.write.get(), 0, [this](std::uint32_t events) {
+  RETURN_IF_ERROR(Take(std::move(made.write)));
+  return std::move(made.read);
+}
+
+absl::Status InputPipe::Take(UniqueFd fd) {
+  RETURN_IF_ERROR(MakeNonBlocking(fd.get()));
+  RETURN_IF_ERROR(loop_.Watch(fd.get(), 0, [this](std::uint32_t events) {
     if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
       Close();  // nobody reads it any more
     } else {
       Write();
     }
   }));
-  fd_ = std::move(made.write);
-  return std::move(made.read);
+  fd_ = std::move(fd);
+  return absl::OkStatus();
 }
 
 void InputPipe::Give(const std::string& data) {

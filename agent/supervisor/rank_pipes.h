@@ -28,6 +28,8 @@ class OutputPipe {
   // Makes the pipe, reads it from now on, and returns the rank's end. `on_closed` is called once,
   // at its end of file.
   absl::StatusOr<UniqueFd> Open(std::function<void()> on_closed);
+  // Reads a descriptor of ours instead: a terminal's.
+  absl::Status Take(UniqueFd fd, std::function<void()> on_closed);
   // The connection has room again.
   void Resume();
   void Close();
@@ -56,8 +58,11 @@ class InputPipe {
   ~InputPipe() { Close(); }
 
   absl::StatusOr<UniqueFd> Open();
+  // Writes to a descriptor of ours instead: a terminal's.
+  absl::Status Take(UniqueFd fd);
   // Empty: end of file, once what was queued is written.
   void Give(const std::string& data);
+  [[nodiscard]] bool full() const { return full_; }
   void Close();
 
  private:

@@ -29,6 +29,7 @@ constexpr Duration kBrokenStepGrace{5000};
 // How long, in all, what the other nodes are to know may take on its way.
 constexpr Duration kTellingInterval{10};
 constexpr int kTellingTries = 500;
+constexpr int kOnlookerTries = 20;
 
 Duration ToDuration(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) +
@@ -356,6 +357,14 @@ void Step::Signal(int signal) {
   }
 }
 
+void Step::SignalLeaders(int signal) {
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    if (rank->pid != 0) {
+      kill(rank->pid, signal);
+    }
+  }
+}
+
 void Step::Terminate(Duration grace) {
   terminating_ = true;
   SignalRanks(SIGTERM);
@@ -376,6 +385,9 @@ void Step::OnConnectionLost() {
   if (alive && !terminating_) {
     host_.log.Warning("step", absl::StrCat("the `muster run` of step ", plan_.step.value(),
                                            " is gone; ending its ranks"));
+    if (terminal_.has_value()) {
+      SignalRanks(SIGHUP);  // as a terminal does that is hung up: shells heed no SIGTERM
+    }
     Terminate(kLostConnectionGrace);
   }
   CheckEnded();
@@ -446,9 +458,13 @@ void Step::CheckEnded() {
 }
 
 bool Step::StillTelling() {
-  if (pmix_ == nullptr || pmix_->Flushed() || telling_tries_++ >= kTellingTries) {
+  const bool peers = pmix_ != nullptr && !pmix_->Flushed() && telling_tries_ < kTellingTries;
+  const bool onlookers =
+      onlookers_ != nullptr && !onlookers_->Flushed() && telling_tries_ < kOnlookerTries;
+  if (!peers && !onlookers) {
     return false;
   }
+  ++telling_tries_;
   After(kTellingInterval, [this] { Finish(); });
   return true;
 }

@@ -22,12 +22,14 @@
 #include "agent/supervisor/cgroup.h"
 #include "agent/supervisor/job_user.h"
 #include "agent/supervisor/launch.h"
+#include "agent/supervisor/onlookers.h"
 #include "agent/supervisor/order_file.h"
 #include "agent/supervisor/output_path.h"
 #include "agent/supervisor/rank_pipes.h"
 #include "agent/supervisor/reporter.h"
 #include "agent/supervisor/step_connection.h"
 #include "agent/supervisor/step_pmix.h"
+#include "agent/supervisor/terminal.h"
 #include "scheduler/model/report.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
@@ -80,6 +82,11 @@ class Step {
   // SIGTERM to every rank, SIGKILL after `grace`.
   void Terminate(Duration grace);
   void Signal(int signal);
+  // To the ranks' own processes, not to what they have started.
+  void SignalLeaders(int signal);
+  // Has what the ranks print from now on sent to `io` as well; `input`: what comes back is typed
+  // into the terminal. FailedPrecondition when nobody watches the step, or it has no terminal.
+  absl::Status Show(const StepIo& io, bool input);
   // Gives up on output that nobody takes: for an attempt that is being ended by force.
   void DropConnection();
   // A rank said so through PMIx: its code is the step's.
@@ -109,6 +116,10 @@ class Step {
   absl::Status OpenFiles(Rank* rank);
   absl::StatusOr<int> OpenShared(const std::string& pattern, const Rank& rank);
   absl::Status OpenStreams(Rank* rank);
+  [[nodiscard]] bool HasTerminal() const;
+  absl::Status OpenTerminal(Rank* rank);
+  void TypeIn(const std::string& data);
+  StepGreeting Greeting() const;
   absl::Status LaunchRank(Rank* rank);
   LaunchRequest RequestOf(const Rank& rank) const;
   PlannedBinding PlanOf(const Rank& rank) const;
@@ -143,6 +154,8 @@ class Step {
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::map<std::string, UniqueFd> files_;  // by path; ranks that name one file share it
   std::unique_ptr<StepConnection> connection_;
+  std::unique_ptr<Onlookers> onlookers_;            // before the connection that they copy goes
+  std::optional<Terminal> terminal_;                // rank 0's
   std::vector<std::unique_ptr<InputPipe>> inputs_;  // of the ranks that get what the client sends
   std::string launch_error_;
   std::string pmix_note_;

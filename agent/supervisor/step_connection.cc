@@ -113,6 +113,8 @@ absl::StatusOr<std::unique_ptr<StepConnection>> StepConnection::Open(
   hello->set_node_index(greeting.node_index);
   hello->set_node(greeting.node);
   hello->set_ranks(greeting.ranks);
+  hello->set_nodes(greeting.nodes);
+  hello->set_terminal(greeting.terminal);
   for (const std::string& address : greeting.exchange) {
     hello->add_exchange(address);
   }
@@ -170,6 +172,9 @@ void StepConnection::PauseInput(bool paused) {
 }
 
 void StepConnection::Queue(Outgoing frame) {
+  for (StepConnection* copy : copies_) {
+    copy->Copy(frame);
+  }
   if (lost_) {
     return;
   }
@@ -179,6 +184,21 @@ void StepConnection::Queue(Outgoing frame) {
   outgoing_.push_back(std::move(frame));
   Write();
   UpdateEvents();
+}
+
+void StepConnection::Copy(const Outgoing& frame) {
+  std::size_t behind = 0;
+  for (const auto& [rank, bytes] : queued_) {
+    behind += bytes;
+  }
+  if (lost_) {
+    return;
+  }
+  if (behind >= kQueuedBytesMax) {
+    Lose();
+  } else {
+    Queue(frame);
+  }
 }
 
 void StepConnection::OnReady(std::uint32_t events) {
@@ -275,6 +295,8 @@ void StepConnection::TakeFrames() {
       handlers_.on_peers(PeersOf(frame.peers()));
     } else if (frame.has_broken()) {
       handlers_.on_broken(BreakOf(frame.broken()));
+    } else if (frame.has_resize() && handlers_.on_resize) {
+      handlers_.on_resize({frame.resize().rows(), frame.resize().columns()});
     }
   }
   incoming_.erase(0, at);

@@ -31,6 +31,8 @@ struct StepGreeting {
   std::string node;
   std::uint32_t ranks = 0;
   std::vector<std::string> exchange;  // where the step's other supervisors can call us
+  std::uint32_t nodes = 0;            // how many have ranks of the step
+  bool terminal = false;              // rank 0 is here and has one
 };
 
 // What the end of a rank means for the others.
@@ -48,6 +50,7 @@ struct StepConnectionHandlers {
   std::function<void(const std::vector<StepPeerAddress>&)> on_peers;
   std::function<void(const StepBreak&)> on_broken;
   std::function<void()> on_lost;
+  std::function<void(const TerminalSize&)> on_resize = {};
 };
 
 class StepConnection {
@@ -76,6 +79,9 @@ class StepConnection {
   void PauseInput(bool paused);
   // Called once when the queue runs empty.
   void WhenFlushed(std::function<void()> done) { when_flushed_ = std::move(done); }
+  // From now on `other` is sent what this one is; it is lost when it falls behind.
+  void CopyTo(StepConnection* other) { copies_.push_back(other); }
+  void StopCopying(const StepConnection* other) { std::erase(copies_, other); }
 
  private:
   struct Outgoing {
@@ -87,6 +93,7 @@ class StepConnection {
   StepConnection(EventLoop& loop, UniqueFd socket, StepConnectionHandlers handlers)
       : loop_(loop), socket_(std::move(socket)), handlers_(std::move(handlers)) {}
   void Queue(Outgoing frame);
+  void Copy(const Outgoing& frame);
   void OnReady(std::uint32_t events);
   void Write();
   void Read();
@@ -102,6 +109,7 @@ class StepConnection {
   std::size_t first_sent_ = 0;  // bytes of outgoing_.front() that are gone
   std::map<std::uint32_t, std::size_t> queued_;
   std::string incoming_;
+  std::vector<StepConnection*> copies_;
   int pauses_ = 0;
   bool lost_ = false;
   std::function<void()> when_flushed_;

@@ -1,10 +1,12 @@
 // Step, first half: everything up to the ranks' exec.
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -15,6 +17,7 @@
 #include "agent/supervisor/step.h"
 #include "agent/supervisor/step_pmix.h"
 #include "agent/supervisor/step_rank.h"
+#include "agent/supervisor/tree_input.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -48,10 +51,11 @@ absl::Status CheckDirectory(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Of a watched step `choice` says which ranks have the client's input: "" the first, "all", or a
-// number; others ("none") have none.
+// Of a watched step `choice` says which ranks have the client's input: "" the first, "all" or
+// kTreeInput, or a number; others ("none") have none.
 bool TakesInput(const std::string& choice, std::uint32_t rank) {
-  return choice == "all" || (choice.empty() ? "0" : choice) == absl::StrCat(rank);
+  return choice == "all" || choice == kTreeInput ||
+         (choice.empty() ? "0" : choice) == absl::StrCat(rank);
 }
 
 bool PortIsFree(std::uint16_t port) {
@@ -119,6 +123,17 @@ void Step::Start(PmixGrant pmix) {
   }
   files_.clear();
   forked_ = true;
+  if (pmix_ != nullptr && pmix_->TakesInput() && connection_ != nullptr) {
+    pmix_->BeginInput({.give = [this](const std::string& data) { TypeIn(data); },
+                       .full =
+                           [this] {
+                             return std::any_of(inputs_.begin(), inputs_.end(),
+                                                [](const std::unique_ptr<InputPipe>& input) {
+                                                  return input->full();
+                                                });
+                           },
+                       .pause = [this](bool paused) { connection_->PauseInput(paused); }});
+  }
   CheckStarted();
 }
 
@@ -131,8 +146,15 @@ absl::Status Step::CheckWorkDir() const {
 absl::Status Step::Connect() {
   StepConnectionHandlers handlers;
   handlers.on_input = [this](const std::string& data) {
-    for (const std::unique_ptr<InputPipe>& input : inputs_) {
-      input->Give(data);
+    if (pmix_ != nullptr && pmix_->TakesInput()) {
+      pmix_->Input(data);
+    } else {
+      TypeIn(data);
+    }
+  };
+  handlers.on_resize = [this](const TerminalSize& size) {
+    if (terminal_.has_value()) {
+      terminal_->Resize(size);
     }
   };
   handlers.on_signal = [this](int signal) { Signal(signal); };
@@ -151,13 +173,8 @@ absl::Status Step::Connect() {
   };
   handlers.on_broken = [this](const StepBreak& why) { BrokenElsewhere(why); };
   handlers.on_lost = [this] { OnConnectionLost(); };
-  StepGreeting greeting;
-  greeting.node_index = plan_.node_index;
-  greeting.node = host_.order.node_name;
-  greeting.ranks = static_cast<std::uint32_t>(ranks_.size());
-  greeting.exchange = pmix_ == nullptr ? std::vector<std::string>() : pmix_->Addresses();
   absl::StatusOr<std::unique_ptr<StepConnection>> connection =
-      StepConnection::Open(host_.loop, plan_.program.io, greeting, std::move(handlers));
+      StepConnection::Open(host_.loop, plan_.program.io, Greeting(), std::move(handlers));
   if (!connection.ok()) {
     return absl::UnavailableError(absl::StrCat("cannot reach the `muster run` that waits for it: ",
                                                std::string(connection.status().message())));
@@ -172,6 +189,9 @@ absl::Status Step::OpenStreams(Rank* rank) {
   }
   const std::uint32_t number = rank->placement.rank;
   const auto closed = [this] { CheckEnded(); };
+  if (HasTerminal()) {
+    return OpenTerminal(rank);
+  }
   rank->output = std::make_unique<OutputPipe>(host_.loop, *connection_, number, false);
   rank->error = std::make_unique<OutputPipe>(host_.loop, *connection_, number, true);
   ASSIGN_OR_RETURN(rank->output_end, rank->output->Open(closed));
@@ -186,6 +206,69 @@ absl::Status Step::OpenStreams(Rank* rank) {
   rank->output_fd = rank->output_end.get();
   rank->error_fd = rank->error_end.get();
   return absl::OkStatus();
+}
+
+bool Step::HasTerminal() const {
+  return plan_.program.terminal.rows > 0 && plan_.script.empty();
+}
+
+// Rank 0 has the terminal; what others print would only be in its way.
+absl::Status Step::OpenTerminal(Rank* rank) {
+  rank->output =
+      std::make_unique<OutputPipe>(host_.loop, *connection_, rank->placement.rank, false);
+  rank->error = std::make_unique<OutputPipe>(host_.loop, *connection_, rank->placement.rank, true);
+  if (rank->placement.rank != 0) {
+    rank->input_end.reset(open("/dev/null", O_RDWR | O_CLOEXEC));
+  } else {
+    ASSIGN_OR_RETURN(terminal_, Terminal::Open(plan_.program.terminal, host_.user));
+    const auto copy = [this] { return UniqueFd(fcntl(terminal_->ours.get(), F_DUPFD_CLOEXEC, 0)); };
+    RETURN_IF_ERROR(rank->output->Take(copy(), [this] { CheckEnded(); }));
+    inputs_.push_back(std::make_unique<InputPipe>(host_.loop, *connection_));
+    RETURN_IF_ERROR(inputs_.back()->Take(copy()));
+    rank->input_end = std::move(terminal_->theirs);
+  }
+  rank->input_fd = rank->input_end.get();
+  rank->output_fd = rank->input_fd;
+  rank->error_fd = rank->input_fd;
+  return absl::OkStatus();
+}
+
+void Step::TypeIn(const std::string& data) {
+  for (const std::unique_ptr<InputPipe>& input : inputs_) {
+    input->Give(data);
+  }
+}
+
+StepGreeting Step::Greeting() const {
+  StepGreeting greeting;
+  greeting.node_index = plan_.node_index;
+  greeting.node = host_.order.node_name;
+  greeting.ranks = static_cast<std::uint32_t>(ranks_.size());
+  greeting.exchange = pmix_ == nullptr ? std::vector<std::string>() : pmix_->Addresses();
+  for (const NodeAllocation& node : plan_.placement.nodes) {
+    greeting.nodes += node.ranks.empty() ? 0 : 1;
+  }
+  greeting.terminal = HasTerminal() && !Node().ranks.empty() && Node().ranks.front().rank == 0;
+  return greeting;
+}
+
+absl::Status Step::Show(const StepIo& io, bool input) {
+  if (connection_ == nullptr || connection_->lost() || ended_) {
+    return absl::FailedPreconditionError("nobody watches the step: its ranks write to files");
+  }
+  if (input && !HasTerminal()) {
+    return absl::FailedPreconditionError("its input is taken: only a step with --pty shares it");
+  }
+  if (onlookers_ == nullptr) {
+    onlookers_ = std::make_unique<Onlookers>(host_.loop);
+  }
+  const AsUser as_user(host_.user);
+  RETURN_IF_ERROR(as_user.status());
+  return onlookers_->Add(*connection_, io, Greeting(), [this, input](const std::string& data) {
+    if (input && !data.empty()) {
+      TypeIn(data);
+    }
+  });
 }
 
 absl::Status Step::OpenFiles(Rank* rank) {
@@ -249,6 +332,7 @@ LaunchRequest Step::RequestOf(const Rank& rank) const {
   const AttemptCgroup* const cgroup = cgroup_.has_value() ? &*cgroup_ : host_.cgroup;
   request.cgroup = cgroup == nullptr ? -1 : cgroup->procs();
   request.user = host_.user;
+  request.terminal = terminal_.has_value() && rank.placement.rank == 0;
   request.cgroup_directory = cgroup == nullptr ? -1 : cgroup->directory_fd();
   return request;
 }
@@ -266,7 +350,10 @@ absl::Status Step::LaunchRank(Rank* rank) {
     return absl::InvalidArgumentError("no command to run");
   }
   LaunchRequest request = RequestOf(*rank);
+  UniqueFd channel;
   if (pmix_ != nullptr) {
+    channel = pmix_->TakeChannel(rank->placement.rank);
+    request.channel = channel.get();
     ASSIGN_OR_RETURN(const std::vector<std::string> variables,
                      pmix_->RankEnv(rank->placement.rank));
     request.environment.insert(request.environment.end(), variables.begin(), variables.end());
@@ -341,7 +428,12 @@ std::string Step::FailureText(const LaunchOutcome& outcome) const {
   if (outcome.error == ENOENT && searched) {
     return absl::StrCat("cannot run ", command, ": not found along PATH");
   }
-  return absl::StrCat("cannot run ", command, ": ", why);
+  const char* hint = outcome.error == ENOEXEC ? ": it is built for another kind of machine, or a "
+                                                "script without a first line like #!/bin/sh"
+                     : outcome.error == ENOENT
+                         ? ": it is not there, or not the interpreter that its first line names"
+                         : "";
+  return absl::StrCat("cannot run ", command, ": ", why, hint);
 }
 
 }  // namespace muster

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/supervisor/exchange.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
 
@@ -33,6 +34,13 @@ struct StepPeerAddress {
   std::vector<std::string> addresses;
 };
 
+// What an input that comes through the other nodes (TreeInput) needs of its step.
+struct InputHandlers {
+  std::function<void(const std::string& data)> give;  // to the ranks here; empty: its end
+  std::function<bool()> full;                         // they have not taken what they have
+  std::function<void(bool paused)> pause;             // the client
+};
+
 class StepPmix {
  public:
   StepPmix() = default;
@@ -43,6 +51,12 @@ class StepPmix {
   // "NAME=value" to add to the environment of rank `rank`.
   [[nodiscard]] virtual absl::StatusOr<std::vector<std::string>> RankEnv(
       std::uint32_t rank) const = 0;
+  // What rank `rank` has as descriptor 3; taken once. Invalid: nothing.
+  virtual UniqueFd TakeChannel(std::uint32_t) { return {}; }
+  // Whether the client's input is for this to hand on, from BeginInput on.
+  [[nodiscard]] virtual bool TakesInput() const { return false; }
+  virtual void BeginInput(InputHandlers) {}
+  virtual void Input(const std::string&) {}
   // True when the rank joined the others and has not said goodbye: if it ends like that, they would
   // wait for it for ever.
   [[nodiscard]] virtual bool Joined(std::uint32_t rank) const = 0;

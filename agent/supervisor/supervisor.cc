@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/checkpoint_flush.h"
+#include "agent/supervisor/mpirun.h"
 #include "agent/supervisor/process_tree.h"
 #include "agent/supervisor/sampled_usage.h"
 #include "scheduler/base/status.h"
@@ -122,6 +123,7 @@ absl::Status Supervisor::StartWork() {
   } else if (node_index_ == 0 && IsLeader(order_.launch)) {
     main_step_ = StepId();
     RETURN_IF_ERROR(WriteScript());
+    RETURN_IF_ERROR(WriteHostfile(directory_.Hostfile(), order_.launch.allocation));
     BeginBatch();
   } else {
     ReportStarted();
@@ -287,6 +289,12 @@ absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
   }
   if (const auto* suspend = std::get_if<SuspendOrder>(&command)) {
     return TakeSuspend(*suspend);
+  }
+  if (const auto* signal = std::get_if<SignalOrder>(&command)) {
+    return TakeSignal(*signal);
+  }
+  if (const auto* attach = std::get_if<AttachOrder>(&command)) {
+    return TakeAttach(*attach);
   }
   return TakeTerminate(std::get<TerminateOrder>(command));
 }

@@ -82,6 +82,9 @@ class Supervisor {
   absl::Status TakeStep(const StepOrder& order);
   absl::Status TakeTerminate(const TerminateOrder& order);
   absl::Status TakeSuspend(const SuspendOrder& order);
+  absl::Status TakeSignal(const SignalOrder& order);
+  absl::Status TakeAttach(const AttachOrder& order);
+  absl::StatusOr<Step*> FindStep(StepId id) const;
   void Freeze();
   void Thaw();
   void ReportSuspension(bool resumed);
