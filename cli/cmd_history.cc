@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/parse/number.h"
 #include "cli/render/job_table.h"
+#include "cli/render/step_table.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
@@ -50,8 +51,27 @@ int ReportMissing(const HistoryFilter& filter, const JobQuery& query,
   return missing.empty() ? 0 : 1;
 }
 
+// The steps of the jobs that were listed, for as many as have some.
+absl::StatusOr<std::string> StepsOf(Connection& connection, const std::vector<JobView>& jobs,
+                                    const Style& style) {
+  std::vector<JobSteps> all;
+  for (const JobView& job : jobs) {
+    ASSIGN_OR_RETURN(std::vector<JobDetail> details,
+                     connection.ShowJob({.job = job.id, .elements = {}}));
+    for (JobDetail& detail : details) {
+      if (detail.job.id == job.id && !detail.steps.empty()) {
+        all.push_back({detail.job.label, std::move(detail.steps)});
+      }
+    }
+  }
+  return absl::StrCat("\n", PrintSteps(all, SystemClock().Now(), style));
+}
+
 absl::StatusOr<int> History(const Invocation& given) {
   Invocation invocation = given;
+  if (invocation.Has("steps") && invocation.Has("json")) {
+    return absl::InvalidArgumentError("--steps: a table alone; muster show --json JOB has them");
+  }
   ASSIGN_OR_RETURN(const JobQuery query, ReadJobQuery(invocation));
   ASSIGN_OR_RETURN(const HistoryFilter filter, ReadFilter(invocation, query));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
@@ -59,10 +79,13 @@ absl::StatusOr<int> History(const Invocation& given) {
   std::vector<JobView> jobs = Select(ended, query.selectors);
   std::reverse(jobs.begin(), jobs.end());  // The latest stands last, next to the prompt.
   const TableChoice choice{.header = !invocation.Has("noheader"), .fold = false};
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   RETURN_IF_ERROR(
-      WriteOut(invocation.Has("json")
-                   ? JobsDocument(jobs)
-                   : PrintHistory(jobs, choice, StyleFor(invocation.environment, STDOUT_FILENO))));
+      WriteOut(invocation.Has("json") ? JobsDocument(jobs) : PrintHistory(jobs, choice, style)));
+  if (invocation.Has("steps")) {
+    ASSIGN_OR_RETURN(const std::string steps, StepsOf(*connection, jobs, style));
+    RETURN_IF_ERROR(WriteOut(steps));
+  }
   return ReportMissing(filter, query, jobs);
 }
 
@@ -84,6 +107,10 @@ Verb HistoryVerb() {
                           .letter = 0,
                           .metavar = "N",
                           .text = "The latest N jobs at most (default 100)"});
+  verb.options.push_back({.name = "steps",
+                          .letter = 0,
+                          .metavar = "",
+                          .text = "Their steps as well (in JSON: muster show --json)"});
   verb.options.push_back(JsonOption());
   verb.arguments_max = kAnyNumber;
   verb.run = History;

@@ -2,18 +2,20 @@
 
 #include <unistd.h>
 
-#include <array>
+#include <chrono>
 #include <csignal>
 #include <iostream>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller.h"
 #include "cli/job_options.h"
-#include "cli/parse/number.h"
 #include "cli/parse/rank_programs.h"
 #include "cli/program_path.h"
+#include "cli/raw_terminal.h"
 #include "cli/request.h"
 #include "cli/run_session.h"
+#include "cli/step_request.h"
 #include "cli/stream_options.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
@@ -23,6 +25,8 @@ namespace muster {
 namespace {
 
 constexpr StepId kRunStep{1};  // of a job of its own
+constexpr int kImmediateTries = 6;
+constexpr std::chrono::milliseconds kImmediatePause{50};
 
 // --multi-prog: the file's programs as one command, and as many tasks as it has ranks.
 absl::Status AddPrograms(const Environment& environment, bool local, const ComponentWords& words,
@@ -83,9 +87,12 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
   const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   const std::vector<GivenOption> environment = OptionsFrom(invocation.environment, JobVerb::kRun);
   ASSIGN_OR_RETURN(JobRequest request,
-                   ReadJobOptions(invocation.values, environment, JobVerb::kRun, moment));
+                   ReadJobOptions(WithoutNoGpus(invocation), environment, JobVerb::kRun, moment));
   RETURN_IF_ERROR(
       AddCommand(invocation, address, inside, {invocation.values, invocation.arguments}, &request));
+  if (invocation.Has("pty")) {
+    ASSIGN_OR_RETURN(request.program.terminal, SizeOfTerminal());
+  }
   if (inside && !invocation.components.empty()) {
     return absl::InvalidArgumentError(
         "a ':' inside a job: start a step of each component with --het-group=N");
@@ -106,69 +113,6 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
   return request;
 }
 
-// A step lives on its job's resources: what only a job can ask for is refused.
-absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRequest& request) {
-  constexpr std::array<const char*, 18> kOfStep = {"nodes",
-                                                   "ntasks",
-                                                   "cpus-per-task",
-                                                   "chdir",
-                                                   "export",
-                                                   "mpi",
-                                                   "label",
-                                                   "job-name",
-                                                   "partition",
-                                                   "overcommit",
-                                                   "distribution",
-                                                   "cpu-bind",
-                                                   "mem-bind",
-                                                   "gpu-bind",
-                                                   "hint",
-                                                   "threads-per-core",
-                                                   "ntasks-per-socket",
-                                                   "parallel"};
-  for (const Option& option : JobOptions(JobVerb::kRun)) {
-    const bool fits = std::any_of(kOfStep.begin(), kOfStep.end(),
-                                  [&option](const char* name) { return option.name == name; });
-    if (invocation.Has(option.name) && !fits) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--", option.name, ": a step inside a job uses the job's resources: leave it out"));
-    }
-  }
-  return StepSpec{.tasks = request.tasks,
-                  .cpus_per_task = invocation.Has("cpus-per-task") ? request.cpus_per_task : 0,
-                  .nodes = request.min_nodes,
-                  .overcommit = request.overcommit,
-                  .layout = request.layout};
-}
-
-// The job that we are in, or its component that --het-group names.
-absl::StatusOr<JobId> OwnJob(const Invocation& invocation) {
-  std::string variable = "MUSTER_JOB_ID";
-  if (invocation.Has("het-group")) {
-    const std::string value = invocation.Value("het-group");
-    constexpr std::uint64_t kComponentMax = 9999;
-    const absl::StatusOr<std::uint64_t> component = ParseDigits(value, kComponentMax);
-    if (!component.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--het-group: ", Quote(value), " is not a component: use its number, like 1"));
-    }
-    variable = absl::StrCat("MUSTER_JOB_ID_HET_GROUP_", *component);
-    if (!invocation.environment.Has(variable)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--het-group: the job has no component ", *component, "; it has ",
-                       invocation.environment.Has("MUSTER_HET_SIZE")
-                           ? invocation.environment.Get("MUSTER_HET_SIZE")
-                           : "none"));
-    }
-  }
-  absl::StatusOr<JobId> job = ParseJobId(invocation.environment.Get(variable));
-  if (!job.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(variable, ": ", std::string(job.status().message())));
-  }
-  return job;
-}
-
 // Asks the controller for a job of our own, or for a step of the job that we are in.
 absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection,
                             const JobRequest& request, const StreamChoice& streams) {
@@ -180,6 +124,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   plan.token = request.program.io.token;
   plan.label = invocation.Has("label");
   plan.end_on_bad_exit = invocation.Has("kill-on-bad-exit");
+  plan.terminal = request.program.terminal.rows > 0;
   plan.show_waiting = isatty(STDERR_FILENO) != 0;
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   if (!invocation.environment.Has("MUSTER_JOB_ID")) {
@@ -194,17 +139,30 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   plan.own_job = false;
   ASSIGN_OR_RETURN(plan.job, OwnJob(invocation));
   ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec.request));
-  ASSIGN_OR_RETURN(const StartedStep started,
-                   connection.StartStep(token, plan.job, spec, request.program));
+  const auto start = [&connection, &request, token, job = plan.job, spec] {
+    return connection.StartStep(token, job, spec, request.program);
+  };
+  absl::StatusOr<StartedStep> first = start();
+  // The end of the step before it may still be on its way to the controller.
+  for (int i = 0;
+       i < kImmediateTries && spec.immediate && absl::IsFailedPrecondition(first.status()); ++i) {
+    std::this_thread::sleep_for(kImmediatePause);
+    first = start();
+  }
+  ASSIGN_OR_RETURN(const StartedStep started, std::move(first));
   plan.names = {.job = plan.job, .step = started.step, .job_name = request.spec.name};
-  plan.nodes = static_cast<std::uint32_t>(started.placement.nodes.size());
+  if (started.waits.empty()) {
+    plan.nodes = static_cast<std::uint32_t>(started.placement.nodes.size());
+  }
+  plan.waits = started.waits;
+  plan.ask_again = start;
   return plan;
 }
 
 absl::StatusOr<int> Run(const Invocation& invocation) {
   // Before gRPC starts its threads, so that all of them leave the signals to the loop.
   ASSIGN_OR_RETURN(const UniqueFd signals,
-                   BlockSignals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}));
+                   BlockSignals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH}));
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
   if (invocation.Has("het-group") && !invocation.environment.Has("MUSTER_JOB_ID")) {
@@ -243,10 +201,12 @@ Verb RunVerb() {
                    "muster run -G 1 -t 10 python train.py",
                    "muster run -n 4 ./ocean : -n 1 -G 1 ./atmosphere"};
   verb.remarks =
-      "Outside a job it makes one, waits and ends it; inside a job it starts a step of it. The\n"
-      "exit code is the highest of all ranks, 128 + N for signal N. Ctrl-C sends SIGINT to the\n"
-      "ranks; twice within a second kills them. A lone \":\" begins\n"
-      "the next component of a heterogeneous job: all start and end together.";
+      "Outside a job it makes one, waits and ends it; inside a job it starts a step of it, which\n"
+      "has what it asks for (-n, -c, -G, --mem) to itself and waits in order until that is free.\n"
+      "The exit code is the highest of all ranks, 128 + N for signal N. Ctrl-C tells how the "
+      "ranks\n"
+      "are; twice within a second sends them SIGINT, and SIGKILL 5 s later or at the next Ctrl-C.\n"
+      "A lone \":\" begins the next component of a heterogeneous job: all start and end together.";
   verb.options = JobOptions(JobVerb::kRun);
   verb.options.insert(verb.options.begin(),
                       Option{.name = "label",
@@ -258,10 +218,13 @@ Verb RunVerb() {
              .letter = 'K',
              .metavar = "",
              .text = "The first rank that ends with a code but 0 ends the others"});
-  verb.options.push_back(Option{.name = "het-group",
+  for (const Option& option : StepOptions()) {
+    verb.options.push_back(option);
+  }
+  verb.options.push_back(Option{.name = "pty",
                                 .letter = 0,
-                                .metavar = "N",
-                                .text = "Inside a heterogeneous job: a step of component N"});
+                                .metavar = "",
+                                .text = "Give rank 0 a terminal, and this one's keys to it"});
   verb.options.push_back(Option{.name = "multi-prog",
                                 .letter = 0,
                                 .metavar = "",

@@ -233,9 +233,44 @@ absl::StatusOr<StartedStep> Connection::StartStep(const std::string& token, JobI
   ToWire(program, request.mutable_program());
   wire::StartStepReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::StartStep, request, &reply, address_, patience_.changing));
-  StartedStep started{.step = StepId(reply.step()), .placement = {}};
+  StartedStep started{.step = StepId(reply.step()), .placement = {}, .waits = reply.waits()};
   RETURN_IF_ERROR(FromWire(reply.placement(), &started.placement));
   return started;
+}
+
+absl::StatusOr<ChangeOutcome> Connection::Signal(const std::vector<JobSelector>& jobs,
+                                                 std::optional<StepId> step, std::uint32_t signal,
+                                                 SignalScope scope) {
+  wire::SignalRequest request;
+  WriteSelectors(jobs, request.mutable_jobs());
+  if (step.has_value()) {
+    request.set_step(step->value());
+  }
+  request.set_signal(signal);
+  request.set_scope(static_cast<wire::SignalScope>(scope));
+  wire::SignalReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::Signal, request, &reply, address_, patience_.reading));
+  return ChangeOutcome{.errors = {reply.errors().begin(), reply.errors().end()},
+                       .changed = reply.signalled()};
+}
+
+absl::StatusOr<ShownStep> Connection::Attach(const JobSelector& job, std::optional<StepId> step,
+                                             const StepIo& io, bool input) {
+  wire::AttachRequest request;
+  request.set_job(job.job.value());
+  if (!job.elements.empty()) {
+    request.set_array_index(job.elements.front());
+  }
+  if (step.has_value()) {
+    request.set_step(step->value());
+  }
+  ToWire(io, request.mutable_io());
+  request.set_input(input);
+  wire::AttachReply reply;
+  RETURN_IF_ERROR(channel_->Call(&Stub::Attach, request, &reply, address_, patience_.reading));
+  ShownStep shown{.job = JobId(reply.job()), .step = StepId(reply.step()), .placement = {}};
+  RETURN_IF_ERROR(FromWire(reply.placement(), &shown.placement));
+  return shown;
 }
 
 absl::StatusOr<ChangeOutcome> Connection::Cancel(const std::vector<JobSelector>& jobs,

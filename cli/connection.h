@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,14 @@ struct ChangeOutcome {
 
 struct StartedStep {
   StepId step;
+  Allocation placement;    // empty: it waits, or, asked again with the same token, has ended
+  std::string waits = {};  // what for
+};
+
+// A step to look at.
+struct ShownStep {
+  JobId job;
+  StepId step;
   Allocation placement;
 };
 
@@ -109,6 +118,13 @@ class Connection {
                                const std::vector<Component>& components = {});
   absl::StatusOr<StartedStep> StartStep(const std::string& token, JobId job, const StepSpec& spec,
                                         const Program& program);
+  // `step` unset: the processes of `scope`; `signal` 0: ends the step.
+  absl::StatusOr<ChangeOutcome> Signal(const std::vector<JobSelector>& jobs,
+                                       std::optional<StepId> step, std::uint32_t signal,
+                                       SignalScope scope);
+  // The step's supervisors call `io`. `step` unset: the one that runs.
+  absl::StatusOr<ShownStep> Attach(const JobSelector& job, std::optional<StepId> step,
+                                   const StepIo& io, bool input);
   // When a job like this would start; nothing is submitted.
   absl::StatusOr<StartForecast> TestSubmit(const std::string& token, const JobSpec& spec,
                                            const Program& program,

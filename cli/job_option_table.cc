@@ -85,8 +85,10 @@ absl::Status ReadMpi(const std::string& value, MpiFlavour* mpi) {
     *mpi = MpiFlavour::kPmix;
   } else if (value == "none") {
     *mpi = MpiFlavour::kNone;
+  } else if (value == "pmi1") {
+    *mpi = MpiFlavour::kPmi1;
   } else {
-    return NotOneOf(value, "auto, pmix, none");
+    return NotOneOf(value, "auto, pmix, pmi1, none");
   }
   return absl::OkStatus();
 }
@@ -324,8 +326,10 @@ const JobOption kJobOptions[] = {
      READ(return ReadText(value, kCommentBytesMax, &request->spec.comment);), true, true},
     {"account", "A", "NAME", "The account to charge",
      READ(return ReadText(value, kNameBytesMax, &request->spec.account);), true, true},
-    {"mpi", "", "KIND", "auto (default), pmix or none",
+    {"mpi", "", "KIND", "auto (default), pmix, pmi1 (MPICH) or none",
      READ(return ReadMpi(value, &request->program.mpi);), true, true},
+    {"no-kill", "k", "", "Go on when a node of it fails, but for the first, which has the script",
+     SET(request->spec.no_kill = true), true, true},
     {"requeue", "", "", "Run again when a node of it fails, or when its script ends with 85",
      SET(request->spec.requeue = Choice::kYes), true, false},
     {"requeue-exit", "", "CODE|none",
@@ -356,7 +360,6 @@ const JobOption kJobOptions[] = {
     {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
     {"time-min", "", "LIMIT", kUnavailable, nullptr, true, true},
     {"tmp", "", "SIZE", kUnavailable, nullptr, true, true},
-    {"pty", "", "", kUnavailable, nullptr, false, true},
 };
 
 #undef SET

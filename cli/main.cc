@@ -5,7 +5,9 @@
 #include <iostream>
 
 #include "cli/cmd_alloc.h"
+#include "cli/cmd_attach.h"
 #include "cli/cmd_cancel.h"
+#include "cli/cmd_cast.h"
 #include "cli/cmd_checkpoint.h"
 #include "cli/cmd_completion.h"
 #include "cli/cmd_drain.h"
@@ -44,18 +46,19 @@ int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
   const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),         muster::SubmitVerb(),    muster::RunVerb(),
-      muster::AllocVerb(),      muster::QueueVerb(),     muster::HistoryVerb(),
-      muster::ShowVerb(),       muster::ExplainVerb(),   muster::CancelVerb(),
-      muster::HoldVerb(),       muster::ReleaseVerb(),   muster::SuspendVerb(),
-      muster::ResumeVerb(),     muster::RequeueVerb(),   muster::UpdateVerb(),
-      muster::NodesVerb(),      muster::TopoVerb(),      muster::PlaceVerb(),
-      muster::DrainVerb(),      muster::PartitionVerb(), muster::QosVerb(),
-      muster::AccountsVerb(),   muster::ShareVerb(),     muster::ReservationVerb(),
-      muster::SimulateVerb(),   muster::WhatifVerb(),    muster::TraceVerb(),
-      muster::CheckpointVerb(), muster::EstimateVerb(),  muster::KernelVerb(),
-      muster::KeysVerb(),       muster::ReplayVerb(),    muster::CompletionVerb(),
-      muster::VersionVerb(),    muster::HealthVerb(),    muster::HelpVerb(),
+      muster::UpVerb(),        muster::SubmitVerb(),      muster::RunVerb(),
+      muster::AllocVerb(),     muster::AttachVerb(),      muster::CastVerb(),
+      muster::QueueVerb(),     muster::HistoryVerb(),     muster::ShowVerb(),
+      muster::ExplainVerb(),   muster::CancelVerb(),      muster::HoldVerb(),
+      muster::ReleaseVerb(),   muster::SuspendVerb(),     muster::ResumeVerb(),
+      muster::RequeueVerb(),   muster::UpdateVerb(),      muster::NodesVerb(),
+      muster::TopoVerb(),      muster::PlaceVerb(),       muster::DrainVerb(),
+      muster::PartitionVerb(), muster::QosVerb(),         muster::AccountsVerb(),
+      muster::ShareVerb(),     muster::ReservationVerb(), muster::SimulateVerb(),
+      muster::WhatifVerb(),    muster::TraceVerb(),       muster::CheckpointVerb(),
+      muster::EstimateVerb(),  muster::KernelVerb(),      muster::KeysVerb(),
+      muster::ReplayVerb(),    muster::CompletionVerb(),  muster::VersionVerb(),
+      muster::HealthVerb(),    muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

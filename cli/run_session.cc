@@ -22,6 +22,10 @@ constexpr milliseconds kWaitingPause{400};       // a job that starts at once is
 constexpr milliseconds kJobEndPatience{10'000};  // for the controller's word after the step's end
 constexpr milliseconds kOutputPatience{10'000};  // for the step's output after the job's end
 constexpr milliseconds kStepPatience{60'000};    // for a step's first node to appear
+constexpr milliseconds kLookPatience{10'000};    // for a node to show a step
+constexpr milliseconds kAskAgain{5'000};         // whether a step that waits still does
+constexpr milliseconds kGonePatience{2'000};     // for the first word of a step that seems gone
+constexpr milliseconds kInterruptGrace{5'000};   // from the SIGINT of a second Ctrl-C to SIGKILL
 constexpr int kSignalBase = 128;
 
 std::uint32_t NodesWithRanks(const Allocation& allocation) {
@@ -53,6 +57,10 @@ RunSession::RunSession(EventLoop& loop, Connection& connection, StepListener& li
   if (plan_.end_on_bad_exit) {
     step_.EndOnBadExit();
   }
+  if (plan_.looks_on) {
+    constexpr char kLeave = 0x1d;  // Ctrl-]
+    input_.LeaveOn(kLeave, [this] { Finish(0); });
+  }
 }
 
 RunSession::~RunSession() {
@@ -66,13 +74,19 @@ absl::StatusOr<int> RunSession::Run() {
     step_.Expect(*plan_.nodes);
     listener_.SendReplies();
   }
-  if (!plan_.own_job) {
-    loop_.RunAfter(kStepPatience, [this] {
-      if (!step_.AnyConnected()) {
-        Tell(absl::StrCat("job ", plan_.job.value(), ": no node has begun the step after 60 s"));
-        Finish(1);
+  if (!plan_.waits.empty()) {
+    queued_ = true;
+    step_.ExpectAsToldByNodes();
+    // The end of the step before it may still be on its way to the controller.
+    loop_.RunAfter(kWaitingPause, [this] {
+      if (queued_) {
+        Tell(absl::StrCat("step of job ", plan_.job.value(),
+                          " waits: ", EscapeControl(plan_.waits)));
       }
     });
+    loop_.RunAfter(kAskAgain, [this] { AwaitTurn(); });
+  } else if (!plan_.own_job) {
+    ExpectStep();
   }
   for (std::size_t i = 0; i < news_.size(); ++i) {
     watches_.push_back(std::make_unique<JobWatch>(
@@ -81,6 +95,7 @@ absl::StatusOr<int> RunSession::Run() {
         [this](const absl::Status& status) { OnRefusal(status); }));
   }
   const absl::Status ran = loop_.Run();
+  terminal_.Leave();
   connection_.StopWatching();
   watches_.clear();
   RETURN_IF_ERROR(ran);
@@ -88,9 +103,51 @@ absl::StatusOr<int> RunSession::Run() {
   return unwritten_ ? std::max(exit_code_, 1) : exit_code_;
 }
 
+void RunSession::ExpectStep() {
+  loop_.RunAfter(plan_.looks_on ? kLookPatience : kStepPatience, [this] {
+    if (!step_.AnyConnected()) {
+      Tell(absl::StrCat("job ", plan_.job.value(),
+                        plan_.looks_on ? ": no node shows the step after 10 s; has it ended?"
+                                       : ": no node has begun the step after 60 s"));
+      Finish(1);
+    }
+  });
+}
+
+// Its nodes tell when a step that waited has begun; that it never will, only the controller.
+void RunSession::AwaitTurn() {
+  if (step_.AnyConnected() || !queued_) {
+    return;
+  }
+  const absl::StatusOr<StartedStep> now = plan_.ask_again();
+  if (!now.ok() || !now->waits.empty()) {
+    loop_.RunAfter(kAskAgain, [this] { AwaitTurn(); });
+    return;
+  }
+  queued_ = false;
+  if (!now->placement.nodes.empty()) {
+    ExpectStep();
+    return;
+  }
+  loop_.RunAfter(kGonePatience, [this] {
+    if (!step_.AnyConnected()) {
+      Tell(absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value(),
+                        " will not start; see muster show ", plan_.job.value()));
+      Finish(1);
+    }
+  });
+}
+
 // A frame came or a connection ended.
 void RunSession::OnChange() {
+  if (step_.AnyConnected()) {
+    queued_ = false;
+  }
   if (step_.AllConnected()) {
+    if (plan_.terminal && step_.HasTerminal() && !step_.Done() && !terminal_.raw()) {
+      terminal_.Enter();
+      Resize();  // it may have changed meanwhile
+    }
     if (plan_.input >= 0) {
       input_.Start();
     }
@@ -158,7 +215,7 @@ void RunSession::JobEnded() {
   job_ended_ = true;
   if (finishing_) {
     Finish(JobCode());
-  } else if (!step_.AnyConnected() && job_.start_time == kNoTime) {
+  } else if (!step_.AnyConnected() && (job_.start_time == kNoTime || queued_)) {
     Finish(JobCode());  // it never ran: no output is on its way
   } else {
     // The end may overtake the last output, which comes by another way, and on a busy machine even
@@ -196,8 +253,12 @@ void RunSession::OnSignals() {
     if (!event.ok() || !event->has_value()) {
       return;
     }
-    if ((*event)->number == SIGINT) {
+    if (plan_.looks_on && (*event)->number != SIGWINCH) {
+      Finish(0);
+    } else if ((*event)->number == SIGINT) {
       OnInterrupt();
+    } else if ((*event)->number == SIGWINCH) {
+      Resize();
     } else {
       Forward((*event)->number);
     }
@@ -205,20 +266,61 @@ void RunSession::OnSignals() {
 }
 
 void RunSession::OnInterrupt() {
+  if (!step_.AnyConnected()) {
+    InterruptWaiting();
+    return;
+  }
+  if (ending_) {
+    KillStep();
+    return;
+  }
   const SteadyTime now = clock_.SteadyNow();
   const bool again = interrupted_.has_value() && now - *interrupted_ <= kSecondInterrupt;
   interrupted_ = now;
+  const std::string name =
+      plan_.own_job ? absl::StrCat("job ", plan_.job.value())
+                    : absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value());
   if (!again) {
-    Forward(SIGINT);
-    if (step_.AnyConnected()) {
-      Tell("sent SIGINT; Ctrl-C again within 1 s kills the step");
-    }
+    Tell(absl::StrCat(name, ": ", step_.RanksText(), "; Ctrl-C again within 1 s ends it"));
     return;
   }
+  ending_ = true;
+  Tell(absl::StrCat(name, ": sending SIGINT to its ranks; Ctrl-C again kills them"));
+  Forward(SIGINT);
+  loop_.RunAfter(kInterruptGrace, [this] { KillStep(); });
+}
+
+// Nothing of it runs yet, as far as we know.
+void RunSession::InterruptWaiting() {
+  if (plan_.own_job) {
+    GiveUp(SIGINT);
+    return;
+  }
+  const absl::StatusOr<ChangeOutcome> withdrawn = connection_.Signal(
+      {{.job = plan_.job, .elements = {}}}, plan_.names.step, 0, SignalScope::kSteps);
+  Tell(withdrawn.ok() && withdrawn->errors.empty()
+           ? absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value(), " cancelled")
+           : absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value(),
+                          " is left to itself: ",
+                          withdrawn.ok() ? EscapeControl(withdrawn->errors.front())
+                                         : std::string(withdrawn.status().message())));
+  Finish(kSignalBase + SIGINT);
+}
+
+void RunSession::KillStep() {
   Forward(SIGKILL);
   CancelJob();
-  if (!step_.AnyConnected()) {
-    Finish(kSignalBase + SIGINT);
+}
+
+void RunSession::Resize() {
+  if (!terminal_.raw()) {
+    return;
+  }
+  if (const absl::StatusOr<TerminalSize> size = SizeOfTerminal(); size.ok()) {
+    wire::StepFrame frame;
+    frame.mutable_resize()->set_rows(size->rows);
+    frame.mutable_resize()->set_columns(size->columns);
+    listener_.SendToAll(frame);
   }
 }
 
@@ -269,7 +371,7 @@ void RunSession::Write(const RankSource& rank, bool error, std::string_view byte
 }
 
 void RunSession::Tell(const std::string& line) {
-  (void)WriteAll(STDERR_FILENO, absl::StrCat("muster: ", line, "\n"));
+  (void)WriteAll(STDERR_FILENO, absl::StrCat("muster: ", line, terminal_.raw() ? "\r\n" : "\n"));
 }
 
 void RunSession::Finish(int code) {

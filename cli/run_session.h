@@ -18,6 +18,7 @@
 #include "cli/connection.h"
 #include "cli/job_watch.h"
 #include "cli/rank_files.h"
+#include "cli/raw_terminal.h"
 #include "cli/stdin_pump.h"
 #include "cli/step_io.h"
 #include "cli/step_listener.h"
@@ -39,6 +40,11 @@ struct RunPlan {
   StepNames names = {};
   int input = 0;              // a descriptor; -1: the ranks have no input of ours
   bool show_waiting = false;  // tell why the job waits, also when it may start soon
+  bool looks_on = false;      // at a step that another `muster run` watches
+  bool terminal = false;      // rank 0 has a terminal, and ours is to be its
+  std::string waits = {};     // what the step waits for; empty: nothing
+  // Of a step: what has become of the request for it.
+  std::function<absl::StatusOr<StartedStep>()> ask_again = {};
 };
 
 class RunSession {
@@ -61,6 +67,11 @@ class RunSession {
   void OnRefusal(const absl::Status& status);
   void OnSignals();
   void OnInterrupt();
+  void InterruptWaiting();
+  void KillStep();
+  void ExpectStep();
+  void AwaitTurn();
+  void Resize();
   void Forward(int signal);
   void GiveUp(int signal);
   void CancelJob();
@@ -87,6 +98,9 @@ class RunSession {
   bool finishing_ = false;  // the step is done; only the job's end is waited for
   bool broken_ = false;     // nobody reads our output any more
   bool unwritten_ = false;  // a file could not be written
+  bool queued_ = false;     // the step waits for others
+  bool ending_ = false;     // Ctrl-C came twice
+  RawTerminal terminal_;
   std::string waiting_told_;
   std::optional<SteadyTime> interrupted_;
   std::optional<int> pending_signal_;  // to send once the ranks are there

@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -47,6 +48,11 @@ void StdinPump::Pump() {
   const ssize_t got = read(fd_, buffer.data(), buffer.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) {
     Wait();
+    return;
+  }
+  if (leave_ && got > 0 &&
+      std::find(buffer.begin(), buffer.begin() + got, leave_key_) != buffer.begin() + got) {
+    leave_();
     return;
   }
   // An input that cannot be read has ended.

@@ -7,6 +7,7 @@
 // once; nothing is read while the listener's peers are behind; a terminal is read only while we are
 // in its foreground, so that a background run is not stopped.
 
+#include <cstddef>
 #include <functional>
 
 #include "cli/step_listener.h"
@@ -24,6 +25,11 @@ class StdinPump {
 
   // Begins to send. Call it when every supervisor has connected.
   void Start();
+  // Does that instead of sending on what has this byte in it.
+  void LeaveOn(char key, std::function<void()> leave) {
+    leave_key_ = key;
+    leave_ = std::move(leave);
+  }
 
  private:
   void Wait();
@@ -35,6 +41,8 @@ class StdinPump {
   StepListener& listener_;
   bool started_ = false;
   bool pollable_ = true;
+  char leave_key_ = 0;
+  std::function<void()> leave_;
 };
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/model/index_set.h"
 #include "scheduler/runtime/log.h"
 
 namespace muster {
@@ -69,6 +70,11 @@ absl::Status StepSession::TakeHello(ConnectionId connection, const wire::StepFra
                             .component = *component,
                             .index = frame.hello().node_index()};
   ++joined_;
+  ranks_ += frame.hello().ranks();
+  terminal_ = terminal_ || frame.hello().terminal();
+  if (nodes_tell_ && !expected_.has_value() && frame.hello().nodes() > 0) {
+    expected_ = frame.hello().nodes();
+  }
   meeting_.Joined(connection, *component, frame.hello());
   return absl::OkStatus();
 }
@@ -102,6 +108,22 @@ void StepSession::Closed(ConnectionId connection) {
         absl::StrCat("lost the connection to ", node->second.name, " before its ranks had ended"));
   }
   nodes_.erase(node);
+}
+
+std::string StepSession::RanksText() const {
+  if (!more_tokens_.empty() || !AllConnected()) {
+    return absl::StrCat(ended_ranks_.size(), " of ", ranks_, " ranks have ended, ",
+                        AllConnected() ? "the others run" : "others are still to come");
+  }
+  CpuSet running;
+  CpuSet ended;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    (ended_ranks_.count({0, rank}) != 0 ? ended : running).Insert(rank);
+  }
+  return absl::StrCat(ranks_ == 1 ? "rank " : "ranks ",
+                      running.Empty() ? "" : absl::StrCat(running.ToList(), " running"),
+                      running.Empty() || ended.Empty() ? "" : ", ",
+                      ended.Empty() ? "" : absl::StrCat(ended.ToList(), " ended"));
 }
 
 void StepSession::TakeOutput(const Node& node, const wire::StepOutput& output) {
@@ -168,6 +190,7 @@ void StepSession::CountExit(const wire::StepRankExit& exit, bool fails) {
 void StepSession::TakeExit(ConnectionId connection, const Node& node,
                            const wire::StepRankExit& exit) {
   const int code = CodeOf(exit);
+  ended_ranks_.emplace(node.component, exit.rank());
   const bool fails = meeting_.Ended(connection, exit);
   CountExit(exit, fails);
   if ((code == 0 && !fails) || failure_told_ || exit.with_others()) {
@@ -177,10 +200,10 @@ void StepSession::TakeExit(ConnectionId connection, const Node& node,
   const std::string text = exit.text().empty() ? "" : ": " + EscapeControl(exit.text());
   const std::string who =
       absl::StrCat("rank ", RankName(node.component, exit.rank()), " on ", node.name);
-  const std::string more = fails && exit.unjoined()
+  const std::string more = end_on_bad_exit_ ? "; the others are ended"
+                           : fails && exit.unjoined()
                                ? "; it never joined MPI, where others wait for it"
-                           : end_on_bad_exit_ ? "; the others are ended"
-                                              : "";
+                               : "";
   sink_.tell(exit.signal() != 0 ? absl::StrCat(who, ": ended by signal ", exit.signal(), text, more)
                                 : absl::StrCat(who, ": exit code ", code, text, more));
 }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,8 @@ class StepSession {
   }
   // How many nodes have ranks of this step; until it is said, the step cannot be done.
   void Expect(std::uint32_t nodes) { expected_ = nodes; }
+  // Until that is said, the first node to say hello says it.
+  void ExpectAsToldByNodes() { nodes_tell_ = true; }
 
   // A frame of `connection`. PermissionDenied or InvalidArgument: close it.
   absl::Status Take(ConnectionId connection, const wire::StepFrame& frame);
@@ -63,9 +66,18 @@ class StepSession {
 
   // True for a connection that showed the token and may be written to.
   bool Knows(ConnectionId connection) const { return nodes_.count(connection) != 0; }
+  // It is the first node of its step.
+  bool IsFirst(ConnectionId connection) const {
+    const auto node = nodes_.find(connection);
+    return node != nodes_.end() && node->second.index == 0;
+  }
   // Every expected node has connected.
   bool AllConnected() const { return expected_.has_value() && joined_ >= *expected_; }
   bool AnyConnected() const { return joined_ > 0; }
+  // Rank 0 is there and has a terminal.
+  bool HasTerminal() const { return terminal_; }
+  // How its ranks are: "ranks 0-1,3 run, 2 ended".
+  std::string RanksText() const;
   // Every expected node is done or lost.
   bool Done() const { return expected_.has_value() && ended_ >= *expected_; }
   // True when a connection ended before its node was done: the end must come from elsewhere.
@@ -104,6 +116,10 @@ class StepSession {
   std::vector<std::string> more_tokens_;
   std::map<std::pair<std::string, bool>, Unfinished> unfinished_;  // (rank, stderr) → line
   std::optional<std::uint32_t> expected_;
+  bool nodes_tell_ = false;
+  bool terminal_ = false;
+  std::uint32_t ranks_ = 0;                                      // on the nodes that are there
+  std::set<std::pair<std::size_t, std::uint32_t>> ended_ranks_;  // (component, rank)
   std::uint32_t joined_ = 0;
   std::uint32_t ended_ = 0;
   bool lost_ = false;

@@ -190,8 +190,9 @@ bool StepListener::WriteTo(Peer& peer) {
 
 void StepListener::SendToAll(const wire::StepFrame& frame) {
   const std::string bytes = EncodeFrame(frame);
+  const bool input_only_first = first_only_ && frame.has_input();
   for (auto& entry : peers_) {
-    if (session_->Knows(entry.first)) {
+    if (session_->Knows(entry.first) && (!input_only_first || session_->IsFirst(entry.first))) {
       entry.second.queued += bytes;
       // A failing write shows up as EPOLLHUP, where the connection is closed in order.
       (void)WriteTo(entry.second);

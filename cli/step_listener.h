@@ -52,6 +52,8 @@ class StepListener {
 
   // Sends `frame` to every supervisor that has said hello.
   void SendToAll(const wire::StepFrame& frame);
+  // From now on input goes to the first node of the step alone, which hands it on.
+  void SendInputToFirst() { first_only_ = true; }
   // Sends what the session has to say; also after it was told how many nodes to expect.
   void SendReplies();
   // True while some peer has more queued than it should.
@@ -85,6 +87,7 @@ class StepListener {
   const std::string directory_;  // removed at the end; empty for TCP
   StepSession* session_ = nullptr;
   std::function<void()> changed_;
+  bool first_only_ = false;
   Id next_ = 1;
   std::map<Id, Peer> peers_;
 };

@@ -77,6 +77,24 @@ absl::StatusOr<JobSelector> ParseSelector(std::string_view text) {
   return selector;
 }
 
+absl::StatusOr<StepSelector> ParseStepSelector(std::string_view text) {
+  constexpr std::uint64_t kStepMax = UINT32_MAX;
+  const std::size_t dot = text.find('.');
+  absl::StatusOr<JobSelector> job = ParseSelector(text.substr(0, dot));
+  if (dot == std::string_view::npos) {
+    RETURN_IF_ERROR(job.status());
+    return StepSelector{*std::move(job), std::nullopt};
+  }
+  const std::string_view step = text.substr(dot + 1);
+  const absl::StatusOr<std::uint64_t> number =
+      step == "batch" ? absl::StatusOr<std::uint64_t>(0) : ParseDigits(step, kStepMax);
+  if (!job.ok() || !number.ok() || job->elements.size() > 1 || job->component.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(text), " is not a step: use JOB.STEP, like 12.1, 12_3.1 or 12.batch"));
+  }
+  return StepSelector{*std::move(job), StepId(static_cast<std::uint32_t>(*number))};
+}
+
 absl::StatusOr<std::vector<JobSelector>> ParseSelectors(const std::vector<std::string>& texts) {
   std::vector<JobSelector> selectors;
   selectors.reserve(texts.size());

@@ -25,6 +25,14 @@ struct JobSelector {
 };
 
 absl::StatusOr<JobSelector> ParseSelector(std::string_view text);
+
+// A job, or one step of it: "12.3", "12_4.3"; step 0, also written "12.batch", is its script.
+struct StepSelector {
+  JobSelector job;
+  std::optional<StepId> step;
+  friend bool operator==(const StepSelector&, const StepSelector&) = default;
+};
+absl::StatusOr<StepSelector> ParseStepSelector(std::string_view text);
 absl::StatusOr<std::vector<JobSelector>> ParseSelectors(const std::vector<std::string>& texts);
 
 // For verbs that change jobs: the components of a heterogeneous job live and end together, so none

@@ -13,6 +13,7 @@
 #include "cli/render/job_table.h"
 #include "cli/render/quantity.h"
 #include "cli/render/shell_words.h"
+#include "cli/render/step_table.h"
 #include "cli/render/table.h"
 #include "cli/render/text.h"
 #include "cli/render/worth_text.h"
@@ -297,6 +298,10 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   AddLine(page, "errors", detail.stderr_path == detail.stdout_path ? "" : detail.stderr_path);
   for (const AttemptView& attempt : detail.attempts) {
     AddAttempt(page, attempt, style);
+  }
+  if (!detail.steps.empty()) {
+    absl::StrAppend(&page, "\n", Painted("steps", Paint::kBold, style), "\n",
+                    PrintSteps({{job.label, detail.steps}}, now, style));
   }
   return page;
 }

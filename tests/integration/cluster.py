@@ -239,6 +239,10 @@ class Cluster:
         """The accounting rows of a job's attempts."""
         return self._rows("SELECT * FROM attempts WHERE job = ? ORDER BY number", (job,))
 
+    def step_rows(self, job):
+        """The accounting rows of a job's steps."""
+        return self._rows("SELECT * FROM steps WHERE job = ? ORDER BY attempt, step", (job,))
+
     def submitted(self):
         """Every id that was ever given out, as a list: an id that was given out twice is in it twice."""
         ids = []

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -104,6 +105,45 @@ class PersonalClusterTest(MpiTest):
     def test_ten_nodes_are_a_tree_of_two_levels(self):
         self.up(10)
         self.expect_sums(10, 10)
+
+
+class MpirunTest(MpiTest):
+    """An `mpirun` of Open MPI in a job's script, which starts its daemons by muster-rsh."""
+
+    nodes = 2
+    topology = FOUR_CORES
+
+    def script_of(self, *words):
+        return self.cluster.script(" ".join(["mpirun.openmpi", "--oversubscribe", "--mca", "btl", "self,tcp",
+                                             *words]) + "; finish $?")
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("mpirun.openmpi"):
+            self.skipTest("THERE IS NO mpirun.openmpi")
+        # Open MPI asks for this before it runs as root.
+        self.cluster.environment.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+
+    def test_it_has_the_jobs_nodes_and_slots(self):
+        job = self.cluster.submit("-N", 2, "-n", 4, "-o", "mpirun.out", self.script_of(RING))
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual((row["state"], row["exit_code"]), ("COMPLETED", 0), self.read("mpirun.out"))
+        lines = [line for line in self.read("mpirun.out").splitlines() if line.startswith("rank ")]
+        self.assertEqual(len(lines), 4)
+        self.assertEqual({line.split(" local ")[0] for line in lines},
+                         {f"rank {rank} size 4 sum 6 ring 4" for rank in range(4)})
+        nodes = {step["nodes"] for step in self.cluster.step_rows(job)}
+        self.assertIn("node2", nodes, "the other node's daemon is a step")
+
+    def test_a_host_of_another_job_is_refused(self):
+        job = self.cluster.submit("-N", 2, "-n", 2, "-o", "rsh.out", self.cluster.script(
+            "\"$OMPI_MCA_plm_rsh_agent\" node2 'echo on $MUSTER_NODE_NAME; exit 4'; echo $?\n"
+            "\"$OMPI_MCA_plm_rsh_agent\" node9 true; echo $?"))
+        self.cluster.wait_ended(job)
+        text = self.read("rsh.out")
+        self.assertIn("on node2\n", text)
+        self.assertIn("\n4\n", text)
+        self.assertIn("--nodelist: node9 is not a node of job", text)
 
 
 class TwoNodesTest(MpiTest):

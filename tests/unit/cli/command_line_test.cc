@@ -141,7 +141,9 @@ TEST(CommandLine, HelpHasAPurposeAndExamples) {
 TEST(Completion, OffersVerbsAndShownOptions) {
   const std::string script = BashCompletion({SubmitVerb(), CancelVerb()});
   EXPECT_THAT(script, HasSubstr("compgen -W 'submit cancel'"));
-  EXPECT_THAT(script, HasSubstr("cancel) words='--help --all --controller --state'"));
+  EXPECT_THAT(
+      script,
+      HasSubstr("cancel) words='--help --all --signal --batch --full --controller --state'"));
   EXPECT_THAT(script, HasSubstr(" --ntasks-per-node "));
   EXPECT_THAT(script, testing::Not(HasSubstr("--mail-type")));
 }

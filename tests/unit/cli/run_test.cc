@@ -116,6 +116,7 @@ class Supervisor {
     wire::StepFrame hello;
     hello.mutable_hello()->set_token(program.io().token());
     hello.mutable_hello()->set_node("node1");
+    hello.mutable_hello()->set_ranks(1);
     Send(hello);
   }
   void Send(const wire::StepFrame& frame) {
@@ -205,6 +206,12 @@ class RunTest : public testing::Test {
   }
   std::string Out() { return ReadFile(directory_ / "out").value(); }
   std::string Err() { return ReadFile(directory_ / "err").value(); }
+  void WaitForErr(const std::string& text) {
+    for (int i = 0; i < 2000 && Err().find(text) == std::string::npos; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_THAT(Err(), HasSubstr(text));
+  }
 
   const TempDirectory directory_;
   const std::string socket_ = directory_ / "c.sock";
@@ -253,7 +260,7 @@ TEST_F(RunTest, AControllerThatGoesAwayDisturbsNothing) {
   EXPECT_EQ(Err(), "");
 }
 
-TEST_F(RunTest, InterruptsReachTheRanksAndTheSecondKills) {
+TEST_F(RunTest, AnInterruptTellsTheSecondReachesTheRanksAndTheThirdKills) {
   Start({"run", "sleep", "1000"});
   const wire::Program program = controller_.Program();
   controller_.Tell("RUNNING");
@@ -262,6 +269,8 @@ TEST_F(RunTest, InterruptsReachTheRanksAndTheSecondKills) {
   EXPECT_TRUE(supervisor.Receive().has_input());
   kill(pid_, SIGTERM);
   EXPECT_EQ(supervisor.Receive().signal().signal(), SIGTERM);
+  kill(pid_, SIGINT);
+  WaitForErr("job 5: rank 0 running; Ctrl-C again within 1 s ends it");
   kill(pid_, SIGINT);
   EXPECT_EQ(supervisor.Receive().signal().signal(), SIGINT);
   kill(pid_, SIGINT);
@@ -356,9 +365,10 @@ TEST_F(RunTest, InsideAJobItStartsAStep) {
 }
 
 TEST_F(RunTest, AStepCannotAskForWhatItsJobHas) {
-  Start({"run", "--mem", "4G", "true"}, {"MUSTER_JOB_ID=5"});
+  Start({"run", "--mem-per-cpu", "4G", "true"}, {"MUSTER_JOB_ID=5"});
   EXPECT_EQ(Wait(), 2);
-  EXPECT_THAT(Err(), HasSubstr("muster run: --mem: a step inside a job uses the job's resources"));
+  EXPECT_THAT(Err(),
+              HasSubstr("muster run: --mem-per-cpu: a step inside a job uses the job's resources"));
 }
 
 // What the script of an allocation says, entry by entry.

@@ -1,0 +1,16 @@
+#pragma once
+
+// Signals by name or number: "USR1", "SIGUSR1", "10".
+//
+// Pure; errors as in number.h. Thread promise: safe from any thread.
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+absl::StatusOr<std::uint32_t> ParseSignal(std::string_view text);
+
+}  // namespace muster
