@@ -36,11 +36,6 @@ double PoissonAtMost(std::uint64_t count, double mean) {
 
 }  // namespace
 
-bool IsNodeFailure(EndCause cause) {
-  return cause == EndCause::kLostSupervisor || cause == EndCause::kNodeRebooted ||
-         cause == EndCause::kNodeLostRecord;
-}
-
 void Fade(FailureTally& tally, Time now) {
   if (tally.faded == kNoTime || now < tally.faded) {
     tally.faded = tally.faded == kNoTime ? now : tally.faded;

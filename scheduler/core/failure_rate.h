@@ -18,9 +18,6 @@
 
 namespace muster {
 
-// True when the node is to blame.
-bool IsNodeFailure(EndCause cause);
-
 // Lets both counts fade, by a fiftieth for each whole day since they last did.
 void Fade(FailureTally& tally, Time now);
 

@@ -135,6 +135,15 @@ class UserAttacksTest(unittest.TestCase):
                             by=r"StartStep of user mallory")
         self.assertIn("belongs to alice", line)
 
+    def test_nobody_looks_at_anothers_step_or_signals_it(self):
+        job = self.running("alice")
+        line = self.refused("mallory", "attach", job, by=r"Attach of user mallory")
+        self.assertIn("belongs to alice", line)
+        for scope in ([], ["--batch"], ["--full"]):
+            line = self.refused("mallory", "cancel", "-s", "USR1", *scope, job, by=r"Signal of user mallory")
+            self.assertIn("belongs to alice", line)
+        self.assertEqual(self.cluster.queue()[job]["state"], "RUNNING")
+
     # C3.
 
     def test_nobody_reads_anothers_program_through_the_controller(self):
