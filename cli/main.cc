@@ -41,10 +41,12 @@
 #include "cli/cmd_whatif.h"
 #include "cli/command_line.h"
 #include "cli/connection.h"
+#include "scheduler/runtime/signing_key.h"
 
 int main(int argc, char** argv) {
   const muster::Environment environment = muster::Environment::Copy(environ);
   muster::QuietGrpc();
+  muster::KeepOpenSslToTheEnd();
   const std::vector<muster::Verb> verbs = {
       muster::UpVerb(),        muster::SubmitVerb(),      muster::RunVerb(),
       muster::AllocVerb(),     muster::AttachVerb(),      muster::CastVerb(),

@@ -40,6 +40,10 @@ std::shared_ptr<EVP_PKEY> Shared(EVP_PKEY* key) {
 
 }  // namespace
 
+void KeepOpenSslToTheEnd() {
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
+}
+
 absl::StatusOr<VerifyingKey> VerifyingKey::FromPem(std::string_view pem) {
   VerifyingKey made;
   if (const openssl::Certificate certificate = openssl::FirstCertificate(pem)) {

@@ -21,6 +21,10 @@ namespace muster {
 
 inline constexpr std::size_t kPurposeBytes = 64;
 
+// Lets OpenSSL's own objects live until the process is gone: with its handler for the exit, threads
+// of gRPC that still end a connection would use what is freed under them. Call it from main, first.
+void KeepOpenSslToTheEnd();
+
 class VerifyingKey {
  public:
   VerifyingKey() = default;

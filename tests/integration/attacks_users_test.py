@@ -7,10 +7,11 @@ names who it really was, and to change nothing.
 import json
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
-from cluster import read_file, start_time, wait_until
+from cluster import program, read_file, start_time
 from secured import USERS, SecuredCluster, why_not
 
 REASON = why_not()
@@ -95,10 +96,10 @@ class UserAttacksTest(unittest.TestCase):
         line = self.refused("alice", "queue", environment={"MUSTER_MUNGE_SOCKET": "/nowhere"})
         self.assertIn("MUNGE", line)
         other = os.path.join(self.cluster.root, "other-trust")
-        os.makedirs(other, mode=0o755, exist_ok=True)
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "1",
-                        "-subj", "/CN=muster-controller", "-keyout", "/dev/null", "-out",
-                        os.path.join(other, "ca.pem")], check=True, stderr=subprocess.DEVNULL)
+        os.makedirs(other, mode=0o755)
+        subprocess.run([program("muster"), "keys", "init", "--keys", other + "-keys"], check=True,
+                       stdout=subprocess.DEVNULL)
+        shutil.copy(os.path.join(other + "-keys", "ca.pem"), other)
         line = self.refused("alice", "queue", keys=other)
         self.assertIn("is not the controller that", line)
 
