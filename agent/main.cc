@@ -9,6 +9,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/log.h"
+#include "scheduler/runtime/signing_key.h"
 #include "topology/captured.h"
 #include "topology/describe.h"
 #include "topology/discover.h"
@@ -36,6 +37,7 @@ absl::StatusOr<Machine> FindMachine(const AgentOptions& options, const Logger& l
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::KeepOpenSslToTheEnd();
   const muster::ParsedOptions parsed = muster::ParseAgentOptions(argc, argv);
   if (parsed.exit_code >= 0) {
     return parsed.exit_code;

@@ -25,6 +25,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/service_manager.h"
 #include "scheduler/runtime/signals.h"
+#include "scheduler/runtime/signing_key.h"
 
 namespace muster {
 namespace {
@@ -122,6 +123,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::KeepOpenSslToTheEnd();
   const absl::StatusOr<muster::DaemonConfig> config = muster::ParseConfig(argc, argv);
   if (!config.ok()) {
     std::fprintf(stderr, "musterd: %s\n", std::string(config.status().message()).c_str());
