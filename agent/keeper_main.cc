@@ -20,7 +20,7 @@
 #include "agent/supervisor/cgroup_tree.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
-#include "scheduler/runtime/service_manager.h"
+#include "scheduler/runtime/systemd.h"
 
 namespace muster {
 namespace {

@@ -17,7 +17,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/journald.h"
-#include "scheduler/runtime/service_manager.h"
+#include "scheduler/runtime/systemd.h"
 
 namespace muster {
 namespace {

@@ -12,7 +12,7 @@
 #include "agent/options.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/runtime/log.h"
-#include "scheduler/runtime/service_manager.h"
+#include "scheduler/runtime/systemd.h"
 
 namespace muster {
 

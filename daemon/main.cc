@@ -1,5 +1,4 @@
 // musterd: wiring only.
-#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -18,14 +17,15 @@
 #include "daemon/job_secrets.h"
 #include "daemon/policy_file.h"
 #include "daemon/server.h"
+#include "daemon/serving.h"
 #include "daemon/store/accounting.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/log.h"
-#include "scheduler/runtime/service_manager.h"
 #include "scheduler/runtime/signals.h"
 #include "scheduler/runtime/signing_key.h"
+#include "scheduler/runtime/systemd.h"
 
 namespace muster {
 namespace {
@@ -38,40 +38,6 @@ void SayReady(int fd) {
   if (fd >= 0) {
     [[maybe_unused]] const ssize_t written = write(fd, "ready\n", 6);
     close(fd);
-  }
-}
-
-// Says that we live, once the controller's loop and the store's writer have both come round.
-void ProveLife(Controller& controller, const ServiceManager& manager) {
-  controller.Look(
-      [&manager](const Picture&) { return [&manager](const absl::Status&) { manager.Alive(); }; });
-}
-
-void Reload(const DaemonConfig& config, Controller& controller, const Logger& log,
-            const ServiceManager& manager) {
-  manager.Reloading();
-  ReloadPolicy(config.file, config.network, controller, log);
-  manager.Ready("serving");
-}
-
-// Waits for SIGTERM or SIGINT, or for the controller to end by itself.
-absl::Status WaitForEnd(const UniqueFd& signals, const DaemonConfig& config, Controller& controller,
-                        const Logger& log, const ServiceManager& manager) {
-  const int feed_every =
-      manager.feed_every().count() > 0 ? static_cast<int>(manager.feed_every().count()) : -1;
-  while (true) {
-    pollfd ready{signals.get(), POLLIN, 0};
-    if (poll(&ready, 1, feed_every) == 0) {
-      ProveLife(controller, manager);
-      continue;
-    }
-    ASSIGN_OR_RETURN(const std::optional<SignalEvent> event, NextSignal(signals));
-    if (event.has_value() && event->number == SIGHUP) {
-      Reload(config, controller, log, manager);
-    } else if (event.has_value()) {
-      log.Info("musterd", absl::StrCat("signal ", event->number, ": stopping; jobs go on"));
-      return absl::OkStatus();
-    }
   }
 }
 
@@ -112,7 +78,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   server->Tell(log);
   SayReady(config.ready_fd);
   manager.Ready("serving");
-  const absl::Status ended = WaitForEnd(signals, config, controller, log, manager);
+  const absl::Status ended = ServeUntilEnd(signals, config, controller, log, manager);
   manager.Stopping();
   server->Stop();
   controller.Stop();

@@ -8,19 +8,14 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "agent/supervisor/attempt_directory.h"
 #include "agent/supervisor/cgroup_tree.h"
-#include "agent/supervisor/checkpoint_flush.h"
-#include "agent/supervisor/mpirun.h"
-#include "agent/supervisor/order_file.h"
-#include "agent/supervisor/supervisor.h"
+#include "agent/supervisor/supervise.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
@@ -55,43 +50,6 @@ void Detach() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_DUMPABLE, 0);
   IgnoreBrokenPipes();
-}
-
-// An order that nobody can read is an end too: the controller must hear of it.
-absl::Status RecordUnreadable(const AttemptDirectory& directory, const Clock& clock,
-                              const absl::Status& why) {
-  JobId job;
-  AttemptNumber attempt;
-  RETURN_IF_ERROR(AttemptDirectory::ParseName(directory.Name(), &job, &attempt));
-  ASSIGN_OR_RETURN(JournalWriter journal, JournalWriter::Open(directory.Journal(), job, attempt));
-  RunEnded fact;
-  fact.time = clock.Now();
-  fact.cause = EndCause::kLaunchFailed;
-  fact.text = std::string(why.message());
-  return journal.Append(std::move(fact));
-}
-
-absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, const Logger& log) {
-  absl::StatusOr<SupervisorOrder> order = ReadOrder(directory.Order());
-  if (!order.ok()) {
-    RETURN_IF_ERROR(RecordUnreadable(directory, clock, order.status()));
-    return order.status();
-  }
-  ASSIGN_OR_RETURN(UniqueFd signals, BlockSignals({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT,
-                                                   SIGUSR1, SIGUSR2, SIGALRM}));
-  ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
-  ASSIGN_OR_RETURN(
-      JournalWriter journal,
-      JournalWriter::Open(directory.Journal(), order->launch.job, order->launch.attempt));
-  order->checkpoint_hints = directory.CheckpointHints();
-  std::error_code unknown;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe", unknown).string();
-  order->flush_program = FindFlushProgram(self);
-  order->remote_shell = FindRemoteShell(self);
-  order->hostfile = directory.Hostfile();
-  Supervisor supervisor(*loop, clock, log, directory, *std::move(order), std::move(journal),
-                        std::move(signals));
-  return supervisor.Run();
 }
 
 // Leaves the agent's control group for the one that it names, if it names one: what stays in the

@@ -3,7 +3,7 @@
 // One run of a program of the site: a prolog or an epilog, of a job or of a step.
 //
 // It runs in a process group of its own with an environment that no user has a word in, the facts
-// about the job in it, what the user wrote (names, directories) as JSON on its standard input, and
+// about the job in it, what the user wrote (names, directories) as lines NAME=VALUE on its standard input, and
 // "/" as its working directory. Whether it may run as root is asked of the file first. Thread
 // promise: the loop's thread. Invariants: `done` is called once, from the loop, unless the run is
 // destroyed first; when it is called nothing of the script's process group is left.

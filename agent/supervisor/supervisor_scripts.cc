@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "agent/supervisor/supervisor.h"
+#include "scheduler/runtime/log.h"
 
 namespace muster {
 namespace {
@@ -46,13 +46,13 @@ std::vector<std::string> SiteEnvironment(const SupervisorOrder& order, std::uint
   return environment;
 }
 
-// What the user wrote, for those who want it: nothing of it is ever a variable or an argument.
+// What the user wrote, for those who want it, a line each: nothing of it is ever a variable or an
+// argument.
 std::string SiteInput(const SupervisorOrder& order) {
-  const nlohmann::json input = {{"job", order.launch.job.value()},
-                                {"name", order.launch.spec.name},
-                                {"account", order.launch.spec.account},
-                                {"work_dir", order.launch.program.work_dir}};
-  return input.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const JobSpec& spec = order.launch.spec;
+  return absl::StrCat("job=", ToString(order.launch.job), "\nname=", EscapeControl(spec.name),
+                      "\naccount=", EscapeControl(spec.account),
+                      "\nwork_dir=", EscapeControl(order.launch.program.work_dir), "\n");
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST_F(ScriptsTest, NothingThatAUserSaidIsInAScriptsEnvironment) {
         "GCONV_PATH=/tmp", "BASH_FUNC_x%%=() { :; }", "MUSTER_JOB_USER=root"}) {
     order_.launch.program.environment.emplace_back(bad);
   }
-  order_.launch.spec.name = "$(id)'; \"x";
+  order_.launch.spec.name = "$(id)'; \"x\nPATH=evil";
   order_.scripts.prolog = Script("prolog", "env >" + (state_ / "env") + "; cat >" +
                                                (state_ / "input") + "; pwd >" + (state_ / "pwd"));
   EXPECT_EQ(RunToEnd().cause, EndCause::kExited);
@@ -129,7 +129,7 @@ TEST_F(ScriptsTest, NothingThatAUserSaidIsInAScriptsEnvironment) {
   EXPECT_THAT(environment, HasSubstr("MUSTER_SCRIPT=prolog\n"));
   EXPECT_THAT(environment, HasSubstr("MUSTER_NODE_NAME=node1\n"));
   EXPECT_EQ(Slurp(state_ / "pwd"), "/\n");
-  EXPECT_THAT(Slurp(state_ / "input"), HasSubstr(R"("name":"$(id)'; \"x")"));
+  EXPECT_THAT(Slurp(state_ / "input"), HasSubstr("\nname=$(id)'; \"x\\nPATH=evil\n"));
 }
 
 TEST_F(ScriptsTest, AJobThatIsCancelledInItsPrologIsClearedUpAndBlamesNobody) {

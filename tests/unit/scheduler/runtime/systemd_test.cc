@@ -1,4 +1,4 @@
-#include "scheduler/runtime/service_manager.h"
+#include "scheduler/runtime/systemd.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
