@@ -103,6 +103,7 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   order.cgroup = config_.cgroups.PathFor(ToString(key));
   order.limits = config_.limits;
   order.scripts = config_.scripts;
+  order.private_tmp = config_.private_tmp;
   LocalAttempt& attempt = attempts_[key];
   attempt.allocation = allocation;
   attempt.cgroup = order.cgroup;

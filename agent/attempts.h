@@ -37,6 +37,7 @@ class Attempts {
     std::string supervisor;                // the program
     std::vector<std::string> environment;  // what it is started with
     SiteScripts scripts;                   // run around jobs and steps
+    bool private_tmp = false;              // each has a /tmp and a /dev/shm of its own
     AttemptCgroups cgroups;
     NodeLimits limits;                               // what attempts are held to
     std::chrono::milliseconds answer_within{10000};  // a supervisor's answer to an order

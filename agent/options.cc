@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/attempt_cgroups.h"
+#include "agent/supervisor/private_tmp.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/journald.h"
@@ -131,6 +132,7 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(file.ReadString("tls.certificate", &options.tls.certificate));
   RETURN_IF_ERROR(file.ReadString("tls.key", &options.tls.key));
   RETURN_IF_ERROR(file.ReadString("tls.authority", &options.tls.authority));
+  RETURN_IF_ERROR(file.ReadBool("private_tmp", &options.private_tmp));
   RETURN_IF_ERROR(ReadScript(file, "prolog", options.scripts.prolog));
   RETURN_IF_ERROR(ReadScript(file, "epilog", options.scripts.epilog));
   RETURN_IF_ERROR(ReadScript(file, "step_prolog", options.scripts.step_prolog));
@@ -182,6 +184,9 @@ void AddNode(CLI::App& app, AgentOptions& options, Texts& texts) {
       ->check(CLI::Range(0, 100));
   app.add_option("--min-uid", options.min_uid,
                  "with keys: run no jobs of users below, nor root's (default: 1000)");
+  app.add_flag(
+      "--private-tmp", options.private_tmp,
+      "give each job a /tmp and a /dev/shm of its own, which go with it (root's agent only)");
   app.add_option("--ready-fd", options.ready_fd, "write \"ready\" here once registered");
   app.add_option("--supervisor", options.supervisor, "the supervisor's program");
   app.add_option("--kernels", options.kernels, "the directory of the bundled kernels");
@@ -232,6 +237,10 @@ std::string Check(const Texts& texts, AgentOptions& options) {
   TakeKeys(options.keys, &options.tls);
   if (wrong.empty()) {
     wrong = std::string(CheckControllerAddress(options.controller, options.tls).message());
+  }
+  if (wrong.empty() && options.private_tmp) {
+    const absl::Status may = MayHavePrivateTmp(options.state);
+    wrong = may.ok() ? "" : absl::StrCat("--private-tmp: ", std::string(may.message()));
   }
   if (wrong.empty() && absl::StartsWith(options.cgroup_root, "/")) {
     const absl::Status root = CheckCgroupRoot(options.cgroup_root);

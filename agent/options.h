@@ -21,7 +21,7 @@ struct AgentOptions {
   std::string state;
   std::string controller;
   TlsFiles tls;
-  std::string keys;  // directory of the files that `tls` does not name
+  std::string keys;           // directory of the files that `tls` does not name
   std::uint32_t min_uid = 0;  // with keys: no jobs of users below
   std::string name;           // the node's; default: this host's
   std::string hostname;       // this host's
@@ -34,6 +34,7 @@ struct AgentOptions {
   std::uint64_t pids = 0;         // processes and threads of a job here; 0: as many as it starts
   std::uint32_t memory_high = 0;  // per cent of its memory from which on a job is slowed; 0: none
   SiteScripts scripts;            // run around jobs and steps
+  bool private_tmp = false;       // each job has a /tmp and a /dev/shm of its own
   int ready_fd = -1;
   std::string kernels;                   // the directory of the bundled kernels
   std::string supervisor;                // the program

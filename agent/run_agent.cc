@@ -239,6 +239,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.attempts.cgroups = cgroups;
   config.attempts.limits = limits;
   config.attempts.scripts = options.scripts;
+  config.attempts.private_tmp = options.private_tmp;
   WarnOfScripts(options.scripts, log);
   const std::unique_ptr<GpuMeter> meter =
       machine.enforced && !machine.gpus.empty() ? GpuMeter::Open(NvmlLibrary()) : nullptr;

@@ -37,6 +37,8 @@ class AttemptDirectory {
   [[nodiscard]] std::string Control() const { return path_ + "/control"; }
   [[nodiscard]] std::string Script() const { return path_ + "/script"; }
   [[nodiscard]] std::string Log() const { return path_ + "/log"; }
+  // What is /tmp to the attempt, where it has one of its own.
+  [[nodiscard]] std::string Tmp() const { return path_ + "/tmp"; }
   // What the agent sampled of its use.
   [[nodiscard]] std::string Sampled() const { return path_ + "/sampled"; }
   // The job's nodes, for an `mpirun` in its script.

@@ -107,6 +107,7 @@ absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
   message.set_controller(order.controller);
   ToWire(order.limits, message.mutable_limits());
   ToWire(order.scripts, message.mutable_scripts());
+  message.set_private_tmp(order.private_tmp);
   return Replace(path, message.SerializeAsString());
 }
 
@@ -126,6 +127,7 @@ absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path) {
   order.controller = message.controller();
   order.limits = FromWire(message.limits());
   order.scripts = FromWire(message.scripts());
+  order.private_tmp = message.private_tmp();
   return order;
 }
 

@@ -20,14 +20,15 @@ namespace muster {
 
 struct SupervisorOrder {
   LaunchOrder launch;
-  Machine machine;         // the node's
-  std::string node_name;   // must be the name of a node in launch.allocation
-  std::string doorbell;    // path of the agent's socket; empty: nobody is told
-  std::string module_dir;  // where libmuster-pmix.so is
-  std::string cgroup;      // directory for the attempt's own cgroup; empty: none can be made
-  std::string controller;  // the address that `muster` inside the job calls
-  NodeLimits limits;       // what the node can hold the attempt to
-  SiteScripts scripts;     // what the site has run around jobs and steps
+  Machine machine;           // the node's
+  std::string node_name;     // must be the name of a node in launch.allocation
+  std::string doorbell;      // path of the agent's socket; empty: nobody is told
+  std::string module_dir;    // where libmuster-pmix.so is
+  std::string cgroup;        // directory for the attempt's own cgroup; empty: none can be made
+  std::string controller;    // the address that `muster` inside the job calls
+  NodeLimits limits;         // what the node can hold the attempt to
+  SiteScripts scripts;       // what the site has run around jobs and steps
+  bool private_tmp = false;  // /tmp and /dev/shm are the attempt's own
   // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
   std::string checkpoint_hints;
   std::string flush_program;

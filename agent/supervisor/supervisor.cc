@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/checkpoint_flush.h"
 #include "agent/supervisor/mpirun.h"
+#include "agent/supervisor/private_tmp.h"
 #include "agent/supervisor/process_tree.h"
 #include "agent/supervisor/sampled_usage.h"
 #include "scheduler/base/status.h"
@@ -111,6 +112,9 @@ absl::Status Supervisor::Begin() {
                                                    return OnCommand(command);
                                                  }));
   RETURN_IF_ERROR(TakeUser());
+  if (order_.private_tmp) {
+    RETURN_IF_ERROR(MakePrivateTmp(directory_.Tmp()));
+  }
   HoldToLimits();
   ArmTimeLimit();
   RunProlog();

@@ -162,6 +162,29 @@ class SystemdTest(unittest.TestCase):
         self.assertEqual(refused.returncode, 1, "root's own jobs, and the controller's, are not taken")
         self.assertRegex(refused.stderr, r"\A[^\n]*uid[^\n]*\n\Z")
 
+    def test_a_job_has_a_tmp_of_its_own_which_goes_with_it(self):
+        agent = os.path.join(self.root, "tree", "etc/muster/agent.toml")
+        with open(agent, encoding="utf-8") as file:
+            before = file.read()
+        try:
+            with open(agent, "w", encoding="utf-8") as file:
+                file.write("private_tmp = true\n" + before)
+            self.run_in("systemctl", "restart", "muster-agent.service")
+            self.run_in("sh", "-c", "echo outside >/tmp/seen; echo outside >/dev/shm/seen")
+            script = ("#!/bin/sh\nfor d in /tmp /dev/shm; do ls -A $d; echo inside >$d/mine; cat $d/mine; done\n"
+                      "stat -c %a /tmp /dev/shm\n")
+            job = self.submit("tmp.sh", script, "-o", "/home/ada/tmp")
+            self.assertEqual(self.end_of(job)["state"], "COMPLETED", self.read("/home/ada/tmp"))
+            self.assertEqual(self.read("/home/ada/tmp"), "inside\ninside\n1777\n1777\n")
+            self.assertNotEqual(self.run_in("ls", "/tmp/mine", check=False).returncode, 0)
+            self.assertNotEqual(self.run_in("ls", "/dev/shm/mine", check=False).returncode, 0)
+            wait_until(lambda: not os.path.exists(
+                os.path.join(self.root, "tree", f"var/lib/muster-agent/attempts/{job}.1")), "its /tmp is left")
+        finally:
+            with open(agent, "w", encoding="utf-8") as file:
+                file.write(before)
+            self.run_in("systemctl", "restart", "muster-agent.service")
+
     def test_ready_means_serving(self):
         status = self.run_in("systemctl", "show", "--property=StatusText", "--value", "muster-agent").stdout
         self.assertRegex(status, r"^node \S+ of cluster muster$")

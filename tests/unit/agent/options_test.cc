@@ -73,6 +73,13 @@ TEST_F(AgentOptionsTest, AFileThatIsNotThereIsRefused) {
   EXPECT_THAT(said_, HasSubstr("agent.toml"));
 }
 
+TEST_F(AgentOptionsTest, APrivateTmpDoesNotHideTheAgentsOwnState) {
+  Write("controller = \"unix:/c\"\nprivate_tmp = true\n");
+  EXPECT_EQ(Parse({"--state", "/tmp/../tmp/state"}).exit_code, 2);
+  EXPECT_THAT(said_, HasSubstr("--private-tmp: "));
+  EXPECT_EQ(std::count(said_.begin(), said_.end(), '\n'), 1) << said_;
+}
+
 TEST_F(AgentOptionsTest, WhatNeitherSaysIsMissed) {
   Write("");
   EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
