@@ -83,7 +83,7 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
                 HealthOrder{cluster_, check.node, state.epoch(), health.number, health.kind},
                 nullptr};
           },
-          [&](const SendSignal& signal) -> Result {
+          [&](const PassSignal& signal) -> Result {
             SignalOrder order = signal.order;
             order.epoch = state.epoch();
             return PreparedOrder{order.node, order, nullptr};

@@ -191,7 +191,7 @@ absl::Status SendTo(const ClusterState& state, const Job& job, const SignalJob& 
   }
   const bool batch = input.step == StepId();
   for (const NodeId id : nodes) {
-    turn.effects.emplace_back(SendSignal{
+    turn.effects.emplace_back(PassSignal{
         SignalOrder{job.id, job.attempt->number, Epoch(), id, batch ? std::nullopt : input.step,
                     input.signal, batch ? SignalScope::kBatch : input.scope}});
   }

@@ -3,7 +3,7 @@
 // Effects: all that the scheduler can ask of the outside world. Performed only after the events are
 // durable.
 //
-// Every effect but SendSignal and ShowStep, which are performed once or not at all, is safe to
+// Every effect but PassSignal and ShowStep, which are performed once or not at all, is safe to
 // repeat: at start-up core/cluster_state's ActionsFor names again what should be under way. Thread
 // promise: plain values.
 
@@ -81,9 +81,9 @@ struct CheckHealth {
 };
 
 // Tell the node to send a signal. The order has all but the epoch.
-struct SendSignal {
+struct PassSignal {
   SignalOrder order;
-  friend bool operator==(const SendSignal&, const SendSignal&) = default;
+  friend bool operator==(const PassSignal&, const PassSignal&) = default;
 };
 
 // Tell the node to show a step to somebody. The order has all but the epoch.
@@ -93,6 +93,6 @@ struct ShowStep {
 };
 
 using Effect = std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume,
-                            CheckHealth, SendSignal, ShowStep>;
+                            CheckHealth, PassSignal, ShowStep>;
 
 }  // namespace muster

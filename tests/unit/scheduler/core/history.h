@@ -79,7 +79,7 @@ class History {
   void SeeToHealth(const SimAgent& agent);
   void Perform(const Launch& order);
   void Perform(const LaunchStep& order);
-  void Perform(const SendSignal&) {}  // changes nothing here
+  void Perform(const PassSignal&) {}  // changes nothing here
   void Perform(const ShowStep&) {}
   void Perform(const Terminate& order);
   void Perform(const Acknowledge& order);

@@ -140,7 +140,7 @@ TEST(StepQueue, SignalsGoToWhomTheyAreFor) {
   const auto sent = [&](const Turn& turn) {
     EXPECT_TRUE(turn.status.ok()) << turn.status;
     EXPECT_TRUE(turn.events.empty());
-    const std::vector<SendSignal> effects = Only<SendSignal>(turn);
+    const std::vector<PassSignal> effects = Only<PassSignal>(turn);
     return effects.size() == 1 ? effects[0].order : SignalOrder();
   };
   EXPECT_EQ(sent(on.Signal(StepId(1), 10)).step, StepId(1));
