@@ -160,6 +160,9 @@ void DieWithParent(pid_t parent) {
   if (request.cgroup >= 0 && !prepared.in_cgroup && write(request.cgroup, "0", 1) != 1) {
     Fail(prepared.say, LaunchStage::kCgroup, errno);
   }
+  if (request.mounts >= 0 && setns(request.mounts, CLONE_NEWNS) != 0) {
+    Fail(prepared.say, LaunchStage::kMounts, errno);
+  }
   if (!TakeDescriptors(request, prepared.channel) ||
       (request.terminal && ioctl(STDIN_FILENO, TIOCSCTTY, 0) != 0)) {
     Fail(prepared.say, LaunchStage::kDescriptors, errno);

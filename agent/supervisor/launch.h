@@ -34,6 +34,7 @@ struct LaunchRequest {
   int channel = -1;                // becomes its descriptor 3
   std::optional<Binding> binding;  // absent: the child keeps ours
   int cgroup = -1;                 // descriptor of a cgroup.procs file to enter, or -1
+  int mounts = -1;                 // descriptor of a mount namespace to enter, or -1
   const JobUser* user = nullptr;   // whom it becomes for good; null: it stays what we are
   bool terminal = false;           // the standard streams are one, and become its own
   int cgroup_directory = -1;       // the same group's directory: to be started in it, where it can
@@ -52,6 +53,7 @@ enum class LaunchStage : std::uint8_t {
   kWorkDir = 3,
   kExec = 4,
   kUser = 5,
+  kMounts = 6,
 };
 
 // What a child said up to its exec.

@@ -1,10 +1,13 @@
 #include "agent/supervisor/private_tmp.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -17,6 +20,20 @@ namespace {
 
 constexpr const char* kTmp = "/tmp";
 constexpr const char* kShared = "/dev/shm";
+
+// A process that makes the namespace, says so (0, or errno) and keeps it until it is let go.
+[[noreturn]] void HoldMounts(const char* directory, int tell, int wait) {
+  // Mounts made outside from now on are seen here; those made here are not seen outside.
+  const bool made = unshare(CLONE_NEWNS) == 0 &&
+                    mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 &&
+                    mount(directory, kTmp, nullptr, MS_BIND, nullptr) == 0 &&
+                    mount("tmpfs", kShared, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0;
+  const int error = made ? 0 : errno;
+  char let_go = 0;
+  const bool said = write(tell, &error, sizeof(error)) == sizeof(error);
+  const bool waited = said && read(wait, &let_go, 1) == 0;
+  _exit(waited ? 0 : 1);
+}
 
 }  // namespace
 
@@ -35,20 +52,44 @@ absl::Status MayHavePrivateTmp(const std::string& state) {
   return absl::OkStatus();
 }
 
-absl::Status MakePrivateTmp(const std::string& directory) {
+absl::StatusOr<UniqueFd> MakePrivateTmp(const std::string& directory) {
   if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", directory));
   }
   if (chmod(directory.c_str(), 01777) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", directory, " to its job"));
   }
-  // Mounts made outside from now on are seen here; those made here are not seen outside.
-  if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0 ||
-      mount(directory.c_str(), kTmp, nullptr, MS_BIND, nullptr) != 0 ||
-      mount("tmpfs", kShared, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) {
-    return absl::ErrnoToStatus(errno, "cannot make a private /tmp and /dev/shm");
+  std::array<int, 2> up{-1, -1};
+  std::array<int, 2> down{-1, -1};
+  if (pipe2(up.data(), O_CLOEXEC) != 0 || pipe2(down.data(), O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot make a pipe");
   }
-  return absl::OkStatus();
+  UniqueFd told(up[0]);
+  UniqueFd tell(up[1]);
+  UniqueFd wait(down[0]);
+  UniqueFd let_go(down[1]);
+  const pid_t child = fork();
+  if (child < 0) {
+    return absl::ErrnoToStatus(errno, "cannot fork");
+  }
+  if (child == 0) {
+    let_go.reset();
+    HoldMounts(directory.c_str(), tell.get(), wait.get());
+  }
+  tell.reset();
+  wait.reset();
+  int error = ECHILD;
+  const bool said = read(told.get(), &error, sizeof(error)) == sizeof(error);
+  UniqueFd mounts(said && error == 0
+                      ? open(absl::StrCat("/proc/", child, "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC)
+                      : -1);
+  error = error == 0 && !mounts.valid() ? errno : error;
+  let_go.reset();
+  waitpid(child, nullptr, 0);
+  if (!mounts.valid()) {
+    return absl::ErrnoToStatus(error, "cannot make a private /tmp and /dev/shm");
+  }
+  return mounts;
 }
 
 }  // namespace muster

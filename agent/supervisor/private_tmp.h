@@ -2,14 +2,17 @@
 
 // A /tmp and a /dev/shm that belong to one attempt on one node, and go with it.
 //
-// A mount namespace of the supervisor's own, which all that it starts inherits: /tmp is a directory
-// of the attempt's, which the agent removes with the rest, /dev/shm a file system in memory that
-// ends with the last process, and is charged to the attempt. Thread promise: before threads.
-// Invariant: nothing outside the calling process and its children sees a mount of ours.
+// A mount namespace that the attempt's processes enter, and we do not: `muster run` waits for us in
+// the machine's own /tmp. There /tmp is a directory of the attempt's, which the agent removes with
+// the rest, /dev/shm a file system in memory that ends with the last process, and is charged to the
+// attempt. Thread promise: before threads. Invariant: nothing outside the namespace sees its
+// mounts.
 
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
 
@@ -17,8 +20,7 @@ namespace muster {
 // root's, or it keeps its own files below /tmp or /dev/shm, where nobody would find them.
 absl::Status MayHavePrivateTmp(const std::string& state);
 
-// Gives this process and its children both, with `directory` as /tmp; made, for everybody, mode
-// 1777.
-absl::Status MakePrivateTmp(const std::string& directory);
+// A namespace with both, of `directory` as /tmp; which is made, for everybody, mode 1777.
+absl::StatusOr<UniqueFd> MakePrivateTmp(const std::string& directory);
 
 }  // namespace muster

@@ -46,6 +46,7 @@ struct StepHost {
   const SupervisorOrder& order;
   Reporter& reporter;
   const AttemptCgroup* cgroup = nullptr;
+  int mounts = -1;                // the mount namespace of the ranks; -1: ours
   const JobUser* user = nullptr;  // as whom the ranks run; null: as we do
 };
 

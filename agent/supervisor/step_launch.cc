@@ -331,6 +331,7 @@ LaunchRequest Step::RequestOf(const Rank& rank) const {
   }
   const AttemptCgroup* const cgroup = cgroup_.has_value() ? &*cgroup_ : host_.cgroup;
   request.cgroup = cgroup == nullptr ? -1 : cgroup->procs();
+  request.mounts = host_.mounts;
   request.user = host_.user;
   request.terminal = terminal_.has_value() && rank.placement.rank == 0;
   request.cgroup_directory = cgroup == nullptr ? -1 : cgroup->directory_fd();
@@ -408,6 +409,9 @@ std::string Step::FailureText(const LaunchOutcome& outcome) const {
   }
   if (outcome.failed_at == LaunchStage::kUser) {
     return absl::StrCat("cannot become user ", host_.order.launch.spec.user.name, ": ", why);
+  }
+  if (outcome.failed_at == LaunchStage::kMounts) {
+    return absl::StrCat("cannot enter its private /tmp: ", why);
   }
   if (outcome.failed_at == LaunchStage::kCgroup) {
     return absl::StrCat("cannot enter the cgroup ", host_.order.cgroup, ": ", why);

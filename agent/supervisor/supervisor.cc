@@ -113,7 +113,7 @@ absl::Status Supervisor::Begin() {
                                                  }));
   RETURN_IF_ERROR(TakeUser());
   if (order_.private_tmp) {
-    RETURN_IF_ERROR(MakePrivateTmp(directory_.Tmp()));
+    ASSIGN_OR_RETURN(mounts_, MakePrivateTmp(directory_.Tmp()));
   }
   HoldToLimits();
   ArmTimeLimit();
@@ -250,6 +250,7 @@ void Supervisor::Launch(StepPlan plan) {
                 .order = order_,
                 .reporter = reporter_,
                 .cgroup = cgroup_.has_value() ? &*cgroup_ : nullptr,
+                .mounts = mounts_.get(),
                 .user = user_.has_value() ? &*user_ : nullptr};
   known_steps_.insert(id);
   std::unique_ptr<Step>& step = steps_[id];

@@ -118,6 +118,7 @@ class Supervisor {
   UniqueFd signals_;
   std::optional<AttemptCgroup> cgroup_;
   LimitSet limits_;              // what holds the attempt
+  UniqueFd mounts_;              // the mount namespace of what it runs, if not ours
   std::optional<JobUser> user_;  // as whom it runs, if not as we do
   Freezer freezer_;
   std::unique_ptr<ControlSocket> control_;

@@ -176,6 +176,8 @@ class SystemdTest(unittest.TestCase):
             job = self.submit("tmp.sh", script, "-o", "/home/ada/tmp")
             self.assertEqual(self.end_of(job)["state"], "COMPLETED", self.read("/home/ada/tmp"))
             self.assertEqual(self.read("/home/ada/tmp"), "inside\ninside\n1777\n1777\n")
+            ran = self.as_ada("sh", "-c", "cd && muster run sh -c 'ls -A /tmp; echo ran'").stdout
+            self.assertEqual(ran, "ran\n")
             self.assertNotEqual(self.run_in("ls", "/tmp/mine", check=False).returncode, 0)
             self.assertNotEqual(self.run_in("ls", "/dev/shm/mine", check=False).returncode, 0)
             wait_until(lambda: not os.path.exists(
