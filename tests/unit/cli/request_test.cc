@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "cli/address.h"
@@ -137,15 +139,30 @@ TEST(AddressText, IsAUnixPathOrHostAndPort) {
 }
 
 TEST(AddressText, IsFoundInOrder) {
-  const Environment environment({"MUSTER_CONTROLLER=node1:7700", "XDG_STATE_HOME=/xdg", "HOME=/h"});
+  const Environment environment({"MUSTER_CONTROLLER=[::1]:7700", "XDG_STATE_HOME=/xdg", "HOME=/h"});
   EXPECT_EQ(ControllerAddress("unix:/a", "", environment).value().text, "unix:/a");
-  EXPECT_EQ(ControllerAddress("", "", environment).value().text, "node1:7700");
+  EXPECT_EQ(ControllerAddress("", "", environment).value().text, "[::1]:7700");
   EXPECT_EQ(ControllerAddress("", "/s", environment).value().text, "unix:/s/controller.sock");
   EXPECT_EQ(ControllerAddress("", "", Environment({"XDG_STATE_HOME=/xdg"})).value().text,
             "unix:/xdg/muster/controller.sock");
   EXPECT_EQ(StateDirectory("", Environment({"HOME=/h"})).value(), "/h/.local/state/muster");
   EXPECT_EQ(StateDirectory("", Environment({"HOME=/h", "MUSTER_STATE=/m"})).value(), "/m");
   EXPECT_FALSE(StateDirectory("", Environment()).ok());
+}
+
+TEST(AddressText, BeyondThisMachineSomethingSaysWhomToTrust) {
+  const absl::Status nothing =
+      ControllerAddress("node1:7700", "", Environment({"MUSTER_KEYS=/nowhere"})).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(nothing)) << nothing;
+  EXPECT_NE(nothing.message().find("/nowhere has no ca.pem"), std::string::npos) << nothing;
+  std::string place = "/tmp/muster-trust.XXXXXX";
+  ASSERT_NE(mkdtemp(place.data()), nullptr);
+  std::ofstream(place + "/ca.pem") << "whom to trust";
+  const absl::StatusOr<Address> address =
+      ControllerAddress("node1:7700", "", Environment({"MUSTER_KEYS=" + place}));
+  std::filesystem::remove_all(place);
+  ASSERT_TRUE(address.ok()) << address.status();
+  EXPECT_EQ(address->text, "node1:7700");
 }
 
 }  // namespace
