@@ -188,6 +188,9 @@ void AttemptCgroups::RemoveIfEmpty() const {
   if (!path_.empty()) {
     rmdir(path_.c_str());
   }
+  if (!aside_.empty()) {
+    rmdir(aside_.c_str());
+  }
 }
 
 }  // namespace muster

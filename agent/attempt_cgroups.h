@@ -42,7 +42,7 @@ class AttemptCgroups {
   // What can be held in those groups.
   const LimitSet& limits() const { return limits_; }
 
-  // Removes the agent's directory when nothing is in it any more.
+  // Removes the agent's directory, and the supervisors', when nothing is in them any more.
   void RemoveIfEmpty() const;
 
  private:
