@@ -106,8 +106,14 @@ bool AttemptCgroup::Kill() const {
 
 std::optional<std::string> AttemptCgroup::OutOfMemory() const {
   return OutOfMemoryText(ReadCgroupFile(directory_, "memory.events"),
+                         ReadCgroupFile(directory_, "memory.events.local"),
                          ReadCgroupFile(directory_, "memory.max"),
                          ReadCgroupFile(directory_, "memory.peak"));
+}
+
+std::optional<std::string> AttemptCgroup::OutOfOwnMemory() const {
+  return EventCount(ReadCgroupFile(directory_, "memory.events.local"), "oom") > 0 ? OutOfMemory()
+                                                                                  : std::nullopt;
 }
 
 Bytes AttemptCgroup::PeakMemory() const {
@@ -118,8 +124,8 @@ void AttemptCgroup::Remove() const {
   RemoveCgroup(directory_);
 }
 
-std::optional<std::string> OutOfMemoryText(const std::string& events, const std::string& max,
-                                           const std::string& peak) {
+std::optional<std::string> OutOfMemoryText(const std::string& events, const std::string& local,
+                                           const std::string& max, const std::string& peak) {
   if (EventCount(events, "oom_kill") == 0) {
     return std::nullopt;
   }
@@ -128,8 +134,11 @@ std::optional<std::string> OutOfMemoryText(const std::string& events, const std:
   const std::string used =
       most.has_value() ? absl::StrCat("; at its peak it had ", MemoryText(*most)) : "";
   // The killer counts "oom" in the group whose limit was reached, and none when the node ran out.
-  if (EventCount(events, "oom") > 0 && limit.has_value()) {
+  if (EventCount(local.empty() ? events : local, "oom") > 0 && limit.has_value()) {
     return absl::StrCat("out of memory: it reached its limit of ", MemoryText(*limit), used);
+  }
+  if (EventCount(events, "oom") > 0) {
+    return absl::StrCat("out of memory: a step reached its own limit", used);
   }
   return absl::StrCat("out of memory: the node had none left", used,
                       limit.has_value() ? absl::StrCat(" of its ", MemoryText(*limit)) : "");

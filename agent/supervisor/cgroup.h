@@ -46,6 +46,8 @@ class AttemptCgroup {
   // How the kernel's out-of-memory killer came to strike in it, in words with the peak and the
   // limit; nothing when it did not.
   [[nodiscard]] std::optional<std::string> OutOfMemory() const;
+  // The same, but nothing unless the limit that was reached is this group's own.
+  [[nodiscard]] std::optional<std::string> OutOfOwnMemory() const;
   // The most that all of it held at once; 0 where the kernel does not count.
   [[nodiscard]] Bytes PeakMemory() const;
   void Remove() const;
@@ -59,9 +61,10 @@ class AttemptCgroup {
   UniqueFd procs_;
 };
 
-// The words for it, from the group's memory.events, memory.max and memory.peak; nothing when no
+// The words for it, from the group's memory.events, its memory.events.local (which counts its own
+// limit alone; empty where the kernel has none), memory.max and memory.peak; nothing when no
 // process was killed.
-std::optional<std::string> OutOfMemoryText(const std::string& events, const std::string& max,
-                                           const std::string& peak);
+std::optional<std::string> OutOfMemoryText(const std::string& events, const std::string& local,
+                                           const std::string& max, const std::string& peak);
 
 }  // namespace muster

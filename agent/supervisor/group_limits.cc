@@ -71,10 +71,13 @@ GroupLimits AttemptLimits(const NodeLimits& node, const NodeAllocation& part) {
   return limits;
 }
 
-GroupLimits StepLimits(const NodeAllocation& part) {
+GroupLimits StepLimits(const NodeAllocation& part, const NodeAllocation& whole) {
   GroupLimits limits;
   limits.cpus = part.cpus;
   limits.mem_nodes = part.mem_nodes;
+  if (part.memory < whole.memory) {
+    limits.memory = part.memory;
+  }
   return limits;
 }
 

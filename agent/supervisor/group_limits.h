@@ -29,8 +29,9 @@ struct GroupLimits {
 
 // An attempt's, from its part of the allocation on this node.
 GroupLimits AttemptLimits(const NodeLimits& node, const NodeAllocation& part);
-// A step's, inside: the cores of its ranks; of the memory all steps share the attempt's.
-GroupLimits StepLimits(const NodeAllocation& part);
+// A step's, inside: the cores of its ranks, and the memory that it asked for; of `whole`, the job's
+// on this node, those share that asked for none.
+GroupLimits StepLimits(const NodeAllocation& part, const NodeAllocation& whole);
 
 // One file of a group.
 struct LimitFile {

@@ -256,6 +256,9 @@ void Step::EndRank(Rank* rank, ExitStatus status) {
   if (rank->exit.status.success()) {
     rank->exit.status = status;
   }
+  if (rank->exit.status.signal == SIGKILL && cgroup_.has_value() && rank->exit.text.empty()) {
+    rank->exit.text = cgroup_->OutOfOwnMemory().value_or("");
+  }
   const bool joined = pmix_ != nullptr && pmix_->Joined(rank->placement.rank);
   if (joined && rank->exit.status.success() && OthersLeft() && !terminating_) {
     rank->exit.status.code = 1;

@@ -80,6 +80,15 @@ std::uint16_t ChoosePort(JobId job, StepId step, bool one_node) {
   return derived;
 }
 
+// What the whole job has of this node.
+const NodeAllocation& WholePart(const SupervisorOrder& order) {
+  const std::vector<NodeAllocation>& parts = order.launch.allocation.nodes;
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const NodeAllocation& part) {
+    return part.name == order.node_name;
+  });
+  return found == parts.end() ? parts.front() : *found;
+}
+
 }  // namespace
 
 // Without one the ranks are in the attempt's itself.
@@ -88,7 +97,8 @@ void Step::MakeCgroup() {
     const std::string name =
         plan_.step.valid() ? absl::StrCat("step.", plan_.step.value()) : "batch";
     cgroup_ = host_.cgroup->MakeStep(
-        name, host_.order.machine.enforced ? StepLimits(Node()) : GroupLimits(),
+        name,
+        host_.order.machine.enforced ? StepLimits(Node(), WholePart(host_.order)) : GroupLimits(),
         host_.order.limits.set);
   }
 }

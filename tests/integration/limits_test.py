@@ -130,6 +130,17 @@ class LimitsTest(ClusterTest):
         self.assertRegex(self.cluster.must("show", job), said)
         self.assertRegex(self.cluster.must("history"), said)
 
+    def test_a_step_is_held_to_the_memory_that_it_asked_for_and_the_job_goes_on(self):
+        hog = self.write("hog.py", HOG)
+        job = self.cluster.submit("--mem", "256M", "-t", 1, "-o", "step.out", "--wrap",
+                                  f"muster run --mem=64M -n 1 python3 {hog}; echo rc=$?; muster run -n 1 echo goes on")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+        said = self.read("step.out")
+        self.assertIn("goes on", said)
+        self.assertNotIn("rc=0", said)
+        self.assertRegex(said, r"out of memory: it reached its limit of 64 MiB")
+
     def test_a_step_that_runs_out_of_memory_tells_the_same_of_a_run(self):
         done = self.cluster.muster("run", "--mem", "128M", "python3", "-c", HOG)
         self.assertNotEqual(done.returncode, 0)

@@ -15,6 +15,7 @@
 namespace muster {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -65,7 +66,14 @@ TEST(GroupLimitsTest, WhatThePlanDoesNotGiveIsNotLimited) {
 }
 
 TEST(GroupLimitsTest, AStepHasItsOwnCoresAndTheMemoryOfAll) {
-  EXPECT_THAT(Lines(StepLimits(Part())), ElementsAre("cpuset.cpus=0-1,8-9", "cpuset.mems=0"));
+  EXPECT_THAT(Lines(StepLimits(Part(), Part())),
+              ElementsAre("cpuset.cpus=0-1,8-9", "cpuset.mems=0"));
+}
+
+TEST(GroupLimitsTest, AStepThatAskedForMemoryIsHeldToIt) {
+  NodeAllocation step = Part();
+  step.memory = Bytes(64 << 20);
+  EXPECT_THAT(Lines(StepLimits(step, Part())), Contains("memory.max=67108864"));
 }
 
 TEST(GroupLimitsTest, OnlyTheKernelsOwnWordAgrees) {
@@ -134,25 +142,34 @@ TEST_F(HoldToTest, WhatTheKernelRefusesOrAltersIsSaid) {
 }
 
 TEST(OutOfMemoryTest, ItIsToldWithThePeakAndTheLimit) {
-  EXPECT_EQ(OutOfMemoryText("low 0\nhigh 0\nmax 9\noom 1\noom_kill 2\n", "268435456", "268435456"),
+  EXPECT_EQ(OutOfMemoryText("low 0\nhigh 0\nmax 9\noom 1\noom_kill 2\n",
+                            "low 0\nhigh 0\nmax 9\noom 1\noom_kill 2\n", "268435456", "268435456"),
             "out of memory: it reached its limit of 256 MiB; at its peak it had 256 MiB");
 }
 
 TEST(OutOfMemoryTest, AnOlderKernelKnowsNoPeak) {
-  EXPECT_EQ(OutOfMemoryText("oom 1\noom_kill 1\n", "268435456", ""),
+  EXPECT_EQ(OutOfMemoryText("oom 1\noom_kill 1\n", "oom 1\noom_kill 1\n", "268435456", ""),
             "out of memory: it reached its limit of 256 MiB");
 }
 
 TEST(OutOfMemoryTest, ANodeThatRanOutIsNotTheJobsLimit) {
-  EXPECT_EQ(OutOfMemoryText("oom 0\noom_kill 1\n", "268435456", "1048576"),
+  EXPECT_EQ(OutOfMemoryText("oom 0\noom_kill 1\n", "oom 0\noom_kill 1\n", "268435456", "1048576"),
             "out of memory: the node had none left; at its peak it had 1 MiB of its 256 MiB");
-  EXPECT_EQ(OutOfMemoryText("oom 0\noom_kill 1\n", "max", ""),
+  EXPECT_EQ(OutOfMemoryText("oom 0\noom_kill 1\n", "oom 0\noom_kill 1\n", "max", ""),
             "out of memory: the node had none left");
 }
 
+TEST(OutOfMemoryTest, AStepsOwnLimitIsNotTheJobs) {
+  EXPECT_EQ(OutOfMemoryText("oom 1\noom_kill 1\n", "oom 0\noom_kill 0\n", "268435456", "1048576"),
+            "out of memory: a step reached its own limit; at its peak it had 1 MiB");
+  EXPECT_EQ(OutOfMemoryText("oom 1\noom_kill 1\n", "", "268435456", ""),
+            "out of memory: it reached its limit of 256 MiB");
+}
+
 TEST(OutOfMemoryTest, WithoutAKillThereIsNothingToTell) {
-  EXPECT_EQ(OutOfMemoryText("oom 3\noom_kill 0\n", "268435456", "268435456"), std::nullopt);
-  EXPECT_EQ(OutOfMemoryText("", "", ""), std::nullopt);
+  EXPECT_EQ(OutOfMemoryText("oom 3\noom_kill 0\n", "oom 3\noom_kill 0\n", "268435456", "268435456"),
+            std::nullopt);
+  EXPECT_EQ(OutOfMemoryText("", "", "", ""), std::nullopt);
 }
 
 }  // namespace
