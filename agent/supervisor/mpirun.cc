@@ -32,11 +32,12 @@ std::string HostfileOf(const Allocation& allocation) {
   return text;
 }
 
-absl::Status WriteHostfile(const std::string& path, const Allocation& allocation) {
+absl::Status WriteHostfile(const std::string& path, const Allocation& allocation,
+                           const JobUser* user) {
   const std::string text = HostfileOf(allocation);
   const UniqueFd fd(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!fd.valid() || fchmod(fd.get(), 0644) != 0 ||
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid() || (user != nullptr && fchown(fd.get(), user->uid, user->gid) != 0) ||
       write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "agent/supervisor/job_user.h"
 #include "scheduler/model/allocation.h"
 
 namespace muster {
@@ -18,6 +19,8 @@ std::string FindRemoteShell(const std::string& supervisor);
 
 // In the form of Open MPI and MPICH. A remark tells muster-rsh how many CPUs there are on a node.
 std::string HostfileOf(const Allocation& allocation);
-absl::Status WriteHostfile(const std::string& path, const Allocation& allocation);
+// For its reader alone: `user`, or us when that is null.
+absl::Status WriteHostfile(const std::string& path, const Allocation& allocation,
+                           const JobUser* user);
 
 }  // namespace muster

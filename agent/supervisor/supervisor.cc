@@ -127,7 +127,8 @@ absl::Status Supervisor::StartWork() {
   } else if (node_index_ == 0 && IsLeader(order_.launch)) {
     main_step_ = StepId();
     RETURN_IF_ERROR(WriteScript());
-    RETURN_IF_ERROR(WriteHostfile(directory_.Hostfile(), order_.launch.allocation));
+    RETURN_IF_ERROR(WriteHostfile(directory_.Hostfile(), order_.launch.allocation,
+                                  user_.has_value() ? &*user_ : nullptr));
     BeginBatch();
   } else {
     ReportStarted();
