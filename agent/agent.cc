@@ -59,10 +59,19 @@ absl::Status Agent::Start() {
   return absl::OkStatus();
 }
 
+void Agent::TellFault() {
+  if (!fault_.empty()) {
+    wire::AgentMessage message;
+    message.mutable_fault()->set_text(fault_);
+    link_.Send(message);  // what is not taken is said again after the next Welcome
+  }
+}
+
 void Agent::Sample() {
   for (const std::string& gpu : sampler_->Sample(attempts_.Running(), clock_.SteadyNow())) {
-    log_.Error(kComponent,
-               absl::StrCat("GPU ", gpu, " has fallen off the bus (NVML: GPU is lost)"));
+    fault_ = absl::StrCat("GPU ", gpu, " has fallen off the bus (NVML: GPU is lost)");
+    log_.Error(kComponent, fault_);
+    TellFault();
   }
   sample_timer_ = loop_.RunAfter(config_.sample_every, [this] { Sample(); });
 }
@@ -110,6 +119,7 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome, const std::string& ce
   }
   health_untold_ = health_.last().has_value();
   TellHealth();
+  TellFault();
   if (config_.ready) {
     config_.ready(absl::StrCat("node ", config_.name, " of cluster ", cluster_));
   }

@@ -102,6 +102,8 @@ class Agent final : public ControllerLink::Owner {
   bool SendReport(const Report& report);
   void Check();
   void Sample();
+  // Tells the controller of GPUs that are gone.
+  void TellFault();
 
   EventLoop& loop_;
   const Clock& clock_;
@@ -115,6 +117,7 @@ class Agent final : public ControllerLink::Owner {
   Outbox outbox_;
   Attempts attempts_;
   std::optional<UsageSampler> sampler_;
+  std::string fault_;  // what is wrong with the node; empty: nothing
   HealthCheck health_;
   bool health_untold_ = false;  // since the link last took it
   // Attempts that came to their acknowledged end: an order for one that is still on its way is

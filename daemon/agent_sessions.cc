@@ -158,6 +158,8 @@ class AgentSession final
       TakeReport(incoming_.report());
     } else if (incoming_.has_health()) {
       TakeHealth(incoming_.health());
+    } else if (incoming_.has_fault()) {
+      TakeFault(incoming_.fault());
     }
     incoming_.Clear();
     StartRead(&incoming_);
@@ -320,6 +322,23 @@ class AgentSession final
                          session->Close();
                        }
                      });
+  }
+
+  // A node that is drained already keeps its reason.
+  void TakeFault(const wire::NodeFault& message) {
+    constexpr std::size_t kReasonMax = 256;
+    const std::string reason =
+        message.text().size() > kReasonMax ? "a fault of many words" : message.text();
+    const NodeId id(node_.load());
+    controller_.Look([this, self = shared_from_this(), id, reason](const Picture& picture) {
+      const Node* const node = picture.state().FindNode(id);
+      if (node != nullptr && !node->drained && !reason.empty()) {
+        sessions_.log().Warning("agents", absl::StrCat("node ", node->name, ": ", reason));
+        controller_.Take(DrainNode{node->name, true, reason},
+                         [](const Turn&, const absl::Status&) {});
+      }
+      return [](const absl::Status&) {};
+    });
   }
 
   void TakeHealth(const wire::HealthReport& message) {

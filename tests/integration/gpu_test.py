@@ -5,11 +5,40 @@ import os
 import tempfile
 import unittest
 
-from cluster import Cluster, ClusterTest, program
+from cluster import BIN, Cluster, ClusterTest, program, wait_until
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "topology")
 # Four H200, every two joined by NVLink; one NUMA node.
 MACHINE = os.path.join(FIXTURES, "h200x4.xml") + "+" + os.path.join(FIXTURES, "h200x4.topo_m.txt")
+
+
+class LostGpuTest(ClusterTest):
+    """A GPU that falls off the bus while the agent looks at it."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=1)
+        gpus = os.path.join(cluster.root, "gpus.json")
+        with open(gpus, "w", encoding="utf-8") as file:
+            json.dump({"devices": [{"uuid": "GPU-gone", "name": "NVIDIA H200", "memory": 1 << 37, "pci": [0, 1, 0],
+                                    "lost_after": 1}]}, file)
+        cluster.agents[0].environment = {**cluster.environment, "MUSTER_FAKE_NVML_JSON": gpus,
+                                         "MUSTER_NVML": os.path.join(BIN, "..", "tests", "libfake_nvml.so")}
+        return cluster.start()
+
+    def node(self):
+        (node,) = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        return node
+
+    def test_it_drains_its_node_and_an_operators_reason_stays(self):
+        self.assertEqual(self.node()["gpus"], 1)
+        wait_until(lambda: self.node()["reason"] == "GPU GPU-gone has fallen off the bus (NVML: GPU is lost)",
+                   lambda: self.node())
+        self.cluster.must("drain", "node1", "--reason", "a new GPU is ordered")
+        self.cluster.controller.kill()
+        self.cluster.controller.start()
+        wait_until(lambda: self.node()["state"] == "IDLE+DRAIN", lambda: self.node())
+        self.assertEqual(self.node()["reason"], "a new GPU is ordered")
 
 
 class GpuTest(ClusterTest):
