@@ -45,10 +45,7 @@ absl::Status StepAside(const std::string& group) {
                        pid, "): start the agent in a group of its own"));
     }
   }
-  const std::string aside = absl::StrCat(group, std::string(kAsideGroup));
-  if (mkdir(aside.c_str(), 0755) != 0 && errno != EEXIST) {
-    return absl::ErrnoToStatus(errno, absl::StrCat(aside, ": cannot make"));
-  }
+  ASSIGN_OR_RETURN(const std::string aside, MakeAsideGroup(group));
   for (const std::string& pid : pids) {
     absl::Status moved = WriteCgroupFile(aside, "cgroup.procs", pid);
     if (!moved.ok() && ReadFile(absl::StrCat("/proc/", pid, "/stat")).ok()) {
@@ -98,16 +95,6 @@ absl::StatusOr<std::string> TheMount() {
   return mount;
 }
 
-absl::StatusOr<std::string> OurOwnGroup() {
-  ASSIGN_OR_RETURN(const std::string mount, TheMount());
-  ASSIGN_OR_RETURN(const std::string cgroups, ReadFile("/proc/self/cgroup"));
-  const std::string own = OwnCgroup(cgroups);
-  if (own.empty()) {
-    return absl::UnavailableError("no cgroup v2 is mounted");
-  }
-  return absl::StrCat(mount, own == "/" ? "" : own);
-}
-
 // The group that somebody named: a directory, or a group's path below the mount.
 absl::StatusOr<std::string> NamedGroup(const std::string& root) {
   if (absl::StartsWith(root, "/")) {
@@ -145,6 +132,24 @@ std::string OwnCgroup(std::string_view cgroups) {
   return "";
 }
 
+absl::StatusOr<std::string> OwnCgroupDirectory() {
+  ASSIGN_OR_RETURN(const std::string mount, TheMount());
+  ASSIGN_OR_RETURN(const std::string cgroups, ReadFile("/proc/self/cgroup"));
+  const std::string own = OwnCgroup(cgroups);
+  if (own.empty()) {
+    return absl::UnavailableError("no cgroup v2 is mounted");
+  }
+  return absl::StrCat(mount, own == "/" ? "" : own);
+}
+
+absl::StatusOr<std::string> MakeAsideGroup(const std::string& group) {
+  std::string aside = absl::StrCat(group, std::string(kAsideGroup));
+  if (mkdir(aside.c_str(), 0755) != 0 && errno != EEXIST) {
+    return absl::ErrnoToStatus(errno, absl::StrCat(aside, ": cannot make"));
+  }
+  return aside;
+}
+
 absl::Status CheckCgroupRoot(const std::string& root) {
   if (access((root + "/cgroup.subtree_control").c_str(), F_OK) != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -155,7 +160,7 @@ absl::Status CheckCgroupRoot(const std::string& root) {
 
 absl::StatusOr<AttemptCgroups> AttemptCgroups::Make(const std::string& name,
                                                     const std::string& root) {
-  ASSIGN_OR_RETURN(const std::string above, root.empty() ? OurOwnGroup() : NamedGroup(root));
+  ASSIGN_OR_RETURN(const std::string above, root.empty() ? OwnCgroupDirectory() : NamedGroup(root));
   const std::string path = absl::StrCat(above, "/muster-", name);
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot make"));
@@ -174,8 +179,7 @@ absl::StatusOr<AttemptCgroups> AttemptCgroups::Make(const std::string& name,
   controllers.refusal = std::string(passed.message());
   AttemptCgroups made(path, LimitsBelow(controllers));
   if (!root.empty()) {
-    made.aside_ = absl::StrCat(above, std::string(kAsideGroup));
-    mkdir(made.aside_.c_str(), 0755);  // whoever cannot enter stays in the agent's group
+    made.aside_ = MakeAsideGroup(above).value_or("");  // then supervisors stay in the agent's group
   }
   return made;
 }

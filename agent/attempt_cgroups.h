@@ -60,6 +60,12 @@ std::string CgroupMount(std::string_view mounts);
 // Of the group into which our daemons step aside: the one that they left.
 std::string OwnCgroup(std::string_view cgroups);
 
+// The directory of our group; Unavailable where no cgroup v2 is mounted.
+absl::StatusOr<std::string> OwnCgroupDirectory();
+
+// Makes kAsideGroup below `group`, unless it is there; its directory.
+absl::StatusOr<std::string> MakeAsideGroup(const std::string& group);
+
 // Says, in one line, what is wrong with a directory that somebody named as root.
 absl::Status CheckCgroupRoot(const std::string& root);
 

@@ -6,10 +6,8 @@
 // kills the supervisors there and then the jobs, so that nobody is left to record that a job
 // failed; the next agent finds another boot and says so. Exit status: 0, or 1 when there is no such
 // group.
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -19,7 +17,6 @@
 #include "agent/attempt_cgroups.h"
 #include "agent/supervisor/cgroup_tree.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/file.h"
 #include "scheduler/runtime/systemd.h"
 
 namespace muster {
@@ -27,27 +24,18 @@ namespace {
 
 constexpr std::string_view kEnd = "--end";
 
-// The unit's group. A command that stops the unit is in one below it (".control").
+// The unit's group. A command that stops the unit is in one below it.
 absl::StatusOr<std::string> UnitGroup() {
-  ASSIGN_OR_RETURN(const std::string mounts, ReadFile("/proc/mounts"));
-  ASSIGN_OR_RETURN(const std::string cgroups, ReadFile("/proc/self/cgroup"));
-  const std::string mount = CgroupMount(mounts);
-  std::string own = OwnCgroup(cgroups);
-  if (mount.empty() || own.empty()) {
-    return absl::UnavailableError("no cgroup v2 is mounted");
-  }
   constexpr std::string_view kControl = "/.control";
+  ASSIGN_OR_RETURN(std::string own, OwnCgroupDirectory());
   if (own.ends_with(kControl)) {
     own.resize(own.size() - kControl.size());
   }
-  return absl::StrCat(mount, own);
+  return own;
 }
 
 absl::Status Keep(const std::string& group) {
-  const std::string aside = absl::StrCat(group, std::string(kAsideGroup));
-  if (mkdir(aside.c_str(), 0755) != 0 && errno != EEXIST) {
-    return absl::ErrnoToStatus(errno, absl::StrCat(aside, ": cannot make"));
-  }
+  ASSIGN_OR_RETURN(const std::string aside, MakeAsideGroup(group));
   RETURN_IF_ERROR(WriteCgroupFile(aside, "cgroup.procs", "0"));
   ServiceManager::FromEnvironment().Ready("keeps the jobs' control groups");
   while (true) {
