@@ -3,63 +3,29 @@
 #include <array>
 #include <utility>
 
-#include "topology/loaded_library.h"
+#include "topology/nvml.h"
 
 namespace muster {
 namespace {
 
-// The part of NVML's ABI that we use here.
-using Result = int;
-constexpr Result kSuccess = 0;
-constexpr Result kGpuIsLost = 15;
-using Device = struct OpaqueNvmlDevice*;
-
-struct MemoryInfo {
-  unsigned long long total;
-  unsigned long long free;
-  unsigned long long used;
-};
-
-struct Utilization {  // per cent
-  unsigned int gpu;
-  unsigned int memory;
-};
+constexpr nvml::Result kGpuIsLost = 15;
 
 class NvmlMeter final : public GpuMeter {
  public:
-  explicit NvmlMeter(const std::string& library) : library_(library) {
-    if (!library_.loaded()) {
-      return;
-    }
-    library_.Need("nvmlInit_v2", init_);
-    library_.Need("nvmlShutdown", shutdown_);
-    library_.Need("nvmlDeviceGetCount_v2", count_);
-    library_.Need("nvmlDeviceGetHandleByIndex_v2", handle_);
-    library_.Need("nvmlDeviceGetUUID", uuid_);
-    library_.Need("nvmlDeviceGetMemoryInfo", memory_);
-    library_.Need("nvmlDeviceGetUtilizationRates", utilization_);
-    library_.Find("nvmlDeviceGetTotalEnergyConsumption", energy_);  // Volta and later
-  }
-  ~NvmlMeter() override {
-    if (started_) {
-      shutdown_();
-    }
-  }
+  explicit NvmlMeter(const std::string& library) : nvml_(library) {}
 
   // False: there is nothing to read.
   bool Start() {
-    if (!library_.loaded() || !library_.missing().empty() || init_() != kSuccess) {
-      return false;
-    }
-    started_ = true;
     unsigned int count = 0;
-    if (count_(&count) != kSuccess) {
+    if (!nvml_.loaded() || nvml_.utilization == nullptr || !nvml_.Start().empty() ||
+        nvml_.count(&count) != nvml::kSuccess) {
       return false;
     }
     for (unsigned int i = 0; i < count; ++i) {
-      Device device = nullptr;
+      nvml::Device device = nullptr;
       std::array<char, 96> uuid{};
-      if (handle_(i, &device) == kSuccess && uuid_(device, uuid.data(), uuid.size()) == kSuccess) {
+      if (nvml_.handle(i, &device) == nvml::kSuccess &&
+          nvml_.uuid(device, uuid.data(), uuid.size()) == nvml::kSuccess) {
         devices_.emplace_back(device, uuid.data());
       }
     }
@@ -71,18 +37,19 @@ class NvmlMeter final : public GpuMeter {
     for (const auto& [device, uuid] : devices_) {
       GpuReading reading;
       reading.uuid = uuid;
-      Utilization busy{};
-      MemoryInfo memory{};
+      nvml::Utilization busy{};
+      nvml::MemoryInfo memory{};
       unsigned long long energy = 0;
-      const Result asked = memory_(device, &memory);
+      const nvml::Result asked = nvml_.memory(device, &memory);
       reading.lost = asked == kGpuIsLost;
-      if (asked == kSuccess) {
+      if (asked == nvml::kSuccess) {
         reading.memory_used = Bytes(memory.used);
       }
-      if (utilization_(device, &busy) == kSuccess) {  // not of a GPU that MIG divides
+      // Not of a GPU that MIG divides.
+      if (nvml_.utilization(device, &busy) == nvml::kSuccess) {
         reading.busy_percent = busy.gpu;
       }
-      if (energy_ != nullptr && energy_(device, &energy) == kSuccess) {
+      if (nvml_.energy != nullptr && nvml_.energy(device, &energy) == nvml::kSuccess) {
         reading.energy_mj = energy;
       }
       readings.push_back(std::move(reading));
@@ -91,17 +58,8 @@ class NvmlMeter final : public GpuMeter {
   }
 
  private:
-  LoadedLibrary library_;
-  bool started_ = false;
-  std::vector<std::pair<Device, std::string>> devices_;
-  Result (*init_)() = nullptr;
-  Result (*shutdown_)() = nullptr;
-  Result (*count_)(unsigned int*) = nullptr;
-  Result (*handle_)(unsigned int, Device*) = nullptr;
-  Result (*uuid_)(Device, char*, unsigned int) = nullptr;
-  Result (*memory_)(Device, MemoryInfo*) = nullptr;
-  Result (*utilization_)(Device, Utilization*) = nullptr;
-  Result (*energy_)(Device, unsigned long long*) = nullptr;
+  nvml::Nvml nvml_;
+  std::vector<std::pair<nvml::Device, std::string>> devices_;
 };
 
 }  // namespace
