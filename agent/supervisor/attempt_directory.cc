@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/supervisor/replace_file.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/unique_fd.h"
@@ -102,15 +103,7 @@ absl::StatusOr<std::uint64_t> ReadAcked(const AttemptDirectory& directory) {
 
 absl::Status WriteAcked(const AttemptDirectory& directory, std::uint64_t index) {
   // Not synced: a lost number only makes the agent send again what the controller knows.
-  const std::string draft = directory.Acked() + ".new";
-  const std::string text = absl::StrCat(index, "\n");
-  UniqueFd fd(open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!fd.valid() ||
-      write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      rename(draft.c_str(), directory.Acked().c_str()) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", directory.Acked()));
-  }
-  return absl::OkStatus();
+  return ReplaceFile(directory.Acked(), absl::StrCat(index, "\n"));
 }
 
 }  // namespace muster

@@ -1,41 +1,13 @@
 #include "agent/supervisor/order_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/replace_file.h"
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
-#include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
 namespace {
-
-// The old content or the new, for whoever reads it while this boot lasts. No fsync: after a loss of
-// power the boot is another one, and no attempt of another boot is started from its order.
-absl::Status Replace(const std::string& path, const std::string& bytes) {
-  const std::string fresh = absl::StrCat(path, ".new");
-  const UniqueFd fd(
-      open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid()) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", fresh));
-  }
-  for (std::size_t written = 0; written < bytes.size();) {
-    const ssize_t got = write(fd.get(), bytes.data() + written, bytes.size() - written);
-    if (got < 0 && errno != EINTR) {
-      return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", fresh));
-    }
-    written += got > 0 ? static_cast<std::size_t>(got) : 0;
-  }
-  if (rename(fresh.c_str(), path.c_str()) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot rename ", fresh));
-  }
-  return absl::OkStatus();
-}
 
 void ToWire(const NodeLimits& limits, wire::NodeLimits* message) {
   message->mutable_held()->Assign(limits.set.held.begin(), limits.set.held.end());
@@ -108,7 +80,7 @@ absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
   ToWire(order.limits, message.mutable_limits());
   ToWire(order.scripts, message.mutable_scripts());
   message.set_private_tmp(order.private_tmp);
-  return Replace(path, message.SerializeAsString());
+  return ReplaceFile(path, message.SerializeAsString());
 }
 
 absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path) {

@@ -1,16 +1,12 @@
 #include "agent/supervisor/sampled_usage.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/supervisor/replace_file.h"
 #include "scheduler/runtime/file.h"
-#include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
 
@@ -29,15 +25,9 @@ SampledUsage ReadSampledUsage(const std::string& path) {
 }
 
 void WriteSampledUsage(const std::string& path, const SampledUsage& usage) {
-  const std::string fresh = path + ".new";
-  const std::string text =
-      absl::StrCat(usage.gpu_busy_ms, " ", usage.gpu_memory, " ", usage.gpu_energy_mj, "\n");
-  const UniqueFd fd(
-      open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (fd.valid() &&
-      write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) {
-    std::rename(fresh.c_str(), path.c_str());
-  }
+  ReplaceFile(path, absl::StrCat(usage.gpu_busy_ms, " ", usage.gpu_memory, " ", usage.gpu_energy_mj,
+                                 "\n"))
+      .IgnoreError();  // the next one has it too
 }
 
 }  // namespace muster

@@ -98,10 +98,14 @@ Supervisor::~Supervisor() {
 absl::Status Supervisor::Run() {
   const absl::Status status = Begin();
   if (!status.ok()) {
-    EndByForce(EndCause::kLaunchFailed, Duration(0),
-               absl::StrCat(order_.node_name, ": ", std::string(status.message())));
+    FailLaunch(status);
   }
   return loop_.Run();
+}
+
+void Supervisor::FailLaunch(const absl::Status& why) {
+  EndByForce(EndCause::kLaunchFailed, Duration(0),
+             absl::StrCat(order_.node_name, ": ", std::string(why.message())));
 }
 
 absl::Status Supervisor::Begin() {

@@ -51,6 +51,7 @@ class Supervisor {
 
  private:
   absl::Status Begin();
+  void FailLaunch(const absl::Status& why);
   absl::Status TakeUser();
   absl::Status WriteScript() const;
   void HoldToLimits();

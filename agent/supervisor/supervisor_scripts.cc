@@ -95,8 +95,7 @@ void Supervisor::BeginWork() {
   }
   began_ = true;
   if (const absl::Status status = StartWork(); !status.ok()) {
-    EndByForce(EndCause::kLaunchFailed, Duration(0),
-               absl::StrCat(order_.node_name, ": ", std::string(status.message())));
+    FailLaunch(status);
     return;
   }
   TakeHeldSteps();
