@@ -8,6 +8,7 @@
 #include "scheduler/core/job_group.h"
 #include "scheduler/core/placement.h"
 #include "scheduler/core/usage_keys.h"
+#include "scheduler/core/usage_total.h"
 
 namespace muster {
 namespace {
@@ -29,13 +30,7 @@ void AddAllocation(const Allocation& allocation, JobView& view) {
 Usage Total(const Attempt& attempt) {
   Usage usage;
   for (const NodeRun& run : attempt.runs) {
-    usage.user_cpu += run.usage.user_cpu;
-    usage.system_cpu += run.usage.system_cpu;
-    usage.peak_memory = std::max(usage.peak_memory, run.usage.peak_memory);
-    usage.group_memory += run.usage.group_memory;
-    usage.gpu_busy += run.usage.gpu_busy;
-    usage.gpu_memory = std::max(usage.gpu_memory, run.usage.gpu_memory);
-    usage.gpu_energy_mj += run.usage.gpu_energy_mj;
+    AddUsage(run.usage, usage);
   }
   return usage;
 }

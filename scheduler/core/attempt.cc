@@ -5,6 +5,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/cluster_state.h"
+#include "scheduler/core/usage_total.h"
 
 namespace muster {
 namespace {
@@ -48,9 +49,7 @@ void TakeIn(Attempt& attempt, NodeId node, const StepEnded& fact) {
   }
   std::erase(step->waiting_for, node);
   step->exits.insert(step->exits.end(), fact.ranks.begin(), fact.ranks.end());
-  step->usage.user_cpu += fact.usage.user_cpu;
-  step->usage.system_cpu += fact.usage.system_cpu;
-  step->usage.peak_memory = std::max(step->usage.peak_memory, fact.usage.peak_memory);
+  AddUsage(fact.usage, step->usage);
   if (step->waiting_for.empty()) {
     attempt.steps.erase(step);
   }
