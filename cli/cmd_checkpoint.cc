@@ -1,12 +1,12 @@
 #include "cli/cmd_checkpoint.h"
 
-#include <algorithm>
 #include <array>
 
 #include "absl/strings/str_cat.h"
 #include "cli/checkpoint_directory.h"
 #include "cli/checkpoint_interval.h"
-#include "cli/parse/number.h"
+#include "cli/subcommand.h"
+#include "scheduler/base/status.h"
 
 namespace muster {
 namespace {
@@ -24,13 +24,7 @@ constexpr std::array<Command, 4> kCommands = {{{"interval", false, CheckpointInt
 
 absl::StatusOr<int> Checkpoint(const Invocation& invocation) {
   const std::string& command = invocation.arguments.front();
-  const auto* found =
-      std::find_if(kCommands.begin(), kCommands.end(),
-                   [&command](const Command& each) { return command == each.name; });
-  if (found == kCommands.end()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        Quote(command), " is not a checkpoint command: use interval, list, verify or prune"));
-  }
+  ASSIGN_OR_RETURN(const Command* const found, FindSubcommand(kCommands, "checkpoint", command));
   if (invocation.arguments.size() != (found->takes_directory ? 2 : 1)) {
     return absl::InvalidArgumentError(absl::StrCat(command,
                                                    found->takes_directory

@@ -3,7 +3,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -12,9 +11,9 @@
 #include "cli/json_output.h"
 #include "cli/key_store.h"
 #include "cli/output.h"
-#include "cli/parse/number.h"
 #include "cli/render/quantity.h"
 #include "cli/render/table.h"
+#include "cli/subcommand.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -187,14 +186,7 @@ constexpr std::array<Command, 7> kCommands = {{
 
 absl::StatusOr<int> Keys(const Invocation& invocation) {
   const std::string& command = invocation.arguments.front();
-  const auto* found =
-      std::find_if(kCommands.begin(), kCommands.end(),
-                   [&command](const Command& each) { return command == each.name; });
-  if (found == kCommands.end()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        Quote(command),
-        " is not a keys command: use init, agent, client, controller, rotate, revoke or list"));
-  }
+  ASSIGN_OR_RETURN(const Command* const found, FindSubcommand(kCommands, "keys", command));
   ASSIGN_OR_RETURN(const Request request, ReadRequest(invocation));
   if (request.names.size() < found->names_min || request.names.size() > found->names_max) {
     return absl::InvalidArgumentError(
