@@ -168,6 +168,8 @@ absl::Status Agent::Obey(const wire::ControllerMessage& message) {
       return Pass<SignalOrder>(message.signal(), "signal to ", &Attempts::Signal);
     case wire::ControllerMessage::kAttach:
       return Pass<AttachOrder>(message.attach(), "look at ", &Attempts::Attach);
+    case wire::ControllerMessage::kAdvice:
+      return Pass<AdviceOrder>(message.advice(), "advice to ", &Attempts::Advise);
     case wire::ControllerMessage::kHealth:
       return CheckHealth(message.health());
     default:

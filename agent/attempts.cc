@@ -50,6 +50,8 @@ std::string Packet(const Order& order) {
     ToWire(order, command.mutable_signal());
   } else if constexpr (std::is_same_v<Order, AttachOrder>) {
     ToWire(order, command.mutable_attach());
+  } else if constexpr (std::is_same_v<Order, AdviceOrder>) {
+    ToWire(order, command.mutable_advice());
   } else {
     ToWire(order, command.mutable_terminate());
   }
@@ -165,6 +167,10 @@ absl::Status Attempts::Signal(const SignalOrder& order) {
 
 absl::Status Attempts::Attach(const AttachOrder& order) {
   return Pass({order.job, order.attempt}, Packet(order), "an onlooker");
+}
+
+absl::Status Attempts::Advise(const AdviceOrder& order) {
+  return Pass({order.job, order.attempt}, Packet(order), "advice");
 }
 
 absl::Status Attempts::Pass(const AttemptKey& key, std::string packet, const char* what) {

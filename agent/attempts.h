@@ -78,6 +78,7 @@ class Attempts {
   // when the attempt is not known.
   absl::Status Signal(const SignalOrder& order);
   absl::Status Attach(const AttachOrder& order);
+  absl::Status Advise(const AdviceOrder& order);
 
   // Forgets an attempt whose end the controller has acknowledged, leaving nothing of it.
   void Remove(const AttemptKey& key);

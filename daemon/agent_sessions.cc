@@ -38,6 +38,8 @@ wire::ControllerMessage ToMessage(const Order& order) {
           ToWire(held, message.mutable_signal());
         } else if constexpr (std::is_same_v<Held, AttachOrder>) {
           ToWire(held, message.mutable_attach());
+        } else if constexpr (std::is_same_v<Held, AdviceOrder>) {
+          ToWire(held, message.mutable_advice());
         } else {
           message.mutable_ack()->set_job(held.job.value());
           message.mutable_ack()->set_attempt(held.attempt.value());
@@ -324,21 +326,17 @@ class AgentSession final
                      });
   }
 
-  // A node that is drained already keeps its reason.
   void TakeFault(const wire::NodeFault& message) {
     constexpr std::size_t kReasonMax = 256;
+    const NodeId id(node_.load());
+    if (!id.valid() || message.text().empty()) {
+      return;
+    }
     const std::string reason =
         message.text().size() > kReasonMax ? "a fault of many words" : message.text();
-    const NodeId id(node_.load());
-    controller_.Look([this, self = shared_from_this(), id, reason](const Picture& picture) {
-      const Node* const node = picture.state().FindNode(id);
-      if (node != nullptr && !node->drained && !reason.empty()) {
-        sessions_.log().Warning("agents", absl::StrCat("node ", node->name, ": ", reason));
-        controller_.Take(DrainNode{node->name, true, reason},
-                         [](const Turn&, const absl::Status&) {});
-      }
-      return [](const absl::Status&) {};
-    });
+    sessions_.log().Warning("agents",
+                            absl::StrCat("node ", registration_.registration.name, ": ", reason));
+    controller_.Take(TakeNodeFault{id, reason}, [](const Turn&, const absl::Status&) {});
   }
 
   void TakeHealth(const wire::HealthReport& message) {

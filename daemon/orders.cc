@@ -93,6 +93,16 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
             order.epoch = state.epoch();
             return PreparedOrder{order.node, order, nullptr};
           },
+          [&](const Advise& advise) -> Result {
+            const Attempt* attempt = FindAttempt(state, advise.job, advise.attempt);
+            if (attempt == nullptr) {
+              return std::nullopt;
+            }
+            return PreparedOrder{advise.node,
+                                 AdviceOrder{advise.job, advise.attempt, state.epoch(), advise.node,
+                                             attempt->advice},
+                                 nullptr};
+          },
           [&](const Launch& launch) -> Result { return PrepareLaunch(state, launch, now); },
           [&](const LaunchStep& launch) -> Result {
             const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);

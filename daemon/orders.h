@@ -30,7 +30,7 @@ namespace muster {
 inline constexpr Duration kOrderLife = std::chrono::seconds(120);
 
 using Order = std::variant<LaunchOrder, StepOrder, TerminateOrder, Acknowledge, SuspendOrder,
-                           HealthOrder, SignalOrder, AttachOrder>;
+                           HealthOrder, SignalOrder, AttachOrder, AdviceOrder>;
 
 struct PreparedOrder {
   NodeId node;

@@ -77,11 +77,15 @@ const char* Name(EndCause cause) {
       return "job ending";
     case EndCause::kPrologFailed:
       return "prolog failed";
+    case EndCause::kHung:
+      return "no progress";
     case EndCause::kRequeued:
       return "requeued";
     case EndCause::kPreempted:
     case EndCause::kPreemptedToRequeue:
       return "preempted";
+    case EndCause::kResized:
+      return "resized";
   }
   return "";
 }

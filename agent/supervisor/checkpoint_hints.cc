@@ -63,13 +63,25 @@ void CheckpointHints::SetEnd(Time end) {
   }
 }
 
+void CheckpointHints::Advise(const CheckpointAdvice& advice) {
+  if (advice.number <= advice_.number) {
+    return;
+  }
+  advice_ = advice;
+  if (!announced_ && advice.notice != CheckpointNotice::kNone) {
+    hints_.notice = static_cast<checkpoint::Notice>(advice.notice);
+    hints_.notice_number = advice.number;
+    Publish();
+  }
+}
+
 void CheckpointHints::Announce(EndCause cause, Time end) {
   // What comes again may only move the end; one notice is answered once.
   announced_ = true;
   hints_.deadline_ms = UnixMilliseconds(end);
-  if (cause != EndCause::kJobEnding && hints_.notice_number == 0) {
+  if (cause != EndCause::kJobEnding && hints_.notice != checkpoint::Notice::kPreemption) {
     hints_.notice = checkpoint::Notice::kPreemption;
-    hints_.notice_number = 1;
+    ++hints_.notice_number;
   }
   Publish();
 }

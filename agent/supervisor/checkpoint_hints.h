@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "checkpoint/hints.h"
+#include "scheduler/model/checkpoint_record.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/time.h"
 
@@ -24,6 +25,8 @@ class CheckpointHints {
 
   // The attempt ends at `end`, unless it is told to end before.
   void SetEnd(Time end);
+  // What the scheduler knows; older advice than was taken already is dropped.
+  void Advise(const CheckpointAdvice& advice);
   // It is told to end for that cause, and killed at `end`: a checkpoint is wanted at once.
   void Announce(EndCause cause, Time end);
 
@@ -32,6 +35,7 @@ class CheckpointHints {
 
   checkpoint::HintFile file_;
   checkpoint::Hints hints_;
+  CheckpointAdvice advice_;
   bool announced_ = false;
 };
 

@@ -96,6 +96,11 @@ absl::StatusOr<ControlSocket::Command> Parse(const std::string& bytes) {
     RETURN_IF_ERROR(FromWire(message.attach(), &order));
     return ControlSocket::Command(std::move(order));
   }
+  if (message.has_advice()) {
+    AdviceOrder order;
+    RETURN_IF_ERROR(FromWire(message.advice(), &order));
+    return ControlSocket::Command(order);
+  }
   return absl::UnimplementedError("a command that this supervisor does not know");
 }
 

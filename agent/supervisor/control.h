@@ -21,7 +21,8 @@ namespace muster {
 
 class ControlSocket {
  public:
-  using Command = std::variant<StepOrder, TerminateOrder, SuspendOrder, SignalOrder, AttachOrder>;
+  using Command =
+      std::variant<StepOrder, TerminateOrder, SuspendOrder, SignalOrder, AttachOrder, AdviceOrder>;
   // OK is answered with "ok", anything else with its message.
   using Handler = std::function<absl::Status(const Command&)>;
 

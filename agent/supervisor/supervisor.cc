@@ -306,6 +306,10 @@ absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
   if (const auto* attach = std::get_if<AttachOrder>(&command)) {
     return TakeAttach(*attach);
   }
+  if (const auto* advice = std::get_if<AdviceOrder>(&command)) {
+    hints_.Advise(advice->advice);
+    return absl::OkStatus();
+  }
   return TakeTerminate(std::get<TerminateOrder>(command));
 }
 

@@ -135,12 +135,19 @@ void Quarantine(const ClusterState& state, NodeId node, const Node* before,
   }
 }
 
-// A node whose scripts of the site's failed takes nothing more until somebody has looked.
-void DrainFaulty(const Node& node, const Report& report, Time now, Turn& turn) {
-  const auto* ended = std::get_if<RunEnded>(&report.fact);
-  if (ended != nullptr && !ended->node_fault.empty() && !node.drained) {
-    turn.events.emplace_back(NodeDrained{node.id, true, ended->node_fault, now});
+// A faulty node takes nothing more until somebody has looked; one that is drained already keeps its
+// reason.
+void DrainFaulty(const Node& node, const std::string& fault, Time now, Turn& turn) {
+  if (!fault.empty() && !node.drained) {
+    turn.events.emplace_back(NodeDrained{node.id, true, fault, now});
     turn.effects.emplace_back(Replan{});
+  }
+}
+
+// By a script of the site's that failed.
+void DrainFaulty(const Node& node, const Report& report, Time now, Turn& turn) {
+  if (const auto* ended = std::get_if<RunEnded>(&report.fact)) {
+    DrainFaulty(node, ended->node_fault, now, turn);
   }
 }
 
@@ -276,6 +283,14 @@ Turn On(const ClusterState& state, const TakeReport& input, Time now, const Poli
     DrainFaulty(*node, report, now, turn);
   }
   turn.effects.emplace_back(Acknowledge{node->id, report.job, report.attempt, report.index});
+  return turn;
+}
+
+Turn On(const ClusterState& state, const TakeNodeFault& input, Time now, const PolicyConfig&) {
+  Turn turn;
+  if (const Node* const node = state.FindNode(input.node)) {
+    DrainFaulty(*node, input.text, now, turn);
+  }
   return turn;
 }
 

@@ -15,5 +15,7 @@ Turn On(const ClusterState& state, const RegisterAgent& input, Time now,
         const PolicyConfig& config);
 Turn On(const ClusterState& state, const LoseAgent& input, Time now, const PolicyConfig& config);
 Turn On(const ClusterState& state, const TakeReport& input, Time now, const PolicyConfig& config);
+Turn On(const ClusterState& state, const TakeNodeFault& input, Time now,
+        const PolicyConfig& config);
 
 }  // namespace muster

@@ -33,6 +33,10 @@ void TakeIn(NodeRun& run, const RunSuspended& fact) {
   run.suspension = std::max(run.suspension, fact.suspension);
 }
 
+void TakeIn(NodeRun& run, const RunCheckpointed& fact) {
+  run.checkpoints = fact.record;
+}
+
 // A step goes once all its nodes have ended it.
 void LeaveSteps(Attempt& attempt, NodeId node) {
   for (StepRun& step : attempt.steps) {

@@ -186,6 +186,10 @@ void ClusterState::On(const StepDropped& event) {
   TakeInStep(MustAttempt(event.job, event.attempt), event);
 }
 
+void ClusterState::On(const AttemptAdvised& event) {
+  MustAttempt(event.job, event.attempt).advice = event.advice;
+}
+
 void ClusterState::On(const JobEnded& event) {
   if (event.more > 0) {
     return EndUntouched(event);

@@ -120,6 +120,7 @@ class ClusterState {
   void On(const StepStarted& event);
   void On(const StepQueued& event);
   void On(const StepDropped& event);
+  void On(const AttemptAdvised& event);
   void On(const JobEnded& event);
   void EndUntouched(const JobEnded& event);
   void On(const NodeRegistered& event);

@@ -22,6 +22,7 @@ constexpr auto kFailures = std::to_array<Failure>({
     {EndCause::kPrologFailed, JobState::kNodeFail},
     {EndCause::kOutOfMemory, JobState::kOutOfMemory},
     {EndCause::kTimeLimit, JobState::kTimeout},
+    {EndCause::kHung, JobState::kFailed},
     {EndCause::kLaunchFailed, JobState::kFailed},
     {EndCause::kLostSupervisor, JobState::kFailed},
 });
@@ -36,6 +37,8 @@ const char* TextOf(EndCause cause) {
       return "out of memory";
     case EndCause::kTimeLimit:
       return "reached its time limit";
+    case EndCause::kHung:
+      return "showed no progress for as long as it may";
     case EndCause::kLaunchFailed:
       return "could not be started";
     case EndCause::kPrologFailed:

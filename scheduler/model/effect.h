@@ -92,7 +92,15 @@ struct ShowStep {
   friend bool operator==(const ShowStep&, const ShowStep&) = default;
 };
 
+// Tell the node what its part of the attempt is to know about checkpoints.
+struct Advise {
+  JobId job;
+  AttemptNumber attempt;
+  NodeId node;
+  friend bool operator==(const Advise&, const Advise&) = default;
+};
+
 using Effect = std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume,
-                            CheckHealth, PassSignal, ShowStep>;
+                            CheckHealth, PassSignal, ShowStep, Advise>;
 
 }  // namespace muster

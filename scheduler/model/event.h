@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/checkpoint_record.h"
 #include "scheduler/model/decayed_usage.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/fields.h"
@@ -223,11 +224,13 @@ struct JobRequeued {
   Time time = kNoTime;
   bool preempted = false;   // which does not count against the requeues that it has
   bool progressed = false;  // nor does this: it ran for a while and asked to be run again
+  bool resized = false;     // nor this: it goes on with another number of nodes
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &JobRequeued::job}, Field{"attempt", &JobRequeued::attempt},
                 Field{"held", &JobRequeued::held}, Field{"text", &JobRequeued::text},
                 Field{"time", &JobRequeued::time}, Field{"preempted", &JobRequeued::preempted},
-                Field{"progressed", &JobRequeued::progressed});
+                Field{"progressed", &JobRequeued::progressed},
+                Field{"resized", &JobRequeued::resized});
   }
   friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
 };
@@ -384,13 +387,26 @@ struct StepDropped {
   friend bool operator==(const StepDropped&, const StepDropped&) = default;
 };
 
+// An attempt's programs are told something else about checkpoints from now on.
+struct AttemptAdvised {
+  JobId job;
+  AttemptNumber attempt;
+  CheckpointAdvice advice;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &AttemptAdvised::job}, Field{"attempt", &AttemptAdvised::attempt},
+                Field{"advice", &AttemptAdvised::advice}, Field{"time", &AttemptAdvised::time});
+  }
+  friend bool operator==(const AttemptAdvised&, const AttemptAdvised&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
 using Event =
     std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
                  StepStarted, JobEnded, NodeRegistered, NodeLost, NodeDrained, AttemptQuarantined,
                  JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
                  AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked,
-                 StepQueued, StepDropped>;
+                 StepQueued, StepDropped, AttemptAdvised>;
 
 struct JournalEntry {
   Version version;

@@ -37,9 +37,11 @@ enum class EndCause : std::uint8_t {
   kOutOfMemory = 9,          // the kernel's out-of-memory killer ended it
   kJobEnding = 10,           // the job ended on its other nodes
   kPrologFailed = 11,        // the site's prolog failed there; nothing of the job ran
+  kHung = 12,                // it made no progress for as long as it may
   kRequeued = 20,            // somebody asked that it run again
   kPreempted = 21,           // it gives way to a job that may preempt it, and ends
   kPreemptedToRequeue = 22,  // it gives way and runs again
+  kResized = 23,             // it runs again at once, with another number of nodes
 };
 
 // True when the node failed the attempt, and not the attempt itself.
@@ -57,12 +59,14 @@ struct Usage {
   Duration gpu_busy{0};             // time in which its GPUs worked, of all of them together
   Bytes gpu_memory;                 // the most that was taken of one of its GPUs
   std::uint64_t gpu_energy_mj = 0;  // what its GPUs took, millijoules
+  std::uint64_t cpu_energy_mj = 0;  // its share of what the node's processors took, by CPU time
   static constexpr auto Fields(auto list) {
     return list(Field{"user_cpu", &Usage::user_cpu}, Field{"system_cpu", &Usage::system_cpu},
                 Field{"peak_memory", &Usage::peak_memory},
                 Field{"group_memory", &Usage::group_memory}, Field{"gpu_busy", &Usage::gpu_busy},
                 Field{"gpu_memory", &Usage::gpu_memory},
-                Field{"gpu_energy_mj", &Usage::gpu_energy_mj});
+                Field{"gpu_energy_mj", &Usage::gpu_energy_mj},
+                Field{"cpu_energy_mj", &Usage::cpu_energy_mj});
   }
   friend bool operator==(const Usage&, const Usage&) = default;
 };

@@ -162,9 +162,15 @@ struct AttachStep {
   User by;
 };
 
+// A node says that something of it has failed for good.
+struct TakeNodeFault {
+  NodeId node;
+  std::string text;
+};
+
 using Input = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
                            LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob,
                            ChangePolicy, ConfigurePolicy, SuspendJob, CheckNodeHealth,
-                           TakeHealthReport, TickHealth, SignalJob, AttachStep>;
+                           TakeHealthReport, TickHealth, SignalJob, AttachStep, TakeNodeFault>;
 
 }  // namespace muster

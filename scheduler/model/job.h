@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/checkpoint_record.h"
 #include "scheduler/model/decayed_usage.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/fields.h"
@@ -46,13 +47,15 @@ struct NodeRun {
   std::string limits;
   std::vector<RankBinding> bindings;
   std::uint32_t suspension = 0;  // the last of Attempt::suspension that it has carried out
+  CheckpointRecord checkpoints;
   static constexpr auto Fields(auto list) {
     return list(Field{"phase", &NodeRun::phase}, Field{"reported", &NodeRun::reported},
                 Field{"started", &NodeRun::started}, Field{"ended", &NodeRun::ended},
                 Field{"cause", &NodeRun::cause}, Field{"status", &NodeRun::status},
                 Field{"usage", &NodeRun::usage}, Field{"text", &NodeRun::text},
                 Field{"limits", &NodeRun::limits}, Field{"bindings", &NodeRun::bindings},
-                Field{"suspension", &NodeRun::suspension});
+                Field{"suspension", &NodeRun::suspension},
+                Field{"checkpoints", &NodeRun::checkpoints});
   }
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };
@@ -116,6 +119,7 @@ struct Attempt {
   Time suspended_since = kNoTime;  // since when its cores are given back; kNoTime: it holds them
   Duration suspended_total{0};     // how long they were, in earlier suspensions
   std::vector<QueuedStep> queued_steps;  // the first that came is the first to start
+  CheckpointAdvice advice;
   static constexpr auto Fields(auto list) {
     return list(Field{"number", &Attempt::number}, Field{"allocation", &Attempt::allocation},
                 Field{"started", &Attempt::started}, Field{"runs", &Attempt::runs},
@@ -127,7 +131,7 @@ struct Attempt {
                 Field{"suspension", &Attempt::suspension},
                 Field{"suspended_since", &Attempt::suspended_since},
                 Field{"suspended_total", &Attempt::suspended_total},
-                Field{"queued_steps", &Attempt::queued_steps});
+                Field{"queued_steps", &Attempt::queued_steps}, Field{"advice", &Attempt::advice});
   }
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
@@ -175,6 +179,8 @@ struct Job {
   std::shared_ptr<const JobSpec> changed_spec;
   // Of how many components the heterogeneous job is whose component it is; 0: it is a plain job.
   std::uint32_t het_size = 0;
+  CheckpointTotals checkpoints;  // of its ended attempts
+  Time resized = kNoTime;        // when it was given another number of nodes
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &Job::id}, Field{"submission", &Job::submission},
                 Field{"array_index", &Job::array_index}, Field{"state", &Job::state},
@@ -182,7 +188,8 @@ struct Job {
                 Field{"last_attempt", &Job::last_attempt}, Field{"attempt", &Job::attempt},
                 Field{"held_by", &Job::held_by}, Field{"requeues", &Job::requeues},
                 Field{"first_started", &Job::first_started},
-                Field{"changed_spec", &Job::changed_spec}, Field{"het_size", &Job::het_size});
+                Field{"changed_spec", &Job::changed_spec}, Field{"het_size", &Job::het_size},
+                Field{"checkpoints", &Job::checkpoints}, Field{"resized", &Job::resized});
   }
 };
 

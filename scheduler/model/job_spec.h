@@ -166,6 +166,10 @@ struct JobSpec {
   // when there are no others. Once it runs, `request` and `time_limit` are those that it got.
   std::vector<Alternative> alternatives;
   bool no_kill = false;  // goes on when a node of it fails, but for the first
+  // Its number of nodes may change, within those that it asked for, at a checkpoint.
+  bool elastic = false;
+  Duration replace_wait{0};      // elastic: so long it waits for another node in a lost one's place
+  Duration progress_timeout{0};  // it is ended when it shows no progress for so long; 0: never
   static constexpr auto Fields(auto list) {
     return list(Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name},
                 Field{"user", &JobSpec::user}, Field{"account", &JobSpec::account},
@@ -179,7 +183,9 @@ struct JobSpec {
                 Field{"requeue_exit", &JobSpec::requeue_exit},
                 Field{"licenses", &JobSpec::licenses}, Field{"partition", &JobSpec::partition},
                 Field{"qos", &JobSpec::qos}, Field{"reservation", &JobSpec::reservation},
-                Field{"alternatives", &JobSpec::alternatives}, Field{"no_kill", &JobSpec::no_kill});
+                Field{"alternatives", &JobSpec::alternatives}, Field{"no_kill", &JobSpec::no_kill},
+                Field{"elastic", &JobSpec::elastic}, Field{"replace_wait", &JobSpec::replace_wait},
+                Field{"progress_timeout", &JobSpec::progress_timeout});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -225,16 +231,17 @@ struct Program {
   std::uint32_t umask = 022;
   StepIo io;  // kind kRun, and a script that holds an allocation
   MpiFlavour mpi = MpiFlavour::kAuto;
-  TerminalSize terminal;  // of rank 0 (--pty)
+  TerminalSize terminal;      // of rank 0 (--pty)
+  std::string progress_path;  // pattern: the file whose change is progress; empty: the job's own
   static constexpr auto Fields(auto list) {
-    return list(Field{"script", &Program::script}, Field{"argv", &Program::argv},
-                Field{"environment", &Program::environment}, Field{"work_dir", &Program::work_dir},
-                Field{"stdin_path", &Program::stdin_path},
-                Field{"stdout_path", &Program::stdout_path},
-                Field{"stderr_path", &Program::stderr_path},
-                Field{"append_output", &Program::append_output}, Field{"umask", &Program::umask},
-                Field{"io", &Program::io}, Field{"mpi", &Program::mpi},
-                Field{"terminal", &Program::terminal});
+    return list(
+        Field{"script", &Program::script}, Field{"argv", &Program::argv},
+        Field{"environment", &Program::environment}, Field{"work_dir", &Program::work_dir},
+        Field{"stdin_path", &Program::stdin_path}, Field{"stdout_path", &Program::stdout_path},
+        Field{"stderr_path", &Program::stderr_path},
+        Field{"append_output", &Program::append_output}, Field{"umask", &Program::umask},
+        Field{"io", &Program::io}, Field{"mpi", &Program::mpi},
+        Field{"terminal", &Program::terminal}, Field{"progress_path", &Program::progress_path});
   }
   friend bool operator==(const Program&, const Program&) = default;
 };

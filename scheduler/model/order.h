@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/checkpoint_record.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
@@ -49,16 +50,18 @@ struct LaunchOrder {
   // By which the attempt's supervisors know one another: 64 hex digits that no process of the job
   // sees. Empty: its steps have no MPI over several nodes.
   std::string secret = {};
+  CheckpointAdvice advice = {};
   static constexpr auto Fields(auto list) {
-    return list(
-        Field{"cluster", &LaunchOrder::cluster}, Field{"job", &LaunchOrder::job},
-        Field{"submission", &LaunchOrder::submission},
-        Field{"array_index", &LaunchOrder::array_index}, Field{"attempt", &LaunchOrder::attempt},
-        Field{"epoch", &LaunchOrder::epoch}, Field{"node", &LaunchOrder::node},
-        Field{"expiry", &LaunchOrder::expiry}, Field{"started", &LaunchOrder::started},
-        Field{"spec", &LaunchOrder::spec}, Field{"program", &LaunchOrder::program},
-        Field{"allocation", &LaunchOrder::allocation},
-        Field{"components", &LaunchOrder::components}, Field{"secret", &LaunchOrder::secret});
+    return list(Field{"cluster", &LaunchOrder::cluster}, Field{"job", &LaunchOrder::job},
+                Field{"submission", &LaunchOrder::submission},
+                Field{"array_index", &LaunchOrder::array_index},
+                Field{"attempt", &LaunchOrder::attempt}, Field{"epoch", &LaunchOrder::epoch},
+                Field{"node", &LaunchOrder::node}, Field{"expiry", &LaunchOrder::expiry},
+                Field{"started", &LaunchOrder::started}, Field{"spec", &LaunchOrder::spec},
+                Field{"program", &LaunchOrder::program},
+                Field{"allocation", &LaunchOrder::allocation},
+                Field{"components", &LaunchOrder::components},
+                Field{"secret", &LaunchOrder::secret}, Field{"advice", &LaunchOrder::advice});
   }
   friend bool operator==(const LaunchOrder&, const LaunchOrder&) = default;
 };
@@ -105,6 +108,21 @@ struct SuspendOrder {
                 Field{"resume", &SuspendOrder::resume});
   }
   friend bool operator==(const SuspendOrder&, const SuspendOrder&) = default;
+};
+
+// What the attempt's programs are to know about checkpoints from now on.
+struct AdviceOrder {
+  JobId job;
+  AttemptNumber attempt;
+  Epoch epoch;
+  NodeId node;
+  CheckpointAdvice advice;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &AdviceOrder::job}, Field{"attempt", &AdviceOrder::attempt},
+                Field{"epoch", &AdviceOrder::epoch}, Field{"node", &AdviceOrder::node},
+                Field{"advice", &AdviceOrder::advice});
+  }
+  friend bool operator==(const AdviceOrder&, const AdviceOrder&) = default;
 };
 
 // End an attempt on this node: SIGTERM, the grace, SIGKILL. An attempt that the agent never saw is

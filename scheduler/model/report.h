@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/checkpoint_record.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/ids.h"
@@ -81,6 +82,16 @@ struct RunSuspended {
   friend bool operator==(const RunSuspended&, const RunSuspended&) = default;
 };
 
+// The attempt's programs here committed a checkpoint, came back from one, or answered a notice.
+struct RunCheckpointed {
+  Time time = kNoTime;
+  CheckpointRecord record;  // all of it as it is now
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &RunCheckpointed::time}, Field{"record", &RunCheckpointed::record});
+  }
+  friend bool operator==(const RunCheckpointed&, const RunCheckpointed&) = default;
+};
+
 // Nothing of the attempt is left on this node.
 struct RunEnded {
   Time time = kNoTime;
@@ -97,7 +108,8 @@ struct RunEnded {
   friend bool operator==(const RunEnded&, const RunEnded&) = default;
 };
 
-using Fact = std::variant<RunStarted, BindingRead, StepEnded, RunEnded, RunSuspended>;
+using Fact =
+    std::variant<RunStarted, BindingRead, StepEnded, RunEnded, RunSuspended, RunCheckpointed>;
 
 struct Report {
   JobId job;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scheduler/model/allocation.h"
+#include "scheduler/model/checkpoint_record.h"
 #include "scheduler/model/decayed_usage.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/model/explanation.h"
@@ -75,8 +76,9 @@ struct JobView {
   Duration suspended{0};  // in all; while it is suspended: before that
   JobId het_job;          // of a component: its heterogeneous job, the leader's id
   std::uint32_t het_offset = 0;
-  std::uint32_t het_size = 0;  // 0: it is a plain job
-  std::string alert;           // what the watchdog says of it; empty: nothing
+  std::uint32_t het_size = 0;    // 0: it is a plain job
+  std::string alert;             // what the watchdog says of it; empty: nothing
+  CheckpointTotals checkpoints;  // of all its attempts, the one under way included
   static constexpr auto Fields(auto list) {
     return list(
         Field{"id", &JobView::id}, Field{"label", &JobView::label},
@@ -100,7 +102,7 @@ struct JobView {
         Field{"indices", &JobView::indices}, Field{"suspended_since", &JobView::suspended_since},
         Field{"suspended", &JobView::suspended}, Field{"het_job", &JobView::het_job},
         Field{"het_offset", &JobView::het_offset}, Field{"het_size", &JobView::het_size},
-        Field{"alert", &JobView::alert});
+        Field{"alert", &JobView::alert}, Field{"checkpoints", &JobView::checkpoints});
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };
@@ -145,8 +147,10 @@ struct AttemptView {
   std::string limits;
   Usage usage;
   std::vector<RankView> ranks;
-  BillingRate billing;    // for each second
-  Duration suspended{0};  // of its time, which is not charged
+  BillingRate billing;           // for each second
+  Duration suspended{0};         // of its time, which is not charged
+  CheckpointRecord checkpoints;  // of all its nodes together
+  Duration lost{0};              // work that had to be done again
   static constexpr auto Fields(auto list) {
     return list(Field{"number", &AttemptView::number}, Field{"nodes", &AttemptView::nodes},
                 Field{"start_time", &AttemptView::start_time},
@@ -155,7 +159,8 @@ struct AttemptView {
                 Field{"exit", &AttemptView::exit}, Field{"cause", &AttemptView::cause},
                 Field{"limits", &AttemptView::limits}, Field{"usage", &AttemptView::usage},
                 Field{"ranks", &AttemptView::ranks}, Field{"billing", &AttemptView::billing},
-                Field{"suspended", &AttemptView::suspended});
+                Field{"suspended", &AttemptView::suspended},
+                Field{"checkpoints", &AttemptView::checkpoints}, Field{"lost", &AttemptView::lost});
   }
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
@@ -189,6 +194,18 @@ struct StepView {
   friend bool operator==(const StepView&, const StepView&) = default;
 };
 
+// What an attempt has used so far on one of its nodes.
+struct NodeUsage {
+  std::string node;
+  Time time = kNoTime;  // when it was read
+  Usage usage;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &NodeUsage::node}, Field{"time", &NodeUsage::time},
+                Field{"usage", &NodeUsage::usage});
+  }
+  friend bool operator==(const NodeUsage&, const NodeUsage&) = default;
+};
+
 // A job in full: show.
 struct JobDetail {
   JobView job;
@@ -201,13 +218,17 @@ struct JobDetail {
   std::string constraint;         // request.constraint as --constraint reads it
   PlacementWorth placement = {};  // of a running job
   std::vector<StepView> steps = {};
+  std::vector<NodeUsage> live_usage = {};  // of a running job, where its nodes have said it
+  std::string checkpoint_interval = {};    // how often it is advised to checkpoint, and why
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
         Field{"work_dir", &JobDetail::work_dir}, Field{"stdout_path", &JobDetail::stdout_path},
         Field{"stderr_path", &JobDetail::stderr_path}, Field{"command", &JobDetail::command},
         Field{"attempts", &JobDetail::attempts}, Field{"constraint", &JobDetail::constraint},
-        Field{"placement", &JobDetail::placement}, Field{"steps", &JobDetail::steps});
+        Field{"placement", &JobDetail::placement}, Field{"steps", &JobDetail::steps},
+        Field{"live_usage", &JobDetail::live_usage},
+        Field{"checkpoint_interval", &JobDetail::checkpoint_interval});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };

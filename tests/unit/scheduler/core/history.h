@@ -81,6 +81,7 @@ class History {
   void Perform(const LaunchStep& order);
   void Perform(const PassSignal&) {}  // changes nothing here
   void Perform(const ShowStep&) {}
+  void Perform(const Advise&) {}
   void Perform(const Terminate& order);
   void Perform(const Acknowledge& order);
   void Perform(const Suspend& order) { Freeze(order, false); }
