@@ -183,7 +183,21 @@ void SimulatedAgent::On(const StepOrder& order) {
       !known->second.known_steps.insert(order.step).second) {
     return;
   }
-  known->second.steps.insert(order.step);
+  // Simulated steps share nothing: what another step of the job has is free once its end was told.
+  CpuSet cpus;
+  for (const NodeAllocation& part : order.placement.nodes) {
+    if (part.node == node_) {
+      cpus |= part.cpus;
+    }
+  }
+  for (const auto& [other, taken] : known->second.steps) {
+    if (cpus.Meets(taken)) {
+      world_.witness.Broken(absl::StrCat(name_, " was given step ", ToString(order.step),
+                                         " of job ", ToString(order.job), " on threads of step ",
+                                         ToString(other)));
+    }
+  }
+  known->second.steps.emplace(order.step, std::move(cpus));
   world_.clock.After(world_.faults.Between(Duration(1), kStepMax),
                      [this, key, step = order.step] { StepEnds(key, step); });
 }
@@ -374,7 +388,7 @@ void SimulatedAgent::Finish(const Key& key, EndCause cause, ExitStatus status) {
     world_.witness.Ended(name_, key.first, key.second, world_.clock.now());
   }
   while (!attempt.steps.empty()) {
-    EndStep(key, *attempt.steps.begin());
+    EndStep(key, attempt.steps.begin()->first);
   }
   attempt.phase = Phase::kEnded;
   RunEnded ended;

@@ -71,8 +71,8 @@ class SimulatedAgent {
     JobKind kind = JobKind::kBatch;
     bool leads = false;  // the batch script runs here
     Duration time_limit{0};
-    std::set<StepId> steps;        // under way
-    std::set<StepId> known_steps;  // ever ordered
+    std::map<StepId, CpuSet> steps;  // under way, and their hardware threads here
+    std::set<StepId> known_steps;    // ever ordered
     std::vector<Fact> journal;
     std::uint64_t sent = 0;
     std::uint64_t acknowledged = 0;

@@ -12,6 +12,7 @@ namespace {
 constexpr Duration kAskAgain{3'000};
 constexpr Duration kSuspended{20'000};  // at most
 constexpr std::uint32_t kUid = 1000;
+constexpr std::uint64_t kStepsMax = 4;
 
 User Somebody() {
   return User{kUid, kUid, "ada"};
@@ -126,24 +127,45 @@ void Clients::Afterwards(JobId job, bool batch) {
     if (what < 2) {
       Request(CancelJob{job, std::nullopt, Somebody()}, [](const Turn&) {});
     } else if (what < 4) {
-      Request(HoldJob{job, std::nullopt, true, Somebody()}, [this, job](const Turn&) {
-        Request(HoldJob{job, std::nullopt, false, Somebody()}, [](const Turn&) {});
-      });
+      HoldAndRelease(job);
     } else if (batch && what < 8) {
-      StartStep start;
-      start.token = absl::StrCat("step-of-", ToString(job));
-      start.job = job;
-      start.spec.tasks = 1;
-      start.program.argv = {"/bin/hostname"};
-      start.by = Somebody();
-      Request(std::move(start), [](const Turn&) {});
+      StartSteps(job);
     } else if (what >= 8) {
       SuspendAndResume(job);
     }
   });
 }
 
-// Twice asked back: a suspension that was asked twice may come once more after the first.
+// Several at once, so that some wait for the others' threads.
+void Clients::StartSteps(JobId job) {
+  const std::uint64_t count = 1 + faults_.Below(kStepsMax);
+  for (std::uint64_t number = 1; number <= count; ++number) {
+    StartStep start;
+    start.token = absl::StrCat("step-", number, "-of-", ToString(job));
+    start.job = job;
+    start.spec.tasks = static_cast<std::uint32_t>(1 + faults_.Below(2));
+    start.spec.cpus_per_task = static_cast<std::uint32_t>(faults_.Below(plan_.cpus_per_node));
+    start.spec.immediate = faults_.Chance(100);
+    start.program.argv = {"/bin/hostname"};
+    start.by = Somebody();
+    Request(std::move(start), [](const Turn&) {});
+  }
+}
+
+// Twice released: a hold that was asked twice may come once more after the first.
+void Clients::HoldAndRelease(JobId job) {
+  Request(HoldJob{job, std::nullopt, true, Somebody()}, [this, job](const Turn&) {
+    for (const Duration after : {Duration(0), kAskAgain * 4}) {
+      ++unanswered_;
+      clock_.After(after, [this, job] {
+        --unanswered_;
+        Request(HoldJob{job, std::nullopt, false, Somebody()}, [](const Turn&) {});
+      });
+    }
+  });
+}
+
+// Twice asked back, for the same reason.
 void Clients::SuspendAndResume(JobId job) {
   Request(SuspendJob{job, std::nullopt, true, Operator()}, [this, job](const Turn&) {
     const Duration first = faults_.Between(Duration(1), kSuspended);

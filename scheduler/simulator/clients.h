@@ -50,6 +50,8 @@ class Clients {
            const std::shared_ptr<const Answer>& answer);
   void Submit(std::uint32_t number);
   void Afterwards(JobId job, bool batch);
+  void StartSteps(JobId job);
+  void HoldAndRelease(JobId job);
   void SuspendAndResume(JobId job);
   void DrainAndResume();
   SubmitJob Make(std::uint32_t number);

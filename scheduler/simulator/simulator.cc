@@ -140,6 +140,7 @@ class Simulation {
     result.history = Fingerprint().Add(controller_.journal()).value();
     result.events = controller_.journal().size();
     result.executions = witness_.executions();
+    result.queued_steps = witness_.queued_steps();
     result.took = clock_.now() - kBeginning;
     result.faults = faults_.counts();
     return result;

@@ -29,7 +29,8 @@ struct SimulationResult {
   std::uint64_t history = 0;          // the fingerprint of the journal
   std::uint64_t events = 0;
   std::uint64_t executions = 0;
-  Duration took{0};  // in the simulation's time
+  std::uint64_t queued_steps = 0;  // that waited for others of their job
+  Duration took{0};                // in the simulation's time
   FaultCounts faults;
 };
 

@@ -111,13 +111,25 @@ void Witness::Count(const JobEnded& ended, Tally& tally) {
   }
 }
 
+void Witness::Count(const StepStarted& started, Tally& tally) {
+  if (!tally.steps.emplace(started.job, started.attempt, started.step).second) {
+    Broken(absl::StrCat("promise 3: step ", ToString(started.step), " of job ",
+                        ToString(started.job), " began twice"));
+  }
+}
+
 void Witness::CheckJournal(const std::vector<JournalEntry>& journal, bool all_over) {
   Tally tally;
+  queued_steps_ = 0;
   for (const JournalEntry& entry : journal) {
     if (const auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
       Count(*submitted, tally);
     } else if (const auto* ended = std::get_if<JobEnded>(&entry.event)) {
       Count(*ended, tally);
+    } else if (const auto* started = std::get_if<StepStarted>(&entry.event)) {
+      Count(*started, tally);
+    } else if (std::holds_alternative<StepQueued>(entry.event)) {
+      ++queued_steps_;
     }
   }
   for (const auto& [token, job] : told_) {

@@ -45,29 +45,34 @@ class Witness {
   void Acknowledged(const std::string& token, JobId job);
 
   // Compares the journal with what clients were told. Broken: an acknowledged submission is not in
-  // it; a token made two; a job ended twice, or without having been submitted. With `all_over`
-  // also: a job has not ended, or something still runs.
+  // it; a token made two; a job ended twice, or without having been submitted; a step began twice.
+  // With `all_over` also: a job has not ended, or something still runs.
   void CheckJournal(const std::vector<JournalEntry>& journal, bool all_over);
 
   void Broken(std::string what);
   [[nodiscard]] const std::optional<std::string>& broken() const { return broken_; }
   [[nodiscard]] std::size_t executions() const { return executions_.size(); }
+  // Steps that waited for others of their job, by the journal that was checked.
+  [[nodiscard]] std::size_t queued_steps() const { return queued_steps_; }
 
  private:
   using Key = std::tuple<std::string, JobId, AttemptNumber>;
   // What the journal says.
   struct Tally {
-    std::map<std::string, JobId> made;  // by token
-    std::map<JobId, int> ends;          // how often each submitted job ended
+    std::map<std::string, JobId> made;                         // by token
+    std::map<JobId, int> ends;                                 // how often each submitted job ended
+    std::set<std::tuple<JobId, AttemptNumber, StepId>> steps;  // begun
   };
   void CheckThreads(const Key& key);
   void Count(const JobSubmitted& submitted, Tally& tally);
   void Count(const JobEnded& ended, Tally& tally);
+  void Count(const StepStarted& started, Tally& tally);
 
   std::map<Key, Execution> executions_;
   std::vector<Key> running_;
   std::set<Key> frozen_;  // of those
   std::map<std::string, JobId> told_;
+  std::size_t queued_steps_ = 0;
   std::optional<std::string> broken_;
 };
 

@@ -35,6 +35,7 @@ void Add(const FaultCounts& counts, FaultCounts* total) {
 // Runs the scenario over the seeds; what went wrong in all of them together.
 FaultCounts RunSeeds(const std::string& name) {
   FaultCounts total;
+  std::uint64_t queued_steps = 0;
   const absl::StatusOr<Scenario> scenario = ReadScenario(name);
   EXPECT_TRUE(scenario.ok()) << scenario.status();
   if (!scenario.ok()) {
@@ -50,7 +51,9 @@ FaultCounts RunSeeds(const std::string& name) {
         << " repeats it; it took " << result.took.count() << " ms there)";
     EXPECT_GT(result.executions, 0U) << name << ", seed " << seed;
     Add(result.faults, &total);
+    queued_steps += result.queued_steps;
   }
+  EXPECT_TRUE(only != 0 || queued_steps > 0) << name << ": no step ever waited for another";
   return total;
 }
 
