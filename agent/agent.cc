@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/discovered_features.h"
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
 
@@ -95,7 +96,7 @@ absl::StatusOr<wire::AgentMessage> Agent::Introduce() {
                                   .epoch_seen = state_.epoch(),
                                   .machine = config_.machine,
                                   .attempts = attempts_.Known(),
-                                  .features = config_.features,
+                                  .features = AllFeatures(config_.features, config_.discovered),
                                   .weight = config_.weight};
   ToWire(registration, message.mutable_registration());
   return message;

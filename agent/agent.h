@@ -42,6 +42,7 @@ class Agent final : public ControllerLink::Owner {
     std::string module_dir;
     Machine machine;  // what this node is, or plays
     std::vector<std::string> features;
+    std::vector<std::string> discovered;  // further features, which no reload changes
     std::uint32_t weight = 0;
     std::function<void(const std::string& standing)> ready;  // called at each Welcome
     ControllerLink::Config link;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
+#include "agent/discovered_features.h"
 #include "agent/gpu_devices.h"
 #include "agent/supervisor/cgroup_tree.h"
 #include "agent/supervisor/device_filter.h"
@@ -226,6 +227,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.module_dir = options.module_dir;
   config.machine = machine;
   config.features = options.features;
+  config.discovered = DiscoveredFeatures(machine, FlagsOfThisProcessor(), HasGpuAwareMpi(""));
   config.weight = options.weight;
   config.ready = [&outside](const std::string& standing) { outside.Ready(standing); };
   config.link.address = options.controller;
