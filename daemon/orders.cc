@@ -104,25 +104,25 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
                                  nullptr};
           },
           [&](const Launch& launch) -> Result { return PrepareLaunch(state, launch, now); },
-          [&](const LaunchStep& launch) -> Result {
-            const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
-            if (attempt == nullptr) {
-              return std::nullopt;
-            }
-            const auto step =
-                std::find_if(attempt->steps.begin(), attempt->steps.end(),
-                             [&](const StepRun& run) { return run.id == launch.step; });
-            if (step == attempt->steps.end()) {
-              return std::nullopt;
-            }
-            StepOrder order{cluster_,         launch.job,    launch.attempt,
-                            launch.step,      state.epoch(), launch.node,
-                            now + kOrderLife, Program(),     step->placement};
-            return PreparedOrder{launch.node, std::move(order),
-                                 Find(KeyOf(launch.job, launch.step))};
-          },
+          [&](const LaunchStep& launch) -> Result { return PrepareStep(state, launch, now); },
       },
       effect);
+}
+
+std::optional<PreparedOrder> Orders::PrepareStep(const ClusterState& state,
+                                                 const LaunchStep& launch, Time now) const {
+  const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
+  if (attempt == nullptr) {
+    return std::nullopt;
+  }
+  const auto step = std::find_if(attempt->steps.begin(), attempt->steps.end(),
+                                 [&](const StepRun& run) { return run.id == launch.step; });
+  if (step == attempt->steps.end()) {
+    return std::nullopt;
+  }
+  StepOrder order{cluster_,    launch.job,       launch.attempt, launch.step,    state.epoch(),
+                  launch.node, now + kOrderLife, Program(),      step->placement};
+  return PreparedOrder{launch.node, std::move(order), Find(KeyOf(launch.job, launch.step))};
 }
 
 std::optional<PreparedOrder> Orders::PrepareLaunch(const ClusterState& state, const Launch& launch,

@@ -57,6 +57,8 @@ class Orders {
   static Key KeyOf(JobId job, StepId step);
   [[nodiscard]] std::optional<PreparedOrder> PrepareLaunch(const ClusterState& state,
                                                            const Launch& launch, Time now) const;
+  [[nodiscard]] std::optional<PreparedOrder> PrepareStep(const ClusterState& state,
+                                                         const LaunchStep& launch, Time now) const;
   [[nodiscard]] std::shared_ptr<const Program> Find(const Key& key) const;
   void Keep(Key key, const Program& program);
 

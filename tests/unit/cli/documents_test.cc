@@ -26,7 +26,8 @@ const std::vector<std::string> kJobKeys = {
     "end_time",  "time_limit", "exit_code",    "exit_signal",   "exit_text",  "binding",
     "usage",     "dependency", "licenses",     "begin_time",    "deadline",   "nice",
     "comment",   "partition",  "qos",          "reservation",   "priority",   "suspended_since",
-    "suspended", "het_job",    "het_offset",   "het_size",      "alert"};
+    "suspended", "het_job",    "het_offset",   "het_size",      "alert",
+    "checkpoints"};
 
 TEST(Documents, AJobsKeysAreStable) {
   const Json document = Json::parse(JobsDocument(samples::QueueJobs()));
@@ -63,7 +64,8 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   const Json job = Json::parse(DetailsDocument({samples::EndedDetail()}))["jobs"][0];
   std::vector<std::string> keys = kJobKeys;
   keys.insert(keys.end(), {"request", "work_dir", "stdout_path", "stderr_path", "command",
-                           "attempts", "constraint", "placement", "steps"});
+                           "attempts", "constraint", "placement", "steps", "live_usage",
+                           "checkpoint_interval"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);
