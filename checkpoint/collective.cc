@@ -140,6 +140,7 @@ Error Collective::Save() {
   if (!error.failed()) {
     error = Agree(first ? session_->RetireVerified(generation.value) : Error());
   }
+  session_->TellDone(error);
   return error;
 }
 
@@ -148,10 +149,17 @@ Error Collective::Confirm() {
 }
 
 Result<Need> Collective::ShouldCheckpoint() {
-  std::uint64_t need =
-      group_->rank() == 0 ? static_cast<std::uint64_t>(session_->ShouldCheckpoint()) : 0;
-  const Error error = Share(&need);
-  need_ = static_cast<Need>(need);
+  constexpr int kHalf = 32;  // the need below, the number of the notice above
+  std::uint64_t answer = 0;
+  if (group_->rank() == 0) {
+    const auto need = static_cast<std::uint64_t>(session_->ShouldCheckpoint());
+    answer = std::uint64_t{session_->asked_notice()} << kHalf | need;
+  }
+  const Error error = Share(&answer);
+  need_ = static_cast<Need>(answer & 0xffffffff);
+  if (group_->rank() != 0) {
+    session_->AskedFor(static_cast<std::uint32_t>(answer >> kHalf));
+  }
   return {need_, error};
 }
 

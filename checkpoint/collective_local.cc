@@ -73,7 +73,9 @@ Error Collective::SaveLocally() {
   }
   session_->NoteDone();
   error = Agree(session_->local()->Retire(generation));
-  return error.failed() ? error : AskForFlush(generation);
+  error = error.failed() ? error : AskForFlush(generation);
+  session_->TellDone(error);
+  return error;
 }
 
 Error Collective::WriteLocally(std::uint64_t generation) {

@@ -95,6 +95,7 @@ SessionOptions OptionsOf(const muster_checkpoint_options& options) {
   if (options.hints == nullptr && access(read.hints.c_str(), R_OK) != 0) {
     read.hints.clear();  // of another node, or not to be seen in this container
   }
+  read.progress = TextOr(nullptr, "MUSTER_CHECKPOINT_PROGRESS", "");
   read.local_directory = TextOr(options.local_directory, "MUSTER_CHECKPOINT_LOCAL_DIR", "");
   read.parities = options.parities;
   read.set_size = options.set_size == 0 ? read.set_size : options.set_size;
@@ -266,6 +267,7 @@ void muster_checkpoint_abandon(muster_checkpoint* session, uint64_t generation) 
 void muster_checkpoint_done(muster_checkpoint* session) {
   Guarded(session, [](Session& s) {
     s.NoteDone();
+    s.TellDone({});
     return Error();
   });
 }

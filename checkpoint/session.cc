@@ -111,6 +111,11 @@ Result<std::unique_ptr<Session>> Session::Open(SessionOptions options, Disk& dis
     }
     hints = std::move(file.value);
   }
+  // A page that cannot be had changes nothing for the program.
+  ProgressSlot progress;
+  if (!options.progress.empty()) {
+    progress = std::move(ProgressSlot::Take(options.progress).value);
+  }
   std::optional<LocalLevel> local;
   if (!options.local_directory.empty()) {
     Result<LocalLevel> level = OpenLocal(options, disk);
@@ -122,6 +127,7 @@ Result<std::unique_ptr<Session>> Session::Open(SessionOptions options, Disk& dis
   auto session =
       std::unique_ptr<Session>(new Session(std::move(options), std::move(store.value), disk));
   session->hints_ = std::move(hints);
+  session->progress_ = std::move(progress);
   session->local_ = std::move(local);
   return {std::move(session), {}};
 }
@@ -178,7 +184,7 @@ Result<std::uint64_t> Session::NextNumber() {
   if (error.failed()) {
     return {0, error};
   }
-  began_s_ = SecondsOf(CLOCK_MONOTONIC);
+  NoteBegin();
   const Result<std::uint64_t> shared = store_.Next();
   const Result<std::uint64_t> here = local_ ? local_->store().Next() : shared;
   if (!shared.ok() || !here.ok()) {
@@ -187,12 +193,23 @@ Result<std::uint64_t> Session::NextNumber() {
   return {std::max(shared.value, here.value), {}};
 }
 
+// A checkpoint that begins after a notice answers it, whether or not the program asked. Ranks of a
+// group go by what rank 0 was told.
+void Session::NoteBegin() {
+  began_s_ = SecondsOf(CLOCK_MONOTONIC);
+  if (!options_.together) {
+    asked_notice_ = hints_.Read().notice_number;
+  }
+}
+
 Error Session::BeginAs(std::uint64_t generation) {
   return Target().BeginAs(generation);
 }
 
 Result<ShardSeal> Session::Write(std::uint64_t generation) {
-  began_s_ = options_.rank == 0 ? began_s_ : SecondsOf(CLOCK_MONOTONIC);
+  if (options_.rank != 0) {
+    NoteBegin();
+  }
   std::vector<std::string> files;
   files.reserve(regions_.size());
   std::vector<RegionBytes> bytes;
@@ -208,7 +225,10 @@ Result<ShardSeal> Session::Write(std::uint64_t generation) {
     files.push_back(std::move(file.value));
     bytes.push_back({region.name, files.back().data(), files.back().size()});
   }
-  return Target().Write({options_.job, generation, options_.rank, options_.ranks}, bytes);
+  Result<ShardSeal> seal =
+      Target().Write({options_.job, generation, options_.rank, options_.ranks}, bytes);
+  written_bytes_ = seal.value.bytes;
+  return seal;
 }
 
 Error Session::Complete(std::uint64_t generation, const std::vector<ShardSeal>& seals) {
@@ -258,8 +278,10 @@ Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& se
     return error;
   }
   NoteDone();
-  return local_ ? RetireLocal(generation, seals[options_.rank])
-                : store_.Retire(generation, RetentionOf(options_));
+  Error error = local_ ? RetireLocal(generation, seals[options_.rank])
+                       : store_.Retire(generation, RetentionOf(options_));
+  TellDone(error);
+  return error;
 }
 
 // The commit stands, whatever this answers.
@@ -306,6 +328,25 @@ void Session::NoteDone() {
   pace_.deadline_answered = asked_ == Need::kTimeLimit;
 }
 
+void Session::TellDone(const Error& error) {
+  if (error.failed() && error.fault != Fault::kNotShared) {
+    return;  // it may not be worth what it seems
+  }
+  constexpr double kMillisecondsPerSecond = 1000;
+  constexpr double kMicrosecondsPerSecond = 1e6;
+  const double now_s = SecondsOf(CLOCK_MONOTONIC);
+  const double now_ms = SecondsOf(CLOCK_REALTIME) * kMillisecondsPerSecond;
+  const auto at = [&](double time_s) {
+    return static_cast<std::uint64_t>(now_ms - (now_s - time_s) * kMillisecondsPerSecond);
+  };
+  progress_.Committed(
+      {.begun_ms = at(began_s_),
+       .ended_ms = at(last_end_s_),
+       .cost_us = static_cast<std::uint64_t>((now_s - began_s_) * kMicrosecondsPerSecond),
+       .bytes = written_bytes_,
+       .notice = pace_.answered_notice});
+}
+
 Error Session::Save() {
   if (options_.ranks != 1) {
     return MakeError(Fault::kUsage, "save: is for one rank: use begin, write and commit");
@@ -328,7 +369,13 @@ Need Session::ShouldCheckpoint() {
   const Need need = Decide(hints, pace_, hints.deadline_ms != 0 ? SecondsOf(CLOCK_REALTIME) : 0);
   asked_ = need;
   asked_notice_ = hints.notice_number;
+  progress_.Beat();
   return need;
+}
+
+void Session::AskedFor(std::uint32_t notice) {
+  asked_notice_ = notice;
+  progress_.Beat();
 }
 
 }  // namespace muster::checkpoint

@@ -20,6 +20,7 @@
 #include "checkpoint/hints.h"
 #include "checkpoint/local_level.h"
 #include "checkpoint/need.h"
+#include "checkpoint/progress.h"
 #include "checkpoint/store.h"
 
 namespace muster::checkpoint {
@@ -37,6 +38,7 @@ struct SessionOptions {
   std::uint64_t bytes_max = 0;  // of a directory's complete generations
   double interval_s = 0;        // 0: only what the hints say
   std::string hints{};          // a hint file's path, or none
+  std::string progress{};       // a progress file's, where there is one
   std::string topology{};       // remarks for people
   std::string software{};
   std::string hardware{};
@@ -88,8 +90,10 @@ class Session {
   Error Complete(std::uint64_t generation, const std::vector<ShardSeal>& seals);  // rank 0
   Error VerifyOwn(const ShardSeal& seal, std::uint64_t generation);
   Error RetireVerified(std::uint64_t generation);  // rank 0
-  // What rank 0's Commit does by itself: a checkpoint is done, the next interval begins.
+  // What rank 0's Commit does by itself: a checkpoint is done, the next interval begins; and, when
+  // this rank has done all that belongs to it, the scheduler's side is told, unless that failed.
   void NoteDone();
+  void TellDone(const Error& error);
 
   // --- Coming back ---
   // Rank 0: sets aside what failed to restart before, and chooses. kNotFound on a first start.
@@ -116,8 +120,11 @@ class Session {
   Error ReadRegion(std::uint64_t generation, std::uint32_t rank, const std::string& name,
                    void* bytes, std::uint64_t size);
 
-  // Two clocks and the mapped page: no system call.
+  // Two clocks and the mapped pages: no system call.
   Need ShouldCheckpoint();
+  // Of a group: the notice that rank 0 goes by, so that all ranks answer the same one.
+  std::uint32_t asked_notice() const { return asked_notice_; }
+  void AskedFor(std::uint32_t notice);
 
   const SessionOptions& options() const { return options_; }
   // Why generations were passed over by Latest, a line each.
@@ -141,6 +148,8 @@ class Session {
   bool HoldsAllShards(Level level) const { return level == Level::kShared || options_.ranks == 1; }
   Error RetireLocal(std::uint64_t generation, const ShardSeal& seal);
   Error AddRegion(Region region);
+  void NoteBegin();
+  void NoteRestored();
   Error CheckRankZero(const char* call) const;
   // The manifest of `generation`, this job's, complete or set aside.
   Result<const Manifest*> Known(std::uint64_t generation);
@@ -158,6 +167,7 @@ class Session {
   std::optional<LocalLevel> local_;
   std::vector<Region> regions_;
   HintFile hints_;
+  ProgressSlot progress_;
   Manifest manifest_;  // of the generation asked for last
   Level manifest_level_ = Level::kShared;
   bool knows_manifest_ = false;
@@ -172,6 +182,7 @@ class Session {
   double last_end_s_ = 0;
   double cost_sum_s_ = 0;
   std::uint64_t checkpoints_ = 0;
+  std::uint64_t written_bytes_ = 0;
   Pace pace_;
   std::uint32_t asked_notice_ = 0;
   Need asked_ = Need::kNone;

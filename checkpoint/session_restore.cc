@@ -1,6 +1,7 @@
 // The side of Session that comes back: choosing, examining and reading generations of both levels.
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "checkpoint/durable_file.h"
@@ -234,7 +235,19 @@ Error Session::Restore(std::uint64_t generation) {
     // The node may have died before it was shared. What is wrong with that, the next commit tells.
     (void)local_->FlushNewest(generation);
   }
+  if (!error.failed()) {
+    NoteRestored();
+  }
   return error;
+}
+
+void Session::NoteRestored() {
+  constexpr std::uint64_t kMillisecondsPerSecond = 1000;
+  constexpr std::uint64_t kNanosecondsPerMillisecond = 1000000;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  progress_.Restored(static_cast<std::uint64_t>(now.tv_sec) * kMillisecondsPerSecond +
+                     static_cast<std::uint64_t>(now.tv_nsec) / kNanosecondsPerMillisecond);
 }
 
 Error Session::NoteRestart(std::uint64_t generation) {
@@ -300,7 +313,11 @@ Error Session::ReadRegion(std::uint64_t generation, std::uint32_t rank, const st
       return error;
     }
   }
-  return shard.value.Read(*place, bytes);
+  Error error = shard.value.Read(*place, bytes);
+  if (!error.failed()) {
+    NoteRestored();
+  }
+  return error;
 }
 
 }  // namespace muster::checkpoint

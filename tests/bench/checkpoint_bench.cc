@@ -230,6 +230,8 @@ void BM_ShouldCheckpoint(benchmark::State& state) {
   options.directory = place.path();
   options.job = "bench";
   options.hints = path;
+  options.progress = place / "progress";
+  close(CreateProgress(options.progress).value);
   const auto session = std::move(Session::Open(options).value);
   for (auto _ : state) {
     benchmark::DoNotOptimize(session->ShouldCheckpoint());
