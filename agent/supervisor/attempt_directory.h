@@ -45,6 +45,8 @@ class AttemptDirectory {
   [[nodiscard]] std::string Hostfile() const { return path_ + "/hostfile"; }
   // The page of checkpoint hints that the job's programs map.
   [[nodiscard]] std::string CheckpointHints() const { return path_ + "/checkpoint-hints"; }
+  // The page on which they tell of their checkpoints.
+  [[nodiscard]] std::string CheckpointProgress() const { return path_ + "/checkpoint-progress"; }
   // Where PMIx keeps its sockets and the ranks' session directories.
   [[nodiscard]] std::string Pmix() const { return path_ + "/pmix"; }
 

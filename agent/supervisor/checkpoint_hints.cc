@@ -3,16 +3,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
 #include "absl/strings/numbers.h"
+#include "checkpoint/interval.h"
 
 namespace muster {
 namespace {
 
 constexpr std::string_view kInterval = "MUSTER_CHECKPOINT_INTERVAL=";
-constexpr std::chrono::hours kAutomatic{1};
+constexpr std::string_view kAutomatic = "auto";
+constexpr Duration kUnmeasured = std::chrono::hours(1);
+constexpr Duration kCostUnmeasured = std::chrono::minutes(1);
+constexpr Duration kShortest = std::chrono::seconds(30);
+constexpr Duration kLongest = std::chrono::hours(24);
 constexpr std::uint64_t kIntervalMaxS = std::uint64_t{366} * 24 * 3600;
 constexpr mode_t kReadable = 0644;
 
@@ -20,24 +26,46 @@ std::uint64_t UnixMilliseconds(Time time) {
   return time == kNoTime ? 0 : static_cast<std::uint64_t>(time.time_since_epoch().count());
 }
 
-}  // namespace
+double Seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
-Duration CheckpointIntervalOf(const std::vector<std::string>& environment) {
+// The value of MUSTER_CHECKPOINT_INTERVAL; empty: there is none.
+std::string IntervalText(const std::vector<std::string>& environment) {
   for (const std::string& assignment : environment) {
     const std::string_view text = assignment;
-    if (text.substr(0, kInterval.size()) != kInterval) {
-      continue;
+    if (text.substr(0, kInterval.size()) == kInterval) {
+      return std::string(text.substr(kInterval.size()));
     }
-    const std::string value(text.substr(kInterval.size()));
-    std::uint64_t seconds = 0;
-    if (value == "auto") {
-      return kAutomatic;
-    }
-    return absl::SimpleAtoi(value, &seconds) && seconds <= kIntervalMaxS
-               ? std::chrono::seconds(seconds)
-               : Duration(0);
   }
-  return Duration(0);
+  return "";
+}
+
+}  // namespace
+
+Duration AutomaticInterval(Duration cost, Duration mtbf) {
+  if (mtbf <= Duration(0)) {
+    return kUnmeasured;
+  }
+  const bool measured = cost > Duration(0);
+  const checkpoint::Interval daly = checkpoint::DalyHigherOrder(
+      {.cost_s = Seconds(measured ? cost : kCostUnmeasured), .mtbf_s = Seconds(mtbf)});
+  // Where it fails faster than anything could be done, as often as is practical.
+  const double wanted_s = daly ? daly.value : 0;
+  const double longest_s = Seconds(measured ? kLongest : kUnmeasured);
+  return Duration(
+      static_cast<std::int64_t>(1000 * std::clamp(wanted_s, Seconds(kShortest), longest_s)));
+}
+
+Duration CheckpointIntervalOf(const std::vector<std::string>& environment) {
+  const std::string value = IntervalText(environment);
+  std::uint64_t seconds = 0;
+  if (value == kAutomatic) {
+    return AutomaticInterval(Duration(0), Duration(0));
+  }
+  return absl::SimpleAtoi(value, &seconds) && seconds <= kIntervalMaxS
+             ? std::chrono::seconds(seconds)
+             : Duration(0);
 }
 
 absl::Status CheckpointHints::Make(const std::string& path,
@@ -51,6 +79,7 @@ absl::Status CheckpointHints::Make(const std::string& path,
     return absl::ErrnoToStatus(errno, "no checkpoint hints for other users: " + path);
   }
   file_ = std::move(file.value);
+  automatic_ = IntervalText(environment) == kAutomatic;
   hints_.interval_ms = static_cast<std::uint64_t>(CheckpointIntervalOf(environment) / Duration(1));
   Publish();
   return absl::OkStatus();
@@ -63,11 +92,27 @@ void CheckpointHints::SetEnd(Time end) {
   }
 }
 
+void CheckpointHints::Learn(Duration cost) {
+  if (cost != cost_) {
+    cost_ = cost;
+    Recompute();
+  }
+}
+
+void CheckpointHints::Recompute() {
+  if (automatic_) {
+    hints_.interval_ms =
+        static_cast<std::uint64_t>(AutomaticInterval(cost_, advice_.mtbf) / Duration(1));
+    Publish();
+  }
+}
+
 void CheckpointHints::Advise(const CheckpointAdvice& advice) {
   if (advice.number <= advice_.number) {
     return;
   }
   advice_ = advice;
+  Recompute();
   if (!announced_ && advice.notice != CheckpointNotice::kNone) {
     hints_.notice = static_cast<checkpoint::Notice>(advice.notice);
     hints_.notice_number = advice.number;
@@ -81,7 +126,8 @@ void CheckpointHints::Announce(EndCause cause, Time end) {
   hints_.deadline_ms = UnixMilliseconds(end);
   if (cause != EndCause::kJobEnding && hints_.notice != checkpoint::Notice::kPreemption) {
     hints_.notice = checkpoint::Notice::kPreemption;
-    ++hints_.notice_number;
+    // The same on all nodes of the attempt, whichever notices came before.
+    hints_.notice_number = std::max(hints_.notice_number, advice_.number) + 1;
   }
   Publish();
 }

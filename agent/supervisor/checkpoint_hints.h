@@ -3,9 +3,11 @@
 // What the supervisor tells the attempt's programs about checkpoints, through the page that
 // libmuster-checkpoint maps: how often, when the attempt ends at the latest, and that it is to end.
 //
-// The interval comes from MUSTER_CHECKPOINT_INTERVAL of the submitted environment. The programs
-// find the page by MUSTER_CHECKPOINT_HINTS. Thread promise: the supervisor's thread. Invariants:
-// what is published is whole; where the page cannot be made, nothing else suffers.
+// The interval comes from MUSTER_CHECKPOINT_INTERVAL of the submitted environment; `auto` is Daly's
+// (checkpoint/interval.h), of what a checkpoint was measured to cost and of the scheduler's mean
+// time between failures. The programs find the page by MUSTER_CHECKPOINT_HINTS. Thread promise: the
+// supervisor's thread. Invariants: what is published is whole; where the page cannot be made,
+// nothing else suffers.
 
 #include <string>
 #include <vector>
@@ -25,23 +27,37 @@ class CheckpointHints {
 
   // The attempt ends at `end`, unless it is told to end before.
   void SetEnd(Time end);
+  // What one of its checkpoints costs, as measured.
+  void Learn(Duration cost);
   // What the scheduler knows; older advice than was taken already is dropped.
   void Advise(const CheckpointAdvice& advice);
   // It is told to end for that cause, and killed at `end`: a checkpoint is wanted at once.
   void Announce(EndCause cause, Time end);
 
+  // Of the newest notice; 0: none was given.
+  std::uint32_t notice() const { return hints_.notice_number; }
+  // Of work between checkpoints, as advised; 0: no advice.
+  Duration interval() const { return Duration(static_cast<std::int64_t>(hints_.interval_ms)); }
+
  private:
   void Publish();
+  void Recompute();
 
   checkpoint::HintFile file_;
   checkpoint::Hints hints_;
   CheckpointAdvice advice_;
+  bool automatic_ = false;
+  Duration cost_{0};  // 0: not measured yet
   bool announced_ = false;
 };
 
-// Of a submitted environment: MUSTER_CHECKPOINT_INTERVAL in seconds of work, or `auto` (an hour: as
-// yet nothing tells the supervisor what a checkpoint costs and how often nodes fail). 0: none, or
-// no such number.
+// Of a submitted environment: MUSTER_CHECKPOINT_INTERVAL in seconds of work, or `auto` (what
+// AutomaticInterval gives while nothing is known). 0: none, or no such number.
 Duration CheckpointIntervalOf(const std::vector<std::string>& environment);
+
+// Daly's higher-order interval for a checkpoint of that cost where something fails after `mtbf`, at
+// least half a minute and at most a day. Before the cost is measured that of a minute-long one, an
+// hour at most; an hour where nothing is known of failures (`mtbf` 0).
+Duration AutomaticInterval(Duration cost, Duration mtbf);
 
 }  // namespace muster

@@ -238,6 +238,9 @@ void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
   if (!order.checkpoint_hints.empty()) {
     variables->Set("MUSTER_CHECKPOINT_HINTS", order.checkpoint_hints);
   }
+  if (!order.checkpoint_progress.empty()) {
+    variables->Set("MUSTER_CHECKPOINT_PROGRESS", order.checkpoint_progress);
+  }
   if (!order.flush_program.empty()) {
     variables->Set("MUSTER_CHECKPOINT_FLUSH", order.flush_program);
   }

@@ -31,6 +31,7 @@ struct SupervisorOrder {
   bool private_tmp = false;  // /tmp and /dev/shm are the attempt's own
   // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
   std::string checkpoint_hints;
+  std::string checkpoint_progress;
   std::string flush_program;
   std::string remote_shell;
   std::string hostfile;

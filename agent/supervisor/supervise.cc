@@ -48,6 +48,7 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
       JournalWriter journal,
       JournalWriter::Open(directory.Journal(), order->launch.job, order->launch.attempt));
   order->checkpoint_hints = directory.CheckpointHints();
+  order->checkpoint_progress = directory.CheckpointProgress();
   std::error_code unknown;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", unknown).string();
   order->flush_program = FindFlushProgram(self);

@@ -63,19 +63,6 @@ bool NoChildren() {
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
 }
 
-// Without hints the job runs as well: its programs are told of none then.
-SupervisorOrder WithHints(SupervisorOrder order, CheckpointHints* hints, const Logger& log) {
-  if (order.checkpoint_hints.empty()) {
-    return order;
-  }
-  const absl::Status made = hints->Make(order.checkpoint_hints, order.launch.program.environment);
-  if (!made.ok()) {
-    log.Warning("supervisor", std::string(made.message()));
-    order.checkpoint_hints.clear();
-  }
-  return order;
-}
-
 }  // namespace
 
 Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
@@ -85,7 +72,7 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       clock_(clock),
       log_(log),
       directory_(std::move(directory)),
-      order_(WithHints(std::move(order), &hints_, log)),
+      order_(WithPages(std::move(order), &hints_, &watch_, log)),
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
       freezer_(loop),
@@ -121,6 +108,7 @@ absl::Status Supervisor::Begin() {
   }
   HoldToLimits();
   ArmTimeLimit();
+  WatchCheckpoints();
   RunProlog();
   return absl::OkStatus();
 }
@@ -499,6 +487,7 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
   }
   if (grace > Duration(0)) {
     hints_.Announce(cause, clock_.Now() + grace);
+    AwaitAnswer(cause);
   }
   for (const auto& [id, step] : steps_) {
     step->ToldToEnd();
@@ -577,6 +566,7 @@ void Supervisor::Finish() {
     }
     cgroup_->Remove();
   }
+  ReportCheckpoints(true);
   RunEnded fact;
   fact.time = clock_.Now();
   fact.cause = cause_;

@@ -20,6 +20,7 @@
 #include "agent/supervisor/attempt_directory.h"
 #include "agent/supervisor/cgroup.h"
 #include "agent/supervisor/checkpoint_hints.h"
+#include "agent/supervisor/checkpoint_watch.h"
 #include "agent/supervisor/control.h"
 #include "agent/supervisor/freezer.h"
 #include "agent/supervisor/job_user.h"
@@ -97,6 +98,15 @@ class Supervisor {
   void OnSignals();
   void Reap();
 
+  // Checkpoints (supervisor_checkpoints.cc): what the programs say of theirs is looked at each
+  // second; who has answered the notice that the attempt ends has no need of its grace.
+  static SupervisorOrder WithPages(SupervisorOrder order, CheckpointHints* hints,
+                                   CheckpointWatch* watch, const Logger& log);
+  void WatchCheckpoints();
+  void ReportCheckpoints(bool last);
+  void AwaitAnswer(EndCause cause);
+  void LookForAnswer();
+
   // The end, in its stages. Ends what runs after SIGTERM and `grace`.
   void EndByForce(EndCause cause, Duration grace, const std::string& text);
   // The main step has ended by itself: what it left behind follows.
@@ -114,6 +124,7 @@ class Supervisor {
   const Logger& log_;
   const AttemptDirectory directory_;
   CheckpointHints hints_;  // before the order, which says where they are
+  CheckpointWatch watch_;
   const SupervisorOrder order_;
   Reporter reporter_;
   UniqueFd signals_;
@@ -140,6 +151,9 @@ class Supervisor {
   std::optional<Duration> limit_left_;  // what is left of the time limit, when last counted
   SteadyTime limit_counted_ = SteadyTime::min();
   std::optional<EventLoop::TimerId> limit_timer_;
+  CheckpointRecord told_checkpoints_;  // as it was reported last
+  SteadyTime told_at_ = SteadyTime::min();
+  bool awaits_answer_ = false;
   std::uint32_t suspension_ = 0;       // the highest that was ordered
   bool frozen_ = false;                // told to be, and since then not told to run or to end
   std::vector<StepOrder> held_steps_;  // came while frozen

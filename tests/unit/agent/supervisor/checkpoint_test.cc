@@ -94,6 +94,100 @@ TEST_F(CheckpointAttempt, AProgramsCheckpointReachesTheSharedDirectoryThoughItEn
   EXPECT_TRUE(chosen.ok()) << chosen.error.text;
 }
 
+TEST_F(CheckpointAttempt, WhatProgramsCommitIsReportedBeforeTheEnd) {
+  std::filesystem::create_directory(work_ / "state");
+  Batch("exec " MUSTER_CHECKPOINT_PI " state 20000");
+  order_.launch.started = SystemClock().Now();
+  const RunEnded ended = RunToEnd();
+  EXPECT_TRUE(ended.status.success()) << ended.text;
+  const std::vector<RunCheckpointed> facts = Facts<RunCheckpointed>();
+  ASSERT_FALSE(facts.empty());
+  const CheckpointRecord& record = facts.back().record;
+  EXPECT_GT(record.count, 0U);
+  EXPECT_GE(record.begun, order_.launch.started);
+  EXPECT_GE(record.committed, record.begun);
+  EXPECT_GE(ended.time, record.committed);
+  EXPECT_GT(record.bytes, Bytes(0));
+  EXPECT_EQ(record.restart, Duration(0));
+  EXPECT_EQ(record.notice, 0U);
+}
+
+TEST_F(CheckpointAttempt, ProgramsThatAnsweredTheNoticeNeedNoGrace) {
+  std::filesystem::create_directory(work_ / "state");
+  Batch("exec " MUSTER_CHECKPOINT_STAYS " state");
+  order_.launch.started = SystemClock().Now();
+  Start();
+  ASSERT_TRUE(Eventually([&] { return !Facts<RunCheckpointed>().empty(); }));
+  TerminateOrder order;
+  order.job = JobId(7);
+  order.attempt = AttemptNumber(1);
+  order.cause = EndCause::kPreemptedToRequeue;
+  order.grace = std::chrono::hours(1);
+  const Time told = SystemClock().Now();
+  ASSERT_TRUE(SendTerminate(directory_, order).ok());
+  ASSERT_EQ(Wait(), 0);
+  const CheckpointRecord record = Facts<RunCheckpointed>().back().record;
+  EXPECT_EQ(record.notice, 1U);
+  EXPECT_GE(record.count, 2U);
+  EXPECT_GE(record.begun, told);
+  EXPECT_EQ(Facts<RunEnded>().back().cause, EndCause::kPreemptedToRequeue);
+}
+
+TEST_F(CheckpointAttempt, WhoIsCancelledHasItsGraceThoughItSaved) {
+  std::filesystem::create_directory(work_ / "state");
+  Batch("exec " MUSTER_CHECKPOINT_STAYS " state");
+  order_.launch.started = SystemClock().Now();
+  Start();
+  ASSERT_TRUE(Eventually([&] { return !Facts<RunCheckpointed>().empty(); }));
+  TerminateOrder order;
+  order.job = JobId(7);
+  order.attempt = AttemptNumber(1);
+  order.cause = EndCause::kCancelled;
+  order.grace = std::chrono::seconds(2);
+  const Time told = SystemClock().Now();
+  ASSERT_TRUE(SendTerminate(directory_, order).ok());
+  ASSERT_EQ(Wait(), 0);
+  EXPECT_GE(Facts<RunEnded>().back().time, told + order.grace);
+}
+
+TEST_F(CheckpointAttempt, AutoFollowsWhatACheckpointCostsAndHowOftenNodesFail) {
+  std::filesystem::create_directory(work_ / "state");
+  Batch("cp \"$MUSTER_CHECKPOINT_HINTS\" before\n" MUSTER_CHECKPOINT_STAYS " state");
+  order_.launch.program.environment.push_back("MUSTER_CHECKPOINT_INTERVAL=auto");
+  order_.launch.started = SystemClock().Now();
+  order_.launch.advice = {1, std::chrono::hours(24), CheckpointNotice::kNone};
+  Start();
+  ASSERT_TRUE(Eventually([&] {
+    const auto facts = Facts<RunCheckpointed>();
+    return !facts.empty() && facts.back().record.count > 0;
+  }));
+  EXPECT_EQ(HintsIn("before").interval_ms, 3'180'062U);  // of a minute in a day
+  const CheckpointRecord record = Facts<RunCheckpointed>().back().record;
+  EXPECT_EQ(record.interval,
+            AutomaticInterval(std::max(record.cost, Duration(1)), std::chrono::hours(24)));
+  TerminateOrder order;
+  order.job = JobId(7);
+  order.attempt = AttemptNumber(1);
+  order.cause = EndCause::kCancelled;
+  ASSERT_TRUE(SendTerminate(directory_, order).ok());
+  ASSERT_EQ(Wait(), 0);
+}
+
+TEST(CheckpointInterval, IsDalysWithinBounds) {
+  const auto minutes = [](int count) { return Duration(std::chrono::minutes(count)); };
+  EXPECT_EQ(AutomaticInterval(minutes(5), minutes(1440)), Duration(7'001'388));  // 116.690 min
+  EXPECT_EQ(AutomaticInterval(std::chrono::seconds(600), std::chrono::seconds(10800)),
+            Duration(3'211'111));
+  EXPECT_EQ(AutomaticInterval(Duration(1), minutes(1)), Duration(30'000));
+  EXPECT_EQ(AutomaticInterval(minutes(60), std::chrono::hours(1'000'000)),
+            Duration(std::chrono::hours(24)));
+  EXPECT_EQ(AutomaticInterval(minutes(20), minutes(5)), minutes(5));  // d >= 2 M: M
+  // Before anything is known, or a cost measured.
+  EXPECT_EQ(AutomaticInterval(Duration(0), Duration(0)), minutes(60));
+  EXPECT_EQ(AutomaticInterval(minutes(5), Duration(0)), minutes(60));
+  EXPECT_EQ(AutomaticInterval(Duration(0), std::chrono::hours(50'000)), minutes(60));
+}
+
 TEST(CheckpointInterval, IsSecondsOrAuto) {
   EXPECT_EQ(CheckpointIntervalOf({"A=1", "MUSTER_CHECKPOINT_INTERVAL=60"}), Duration(60'000));
   EXPECT_EQ(CheckpointIntervalOf({"MUSTER_CHECKPOINT_INTERVAL=auto"}), Duration(3'600'000));

@@ -117,16 +117,19 @@ TEST(EnvironmentTest, NamesOneCheckpointDirectoryForAllAttemptsAndRanks) {
 TEST(EnvironmentTest, CheckpointsGoWhereTheSubmissionSaid) {
   SupervisorOrder order = Order();
   order.checkpoint_hints = "/attempt/checkpoint-hints";
+  order.checkpoint_progress = "/attempt/checkpoint-progress";
   order.flush_program = "/libexec/muster-checkpoint-flush";
   for (const char* own : {"MUSTER_SUBMIT_CHECKPOINT_DIR=/scratch/state",
                           "MUSTER_CHECKPOINT_LOCAL_DIR=/local", "MUSTER_CHECKPOINT_INTERVAL=900",
-                          "MUSTER_CHECKPOINT_HINTS=/another", "MUSTER_CHECKPOINT_FLUSH=/another"}) {
+                          "MUSTER_CHECKPOINT_HINTS=/another", "MUSTER_CHECKPOINT_PROGRESS=/another",
+                          "MUSTER_CHECKPOINT_FLUSH=/another"}) {
     order.launch.program.environment.push_back(own);
   }
   for (const std::vector<std::string>& variables : {RankOf(order, 0), BatchEnvironment(order, 0)}) {
     for (const char* expected :
          {"MUSTER_CHECKPOINT_DIR=/scratch/state", "MUSTER_CHECKPOINT_LOCAL_DIR=/local",
           "MUSTER_CHECKPOINT_INTERVAL=900", "MUSTER_CHECKPOINT_HINTS=/attempt/checkpoint-hints",
+          "MUSTER_CHECKPOINT_PROGRESS=/attempt/checkpoint-progress",
           "MUSTER_CHECKPOINT_FLUSH=/libexec/muster-checkpoint-flush"}) {
       EXPECT_THAT(variables, Contains(expected));
     }

@@ -1,0 +1,107 @@
+// The side of Supervisor that hears of the programs' checkpoints.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/checkpoint_flush.h"
+#include "agent/supervisor/supervisor.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kLook{1000};
+constexpr Duration kLookForAnswer{100};
+constexpr Duration kReportPause{10'000};
+
+// Told to end for that cause, the attempt is not over with its checkpoint unless that was all that
+// was wanted of it: it may have more to do within its grace when it was cancelled or its time is
+// up.
+bool EndsWithItsCheckpoint(EndCause cause) {
+  return cause == EndCause::kRequeued || cause == EndCause::kPreempted ||
+         cause == EndCause::kPreemptedToRequeue || cause == EndCause::kResized;
+}
+
+}  // namespace
+
+// Without its pages the job runs as well: its programs are told of none then.
+SupervisorOrder Supervisor::WithPages(SupervisorOrder order, CheckpointHints* hints,
+                                      CheckpointWatch* watch, const Logger& log) {
+  const auto made = [&log](const absl::Status& status) {
+    if (!status.ok()) {
+      log.Warning("supervisor", std::string(status.message()));
+    }
+    return status.ok();
+  };
+  if (!order.checkpoint_hints.empty() &&
+      !made(hints->Make(order.checkpoint_hints, order.launch.program.environment))) {
+    order.checkpoint_hints.clear();
+  }
+  hints->Advise(order.launch.advice);
+  const absl::StatusOr<std::optional<JobUser>> user = FindJobUser(order.launch.spec.user);
+  if (!order.checkpoint_progress.empty() &&
+      (!user.ok() ||
+       !made(watch->Make(order.checkpoint_progress, user->has_value() ? &**user : nullptr,
+                         order.launch.started)))) {
+    order.checkpoint_progress.clear();
+  }
+  return order;
+}
+
+void Supervisor::WatchCheckpoints() {
+  if (finished_ || order_.checkpoint_progress.empty()) {
+    return;
+  }
+  ReportCheckpoints(false);
+  After(kLook, [this] { WatchCheckpoints(); });
+}
+
+// At once where the scheduler waits for it; else what changes often is said now and then.
+void Supervisor::ReportCheckpoints(bool last) {
+  watch_.Look(hints_.notice(), clock_.Now());
+  if (!watch_.seen()) {
+    return;
+  }
+  CheckpointRecord record = watch_.record();
+  if (record.count > 0) {
+    hints_.Learn(std::max(record.cost, Duration(1)));
+  }
+  record.interval = hints_.interval();
+  const CheckpointRecord& told = told_checkpoints_;
+  const bool news = (record.count > 0 && told.count == 0) || record.notice != told.notice ||
+                    record.restart != told.restart || told_at_ == SteadyTime::min();
+  const SteadyTime now = clock_.SteadyNow();
+  if (record == told || !(last || news || now - told_at_ >= kReportPause)) {
+    return;
+  }
+  told_checkpoints_ = record;
+  told_at_ = now;
+  RunCheckpointed fact;
+  fact.time = clock_.Now();
+  fact.record = record;
+  reporter_.Report(std::move(fact));
+}
+
+void Supervisor::AwaitAnswer(EndCause cause) {
+  if (EndsWithItsCheckpoint(cause) && !order_.checkpoint_progress.empty() &&
+      !std::exchange(awaits_answer_, true)) {
+    LookForAnswer();
+  }
+}
+
+void Supervisor::LookForAnswer() {
+  if (finished_ || InEpilog()) {
+    return;
+  }
+  ReportCheckpoints(false);
+  // What is still on its way to the shared directory belongs to the checkpoint.
+  if (watch_.Answered(hints_.notice()) && !FlushRuns()) {
+    log_.Info("supervisor",
+              absl::StrCat("its programs answered notice ", hints_.notice(), ": it ends now"));
+    KillAll();
+    return;
+  }
+  After(kLookForAnswer, [this] { LookForAnswer(); });
+}
+
+}  // namespace muster
