@@ -121,8 +121,10 @@ bool Step::Owns(pid_t pid) const {
 }
 
 void Step::FailRank(Rank* rank, int code, const std::string& text) {
+  // Whoever shows it says on which node that was.
   if (launch_error_.empty()) {
-    launch_error_ = text;
+    launch_error_ =
+        plan_.step.valid() ? absl::StrCat("rank ", rank->placement.rank, ": ", text) : text;
   }
   rank->failed = true;
   rank->settled = true;

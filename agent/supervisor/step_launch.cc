@@ -127,8 +127,7 @@ void Step::Start(PmixGrant pmix) {
     rank->output_end.reset();
     rank->error_end.reset();
     if (!launched.ok()) {
-      FailRank(rank.get(), kCannotRun,
-               absl::StrCat(host_.order.node_name, ": ", std::string(launched.message())));
+      FailRank(rank.get(), kCannotRun, std::string(launched.message()));
     }
   }
   files_.clear();
@@ -407,8 +406,7 @@ void Step::Settle(Rank* rank, const LaunchOutcome& outcome) {
     return;
   }
   const bool not_found = outcome.failed_at == LaunchStage::kExec && outcome.error == ENOENT;
-  FailRank(rank, not_found ? kNotFound : kCannotRun,
-           absl::StrCat(host_.order.node_name, ": ", FailureText(outcome)));
+  FailRank(rank, not_found ? kNotFound : kCannotRun, FailureText(outcome));
 }
 
 std::string Step::FailureText(const LaunchOutcome& outcome) const {

@@ -91,8 +91,7 @@ absl::Status Supervisor::Run() {
 }
 
 void Supervisor::FailLaunch(const absl::Status& why) {
-  EndByForce(EndCause::kLaunchFailed, Duration(0),
-             absl::StrCat(order_.node_name, ": ", std::string(why.message())));
+  EndByForce(EndCause::kLaunchFailed, Duration(0), std::string(why.message()));
 }
 
 absl::Status Supervisor::Begin() {

@@ -92,7 +92,7 @@ TEST_F(BatchTest, SaysWhichOutputCannotBeOpenedAndWhy) {
   const RunEnded end = RunToEnd();
   EXPECT_EQ(end.cause, EndCause::kLaunchFailed);
   EXPECT_EQ(end.status.code, 126);
-  EXPECT_EQ(end.text, "node1: cannot open output /proc/1/nowhere/out: No such file or directory");
+  EXPECT_EQ(end.text, "cannot open output /proc/1/nowhere/out: No such file or directory");
   EXPECT_THAT(Facts<RunStarted>(), IsEmpty());
 }
 
@@ -111,7 +111,8 @@ TEST_F(BatchTest, SaysThatTheWorkingDirectoryIsMissing) {
   const RunEnded end = RunToEnd();
   EXPECT_EQ(end.cause, EndCause::kLaunchFailed);
   EXPECT_EQ(end.text,
-            "node1: cannot enter the working directory /nowhere/at/all: No such file or directory");
+            "cannot enter the working directory /nowhere/at/all: No such file or directory")
+      << "the controller says where";
 }
 
 TEST_F(BatchTest, SaysThatTheInterpreterIsMissing) {
@@ -121,7 +122,7 @@ TEST_F(BatchTest, SaysThatTheInterpreterIsMissing) {
   EXPECT_EQ(end.cause, EndCause::kLaunchFailed);
   EXPECT_EQ(end.status.code, 127);
   EXPECT_EQ(end.text,
-            "node1: cannot run the batch script: its interpreter /no/such/shell: No such file or "
+            "cannot run the batch script: its interpreter /no/such/shell: No such file or "
             "directory");
 }
 
