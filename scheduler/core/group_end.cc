@@ -52,7 +52,7 @@ bool RunsAgain(const Job& job, const Outcome& outcome) {
   }
   return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue ||
          AsksToRunAgain(job, outcome) ||
-         (ending != EndCause::kCancelled && outcome.state == JobState::kNodeFail &&
+         (ending != EndCause::kCancelled && outcome.node_failed &&
           job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes);
 }
 

@@ -106,7 +106,8 @@ Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
                        absl::StrCat(attempt.allocation.nodes[i].name, ": reached its deadline")};
       }
       if (run.cause == failure.cause) {
-        return Outcome{failure.state, run.status, Sentence(attempt.allocation.nodes[i].name, run)};
+        return Outcome{failure.state, run.status, Sentence(attempt.allocation.nodes[i].name, run),
+                       IsNodeFailure(run.cause) || run.cause == EndCause::kPrologFailed};
       }
     }
   }

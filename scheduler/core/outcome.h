@@ -14,7 +14,8 @@ namespace muster {
 struct Outcome {
   JobState state = JobState::kCompleted;
   ExitStatus status;
-  std::string text;  // why, when it did not end by itself
+  std::string text = {};     // why, when it did not end by itself
+  bool node_failed = false;  // a node failed it: it can run elsewhere
 };
 
 // REQUIRES: every run of the attempt has ended.

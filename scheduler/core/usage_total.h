@@ -19,6 +19,7 @@ inline void AddUsage(const Usage& part, Usage& total) {
   total.gpu_busy += part.gpu_busy;
   total.gpu_memory = std::max(total.gpu_memory, part.gpu_memory);
   total.gpu_energy_mj += part.gpu_energy_mj;
+  total.cpu_energy_mj += part.cpu_energy_mj;
 }
 
 }  // namespace muster

@@ -192,6 +192,23 @@ TEST_F(JobTurnsTest, ANodeThatFailsRequeuesAJobThatSaysSo) {
   EXPECT_EQ(world.EndOf(once)->state, JobState::kNodeFail);
 }
 
+TEST_F(JobTurnsTest, AKilledSupervisorRequeuesAJobThatSaysSo) {
+  JobSpec spec = world.Spec(Tasks(1));
+  spec.requeue = Choice::kYes;
+  const JobId again = world.Submit(spec);
+  const JobId once = world.Submit(Tasks(1));
+  const JobId cancelled = world.Submit(spec);
+  world.Schedule();
+  world.Take(CancelJob{cancelled, std::nullopt, world.ada});
+  for (const JobId job : {again, once, cancelled}) {
+    world.TellStarted(node, job);
+    world.TellEnded(node, job, 2, EndCause::kLostSupervisor, ExitStatus{0, 9});
+  }
+  EXPECT_EQ(world.StateOf(again), JobState::kPending);
+  EXPECT_EQ(world.EndOf(once)->state, JobState::kFailed);
+  EXPECT_TRUE(world.EndOf(cancelled).has_value());
+}
+
 TEST_F(JobTurnsTest, OnlyTheOperatorReleasesWhatTheOperatorHolds) {
   const JobId job = world.Submit(Tasks(1));
   const User root{0, 0, "root"};
