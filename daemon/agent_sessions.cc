@@ -162,6 +162,8 @@ class AgentSession final
       TakeHealth(incoming_.health());
     } else if (incoming_.has_fault()) {
       TakeFault(incoming_.fault());
+    } else if (incoming_.has_usage()) {
+      TakeUsage(incoming_.usage());
     }
     incoming_.Clear();
     StartRead(&incoming_);
@@ -184,6 +186,7 @@ class AgentSession final
   void OnDone() override {
     const NodeId node(node_.load());
     if (node.valid() && sessions_.Remove(node, this)) {
+      setting_.usage.Forget(node);
       controller_.Take(LoseAgent{node}, [](const Turn&, const absl::Status&) {});
     }
     self_.reset();
@@ -337,6 +340,23 @@ class AgentSession final
     sessions_.log().Warning("agents",
                             absl::StrCat("node ", registration_.registration.name, ": ", reason));
     controller_.Take(TakeNodeFault{id, reason}, [](const Turn&, const absl::Status&) {});
+  }
+
+  // What attempts have used so far: no input, because nothing follows from it.
+  void TakeUsage(const wire::UsageSamples& message) {
+    const NodeId node(node_.load());
+    absl::StatusOr<std::vector<UsageSample>> samples = ReadSamples(message);
+    if (!node.valid() || !samples.ok()) {
+      SayRefusal(samples.ok() ? "usage came before the registration"
+                              : std::string(samples.status().message()),
+                 true);
+      return;
+    }
+    controller_.Look([session = shared_from_this(), node,
+                      samples = *std::move(samples)](const Picture& picture) -> Controller::Reply {
+      session->setting_.usage.Take(node, samples, picture.state());
+      return [](const absl::Status&) {};
+    });
   }
 
   void TakeHealth(const wire::HealthReport& message) {

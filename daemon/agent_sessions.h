@@ -17,6 +17,7 @@
 
 #include "daemon/controller.h"
 #include "daemon/gate.h"
+#include "daemon/live_usage.h"
 #include "daemon/order_signer.h"
 #include "proto/agent.grpc.pb.h"
 #include "scheduler/runtime/log.h"
@@ -58,6 +59,7 @@ class AgentService final : public wire::AgentLink::CallbackService {
     const Clock& clock;
     const Gate& gate;
     OrderSigner& signer;
+    LiveUsage& usage;
   };
   AgentService(Controller& controller, AgentSessions& sessions, Setting setting)
       : controller_(controller), sessions_(sessions), setting_(std::move(setting)) {}

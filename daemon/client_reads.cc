@@ -352,6 +352,7 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
     }
     for (const Job* job : Selected(picture.state(), selector)) {
       details->push_back(LiveDetail(picture, *job, controller_.policy()->network.get()));
+      details->back().live_usage = usage_.Of(*job, picture.state());
     }
     return [this, reactor, reply, caller, selector, details](const absl::Status&) {
       ReadAside(reader_, reactor, [this, reactor, reply, caller, selector, details] {

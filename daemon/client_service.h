@@ -12,6 +12,7 @@
 
 #include "daemon/controller.h"
 #include "daemon/gate.h"
+#include "daemon/live_usage.h"
 #include "daemon/rpc.h"
 #include "daemon/store/accounting.h"
 #include "daemon/worker.h"
@@ -21,14 +22,15 @@ namespace muster {
 
 class ClientService final : public wire::Controller::CallbackService {
  public:
-  // `gate` outlives the service.
+  // Everything that is referred to outlives the service.
   ClientService(Controller& controller, Accounting& accounting, JobStore& store,
-                std::string cluster, const Gate& gate)
+                std::string cluster, const Gate& gate, const LiveUsage& usage)
       : controller_(controller),
         accounting_(accounting),
         store_(store),
         cluster_(std::move(cluster)),
-        gate_(gate) {}
+        gate_(gate),
+        usage_(usage) {}
 
   using Context = grpc::CallbackServerContext;
   using Unary = grpc::ServerUnaryReactor;
@@ -95,6 +97,7 @@ class ClientService final : public wire::Controller::CallbackService {
   JobStore& store_;
   const std::string cluster_;
   const Gate& gate_;
+  const LiveUsage& usage_;
   Worker reader_;
 };
 

@@ -15,6 +15,7 @@
 #include "daemon/config.h"
 #include "daemon/controller.h"
 #include "daemon/job_secrets.h"
+#include "daemon/live_usage.h"
 #include "daemon/policy_file.h"
 #include "daemon/server.h"
 #include "daemon/serving.h"
@@ -63,6 +64,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   const auto munge = MungeDoor::Open(config.munge_socket, config.tls.certificate, log);
   const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid());
   AgentSessions sessions(log);
+  LiveUsage usage;
   Controller controller(*store, sessions, clock, log, config.policy, config.cluster,
                         std::move(secrets));
   controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
@@ -70,8 +72,8 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   if (!config.file.empty()) {
     RETURN_IF_ERROR(ApplyPolicyFile(config.file, controller, UserOf(geteuid()), config.network));
   }
-  AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer});
-  ClientService clients(controller, *accounting, *store, config.cluster, gate);
+  AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
+  ClientService clients(controller, *accounting, *store, config.cluster, gate, usage);
   ASSIGN_OR_RETURN(
       const std::unique_ptr<Server> server,
       Server::Start(addresses, config.tls, {&agents, &clients}, std::move(passed), munge));

@@ -16,6 +16,7 @@
 #include "cli/render/step_table.h"
 #include "cli/render/table.h"
 #include "cli/render/text.h"
+#include "cli/render/usage_text.h"
 #include "cli/render/worth_text.h"
 #include "scheduler/model/reason.h"
 
@@ -125,25 +126,6 @@ std::string GotText(const std::vector<std::string>& nodes, std::uint32_t cpus, B
                             gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
 }
 
-std::string MemoryUse(const Usage& usage, Bytes memory) {
-  if (usage.group_memory.value() == 0 || memory.value() == 0) {
-    return "";
-  }
-  return absl::StrFormat(", memory %s of %s (%.0f %%)", BytesText(usage.group_memory),
-                         BytesText(memory),
-                         100.0 * static_cast<double>(usage.group_memory.value()) /
-                             static_cast<double>(memory.value()));
-}
-
-std::string UsageText(const Usage& usage, Duration elapsed, std::uint32_t cpus, Bytes memory) {
-  const std::string efficiency = CpuEfficiency(usage, elapsed, cpus);
-  return absl::StrCat("CPU time ", PreciseText(CpuTime(usage)), " (user ",
-                      PreciseText(usage.user_cpu), ", system ", PreciseText(usage.system_cpu), ")",
-                      efficiency.empty() ? "" : ", CPU efficiency " + efficiency,
-                      MemoryUse(usage, memory), ", peak memory of one process ",
-                      BytesText(usage.peak_memory));
-}
-
 std::string EndText(const JobView& job) {
   if (job.start_time == kNoTime) {
     return job.exit_text.empty() ? "without having started" : job.exit_text;
@@ -206,7 +188,27 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   AddLine(page, "comment", job.comment);
 }
 
-void AddAttempt(std::string& page, const AttemptView& attempt, const Style& style) {
+// What it has used so far. How well it used what it has is known once all its nodes have spoken.
+void AddLiveUsage(std::string& page, const JobDetail& detail, const AttemptView& attempt,
+                  const Style& style) {
+  const NodeUsage sum = SumOf(detail.live_usage);
+  const Duration elapsed = Elapsed(detail.job, sum.time);
+  const bool all = detail.live_usage.size() == attempt.nodes.size();
+  AddLine(
+      page, "used",
+      absl::StrCat(
+          "by ", MomentText(sum.time, style.zone),
+          all ? "" : absl::StrCat(" on ", detail.live_usage.size(), " of its nodes"), ": ",
+          UsageText(sum.usage, elapsed, all ? attempt.cpus : 0, all ? attempt.memory : Bytes())));
+  AddLine(page, "GPU use", GpuUseText(sum.usage, elapsed, all ? attempt.gpus : 0));
+  AddLine(page, "energy", EnergyLine(sum.usage));
+  if (attempt.nodes.size() > 1) {
+    page += PrintNodeUsage(detail.live_usage, sum.time - elapsed, style);
+  }
+}
+
+void AddAttempt(std::string& page, const JobDetail& detail, const AttemptView& attempt,
+                const Style& style) {
   absl::StrAppend(&page, "\n",
                   Painted(absl::StrCat("attempt ", attempt.number.value()), Paint::kBold, style),
                   "\n");
@@ -222,6 +224,9 @@ void AddAttempt(std::string& page, const AttemptView& attempt, const Style& styl
                          attempt.cause.empty() ? "" : ", cause: ", attempt.cause));
     AddLine(page, "used", UsageText(attempt.usage, elapsed, attempt.cpus, attempt.memory));
     AddLine(page, "GPU use", GpuUseText(attempt.usage, elapsed, attempt.gpus));
+    AddLine(page, "energy", EnergyLine(attempt.usage));
+  } else if (!detail.live_usage.empty()) {
+    AddLiveUsage(page, detail, attempt, style);
   }
   AddLine(page, "limits", attempt.limits);
   if (!attempt.ranks.empty()) {
@@ -297,7 +302,7 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   AddLine(page, "output", detail.stdout_path);
   AddLine(page, "errors", detail.stderr_path == detail.stdout_path ? "" : detail.stderr_path);
   for (const AttemptView& attempt : detail.attempts) {
-    AddAttempt(page, attempt, style);
+    AddAttempt(page, detail, attempt, style);
   }
   if (!detail.steps.empty()) {
     absl::StrAppend(&page, "\n", Painted("steps", Paint::kBold, style), "\n",

@@ -189,30 +189,41 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
 std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, const Style& style) {
   const bool told = std::any_of(jobs.begin(), jobs.end(),
                                 [](const JobView& job) { return !job.exit_text.empty(); });
+  const bool gpus =
+      std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) { return job.gpus > 0; });
   std::vector<Column> columns = {{.title = "JOBID", .right = true, .least = 0},
                                  {.title = "NAME", .right = false, .least = kNameLeast},
                                  {.title = "STATE", .right = false, .least = 0},
                                  {.title = "EXIT", .right = true, .least = 0},
                                  {.title = "ELAPSED", .right = true, .least = 0},
                                  {.title = "CPU-TIME", .right = true, .least = 0},
-                                 {.title = "PEAK-MEM", .right = true, .least = 0},
-                                 {.title = "NODES", .right = false, .least = kTextLeast},
-                                 {.title = "BINDING", .right = false, .least = kTextLeast}};
+                                 {.title = "EFF", .right = true, .least = 0},
+                                 {.title = "PEAK-MEM", .right = true, .least = 0}};
+  if (gpus) {
+    columns.push_back({.title = "GPU-EFF", .right = true, .least = 0});
+  }
+  columns.push_back({.title = "NODES", .right = false, .least = kTextLeast});
+  columns.push_back({.title = "BINDING", .right = false, .least = kTextLeast});
   if (told) {
     columns.push_back({.title = "WHY", .right = false, .least = kTextLeast});
   }
   Table table(std::move(columns));
   for (const JobView& job : jobs) {
     const bool ran = job.start_time != kNoTime;
+    const Duration elapsed = Elapsed(job, job.end_time);
     std::vector<Cell> cells = {{.text = job.label},
                                {.text = job.name},
                                {.text = job.state, .paint = StatePaint(job.state)},
                                {.text = ExitColumn(job)},
-                               {.text = ran ? PreciseText(Elapsed(job, job.end_time)) : "-"},
+                               {.text = ran ? PreciseText(elapsed) : "-"},
                                {.text = ran ? PreciseText(CpuTime(job.usage)) : "-"},
-                               {.text = ran ? BytesText(job.usage.peak_memory) : "-"},
-                               {.text = OrDash(Hostlist(job.nodes))},
-                               {.text = OrDash(job.binding)}};
+                               {.text = OrDash(CpuEfficiency(job.usage, elapsed, job.cpus))},
+                               {.text = ran ? BytesText(job.usage.peak_memory) : "-"}};
+    if (gpus) {
+      cells.push_back({.text = OrDash(GpuEfficiency(job.usage, elapsed, job.gpus))});
+    }
+    cells.push_back({.text = OrDash(Hostlist(job.nodes))});
+    cells.push_back({.text = OrDash(job.binding)});
     if (told) {
       cells.push_back({.text = OrDash(job.exit_text)});
     }

@@ -105,7 +105,7 @@ std::string EnergyText(std::uint64_t millijoules) {
                            : absl::StrFormat("%.1f kWh", watt_hours / 1000);
 }
 
-std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus) {
+std::string GpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t gpus) {
   const bool sampled =
       usage.gpu_busy.count() > 0 || usage.gpu_memory.value() > 0 || usage.gpu_energy_mj > 0;
   if (gpus == 0 || elapsed.count() <= 0 || !sampled) {
@@ -113,9 +113,16 @@ std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus)
   }
   const double busy = static_cast<double>(usage.gpu_busy.count()) /
                       (static_cast<double>(elapsed.count()) * static_cast<double>(gpus));
-  return absl::StrCat(absl::StrFormat("%.0f %%", busy * 100.0), " of ", gpus,
-                      gpus == 1 ? " GPU" : " GPUs", ", at most ", BytesText(usage.gpu_memory),
-                      " of one", usage.gpu_energy_mj == 0 ? "" : ", ",
+  return absl::StrFormat("%.0f %%", busy * 100.0);
+}
+
+std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus) {
+  const std::string busy = GpuEfficiency(usage, elapsed, gpus);
+  if (busy.empty()) {
+    return "";
+  }
+  return absl::StrCat(busy, " of ", gpus, gpus == 1 ? " GPU" : " GPUs", ", at most ",
+                      BytesText(usage.gpu_memory), " of one", usage.gpu_energy_mj == 0 ? "" : ", ",
                       usage.gpu_energy_mj == 0 ? "" : EnergyText(usage.gpu_energy_mj));
 }
 

@@ -36,7 +36,9 @@ Duration CpuTime(const Usage& usage);
 // The share of `cpus` over `elapsed` that was used: "93 %"; "" when nothing could have been.
 std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cpus);
 
-// "exit code 3", "signal 15 (SIGTERM)".
+// The share of `gpus` over `elapsed` in which they worked: "31 %"; "" when nothing was sampled.
+std::string GpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t gpus);
+
 // "31 % of 4 GPUs, at most 62.5 GiB of one, 1.2 kWh"; empty for a job without GPUs or of which
 // nothing was sampled.
 std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus);
@@ -44,6 +46,7 @@ std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus)
 // "812 J", "1.2 kWh".
 std::string EnergyText(std::uint64_t millijoules);
 
+// "exit code 3", "signal 15 (SIGTERM)".
 std::string ExitText(ExitStatus status);
 
 }  // namespace muster

@@ -158,8 +158,9 @@ class SecuredTest : public ::testing::Test {
     controller_ = std::make_unique<Controller>(*store_, *sessions_, clock_, *log_, policy, "test");
     ASSERT_TRUE(controller_->Start().ok());
     agents_ = std::make_unique<AgentService>(
-        *controller_, *sessions_, AgentService::Setting{"test", clock_, *gate_, *signer_});
-    clients_ = std::make_unique<ClientService>(*controller_, *accounting_, *store_, "test", *gate_);
+        *controller_, *sessions_, AgentService::Setting{"test", clock_, *gate_, *signer_, usage_});
+    clients_ = std::make_unique<ClientService>(*controller_, *accounting_, *store_, "test", *gate_,
+                                               usage_);
     auto server = Server::Start({"127.0.0.1:0"}, tls_, {agents_.get(), clients_.get()}, {}, door_);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -175,6 +176,7 @@ class SecuredTest : public ::testing::Test {
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<AgentSessions> sessions_;
   std::unique_ptr<Controller> controller_;
+  LiveUsage usage_;
   std::unique_ptr<AgentService> agents_;
   std::unique_ptr<ClientService> clients_;
 };
