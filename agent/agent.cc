@@ -35,6 +35,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
       outbox_(state, log, [this](const Report& report) { return SendReport(report); }),
       attempts_(loop, clock, log, state, config_.attempts,
                 [this](const AttemptKey& key) { News(key); }),
+      sampler_(config_.machine, state, config_.sources),
       health_(loop, clock, log, config_.health,
               [this](const HealthReport&) {
                 health_untold_ = true;
@@ -52,10 +53,7 @@ absl::Status Agent::Start() {
   ASSIGN_OR_RETURN(doorbell_, Doorbell::Open(loop_, state_.doorbell(),
                                              [this](const AttemptKey& key) { News(key); }));
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
-  if (config_.meter != nullptr) {
-    sampler_.emplace(config_.machine, state_, *config_.meter);
-    Sample();
-  }
+  Sample();
   link_.Connect();
   return absl::OkStatus();
 }
@@ -69,12 +67,31 @@ void Agent::TellFault() {
 }
 
 void Agent::Sample() {
-  for (const std::string& gpu : sampler_->Sample(attempts_.Running(), clock_.SteadyNow())) {
+  for (const std::string& gpu : sampler_.Sample(attempts_.Running(), clock_.SteadyNow())) {
     fault_ = absl::StrCat("GPU ", gpu, " has fallen off the bus (NVML: GPU is lost)");
     log_.Error(kComponent, fault_);
     TellFault();
   }
+  TellUsage();
   sample_timer_ = loop_.RunAfter(config_.sample_every, [this] { Sample(); });
+}
+
+void Agent::TellUsage() {
+  const std::map<AttemptKey, Usage> used = sampler_.used();
+  if (used.empty() && !std::exchange(usage_told_, false)) {
+    return;
+  }
+  wire::AgentMessage message;
+  wire::UsageSamples& samples = *message.mutable_usage();
+  for (const auto& [key, usage] : used) {
+    wire::AttemptUsage& sample = *samples.add_attempts();
+    sample.set_job(key.job.value());
+    sample.set_attempt(key.attempt.value());
+    sample.set_time(clock_.Now().time_since_epoch().count());
+    ToWire(usage, sample.mutable_usage());
+  }
+  usage_told_ = usage_told_ || !used.empty();
+  link_.Send(message);
 }
 
 void Agent::Reconfigure(std::vector<std::string> features, std::uint32_t weight,

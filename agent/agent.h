@@ -50,7 +50,7 @@ class Agent final : public ControllerLink::Owner {
     HealthCheck::Config health;
     JobUsers users;
     std::chrono::milliseconds check_every{2000};  // the net below the doorbell
-    GpuMeter* meter = nullptr;                    // outlives the agent; null: nothing to sample
+    UsageSampler::Sources sources;                // outlive the agent
     std::chrono::milliseconds sample_every{10000};
   };
 
@@ -103,6 +103,8 @@ class Agent final : public ControllerLink::Owner {
   bool SendReport(const Report& report);
   void Check();
   void Sample();
+  // Tells the controller what attempts have used so far; what is lost is made good by the next.
+  void TellUsage();
   // Tells the controller of GPUs that are gone.
   void TellFault();
 
@@ -117,8 +119,9 @@ class Agent final : public ControllerLink::Owner {
   OrderCheck check_;
   Outbox outbox_;
   Attempts attempts_;
-  std::optional<UsageSampler> sampler_;
-  std::string fault_;  // what is wrong with the node; empty: nothing
+  UsageSampler sampler_;
+  bool usage_told_ = false;  // of some attempt, and so that it is no more has to be told, too
+  std::string fault_;        // what is wrong with the node; empty: nothing
   HealthCheck health_;
   bool health_untold_ = false;  // since the link last took it
   // Attempts that came to their acknowledged end: an order for one that is still on its way is

@@ -12,6 +12,9 @@
 #include "agent/standing.h"
 #include "agent/supervisor/cgroup_tree.h"
 #include "agent/supervisor/journal.h"
+#include "agent/supervisor/lost_epilog.h"
+#include "agent/supervisor/order_file.h"
+#include "agent/supervisor/sampled_usage.h"
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
@@ -207,11 +210,11 @@ void Attempts::Remove(const AttemptKey& key) {
   }
 }
 
-std::map<AttemptKey, const NodeAllocation*> Attempts::Running() const {
-  std::map<AttemptKey, const NodeAllocation*> running;
+std::map<AttemptKey, RunningAttempt> Attempts::Running() const {
+  std::map<AttemptKey, RunningAttempt> running;
   for (const auto& [key, attempt] : attempts_) {
     if (attempt.phase == Phase::kSupervised) {
-      running.emplace(key, &attempt.allocation);
+      running.emplace(key, RunningAttempt{&attempt.allocation, attempt.cgroup, attempt.supervisor});
     }
   }
   return running;
@@ -283,6 +286,9 @@ void Attempts::Settle(const AttemptKey& key) {
     case Standing::kDead:
       Clear(key);
       return;
+    case Standing::kEpilog:
+      WatchEpilog(key);
+      return;
     case Standing::kOtherBoot:
       End(key, EndCause::kNodeRebooted, "the node was restarted");
       return;
@@ -345,6 +351,7 @@ absl::Status Attempts::WatchSupervisor(const AttemptKey& key, const ProcessIdent
     attempt.pidfd.reset();
     return watched;
   }
+  attempt.supervisor = identity.pid;
   attempt.phase = Phase::kSupervised;
   return absl::OkStatus();
 }
@@ -406,8 +413,7 @@ void Attempts::ClearRound(const AttemptKey& key, const DeadAttempt& dead, int ro
       KillLeftovers(dead, [this](pid_t pid) { return children_.IsSupervisor(pid); });
   children_.Reap();
   if (left.ok() && *left == 0) {
-    End(key, EndCause::kLostSupervisor,
-        "its supervisor died; what was left of it was killed, its exit status is not known");
+    EndLost(key);
     return;
   }
   if (round == kClearRoundsQuiet) {
@@ -426,11 +432,57 @@ void Attempts::ClearRound(const AttemptKey& key, const DeadAttempt& dead, int ro
                  });
 }
 
-void Attempts::End(const AttemptKey& key, EndCause cause, const std::string& text) {
+void Attempts::EndLost(const AttemptKey& key) {
+  const absl::StatusOr<SupervisorOrder> order = ReadOrder(state_.Attempt(key).Order());
+  const SiteScript epilog = order.ok() ? order->scripts.epilog : SiteScript();
+  const absl::Status started = epilog.given() ? StartEpilog(key, epilog) : absl::OkStatus();
+  if (!epilog.given() || !started.ok()) {
+    End(key, EndCause::kLostSupervisor, kLostSupervisorText, std::string(started.message()));
+  }
+}
+
+// An error says what is then wrong with the node.
+absl::Status Attempts::StartEpilog(const AttemptKey& key, const SiteScript& epilog) {
+  LocalAttempt& attempt = attempts_.at(key);
+  const AttemptDirectory directory = state_.Attempt(key);
+  if (!absl::IsNotFound(ReadEpilogClaim(directory).status())) {
+    return absl::AbortedError(absl::StrCat("epilog ", epilog.program,
+                                           ": perhaps not run to its end: who ran it was killed"));
+  }
+  if (std::exchange(attempt.epilog_tried, true)) {
+    return absl::AbortedError(
+        absl::StrCat("epilog ", epilog.program, ": not run: its process ", attempt.failure));
+  }
+  const absl::StatusOr<pid_t> pid = children_.SpawnSupervisor(
+      config_.supervisor, config_.environment, directory, /*what=*/"--epilog");
+  if (!pid.ok()) {
+    return absl::AbortedError(absl::StrCat("epilog ", epilog.program,
+                                           ": not run: ", std::string(pid.status().message())));
+  }
+  attempt.child = *pid;
+  const absl::StatusOr<ProcessIdentity> identity = ReadIdentity(*pid);
+  const absl::Status watched = identity.ok() ? WatchSupervisor(key, *identity) : identity.status();
+  // It runs and will claim: the next check finds it by its claim.
+  attempt.phase = watched.ok() ? Phase::kClearing : Phase::kUnsettled;
+  return absl::OkStatus();
+}
+
+void Attempts::WatchEpilog(const AttemptKey& key) {
+  const absl::StatusOr<ProcessIdentity> claim = ReadEpilogClaim(state_.Attempt(key));
+  if (claim.ok() && WatchSupervisor(key, *claim).ok()) {
+    attempts_.at(key).phase = Phase::kClearing;
+    log_.Info(kComponent, absl::StrCat("adopted the epilog of ", ToString(key)), ToString(key.job));
+  }
+}
+
+void Attempts::End(const AttemptKey& key, EndCause cause, const std::string& text,
+                   const std::string& node_fault) {
   RunEnded ended;
   ended.time = clock_.Now();
   ended.cause = cause;
   ended.text = text;
+  ended.node_fault = node_fault;
+  ended.usage = ReadSampledUsage(state_.Attempt(key).Sampled());
   if (cause == EndCause::kLaunchFailed) {
     ended.status.code = 1;
   } else if (cause != EndCause::kNeverStarted) {

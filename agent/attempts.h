@@ -21,6 +21,7 @@
 #include "agent/children.h"
 #include "agent/control_call.h"
 #include "agent/leftovers.h"
+#include "agent/running_attempt.h"
 #include "agent/state_directory.h"
 #include "agent/supervisor/order_file.h"
 #include "scheduler/model/node.h"
@@ -85,8 +86,8 @@ class Attempts {
 
   bool Knows(const AttemptKey& key) const { return attempts_.count(key) != 0; }
   std::vector<AttemptKey> Keys() const;
-  // Those under way, with their parts of this node.
-  std::map<AttemptKey, const NodeAllocation*> Running() const;
+  // Those under way.
+  std::map<AttemptKey, RunningAttempt> Running() const;
   // What the registration says of them.
   std::vector<KnownAttempt> Known() const;
 
@@ -99,10 +100,12 @@ class Attempts {
     Phase phase = Phase::kUnsettled;
     NodeAllocation allocation;
     std::string cgroup;
-    pid_t child = 0;      // the supervisor, where we spawned it
-    bool tried = false;   // a supervisor was spawned and has ended
-    std::string failure;  // how it ended
-    UniqueFd pidfd;       // the supervisor's; watched while valid
+    pid_t child = 0;            // the supervisor, where we spawned it
+    pid_t supervisor = 0;       // the same, or the one that was adopted
+    bool tried = false;         // a supervisor was spawned and has ended
+    bool epilog_tried = false;  // the same of who would run the epilog of a dead supervisor
+    std::string failure;        // how it ended
+    UniqueFd pidfd;             // the supervisor's; watched while valid
     std::unique_ptr<ControlCall> control;
     std::optional<RunEnded> unwritten;  // its end, which the disk did not take yet
   };
@@ -118,7 +121,13 @@ class Attempts {
   void Clear(const AttemptKey& key);
   void ClearRound(const AttemptKey& key, const DeadAttempt& dead, int round);
   DeadAttempt Dead(const AttemptKey& key) const;
-  void End(const AttemptKey& key, EndCause cause, const std::string& text);
+  // What comes when nothing is left of a dead supervisor's attempt: the site's epilog, if it was
+  // not begun, and the end.
+  void EndLost(const AttemptKey& key);
+  absl::Status StartEpilog(const AttemptKey& key, const SiteScript& epilog);
+  void WatchEpilog(const AttemptKey& key);
+  void End(const AttemptKey& key, EndCause cause, const std::string& text,
+           const std::string& node_fault = "");
   void WriteEnd(const AttemptKey& key);
   ControlCall& Control(const AttemptKey& key);
   absl::Status Pass(const AttemptKey& key, std::string packet, const char* what);

@@ -33,7 +33,8 @@ absl::Status Children::BecomeSubreaper() {
 
 absl::StatusOr<pid_t> Children::SpawnSupervisor(const std::string& program,
                                                 const std::vector<std::string>& environment,
-                                                const AttemptDirectory& directory) {
+                                                const AttemptDirectory& directory,
+                                                const char* what) {
   const std::string log = directory.Log();
   const UniqueFd input(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const UniqueFd output(
@@ -43,7 +44,7 @@ absl::StatusOr<pid_t> Children::SpawnSupervisor(const std::string& program,
   }
   SpawnRequest request;
   request.program = program;
-  request.arguments = {program, "--dir", directory.path()};
+  request.arguments = {program, what, directory.path()};
   request.environment = environment;
   request.fds = {{.from = input.get(), .to = STDIN_FILENO},
                  {.from = output.get(), .to = STDOUT_FILENO},

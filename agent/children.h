@@ -26,11 +26,12 @@ class Children {
   // Asks the kernel to hand us the orphans among our descendants.
   static absl::Status BecomeSubreaper();
 
-  // Starts `program` --dir `directory` in a session of its own, with nothing on its standard input
+  // Starts `program` `what` `directory` in a session of its own, with nothing on its standard input
   // and its output in the directory's log. An error means that nothing was started.
   absl::StatusOr<pid_t> SpawnSupervisor(const std::string& program,
                                         const std::vector<std::string>& environment,
-                                        const AttemptDirectory& directory);
+                                        const AttemptDirectory& directory,
+                                        const char* what = "--dir");
 
   bool IsSupervisor(pid_t pid) const { return supervisors_.count(pid) != 0; }
 

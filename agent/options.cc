@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
@@ -28,6 +29,9 @@ constexpr std::size_t kNameBytesMax = 64;
 constexpr std::uint64_t kPidsDefault = 16384;
 // Debian's and others' first ordinary user.
 constexpr std::uint32_t kMinUidDefault = 1000;
+// Between two looks at what jobs use: often enough to be news, seldom enough to cost nothing.
+constexpr std::chrono::seconds kSampleLeast{5};
+constexpr std::chrono::seconds kSampleMost{30};
 
 std::string HostName() {
   std::array<char, 256> name = {};
@@ -133,6 +137,10 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(file.ReadString("tls.key", &options.tls.key));
   RETURN_IF_ERROR(file.ReadString("tls.authority", &options.tls.authority));
   RETURN_IF_ERROR(file.ReadBool("private_tmp", &options.private_tmp));
+  RETURN_IF_ERROR(file.ReadDuration("sample_interval", &options.sample_interval));
+  if (options.sample_interval < kSampleLeast || options.sample_interval > kSampleMost) {
+    return file.ErrorAt("sample_interval", "expected from \"5s\" to \"30s\"");
+  }
   RETURN_IF_ERROR(ReadScript(file, "prolog", options.scripts.prolog));
   RETURN_IF_ERROR(ReadScript(file, "epilog", options.scripts.epilog));
   RETURN_IF_ERROR(ReadScript(file, "step_prolog", options.scripts.step_prolog));
@@ -153,10 +161,10 @@ struct Texts {
 };
 
 void AddPlace(CLI::App& app, AgentOptions& options) {
-  app.add_option(
-      "--config", options.file,
-      "settings, TOML: the options' names with underscores, [tls], [prolog], [epilog], "
-      "[step_prolog], [step_epilog]; SIGHUP reads features, weight and the scripts again");
+  app.add_option("--config", options.file,
+                 "settings, TOML: the options' names with underscores, [tls], [prolog], [epilog], "
+                 "[step_prolog], [step_epilog], sample_interval; SIGHUP reads features, weight and "
+                 "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");
   app.add_option("--controller", options.controller, "unix:PATH or HOST:PORT");
   app.add_option("--name", options.name, "the node's name (default: this host's)");

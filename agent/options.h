@@ -6,6 +6,7 @@
 // the environment. Invariant: what it returns was checked, so that nothing later fails for a bad
 // option.
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,7 +35,8 @@ struct AgentOptions {
   std::uint64_t pids = 0;         // processes and threads of a job here; 0: as many as it starts
   std::uint32_t memory_high = 0;  // per cent of its memory from which on a job is slowed; 0: none
   SiteScripts scripts;            // run around jobs and steps
-  bool private_tmp = false;       // each job has a /tmp and a /dev/shm of its own
+  std::chrono::milliseconds sample_interval{10000};  // between looks at what jobs use
+  bool private_tmp = false;  // each job has a /tmp and a /dev/shm of its own
   int ready_fd = -1;
   std::string kernels;                   // the directory of the bundled kernels
   std::string supervisor;                // the program

@@ -20,6 +20,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/private_file.h"
 #include "scheduler/runtime/signals.h"
+#include "topology/cpu_energy_meter.h"
 #include "topology/gpu_meter.h"
 #include "topology/gpu_nvml.h"
 
@@ -245,7 +246,10 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   WarnOfScripts(options.scripts, log);
   const std::unique_ptr<GpuMeter> meter =
       machine.enforced && !machine.gpus.empty() ? GpuMeter::Open(NvmlLibrary()) : nullptr;
-  config.meter = meter.get();
+  const std::unique_ptr<CpuEnergyMeter> cpu_meter = CpuEnergyMeter::Open();
+  config.sources.gpus = meter.get();
+  config.sources.cpus = cpu_meter.get();
+  config.sample_every = options.sample_interval;
   config.health.program = options.kernels + "/health";
   config.health.environment = HealthEnvironment(options);
   config.health.cpus = machine.enforced ? AllCpus(machine) : CpuSet();

@@ -15,6 +15,16 @@ absl::StatusOr<bool> HasEnded(const AttemptDirectory& directory) {
   return !reports.empty() && std::holds_alternative<RunEnded>(reports.back().fact);
 }
 
+// Whether somebody who lives runs the epilog.
+absl::StatusOr<bool> IsInEpilog(const AttemptDirectory& directory) {
+  const absl::StatusOr<ProcessIdentity> claim = ReadEpilogClaim(directory);
+  if (absl::IsNotFound(claim.status())) {
+    return false;
+  }
+  RETURN_IF_ERROR(claim.status());
+  return IsAlive(*claim);
+}
+
 // Where an attempt stands that nobody claimed and that has not ended.
 Standing Unclaimed(const AttemptDirectory& directory, bool rebooted) {
   if (access(directory.Order().c_str(), F_OK) != 0) {
@@ -39,6 +49,10 @@ absl::StatusOr<Standing> ReadStanding(const AttemptDirectory& directory, const s
     ASSIGN_OR_RETURN(const bool alive, IsAlive(*claim));
     // A claim of our own only keeps supervisors out.
     otherwise = alive && claim->pid != getpid() ? Standing::kSupervised : Standing::kDead;
+  }
+  if (otherwise == Standing::kDead) {
+    ASSIGN_OR_RETURN(const bool in_epilog, IsInEpilog(directory));
+    otherwise = in_epilog ? Standing::kEpilog : otherwise;
   }
   ASSIGN_OR_RETURN(const bool ended, HasEnded(directory));
   return ended ? Standing::kEnded : otherwise;

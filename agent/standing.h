@@ -4,8 +4,8 @@
 // and cleaning up all begin with.
 //
 // Thread promise: safe from any thread. Invariants: (1) "cannot tell" is an error and never kDead:
-// a live attempt taken for dead would run twice; (2) the journal is read after the claim's holder
-// was found dead, so that its last word counts.
+// a live attempt taken for dead would run twice; (2) the journal is read after the claims' holders
+// were found dead, so that their last words count.
 
 #include <string>
 
@@ -20,6 +20,7 @@ enum class Standing {
   kUnclaimed,   // ordered; nobody supervises it yet
   kSupervised,  // its supervisor lives
   kDead,        // its supervisor died without a RunEnded
+  kEpilog,      // and the site's epilog is run for it by somebody who lives
   kOtherBoot,   // it was under way when the machine went down
 };
 

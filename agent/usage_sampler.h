@@ -1,38 +1,53 @@
 #pragma once
 
-// What attempts take of this node's GPUs, sampled while they run.
+// What attempts use of this node, sampled while they run.
 //
-// Busy time and energy are what a GPU did between two samples, of which a job that has a part of it
-// is counted that part. Sums are kept in the attempt's directory, so that the next agent goes on
-// from them, and the supervisor puts them into the attempt's end. Thread promise: the loop's
-// thread. Invariant: a sum never goes down.
+// CPU time and memory are read of an attempt's control group or, without one, of the processes
+// below its supervisor. Busy time and energy are what a GPU did between two samples, of which a job
+// that has a part of it is counted that part. Of what the processors took between two samples each
+// attempt is counted E x t / max(T, sum of t), with t its CPU time and T the machine's busy time in
+// between: what an idle machine takes is borne by who works, and by none while nobody does (the
+// rule of Scaphandre, "How scaphandre computes per process power consumption"; the sum bounds it
+// where the two clocks differ). Sums are kept in the attempt's directory, so that the next agent
+// goes on from them, and the supervisor puts them into the attempt's end. Thread promise: the
+// loop's thread. Invariant: a sum never goes down.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "agent/attempt_key.h"
+#include "agent/running_attempt.h"
 #include "agent/state_directory.h"
 #include "agent/supervisor/sampled_usage.h"
-#include "scheduler/model/allocation.h"
 #include "scheduler/model/machine.h"
 #include "scheduler/runtime/clock.h"
+#include "topology/cpu_energy_meter.h"
 #include "topology/gpu_meter.h"
 
 namespace muster {
 
 class UsageSampler {
  public:
-  // `machine` says which GPU is which; both references outlive the sampler.
-  UsageSampler(const Machine& machine, StateDirectory& state, GpuMeter& meter)
-      : machine_(machine), state_(state), meter_(meter) {}
+  // What there is to read; null: none of that.
+  struct Sources {
+    GpuMeter* gpus = nullptr;
+    CpuEnergyMeter* cpus = nullptr;
+    std::string proc = "/proc";
+  };
+  using Running = std::map<AttemptKey, RunningAttempt>;
 
-  // Takes a sample for the attempts that run here, with their parts of this node. The GPUs that
-  // have fallen off the bus since the last, by UUID.
-  std::vector<std::string> Sample(const std::map<AttemptKey, const NodeAllocation*>& running,
-                                  SteadyTime now);
+  // `machine` says which GPU is which; everything that is referred to outlives the sampler.
+  UsageSampler(const Machine& machine, StateDirectory& state, Sources sources)
+      : machine_(machine), state_(state), sources_(std::move(sources)) {}
+
+  // Takes a sample for the attempts that run here. The GPUs that have fallen off the bus since the
+  // last, by UUID.
+  std::vector<std::string> Sample(const Running& running, SteadyTime now);
+
+  // What those that ran at the last sample have used so far.
+  [[nodiscard]] std::map<AttemptKey, Usage> used() const;
 
  private:
   // What each GPU did since the last sample.
@@ -41,15 +56,27 @@ class UsageSampler {
     Bytes memory;
     double energy_mj = 0;
   };
+  struct Sum {
+    Usage usage;
+    Usage written;         // as it is in the attempt's directory
+    Duration cpu{0};       // as it was read last
+    Duration cpu_more{0};  // since the sample before that
+    bool fresh = true;     // this is its first sample
+  };
+  void Meet(const Running& running);
   std::vector<Change> Changes(SteadyTime now, std::vector<std::string>& lost);
-  void Add(const AttemptKey& key, const NodeAllocation& part, const std::vector<Change>& changes);
+  void AddGpus(const NodeAllocation& part, const std::vector<Change>& changes, Usage& sum) const;
+  void TakeProcesses(const Running& running);
+  void ShareCpuEnergy();
 
   const Machine& machine_;
   StateDirectory& state_;
-  GpuMeter& meter_;
+  const Sources sources_;
   SteadyTime last_ = SteadyTime::min();
   std::map<std::string, GpuReading> before_;
-  std::map<AttemptKey, SampledUsage> sums_;
+  std::uint64_t cpu_energy_uj_ = 0;  // at the last sample
+  Duration busy_{0};
+  std::map<AttemptKey, Sum> sums_;
 };
 
 }  // namespace muster

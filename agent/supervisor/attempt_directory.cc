@@ -26,6 +26,39 @@ bool ParseNumber(std::string_view text, Number* value) {
   return error == std::errc() && stop == end && !text.empty();
 }
 
+absl::Status Take(const std::string& claim, const ProcessIdentity& self) {
+  // Written aside and linked into place: link() is as exclusive as O_EXCL, and nobody ever reads
+  // half a claim.
+  const std::string draft = absl::StrCat(claim, ".", self.pid);
+  const std::string text =
+      absl::StrCat(self.pid, " ", self.start_time_ticks, " ", self.boot_id, "\n");
+  UniqueFd fd(open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!fd.valid() ||
+      write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", draft));
+  }
+  const int error = link(draft.c_str(), claim.c_str()) == 0 ? 0 : errno;
+  unlink(draft.c_str());
+  if (error == EEXIST) {
+    return absl::AlreadyExistsError(absl::StrCat(claim, " is another's already"));
+  }
+  return error == 0 ? absl::OkStatus()
+                    : absl::ErrnoToStatus(error, absl::StrCat("cannot make ", claim));
+}
+
+absl::StatusOr<ProcessIdentity> Read(const std::string& claim) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(claim));
+  const std::vector<std::string> words =
+      absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
+  ProcessIdentity identity;
+  if (words.size() != 3 || !absl::SimpleAtoi(words[0], &identity.pid) ||
+      !absl::SimpleAtoi(words[1], &identity.start_time_ticks)) {
+    return absl::DataLossError(absl::StrCat(claim, ": not a claim"));
+  }
+  identity.boot_id = words[2];
+  return identity;
+}
+
 }  // namespace
 
 std::string AttemptDirectory::NameOf(JobId job, AttemptNumber attempt) {
@@ -56,36 +89,19 @@ std::string AttemptDirectory::Name() const {
 }
 
 absl::Status TakeClaim(const AttemptDirectory& directory, const ProcessIdentity& self) {
-  // Written aside and linked into place: link() is as exclusive as O_EXCL, and nobody ever reads
-  // half a claim.
-  const std::string draft = absl::StrCat(directory.Claim(), ".", self.pid);
-  const std::string text =
-      absl::StrCat(self.pid, " ", self.start_time_ticks, " ", self.boot_id, "\n");
-  UniqueFd fd(open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!fd.valid() ||
-      write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", draft));
-  }
-  const int error = link(draft.c_str(), directory.Claim().c_str()) == 0 ? 0 : errno;
-  unlink(draft.c_str());
-  if (error == EEXIST) {
-    return absl::AlreadyExistsError(absl::StrCat(directory.path(), " is supervised already"));
-  }
-  return error == 0 ? absl::OkStatus()
-                    : absl::ErrnoToStatus(error, absl::StrCat("cannot claim ", directory.path()));
+  return Take(directory.Claim(), self);
 }
 
 absl::StatusOr<ProcessIdentity> ReadClaim(const AttemptDirectory& directory) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(directory.Claim()));
-  const std::vector<std::string> words =
-      absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
-  ProcessIdentity identity;
-  if (words.size() != 3 || !absl::SimpleAtoi(words[0], &identity.pid) ||
-      !absl::SimpleAtoi(words[1], &identity.start_time_ticks)) {
-    return absl::DataLossError(absl::StrCat(directory.Claim(), ": not a claim"));
-  }
-  identity.boot_id = words[2];
-  return identity;
+  return Read(directory.Claim());
+}
+
+absl::Status TakeEpilogClaim(const AttemptDirectory& directory, const ProcessIdentity& self) {
+  return Take(directory.EpilogClaim(), self);
+}
+
+absl::StatusOr<ProcessIdentity> ReadEpilogClaim(const AttemptDirectory& directory) {
+  return Read(directory.EpilogClaim());
 }
 
 absl::StatusOr<std::uint64_t> ReadAcked(const AttemptDirectory& directory) {

@@ -4,8 +4,8 @@
 //
 // Made by the agent (mode 0700) before it spawns the supervisor; removed by the agent once the
 // controller acknowledged the attempt's last report. proto/supervisor.proto describes the files.
-// Thread promise: plain values and functions safe from any thread. Invariants: (1) the claim
-// appears whole or not at all, and never changes; (2) the acked number never decreases.
+// Thread promise: plain values and functions safe from any thread. Invariants: (1) a claim appears
+// whole or not at all, and never changes; (2) the acked number never decreases.
 
 #include <cstdint>
 #include <string>
@@ -32,6 +32,8 @@ class AttemptDirectory {
   [[nodiscard]] std::string Name() const;
   [[nodiscard]] std::string Order() const { return path_ + "/order"; }
   [[nodiscard]] std::string Claim() const { return path_ + "/claim"; }
+  // Who runs, or ran, the site's epilog: made as the claim is, before the epilog begins.
+  [[nodiscard]] std::string EpilogClaim() const { return path_ + "/epilog"; }
   [[nodiscard]] std::string Journal() const { return path_ + "/journal"; }
   [[nodiscard]] std::string Acked() const { return path_ + "/acked"; }
   [[nodiscard]] std::string Control() const { return path_ + "/control"; }
@@ -59,6 +61,10 @@ absl::Status TakeClaim(const AttemptDirectory& directory, const ProcessIdentity&
 
 // Who supervises the attempt; NotFound when nobody has claimed it.
 absl::StatusOr<ProcessIdentity> ReadClaim(const AttemptDirectory& directory);
+
+// The same of who runs the site's epilog, which is run once.
+absl::Status TakeEpilogClaim(const AttemptDirectory& directory, const ProcessIdentity& self);
+absl::StatusOr<ProcessIdentity> ReadEpilogClaim(const AttemptDirectory& directory);
 
 // The number of the last report that the controller acknowledged; 0 when none was.
 absl::StatusOr<std::uint64_t> ReadAcked(const AttemptDirectory& directory);

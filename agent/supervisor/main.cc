@@ -1,5 +1,6 @@
 // muster-supervisor --dir ATTEMPT_DIRECTORY: owns one job attempt on one node until nothing of it
-// is left. Exit status: 0 recorded, 1 cannot work, 2 bad usage, 3 somebody else supervises it.
+// is left. With --epilog instead of --dir: runs the site's epilog of one whose supervisor died.
+// Exit status: 0 recorded, 1 cannot work, 2 bad usage, 3 somebody else does it.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 
 #include "agent/supervisor/attempt_directory.h"
 #include "agent/supervisor/cgroup_tree.h"
+#include "agent/supervisor/lost_epilog.h"
 #include "agent/supervisor/supervise.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
@@ -61,10 +63,11 @@ void JoinOtherSupervisors() {
   }
 }
 
-int Main(const AttemptDirectory& directory) {
+int Main(const AttemptDirectory& directory, bool epilog) {
   Detach();
   const absl::StatusOr<ProcessIdentity> self = ReadIdentity(getpid());
-  const absl::Status claimed = self.ok() ? TakeClaim(directory, *self) : self.status();
+  const auto take = epilog ? TakeEpilogClaim : TakeClaim;
+  const absl::Status claimed = self.ok() ? take(directory, *self) : self.status();
   if (absl::IsAlreadyExists(claimed)) {
     return kClaimedAlready;
   }
@@ -78,7 +81,8 @@ int Main(const AttemptDirectory& directory) {
     log.AlsoTo(*std::move(journald), ToString(job));
   }
   JoinOtherSupervisors();
-  const absl::Status status = logged.ok() ? Supervise(directory, clock, log) : logged;
+  const auto work = epilog ? RunLostEpilog : Supervise;
+  const absl::Status status = logged.ok() ? work(directory, clock, log) : logged;
   if (!status.ok()) {
     log.Error("supervisor", std::string(status.message()));
     return kCannotWork;
@@ -90,9 +94,10 @@ int Main(const AttemptDirectory& directory) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
-  if (argc != 3 || std::string_view(argv[1]) != "--dir" || *argv[2] == '\0') {
-    std::fputs("usage: muster-supervisor --dir ATTEMPT_DIRECTORY\n", stderr);
+  const std::string_view what = argc == 3 ? argv[1] : "";
+  if ((what != "--dir" && what != "--epilog") || *argv[2] == '\0') {
+    std::fputs("usage: muster-supervisor --dir|--epilog ATTEMPT_DIRECTORY\n", stderr);
     return muster::kBadUsage;
   }
-  return muster::Main(muster::AttemptDirectory(argv[2]));
+  return muster::Main(muster::AttemptDirectory(argv[2]), what == "--epilog");
 }

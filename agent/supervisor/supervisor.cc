@@ -552,10 +552,6 @@ void Supervisor::Finish() {
   finished_ = true;
   control_.reset();
   Usage usage = UsageOfChildren();
-  const SampledUsage sampled = ReadSampledUsage(directory_.Sampled());
-  usage.gpu_busy = Duration(static_cast<std::int64_t>(sampled.gpu_busy_ms));
-  usage.gpu_memory = Bytes(sampled.gpu_memory);
-  usage.gpu_energy_mj = sampled.gpu_energy_mj;
   if (cgroup_.has_value()) {
     usage.group_memory = cgroup_->PeakMemory();
     const std::optional<std::string> out_of_memory = cgroup_->OutOfMemory();
@@ -566,6 +562,7 @@ void Supervisor::Finish() {
     cgroup_->Remove();
   }
   ReportCheckpoints(true);
+  AddSampled(ReadSampledUsage(directory_.Sampled()), usage);
   RunEnded fact;
   fact.time = clock_.Now();
   fact.cause = cause_;

@@ -69,6 +69,7 @@ class Supervisor {
   void AfterStep(StepId step);
   // True while something is still to be run after the last process, which this starts.
   bool RunsEpilogs();
+  void ClaimEpilog();
   void OnEpilog(const absl::Status& status);
   [[nodiscard]] bool InEpilog() const { return last_scripts_ && script_ != nullptr; }
   void BlameNode(const absl::Status& status);

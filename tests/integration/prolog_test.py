@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import unittest
 
 from cluster import ClusterTest, wait_until
@@ -113,6 +114,90 @@ class PrologTest(ClusterTest):
         (row,) = self.cluster.wait_ended(job)
         self.assertEqual(row["state"], "COMPLETED")
         self.assertEqual(len(self.cluster.attempts(job)), 1)
+
+    def lose_supervisor(self, epilog):
+        """A job on node1 whose supervisor is killed, with that epilog; its id."""
+        self.configure(0, f'weight = 1\n[epilog]\nprogram = "{epilog}"\n')
+        job = self.cluster.submit("-w", "node1", "--wrap", "sleep 1000")
+        self.cluster.wait_state(job, "RUNNING")
+        (supervisor,) = wait_until(self.cluster.supervisors, "the job is not launched")
+        os.kill(supervisor, signal.SIGKILL)
+        return job
+
+    def test_the_epilog_of_a_killed_supervisors_job_runs_once(self):
+        notes = os.path.join(self.cluster.root, "notes")
+        epilog = self.script("epilog", f'echo "$MUSTER_SCRIPT $MUSTER_JOB_ID $(id -u)" >>{notes}; sleep 1000 &')
+        job = self.lose_supervisor(epilog)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "FAILED")
+        self.assertIn("its supervisor died", self.cluster.must("show", str(job)))
+        with open(notes, encoding="utf-8") as file:
+            self.assertEqual(file.read(), f"epilog {job} {os.getuid()}\n")
+        self.assertEqual(self.node("node1")["state"], "IDLE")
+
+    def test_an_agent_that_dies_meanwhile_lets_the_epilog_end_and_runs_no_other(self):
+        gate = os.path.join(self.cluster.root, "gate")
+        notes = os.path.join(self.cluster.root, "notes")
+        epilog = self.script("epilog", f"echo begun >>{notes}; while [ ! -e {gate} ]; do sleep 0.05; done; exit 1")
+        job = self.lose_supervisor(epilog)
+        wait_until(lambda: os.path.exists(notes), "the epilog does not begin")
+        self.cluster.agents[0].kill()
+        self.cluster.agents[0].start()
+        self.assertEqual(self.cluster.queue()[job]["state"], "RUNNING")
+        with open(gate, "w", encoding="utf-8"):
+            pass
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "FAILED")
+        self.wait_drained("node1", f"epilog {epilog}: exit code 1")
+        with open(notes, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "begun\n")
+
+    def test_both_killed_at_once_the_next_agent_has_the_epilog_run(self):
+        notes = os.path.join(self.cluster.root, "notes")
+        epilog = self.script("epilog", f"echo once >>{notes}")
+        self.configure(0, f'weight = 1\n[epilog]\nprogram = "{epilog}"\n')
+        job = self.cluster.submit("-w", "node1", "--wrap", "sleep 1000")
+        self.cluster.wait_state(job, "RUNNING")
+        (supervisor,) = wait_until(self.cluster.supervisors, "the job is not launched")
+        self.cluster.agents[0].kill()
+        os.kill(supervisor, signal.SIGKILL)
+        self.cluster.agents[0].start()
+        self.cluster.wait_ended(job)
+        with open(notes, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "once\n")
+
+    def test_an_epilog_that_was_cut_off_is_not_begun_again_and_drains_the_node(self):
+        notes = os.path.join(self.cluster.root, "notes")
+        epilog = self.script("epilog", f"echo begun >>{notes}; sleep 1000")
+        self.configure(0, f'[epilog]\nprogram = "{epilog}"\n')
+        job = self.cluster.submit("-w", "node1", "--wrap", "exit 0")
+        wait_until(lambda: os.path.exists(notes), "the epilog does not begin")
+        (supervisor,) = self.cluster.supervisors()
+        os.kill(supervisor, signal.SIGKILL)
+        self.cluster.wait_ended(job)
+        self.wait_drained("node1", f"epilog {epilog}: perhaps not run to its end")
+        with open(notes, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "begun\n")
+
+    def test_an_epilog_that_hangs_after_a_killed_supervisor_is_ended(self):
+        epilog = self.script("epilog", "sleep 1000")
+        self.configure(0, f'[epilog]\nprogram = "{epilog}"\ntime_limit = "1s"\n')
+        job = self.cluster.submit("-w", "node1", "--wrap", "sleep 1000")
+        self.cluster.wait_state(job, "RUNNING")
+        (supervisor,) = wait_until(self.cluster.supervisors, "the job is not launched")
+        os.kill(supervisor, signal.SIGKILL)
+        self.cluster.wait_ended(job)
+        self.wait_drained("node1", f"epilog {epilog}: took longer than 1 s")
+
+    def test_a_job_that_says_requeue_runs_again_when_its_supervisor_is_killed(self):
+        once = os.path.join(self.cluster.root, "once")
+        job = self.cluster.submit("--requeue", "--wrap", f"[ -e {once} ] && exit 0; touch {once}; sleep 1000")
+        wait_until(lambda: os.path.exists(once), "the job does not begin")
+        (supervisor,) = self.cluster.supervisors()
+        os.kill(supervisor, signal.SIGKILL)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+        self.assertEqual(len(self.cluster.attempts(job)), 2)
 
     def test_a_mistake_in_the_configuration_is_one_line(self):
         for text, mistake in (('[prolog]\nas = "root"\n', "which program?"),

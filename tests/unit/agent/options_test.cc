@@ -68,6 +68,18 @@ TEST_F(AgentOptionsTest, AMistakeInTheFileIsOneLineThatSaysWhere) {
   EXPECT_THAT(said_, HasSubstr("controler"));
 }
 
+TEST_F(AgentOptionsTest, JobsAreLookedAtEveryFewSeconds) {
+  Write("controller = \"unix:/c\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).options.sample_interval, std::chrono::seconds(10));
+  Write("controller = \"unix:/c\"\nsample_interval = \"30s\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).options.sample_interval, std::chrono::seconds(30));
+  for (const char* wrong : {"4999ms", "31s", "often"}) {
+    Write(std::string("controller = \"unix:/c\"\nsample_interval = \"") + wrong + "\"\n");
+    EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
+    EXPECT_THAT(said_, HasSubstr("agent.toml:2: sample_interval: ")) << wrong;
+  }
+}
+
 TEST_F(AgentOptionsTest, AFileThatIsNotThereIsRefused) {
   EXPECT_EQ(Parse({"--state", "/s", "--controller", "unix:/c"}).exit_code, 2);
   EXPECT_THAT(said_, HasSubstr("agent.toml"));

@@ -74,6 +74,23 @@ TEST_F(StandingTest, ADeadClaimIsDeadUnlessTheJournalHoldsTheEnd) {
   EXPECT_EQ(Read(), Standing::kEnded);
 }
 
+TEST_F(StandingTest, ADeadSupervisorsAttemptIsInItsEpilogWhileThatRuns) {
+  WriteOrderFile();
+  Claim(Ended());
+  ASSERT_TRUE(TakeEpilogClaim(directory_, ReadIdentity(getppid()).value()).ok());
+  EXPECT_EQ(Read(), Standing::kEpilog);
+  EXPECT_TRUE(absl::IsAlreadyExists(TakeEpilogClaim(directory_, Ended())));
+  Report(RunEnded());
+  EXPECT_EQ(Read(), Standing::kEnded);
+}
+
+TEST_F(StandingTest, AnEpilogThatWasCutOffIsNoneUnderWay) {
+  WriteOrderFile();
+  Claim(Ended());
+  ASSERT_TRUE(TakeEpilogClaim(directory_, Ended()).ok());
+  EXPECT_EQ(Read(), Standing::kDead);
+}
+
 TEST_F(StandingTest, AReusedPidIsNotTheSupervisor) {
   WriteOrderFile();
   ProcessIdentity other = ReadIdentity(getppid()).value();

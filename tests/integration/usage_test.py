@@ -1,0 +1,69 @@
+"""What running jobs use, end to end: sampled by agents, shown while they run, forgotten when they have ended."""
+
+import json
+import os
+import re
+import signal
+import unittest
+
+from cluster import ClusterTest, program, wait_until
+
+BUSY = "end=$(($(date +%s) + 600)); while [ $(date +%s) -lt $end ]; do :; done"
+
+
+class UsageTest(ClusterTest):
+    """Two nodes that look at their jobs every five seconds."""
+
+    nodes = 2
+    own = True
+
+    def setUp(self):
+        super().setUp()
+        path = os.path.join(self.cluster.root, "agent.toml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('sample_interval = "5s"\n')
+        for agent in self.cluster.agents:
+            agent.stop()
+            agent.arguments += ["--config", path]
+            agent.start()
+
+    def live(self, job):
+        (detail,) = json.loads(self.cluster.must("show", str(job), "--json"))["jobs"]
+        return {node["node"]: node["usage"] for node in detail["live_usage"]}
+
+    def worked(self, job, nodes):
+        usage = self.live(job)
+        return len(usage) == nodes and all(node["user_cpu"] + node["system_cpu"] > 0 for node in usage.values())
+
+    def test_a_running_job_shows_what_it_has_used_on_each_node(self):
+        script = self.cluster.script(f"{program('muster')} run sh -c '{BUSY}'")
+        job = self.cluster.submit("-N", "2", "-n", "2", script)
+        wait_until(lambda: self.worked(job, 2), lambda: self.live(job))
+        sheet = self.cluster.must("show", str(job))
+        self.assertRegex(sheet, r"used +by \S+ \S+: CPU time .*CPU efficiency \d+ %.*memory .* of ")
+        self.assertRegex(sheet, r"NODE +CPUTIME +CPUS-BUSY +MEM")
+        self.assertRegex(sheet, r"node1 .*\n +node2 ")
+        self.assertTrue(all(node["group_memory"] > 0 for node in self.live(job).values()), self.live(job))
+        self.cluster.agents[1].stop()
+        wait_until(lambda: list(self.live(job)) == ["node1"], "what a lost node said is still shown")
+        self.cluster.agents[1].start()
+        wait_until(lambda: self.worked(job, 2), lambda: self.live(job))
+        self.cluster.must("cancel", str(job))
+        self.cluster.wait_ended(job)
+        self.assertEqual(self.live(job), {})
+        (row,) = json.loads(self.cluster.must("history", str(job), "--json"))["jobs"]
+        self.assertGreater(row["usage"]["group_memory"], 0)
+        self.assertRegex(self.cluster.must("history", str(job)), re.compile(r"CPU-TIME +EFF .*\n.* \d+ % ", re.S))
+
+    def test_what_a_job_used_outlives_its_supervisor(self):
+        job = self.cluster.submit("-w", "node1", "--wrap", BUSY)
+        wait_until(lambda: self.worked(job, 1), lambda: self.live(job))
+        (supervisor,) = self.cluster.supervisors()
+        os.kill(supervisor, signal.SIGKILL)
+        self.cluster.wait_ended(job)
+        (row,) = json.loads(self.cluster.must("history", str(job), "--json"))["jobs"]
+        self.assertGreater(row["usage"]["user_cpu"] + row["usage"]["system_cpu"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
