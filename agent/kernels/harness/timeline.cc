@@ -3,7 +3,7 @@
 namespace muster::kernels {
 
 void AddTimelineOption(CommandLine* line, std::string* path) {
-  line->AddText("timeline", "write the phases as Trace Events (Perfetto); %r becomes the rank",
+  line->AddText("timeline", "write the phases as Trace Events for Perfetto; %r becomes the rank",
                 path);
 }
 

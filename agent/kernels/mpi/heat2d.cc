@@ -20,9 +20,11 @@
 #include "agent/kernels/harness/command_line.h"
 #include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/placement.h"
+#include "agent/kernels/harness/timeline.h"
 #include "agent/kernels/mpi/heat2d_checkpoint.h"
 #include "agent/kernels/mpi/heat_report.h"
 #include "agent/kernels/mpi/jacobi.h"
+#include "agent/kernels/mpi/rank_timeline.h"
 #include "agent/kernels/mpi/ranks.h"
 #include "agent/kernels/mpi/stencil.h"
 
@@ -52,6 +54,7 @@ CommandLine MakeCommandLine(HeatOptions* options) {
   line.AddCount("steps", "time steps of a repeat", &options->steps, 1, int64_t{1} << 40);
   line.AddReal("alpha", "diffusion number, above 0 and stable up to 0.25", &options->alpha, 1e-12,
                0.25);
+  AddTimelineOption(&line, &options->timeline);
   return line;
 }
 
@@ -127,8 +130,8 @@ void Verify(const HeatOptions& options, const Ranks& ranks, const Jacobi& jacobi
 }
 
 // One run that goes on from its checkpoints. Collective.
-void RunThroughFailures(const HeatOptions& options, const Ranks& ranks, Jacobi* jacobi,
-                        Outcome* outcome) {
+void RunThroughFailures(const HeatOptions& options, const Ranks& ranks, PhaseMarker* marker,
+                        Jacobi* jacobi, Outcome* outcome) {
   const std::unique_ptr<HeatCheckpoint> checkpoint =
       HeatCheckpoint::Open(options.checkpoint, options.plate(), ranks, &outcome->problem);
   if (checkpoint == nullptr) {
@@ -141,6 +144,7 @@ void RunThroughFailures(const HeatOptions& options, const Ranks& ranks, Jacobi* 
     return;
   }
   const RunResult result = jacobi->Continue(report.first_step, options.steps, [&](int64_t step) {
+    const PhaseMarker::Span phase = marker->Phase("checkpoint");
     return checkpoint->AfterStep(step, *jacobi);
   });
   report.residual = result.residual;
@@ -165,20 +169,20 @@ void Repeat(const HeatOptions& options, Jacobi* jacobi, HeatReport* report) {
   }
 }
 
-Outcome Solve(const HeatOptions& options, const Ranks& ranks) {
+Outcome Solve(const HeatOptions& options, const Ranks& ranks, PhaseMarker* marker) {
   Outcome outcome;
   outcome.problem = CheckMemory(options, ranks);
   if (!outcome.problem.empty()) {
     return outcome;
   }
-  Jacobi jacobi(options.plate(), ranks);
+  Jacobi jacobi(options.plate(), ranks, marker);
   if (ranks.Max(jacobi.allocated() ? 0 : 1) > 0) {
     outcome.problem = "the system refused the memory for the plate: choose fewer cells";
     return outcome;
   }
   HeatReport& report = outcome.report;
   if (options.checkpoint.on()) {
-    RunThroughFailures(options, ranks, &jacobi, &outcome);
+    RunThroughFailures(options, ranks, marker, &jacobi, &outcome);
     if (!outcome.problem.empty() || report.again) {
       return outcome;
     }
@@ -202,7 +206,15 @@ int RunRanks(const HeatOptions& options, const CommandLine& line, int world_rank
             << ": too few cells for these ranks: use fewer ranks or a larger plate";
     return world_rank == 0 ? line.Refuse(problem.str(), std::cerr) : kExitUsage;
   }
-  const Outcome outcome = Solve(options, *ranks);
+  RankTimeline timeline(ranks->comm(), options.timeline);
+  Outcome outcome;
+  outcome.problem = timeline.problem();
+  if (outcome.problem.empty()) {
+    outcome = Solve(options, *ranks, timeline.marker());
+  }
+  if (!timeline.Join() && outcome.problem.empty()) {
+    outcome.problem = "--timeline: " + Printable(options.timeline) + " cannot be written";
+  }
   if (!outcome.problem.empty()) {
     return world_rank == 0 ? line.Refuse(outcome.problem, std::cerr) : kExitUsage;
   }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "agent/kernels/harness/bench.h"
@@ -24,6 +25,7 @@ struct HeatOptions {
   int64_t steps = 100;
   double alpha = 0.25;
   CheckpointOptions checkpoint;
+  std::string timeline;
 
   Plate plate() const { return {nx, ny, alpha, static_cast<uint64_t>(bench.seed)}; }
 };

@@ -55,9 +55,10 @@ void HaloExchange::Finish() {
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
 }
 
-Jacobi::Jacobi(const Plate& plate, const Ranks& ranks)
+Jacobi::Jacobi(const Plate& plate, const Ranks& ranks, PhaseMarker* marker)
     : plate_(plate),
       ranks_(ranks),
+      marker_(marker),
       now_(ranks.tile().rows.size(), ranks.tile().cols.size()),
       next_(ranks.tile().rows.size(), ranks.tile().cols.size()) {}
 
@@ -95,12 +96,21 @@ RunResult Jacobi::Continue(int64_t from, int64_t steps, const AfterStep& after) 
   MPI_Barrier(ranks_.comm());
   const double begin = MonotonicSeconds();
   while (result.step < steps && !result.ended_early) {
-    halo.Start(&now_);
-    UpdateInterior(now_, plate_.alpha, &next_);
-    const double wait_begin = MonotonicSeconds();
-    halo.Finish();
-    waited += MonotonicSeconds() - wait_begin;
-    UpdateRim(now_, plate_.alpha, &next_);
+    {
+      const PhaseMarker::Span phase = marker_->Phase("inside");
+      halo.Start(&now_);
+      UpdateInterior(now_, plate_.alpha, &next_);
+    }
+    {
+      const PhaseMarker::Span phase = marker_->Phase("waiting for halos");
+      const double wait_begin = MonotonicSeconds();
+      halo.Finish();
+      waited += MonotonicSeconds() - wait_begin;
+    }
+    {
+      const PhaseMarker::Span phase = marker_->Phase("rim");
+      UpdateRim(now_, plate_.alpha, &next_);
+    }
     std::swap(now_, next_);
     result.step += 1;
     result.ended_early = result.step < steps && !after(result.step);
@@ -113,6 +123,7 @@ RunResult Jacobi::Continue(int64_t from, int64_t steps, const AfterStep& after) 
 }
 
 double Jacobi::ReduceResidual() const {
+  const PhaseMarker::Span phase = marker_->Phase("residual over all ranks");
   const ExactSum::Slots own = UpdateNorm(next_, now_).NormalisedSlots();
   ExactSum::Slots all{};
   MPI_Allreduce(own.data(), all.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_SUM,

@@ -15,6 +15,7 @@
 #include <functional>
 #include <vector>
 
+#include "agent/kernels/harness/phase_marker.h"
 #include "agent/kernels/mpi/ranks.h"
 #include "agent/kernels/mpi/stencil.h"
 
@@ -53,8 +54,9 @@ struct RunResult {
 
 class Jacobi {
  public:
-  // Takes two tiles for this rank's cells. `ranks` must outlive it; check allocated() before Run.
-  Jacobi(const Plate& plate, const Ranks& ranks);
+  // Takes two tiles for this rank's cells. `ranks` and `marker`, which is told the phases of a
+  // step, must outlive it; check allocated() before Run.
+  Jacobi(const Plate& plate, const Ranks& ranks, PhaseMarker* marker);
 
   // Bytes that this rank's two tiles take.
   static int64_t BytesOf(const TileRange& tile);
@@ -79,6 +81,7 @@ class Jacobi {
 
   Plate plate_;
   const Ranks& ranks_;
+  PhaseMarker* marker_;
   Tile now_;
   Tile next_;
 };

@@ -11,6 +11,7 @@
 #include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/node_facts.h"
 #include "agent/kernels/harness/timeline.h"
+#include "agent/kernels/mpi/rank_timeline.h"
 
 namespace muster::kernels {
 namespace {
@@ -169,6 +170,12 @@ int RunRanks(const MpiKernel& kernel, const World& world, const BenchOptions& op
   return report.verdict.ok ? kExitOk : kExitFailed;
 }
 
+int RefuseTimeline(const World& world, const CommandLine& line, const std::string& path) {
+  return world.rank == 0
+             ? line.Refuse("--timeline: " + Printable(path) + " cannot be written", std::cerr)
+             : kExitUsage;
+}
+
 }  // namespace
 
 int RunMpiKernel(const MpiKernel& kernel, int argc, char** argv) {
@@ -199,14 +206,11 @@ int RunMpiKernel(const MpiKernel& kernel, int argc, char** argv) {
   }
   if (!exit.has_value()) {
     std::string problem = ProblemOf(kernel, argc > 0 ? argv[0] : kernel.name, world, options.n);
-    PhaseMarker marker(problem.empty() ? timeline : "", world.rank);
-    int failed = marker.failed() ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, world.comm);
-    if (failed != 0) {
-      problem = "--timeline: " + Printable(timeline) + " cannot be written by every rank";
-    }
+    RankTimeline phases(world.comm, problem.empty() ? timeline : "");
+    problem = problem.empty() ? phases.problem() : problem;
     if (problem.empty()) {
-      exit = RunRanks(kernel, world, options, &marker);
+      exit = RunRanks(kernel, world, options, phases.marker());
+      exit = phases.Join() ? exit : RefuseTimeline(world, line, timeline);
     } else {
       exit = world.rank == 0 ? line.Refuse(problem, std::cerr) : kExitUsage;
     }
