@@ -12,6 +12,7 @@
 #include "cli/kernel_catalogue.h"
 #include "cli/kernel_process.h"
 #include "cli/kernel_scale.h"
+#include "cli/kernel_timeline.h"
 #include "cli/kernel_tune.h"
 #include "cli/output.h"
 #include "cli/parse/number.h"
@@ -46,10 +47,7 @@ const Option* OursNamed(const std::vector<Option>& options, const std::vector<st
 
 std::vector<Option> KernelOptions() {
   return {
-      {.name = "budget",
-       .letter = 0,
-       .metavar = "TIME",
-       .text = "tune gemm: how long to search; 30s"},
+      {.name = "budget", .letter = 0, .metavar = "TIME", .text = "tune: how long to search; 30s"},
       {.name = "compare-binding",
        .letter = 0,
        .metavar = "",
@@ -57,11 +55,11 @@ std::vector<Option> KernelOptions() {
       {.name = "launcher",
        .letter = 0,
        .metavar = "WORDS",
-       .text = "scale heat2d: what stands before the number of ranks; mpirun --oversubscribe -n"},
+       .text = "scale with ranks: what stands before their number; mpirun --oversubscribe -n"},
       {.name = "ranks",
        .letter = 0,
        .metavar = "LIST",
-       .text = "scale: numbers of threads or ranks to run with; 1,2,4"},
+       .text = "scale: numbers of threads or ranks to run with; 1,2,4, or 2,4"},
       {.name = "svg", .letter = 0, .metavar = "FILE", .text = "scale: also draw the picture"},
       {.name = "weak",
        .letter = 0,
@@ -176,7 +174,7 @@ absl::StatusOr<int> Scale(const Invocation& invocation) {
   ASSIGN_OR_RETURN(request.kernel, NamedKernel(invocation));
   ASSIGN_OR_RETURN(const Words words,
                    Take(invocation, 2, {"ranks", "launcher", "svg", "weak", "json"}));
-  ASSIGN_OR_RETURN(request.ranks, ParseRanks(words.Value("ranks", "1,2,4")));
+  ASSIGN_OR_RETURN(request.ranks, ParseRanks(words.Value("ranks", DefaultRanks(request.kernel))));
   request.weak = words.Has("weak");
   request.launcher = words.Value("launcher", kLauncher);
   request.svg = words.Value("svg", "");
@@ -195,6 +193,15 @@ absl::StatusOr<int> Tune(const Invocation& invocation) {
   return TuneKernel(request, invocation);
 }
 
+absl::StatusOr<int> Timeline(const Invocation& invocation) {
+  const std::vector<std::string>& given = invocation.arguments;
+  if (given.size() < 3) {
+    return absl::InvalidArgumentError(
+        "timeline: name the file to write, and those of the ranks: timeline ALL.json PART…");
+  }
+  return JoinTimelines(given[1], {given.begin() + 2, given.end()});
+}
+
 absl::StatusOr<int> Kernel(const Invocation& invocation) {
   const std::string& command = invocation.arguments.front();
   if (command == "list") {
@@ -209,8 +216,11 @@ absl::StatusOr<int> Kernel(const Invocation& invocation) {
   if (command == "tune") {
     return Tune(invocation);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(Quote(command), " is not a kernel command: use list, run, scale or tune"));
+  if (command == "timeline") {
+    return Timeline(invocation);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      Quote(command), " is not a kernel command: use list, run, scale, timeline or tune"));
 }
 
 }  // namespace
@@ -219,7 +229,8 @@ Verb KernelVerb() {
   Verb verb;
   verb.name = "kernel";
   verb.purpose = "List, run, scale and tune the bundled kernels";
-  verb.synopsis = "list|run NAME [OPTION…]|scale NAME [OPTION…]|tune NAME [OPTION…]";
+  verb.synopsis =
+      "list|run NAME [OPTION…]|scale NAME [OPTION…]|tune NAME [OPTION…]|timeline ALL PART…";
   verb.examples = {"muster kernel list", "muster kernel run stream --n 64M --compare-binding",
                    "muster kernel scale heat2d --ranks 1,2,4 --n 2048 --svg heat2d.svg"};
   verb.remarks =

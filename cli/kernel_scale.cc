@@ -26,28 +26,39 @@ namespace {
 
 constexpr std::uint32_t kRanksMost = 4096;
 
-// How a kernel grows: by threads or by ranks, its work as n to which power, and n where none is
-// given.
+// How a kernel grows. All of its work is n^power, and (work_of_ranks) times as many as the ranks to
+// that power where n is what each rank has. `operation`: the one that counts; null: all together.
 struct Growth {
   const char* kernel;
   bool ranks;
   int power;
-  long long n;
+  int work_of_ranks;
+  const char* operation;
+  long long n;  // where none is given
 };
 
-constexpr std::array<Growth, 7> kGrowths = {{{"stream", false, 1, 16LL << 20},
-                                             {"vector-add", false, 1, 16LL << 20},
-                                             {"saxpy", false, 1, 16LL << 20},
-                                             {"reduction", false, 1, 16LL << 20},
-                                             {"gemm", false, 3, 2048},
-                                             {"norm-gelu", false, 1, 16384},
-                                             {"heat2d", true, 2, 1024}}};
+constexpr std::array<Growth, 11> kGrowths = {{{"stream", false, 1, 0, nullptr, 16LL << 20},
+                                              {"vector-add", false, 1, 0, nullptr, 16LL << 20},
+                                              {"saxpy", false, 1, 0, nullptr, 16LL << 20},
+                                              {"reduction", false, 1, 0, nullptr, 16LL << 20},
+                                              {"gemm", false, 3, 0, nullptr, 2048},
+                                              {"norm-gelu", false, 1, 0, nullptr, 16384},
+                                              {"heat2d", true, 2, 0, nullptr, 1024},
+                                              {"halo", true, 2, 1, "exchange-behind-inside", 1024},
+                                              {"allreduce", true, 1, 1, "library", 1LL << 20},
+                                              {"allgather", true, 1, 1, "library", 1LL << 18},
+                                              {"alltoall", true, 1, 2, "library", 1LL << 18}}};
+
+const Growth* FindGrowth(const BundledKernel& kernel) {
+  const auto* found = std::find_if(kGrowths.begin(), kGrowths.end(), [&](const Growth& growth) {
+    return std::string(growth.kernel) == kernel.name;
+  });
+  return found == kGrowths.end() ? nullptr : found;
+}
 
 absl::StatusOr<Growth> GrowthOf(const BundledKernel& kernel) {
-  for (const Growth& growth : kGrowths) {
-    if (std::string(growth.kernel) == kernel.name) {
-      return growth;
-    }
+  if (const Growth* growth = FindGrowth(kernel)) {
+    return *growth;
   }
   std::string names;
   for (const Growth& growth : kGrowths) {
@@ -94,22 +105,44 @@ double NumberIn(const Json& document, const char* series, const char* key) {
   return number != found->end() && number->is_number() ? number->get<double>() : 0;
 }
 
-// Seconds of one repeat: the medians of all operations, or the kernel's own.
-absl::StatusOr<ScalingPoint> PointOf(int ranks, const Json& document) {
+// Whether the kernel does nothing but communicate: then what it moves is its work.
+bool IsCollective(const Growth& growth) {
+  return growth.operation != nullptr && std::string(growth.operation) == "library";
+}
+
+// Adds the operations that count: their medians, and what a collective moves.
+void AddOperations(const Growth& growth, const Json& operations, ScalingPoint* point) {
+  for (const Json& operation : operations) {
+    if (growth.operation != nullptr && operation.value("name", Json()) != growth.operation) {
+      continue;
+    }
+    point->seconds += NumberIn(operation, "seconds", "median");
+    point->best += NumberIn(operation, "seconds", "best");
+    if (IsCollective(growth)) {
+      point->bytes = operation.value("bytes", 0.0);
+      point->communication_share = 1;
+    }
+  }
+}
+
+// Seconds of one repeat: the medians of the operations that count, or the kernel's own.
+absl::StatusOr<ScalingPoint> PointOf(const Growth& growth, int ranks, const Json& document) {
   ScalingPoint point;
   point.ranks = ranks;
   if (const auto operations = document.find("operations"); operations != document.end()) {
-    for (const Json& operation : *operations) {
-      point.seconds += NumberIn(operation, "seconds", "median");
-    }
+    AddOperations(growth, *operations, &point);
   } else {
     point.seconds = NumberIn(document, "seconds", "median");
+    point.best = NumberIn(document, "seconds", "best");
   }
   if (point.seconds <= 0) {
     return absl::InternalError("the kernel told no time: choose a larger --n");
   }
   if (document.contains("wait_seconds")) {
     point.communication_share = NumberIn(document, "wait_seconds", "median") / point.seconds;
+  } else if (const auto share = document.find("communication_share");
+             share != document.end() && share->is_number()) {
+    point.communication_share = share->get<double>();
   }
   return point;
 }
@@ -159,7 +192,7 @@ absl::StatusOr<ScalingPoint> MeasurePoint(const ScaleRequest& request, const Gro
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.insert(words.end(), {"--n", absl::StrCat(n), "--json"});
   ASSIGN_OR_RETURN(const Json document, MeasureKernel(words, environment, variables));
-  return PointOf(ranks, document);
+  return PointOf(growth, ranks, document);
 }
 
 Json ScaleDocument(const ScalingResult& result) {
@@ -169,6 +202,8 @@ Json ScaleDocument(const ScalingResult& result) {
     points.push_back(
         {{"ranks", point.ranks},
          {"seconds", point.seconds},
+         {"best_seconds", point.best > 0 ? Json(point.best) : Json(nullptr)},
+         {"bytes", point.bytes > 0 ? Json(point.bytes) : Json(nullptr)},
          {"speedup", result.Speedup(at)},
          {"efficiency", result.Efficiency(at)},
          {"communication_share",
@@ -225,21 +260,31 @@ absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text) {
   return ranks;
 }
 
-long long WeakSize(long long n, int growth, int power) {
-  const double factor = std::pow(static_cast<double>(growth), 1.0 / power);
-  return std::llround(static_cast<double>(n) * factor);
+std::string DefaultRanks(const BundledKernel& kernel) {
+  return kernel.needs == KernelNeeds::kRanks ? "2,4" : "1,2,4";
+}
+
+long long SizeFor(long long n, int ranks, int power, int work_of_ranks, bool weak) {
+  const double exponent = static_cast<double>((weak ? 1 : 0) - work_of_ranks) / power;
+  const double size = static_cast<double>(n) * std::pow(static_cast<double>(ranks), exponent);
+  return std::max(1LL, std::llround(size));
 }
 
 absl::StatusOr<int> ScaleKernel(const ScaleRequest& request, const Environment& environment) {
   ASSIGN_OR_RETURN(const Growth growth, GrowthOf(request.kernel));
   std::vector<std::string> arguments = request.arguments;
   ASSIGN_OR_RETURN(const std::optional<long long> given, TakeSize(&arguments));
+  if (request.kernel.needs == KernelNeeds::kRanks && request.ranks.front() < 2) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--ranks: ", request.kernel.name, " needs 2 ranks at the least: begin with 2, as in 2,4"));
+  }
   ScalingResult result;
   result.kernel = request.kernel.name;
+  result.unit = growth.ranks ? "ranks" : "threads";
   result.scaling = request.weak ? Scaling::kWeak : Scaling::kStrong;
   for (const int ranks : request.ranks) {
     const long long n = given.value_or(growth.n);
-    const long long size = request.weak ? WeakSize(n, ranks, growth.power) : n;
+    const long long size = SizeFor(n, ranks, growth.power, growth.work_of_ranks, request.weak);
     ASSIGN_OR_RETURN(const ScalingPoint point,
                      MeasurePoint(request, growth, arguments, ranks, size, environment));
     result.points.push_back(point);

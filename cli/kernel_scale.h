@@ -28,9 +28,12 @@ struct ScaleRequest {
 // "1,2,4": ascending, each in 1..4096. InvalidArgument otherwise.
 absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text);
 
-// The `--n` of a weak run: so many times the work of `n`, for a kernel whose work grows as n to the
-// `power`.
-long long WeakSize(long long n, int growth, int power);
+// The numbers to run with where none are given: from the fewest that the kernel runs with.
+std::string DefaultRanks(const BundledKernel& kernel);
+
+// The `--n` of a run by so many ranks, where `n` is that of one. All of a kernel's work is n^power
+// x ranks^work_of_ranks: it stays what one rank's is, or grows with the ranks (`weak`).
+long long SizeFor(long long n, int ranks, int power, int work_of_ranks, bool weak);
 
 absl::StatusOr<int> ScaleKernel(const ScaleRequest& request, const Environment& environment);
 

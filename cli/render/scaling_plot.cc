@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kBarColumns = 20;
 constexpr double kPays = 0.5;
+constexpr double kSteady = 1.5;  // median over best
 // The picture, in its own units.
 constexpr double kLeft = 60;
 constexpr double kTop = 50;
@@ -47,6 +48,19 @@ std::string Verdict(const ScalingResult& result) {
                       ": beyond, less than half of what is added arrives.");
 }
 
+// What speaks against the figures; empty when nothing does.
+std::string Doubt(const ScalingResult& result) {
+  for (const ScalingPoint& point : result.points) {
+    if (point.best > 0 && point.seconds > kSteady * point.best) {
+      return absl::StrFormat(
+          "Not to be relied upon: the best repeat of %d took %.6f s, the median %.6f s: others use "
+          "this machine, or it has fewer cores.\n",
+          point.ranks, point.best, point.seconds);
+    }
+  }
+  return "";
+}
+
 const char* Name(Scaling scaling) {
   return scaling == Scaling::kStrong ? "strong" : "weak";
 }
@@ -54,11 +68,14 @@ const char* Name(Scaling scaling) {
 }  // namespace
 
 double ScalingResult::Speedup(std::size_t at) const {
-  const double first = points.front().seconds;
-  const double growth = scaling == Scaling::kWeak ? static_cast<double>(points[at].ranks) /
-                                                        static_cast<double>(points.front().ranks)
-                                                  : 1;
-  return growth * first / points[at].seconds;
+  const ScalingPoint& first = points.front();
+  const ScalingPoint& point = points[at];
+  const double growth = static_cast<double>(point.ranks) / static_cast<double>(first.ranks);
+  const double faster = first.seconds / point.seconds;
+  if (first.bytes > 0 && point.bytes > 0) {
+    return growth * point.bytes / first.bytes * faster;
+  }
+  return scaling == Scaling::kWeak ? growth * faster : faster;
 }
 
 double ScalingResult::Efficiency(std::size_t at) const {
@@ -75,7 +92,7 @@ int ScalingResult::PaysUpTo() const {
 }
 
 std::string ScalingPage(const ScalingResult& result, const Style& style) {
-  Table table({{.title = "RANKS", .right = true},
+  Table table({{.title = result.unit == "ranks" ? "RANKS" : "THREADS", .right = true},
                {.title = "SECONDS", .right = true},
                {.title = "SPEEDUP", .right = true},
                {.title = "EFFICIENCY", .right = true},
@@ -95,7 +112,7 @@ std::string ScalingPage(const ScalingResult& result, const Style& style) {
                {Bar(efficiency, style)}});
   }
   return absl::StrCat(result.kernel, ", ", Name(result.scaling), " scaling\n", table.Print(style),
-                      Verdict(result), "\n");
+                      Verdict(result), "\n", Doubt(result));
 }
 
 std::string ScalingPicture(const ScalingResult& result) {
@@ -124,13 +141,13 @@ std::string ScalingPicture(const ScalingResult& result) {
                   OwnerColour(0), 2);
     }
     svg.AddBox({x_of(growth) - 3, y_of(speedup) - 3, 6, 6}, OwnerColour(0), "#222",
-               absl::StrFormat("%d ranks: %.6f s, efficiency %.2f", result.points[at].ranks,
-                               result.points[at].seconds, result.Efficiency(at)));
+               absl::StrFormat("%d %s: %.6f s, efficiency %.2f", result.points[at].ranks,
+                               result.unit, result.points[at].seconds, result.Efficiency(at)));
     svg.AddText(x_of(growth), kTop + kHeight + 16, absl::StrCat(result.points[at].ranks), kFont,
                 "middle");
     svg.AddText(x_of(growth), y_of(speedup) - 8, absl::StrFormat("%.2f", speedup), kFont, "middle");
   }
-  svg.AddText(kLeft + kWidth / 2, kTop + kHeight + 36, "ranks", kFont, "middle");
+  svg.AddText(kLeft + kWidth / 2, kTop + kHeight + 36, result.unit, kFont, "middle");
   svg.AddText(kLeft - 8, kTop - 6, "speed-up", kFont, "middle");
   return svg.Document(absl::StrCat("how ", result.kernel, " scales"));
 }

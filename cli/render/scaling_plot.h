@@ -17,6 +17,8 @@ struct ScalingPoint {
   int ranks = 0;
   double seconds = 0;                         // of one repeat
   std::optional<double> communication_share;  // of these seconds; absent: not told
+  double bytes = 0;  // that each rank moves in these, where to move them is all its work; else 0
+  double best = 0;   // the shortest repeat; 0: not told
 };
 
 enum class Scaling { kStrong, kWeak };
@@ -24,9 +26,11 @@ enum class Scaling { kStrong, kWeak };
 struct ScalingResult {
   Scaling scaling = Scaling::kStrong;
   std::string kernel;
+  std::string unit = "ranks";        // what is added, or "threads"
   std::vector<ScalingPoint> points;  // at least one
 
-  // Strong: the first point's time over this one's. Weak: that, times the growth of the work.
+  // Strong: the first point's time over this one's. Weak: that, times the growth of the work. Of
+  // what does nothing but move bytes: all that its ranks move a second, over the first point's.
   [[nodiscard]] double Speedup(std::size_t at) const;
   // Speed-up over the growth of the ranks: 1 is perfect.
   [[nodiscard]] double Efficiency(std::size_t at) const;

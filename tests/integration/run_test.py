@@ -43,6 +43,25 @@ class TwoNodesTest(ClusterTest):
             self.assertRegex(line, rf"^{rank}: on node[12] rank {rank} of 2$")
         self.assertEqual(len({line.split()[2] for line in lines}), 2, "both ranks on one node")
 
+    def test_the_phases_that_ranks_mark_become_one_timeline(self):
+        where = os.path.join(self.cluster.work, "phases")
+        done = self.cluster.muster("run", "-N", 2, "-n", 2, os.path.join(BIN, "..", "tests", "marked_phases"),
+                                   where + ".%r.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        joined = self.cluster.must("kernel", "timeline", where + ".json", where + ".0.json", where + ".1.json")
+        self.assertEqual(joined, f"{where}.json: 26 events of 2 ranks")
+        with open(where + ".json", encoding="utf-8") as file:
+            events = json.load(file)
+        for rank in (0, 1):
+            own = [event for event in events if event["pid"] == rank]
+            self.assertRegex(own[0]["args"]["name"], rf"^rank {rank} on ")
+            phases = [event for event in own if event["ph"] == "X"]
+            self.assertEqual(sorted(event["name"] for event in phases),
+                             ["compute"] * 3 + ["prepare"] * 3 + ["step 0", "step 1", "step 2"] + ["wait"] * 3)
+            self.assertEqual(len({event["tid"] for event in phases if event["name"] != "prepare"}), 1)
+            self.assertFalse({event["tid"] for event in phases if event["name"] == "prepare"} &
+                             {event["tid"] for event in phases if event["name"] == "compute"})
+
     def test_the_exit_code_is_the_highest_of_all_ranks(self):
         for codes, expected in (("0 4", 4), ("7 3", 7), ("0 0", 0)):
             with self.subTest(codes=codes):

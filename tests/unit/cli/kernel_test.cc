@@ -81,7 +81,7 @@ TEST_F(KernelVerbTest, APartOfAProgramIsAskedForByName) {
 TEST_F(KernelVerbTest, MistakesAreOneLine) {
   Script("stream", "exit 0");
   const std::vector<std::tuple<std::vector<std::string>, int, std::string>> cases = {
-      {{"walk"}, 2, "\"walk\" is not a kernel command: use list, run, scale or tune"},
+      {{"walk"}, 2, "\"walk\" is not a kernel command: use list, run, scale, timeline or tune"},
       {{"run"}, 2, "run: name a kernel: see muster kernel list"},
       {{"tune", "saxpy"}, 2, "tune: saxpy has no block sizes to search: gemm has"},
       {{"tune", "gemm", "--budget", "soon"}, 2, "--budget: \"soon\" is not a time"},
@@ -96,6 +96,13 @@ TEST_F(KernelVerbTest, MistakesAreOneLine) {
       {{"scale", "stream", "--ranks"}, 2, "--ranks: needs a value"},
       {{"scale", "stream", "--weak=1"}, 2, "--weak: takes no value"},
       {{"scale", "stream", "--n"}, 2, "--n: needs a value"},
+      {{"scale", "health"}, 2, "health: has no work to share among ranks: scale one of stream, "},
+      {{"scale", "gpu-gemm"}, 2, "gpu-gemm: has no work to share among ranks"},
+      {{"scale", "allreduce", "--ranks", "1,2"},
+       2,
+       "--ranks: allreduce needs 2 ranks at the least"},
+      {{"timeline", "all.json"}, 2, "timeline: name the file to write, and those of the ranks"},
+      {{"timeline", "all.json", "/nowhere/1.json"}, 1, "/nowhere/1.json: cannot be read"},
   };
   for (const auto& [words, code, message] : cases) {
     const ProgramEnd end = Kernel(words);
@@ -137,6 +144,45 @@ TEST_F(KernelVerbTest, RanksAreStartedByTheLauncher) {
   EXPECT_EQ(document["scaling"], "weak");
   EXPECT_DOUBLE_EQ(document["points"][1]["efficiency"].get<double>(), 1);
   EXPECT_DOUBLE_EQ(document["points"][1]["communication_share"].get<double>(), 0.25);
+}
+
+TEST_F(KernelVerbTest, ACollectiveScalesByWhatARankMoves) {
+  // Twice the ranks, each with three quarters of the bytes in the same time.
+  Script("launch", "shift; export RANKS=$1; shift; exec \"$@\"");
+  Script(
+      "allreduce",
+      "echo \"$RANKS $OMP_NUM_THREADS $@\" >>\"$0.calls\"\n"
+      "case $RANKS in 2) b=4000;; *) b=3000;; esac\n"
+      "echo \"{\\\"operations\\\":[{\\\"name\\\":\\\"ring\\\",\\\"seconds\\\":{\\\"median\\\":9}},"
+      "{\\\"name\\\":\\\"library\\\",\\\"bytes\\\":$b,\\\"seconds\\\":{\\\"median\\\":2}}]}\"");
+  const std::string launcher = (directory_ / "launch") + " -n";
+  const ProgramEnd end =
+      Kernel({"scale", "allreduce", "--n", "1K", "--json", "--launcher", launcher});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const Json points = Json::parse(end.out)["points"];
+  EXPECT_DOUBLE_EQ(points[0]["seconds"].get<double>(), 2) << "the library's alone";
+  EXPECT_DOUBLE_EQ(points[1]["efficiency"].get<double>(), 0.75);
+  EXPECT_DOUBLE_EQ(points[1]["communication_share"].get<double>(), 1);
+  EXPECT_EQ(ReadFile(directory_ / "allreduce.calls").value(),
+            "2 1 --n 512 --json\n4 1 --n 256 --json\n");
+}
+
+TEST_F(KernelVerbTest, TimelinesOfRanksBecomeOne) {
+  const std::string all = directory_ / "all.json";
+  std::ofstream(directory_ / "0.json") << "[\n{\"name\":\"a\",\"pid\":0}\n]\n";
+  std::ofstream(directory_ / "1.json")
+      << "[\n{\"name\":\"b\",\"pid\":1},{\"name\":\"c\",\"pid\":1}\n]\n";
+  const ProgramEnd end = Kernel({"timeline", all, directory_ / "0.json", directory_ / "1.json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.out, all + ": 3 events of 2 ranks\n");
+  const Json events = Json::parse(ReadFile(all).value());
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(events[2]["name"], "c");
+  std::ofstream(directory_ / "2.json") << "{\"no\":1}";
+  const ProgramEnd other = Kernel({"timeline", all, directory_ / "2.json"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("2.json: is no list of trace events"));
+  EXPECT_EQ(Json::parse(ReadFile(all).value()), events) << "what was there stays";
 }
 
 TEST_F(KernelVerbTest, AKernelThatFailsEndsTheSeries) {
@@ -182,10 +228,20 @@ TEST(ReplacedTest, VariablesAreSetRemovedAndLeft) {
   EXPECT_EQ(Replaced(environment, {"B=5", "C"}), (std::vector<std::string>{"A=1", "B=5"}));
 }
 
-TEST(WeakSizeTest, GrowsAsTheWorkDoes) {
-  EXPECT_EQ(WeakSize(1000, 8, 1), 8000);
-  EXPECT_EQ(WeakSize(1000, 4, 2), 2000);
-  EXPECT_EQ(WeakSize(1000, 8, 3), 2000);
+TEST(SizeForTest, WeakWorkGrowsAsTheRanksDo) {
+  EXPECT_EQ(SizeFor(1000, 8, 1, 0, true), 8000);
+  EXPECT_EQ(SizeFor(1000, 4, 2, 0, true), 2000);
+  EXPECT_EQ(SizeFor(1000, 8, 3, 0, true), 2000);
+  EXPECT_EQ(SizeFor(1000, 8, 3, 0, false), 1000);
+}
+
+TEST(SizeForTest, WhatEachRankHasShrinksWhereAllOfTheWorkStays) {
+  EXPECT_EQ(SizeFor(1000, 4, 2, 1, false), 500) << "a tile of a plate";
+  EXPECT_EQ(SizeFor(1000, 4, 2, 1, true), 1000);
+  EXPECT_EQ(SizeFor(1000, 4, 1, 1, false), 250) << "a rank's part";
+  EXPECT_EQ(SizeFor(1000, 4, 1, 2, false), 63) << "a part of each for each";
+  EXPECT_EQ(SizeFor(1000, 4, 1, 2, true), 250);
+  EXPECT_EQ(SizeFor(3, 4096, 1, 2, false), 1) << "never nothing";
 }
 
 }  // namespace

@@ -31,6 +31,14 @@ TEST(ScalingResultTest, WeakScalingComparesTimesOfGrowingWork) {
   EXPECT_DOUBLE_EQ(result.Efficiency(1), 0.8);
 }
 
+TEST(ScalingResultTest, WhatOnlyMovesBytesIsComparedByBandwidth) {
+  for (const Scaling scaling : {Scaling::kStrong, Scaling::kWeak}) {
+    const ScalingResult result = Result(scaling, {{2, 4, 1, 100}, {4, 4, 1, 75}});
+    EXPECT_DOUBLE_EQ(result.Efficiency(1), 0.75);
+    EXPECT_DOUBLE_EQ(result.Speedup(1), 1.5);
+  }
+}
+
 TEST(ScalingResultTest, TheFirstPointNeedNotBeOneRank) {
   const ScalingResult result = Result(Scaling::kStrong, {{2, 8, {}}, {4, 4, {}}});
   EXPECT_DOUBLE_EQ(result.Efficiency(0), 1);
@@ -66,6 +74,14 @@ TEST(ScalingPageTest, IsATableWithBarsAndAVerdict) {
             "    2  5.000000     1.60        0.80  12 %  ################....\n"
             "    4  5.000000     1.60        0.40     -  ########............\n"
             "It stops paying after 2: beyond, less than half of what is added arrives.\n");
+}
+
+TEST(ScalingPageTest, TellsWhenTheTimesAreNotToBeReliedUpon) {
+  const ScalingResult steady = Result(Scaling::kStrong, {{1, 8, {}, 0, 7.5}});
+  EXPECT_THAT(ScalingPage(steady, Style()), testing::Not(HasSubstr("relied upon")));
+  const ScalingResult shaken = Result(Scaling::kStrong, {{1, 8, {}, 0, 7.5}, {2, 8, {}, 0, 3.75}});
+  EXPECT_THAT(ScalingPage(shaken, Style()),
+              HasSubstr("the best repeat of 2 took 3.750000 s, the median 8.000000 s"));
 }
 
 TEST(ScalingPictureTest, IsADocumentThatNamesEachPoint) {

@@ -1,0 +1,19 @@
+#pragma once
+
+// muster kernel timeline: the trace events of several ranks in one file.
+//
+// Thread promise: runs on the main thread. Invariant: the file that is written is whole or not
+// there, and holds every event of each part, in the parts' order.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// Joins the documents of `parts` in `into`: the exit code. InvalidArgument for a part that is no
+// list of trace events.
+absl::StatusOr<int> JoinTimelines(const std::string& into, const std::vector<std::string>& parts);
+
+}  // namespace muster
