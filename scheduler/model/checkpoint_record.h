@@ -21,14 +21,24 @@ enum class CheckpointNotice : std::uint8_t {
   kResize = 3,      // it is to go on with another number of nodes
 };
 
+// Whether an attempt may write to the shared file system that jobs share by turns.
+enum class CheckpointTurn : std::uint8_t {
+  kFree = 0,   // there are no turns
+  kYours = 1,  // it is its turn
+  kWait = 2,   // it is others' turn
+};
+
 // What the programs of an attempt are told. Of two the one with the higher number holds.
 struct CheckpointAdvice {
   std::uint32_t number = 0;
   Duration mtbf{0};  // between failures of any of its nodes; 0: not known
   CheckpointNotice notice = CheckpointNotice::kNone;
+  CheckpointTurn turn = CheckpointTurn::kFree;
+  Time turn_since = kNoTime;  // since when it is so
   static constexpr auto Fields(auto list) {
     return list(Field{"number", &CheckpointAdvice::number}, Field{"mtbf", &CheckpointAdvice::mtbf},
-                Field{"notice", &CheckpointAdvice::notice});
+                Field{"notice", &CheckpointAdvice::notice}, Field{"turn", &CheckpointAdvice::turn},
+                Field{"turn_since", &CheckpointAdvice::turn_since});
   }
   friend bool operator==(const CheckpointAdvice&, const CheckpointAdvice&) = default;
 };

@@ -17,6 +17,7 @@
 #include "scheduler/model/network.h"
 #include "scheduler/model/time.h"
 #include "scheduler/model/tres_weight.h"
+#include "scheduler/model/units.h"
 
 namespace muster {
 
@@ -70,6 +71,17 @@ struct PriorityConfig {
   }
 };
 
+// [checkpoint]: how jobs share the file system to which they write checkpoints. Both zero: at will.
+struct CheckpointPolicy {
+  std::uint32_t writers = 0;  // jobs at once; 0: any number
+  Bytes bandwidth;            // a second, of all of them together; zero: any
+  static constexpr auto Fields(auto list) {
+    return list(Field{"writers", &CheckpointPolicy::writers},
+                Field{"bandwidth", &CheckpointPolicy::bandwidth});
+  }
+  friend bool operator==(const CheckpointPolicy&, const CheckpointPolicy&) = default;
+};
+
 struct PolicyConfig {
   Backfill backfill = Backfill::kHybrid;
   std::uint32_t reservations = 100;        // of kHybrid
@@ -85,6 +97,7 @@ struct PolicyConfig {
   PriorityConfig priority;
   std::shared_ptr<const Network> network = {};  // the map of the cluster; null: none
   HealthPolicy health;
+  CheckpointPolicy checkpoint;
   static constexpr auto Fields(auto list) {
     return list(
         Field{"backfill", &PolicyConfig::backfill},
@@ -97,7 +110,8 @@ struct PolicyConfig {
         Field{"requeues_max", &PolicyConfig::requeues_max},
         Field{"operator_uid", &PolicyConfig::operator_uid},
         Field{"licenses", &PolicyConfig::licenses}, Field{"priority", &PolicyConfig::priority},
-        Field{"network", &PolicyConfig::network}, Field{"health", &PolicyConfig::health});
+        Field{"network", &PolicyConfig::network}, Field{"health", &PolicyConfig::health},
+        Field{"checkpoint", &PolicyConfig::checkpoint});
   }
 };
 

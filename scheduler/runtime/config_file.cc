@@ -26,6 +26,9 @@ struct ConfigFile::Document {
 
 namespace {
 
+constexpr std::string_view kSizeUnits = "KMGT";
+constexpr unsigned kSizeShift = 10;
+
 struct DurationUnit {
   std::string_view suffix;
   int64_t milliseconds;
@@ -220,6 +223,25 @@ absl::Status ConfigFile::ReadDuration(const std::string& key, std::chrono::milli
     return ErrorAt(key, "expected a duration such as \"250ms\", \"30s\", \"5m\", \"2h\" or \"7d\"");
   }
   *out = std::chrono::milliseconds(milliseconds);
+  return absl::OkStatus();
+}
+
+absl::Status ConfigFile::ReadSize(const std::string& key, std::uint64_t* out) {
+  std::string text;
+  const absl::Status status = ReadText(key, &text);
+  if (!Has(key)) {
+    return absl::OkStatus();
+  }
+  const std::size_t unit = text.empty() ? std::string::npos : kSizeUnits.find(text.back());
+  const unsigned shift =
+      unit == std::string::npos ? 0 : kSizeShift * static_cast<unsigned>(unit + 1);
+  std::uint64_t number = 0;
+  if (!status.ok() ||
+      !absl::SimpleAtoi(text.substr(0, text.size() - (shift > 0 ? 1 : 0)), &number) ||
+      number > (UINT64_MAX >> 1 >> shift)) {
+    return ErrorAt(key, "expected a size such as \"512M\", \"20G\" or \"1T\"");
+  }
+  *out = number << shift;
   return absl::OkStatus();
 }
 

@@ -49,6 +49,9 @@ class ConfigFile {
   // "250ms", "30s", "5m", "2h" or "7d"; at least zero.
   absl::Status ReadDuration(const std::string& key, std::chrono::milliseconds* out);
 
+  // Bytes: a whole number of them, or "512M", "20G", "1T" (of 1024); at least zero.
+  absl::Status ReadSize(const std::string& key, std::uint64_t* out);
+
   bool Has(const std::string& key) const;
   // The names directly under the table `key` ("" is the root), sorted. Empty when there is no such
   // table.

@@ -68,6 +68,15 @@ absl::Status ReadHealth(ConfigFile& file, HealthPolicy& health) {
   return ReadNumber(file, "health.at_once_percent", 0, 100, &health.at_once_percent);
 }
 
+// [checkpoint] writers = 4, bandwidth = "20G"
+absl::Status ReadCheckpoint(ConfigFile& file, CheckpointPolicy& checkpoint) {
+  RETURN_IF_ERROR(ReadNumber(file, "checkpoint.writers", 0, 100'000, &checkpoint.writers));
+  std::uint64_t bandwidth = checkpoint.bandwidth.value();
+  RETURN_IF_ERROR(file.ReadSize("checkpoint.bandwidth", &bandwidth));
+  checkpoint.bandwidth = Bytes(bandwidth);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
@@ -82,6 +91,7 @@ absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
   policy.requeues_max = static_cast<std::uint32_t>(requeues);
   RETURN_IF_ERROR(ReadLicenses(file, policy.licenses));
   RETURN_IF_ERROR(ReadHealth(file, policy.health));
+  RETURN_IF_ERROR(ReadCheckpoint(file, policy.checkpoint));
   return ReadPriority(file, policy.priority);
 }
 

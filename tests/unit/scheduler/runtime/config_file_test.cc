@@ -100,6 +100,24 @@ TEST(ConfigFile, ANumberOutsideItsBoundsIsRefused) {
   EXPECT_EQ(number, 3);
 }
 
+TEST(ConfigFile, SizesHaveAUnitOrAreBytesAndDoNotOverflow) {
+  const auto size_of = [](const std::string& text) -> std::int64_t {
+    ConfigFile config = ConfigFile::Parse("s = " + text, "f").value();
+    std::uint64_t size = 7;
+    return config.ReadSize("s", &size).ok() ? static_cast<std::int64_t>(size) : -1;
+  };
+  EXPECT_EQ(size_of("0"), 0);
+  EXPECT_EQ(size_of("4096"), 4096);
+  EXPECT_EQ(size_of("\"4096\""), 4096);
+  EXPECT_EQ(size_of("\"3K\""), 3 << 10);
+  EXPECT_EQ(size_of("\"20G\""), std::int64_t{20} << 30);
+  EXPECT_EQ(size_of("\"1T\""), std::int64_t{1} << 40);
+  for (const char* text :
+       {"\"\"", "\"G\"", "-1", "\"-1G\"", "\"1.5G\"", "\"9999999999T\"", "[1, 2]"}) {
+    EXPECT_EQ(size_of(text), -1) << text;
+  }
+}
+
 TEST(ConfigFile, DurationsHaveAUnitAndDoNotOverflow) {
   const auto read = [](const std::string& value) -> int64_t {
     ConfigFile config = ConfigFile::Parse("d = " + value, "f").value();
