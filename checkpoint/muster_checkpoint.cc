@@ -185,6 +185,15 @@ int muster_checkpoint_protect(muster_checkpoint* session, const char* name, void
   return Guarded(session, [&](Session& s) { return s.Protect(name ? name : "", bytes, size); });
 }
 
+int muster_checkpoint_protect_cuda(muster_checkpoint* session, const char* name, void* device,
+                                   uint64_t size) {
+  return Guarded(session, [&](Session& s) {
+    Result<muster::checkpoint::Elsewhere> memory = muster::checkpoint::CudaMemory(device, size);
+    return memory.ok() ? s.ProtectElsewhere(name ? name : "", std::move(memory.value), size)
+                       : memory.error;
+  });
+}
+
 int muster_checkpoint_protect_file(muster_checkpoint* session, const char* name, const char* path) {
   return Guarded(session,
                  [&](Session& s) { return s.ProtectFile(name ? name : "", path ? path : ""); });

@@ -121,6 +121,10 @@ const char* muster_checkpoint_error(const muster_checkpoint* session);
 /* Names are 1 to 64 letters, digits, '.', '_' and '-'. The memory outlives the session. */
 int muster_checkpoint_protect(muster_checkpoint* session, const char* name, void* bytes,
                               uint64_t size);
+/* Memory of a GPU, by CUDA's driver: it passes through as much memory of the host. `device` is
+ * valid in the current context of the thread that saves and restores. SYSTEM: no CUDA driver. */
+int muster_checkpoint_protect_cuda(muster_checkpoint* session, const char* name, void* device,
+                                   uint64_t size);
 int muster_checkpoint_protect_file(muster_checkpoint* session, const char* name, const char* path);
 
 /* One rank, or all ranks of a group: all of a checkpoint; all of coming back. RANKS after

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <memory>
 #include <utility>
 
 #include "checkpoint/durable_file.h"
@@ -152,14 +153,18 @@ Error Session::Protect(const std::string& name, void* bytes, std::uint64_t size)
   if (bytes == nullptr && size > 0) {
     return MakeError(Fault::kUsage, "region: has no memory");
   }
-  return AddRegion({name, bytes, size, ""});
+  return AddRegion({name, bytes, size, "", {}});
 }
 
 Error Session::ProtectFile(const std::string& name, const std::string& path) {
   if (path.empty()) {
     return MakeError(Fault::kUsage, "region: has no path");
   }
-  return AddRegion({name, nullptr, 0, path});
+  return AddRegion({name, nullptr, 0, path, {}});
+}
+
+Error Session::ProtectElsewhere(const std::string& name, Elsewhere memory, std::uint64_t size) {
+  return AddRegion({name, nullptr, size, "", std::move(memory)});
 }
 
 Error Session::CheckRankZero(const char* call) const {
@@ -212,8 +217,18 @@ Result<ShardSeal> Session::Write(std::uint64_t generation) {
   }
   std::vector<std::string> files;
   files.reserve(regions_.size());
+  std::vector<std::unique_ptr<char[]>> fetched;
   std::vector<RegionBytes> bytes;
   for (const Region& region : regions_) {
+    if (region.elsewhere.fetch) {
+      fetched.push_back(std::make_unique_for_overwrite<char[]>(region.size));
+      if (Error error = region.elsewhere.fetch(fetched.back().get()); error.failed()) {
+        error.text = region.name + ": " + error.text;
+        return {{}, error};
+      }
+      bytes.push_back({region.name, fetched.back().get(), region.size});
+      continue;
+    }
     if (region.path.empty()) {
       bytes.push_back({region.name, region.bytes, region.size});
       continue;

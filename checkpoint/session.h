@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/device_memory.h"
 #include "checkpoint/hints.h"
 #include "checkpoint/local_level.h"
 #include "checkpoint/need.h"
@@ -64,6 +65,8 @@ class Session {
 
   // `name` is new and a name (names.h); the memory outlives the session.
   Error Protect(const std::string& name, void* bytes, std::uint64_t size);
+  // Memory of a device: it passes through as much memory of the host.
+  Error ProtectElsewhere(const std::string& name, Elsewhere memory, std::uint64_t size);
   // The file's content travels with the checkpoint; restoring replaces it whole.
   Error ProtectFile(const std::string& name, const std::string& path);
 
@@ -137,7 +140,8 @@ class Session {
     std::string name;
     void* bytes = nullptr;
     std::uint64_t size = 0;
-    std::string path;  // of a file, then bytes is null
+    std::string path;     // of a file, then bytes is null
+    Elsewhere elsewhere;  // its memory, where bytes and path are none
   };
 
   Session(SessionOptions options, Store store, Disk& disk);

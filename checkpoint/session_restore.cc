@@ -2,12 +2,22 @@
 
 #include <algorithm>
 #include <ctime>
+#include <memory>
 #include <utility>
 
 #include "checkpoint/durable_file.h"
 #include "checkpoint/session.h"
 
 namespace muster::checkpoint {
+namespace {
+
+Error ReadElsewhere(const Shard& shard, const RegionPlace& place, const Elsewhere& memory) {
+  const auto bytes = std::make_unique_for_overwrite<char[]>(place.size);
+  const Error error = shard.Read(place, bytes.get());
+  return error.failed() ? error : memory.put(bytes.get());
+}
+
+}  // namespace
 
 Error Session::SetAsideFailed() {
   if (set_aside_) {
@@ -192,6 +202,13 @@ Error Session::CheckRegions(const Shard& shard) const {
 Error Session::ReadRegions(const Shard& shard) {
   for (const Region& region : regions_) {
     const RegionPlace* place = shard.Find(region.name);
+    if (region.elsewhere.put) {
+      if (Error error = ReadElsewhere(shard, *place, region.elsewhere); error.failed()) {
+        error.text = region.name + ": " + error.text;
+        return error;
+      }
+      continue;
+    }
     if (region.path.empty()) {
       if (Error error = shard.Read(*place, region.bytes); error.failed()) {
         return error;

@@ -70,6 +70,7 @@ def _load():
     library.muster_checkpoint_error.restype = ctypes.c_char_p
     library.muster_checkpoint_protect.argtypes = [
         handle, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64]
+    library.muster_checkpoint_protect_cuda.argtypes = library.muster_checkpoint_protect.argtypes
     library.muster_checkpoint_protect_file.argtypes = [handle, ctypes.c_char_p, ctypes.c_char_p]
     for name in ("save", "restore_latest", "confirm"):
         getattr(library, "muster_checkpoint_" + name).argtypes = [handle]
@@ -91,7 +92,13 @@ class Checkpoint:
             raise CheckpointError(code, line.decode("utf-8", "replace"))
 
     def protect(self, name, buffer):
-        """Protects writable memory: anything with the buffer protocol."""
+        """Protects writable memory: anything with the buffer protocol, or a tensor of PyTorch.
+
+        A tensor is contiguous; one on a GPU passes through as much memory of the host.
+        """
+        if hasattr(buffer, "data_ptr"):
+            self._protect_tensor(name, buffer)
+            return
         view = memoryview(buffer).cast("B")
         if view.readonly:
             raise TypeError("protect needs memory that can be written, such as a bytearray")
@@ -99,6 +106,15 @@ class Checkpoint:
         self._check(self._library.muster_checkpoint_protect(
             self._handle, name.encode(), ctypes.addressof(memory), len(view)))
         self._kept.append(memory)
+
+    def _protect_tensor(self, name, tensor):
+        if not tensor.is_contiguous():
+            raise TypeError("protect needs a contiguous tensor: call .contiguous() first")
+        call = (self._library.muster_checkpoint_protect_cuda if tensor.is_cuda
+                else self._library.muster_checkpoint_protect)
+        self._check(call(self._handle, name.encode(), tensor.data_ptr(),
+                         tensor.nelement() * tensor.element_size()))
+        self._kept.append(tensor)
 
     def protect_file(self, name, path):
         """The file's content travels with the checkpoint; restoring replaces it whole."""

@@ -75,6 +75,37 @@ class Programs(unittest.TestCase):
         self.assertEqual(step[0], 41)
         self.assertEqual(model.read_bytes(), b"first")
 
+    def test_python_saves_and_restores_tensors_of_the_host_and_of_a_gpu(self):
+        # Each library loads its driver once, so each case is a process of its own.
+        saves = """
+import ctypes, sys
+import muster_checkpoint
+
+class Tensor:  # what is asked of one of PyTorch's
+    def __init__(self, values, is_cuda):
+        self.memory, self.is_cuda = (ctypes.c_uint32 * len(values))(*values), is_cuda
+    def is_contiguous(self): return True
+    def data_ptr(self): return ctypes.addressof(self.memory)
+    def nelement(self): return len(self.memory)
+    def element_size(self): return 4
+
+here, there = Tensor([1, 2], False), Tensor([3, 4, 5], True)
+with muster_checkpoint.open(directory=sys.argv[1], job="job7") as checkpoint:
+    checkpoint.protect("here", here)
+    checkpoint.protect("there", there)
+    checkpoint.save()
+    here.memory[0] = there.memory[0] = 0
+    checkpoint.restore_latest()
+print(list(here.memory), list(there.memory))
+"""
+
+        def run(driver):
+            return subprocess.run(
+                [sys.executable, "-B", "-c", saves, self.directory], capture_output=True, text=True,
+                env={**os.environ, "PYTHONPATH": MODULE, "MUSTER_CHECKPOINT_CUDA": driver}, timeout=60)
+        self.assertEqual(run(os.environ["FAKE_CUDA"]).stdout, "[1, 2] [3, 4, 5]\n")
+        self.assertIn("CheckpointError: no CUDA driver: ", run("/none/libcuda.so").stderr)
+
     def test_python_is_told_what_is_wrong(self):
         with self.assertRaises(muster_checkpoint.CheckpointError) as caught:
             muster_checkpoint.open(directory=self.directory, job="../x")
