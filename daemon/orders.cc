@@ -145,7 +145,8 @@ std::optional<PreparedOrder> Orders::PrepareLaunch(const ClusterState& state, co
                     Program(),
                     attempt->allocation,
                     ExtentsOf(state, job),
-                    secrets_.Of(job.id, launch.attempt)};
+                    secrets_.Of(job.id, launch.attempt),
+                    attempt->advice};
   order.spec.time_limit = LimitFrom(order.spec, order.started);
   order.spec.partition = attempt->partition;  // the one of several that it runs in
   std::shared_ptr<const Program> program = Find(KeyOf(ProgramOf(order), StepId()));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/checkpoint_turns.h"
 #include "scheduler/core/feature_match.h"
 #include "scheduler/core/group_end.h"
 
@@ -289,6 +290,9 @@ Turn On(const ClusterState& state, const TakeReport& input, Time now, const Poli
 Turn On(const ClusterState& state, const TakeNodeFault& input, Time now, const PolicyConfig&) {
   Turn turn;
   if (const Node* const node = state.FindNode(input.node)) {
+    if (!node->drained && !input.text.empty()) {
+      NoticeDrain(state, node->id, now, turn);
+    }
     DrainFaulty(*node, input.text, now, turn);
   }
   return turn;

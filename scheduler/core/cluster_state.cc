@@ -6,6 +6,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/alternatives.h"
+#include "scheduler/core/checkpoint_account.h"
 #include "scheduler/model/array.h"
 
 namespace muster {
@@ -143,6 +144,7 @@ void ClusterState::On(const AttemptStarted& event) {
   attempt.partition = event.partition;
   attempt.billing = event.billing;
   attempt.runs.resize(event.allocation.nodes.size());
+  attempt.advice = {kFirstAdvice, health_.MtbfOf(event.allocation), CheckpointNotice::kNone};
   if (job.spec->kind == JobKind::kRun) {
     attempt.last_step = StepId(1);
   }
@@ -234,6 +236,7 @@ void ClusterState::On(const JobRequeued& event) {
   usage_.Charge(job, event.time);
   dependencies_.Requeued(job);
   suspended_.erase(job.id);
+  job.checkpoints = TotalsAtEnd(job, event.time);
   job.attempt.reset();
   if (HasChoice(*job.spec)) {
     SetSpec(job, AsAsked(*job.spec));
@@ -428,40 +431,6 @@ std::vector<JobId> ClusterState::JobsOn(NodeId node) const {
   const auto found = jobs_on_.find(node);
   return found == jobs_on_.end() ? std::vector<JobId>()
                                  : std::vector<JobId>(found->second.begin(), found->second.end());
-}
-
-std::vector<Effect> ClusterState::ActionsFor(const Job& job) const {
-  std::vector<Effect> effects;
-  if (!job.attempt.has_value()) {
-    return effects;
-  }
-  const Attempt& attempt = *job.attempt;
-  const bool ending = attempt.ending != EndCause::kNone;
-  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
-    const NodeId node = attempt.allocation.nodes[i].node;
-    if (attempt.runs[i].phase == RunPhase::kEnded) {
-      continue;
-    }
-    if (ending) {
-      effects.emplace_back(Terminate{job.id, attempt.number, node, attempt.ending});
-    } else if (attempt.runs[i].phase == RunPhase::kOrdered) {
-      effects.emplace_back(Launch{job.id, attempt.number, node});
-    } else if (attempt.runs[i].suspension < attempt.suspension) {
-      if (IsToBeFrozen(attempt)) {
-        effects.emplace_back(Suspend{job.id, attempt.number, node, attempt.suspension});
-      } else {
-        effects.emplace_back(Resume{job.id, attempt.number, node, attempt.suspension});
-      }
-    }
-  }
-  for (const StepRun& step : attempt.steps) {
-    for (const NodeId node : step.waiting_for) {
-      if (!ending) {
-        effects.emplace_back(LaunchStep{job.id, attempt.number, step.id, node});
-      }
-    }
-  }
-  return effects;
 }
 
 void ClusterState::SetSpec(Job& job, JobSpec spec) {

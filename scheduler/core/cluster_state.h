@@ -32,6 +32,9 @@
 
 namespace muster {
 
+// Of an attempt: it comes with its launch orders.
+inline constexpr std::uint32_t kFirstAdvice = 1;
+
 class ClusterState {
  public:
   ClusterState() = default;

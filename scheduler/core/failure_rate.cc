@@ -61,6 +61,10 @@ void NoteEnd(FailureTally& tally, EndCause cause, Duration ran, Time now) {
   tally.failed = now;
 }
 
+double FailuresPerHour(const FailureTally& all_of_class) {
+  return (1 + Failures(all_of_class)) / (kPriorHours + Hours(all_of_class.exposure));
+}
+
 std::uint32_t SickPermille(const FailureTally& node, const std::vector<FailureTally>& others) {
   double failures = 1;
   double hours = kPriorHours;

@@ -27,6 +27,10 @@ void NoteEnd(FailureTally& tally, EndCause cause, Duration ran, Time now);
 // The probability, in thousandths, that `node` fails more than three times as often as `others`.
 std::uint32_t SickPermille(const FailureTally& node, const std::vector<FailureTally>& others);
 
+// How often a node of a class is expected to fail in an hour, given what was seen of the class: the
+// mean of the posterior Gamma(1 + failures, 50,000 h + exposure).
+double FailuresPerHour(const FailureTally& all_of_class);
+
 // From here on a node is taken for sick.
 inline constexpr std::uint32_t kSickPermille = 950;
 

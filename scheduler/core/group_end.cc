@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/checkpoint_account.h"
 #include "scheduler/core/job_group.h"
 #include "scheduler/core/outcome.h"
 #include "scheduler/core/step_queue.h"
@@ -33,6 +34,15 @@ bool AsksToRunAgain(const Job& job, const Outcome& outcome) {
          job.attempt->ending != EndCause::kCancelled;
 }
 
+// True when its time was up, it says --requeue, and its programs kept their work when they were
+// told so: the notice of the end is behind all advice.
+bool SavedAtItsLimit(const Job& job, const Outcome& outcome) {
+  const CheckpointRecord record = CheckpointsOf(*job.attempt);
+  return outcome.state == JobState::kTimeout && job.spec->kind == JobKind::kBatch &&
+         job.spec->requeue == Choice::kYes && record.count > 0 &&
+         record.notice > job.attempt->advice.number;
+}
+
 // True when its script never began, because a node's prolog failed: it can run elsewhere and cannot
 // run twice.
 bool NeverBegan(const Job& job) {
@@ -43,7 +53,8 @@ bool NeverBegan(const Job& job) {
 }
 
 // True when the end of the attempt is not the end of the job: somebody requeued it, its script asks
-// for it, its node failed and it says --requeue, or it never began and does not say --no-requeue.
+// for it, its node failed or it saved its work at its limit and it says --requeue, or it never
+// began and does not say --no-requeue.
 bool RunsAgain(const Job& job, const Outcome& outcome) {
   const EndCause ending = job.attempt->ending;
   if (ending != EndCause::kCancelled && job.spec->kind == JobKind::kBatch &&
@@ -52,6 +63,7 @@ bool RunsAgain(const Job& job, const Outcome& outcome) {
   }
   return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue ||
          AsksToRunAgain(job, outcome) ||
+         (ending != EndCause::kCancelled && SavedAtItsLimit(job, outcome)) ||
          (ending != EndCause::kCancelled && outcome.node_failed &&
           job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes);
 }
@@ -139,7 +151,9 @@ void End(const std::vector<Job*>& group, Time now, Turn& turn) {
       again = true;
       const std::string& told = group[i]->attempt->ending_text;
       const bool asks = AsksToRunAgain(*group[i], outcomes[i]);
-      progressed = asks && now - group[i]->attempt->started >= kShortRun;
+      // Whoever asks for it may do so without end: a checkpoint alone is no progress there.
+      progressed = asks ? now - group[i]->attempt->started >= kShortRun
+                        : CheckpointsOf(*group[i]->attempt).count > 0;
       text = !told.empty() ? told
              : asks
                  ? absl::StrCat("its script asks for it with exit code ", outcomes[i].status.code)

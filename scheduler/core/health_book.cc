@@ -65,8 +65,25 @@ void HealthBook::Load(std::vector<NodeHealth> health, std::vector<FailureTally> 
     const NodeId id = node.node;
     nodes_.insert_or_assign(id, std::move(node));
   }
-  for (const FailureTally& tally : tallies) {
-    tallies_.insert_or_assign(tally.node, tally);
+  for (const FailureTally& loaded : tallies) {
+    FailureTally& tally = tallies_[loaded.node];
+    tally.node = loaded.node;
+    ChangeTally(tally, [&loaded](FailureTally& changed) { changed = loaded; });
+  }
+}
+
+template <class Change>
+void HealthBook::ChangeTally(FailureTally& tally, const Change& change) {
+  const auto name = class_of_.find(tally.node);
+  FailureTally* const all = name == class_of_.end() ? nullptr : &class_tallies_[name->second];
+  if (all != nullptr) {
+    all->failures -= tally.failures;
+    all->exposure -= tally.exposure;
+  }
+  change(tally);
+  if (all != nullptr) {
+    all->failures += tally.failures;
+    all->exposure += tally.exposure;
   }
 }
 
@@ -81,7 +98,31 @@ void HealthBook::NoteMachine(NodeId node, const Machine& machine) {
     classes_.erase(old);
   }
   classes_[name].insert(node);
+  const auto tally = tallies_.find(node);
+  if (tally != tallies_.end()) {  // it takes what it saw along
+    const FailureTally seen = tally->second;
+    ChangeTally(tally->second, [](FailureTally& changed) {
+      changed.failures = 0;
+      changed.exposure = Duration(0);
+    });
+    before = std::move(name);
+    ChangeTally(tally->second, [&seen](FailureTally& changed) { changed = seen; });
+    return;
+  }
   before = std::move(name);
+}
+
+Duration HealthBook::MtbfOf(const Allocation& allocation) const {
+  constexpr double kMillisecondsPerHour = 3.6e6;
+  double failures_per_hour = 0;
+  for (const NodeAllocation& part : allocation.nodes) {
+    const auto name = class_of_.find(part.node);
+    const auto all =
+        name == class_of_.end() ? class_tallies_.end() : class_tallies_.find(name->second);
+    failures_per_hour +=
+        FailuresPerHour(all == class_tallies_.end() ? FailureTally() : all->second);
+  }
+  return Duration(static_cast<std::int64_t>(kMillisecondsPerHour / failures_per_hour));
 }
 
 NodeHealth& HealthBook::Touch(NodeId node) {
@@ -144,7 +185,7 @@ void HealthBook::Drain(const NodeDrained& event) {
   // Whoever resumes a node vouches for it: it begins anew.
   const auto tally = event.drained ? tallies_.end() : tallies_.find(event.node);
   if (tally != tallies_.end()) {
-    tally->second.failures = 0;
+    ChangeTally(tally->second, [](FailureTally& changed) { changed.failures = 0; });
   }
 }
 
@@ -152,7 +193,7 @@ void HealthBook::NoteRunEnd(NodeId node, const RunEnded& fact, Time started) {
   FailureTally& tally = tallies_[node];
   tally.node = node;
   const Duration ran = started == kNoTime ? Duration(0) : fact.time - started;
-  NoteEnd(tally, fact.cause, ran, fact.time);
+  ChangeTally(tally, [&](FailureTally& changed) { NoteEnd(changed, fact.cause, ran, fact.time); });
 }
 
 const NodeHealth& HealthBook::Of(NodeId node) const {

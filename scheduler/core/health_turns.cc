@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/checkpoint_turns.h"
 #include "scheduler/core/failure_rate.h"
 #include "scheduler/core/health_judge.h"
 
@@ -82,6 +83,7 @@ void Drain(const ClusterState& state, const Node& node, std::string why, Time no
       IsClassSpent(state.health(), node.id, policy)) {
     return;
   }
+  NoticeDrain(state, node.id, now, turn);
   turn.events.emplace_back(
       NodeDrained{node.id, true, absl::StrCat("health: ", why), now, /*by_health=*/true});
   turn.effects.emplace_back(Replan{});
@@ -169,6 +171,36 @@ void DrainIfSick(const ClusterState& state, const Node& node, Time now, const He
   }
 }
 
+// Gives up checks that nobody answers, drains the sick and orders what is due.
+void LookAtNodes(const ClusterState& state, Time now, const HealthPolicy& policy, Turn& turn) {
+  const HealthBook& book = state.health();
+  if (policy.interval == Duration(0) && book.nodes().empty()) {
+    return;
+  }
+  std::set<std::string> hosts;  // with a check under way
+  for (const auto& [id, health] : book.nodes()) {
+    if (health.running && now > health.ordered + LimitOf(health.kind)) {
+      GiveUp(health, id, "it was not answered", now, turn);
+    } else if (health.running) {
+      hosts.insert(state.FindNode(id)->hostname);
+    }
+  }
+  const std::size_t most =
+      std::max<std::size_t>(1, state.nodes().size() * policy.at_once_percent / 100);
+  for (const auto& [id, node] : state.nodes()) {
+    if (policy.interval > Duration(0)) {
+      DrainIfSick(state, node, now, policy, turn);
+    }
+    const NodeHealth& health = book.Of(id);
+    const std::optional<Due> due = WhyDue(node, health, book.TallyOf(id), policy, now);
+    if (due.has_value() && hosts.size() < most && !hosts.contains(node.hostname) &&
+        WhyBusy(state, node).empty()) {
+      Order(health, id, *due, now, turn);
+      hosts.insert(node.hostname);
+    }
+  }
+}
+
 }  // namespace
 
 Turn On(const ClusterState& state, const CheckNodeHealth& input, Time now, const PolicyConfig&) {
@@ -222,32 +254,9 @@ Turn On(const ClusterState& state, const TakeHealthReport& input, Time now,
 
 Turn On(const ClusterState& state, const TickHealth&, Time now, const PolicyConfig& config) {
   Turn turn;
-  const HealthPolicy& policy = config.health;
-  const HealthBook& book = state.health();
-  if (policy.interval == Duration(0) && book.nodes().empty()) {
-    return turn;
-  }
-  std::set<std::string> hosts;  // with a check under way
-  for (const auto& [id, health] : book.nodes()) {
-    if (health.running && now > health.ordered + LimitOf(health.kind)) {
-      GiveUp(health, id, "it was not answered", now, turn);
-    } else if (health.running) {
-      hosts.insert(state.FindNode(id)->hostname);
-    }
-  }
-  const std::size_t most =
-      std::max<std::size_t>(1, state.nodes().size() * policy.at_once_percent / 100);
-  for (const auto& [id, node] : state.nodes()) {
-    if (policy.interval > Duration(0)) {
-      DrainIfSick(state, node, now, policy, turn);
-    }
-    const NodeHealth& health = book.Of(id);
-    const std::optional<Due> due = WhyDue(node, health, book.TallyOf(id), policy, now);
-    if (due.has_value() && hosts.size() < most && !hosts.contains(node.hostname) &&
-        WhyBusy(state, node).empty()) {
-      Order(health, id, *due, now, turn);
-      hosts.insert(node.hostname);
-    }
+  LookAtNodes(state, now, config.health, turn);
+  if (turn.events.empty()) {  // a drain gives its own advice
+    AdviseAnew(state, now, turn);
   }
   return turn;
 }

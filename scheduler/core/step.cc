@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/admission.h"
 #include "scheduler/core/agent_turns.h"
+#include "scheduler/core/checkpoint_turns.h"
 #include "scheduler/core/deadline.h"
 #include "scheduler/core/group_submission.h"
 #include "scheduler/core/health_turns.h"
@@ -195,6 +196,9 @@ Turn On(const ClusterState& state, const DrainNode& input, Time now, const Polic
   Turn turn;
   turn.node = node->id;
   if (node->drained != input.drained || (input.drained && node->drain_reason != input.reason)) {
+    if (input.drained && !node->drained) {
+      NoticeDrain(state, node->id, now, turn);
+    }
     turn.events.emplace_back(NodeDrained{node->id, input.drained, input.reason, now});
     turn.effects.emplace_back(Replan{});
   }
