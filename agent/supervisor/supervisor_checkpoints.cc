@@ -15,11 +15,12 @@ constexpr Duration kLookForAnswer{100};
 constexpr Duration kReportPause{10'000};
 
 // Told to end for that cause, the attempt is not over with its checkpoint unless that was all that
-// was wanted of it: it may have more to do within its grace when it was cancelled or its time is
-// up.
-bool EndsWithItsCheckpoint(EndCause cause) {
+// was wanted of it: it may have more to do within its grace when it was cancelled, or when its time
+// is up and it does not run again.
+bool EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec) {
   return cause == EndCause::kRequeued || cause == EndCause::kPreempted ||
-         cause == EndCause::kPreemptedToRequeue || cause == EndCause::kResized;
+         cause == EndCause::kPreemptedToRequeue || cause == EndCause::kResized ||
+         (cause == EndCause::kTimeLimit && spec.requeue == Choice::kYes);
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ void Supervisor::ReportCheckpoints(bool last) {
 }
 
 void Supervisor::AwaitAnswer(EndCause cause) {
-  if (EndsWithItsCheckpoint(cause) && !order_.checkpoint_progress.empty() &&
+  if (EndsWithItsCheckpoint(cause, order_.launch.spec) && !order_.checkpoint_progress.empty() &&
       !std::exchange(awaits_answer_, true)) {
     LookForAnswer();
   }
