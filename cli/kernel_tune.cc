@@ -16,8 +16,17 @@
 namespace muster {
 namespace {
 
-constexpr const char* kTunable = "gemm";
 constexpr std::size_t kSharedBytesMax = 96 << 10;  // an entry of an environment has 128 KiB
+
+// The kernel under whose name its program's tunings are kept; empty for one that has none.
+std::string TunedKernel(const BundledKernel& kernel) {
+  const std::string program = kernel.program;
+  const std::string only = kernel.only;
+  if (program == "gpu" && (only.empty() || only == "gemm")) {
+    return "gpu-gemm";
+  }
+  return program == "gemm" ? program : "";
+}
 
 std::string TextOf(const Json& object, const char* name) {
   const auto found = object.find(name);
@@ -46,9 +55,9 @@ std::string Share(const Json& found, const Invocation& invocation) {
 }  // namespace
 
 absl::StatusOr<int> TuneKernel(const TuneRequest& request, const Invocation& invocation) {
-  if (std::string(request.kernel.name) != kTunable) {
+  if (TunedKernel(request.kernel) != request.kernel.name) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "tune: ", request.kernel.name, " has no block sizes to search: ", kTunable, " has"));
+        "tune: ", request.kernel.name, " has no block sizes to search: gemm and gpu-gemm have"));
   }
   const absl::StatusOr<Duration> budget = ParseDuration(request.budget);
   if (!budget.ok() || *budget <= Duration(0)) {
@@ -59,6 +68,9 @@ absl::StatusOr<int> TuneKernel(const TuneRequest& request, const Invocation& inv
                    KernelProgram(request.kernel, invocation.environment));
   std::vector<std::string> words = {program, "--json", "--tune",
                                     absl::StrCat(static_cast<double>(budget->count()) / 1000)};
+  if (*request.kernel.only != '\0') {
+    words.insert(words.end(), {"--only", request.kernel.only});
+  }
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());
   ASSIGN_OR_RETURN(Json document, MeasureKernel(words, invocation.environment, {}));
   Json found = document.contains("tuning") ? document.at("tuning") : Json();
@@ -83,14 +95,15 @@ absl::StatusOr<int> TuneKernel(const TuneRequest& request, const Invocation& inv
 }
 
 std::string SharedTunings(const BundledKernel& kernel, const Invocation& invocation) {
-  if (std::string(kernel.name) != kTunable) {
+  const std::string tuned = TunedKernel(kernel);
+  if (tuned.empty()) {
     return "";
   }
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenController(invocation);
   if (!connection.ok()) {
     return "";
   }
-  const absl::StatusOr<std::vector<Tuning>> tunings = (*connection)->ListTunings(kernel.name);
+  const absl::StatusOr<std::vector<Tuning>> tunings = (*connection)->ListTunings(tuned);
   Json list = Json::array();
   for (const Tuning& tuning : tunings.ok() ? *tunings : std::vector<Tuning>()) {
     list.push_back({{"kernel", tuning.kernel},

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,7 +17,6 @@
 #include "agent/kernels/cpu/matrix_product.h"
 #include "agent/kernels/cpu/team.h"
 #include "agent/kernels/cpu/vector_loops.h"
-#include "agent/kernels/harness/kept_json.h"
 #include "agent/kernels/harness/kernel.h"
 #include "agent/kernels/harness/node_facts.h"
 #include "agent/kernels/harness/tuning.h"
@@ -27,12 +25,6 @@ namespace muster::kernels {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The value of an environment variable, "" when it is not set.
-std::string FromEnvironment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
-  return value == nullptr ? "" : value;
-}
 
 struct Matrices {
   Matrices(int64_t m, int64_t n, int64_t k)
@@ -106,11 +98,6 @@ TuningKey KeyOf(int64_t n) {
       CpuModel() + ", " + SimdName() + ", " + std::to_string(omp_get_max_threads()) + " threads"};
 }
 
-std::string KeptTunings() {
-  return CacheFile(FromEnvironment("XDG_CACHE_HOME"), FromEnvironment("HOME"), "tuning",
-                   HostName());
-}
-
 Json BlockingJson(const Blocking& blocking) {
   return {{"rows", blocking.rows}, {"depth", blocking.depth}, {"columns", blocking.columns}};
 }
@@ -147,14 +134,14 @@ void Search(Matrices* matrices, Tuned* tuned) {
       SearchBlocking(BlockingFor(matrices->rows, omp_get_max_threads()), tuned->budget, run);
   tuned->blocking = tuned->search->best;
   tuned->source = "search";
-  KeepTuning(KeyOf(matrices->rows), KeptTunings(), BlockingJson(tuned->blocking));
+  KeepTuning(KeyOf(matrices->rows), TuningsFile(), BlockingJson(tuned->blocking));
 }
 
 void Choose(Matrices* matrices, Tuned* tuned) {
   if (tuned->budget > 0) {
     Search(matrices, tuned);
-  } else if (const std::optional<Json> kept = FindTuning(KeyOf(matrices->rows), KeptTunings(),
-                                                         FromEnvironment(kTuningVariable))) {
+  } else if (const std::optional<Json> kept =
+                 FindTuning(KeyOf(matrices->rows), TuningsFile(), GivenTunings())) {
     if (const std::optional<Blocking> blocking = ReadBlocking(*kept)) {
       tuned->blocking = *blocking;
       tuned->source = "tuned";

@@ -41,6 +41,12 @@ double DeviceBytes(const Request& request, int64_t n) {
 }
 
 std::string ProblemOf(const Request& request, int64_t n) {
+  if (request.gpu.tune > 0 && request.only != "all" && request.only != "gemm") {
+    return "--tune: " + request.only + " has no tiles to search: use --only gemm";
+  }
+  if (request.gpu.tune > 0 && request.gpu.by_rule) {
+    return "--tune and --by-rule: choose one";
+  }
   const std::string problem = UseDevice(static_cast<int>(request.gpu.device));
   if (!problem.empty()) {
     return problem;
@@ -113,6 +119,10 @@ void AddOptions(Request* request, CommandLine* line) {
   line->AddCount("side", "rows and columns of each matrix", &request->gpu.side, 1, 1 << 15);
   line->AddCount("columns", "elements of a row that is normalised", &request->gpu.columns, 1,
                  1 << 16);
+  line->AddReal("tune", "search so many seconds for gemm's fastest tile, and keep it",
+                &request->gpu.tune, 0, 86400);
+  line->AddSwitch("by-rule", "gemm by the tile that is the rule, whatever was found",
+                  &request->gpu.by_rule);
 }
 
 int Run(int argc, char** argv) {
@@ -139,7 +149,11 @@ int Run(int argc, char** argv) {
   kernel.verify = [request](const BenchOptions&, Check* check) { Verify(*request, check); };
   kernel.measure_peaks = MeasureGpuPeaks;
   kernel.peaks_key = [request] { return PeaksKey(*request); };
-  kernel.facts = [request] { return DeviceFacts(static_cast<int>(request->gpu.device)); };
+  kernel.facts = [request] {
+    nlohmann::ordered_json facts = DeviceFacts(static_cast<int>(request->gpu.device));
+    facts.update(*request->gpu.facts);
+    return facts;
+  };
   return RunKernel(kernel, argc, argv);
 }
 

@@ -2,158 +2,31 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "agent/kernels/gpu/device.h"
 #include "agent/kernels/gpu/libraries.h"
 #include "agent/kernels/gpu/operations.h"
+#include "agent/kernels/gpu/tiled_product.h"
+#include "agent/kernels/harness/choice_search.h"
 #include "agent/kernels/harness/seeded.h"
+#include "agent/kernels/harness/tuning.h"
 
 namespace muster::kernels {
 namespace {
-
-// A block of 256 threads makes 128 x 128 elements of C, a thread 8 x 8 of them, from slices of A
-// and B of depth 16 in shared memory, two of each so that one is filled while the other is used.
-constexpr int kTile = 128;
-constexpr int kDepth = 16;
-constexpr int kThreads = 256;
-constexpr int kOwn = 8;
-constexpr int kPadded = kTile + 4;  // keeps 16-byte alignment, moves columns to other banks
-
-struct Slices {
-  float a[2][kDepth][kPadded];  // transposed: [k][row]
-  float b[2][kDepth][kTile];
-};
-
-// What one thread carries from device to shared memory: 8 elements of A and of B.
-struct Carried {
-  float4 a[2];
-  float4 b[2];
-};
-
-struct Problem {
-  const float* a;
-  const float* b;
-  float* c;
-  int n;
-};
-
-__device__ float ElementOr0(const float* data, int row, int column, int n) {
-  return row < n && column < n ? data[static_cast<int64_t>(row) * n + column] : 0.0F;
-}
-
-// Four elements of a row; zeros outside the matrix.
-__device__ float4 FourOf(const float* data, int row, int column, int n) {
-  if (n % 4 == 0 && row < n && column + 4 <= n) {
-    return *reinterpret_cast<const float4*>(data + static_cast<int64_t>(row) * n + column);
-  }
-  return make_float4(ElementOr0(data, row, column, n), ElementOr0(data, row, column + 1, n),
-                     ElementOr0(data, row, column + 2, n), ElementOr0(data, row, column + 3, n));
-}
-
-__device__ void Fetch(const Problem& p, int row0, int column0, int k0, Carried* carried) {
-  const int thread = static_cast<int>(threadIdx.x);
-#pragma unroll
-  for (int part = 0; part < 2; ++part) {
-    const int at = thread + part * kThreads;
-    carried->a[part] = FourOf(p.a, row0 + at / 4, k0 + at % 4 * 4, p.n);
-    carried->b[part] = FourOf(p.b, k0 + at / 32, column0 + at % 32 * 4, p.n);
-  }
-}
-
-__device__ void Put(const Carried& carried, int slice, Slices* slices) {
-  const int thread = static_cast<int>(threadIdx.x);
-#pragma unroll
-  for (int part = 0; part < 2; ++part) {
-    const int at = thread + part * kThreads;
-    const int k = at % 4 * 4;
-    const int row = at / 4;
-    slices->a[slice][k][row] = carried.a[part].x;
-    slices->a[slice][k + 1][row] = carried.a[part].y;
-    slices->a[slice][k + 2][row] = carried.a[part].z;
-    slices->a[slice][k + 3][row] = carried.a[part].w;
-    *reinterpret_cast<float4*>(&slices->b[slice][at / 32][at % 32 * 4]) = carried.b[part];
-  }
-}
-
-// The thread's 8 x 8: rows and columns in two groups of four, 64 apart, so that the 16-byte reads
-// of a warp meet no bank twice.
-__device__ void MultiplySlice(const Slices& slices, int slice, float (&sum)[kOwn][kOwn]) {
-  const int row = static_cast<int>(threadIdx.x) / 16 * 4;
-  const int column = static_cast<int>(threadIdx.x) % 16 * 4;
-#pragma unroll
-  for (int k = 0; k < kDepth; ++k) {
-    float a[kOwn];
-    float b[kOwn];
-    *reinterpret_cast<float4*>(a) = *reinterpret_cast<const float4*>(&slices.a[slice][k][row]);
-    *reinterpret_cast<float4*>(a + 4) =
-        *reinterpret_cast<const float4*>(&slices.a[slice][k][row + 64]);
-    *reinterpret_cast<float4*>(b) = *reinterpret_cast<const float4*>(&slices.b[slice][k][column]);
-    *reinterpret_cast<float4*>(b + 4) =
-        *reinterpret_cast<const float4*>(&slices.b[slice][k][column + 64]);
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-#pragma unroll
-      for (int j = 0; j < kOwn; ++j) {
-        sum[i][j] += a[i] * b[j];
-      }
-    }
-  }
-}
-
-__device__ void Write(const Problem& p, int row0, int column0, const float (&sum)[kOwn][kOwn]) {
-  const int thread_row = static_cast<int>(threadIdx.x) / 16 * 4;
-  const int thread_column = static_cast<int>(threadIdx.x) % 16 * 4;
-#pragma unroll
-  for (int i = 0; i < kOwn; ++i) {
-    const int row = row0 + thread_row + i % 4 + i / 4 * 64;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int column = column0 + thread_column + half * 64;
-      float* out = p.c + static_cast<int64_t>(row) * p.n + column;
-      if (row < p.n && p.n % 4 == 0 && column + 4 <= p.n) {
-        *reinterpret_cast<float4*>(out) = make_float4(sum[i][4 * half], sum[i][4 * half + 1],
-                                                      sum[i][4 * half + 2], sum[i][4 * half + 3]);
-      } else {
-        for (int j = 0; row < p.n && j < 4 && column + j < p.n; ++j) {
-          out[j] = sum[i][4 * half + j];
-        }
-      }
-    }
-  }
-}
-
-__global__ void __launch_bounds__(kThreads, 2) Multiply(Problem p) {
-  __shared__ Slices slices;
-  const int row0 = static_cast<int>(blockIdx.y) * kTile;
-  const int column0 = static_cast<int>(blockIdx.x) * kTile;
-  float sum[kOwn][kOwn] = {};
-  Carried carried;
-  Fetch(p, row0, column0, 0, &carried);
-  Put(carried, 0, &slices);
-  __syncthreads();
-  int slice = 0;
-  for (int k = kDepth; k < p.n; k += kDepth) {
-    Fetch(p, row0, column0, k, &carried);
-    MultiplySlice(slices, slice, sum);
-    Put(carried, 1 - slice, &slices);  // nobody reads that one: all passed the barrier behind it
-    __syncthreads();
-    slice = 1 - slice;
-  }
-  MultiplySlice(slices, slice, sum);
-  Write(p, row0, column0, sum);
-}
 
 struct Matrices {
   explicit Matrices(int side)
       : n(side), a(int64_t{side} * side), b(int64_t{side} * side), c(int64_t{side} * side) {}
 
   void Launch(GPU(Stream_t) on) const {
-    const unsigned tiles = BlocksFor(n, kTile);
-    Multiply<<<dim3(tiles, tiles), kThreads, 0, on>>>({a.data(), b.data(), c.data(), n});
-    MustLaunch("a matrix product");
+    LaunchTiledProduct(shape, {a.data(), b.data(), c.data(), n}, on);
   }
 
   int n;
+  size_t shape = 0;
   DeviceArray<float> a;
   DeviceArray<float> b;
   DeviceArray<float> c;
@@ -197,6 +70,94 @@ void CheckProduct(const Matrices& m, int samples, double magnitude, const std::s
       (terms + 1) * static_cast<double>(std::numeric_limits<float>::epsilon()) * terms * magnitude);
 }
 
+using Json = nlohmann::ordered_json;
+
+TuningKey KeyOf(const GpuOptions& options) {
+  const DeviceProperties properties = PropertiesOf(static_cast<int>(options.device));
+  const std::string side = std::to_string(options.side);
+  return {"gpu-gemm", side + "x" + side + "x" + side, "float32",
+          std::string(properties.name) + ", " + kRuntimeName + " " +
+              std::to_string(properties.major) + "." + std::to_string(properties.minor) + ", " +
+              std::to_string(properties.multiProcessorCount) + " multiprocessors"};
+}
+
+Json ShapeJson(const TileShape& shape) {
+  return {{"rows", shape.rows},
+          {"columns", shape.columns},
+          {"depth", shape.depth},
+          {"own_rows", shape.own_rows},
+          {"own_columns", shape.own_columns}};
+}
+
+// Which of the shapes is meant; nothing where none is, as after another version.
+std::optional<size_t> ReadShape(const Json& choice) {
+  const std::span<const TileShape> shapes = TileShapes();
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (choice == ShapeJson(shapes[i])) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+// The shortest of some launches, by a shape whose result was looked at first.
+std::optional<double> TryShape(Matrices* matrices, size_t shape, std::vector<bool>* right) {
+  constexpr int kLaunches = 5;
+  matrices->shape = shape;
+  if (!right->at(shape)) {
+    matrices->c.Poison();
+    matrices->Launch(matrices->stream.get());
+    matrices->stream.Wait();
+    Check check;
+    CheckProduct(*matrices, 64, 1, "candidate", &check);
+    if (!check.ok()) {
+      return std::nullopt;
+    }
+    right->at(shape) = true;
+  }
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kLaunches; ++i) {
+    best = std::min(
+        best, TimeOn(matrices->stream, [&](GPU(Stream_t) stream) { matrices->Launch(stream); }));
+  }
+  return best;
+}
+
+// By search where that is wanted, else what was found here or by the cluster, else by rule.
+void ChooseShape(const GpuOptions& options, Matrices* matrices) {
+  const TuningKey key = KeyOf(options);
+  const DeviceProperties properties = PropertiesOf(static_cast<int>(options.device));
+  const size_t rule = ShapeByRule(matrices->n, properties.multiProcessorCount);
+  matrices->shape = rule;
+  std::string source = "rule";
+  Json found;
+  if (options.tune > 0) {
+    std::vector<bool> right(TileShapes().size(), false);
+    const ChoiceSearch search = SearchChoices(rule, right.size(), options.tune, [&](size_t shape) {
+      return TryShape(matrices, shape, &right);
+    });
+    matrices->shape = search.best;
+    source = "search";
+    found = TuningJson(key, ShapeJson(TileShapes()[search.best]));
+    found["seconds"] = search.seconds;
+    found["seconds_by_rule"] = search.first_seconds;
+    found["tried"] = search.tried;
+    found["rejected"] = search.rejected;
+    KeepTuning(key, TuningsFile(), found["choice"]);
+  } else if (!options.by_rule) {
+    const std::optional<Json> kept = FindTuning(key, TuningsFile(), GivenTunings());
+    const std::optional<size_t> shape = kept.has_value() ? ReadShape(*kept) : std::nullopt;
+    matrices->shape = shape.value_or(rule);
+    source = shape.has_value() ? "tuned" : "rule";
+  }
+  Json& facts = *options.facts;
+  facts["tile"] = ShapeJson(TileShapes()[matrices->shape]);
+  facts["tile"]["source"] = source;
+  if (!found.is_null()) {
+    facts["tuning"] = found;
+  }
+}
+
 }  // namespace
 
 void AddMatrixProducts(const GpuOptions& options, Operations* operations) {
@@ -204,6 +165,7 @@ void AddMatrixProducts(const GpuOptions& options, Operations* operations) {
   auto matrices = std::make_shared<Matrices>(n);
   matrices->a.Set(Inputs(options.seed, n, 1));
   matrices->b.Set(Inputs(options.seed + 1, n, 1));
+  ChooseShape(options, matrices.get());
   const auto side = static_cast<double>(n);
   for (const bool library : {false, true}) {
     if (library && !matrices->blas.found()) {
@@ -232,17 +194,22 @@ void AddMatrixProducts(const GpuOptions& options, Operations* operations) {
   }
 }
 
+// Every shape, whichever is used: a search may choose any.
 void VerifyMatrixProducts(uint64_t seed, Check* check) {
   for (const int n : {1, 2, 3, 4, 7, 15, 16, 17, 63, 65, 127, 128, 129, 130, 257, 260}) {
     for (const float magnitude : {1.0F, 0x1p60F}) {
       Matrices matrices(n);
       matrices.a.Set(Inputs(seed, n, magnitude));
       matrices.b.Set(Inputs(seed + 1, n, 1));
-      matrices.c.Poison();
-      matrices.Launch(matrices.stream.get());
-      matrices.stream.Wait();
-      CheckProduct(matrices, 4000, static_cast<double>(magnitude),
-                   "tiled product of side " + std::to_string(n), check);
+      for (matrices.shape = 0; matrices.shape < TileShapes().size(); ++matrices.shape) {
+        matrices.c.Poison();
+        matrices.Launch(matrices.stream.get());
+        matrices.stream.Wait();
+        CheckProduct(matrices, 1000, static_cast<double>(magnitude),
+                     "tiled product of side " + std::to_string(n) + " by shape " +
+                         std::to_string(matrices.shape),
+                     check);
+      }
     }
   }
 }

@@ -7,6 +7,8 @@
 // before the first run, so that a check sees what the last run wrote.
 
 #include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,11 @@ struct GpuOptions {
   int64_t columns = 0;  // of the rows that are normalised
   int64_t device = 0;
   uint64_t seed = 0;
+  double tune = 0;       // seconds of a search for the fastest tile; 0: none
+  bool by_rule = false;  // whatever was found for these matrices
+  // What the families tell beside their figures.
+  std::shared_ptr<nlohmann::ordered_json> facts =
+      std::make_shared<nlohmann::ordered_json>(nlohmann::ordered_json::object());
 };
 
 using Operations = std::vector<Operation>;
@@ -39,7 +46,8 @@ void VerifyVectors(uint64_t seed, Check* check);
 void AddReductions(const GpuOptions& options, Operations* operations);
 void VerifyReductions(uint64_t seed, Check* check);
 
-// gemm-tiled, and gemm-library where a BLAS is found.
+// gemm-tiled, by the tile that was searched, found before or is the rule, and gemm-library where a
+// BLAS is found.
 void AddMatrixProducts(const GpuOptions& options, Operations* operations);
 void VerifyMatrixProducts(uint64_t seed, Check* check);
 

@@ -1,5 +1,6 @@
 #include "agent/kernels/harness/tuning.h"
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -10,6 +11,12 @@ namespace muster::kernels {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// The value of an environment variable, "" when it is not set.
+std::string FromEnvironment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
+  return value == nullptr ? "" : value;
+}
 
 std::string Version() {
   return ", kernels " + std::to_string(kKernelsVersion);
@@ -44,6 +51,15 @@ std::optional<Json> FindTuning(const TuningKey& key, const std::string& file,
     }
   }
   return std::nullopt;
+}
+
+std::string TuningsFile() {
+  return CacheFile(FromEnvironment("XDG_CACHE_HOME"), FromEnvironment("HOME"), "tuning",
+                   HostName());
+}
+
+std::string GivenTunings() {
+  return FromEnvironment(kTuningVariable);
 }
 
 void KeepTuning(const TuningKey& key, const std::string& file, const Json& choice) {

@@ -28,6 +28,12 @@ inline constexpr const char* kTuningVariable = "MUSTER_KERNEL_TUNINGS";
 std::optional<nlohmann::ordered_json> FindTuning(const TuningKey& key, const std::string& file,
                                                  const std::string& given);
 
+// Where this node keeps what it found; empty where there is no place for it.
+std::string TuningsFile();
+
+// What the cluster gave this process: the variable's value.
+std::string GivenTunings();
+
 // Keeps it, and drops those of other versions.
 void KeepTuning(const TuningKey& key, const std::string& file,
                 const nlohmann::ordered_json& choice);

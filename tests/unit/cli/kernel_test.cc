@@ -73,6 +73,16 @@ TEST_F(KernelVerbTest, TuneTellsWhatTheKernelFoundAndThatNobodyElseHasIt) {
   EXPECT_EQ(Json::parse(json.out)["shared"], false);
 }
 
+TEST_F(KernelVerbTest, TheTileOfAGpuIsSearchedAlike) {
+  Script("gpu",
+         "echo \"$@\" >&2; echo '{\"tuning\":{\"kernel\":\"gpu-gemm\",\"shape\":\"8x8x8\"}}'");
+  const ProgramEnd end = Kernel({"tune", "gpu-gemm", "--side", "8", "--budget", "2s", "--json"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("--json --tune 2 --only gemm --side 8"));
+  EXPECT_EQ(Json::parse(end.out)["kernel"], "gpu-gemm");
+  EXPECT_THAT(Kernel({"tune", "gpu-vectors"}).err, HasSubstr("has no block sizes to search"));
+}
+
 TEST_F(KernelVerbTest, APartOfAProgramIsAskedForByName) {
   Script("gpu", "echo \"$@\"");
   EXPECT_EQ(Kernel({"run", "gpu-gemm", "--side", "64"}).out, "--only gemm --side 64\n");
@@ -83,7 +93,7 @@ TEST_F(KernelVerbTest, MistakesAreOneLine) {
   const std::vector<std::tuple<std::vector<std::string>, int, std::string>> cases = {
       {{"walk"}, 2, "\"walk\" is not a kernel command: use list, run, scale, timeline or tune"},
       {{"run"}, 2, "run: name a kernel: see muster kernel list"},
-      {{"tune", "saxpy"}, 2, "tune: saxpy has no block sizes to search: gemm has"},
+      {{"tune", "saxpy"}, 2, "tune: saxpy has no block sizes to search: gemm and gpu-gemm have"},
       {{"tune", "gemm", "--budget", "soon"}, 2, "--budget: \"soon\" is not a time"},
       {{"run", "nothing"}, 2, "\"nothing\" is not a kernel: see muster kernel list"},
       {{"run", "gemm"}, 1, "gemm: not there: install muster's kernels beside it"},

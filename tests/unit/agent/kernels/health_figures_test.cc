@@ -136,6 +136,18 @@ TEST(GpuKernels, RealDocumentsGiveTheirMedians) {
   EXPECT_EQ(ValueOf(copies, "GPU 0 wrong results"), 0);
 }
 
+TEST(GpuKernels, TheMeasuredPeakIsTheRoofOfMemoryAndArithmeticAlone) {
+  const std::vector<Figure> figures = KernelFigures(
+      "GPU 0", R"({"operations":[{"name":"copy","gb_per_s":{"median":4100}},
+          {"name":"gemm-tiled","gflop_per_s":{"median":45000}},
+          {"name":"device-to-host-pinned","gb_per_s":{"median":55}}],
+          "peaks":{"gb_per_s":4300,"gflop_per_s":60000},"verified":true})");
+  ASSERT_EQ(figures.size(), 4U);
+  EXPECT_EQ(figures[0].roof, 4300);
+  EXPECT_EQ(figures[1].roof, 60) << "TFLOP/s";
+  EXPECT_EQ(figures[2].roof, 0);
+}
+
 TEST(GpuKernels, LinksAreNamedByTheirEndsAndWrongResultsAreTold) {
   const std::vector<Figure> figures =
       KernelFigures("GPU 0",
