@@ -96,6 +96,7 @@ void CheckpointHints::Learn(Duration cost) {
   if (cost != cost_) {
     cost_ = cost;
     Recompute();
+    Publish();
   }
 }
 
@@ -103,7 +104,6 @@ void CheckpointHints::Recompute() {
   if (automatic_) {
     hints_.interval_ms =
         static_cast<std::uint64_t>(AutomaticInterval(cost_, advice_.mtbf) / Duration(1));
-    Publish();
   }
 }
 
@@ -112,12 +112,13 @@ void CheckpointHints::Advise(const CheckpointAdvice& advice) {
     return;
   }
   advice_ = advice;
+  hints_.io_turn = static_cast<checkpoint::IoTurn>(advice.turn);
   Recompute();
   if (!announced_ && advice.notice != CheckpointNotice::kNone) {
     hints_.notice = static_cast<checkpoint::Notice>(advice.notice);
     hints_.notice_number = advice.number;
-    Publish();
   }
+  Publish();
 }
 
 void CheckpointHints::Announce(EndCause cause, Time end) {

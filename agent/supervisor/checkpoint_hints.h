@@ -36,6 +36,8 @@ class CheckpointHints {
 
   // Of the newest notice; 0: none was given.
   std::uint32_t notice() const { return hints_.notice_number; }
+  // It is the attempt's turn to write, and others wait for its end.
+  bool has_turn() const { return advice_.turn == CheckpointTurn::kYours; }
   // Of work between checkpoints, as advised; 0: no advice.
   Duration interval() const { return Duration(static_cast<std::int64_t>(hints_.interval_ms)); }
 

@@ -109,4 +109,10 @@ absl::Status SendAttach(const AttemptDirectory& directory, const AttachOrder& or
   return Send(directory, command);
 }
 
+absl::Status SendAdvice(const AttemptDirectory& directory, const AdviceOrder& order) {
+  wire::SupervisorCommand command;
+  ToWire(order, command.mutable_advice());
+  return Send(directory, command);
+}
+
 }  // namespace muster

@@ -26,5 +26,6 @@ absl::Status SendTerminate(const AttemptDirectory& directory, const TerminateOrd
 absl::Status SendSuspend(const AttemptDirectory& directory, const SuspendOrder& order);
 absl::Status SendSignal(const AttemptDirectory& directory, const SignalOrder& order);
 absl::Status SendAttach(const AttemptDirectory& directory, const AttachOrder& order);
+absl::Status SendAdvice(const AttemptDirectory& directory, const AdviceOrder& order);
 
 }  // namespace muster

@@ -70,6 +70,7 @@ void Supervisor::ReportCheckpoints(bool last) {
   record.interval = hints_.interval();
   const CheckpointRecord& told = told_checkpoints_;
   const bool news = (record.count > 0 && told.count == 0) || record.notice != told.notice ||
+                    (hints_.has_turn() && record.count != told.count) ||
                     record.restart != told.restart || told_at_ == SteadyTime::min();
   const SteadyTime now = clock_.SteadyNow();
   if (record == told || !(last || news || now - told_at_ >= kReportPause)) {

@@ -11,8 +11,19 @@ bool MayBeAdvised(const Job& job) {
   return job.attempt.has_value() && job.attempt->ending == EndCause::kNone;
 }
 
-void Tell(const Job& job, const CheckpointAdvice& advice, Time now, Turn& turn) {
+bool IsFarFrom(Duration a, Duration b) {
+  return (a > b ? a - b : b - a) * kQuarters > b;
+}
+
+}  // namespace
+
+bool OwesAnswer(const CheckpointAdvice& advice, const CheckpointRecord& record) {
+  return advice.notice != CheckpointNotice::kNone && record.notice < advice.number;
+}
+
+void GiveAdvice(const Job& job, CheckpointAdvice advice, Time now, Turn& turn) {
   const Attempt& attempt = *job.attempt;
+  advice.number = attempt.advice.number + 1;
   turn.events.emplace_back(AttemptAdvised{job.id, attempt.number, advice, now});
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     if (attempt.runs[i].phase != RunPhase::kEnded) {
@@ -21,19 +32,14 @@ void Tell(const Job& job, const CheckpointAdvice& advice, Time now, Turn& turn) 
   }
 }
 
-bool IsFarFrom(Duration a, Duration b) {
-  return (a > b ? a - b : b - a) * kQuarters > b;
-}
-
-}  // namespace
-
 void NoticeDrain(const ClusterState& state, NodeId node, Time now, Turn& turn) {
   for (const JobId id : state.JobsOn(node)) {
     const Job& job = *state.FindJob(id);
     const Attempt& attempt = *job.attempt;
     if (MayBeAdvised(job) && attempt.runs[*RunOn(attempt, node)].phase != RunPhase::kEnded) {
-      Tell(job, {attempt.advice.number + 1, attempt.advice.mtbf, CheckpointNotice::kDrain}, now,
-           turn);
+      CheckpointAdvice advice = attempt.advice;
+      advice.notice = CheckpointNotice::kDrain;
+      GiveAdvice(job, advice, now, turn);
     }
   }
 }
@@ -45,14 +51,15 @@ void AdviseAnew(const ClusterState& state, Time now, Turn& turn) {
     }
     const CheckpointAdvice& before = job.attempt->advice;
     const CheckpointRecord record = CheckpointsOf(*job.attempt);
-    const bool answered =
-        before.notice == CheckpointNotice::kNone || record.notice >= before.number;
-    if (record == CheckpointRecord() || !answered) {
+    if (record == CheckpointRecord() || OwesAnswer(before, record)) {
       return;
     }
     const Duration mtbf = state.health().MtbfOf(job.attempt->allocation);
     if (IsFarFrom(mtbf, before.mtbf)) {
-      Tell(job, {before.number + 1, mtbf, CheckpointNotice::kNone}, now, turn);
+      CheckpointAdvice advice = before;
+      advice.mtbf = mtbf;
+      advice.notice = CheckpointNotice::kNone;
+      GiveAdvice(job, advice, now, turn);
     }
   });
 }

@@ -10,6 +10,7 @@
 #include "scheduler/core/checkpoint_turns.h"
 #include "scheduler/core/failure_rate.h"
 #include "scheduler/core/health_judge.h"
+#include "scheduler/core/io_turns.h"
 
 namespace muster {
 namespace {
@@ -257,6 +258,9 @@ Turn On(const ClusterState& state, const TickHealth&, Time now, const PolicyConf
   LookAtNodes(state, now, config.health, turn);
   if (turn.events.empty()) {  // a drain gives its own advice
     AdviseAnew(state, now, turn);
+  }
+  if (turn.events.empty()) {
+    GiveIoTurns(state, now, config, turn);
   }
   return turn;
 }

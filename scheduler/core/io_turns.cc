@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+
+#include "scheduler/core/checkpoint_account.h"
+#include "scheduler/core/checkpoint_turns.h"
 
 namespace muster {
 namespace {
@@ -14,24 +18,6 @@ constexpr Duration kTurnMin = std::chrono::minutes(1);
 
 bool HasTurns(const CheckpointPolicy& policy) {
   return policy.writers > 0 || !policy.bandwidth.zero();
-}
-
-// Of all nodes' records the one that began first and cost most, their bytes together.
-CheckpointRecord OfAllNodes(const Attempt& attempt) {
-  CheckpointRecord all;
-  for (const NodeRun& run : attempt.runs) {
-    const CheckpointRecord& part = run.checkpoints;
-    if (part.count == 0) {
-      continue;
-    }
-    all.begun = all.count == 0 ? part.begun : std::min(all.begun, part.begun);
-    all.committed = all.count == 0 ? part.committed : std::min(all.committed, part.committed);
-    all.cost = std::max(all.cost, part.cost);
-    all.interval = std::max(all.interval, part.interval);
-    all.bytes = Bytes(all.bytes.value() + part.bytes.value());
-    all.count += part.count;
-  }
-  return all;
 }
 
 std::int64_t ThreadsOf(const Attempt& attempt) {
@@ -54,6 +40,10 @@ IoClaim ClaimOf(const Job& job, const CheckpointRecord& record, Time now) {
   claim.writing = advice.turn == CheckpointTurn::kYours && !TurnIsOver(advice, record, now);
   claim.due = now + kLead >= record.committed + record.interval;
   claim.at_risk = (now - record.begun).count() * ThreadsOf(*job.attempt);
+  if (advice.turn == CheckpointTurn::kYours && !claim.writing &&
+      record.committed <= advice.turn_since) {
+    claim.at_risk = 0;  // it had its turn and did not use it: behind all others
+  }
   const auto cost = static_cast<std::uint64_t>(std::max<std::int64_t>(record.cost.count(), 1));
   claim.bytes_per_second = record.bytes.value() / cost * std::chrono::milliseconds::period::den;
   return claim;
@@ -62,25 +52,18 @@ IoClaim ClaimOf(const Job& job, const CheckpointRecord& record, Time now) {
 // It can have a turn: it runs, and its programs checkpoint by the interval that they are advised.
 // One that owes the answer to a notice waits for nobody.
 bool TakesTurns(const Job& job, const CheckpointRecord& record) {
-  const CheckpointAdvice& advice = job.attempt->advice;
-  const bool owes = advice.notice != CheckpointNotice::kNone && record.notice < advice.number;
-  return job.state == JobState::kRunning && job.attempt->ending == EndCause::kNone && !owes &&
-         record.count > 0 && record.interval > Duration(0);
+  return job.state == JobState::kRunning && job.attempt->ending == EndCause::kNone &&
+         !OwesAnswer(job.attempt->advice, record) && record.count > 0 &&
+         record.interval > Duration(0);
 }
 
 void Give(const Job& job, CheckpointTurn turn_now, Time now, Turn& turn) {
-  const Attempt& attempt = *job.attempt;
-  CheckpointAdvice advice = attempt.advice;
-  if (advice.turn == turn_now) {
-    return;
-  }
-  ++advice.number;
-  advice.notice = CheckpointNotice::kNone;
-  advice.turn = turn_now;
-  advice.turn_since = now;
-  turn.events.emplace_back(AttemptAdvised{job.id, attempt.number, advice, now});
-  for (const NodeAllocation& node : attempt.allocation.nodes) {
-    turn.effects.emplace_back(Advise{job.id, attempt.number, node.node});
+  CheckpointAdvice advice = job.attempt->advice;
+  if (advice.turn != turn_now) {
+    advice.notice = CheckpointNotice::kNone;
+    advice.turn = turn_now;
+    advice.turn_since = now;
+    GiveAdvice(job, advice, now, turn);
   }
 }
 
@@ -116,18 +99,18 @@ void GiveIoTurns(const ClusterState& state, Time now, const PolicyConfig& config
   const bool turns = HasTurns(config.checkpoint);
   std::vector<IoClaim> claims;
   std::vector<const Job*> jobs;
-  for (const auto& [id, job] : state.jobs()) {
+  state.jobs().ForEachRun([&](const Job& job, std::uint32_t) {
     if (!job.attempt.has_value()) {
-      continue;
+      return;
     }
-    const CheckpointRecord record = OfAllNodes(*job.attempt);
+    const CheckpointRecord record = CheckpointsOf(*job.attempt);
     if (TakesTurns(job, record)) {
       jobs.push_back(&job);
       if (turns) {
         claims.push_back(ClaimOf(job, record, now));
       }
     }
-  }
+  });
   const std::vector<JobId> list = WritersNow(std::move(claims), config.checkpoint);
   const std::set<JobId> writers(list.begin(), list.end());
   for (const Job* job : jobs) {

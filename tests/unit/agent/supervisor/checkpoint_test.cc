@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 
 #include "agent/supervisor/checkpoint_hints.h"
 #include "agent/supervisor/control_client.h"
@@ -171,6 +172,29 @@ TEST_F(CheckpointAttempt, AutoFollowsWhatACheckpointCostsAndHowOftenNodesFail) {
   order.cause = EndCause::kCancelled;
   ASSERT_TRUE(SendTerminate(directory_, order).ok());
   ASSERT_EQ(Wait(), 0);
+}
+
+TEST_F(CheckpointAttempt, ATurnReachesThePageAndAnOlderOneDoesNot) {
+  Batch(
+      "cp \"$MUSTER_CHECKPOINT_HINTS\" before; touch ready\n"
+      "while [ ! -e go ]; do sleep 0.01; done; cp \"$MUSTER_CHECKPOINT_HINTS\" after");
+  Start();
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(work_ / "ready"); }));
+  AdviceOrder order;
+  order.job = JobId(7);
+  order.attempt = AttemptNumber(1);
+  order.advice.number = 5;
+  order.advice.turn = CheckpointTurn::kWait;
+  ASSERT_TRUE(SendAdvice(directory_, order).ok());
+  order.advice.number = 4;
+  order.advice.turn = CheckpointTurn::kYours;
+  order.advice.notice = CheckpointNotice::kDrain;
+  ASSERT_TRUE(SendAdvice(directory_, order).ok());
+  std::ofstream(work_ / "go").put('g');
+  ASSERT_EQ(Wait(), 0);
+  EXPECT_EQ(HintsIn("before").io_turn, checkpoint::IoTurn::kFree);
+  EXPECT_EQ(HintsIn("after").io_turn, checkpoint::IoTurn::kWait);
+  EXPECT_EQ(HintsIn("after").notice, checkpoint::Notice::kNone);
 }
 
 TEST(CheckpointInterval, IsDalysWithinBounds) {

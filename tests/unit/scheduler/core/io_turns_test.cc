@@ -5,7 +5,11 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "tests/unit/scheduler/core/builders.h"
 
@@ -14,6 +18,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::Only;
+using ::testing::SizeIs;
 
 constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
 
@@ -82,6 +88,123 @@ TEST(IoTurns, BothLimitsHoldWhoeverAsks) {
         std::any_of(claims.begin(), claims.end(), [](const IoClaim& claim) { return claim.due; });
     RC_ASSERT(writers.empty() != any_due);  // somebody writes while anybody would
   }));
+}
+
+// Jobs of one node each that checkpoint every ten minutes, for ten seconds.
+class IoTurnsOfJobs : public ::testing::Test {
+ protected:
+  static constexpr Duration kInterval = std::chrono::minutes(10);
+  static constexpr Duration kCost = std::chrono::seconds(10);
+
+  JobId Start(std::uint32_t cpus) {
+    const NodeId node = world_.AddNode("n" + std::to_string(jobs_.size() + 1));
+    const JobId job = world_.Submit(testing::Tasks(1, cpus));
+    world_.Schedule();
+    world_.TellStarted(node, job);
+    jobs_[job] = {node, 1};
+    return job;
+  }
+  // It has committed a checkpoint just now.
+  void Commit(JobId job) {
+    auto& [node, index] = jobs_.at(job);
+    CheckpointRecord record;
+    record.count = ++index;
+    record.begun = world_.now - kCost;
+    record.committed = world_.now;
+    record.cost = kCost;
+    record.interval = kInterval;
+    record.bytes = Bytes(kGib);
+    world_.Tell(node, job, index, RunCheckpointed{world_.now, record});
+  }
+  Turn Tick(Duration later = Duration(0)) {
+    world_.now += later;
+    return world_.Take(TickHealth{});
+  }
+  CheckpointTurn TurnOf(JobId job) const { return world_.state.FindJob(job)->attempt->advice.turn; }
+
+  testing::World world_;
+  std::map<JobId, std::pair<NodeId, std::uint64_t>> jobs_;
+};
+
+TEST_F(IoTurnsOfJobs, WithoutLimitsEverybodyIsFree) {
+  const JobId job = Start(1);
+  Commit(job);
+  EXPECT_THAT(Only<Advise>(Tick(kInterval)), IsEmpty());
+  EXPECT_EQ(TurnOf(job), CheckpointTurn::kFree);
+}
+
+TEST_F(IoTurnsOfJobs, TheOneWithMoreAtRiskGoesFirstAndTheOtherFollowsItsCommit) {
+  world_.config.checkpoint.writers = 1;
+  const JobId small = Start(1);
+  const JobId large = Start(4);
+  Commit(small);
+  Commit(large);
+  EXPECT_THAT(Only<Advise>(Tick()), SizeIs(2));
+  EXPECT_EQ(TurnOf(small), CheckpointTurn::kWait);
+  EXPECT_EQ(TurnOf(large), CheckpointTurn::kWait);
+  Tick(kInterval);
+  EXPECT_EQ(TurnOf(small), CheckpointTurn::kWait);
+  EXPECT_EQ(TurnOf(large), CheckpointTurn::kYours);
+  EXPECT_THAT(Only<Advise>(Tick(kCost)), IsEmpty());
+  Commit(large);
+  Tick(std::chrono::seconds(1));
+  EXPECT_EQ(TurnOf(small), CheckpointTurn::kYours);
+  EXPECT_EQ(TurnOf(large), CheckpointTurn::kWait);
+}
+
+TEST_F(IoTurnsOfJobs, ATurnInWhichNothingIsWrittenEnds) {
+  world_.config.checkpoint.writers = 1;
+  const JobId first = Start(4);
+  const JobId second = Start(1);
+  Commit(first);
+  Commit(second);
+  Tick();
+  Tick(kInterval);
+  ASSERT_EQ(TurnOf(first), CheckpointTurn::kYours);
+  Tick(std::chrono::minutes(2));
+  EXPECT_EQ(TurnOf(first), CheckpointTurn::kWait);
+  EXPECT_EQ(TurnOf(second), CheckpointTurn::kYours);
+  Tick(kCost);
+  Commit(second);
+  Tick(std::chrono::seconds(1));
+  EXPECT_EQ(TurnOf(first), CheckpointTurn::kYours);
+}
+
+TEST_F(IoTurnsOfJobs, AJobThatEndsGivesItsTurnToTheNext) {
+  world_.config.checkpoint.writers = 1;
+  const JobId first = Start(4);
+  const JobId second = Start(1);
+  Commit(first);
+  Commit(second);
+  Tick();
+  Tick(kInterval);
+  ASSERT_EQ(TurnOf(first), CheckpointTurn::kYours);
+  world_.TellEnded(jobs_.at(first).first, first, jobs_.at(first).second + 1);
+  Tick(std::chrono::seconds(1));
+  EXPECT_EQ(TurnOf(second), CheckpointTurn::kYours);
+}
+
+TEST_F(IoTurnsOfJobs, LimitsThatAreTakenAwaySetEverybodyFree) {
+  world_.config.checkpoint.writers = 1;
+  const JobId job = Start(1);
+  Commit(job);
+  Tick();
+  ASSERT_EQ(TurnOf(job), CheckpointTurn::kWait);
+  world_.config.checkpoint.writers = 0;
+  Tick();
+  EXPECT_EQ(TurnOf(job), CheckpointTurn::kFree);
+}
+
+TEST_F(IoTurnsOfJobs, WhoOwesAnAnswerToANoticeIsLeftAlone) {
+  world_.config.checkpoint.writers = 1;
+  const JobId job = Start(1);
+  Commit(job);
+  Tick();
+  world_.Take(DrainNode{"n1", true, "disk"});
+  const CheckpointAdvice told = world_.state.FindJob(job)->attempt->advice;
+  ASSERT_EQ(told.notice, CheckpointNotice::kDrain);
+  Tick(kInterval);
+  EXPECT_EQ(world_.state.FindJob(job)->attempt->advice, told);
 }
 
 }  // namespace
