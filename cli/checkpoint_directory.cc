@@ -9,9 +9,6 @@
 #include "checkpoint/store.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
-#include "cli/parse/duration.h"
-#include "cli/parse/number.h"
-#include "cli/parse/resources.h"
 #include "cli/render/quantity.h"
 #include "cli/render/table.h"
 #include "scheduler/base/status.h"
@@ -154,57 +151,6 @@ absl::StatusOr<int> Show(const Invocation& invocation, bool every_byte) {
   return every_byte && !whole ? 1 : 0;
 }
 
-absl::Status Named(const char* option, const absl::Status& status) {
-  return absl::InvalidArgumentError(absl::StrCat(option, ": ", std::string(status.message())));
-}
-
-// What prune is to leave.
-absl::StatusOr<checkpoint::Retention> RetentionOf(const Invocation& invocation) {
-  checkpoint::Retention retention;
-  if (invocation.Has("keep")) {
-    const absl::StatusOr<std::uint32_t> count = ParseCount(invocation.Value("keep"));
-    if (!count.ok()) {
-      return Named("--keep", count.status());
-    }
-    retention.keep = *count;
-  }
-  if (invocation.Has("milestone")) {
-    const absl::StatusOr<std::uint32_t> step = ParseCount(invocation.Value("milestone"));
-    if (!step.ok()) {
-      return Named("--milestone", step.status());
-    }
-    retention.milestone = *step;
-  }
-  if (invocation.Has("max-age")) {
-    const absl::StatusOr<Duration> age = ParseDuration(invocation.Value("max-age"));
-    if (!age.ok()) {
-      return Named("--max-age", age.status());
-    }
-    if (*age <= Duration(0)) {
-      return absl::InvalidArgumentError("--max-age: use more than 0");
-    }
-    retention.age_s = std::chrono::duration<double>(*age).count();
-  }
-  if (invocation.Has("max-size")) {
-    const absl::StatusOr<Bytes> size = ParseMemory(invocation.Value("max-size"));
-    if (!size.ok()) {
-      return Named("--max-size", size.status());
-    }
-    retention.bytes = size->value();
-  }
-  return retention;
-}
-
-std::vector<std::uint64_t> CompleteOf(const std::vector<GenerationName>& names) {
-  std::vector<std::uint64_t> complete;
-  for (const GenerationName& name : names) {
-    if (name.state == GenerationState::kComplete) {
-      complete.push_back(name.number);
-    }
-  }
-  return complete;
-}
-
 }  // namespace
 
 std::vector<Option> CheckpointDirectoryOptions() {
@@ -223,7 +169,11 @@ std::vector<Option> CheckpointDirectoryOptions() {
           {.name = "max-size",
            .letter = 0,
            .metavar = "SIZE",
-           .text = "prune: of these, keep no more bytes together (4G; MiB without a suffix)"}};
+           .text = "prune: of these, keep no more bytes together (4G; MiB without a suffix)"},
+          {.name = "quota",
+           .letter = 0,
+           .metavar = "SIZE",
+           .text = "prune: of all the directories, keep no more bytes together"}};
 }
 
 absl::StatusOr<int> CheckpointList(const Invocation& invocation) {
@@ -232,35 +182,6 @@ absl::StatusOr<int> CheckpointList(const Invocation& invocation) {
 
 absl::StatusOr<int> CheckpointVerify(const Invocation& invocation) {
   return Show(invocation, true);
-}
-
-absl::StatusOr<int> CheckpointPrune(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const checkpoint::Retention retention, RetentionOf(invocation));
-  ASSIGN_OR_RETURN(Store store, OpenStore(invocation));
-  if (const checkpoint::Error error = store.LockForWriting(); error.failed()) {
-    return StatusOf(error);
-  }
-  const auto before = store.List();
-  if (!before.ok()) {
-    return StatusOf(before.error);
-  }
-  const std::vector<std::uint64_t> complete = CompleteOf(before.value);
-  if (!complete.empty()) {
-    if (const checkpoint::Error error = store.Retire(complete.front(), retention); error.failed()) {
-      return StatusOf(error);
-    }
-  }
-  const auto after = store.List();
-  if (!after.ok()) {
-    return StatusOf(after.error);
-  }
-  const std::size_t kept = CompleteOf(after.value).size();
-  RETURN_IF_ERROR(
-      WriteOut(invocation.Has("json")
-                   ? PrintJson({{"removed", complete.size() - kept}, {"kept", kept}})
-                   : absl::StrCat("removed ", Counted(complete.size() - kept, "generation"),
-                                  ", kept ", kept, "\n")));
-  return 0;
 }
 
 }  // namespace muster

@@ -3,8 +3,8 @@
 // muster checkpoint list, verify and prune: the generations of a checkpoint directory.
 //
 // Pages and documents over checkpoint/store.h. Thread promise: runs on the main thread. Invariants:
-// only prune removes, only complete generations and never the newest, and only when the newest
-// reads back right.
+// only prune removes, only complete generations and never the newest of a directory, and only when
+// that newest reads back right.
 
 #include <vector>
 

@@ -14,18 +14,20 @@ namespace {
 struct Command {
   const char* name;
   bool takes_directory;
+  bool takes_several;
   absl::StatusOr<int> (*run)(const Invocation&);
 };
 
-constexpr std::array<Command, 4> kCommands = {{{"interval", false, CheckpointInterval},
-                                               {"list", true, CheckpointList},
-                                               {"verify", true, CheckpointVerify},
-                                               {"prune", true, CheckpointPrune}}};
+constexpr std::array<Command, 4> kCommands = {{{"interval", false, false, CheckpointInterval},
+                                               {"list", true, false, CheckpointList},
+                                               {"verify", true, false, CheckpointVerify},
+                                               {"prune", true, true, CheckpointPrune}}};
 
 absl::StatusOr<int> Checkpoint(const Invocation& invocation) {
   const std::string& command = invocation.arguments.front();
   ASSIGN_OR_RETURN(const Command* const found, FindSubcommand(kCommands, "checkpoint", command));
-  if (invocation.arguments.size() != (found->takes_directory ? 2 : 1)) {
+  const std::size_t given = invocation.arguments.size();
+  if (given != (found->takes_directory ? 2 : 1) && !(found->takes_several && given > 2)) {
     return absl::InvalidArgumentError(absl::StrCat(command,
                                                    found->takes_directory
                                                        ? ": name one directory: muster checkpoint "
@@ -41,7 +43,7 @@ Verb CheckpointVerb() {
   Verb verb;
   verb.name = "checkpoint";
   verb.purpose = "Tell how often to checkpoint; list, verify and prune checkpoints";
-  verb.synopsis = "interval|list DIR|verify DIR|prune DIR";
+  verb.synopsis = "interval|list DIR|verify DIR|prune DIR…";
   verb.examples = {"muster checkpoint interval --cost 5m --mtbf 24h --restart 10m",
                    "muster checkpoint verify state", "muster checkpoint prune state --keep 1"};
   verb.remarks =
@@ -55,7 +57,7 @@ Verb CheckpointVerb() {
   }
   verb.options.push_back(JsonOption());
   verb.arguments_min = 1;
-  verb.arguments_max = 2;
+  verb.arguments_max = kAnyNumber;
   verb.run = Checkpoint;
   return verb;
 }

@@ -11,6 +11,7 @@
 #include "cli/job_query.h"
 #include "cli/output.h"
 #include "cli/parse/number.h"
+#include "cli/render/checkpoint_table.h"
 #include "cli/render/job_table.h"
 #include "cli/render/step_table.h"
 #include "scheduler/base/status.h"
@@ -80,8 +81,9 @@ absl::StatusOr<int> History(const Invocation& given) {
   std::reverse(jobs.begin(), jobs.end());  // The latest stands last, next to the prompt.
   const TableChoice choice{.header = !invocation.Has("noheader"), .fold = false};
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
-  RETURN_IF_ERROR(
-      WriteOut(invocation.Has("json") ? JobsDocument(jobs) : PrintHistory(jobs, choice, style)));
+  RETURN_IF_ERROR(WriteOut(invocation.Has("json")          ? JobsDocument(jobs)
+                           : invocation.Has("checkpoints") ? PrintCheckpoints(jobs, choice, style)
+                                                           : PrintHistory(jobs, choice, style)));
   if (invocation.Has("steps")) {
     ASSIGN_OR_RETURN(const std::string steps, StepsOf(*connection, jobs, style));
     RETURN_IF_ERROR(WriteOut(steps));
@@ -111,6 +113,10 @@ Verb HistoryVerb() {
                           .letter = 0,
                           .metavar = "",
                           .text = "Their steps as well (in JSON: muster show --json)"});
+  verb.options.push_back({.name = "checkpoints",
+                          .letter = 0,
+                          .metavar = "",
+                          .text = "What checkpoints and failures cost them (JSON has it always)"});
   verb.options.push_back(JsonOption());
   verb.arguments_max = kAnyNumber;
   verb.run = History;

@@ -1,6 +1,7 @@
 #include "cli/documents.h"
 
 #include "cli/json_output.h"
+#include "cli/render/checkpoint_table.h"
 #include "cli/render/job_table.h"
 #include "scheduler/model/machine.h"
 
@@ -9,10 +10,13 @@ namespace {
 
 Json JobJson(const JobView& job) {
   Json json = ToJson(job);
-  json.erase("indices");  // a document has a job for each element
+  json.erase("indices");   // a document has a job for each element
+  json["ettr"] = nullptr;  // of a job that has ended
   if (!IsEnded(job.state)) {
     json["exit_code"] = nullptr;
     json["exit_signal"] = nullptr;
+  } else if (const std::optional<double> share = EffectiveShare(job.checkpoints)) {
+    json["ettr"] = *share;
   }
   return json;
 }

@@ -68,6 +68,15 @@ absl::Status NotOneOf(const std::string& value, const char* choices) {
   return absl::InvalidArgumentError(absl::StrCat(Quote(value), " is not one of ", choices));
 }
 
+absl::Status CheckMethod(const std::string& value) {
+  if (value == "criu") {
+    return absl::InvalidArgumentError(
+        "criu is not available: link libmuster-checkpoint, or end with exit code 85 "
+        "(muster-checkpoint(1))");
+  }
+  return value == "program" ? absl::OkStatus() : NotOneOf(value, "program");
+}
+
 absl::Status ReadNice(const std::string& value, std::int32_t* nice) {
   const absl::StatusOr<std::uint64_t> parsed = ParseDigits(value, kNiceMax);
   if (!parsed.ok()) {
@@ -341,8 +350,11 @@ const JobOption kJobOptions[] = {
      "Where its programs keep their checkpoints (muster-JOB.checkpoint in its directory otherwise)",
      READ(return ReadPath(value, &request->checkpoint_dir);), true, true},
     {"checkpoint-interval", "", "TIME|auto",
-     "Work between two checkpoints, told to its programs: 90s, 15m, 1h (auto: an hour as yet)",
+     "Work between two checkpoints, told to its programs: 90s, 15m, 1h (auto: by cost and "
+     "failures)",
      READ(return ReadCheckpointInterval(value, &request->checkpoint_interval);), true, true},
+    {"checkpoint-with", "", "METHOD", "Who makes its checkpoints: program (criu is not built in)",
+     READ(return CheckMethod(value);), true, true},
     {"partition", "p", "NAMES", "The partition, or several: the first that fits is taken",
      READ(return ReadNames(value, &request->spec.partition);), true, true},
     {"qos", "q", "NAME", "The quality of service",

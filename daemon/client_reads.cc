@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/checkpoint_views.h"
 #include "daemon/client_service.h"
 #include "daemon/submission.h"
 #include "daemon/views.h"
@@ -147,6 +148,7 @@ JobDetail LiveDetail(const Picture& picture, const Job& job, const Network* netw
       }
     }
     detail.placement = WorthOf(job.attempt->allocation, nodes, network);
+    detail.checkpoint_interval = IntervalText(*job.attempt);
   }
   return detail;
 }
@@ -162,6 +164,9 @@ void AddProgram(JobStore& store, JobDetail& detail) {
   detail.stdout_path = program->stdout_path;
   detail.stderr_path = program->stderr_path;
   detail.command = program->argv;
+  const bool lives = !detail.attempts.empty() && detail.attempts.back().end_time == kNoTime;
+  detail.checkpoint_interval =
+      lives ? IntervalText(program->environment, detail.checkpoint_interval) : "";
 }
 
 // A waiting job: what each node lacks. A placed one: what it got where.
@@ -373,6 +378,8 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
               }
               if (MaySee(caller, detail.job.user)) {
                 AddProgram(store_, detail);
+              } else {
+                detail.checkpoint_interval.clear();
               }
               ToWire(detail, reply->add_jobs());
             }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/checkpoint_account.h"
 #include "scheduler/core/health_turns.h"
 #include "scheduler/core/job_group.h"
 #include "scheduler/core/placement.h"
@@ -242,6 +243,7 @@ JobView ViewOf(const Job& job, const Reason* reason) {
     view.binding = BindingText(*job.attempt);
     view.usage = Total(*job.attempt);
   }
+  view.checkpoints = TotalsSoFar(job);
   return view;
 }
 
@@ -254,6 +256,7 @@ JobView ViewOf(const Job& job, const JobEnded& end) {
   view.exit_code = end.status.code;
   view.exit_signal = end.status.signal;
   view.exit_text = end.text;
+  view.checkpoints = TotalsAtEnd(job, end.time);
   return view;
 }
 
@@ -280,6 +283,8 @@ AttemptView ViewOf(const ClusterState& state, const Job& job, Time end) {
       view.ranks.push_back(ViewOf(node, part, binding));
     }
   }
+  view.checkpoints = CheckpointsOf(attempt);
+  view.lost = end == kNoTime ? Duration(0) : LostWork(job, end);
   const NodeRun& first = attempt.runs.front();
   view.exit = first.status;
   view.cause = Name(attempt.ending != EndCause::kNone ? attempt.ending : first.cause);

@@ -38,6 +38,15 @@ std::uint64_t Sum(std::uint64_t a, std::uint64_t b) {
              : a + b;
 }
 
+// Of no sessions: 0.
+std::uint32_t LeastNotice(const std::vector<const SlotReport*>& sessions) {
+  std::uint32_t least = sessions.empty() ? 0 : sessions.front()->notice;
+  for (const SlotReport* slot : sessions) {
+    least = std::min(least, slot->notice);
+  }
+  return least;
+}
+
 std::uint64_t Gain(std::uint64_t now, std::uint64_t before) {
   return now > before ? now - before : 0;
 }
@@ -96,11 +105,10 @@ void CheckpointWatch::Take(const checkpoint::ProgressReport& report, const IsLiv
   TakeStall(sessions, now);
   TakeCommits(sessions, now);
   crowded_ = report.crowded;
-  answered_ = 0;
-  for (const SlotReport* slot : open) {
-    answered_ = slot == open.front() ? slot->notice : std::min(answered_, slot->notice);
-  }
-  record_.notice = std::max(record_.notice, std::min(answered_, notice));
+  answered_ = LeastNotice(open);
+  // Who answered and ended at once has answered.
+  const std::uint32_t told = open.empty() ? LeastNotice(sessions) : answered_;
+  record_.notice = std::max(record_.notice, std::min(told, notice));
   looked_ = std::max(looked_, now);
 }
 

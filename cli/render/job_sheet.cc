@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/parse/time_limit.h"
+#include "cli/render/checkpoint_table.h"
 #include "cli/render/hostlist.h"
 #include "cli/render/job_table.h"
 #include "cli/render/quantity.h"
@@ -228,6 +229,7 @@ void AddAttempt(std::string& page, const JobDetail& detail, const AttemptView& a
   } else if (!detail.live_usage.empty()) {
     AddLiveUsage(page, detail, attempt, style);
   }
+  AddLine(page, "saved", CheckpointText(attempt, style));
   AddLine(page, "limits", attempt.limits);
   if (!attempt.ranks.empty()) {
     page += RankTable(attempt.ranks, style);
@@ -297,6 +299,11 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   if (job.restarts != 0) {
     AddLine(page, "restarts", absl::StrCat(job.restarts));
   }
+  AddLine(page, "interval", detail.checkpoint_interval);
+  AddLine(page, "saved",
+          CheckpointText(job.checkpoints, IsEnded(job.state) || job.start_time == kNoTime
+                                              ? Duration(0)
+                                              : Elapsed(job, now)));
   AddLine(page, "command", ShellWords(detail.command));
   AddLine(page, "directory", detail.work_dir);
   AddLine(page, "output", detail.stdout_path);

@@ -1,15 +1,18 @@
 """A job that keeps its work through the loss of nodes: heat2d with checkpoints, on two agents, requeued by itself."""
 
 import contextlib
+import datetime
 import json
 import os
 import random
 import re
 import shutil
 import signal
+import time
 import unittest
 
-from cluster import BIN, KERNELS, ClusterTest, processes_with, read_file, start_time, wait_until
+from cluster import (BIN, KERNELS, PATIENCE, Cluster, ClusterTest, processes_with, read_file, start_time,
+                     wait_until)
 
 STEPS, EVERY = 6000, 50
 PLATE = f"--nx 61 --ny 47 --steps {STEPS} --json"
@@ -105,6 +108,135 @@ class RestartTest(ClusterTest):
         self.cluster.must("cancel", job)
         self.cluster.wait_ended(job)
         self.assertEqual(len(self.cluster.attempts(job)), 2)
+
+
+INTERVAL = 10  # seconds: the supervisor reports each commit at once that comes no faster
+GRACE = 3600  # of a job that is preempted: more than this test may take
+
+
+class AccountTest(RestartTest):
+    """What the scheduler knows of it: the same by the hints' interval, and by preemption."""
+
+    own = True
+    test_heat2d_loses_a_node_three_times_and_ends_as_if_it_had_not = None
+    test_a_requeued_program_is_told_by_its_hints_and_goes_on_from_its_checkpoint = None
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=cls.nodes, topology=cls.topology)
+        config = os.path.join(cluster.root, "muster.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(f'[qos.low]\npriority = 1\ngrace_time = "{GRACE}s"\n'
+                       '[qos.high]\npriority = 10\npreempt = ["low"]\n')
+        cluster.controller.arguments += ["--config", config]
+        return cluster.start()
+
+    def document(self, job):
+        return json.loads(self.cluster.must("show", "--json", job))["jobs"][0]
+
+    def newest_attempt(self, job):
+        attempts = self.document(job)["attempts"]
+        return attempts[-1] if attempts else None
+
+    def plate_for(self, run_seconds):
+        """The options of a plate that four ranks on two nodes need about so long for."""
+        plate = "--nx 611 --ny 473"  # large enough to be far from at rest then
+        trial = json.loads(self.cluster.must("run", "-N", 2, "-n", 4, "sh", "-c",
+                                             f"{HEAT} {plate} --steps 2000 --repeat 1 --warmup 0 --json"))
+        rate = 2000 / trial["seconds"]["best"]
+        return f"{plate} --steps {int(rate * run_seconds)} --json"
+
+    def begin_heat(self, plate, *options):
+        os.mkdir(os.path.join(self.cluster.work, "checkpoints"))
+        # The notice comes with SIGTERM, which the ranks leave to it.
+        script = self.cluster.script(
+            f"trap '' TERM\n{BIN}/muster run sh -c \"trap '' TERM; exec {HEAT} {plate} "
+            f"--checkpoint-dir {self.cluster.work}/checkpoints --checkpoint-every hints\" >out.json\n"
+            "finish $?")
+        return self.cluster.submit("--requeue", "-N", 2, "-n", 4, *options, script)
+
+    def assert_undisturbed(self, job, plate, attempts):
+        wait_until(lambda: job in self.cluster.history(),
+                   lambda: f"the job has not ended: {self.cluster.queue()}, {self.cluster.attempts(job)}",
+                   patience=4 * PATIENCE)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual((row["state"], row["exit_code"]), ("COMPLETED", 0),
+                         self.read(f"muster-{job}.out") + self.cluster.logs())
+        alone = json.loads(self.cluster.must("run", "-n", 1, "sh", "-c",
+                                             f"{HEAT} {plate} --repeat 1 --warmup 0",
+                                             patience=4 * PATIENCE))
+        self.assertNotEqual(alone["residual"], 0)
+        self.assertEqual(json.loads(self.read("out.json"))["residual_text"], alone["residual_text"])
+        document = self.document(job)
+        self.assertEqual(len(document["attempts"]), attempts)
+        self.assert_adds_up(document)
+        return document
+
+    def assert_adds_up(self, document):
+        totals, attempts = document["checkpoints"], document["attempts"]
+        self.assertEqual(totals["count"], sum(each["checkpoints"]["count"] for each in attempts))
+        for key, value in (("lost", lambda each: each["lost"]),
+                           ("stall", lambda each: each["checkpoints"]["stall"]),
+                           ("restart", lambda each: each["checkpoints"]["restart"]),
+                           ("held", lambda each: self.length(each["start_time"], each["end_time"]))):
+            self.assertAlmostEqual(totals[key], sum(map(value, attempts)), places=2, msg=key)
+        kept = totals["held"] - totals["stall"] - totals["restart"] - totals["lost"]
+        self.assertAlmostEqual(document["ettr"], kept / totals["held"], places=6)
+        self.assertEqual(attempts[-1]["lost"], 0)
+        for each in attempts[1:]:
+            self.assertGreater(each["checkpoints"]["restart"], 0)
+        page = self.cluster.must("history", "--checkpoints", document["id"])
+        self.assertIn("EFFECTIVE", page)
+
+    @staticmethod
+    def length(begin, end):
+        begin, end = (datetime.datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (begin, end))
+        return (end - begin).total_seconds()
+
+    @staticmethod
+    def now():
+        return datetime.datetime.now(datetime.timezone.utc).isoformat()
+
+    def test_three_lost_nodes_cost_an_interval_and_the_time_to_notice_each(self):
+        chance = random.Random(SEED)
+        plate = self.plate_for(2.5 * INTERVAL)
+        job = self.begin_heat(plate, f"--checkpoint-interval={INTERVAL}s")
+        killed = []
+        for lost in range(3):
+            wait_until(lambda: len(self.cluster.attempts(job)) == lost and job in self.cluster.queue()
+                       and (self.newest_attempt(job) or {}).get("number") == lost + 1
+                       and self.newest_attempt(job)["checkpoints"]["count"] > 0,
+                       lambda: f"attempt {lost + 1} told of no checkpoint: {self.cluster.logs()}")
+            time.sleep(chance.uniform(0, 3))
+            killed.append(self.now())
+            victim = chance.randrange(2)
+            self.lose_node(victim)
+            self.cluster.agents[victim].start()
+        document = self.assert_undisturbed(job, plate, 4)
+        for at, attempt in zip(killed, document["attempts"]):
+            noticed = self.length(at, attempt["end_time"])
+            record = attempt["checkpoints"]
+            # A report may be a second late, and the one before it is an interval older.
+            self.assertLessEqual(attempt["lost"], noticed + 2 * INTERVAL + 4 * record["cost"] + 2)
+            self.assertGreater(attempt["lost"], 0)
+
+    def test_a_preempted_run_loses_nothing_but_what_followed_its_answer(self):
+        plate = self.plate_for(INTERVAL)
+        job = self.begin_heat(plate, "-q", "low", "-t", 60, "--exclusive", "--checkpoint-interval=auto")
+        wait_until(lambda: (self.newest_attempt(job) or {}).get("checkpoints", {}).get("interval"),
+                   lambda: f"it was advised nothing: {self.cluster.logs()}")
+        self.assertIn("until one has shown its cost", self.cluster.must("show", job))
+        high = self.cluster.submit("-q", "high", "-N", 2, "-t", 5, "--exclusive", "--wrap", "true")
+        (first,) = self.cluster.wait_ended(high)  # though the grace is an hour
+        self.assertEqual(first["state"], "COMPLETED")
+        document = self.assert_undisturbed(job, plate, 2)
+        preempted = document["attempts"][0]
+        record = preempted["checkpoints"]
+        self.assertEqual((preempted["cause"], record["count"]), ("preempted", 1))
+        self.assertGreater(record["notice"], 0)
+        self.assertAlmostEqual(preempted["lost"], self.length(record["committed"], preempted["end_time"]),
+                               places=2)
+        self.assertGreaterEqual(json.loads(self.read("out.json"))["first_step"], 1)
 
 
 if __name__ == "__main__":

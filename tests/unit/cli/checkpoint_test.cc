@@ -225,6 +225,47 @@ TEST(CheckpointDirectory, PruneKeepsMilestonesAndBoundsAgeAndSize) {
   }
 }
 
+TEST(CheckpointDirectory, AQuotaOfSeveralDirectoriesTakesTheOldestOfAll) {
+  const TempDirectory older;
+  const TempDirectory newer;
+  for (int i = 0; i < 3; ++i) {
+    SaveGeneration(older.path(), i);
+  }
+  for (int i = 0; i < 3; ++i) {
+    SaveGeneration(newer.path(), i);
+  }
+  const auto prune = [&](const char* quota) {
+    return RunMuster(
+        {"checkpoint", "prune", older.path(), newer.path(), "--keep", "9", "--quota", quota});
+  };
+  const auto left = [](const TempDirectory& directory) {
+    return Json::parse(
+               RunMuster({"checkpoint", "list", directory.path(), "--json"}).out)["generations"]
+        .size();
+  };
+  EXPECT_EQ(prune("1M").out, "removed 0 generations, kept 6\n");
+  EXPECT_EQ(prune("1K").out, "removed 1 generation, kept 5\n");  // of 172 bytes each
+  EXPECT_EQ(left(older), 2U);
+  EXPECT_EQ(left(newer), 3U);
+  EXPECT_EQ(prune("soon").code, 2);
+}
+
+TEST(CheckpointDirectory, NoQuotaTakesTheNewestOfADirectory) {
+  std::vector<TempDirectory> directories(7);
+  std::vector<std::string> command = {"checkpoint", "prune", "--quota", "1K"};
+  for (const TempDirectory& directory : directories) {
+    SaveGeneration(directory.path(), 1);
+    SaveGeneration(directory.path(), 2);
+    command.push_back(directory.path());
+  }
+  const ProgramEnd end = RunMuster(command);
+  EXPECT_EQ(end.code, 1);
+  EXPECT_EQ(end.out, "removed 7 generations, kept 7\n");
+  EXPECT_EQ(end.err,
+            "muster checkpoint: --quota: the newest generations alone take 1.2 KiB, more than 1 "
+            "KiB\n");
+}
+
 TEST(CheckpointDirectory, WhatIsWrongIsOneLine) {
   const ProgramEnd missing = RunMuster({"checkpoint", "list", "/nowhere"});
   EXPECT_EQ(missing.code, 1);

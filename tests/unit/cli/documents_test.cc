@@ -26,8 +26,8 @@ const std::vector<std::string> kJobKeys = {
     "end_time",  "time_limit", "exit_code",    "exit_signal",   "exit_text",  "binding",
     "usage",     "dependency", "licenses",     "begin_time",    "deadline",   "nice",
     "comment",   "partition",  "qos",          "reservation",   "priority",   "suspended_since",
-    "suspended", "het_job",    "het_offset",   "het_size",      "alert",
-    "checkpoints"};
+    "suspended", "het_job",    "het_offset",   "het_size",      "alert",      "checkpoints",
+    "ettr"};
 
 TEST(Documents, AJobsKeysAreStable) {
   const Json document = Json::parse(JobsDocument(samples::QueueJobs()));
@@ -53,6 +53,20 @@ TEST(Documents, TheExitCodeIsNullUntilTheJobHasEnded) {
   EXPECT_EQ(ended["usage"]["peak_memory"], 312 << 20);
 }
 
+TEST(Documents, TheEffectiveTimeIsToldOfAJobThatEndedAndHeldSomething) {
+  JobView job = samples::HistoryJobs()[1];
+  EXPECT_EQ(Json::parse(JobsDocument({job}))["jobs"][0]["ettr"], nullptr);
+  job.checkpoints = {3, std::chrono::seconds(1000), std::chrono::seconds(12),
+                     std::chrono::seconds(8), std::chrono::seconds(30)};
+  const Json json = Json::parse(JobsDocument({job}))["jobs"][0];
+  EXPECT_EQ(json["ettr"], 0.95);
+  EXPECT_EQ(
+      json["checkpoints"],
+      Json({{"count", 3}, {"held", 1000.0}, {"stall", 12.0}, {"restart", 8.0}, {"lost", 30.0}}));
+  job.state = "RUNNING";
+  EXPECT_EQ(Json::parse(JobsDocument({job}))["jobs"][0]["ettr"], nullptr);
+}
+
 TEST(Documents, AnEmptyListIsStillADocument) {
   EXPECT_EQ(Json::parse(JobsDocument({})), Json({{"jobs", Json::array()}}));
   EXPECT_EQ(Json::parse(DetailsDocument({})), Json({{"jobs", Json::array()}}));
@@ -63,9 +77,9 @@ TEST(Documents, AnEmptyListIsStillADocument) {
 TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   const Json job = Json::parse(DetailsDocument({samples::EndedDetail()}))["jobs"][0];
   std::vector<std::string> keys = kJobKeys;
-  keys.insert(keys.end(), {"request", "work_dir", "stdout_path", "stderr_path", "command",
-                           "attempts", "constraint", "placement", "steps", "live_usage",
-                           "checkpoint_interval"});
+  keys.insert(keys.end(),
+              {"request", "work_dir", "stdout_path", "stderr_path", "command", "attempts",
+               "constraint", "placement", "steps", "live_usage", "checkpoint_interval"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);
@@ -99,11 +113,10 @@ TEST(Documents, ANodeCarriesItsMachineOnlyWhenAsked) {
   NodeView node = samples::SampleNode(2);
   node.machine.gpus[1].numa = kNowhere;
   const Json plain = Json::parse(NodesDocument({node}, false))["nodes"][0];
-  EXPECT_EQ(Keys(plain),
-            (std::vector<std::string>{"id", "name", "hostname", "state", "reason", "cores", "cpus",
-                                      "cpus_taken", "memory", "memory_taken", "gpus", "gpus_taken",
-                                      "binding", "holders", "features", "weight", "limits",
-                                      "health"}));
+  EXPECT_EQ(Keys(plain), (std::vector<std::string>{
+                             "id", "name", "hostname", "state", "reason", "cores", "cpus",
+                             "cpus_taken", "memory", "memory_taken", "gpus", "gpus_taken",
+                             "binding", "holders", "features", "weight", "limits", "health"}));
   const Json full = Json::parse(NodesDocument({node}, true))["nodes"][0];
   EXPECT_EQ(full["machine"]["cores"].size(), 4U);
   EXPECT_EQ(full["machine"]["cores"][0]["cpus"], "0,4");

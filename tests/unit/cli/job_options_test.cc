@@ -151,6 +151,14 @@ TEST(JobOptions, TheCheckpointIntervalIsSecondsForTheSupervisor) {
   EXPECT_THAT(Error({{"checkpoint-dir", ""}}), StartsWith("--checkpoint-dir: "));
 }
 
+TEST(JobOptions, WhoMakesTheCheckpointsIsTheProgramAlone) {
+  EXPECT_TRUE(Read({{"checkpoint-with", "program"}}).ok());
+  EXPECT_THAT(Error({{"checkpoint-with", "criu"}}),
+              StartsWith("--checkpoint-with: criu is not available: "));
+  EXPECT_EQ(Error({{"checkpoint-with", "luck"}}),
+            "--checkpoint-with: \"luck\" is not one of program");
+}
+
 TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
   EXPECT_EQ(Error({{"mail-type", "END"}}), "--mail-type: not in this version");
   EXPECT_EQ(Error({}, "#SBATCH --signal=USR1\n"), "job.sh:1: --signal: not in this version");

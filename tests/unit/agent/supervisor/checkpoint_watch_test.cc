@@ -97,11 +97,13 @@ TEST_F(CheckpointWatchTest, RanksStandStillTogetherAndProgramsOneAfterTheOther) 
 TEST_F(CheckpointWatchTest, TheLastCommitOfAProgramThatClosedAtOnceCounts) {
   Look(5);
   for (SlotReport& slot : page_.slots) {
-    Commit(slot, 10, 11);
+    Commit(slot, 10, 11, 2);
     slot.closed = true;
   }
-  Look(12);
+  Look(12, 2);
   EXPECT_EQ(record().count, 1U);
+  EXPECT_EQ(record().notice, 2U);
+  EXPECT_FALSE(watch_.Answered(2)) << "there is nobody left to end";
   Look(13);
   EXPECT_EQ(record().count, 1U);
 }
