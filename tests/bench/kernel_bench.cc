@@ -108,7 +108,7 @@ void BenchMatrixProduct() {
     return;
   }
   set_threads(omp_get_max_threads());
-  for (const int n : {512, 1024, 1536}) {
+  for (const int n : {256, 512, 1024, 1536, 2048}) {
     const int64_t elements = int64_t{n} * n;
     Aligned<float> a(elements);
     Aligned<float> b(elements);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -154,6 +155,9 @@ Json Facts(const Tuned& tuned, int64_t n) {
   Json facts = CpuFacts();
   facts["blocking"] = BlockingJson(tuned.blocking);
   facts["blocking"]["source"] = tuned.source;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets one
+  const char* spin = std::getenv("GOMP_SPINCOUNT");
+  facts["spin_count"] = spin == nullptr ? Json(nullptr) : Json(spin);
   if (tuned.search.has_value()) {
     const BlockingSearch& search = *tuned.search;
     facts["tuning"] = TuningJson(KeyOf(n), BlockingJson(search.best));

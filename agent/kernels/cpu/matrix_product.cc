@@ -18,6 +18,11 @@ constexpr int64_t kBlockRows = 20 * kTileRows;
 constexpr int64_t kBlockDepth = 256;
 constexpr int64_t kBlockColumns = 4096;
 
+// Blocks of B that are packed at once: a barrier stands between packing and multiplying, and each
+// costs a turn of the scheduler where others use the machine. More than the last-level cache holds
+// of it would come from memory for each block of rows.
+constexpr int64_t kPackedBytes = int64_t{32} << 20;
+
 // A block of rows for each thread at the least this often, so that no thread waits for the last
 // one.
 constexpr int64_t kBlocksOfThread = 4;
@@ -63,37 +68,54 @@ void PackPanelOfB(const Factors& f, Range depth, int64_t column, int64_t inside,
   }
 }
 
-// All of C that one block of B reaches. Called by every thread of the team.
-void MultiplyBlock(const Factors& f, Range columns, Range depth, float* packed_b, float* packed_a) {
+int64_t RoundedUp(int64_t value, int64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+// How much of the depth is packed at once: whole blocks, one at the least.
+int64_t PackedDepth(const Factors& f, int64_t columns) {
+  const int64_t block = RoundedUp(columns, TileColumns()) * f.blocking.depth;
+  const int64_t most = kPackedBytes / (block * static_cast<int64_t>(sizeof(float)));
+  return std::max<int64_t>(1, most) * f.blocking.depth;
+}
+
+// What some columns of B add to C over some of the depth. Called by every thread of the team.
+void MultiplyPart(const Factors& f, Range columns, Range depth, float* packed_b, float* packed_a) {
   const int64_t width = TileColumns();
-#pragma omp for schedule(static)
-  for (int64_t j = 0; j < columns.size; j += width) {
-    PackPanelOfB(f, depth, columns.begin + j, std::min(width, columns.size - j),
-                 packed_b + j * depth.size);
+  const int64_t packed_columns = RoundedUp(columns.size, width);
+  const auto block_at = [&](int64_t k) {
+    return Range{depth.begin + k, std::min(f.blocking.depth, depth.size - k)};
+  };
+#pragma omp for schedule(static) collapse(2)
+  for (int64_t k = 0; k < depth.size; k += f.blocking.depth) {
+    for (int64_t j = 0; j < columns.size; j += width) {
+      const Range block = block_at(k);
+      PackPanelOfB(f, block, columns.begin + j, std::min(width, columns.size - j),
+                   packed_b + packed_columns * k + j * block.size);
+    }
   }
 #pragma omp for schedule(dynamic)
   for (int64_t i = 0; i < f.rows; i += f.blocking.rows) {
     const Range rows = {i, std::min(f.blocking.rows, f.rows - i)};
-    PackA(f, rows, depth, packed_a);
-    const ProductBlock block = {f.c + i * f.columns + columns.begin, f.columns, rows.size,
-                                columns.size};
-    MultiplyPanels(packed_a, packed_b, depth.size, block, depth.begin > 0);
+    const ProductBlock part = {f.c + i * f.columns + columns.begin, f.columns, rows.size,
+                               columns.size};
+    for (int64_t k = 0; k < depth.size; k += f.blocking.depth) {
+      const Range block = block_at(k);
+      PackA(f, rows, block, packed_a);
+      MultiplyPanels(packed_a, packed_b + packed_columns * k, block.size, part, block.begin > 0);
+    }
   }
 }
 
 // All of C. Called by every thread of the team.
 void MultiplyAll(const Factors& f, float* packed_b, float* packed_a) {
-  const Blocking& by = f.blocking;
-  for (int64_t j = 0; j < f.columns; j += by.columns) {
-    for (int64_t k = 0; k < f.depth; k += by.depth) {
-      MultiplyBlock(f, {j, std::min(by.columns, f.columns - j)},
-                    {k, std::min(by.depth, f.depth - k)}, packed_b, packed_a);
+  for (int64_t j = 0; j < f.columns; j += f.blocking.columns) {
+    const Range columns = {j, std::min(f.blocking.columns, f.columns - j)};
+    const int64_t step = PackedDepth(f, columns.size);
+    for (int64_t k = 0; k < f.depth; k += step) {
+      MultiplyPart(f, columns, {k, std::min(step, f.depth - k)}, packed_b, packed_a);
     }
   }
-}
-
-int64_t RoundedUp(int64_t value, int64_t step) {
-  return (value + step - 1) / step * step;
 }
 
 // Elements of a packed block of B that is so wide and deep at most.
@@ -150,7 +172,8 @@ bool MatrixProduct(int64_t rows, int64_t columns, int64_t depth, const float* a,
   static std::optional<Aligned<float>> of_b;
   const Factors f = {rows, columns, depth, a, b, c, Fitted(blocking, rows, columns, depth)};
   const int64_t block_of_a = RoundedUp(f.blocking.rows * f.blocking.depth, 64);
-  float* const packed_b = Kept(&of_b, BlockOfB(f.blocking.columns, f.blocking.depth));
+  const int64_t packed_depth = std::min(depth, PackedDepth(f, f.blocking.columns));
+  float* const packed_b = Kept(&of_b, BlockOfB(f.blocking.columns, packed_depth));
   float* const packed_a = Kept(&of_a, block_of_a * omp_get_max_threads());
   if (packed_a == nullptr || packed_b == nullptr) {
     return false;
@@ -161,8 +184,9 @@ bool MatrixProduct(int64_t rows, int64_t columns, int64_t depth, const float* a,
 }
 
 int64_t PanelBytes(int64_t threads) {
-  return (BlockOfB(kBlockColumns, kBlockDepth) + kBlockRows * kBlockDepth * threads) *
-         static_cast<int64_t>(sizeof(float));
+  return std::max(kPackedBytes,
+                  BlockOfB(kBlockColumns, kBlockDepth) * static_cast<int64_t>(sizeof(float))) +
+         kBlockRows * kBlockDepth * threads * static_cast<int64_t>(sizeof(float));
 }
 
 double ProductTolerance(int64_t depth, double largest_a, double largest_b) {

@@ -11,9 +11,9 @@
 
 namespace muster::kernels {
 
-// Raised whenever a kernel's arithmetic or its count of bytes changes: cached figures of another
+// Raised whenever a kernel's arithmetic, its count of bytes or its blocks change: cached figures of another
 // version are not used.
-constexpr int kKernelsVersion = 1;
+constexpr int kKernelsVersion = 2;
 
 // The name of this host, "unknown" when it has none.
 std::string HostName();
