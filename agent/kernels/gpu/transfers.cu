@@ -10,6 +10,8 @@ namespace muster::kernels {
 namespace {
 
 constexpr int64_t kBytesMost = int64_t{256} << 20;
+constexpr int kThreads = 256;
+constexpr int64_t kPeerBlocks = 4096;
 
 // Host memory that the device can reach by itself.
 class PinnedArray {
@@ -26,6 +28,19 @@ class PinnedArray {
  private:
   void* data_ = nullptr;
 };
+
+// 16 bytes a thread and turn; the first thread takes the tail. Either side may lie on a peer.
+__global__ void CopyBytes(const unsigned char* from, unsigned char* to, int64_t bytes) {
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int64_t step = static_cast<int64_t>(gridDim.x) * kThreads;
+  const int64_t fours = bytes / static_cast<int64_t>(sizeof(uint4));
+  for (int64_t i = first; i < fours; i += step) {
+    reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
+  }
+  for (int64_t i = fours * static_cast<int64_t>(sizeof(uint4)); first == 0 && i < bytes; ++i) {
+    to[i] = from[i];
+  }
+}
 
 std::vector<unsigned char> Pattern(uint64_t seed, size_t bytes) {
   std::vector<unsigned char> pattern(bytes);
@@ -155,7 +170,8 @@ struct PeerMemory {
   void* data = nullptr;
 };
 
-void AddPeerCopy(const Copies& copies, int home, int peer, Operations* operations) {
+// Whether a kernel of the current device can reach the peer's memory; it is then open to it.
+bool OpenPeer(int home, int peer) {
   int reachable = 0;
   Must(GPU(DeviceCanAccessPeer)(&reachable, home, peer), "asking for a peer");
   if (reachable != 0) {
@@ -164,14 +180,17 @@ void AddPeerCopy(const Copies& copies, int home, int peer, Operations* operation
       Must(code, "opening a peer");
     }
   }
-  auto memory = std::make_shared<PeerMemory>(home, peer, copies->Bytes());
+  return reachable != 0;
+}
+
+// The runtime's copy, by the copy engines.
+void AddPeerCopy(const Copies& copies, const std::shared_ptr<PeerMemory>& memory,
+                 const std::string& name, Operations* operations) {
   const auto copy = [copies, memory](GPU(Stream_t) on) {
     Must(GPU(MemcpyPeerAsync)(memory->data, memory->peer, copies->other.data(), memory->home,
                               memory->bytes, on),
          "copying to a peer");
   };
-  const std::string name = "peer-" + std::to_string(home) + "-" + std::to_string(peer) +
-                           (reachable != 0 ? "" : "-through-host");
   const auto run = [copies, copy] { return TimeOn(copies->up, copy); };
   operations->push_back(
       MakeCopy(name.c_str(), copies, 1, run, [copies, memory, run, name](Check* check) {
@@ -184,6 +203,48 @@ void AddPeerCopy(const Copies& copies, int home, int peer, Operations* operation
       }));
 }
 
+// A kernel that stores to the peer, and one that loads from it: all multiprocessors keep the links
+// busy.
+void AddPeerKernels(const Copies& copies, const std::shared_ptr<PeerMemory>& memory,
+                    Operations* operations) {
+  const auto copy = [copies](const void* from, void* to) {
+    return TimeOn(copies->up, [&](GPU(Stream_t) on) {
+      const auto bytes = static_cast<int64_t>(copies->Bytes());
+      CopyBytes<<<BlocksFor(bytes / 16, kThreads, kPeerBlocks), kThreads, 0, on>>>(
+          static_cast<const unsigned char*>(from), static_cast<unsigned char*>(to), bytes);
+      MustLaunch("a copy to a peer");
+    });
+  };
+  const std::string ends = std::to_string(memory->home) + "-" + std::to_string(memory->peer);
+  const auto store = [copies, memory, copy] { return copy(copies->other.data(), memory->data); };
+  const auto load = [copies, memory, copy] { return copy(memory->data, copies->device.data()); };
+  // Both ways, on poison at both ends: each check sees what both directions brought.
+  const auto check_as = [copies, memory, store, load](const std::string& name) {
+    return [copies, memory, store, load, name](Check* check) {
+      Must(GPU(Memset)(memory->data, 0xff, memory->bytes), "filling memory of a peer");
+      Must(GPU(DeviceSynchronize)(), "filling memory of a peer");
+      store();
+      copies->device.Poison();
+      load();
+      check->Hold(name, WrongBytes(copies->pattern, copies->device.Get().data()), 0);
+    };
+  };
+  operations->push_back(MakeCopy(("stores-to-peer-" + ends).c_str(), copies, 1, store,
+                                 check_as("stores-to-peer-" + ends)));
+  operations->push_back(MakeCopy(("loads-from-peer-" + ends).c_str(), copies, 1, load,
+                                 check_as("loads-from-peer-" + ends)));
+}
+
+void AddPeer(const Copies& copies, int home, int peer, Operations* operations) {
+  const bool reachable = OpenPeer(home, peer);
+  const auto memory = std::make_shared<PeerMemory>(home, peer, copies->Bytes());
+  const std::string name = "peer-" + std::to_string(home) + "-" + std::to_string(peer);
+  AddPeerCopy(copies, memory, name + (reachable ? "" : "-through-host"), operations);
+  if (reachable) {
+    AddPeerKernels(copies, memory, operations);
+  }
+}
+
 }  // namespace
 
 void AddTransfers(const GpuOptions& options, Operations* operations) {
@@ -193,7 +254,7 @@ void AddTransfers(const GpuOptions& options, Operations* operations) {
   const int home = static_cast<int>(options.device);
   for (int peer = 0; peer < DeviceCount(); ++peer) {
     if (peer != home) {
-      AddPeerCopy(copies, home, peer, operations);
+      AddPeer(copies, home, peer, operations);
     }
   }
 }
