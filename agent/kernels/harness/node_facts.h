@@ -11,8 +11,8 @@
 
 namespace muster::kernels {
 
-// Raised whenever a kernel's arithmetic, its count of bytes or its blocks change: cached figures of another
-// version are not used.
+// Raised whenever a kernel's arithmetic, its count of bytes or its blocks change: cached figures of
+// another version are not used.
 constexpr int kKernelsVersion = 2;
 
 // The name of this host, "unknown" when it has none.

@@ -20,7 +20,7 @@ Peaks PeaksOf(const Json& kept, const std::string& key) {
   if (found == kept.end() || !found->is_object()) {
     return {};
   }
-  return {NumberOf(*found, "flop_per_s"), NumberOf(*found, "bytes_per_s")};
+  return {NumberOf(*found, "flop_per_s"), NumberOf(*found, "bytes_per_s"), false};
 }
 
 void Keep(const std::string& file, const std::string& key, const Peaks& peaks) {
@@ -40,7 +40,8 @@ Standing StandingOf(double flop, double bytes, double seconds, const Peaks& peak
   Standing standing;
   standing.floor_seconds = std::max(compute, memory);
   if (standing.floor_seconds > 0) {
-    standing.bound = compute > memory ? Bound::kCompute : Bound::kMemory;
+    const Bound mover = peaks.links ? Bound::kLink : Bound::kMemory;
+    standing.bound = compute > memory ? Bound::kCompute : mover;
     standing.share = standing.floor_seconds / seconds;
   }
   return standing;
@@ -52,6 +53,8 @@ const char* ToText(Bound bound) {
       return "memory";
     case Bound::kCompute:
       return "compute";
+    case Bound::kLink:
+      return "link";
     case Bound::kUnknown:
       return "unknown";
   }

@@ -17,10 +17,11 @@ namespace muster::kernels {
 // Measured peaks of one device. 0: not known.
 struct Peaks {
   double flop_per_s = 0;   // single precision
-  double bytes_per_s = 0;  // of the device's memory
+  double bytes_per_s = 0;  // of the device's memory, or of the links between ranks
+  bool links = false;      // which of the two
 };
 
-enum class Bound { kMemory, kCompute, kUnknown };
+enum class Bound { kMemory, kCompute, kLink, kUnknown };
 
 // Where an operation stands under the roof.
 struct Standing {

@@ -6,6 +6,9 @@
 #include <iostream>
 #include <string>
 
+#include "agent/kernels/harness/kernel.h"
+#include "agent/kernels/harness/node_facts.h"
+
 namespace muster::kernels {
 namespace {
 
@@ -26,6 +29,26 @@ std::vector<double> CellRates(const HeatOptions& options, const HeatReport& repo
   return rates;
 }
 
+Measured MeasuredOf(const HeatOptions& options, const HeatReport& report) {
+  const double cells = CellUpdates(options, report);
+  return {"steps", cells * kFlopPerCell, cells * kBytesPerCell, 0, true, report.seconds};
+}
+
+// A copy of the plate by the same threads moves the same bytes: what it reached, or more if a step
+// did.
+Peaks PeaksOf(const Measured& measured, const HeatReport& report) {
+  const double best = std::max(Summarise(measured.seconds).min, 1e-9);
+  return {0, std::max(report.copy_bytes_per_s, measured.bytes / best)};
+}
+
+std::string MpiText() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string version(text.data(), static_cast<size_t>(length));
+  return version.substr(0, version.find_first_of(",\n"));
+}
+
 // All 17 digits: reading the text back gives the same bits.
 std::string ExactText(double value) {
   std::array<char, 40> text{};
@@ -37,7 +60,11 @@ std::string ExactText(double value) {
 
 void PrintHeatJson(const HeatOptions& options, const Ranks& ranks, const HeatReport& report) {
   nlohmann::ordered_json json = BenchJson("heat2d", options.bench);
-  json.erase("n");
+  if (options.nx == options.ny) {
+    json["n"] = options.nx;
+  } else {
+    json.erase("n");
+  }
   json["nx"] = options.nx;
   json["ny"] = options.ny;
   json["steps"] = options.steps;
@@ -49,6 +76,15 @@ void PrintHeatJson(const HeatOptions& options, const Ranks& ranks, const HeatRep
   json["arithmetic_intensity"] =
       static_cast<double>(kFlopPerCell) / static_cast<double>(kBytesPerCell);
   json["seconds"] = SecondsJson(report.seconds);
+  const Measured measured = MeasuredOf(options, report);
+  const Peaks peaks = PeaksOf(measured, report);
+  const nlohmann::ordered_json figures = MeasuredJson(measured, peaks);
+  for (const char* name : {"gb_per_s", "gflop_per_s", "roofline"}) {
+    json[name] = figures.at(name);
+  }
+  json["peaks"] = {{"gb_per_s", peaks.bytes_per_s * 1e-9}};
+  json["node"] = NodeJson();
+  json["mpi"] = MpiText();
   json["wait_seconds"] = SecondsJson(report.wait_seconds);
   json["cells_per_s"] = RateJson(CellRates(options, report));
   json["residual"] = report.residual;

@@ -34,6 +34,7 @@ struct HeatOptions {
 struct HeatReport {
   std::vector<double> seconds;
   std::vector<double> wait_seconds;
+  double copy_bytes_per_s = 0;  // of the plate, by all ranks at once: the roof
   double residual = 0;
   int64_t first_step = 0;  // that a checkpoint brought back; 0: none
   bool again = false;      // it ended early, to be run again

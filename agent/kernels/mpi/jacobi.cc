@@ -122,6 +122,23 @@ RunResult Jacobi::Continue(int64_t from, int64_t steps, const AfterStep& after) 
   return result;
 }
 
+double Jacobi::MeasureCopy() {
+  constexpr int kRepeats = 5;
+  const double bytes =
+      2.0 * sizeof(double) * static_cast<double>(plate_.nx) * static_cast<double>(plate_.ny);
+  double best = 0;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    MPI_Barrier(ranks_.comm());
+    const double begin = MonotonicSeconds();
+#pragma omp parallel for schedule(static) default(none)
+    for (int64_t i = 0; i < now_.rows(); ++i) {
+      std::copy_n(now_.Row(i), now_.cols(), next_.Row(i));
+    }
+    best = std::max(best, bytes / std::max(ranks_.Max(MonotonicSeconds() - begin), 1e-9));
+  }
+  return best;
+}
+
 double Jacobi::ReduceResidual() const {
   const PhaseMarker::Span phase = marker_->Phase("residual over all ranks");
   const ExactSum::Slots own = UpdateNorm(next_, now_).NormalisedSlots();

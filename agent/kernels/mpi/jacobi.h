@@ -73,6 +73,10 @@ class Jacobi {
   void CopyCells(std::vector<double>* cells) const;
   RunResult Continue(int64_t from, int64_t steps, const AfterStep& after);
 
+  // Collective. Bytes a second, read and written, that all ranks' threads reach when they copy
+  // their tiles at once. Done last: it leaves no earlier step to compare with.
+  double MeasureCopy();
+
   // Collective. The whole field, row after row, on rank 0; nothing elsewhere.
   std::vector<double> GatherField() const;
 
