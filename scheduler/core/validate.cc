@@ -327,6 +327,9 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
   RETURN_IF_ERROR(CheckTerms(spec, config));
   RETURN_IF_ERROR(NormaliseRequest(spec.request, config));
   RETURN_IF_ERROR(CheckTimes(spec));
+  if (spec.nice < 0) {
+    return absl::InvalidArgumentError("--nice: only lowers the priority: use 0 or more");
+  }
   RETURN_IF_ERROR(FillRequeue(spec));
   if (spec.time_limit.count() == 0) {
     spec.time_limit = config.default_time_limit;

@@ -1,5 +1,5 @@
-// Who may speak (attacks A3, A4, A5, A7), over the wire: real services behind real TLS, and callers
-// that show what they should not have.
+// Who may speak (attacks A3, A4, A5, A7, C5, C7), over the wire: real services behind real TLS, and
+// callers that show what they should not have.
 
 #include <gmock/gmock.h>
 
@@ -42,6 +42,15 @@ class RogueCallersTest : public SecuredTest {
       wire::ControllerMessage answer;
       stream->Read(&answer);
       return answer;
+    }
+    // Returns when everything that was written before has been judged.
+    void AwaitTurn() {
+      wire::AgentMessage message;
+      ToWire(Report{JobId(4242), AttemptNumber(1), 1, RunEnded()}, message.mutable_report());
+      EXPECT_TRUE(stream->Write(message));
+      wire::ControllerMessage answer;
+      while (stream->Read(&answer) && !answer.has_ack()) {
+      }
     }
     grpc::ClientContext context;
     std::unique_ptr<wire::AgentLink::Stub> stub;
@@ -162,6 +171,76 @@ TEST_F(RogueCallersTest, AnAgentReportsNothingOfAJobThatIsNotItsOwn) {
   ASSERT_EQ(jobs.size(), 1U);
   EXPECT_EQ(jobs[0].state, "PENDING");
   EXPECT_EQ(jobs[0].restarts, 0U);
+}
+
+TEST_F(RogueCallersTest, AnAgentSpeaksOfNoUsageButThatOfItsOwnAttempts) {
+  Stream one(Channel(Agent("n1")));
+  ASSERT_TRUE(one.Register("n1", now_).has_welcome());
+  wire::SubmitRequest request = HeldJob(User());
+  request.mutable_spec()->set_held(false);
+  const auto stub = wire::Controller::NewStub(Channel(Self()));
+  grpc::ClientContext context;
+  wire::SubmitReply submitted;
+  ASSERT_TRUE(stub->Submit(&context, request, &submitted).ok());
+  Stream two(Channel(Agent("n2")));
+  ASSERT_TRUE(two.Register("n2", now_).has_welcome());
+  const auto nodes_shown = [&](Stream& stream) {
+    wire::AgentMessage message;
+    wire::AttemptUsage& usage = *message.mutable_usage()->add_attempts();
+    usage.set_job(submitted.job());
+    usage.set_attempt(1);
+    usage.mutable_usage()->set_user_cpu(1000);
+    EXPECT_TRUE(stream.stream->Write(message));
+    stream.AwaitTurn();
+    grpc::ClientContext asking;
+    wire::ShowJobRequest show;
+    show.mutable_job()->set_job(submitted.job());
+    wire::ShowJobReply shown;
+    EXPECT_TRUE(stub->ShowJob(&asking, show, &shown).ok());
+    return shown.jobs_size() == 1 ? shown.jobs(0).live_usage_size() : -1;
+  };
+  EXPECT_EQ(nodes_shown(two), 0);
+  EXPECT_EQ(nodes_shown(one), 1);
+  EXPECT_EQ(nodes_shown(two), 1) << "and takes nothing of another's away";
+}
+
+TEST_F(RogueCallersTest, UsageBeforeTheRegistrationEndsTheStream) {
+  Stream stream(Channel(Agent("n1")));
+  wire::AgentMessage message;
+  message.mutable_usage()->add_attempts()->set_job(1);
+  ASSERT_TRUE(stream.stream->Write(message));
+  wire::ControllerMessage answer;
+  ASSERT_TRUE(stream.stream->Read(&answer));
+  EXPECT_TRUE(answer.has_refusal());
+}
+
+// C5.
+TEST_F(RogueCallersTest, NobodyWatchesAnothersJob) {
+  const auto submitter = wire::Controller::NewStub(Channel(Self()));
+  grpc::ClientContext context;
+  wire::SubmitReply submitted;
+  ASSERT_TRUE(submitter->Submit(&context, HeldJob(User()), &submitted).ok());
+  const auto stub = wire::Controller::NewStub(Channel(Issue({CertificateRole::kClient, "nobody"})));
+  grpc::ClientContext watching;
+  wire::WatchJobRequest request;
+  request.set_job(submitted.job());
+  const auto stream = stub->WatchJob(&watching, request);
+  wire::WatchJobReply reply;
+  EXPECT_FALSE(stream->Read(&reply)) << "not even once";
+  EXPECT_TRUE(IsRefusal(stream->Finish()));
+  EXPECT_THAT(Logged(), HasSubstr("WatchJob of client nobody"));
+}
+
+// C7.
+TEST_F(RogueCallersTest, NobodyPutsHimselfBeforeOthersByNice) {
+  const auto stub = wire::Controller::NewStub(Channel(Issue({CertificateRole::kClient, "nobody"})));
+  wire::SubmitRequest request = HeldJob(User());
+  request.mutable_spec()->set_nice(-1);
+  grpc::ClientContext context;
+  wire::SubmitReply reply;
+  EXPECT_EQ(stub->Submit(&context, request, &reply).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(Jobs(), ::testing::IsEmpty());
 }
 
 TEST_F(RogueCallersTest, AReportBeforeTheRegistrationEndsTheStream) {

@@ -32,6 +32,14 @@ TEST(Validate, ARequestThatSaysNothingIsOneTaskOnOneCpuOfOneNode) {
   EXPECT_EQ(request.max_nodes, 1U);
 }
 
+TEST(Validate, NobodyPutsHimselfBeforeOthersByNice) {
+  JobSpec spec;
+  spec.nice = -1;
+  ExpectRefused(Normalise(spec, PolicyConfig()), "--nice: only lowers");
+  spec.nice = 0;
+  EXPECT_TRUE(Normalise(spec, PolicyConfig()).ok());
+}
+
 TEST(Validate, NodesAloneMeanOneTaskOnEach) {
   ResourceRequest request;
   request.min_nodes = 3;
