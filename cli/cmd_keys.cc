@@ -132,10 +132,11 @@ absl::Status Revoke(const Request& request) {
 }
 
 const char* StandingOf(const KeptCertificate& kept, Time now) {
-  return kept.revoked                ? "revoked"
-         : kept.facts.expires <= now ? "expired"
-         : kept.of_old_authority     ? "old authority"
-                                     : "good";
+  return kept.revoked                              ? "revoked"
+         : kept.facts.expires <= now               ? "expired"
+         : kept.of_old_authority                   ? "old authority"
+         : !ExpiryWarning(kept.facts, now).empty() ? "ends soon"
+                                                   : "good";
 }
 
 absl::Status List(const Request& request) {

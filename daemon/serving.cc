@@ -4,14 +4,19 @@
 
 #include <csignal>
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/policy_file.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/expiry_watch.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster {
 namespace {
+
+constexpr int kLookEveryMs = 3'600'000;
 
 // Says that we live, once the controller's loop and the store's writer have both come round.
 void ProveLife(Controller& controller, const ServiceManager& manager) {
@@ -31,12 +36,20 @@ void Reload(const DaemonConfig& config, Controller& controller, const Logger& lo
 absl::Status ServeUntilEnd(const UniqueFd& signals, const DaemonConfig& config,
                            Controller& controller, const Logger& log,
                            const ServiceManager& manager) {
-  const int feed_every =
-      manager.feed_every().count() > 0 ? static_cast<int>(manager.feed_every().count()) : -1;
+  const bool fed = manager.feed_every().count() > 0;
+  const SystemClock clock;
+  ExpiryWatch expiry(config.tls.certificate, clock.Now());
   while (true) {
     pollfd ready{signals.get(), POLLIN, 0};
-    if (poll(&ready, 1, feed_every) == 0) {
-      ProveLife(controller, manager);
+    const int found =
+        poll(&ready, 1, fed ? static_cast<int>(manager.feed_every().count()) : kLookEveryMs);
+    if (const std::string warning = expiry.Look(clock.Now()); !warning.empty()) {
+      log.Warning("access", warning);
+    }
+    if (found == 0) {
+      if (fed) {
+        ProveLife(controller, manager);
+      }
       continue;
     }
     ASSIGN_OR_RETURN(const std::optional<SignalEvent> event, NextSignal(signals));

@@ -84,6 +84,14 @@ TEST_F(KeysTest, NothingIsOverwrittenUnasked) {
   EXPECT_NE(Facts("agents/n1/agent.pem").serial, serial);
 }
 
+TEST_F(KeysTest, ACertificateThatEndsWithinAMonthIsListedAsThat) {
+  Must({"init"});
+  Must({"agent", "n1"});
+  EXPECT_EQ(StandingOf("agent", "n1"), "good");
+  Must({"agent", "n1", "--renew", "--days", "20"});
+  EXPECT_EQ(StandingOf("agent", "n1"), "ends soon");
+}
+
 TEST_F(KeysTest, ARotationKeepsTrustInBothUntilItIsFinished) {
   Must({"init"});
   Must({"agent", "n1"});

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/runtime/certificate_authority.h"
+#include "scheduler/runtime/expiry_watch.h"
+#include "scheduler/runtime/file.h"
+#include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {
 namespace {
@@ -93,6 +96,28 @@ TEST_F(CertificateTest, TheLastMonthIsTold) {
             "the certificate of agent n1 expires in 11 days; make another with: "
             "muster keys agent n1 --renew");
   EXPECT_NE(ExpiryWarning(facts, facts.expires).find("has expired"), std::string::npos);
+}
+
+TEST_F(CertificateTest, ADaemonIsToldOnceADayAndNoMoreOnceThereIsAnother) {
+  const TempDirectory directory;
+  const std::string path = directory / "agent.pem";
+  const CertificateSubject subject{CertificateRole::kAgent, "n1"};
+  const auto put = [&](std::chrono::hours life) {
+    const CertifiedKey issued = Authority().Issue(subject, now_, life).value();
+    ASSERT_TRUE(WriteFileAtomically(path, issued.certificate).ok());
+  };
+  put(hours(24 * 32));
+  ExpiryWatch watch(path, now_);
+  EXPECT_EQ(watch.Look(now_ + hours(24)), "") << "31 days are left";
+  EXPECT_NE(watch.Look(now_ + hours(24 * 5)), "");
+  EXPECT_EQ(watch.Look(now_ + hours(24 * 5 + 23)), "") << "said already";
+  EXPECT_NE(watch.Look(now_ + hours(24 * 6)).find("muster keys agent n1 --renew"),
+            std::string::npos);
+  put(kYear);
+  EXPECT_EQ(watch.Look(now_ + hours(24 * 8)), "");
+  ASSERT_TRUE(WriteFileAtomically(path, "garbage").ok());
+  EXPECT_NE(watch.Look(now_ + hours(24 * 10)).find(path), std::string::npos);
+  EXPECT_EQ(ExpiryWatch("", now_).Look(now_ + hours(24 * 400)), "");
 }
 
 }  // namespace
