@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/attempt_cgroups.h"
+#include "agent/supervisor/pam_session.h"
 #include "agent/supervisor/private_tmp.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
@@ -115,6 +116,25 @@ absl::Status ReadScript(ConfigFile& file, const std::string& table, SiteScript& 
   return absl::OkStatus();
 }
 
+absl::Status ReadPamService(ConfigFile& file, std::string& service) {
+  constexpr const char* kKey = "pam_service";
+  RETURN_IF_ERROR(file.ReadString(kKey, &service));
+  if (service.empty()) {
+    return absl::OkStatus();
+  }
+  if (geteuid() != 0) {
+    return file.ErrorAt(kKey, "only root's agent can open sessions for users");
+  }
+  if (service.front() != '/' && !IsName(service)) {
+    return file.ErrorAt(kKey, "expected the name of a service in /etc/pam.d, or a file's path");
+  }
+  const std::string path = PamServiceFile(service);
+  if (access(path.c_str(), R_OK) != 0) {
+    return file.ErrorAt(kKey, absl::StrCat(path, " is not there: it says what a session is"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
@@ -137,6 +157,7 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(file.ReadString("tls.key", &options.tls.key));
   RETURN_IF_ERROR(file.ReadString("tls.authority", &options.tls.authority));
   RETURN_IF_ERROR(file.ReadBool("private_tmp", &options.private_tmp));
+  RETURN_IF_ERROR(ReadPamService(file, options.pam_service));
   RETURN_IF_ERROR(file.ReadDuration("sample_interval", &options.sample_interval));
   if (options.sample_interval < kSampleLeast || options.sample_interval > kSampleMost) {
     return file.ErrorAt("sample_interval", "expected from \"5s\" to \"30s\"");
@@ -163,7 +184,8 @@ struct Texts {
 void AddPlace(CLI::App& app, AgentOptions& options) {
   app.add_option("--config", options.file,
                  "settings, TOML: the options' names with underscores, [tls], [prolog], [epilog], "
-                 "[step_prolog], [step_epilog], sample_interval; SIGHUP reads features, weight and "
+                 "[step_prolog], [step_epilog], sample_interval, pam_service; SIGHUP reads "
+                 "features, weight and "
                  "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");
   app.add_option("--controller", options.controller, "unix:PATH or HOST:PORT");

@@ -14,9 +14,11 @@
 #include "agent/gpu_devices.h"
 #include "agent/supervisor/cgroup_tree.h"
 #include "agent/supervisor/device_filter.h"
+#include "agent/supervisor/pam_session.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/certificate.h"
 #include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/expiry_watch.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/private_file.h"
 #include "scheduler/runtime/signals.h"
@@ -59,8 +61,13 @@ void WarnOfScripts(const SiteScripts& scripts, const Logger& log) {
 class Outside {
  public:
   Outside(const AgentOptions& options, const ServiceManager& manager, EventLoop& loop,
-          const Logger& log)
-      : options_(options), manager_(manager), loop_(loop), log_(log) {}
+          const Clock& clock, const Logger& log)
+      : options_(options),
+        manager_(manager),
+        loop_(loop),
+        clock_(clock),
+        log_(log),
+        expiry_(options.tls.certificate, clock.Now()) {}
 
   // At each welcome of the controller's.
   void Ready(const std::string& standing) {
@@ -94,6 +101,14 @@ class Outside {
     }
   }
 
+  // The same, once a day, of a certificate that ends soon.
+  void WatchExpiry() {
+    if (const std::string warning = expiry_.Look(clock_.Now()); !warning.empty()) {
+      log_.Warning(kComponent, warning);
+    }
+    loop_.RunAfter(std::chrono::hours(1), [this] { WatchExpiry(); });
+  }
+
   void Serve(Agent& agent) { agent_ = &agent; }
 
  private:
@@ -117,7 +132,9 @@ class Outside {
   const AgentOptions& options_;
   const ServiceManager& manager_;
   EventLoop& loop_;
+  const Clock& clock_;
   const Logger& log_;
+  ExpiryWatch expiry_;
   int ready_fd_ = options_.ready_fd;
   Agent* agent_ = nullptr;
 };
@@ -215,7 +232,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   ASSIGN_OR_RETURN(StateDirectory state, StateDirectory::Open(options.state));
   ASSIGN_OR_RETURN(Machine machine, find_machine());
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
-  Outside outside(options, manager, *loop, log);
+  Outside outside(options, manager, *loop, clock, log);
   LimitSet set;
   const AttemptCgroups cgroups = MakeCgroups(options, state, &set);
   const NodeLimits limits =
@@ -238,6 +255,9 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.attempts.environment = options.environment;
   if (!cgroups.aside().empty()) {
     config.attempts.environment.push_back(absl::StrCat(kSupervisorsGroup, "=", cgroups.aside()));
+  }
+  if (!options.pam_service.empty()) {
+    config.attempts.environment.push_back(absl::StrCat(kPamService, "=", options.pam_service));
   }
   config.attempts.cgroups = cgroups;
   config.attempts.limits = limits;
@@ -262,6 +282,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
     RETURN_IF_ERROR(agent.Start());
     manager.Status(absl::StrCat("waiting for the controller at ", options.controller));
     outside.ProveLife();
+    outside.WatchExpiry();
     RETURN_IF_ERROR(loop->Run());
     outcome = agent.outcome();
   }

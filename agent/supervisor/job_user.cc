@@ -45,6 +45,16 @@ bool FileUserIs(uid_t uid, gid_t gid) {
   return static_cast<uid_t>(setfsuid(kAsk)) == uid && static_cast<gid_t>(setfsgid(kAsk)) == gid;
 }
 
+// Async-signal-safe, and only root can: hard limits may be raised.
+bool TakeSession(const SessionTraits& session) {
+  for (const SessionTraits::Limit& limit : session.limits) {
+    if (setrlimit(static_cast<__rlimit_resource_t>(limit.resource), &limit.value) != 0) {
+      return false;
+    }
+  }
+  return !session.priority.has_value() || setpriority(PRIO_PROCESS, 0, *session.priority) == 0;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<JobUser>> FindJobUser(const User& user) {
@@ -102,6 +112,9 @@ bool BecomeForGood(const JobUser& user) {
   uid_t real = 0;
   uid_t effective = 0;
   uid_t saved = 0;
+  if (!TakeSession(user.session)) {
+    return false;
+  }
   if (SetGroups(user.groups) != 0 || syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0 ||
       syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0 ||
       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {

@@ -6,6 +6,7 @@
 // Invariants: (1) what could not be verified is an error, never a wider identity; (2) a thread that
 // cannot become itself again ends the process.
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -18,11 +19,23 @@
 
 namespace muster {
 
+// What processes have of the session that they are in (pam_session.h).
+struct SessionTraits {
+  struct Limit {
+    int resource = 0;  // RLIMIT_…
+    rlimit value = {};
+  };
+  std::vector<Limit> limits;
+  std::optional<int> priority;
+  std::vector<std::string> environment;  // "NAME=value"
+};
+
 struct JobUser {
   uid_t uid = 0;
   gid_t gid = 0;
   std::vector<gid_t> groups;
   std::string name;
+  SessionTraits session = {};
 };
 
 // As whom a job of `user` runs; nothing: as we do, because we are not root, or it is root's. A user
@@ -45,8 +58,9 @@ class AsUser {
   absl::Status status_;
 };
 
-// Makes this process that user's for good, with no way back or up, not even by a set-user-ID
-// program. Async-signal-safe, for the child between fork and exec; false, with errno: it is not.
+// Makes this process that user's for good, within the limits of his session, with no way back or
+// up, not even by a set-user-ID program. Async-signal-safe, for the child between fork and exec;
+// false, with errno: it is not.
 bool BecomeForGood(const JobUser& user);
 
 // Lets the user reach what lies in `directory`, where it and the two above are ours alone, by name;

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/environment.h"
+#include "agent/supervisor/pam_session.h"
 #include "agent/supervisor/step.h"
 #include "agent/supervisor/step_pmix.h"
 #include "agent/supervisor/step_rank.h"
@@ -334,6 +335,9 @@ LaunchRequest Step::RequestOf(const Rank& rank) const {
     request.environment = BatchEnvironment(host_.order, plan_.node_index);
     request.programs = {plan_.script};
     request.arguments.insert(request.arguments.begin(), plan_.script);
+  }
+  if (host_.user != nullptr) {
+    AddSessionVariables(host_.user->session.environment, &request.environment);
   }
   if (host_.order.machine.enforced) {
     request.binding.emplace(rank.placement.cpus, rank.placement.mem_nodes);

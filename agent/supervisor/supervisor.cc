@@ -113,6 +113,7 @@ absl::Status Supervisor::Begin() {
 }
 
 absl::Status Supervisor::StartWork() {
+  RETURN_IF_ERROR(OpenSession());
   if (order_.launch.spec.kind == JobKind::kRun) {
     BeginRun();
   } else if (node_index_ == 0 && IsLeader(order_.launch)) {
@@ -551,6 +552,7 @@ void Supervisor::CheckFinished() {
 void Supervisor::Finish() {
   finished_ = true;
   control_.reset();
+  session_.reset();
   Usage usage = UsageOfChildren();
   if (cgroup_.has_value()) {
     usage.group_memory = cgroup_->PeakMemory();

@@ -25,6 +25,7 @@
 #include "agent/supervisor/freezer.h"
 #include "agent/supervisor/job_user.h"
 #include "agent/supervisor/order_file.h"
+#include "agent/supervisor/pam_session.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/reporter.h"
 #include "agent/supervisor/script_run.h"
@@ -54,6 +55,7 @@ class Supervisor {
   absl::Status Begin();
   void FailLaunch(const absl::Status& why);
   absl::Status TakeUser();
+  absl::Status OpenSession();
   absl::Status WriteScript() const;
   void HoldToLimits();
   // The site's scripts (supervisor_scripts.cc): the prolog goes before the work, the epilog after
@@ -130,9 +132,10 @@ class Supervisor {
   Reporter reporter_;
   UniqueFd signals_;
   std::optional<AttemptCgroup> cgroup_;
-  LimitSet limits_;              // what holds the attempt
-  UniqueFd mounts_;              // the mount namespace of what it runs, if not ours
-  std::optional<JobUser> user_;  // as whom it runs, if not as we do
+  LimitSet limits_;                      // what holds the attempt
+  UniqueFd mounts_;                      // the mount namespace of what it runs, if not ours
+  std::optional<JobUser> user_;          // as whom it runs, if not as we do
+  std::unique_ptr<PamSession> session_;  // his, where the site wants one
   Freezer freezer_;
   std::unique_ptr<ControlSocket> control_;
   PmixSteps pmix_;

@@ -2,12 +2,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "agent/supervisor/site_request.h"
 #include "agent/supervisor/supervisor.h"
+#include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 
 namespace muster {
@@ -24,6 +26,17 @@ void Supervisor::ClaimEpilog() {
   if (!claimed.ok()) {
     log_.Warning("supervisor", std::string(claimed.message()));
   }
+}
+
+// After the prolog, which may have made what its modules need, and before the first process.
+absl::Status Supervisor::OpenSession() {
+  const char* const service = getenv(kPamService);  // NOLINT(concurrency-mt-unsafe): one thread
+  if (!user_.has_value() || service == nullptr) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(session_, PamSession::Open(service, user_->name));
+  user_->session = session_->traits();
+  return absl::OkStatus();
 }
 
 void Supervisor::RunProlog() {

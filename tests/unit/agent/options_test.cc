@@ -80,6 +80,15 @@ TEST_F(AgentOptionsTest, JobsAreLookedAtEveryFewSeconds) {
   }
 }
 
+TEST_F(AgentOptionsTest, AServiceOfPamHasToBeThere) {
+  for (const char* wrong : {"no-such-service", "../shadow", "/no/such/file"}) {
+    Write(std::string("controller = \"unix:/c\"\npam_service = \"") + wrong + "\"\n");
+    EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2) << wrong;
+    EXPECT_THAT(said_, HasSubstr("agent.toml:2: pam_service: "));
+    EXPECT_EQ(std::count(said_.begin(), said_.end(), '\n'), 1) << said_;
+  }
+}
+
 TEST_F(AgentOptionsTest, AFileThatIsNotThereIsRefused) {
   EXPECT_EQ(Parse({"--state", "/s", "--controller", "unix:/c"}).exit_code, 2);
   EXPECT_THAT(said_, HasSubstr("agent.toml"));

@@ -108,10 +108,12 @@ void AttemptFixture::RunJob(std::vector<std::string> argv, std::uint32_t ranks) 
 void AttemptFixture::Start() {
   ASSERT_TRUE(WriteOrder(directory_.Order(), order_).ok());
   SpawnRequest request;
+  request.environment = environment_;
   request.program = MUSTER_SUPERVISOR;
   request.arguments = {"muster-supervisor", "--dir", directory_.path()};
   if (const char* leaks = std::getenv("LSAN_OPTIONS")) {
-    request.environment = {std::string("LSAN_OPTIONS=") + leaks};  // as the preset asan sets them
+    request.environment.push_back(std::string("LSAN_OPTIONS=") +
+                                  leaks);  // as the preset asan sets them
   }
   request.fds = {{STDIN_FILENO, 0}, {STDERR_FILENO, 2}};
   const absl::StatusOr<pid_t> pid = Spawn(request);

@@ -69,6 +69,7 @@ class AttemptFixture : public testing::Test {
   TempDirectory work_;
   AttemptDirectory directory_;
   SupervisorOrder order_;
+  std::vector<std::string> environment_;  // the supervisor's own
   std::vector<std::uint32_t> cpus_;  // that we may run on
   pid_t supervisor_ = 0;
 };
