@@ -236,7 +236,9 @@ int RunSession::JobCode() {
   const std::string& text = job_.exit_text.empty() ? job_.reason.text : job_.exit_text;
   Tell(absl::StrCat("job ", plan_.job.value(), " ended: ", job_.state, text.empty() ? "" : ": ",
                     EscapeControl(text)));
-  return std::max(code, 1);
+  constexpr int kSignalled = 128;
+  const int of_job = job_.exit_signal != 0 ? kSignalled + job_.exit_signal : job_.exit_code;
+  return code != 0 ? code : std::max(of_job, 1);
 }
 
 void RunSession::TellWaiting() {

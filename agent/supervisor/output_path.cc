@@ -1,6 +1,7 @@
 #include "agent/supervisor/output_path.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -103,6 +104,12 @@ absl::StatusOr<UniqueFd> OpenOutput(const std::string& work_dir, const std::stri
                                     bool append) {
   return Open("output", Resolve(work_dir, path),
               O_WRONLY | O_CREAT | O_APPEND | (append ? 0 : O_TRUNC));
+}
+
+bool IsOnFullDisk(const std::string& work_dir, const std::string& path) {
+  struct statvfs found = {};
+  return statvfs(Resolve(work_dir, path).c_str(), &found) == 0 && found.f_blocks > 0 &&
+         found.f_bavail == 0;
 }
 
 absl::StatusOr<UniqueFd> OpenInput(const std::string& work_dir, const std::string& path) {

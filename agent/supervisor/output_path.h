@@ -38,6 +38,9 @@ std::string DefaultOutputPattern(const PatternValues& values);
 absl::StatusOr<UniqueFd> OpenOutput(const std::string& work_dir, const std::string& path,
                                     bool append);
 
+// Whether no byte more can be written there. May wait for the file system.
+bool IsOnFullDisk(const std::string& work_dir, const std::string& path);
+
 // Opens `path` for reading; empty is /dev/null. Never waits.
 absl::StatusOr<UniqueFd> OpenInput(const std::string& work_dir, const std::string& path);
 

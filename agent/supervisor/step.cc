@@ -243,8 +243,8 @@ bool Step::OthersLeft() const {
 ExitMeaning Step::MeaningOf(const Rank& rank, bool joined) const {
   const std::uint32_t number = rank.placement.rank;
   ExitMeaning meaning;
-  meaning.with_others = broken_ && culprit_ != number;
-  meaning.aborted = aborted_ && culprit_ == number;
+  meaning.with_others = (broken_ && culprit_ != number) || (ended_by_others_ && !rank.failed);
+  meaning.aborted = rank.failed || (aborted_ && culprit_ == number);
   if (pmix_ != nullptr && !terminating_) {
     meaning.fatal = joined || rank.exit.status.signal != 0;
     meaning.unjoined = !pmix_->EverJoined(number);
@@ -260,6 +260,11 @@ void Step::EndRank(Rank* rank, ExitStatus status) {
   }
   if (rank->exit.status.signal == SIGKILL && cgroup_.has_value() && rank->exit.text.empty()) {
     rank->exit.text = cgroup_->OutOfOwnMemory().value_or("");
+  }
+  if (!rank->exit.status.success() && rank->exit.text.empty()) {
+    rank->exit.text = FullOutput(*rank);
+    remark_ =
+        remark_.empty() && !rank->exit.text.empty() ? Where(*rank) + rank->exit.text : remark_;
   }
   const bool joined = pmix_ != nullptr && pmix_->Joined(rank->placement.rank);
   if (joined && rank->exit.status.success() && OthersLeft() && !terminating_) {
@@ -343,9 +348,10 @@ void Step::BrokenElsewhere(const StepBreak& why) {
   Terminate(kBrokenStepGrace);
 }
 
-void Step::ToldToEnd() {
+void Step::ToldToEnd(bool by_others) {
   terminating_ = true;
   told_ = true;
+  ended_by_others_ = ended_by_others_ || by_others;
 }
 
 void Step::SignalRanks(int signal) {

@@ -97,12 +97,15 @@ class Step {
   // The ranks here cannot go on, for a reason on another node: its status is the step's.
   void BrokenElsewhere(const StepBreak& why);
   // The whole attempt is told to end, here and elsewhere: what ends now breaks nothing.
-  void ToldToEnd();
+  // `by_others`: because of what became of it on other nodes.
+  void ToldToEnd(bool by_others);
 
   [[nodiscard]] StepId id() const { return plan_.step; }
   [[nodiscard]] bool ended() const { return ended_; }
   // Why a rank could not be started; empty when all were.
   [[nodiscard]] const std::string& launch_error() const { return launch_error_; }
+  // What else there is to say of why a rank failed, and where; empty: nothing.
+  [[nodiscard]] const std::string& remark() const { return remark_; }
   // The status of the first rank that failed, else success.
   [[nodiscard]] ExitStatus status() const { return status_; }
 
@@ -115,6 +118,10 @@ class Step {
   absl::Status CheckWorkDir() const;
   absl::Status Connect();
   absl::Status OpenFiles(Rank* rank);
+  // That a file which the rank writes to lies on a full file system, if it does.
+  std::string FullOutput(const Rank& rank) const;
+  // "rank 3 on n1: ", or for a batch script "n1: ".
+  std::string Where(const Rank& rank) const;
   absl::StatusOr<int> OpenShared(const std::string& pattern, const Rank& rank);
   absl::Status OpenStreams(Rank* rank);
   [[nodiscard]] bool HasTerminal() const;
@@ -159,6 +166,7 @@ class Step {
   std::optional<Terminal> terminal_;                // rank 0's
   std::vector<std::unique_ptr<InputPipe>> inputs_;  // of the ranks that get what the client sends
   std::string launch_error_;
+  std::string remark_;
   std::string pmix_note_;
   ExitStatus status_;
   Usage usage_;
@@ -171,7 +179,8 @@ class Step {
   std::optional<std::uint32_t> culprit_;  // that rank, where it is here
   bool aborted_ = false;                  // it called MPI_Abort
   bool told_ = false;                     // see ToldToEnd
-  bool met_ = false;                      // the nodes were asked to meet
+  bool ended_by_others_ = false;
+  bool met_ = false;  // the nodes were asked to meet
   int telling_tries_ = 0;
   bool draining_ = false;
   bool done_sent_ = false;

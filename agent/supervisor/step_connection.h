@@ -38,7 +38,7 @@ struct StepGreeting {
 // What the end of a rank means for the others.
 struct ExitMeaning {
   bool with_others = false;  // it was ended because another rank had failed
-  bool aborted = false;      // it called MPI_Abort
+  bool aborted = false;      // it called MPI_Abort or could not be started: its code is the step's
   bool fatal = false;        // others would wait for it for ever
   bool unjoined = false;     // it never joined MPI
 };

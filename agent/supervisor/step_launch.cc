@@ -108,16 +108,17 @@ void Step::Start(PmixGrant pmix) {
   MakeCgroup();
   pmix_ = std::move(pmix.pmix);
   pmix_note_ = std::move(pmix.note);
-  absl::Status status = std::move(pmix.refusal);
+  // First of all, so that `muster run` hears why nothing else came to be.
+  absl::Status status = plan_.program.io.address.empty() ? absl::OkStatus() : Connect();
+  if (status.ok()) {
+    status = std::move(pmix.refusal);
+  }
   if (status.ok()) {
     status = CheckWorkDir();
   }
   if (status.ok() && plan_.step.valid()) {
     master_port_ =
         ChoosePort(host_.order.launch.job, plan_.step, plan_.placement.nodes.size() == 1);
-  }
-  if (status.ok() && !plan_.program.io.address.empty()) {
-    status = Connect();
   }
   for (std::size_t i = 0; i < ranks_.size() && status.ok(); ++i) {
     status = OpenStreams(ranks_[i].get());
@@ -297,6 +298,29 @@ absl::Status Step::OpenFiles(Rank* rank) {
   ASSIGN_OR_RETURN(rank->error_fd,
                    OpenShared(program.stderr_path.empty() ? output : program.stderr_path, *rank));
   return absl::OkStatus();
+}
+
+std::string Step::FullOutput(const Rank& rank) const {
+  const Program& program = plan_.program;
+  if (!program.io.address.empty()) {
+    return "";  // `muster run` writes it
+  }
+  const AsUser as_user(host_.user);
+  const PatternValues values = ValuesOf(rank);
+  for (const std::string& pattern :
+       {program.stdout_path.empty() ? DefaultOutputPattern(values) : program.stdout_path,
+        program.stderr_path}) {
+    const std::string path = ExpandPattern(pattern, values);
+    if (as_user.status().ok() && !pattern.empty() && IsOnFullDisk(program.work_dir, path)) {
+      return absl::StrCat("the file system of its output ", path, " is full");
+    }
+  }
+  return "";
+}
+
+std::string Step::Where(const Rank& rank) const {
+  const std::string node = host_.order.node_name + ": ";
+  return plan_.step.valid() ? absl::StrCat("rank ", rank.placement.rank, " on ", node) : node;
 }
 
 absl::StatusOr<int> Step::OpenShared(const std::string& pattern, const Rank& rank) {

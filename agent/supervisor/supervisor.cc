@@ -417,6 +417,8 @@ void Supervisor::OnStepEnded(StepId id) {
     if (!found->second->launch_error().empty() && !forced_) {
       cause_ = EndCause::kLaunchFailed;
       text_ = found->second->launch_error();
+    } else if (!forced_) {
+      text_ = found->second->remark();
     }
   }
   steps_.erase(found);
@@ -490,7 +492,7 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
     AwaitAnswer(cause);
   }
   for (const auto& [id, step] : steps_) {
-    step->ToldToEnd();
+    step->ToldToEnd(cause == EndCause::kJobEnding);
   }
   TerminateAll(grace);
   // From the loop: who asked still waits for his answer on the control socket.

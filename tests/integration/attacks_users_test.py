@@ -1,6 +1,6 @@
 """User against user, and everybody against root: a controller, two agents, a munged and three users on this machine.
 
-Rows A5, A6, B2, C1 to C4, D1, D8, D9 and E1 of the list of attacks: each has to be refused in one line, to leave a line that
+Rows A5, A6, B2, C1 to C4, C6, C7, D1, D8, D9 and E1 of the list of attacks: each has to be refused in one line, to leave a line that
 names who it really was, and to change nothing.
 """
 
@@ -186,7 +186,32 @@ class UserAttacksTest(unittest.TestCase):
             for name in os.listdir(place):
                 yield os.path.join(place, name)
 
-    # C7 in short: an operator's business is an operator's.
+    # C6: what is another's may be named, and does nothing.
+
+    def test_nobody_gets_into_anothers_reservation_or_checkpoint(self):
+        self.cluster.must("reservation", "add", "alices", "Nodes=node1", "Users=alice", "StartTime=now", "Duration=1:00:00")
+        self.addCleanup(self.cluster.must, "reservation", "delete", "alices")
+        line = self.refused("mallory", "submit", "--reservation", "alices", "--wrap", "true")
+        self.assertIn("alices", line)
+        kept = self.cluster.place_of("alice", "kept")
+        os.mkdir(kept, mode=0o700)
+        os.chown(kept, USERS["alice"], USERS["alice"])
+        job = self.cluster.submit_as("mallory", "-o", "stolen.out", "--checkpoint-dir", kept, "--wrap", f"ls {kept}")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "FAILED")
+        self.assertEqual(os.listdir(kept), [])
+
+    # C7: an operator's business is an operator's, and nobody's own weight is his own business.
+
+    def test_nobody_raises_what_is_his_own(self):
+        job = self.cluster.submit_as("mallory", "-o", "/dev/null", "--hold", "--wrap", "true")
+        self.addCleanup(self.cluster.must, "cancel", job)
+        for words in (["accounts", "add", "physics", "user=mallory", "Fairshare=1000"], ["qos", "set", "normal", "Priority=1000"], ["submit", "--nice=-5", "--wrap", "true"],
+                      ["update", str(job), "--nice=-5"]):
+            done = self.cluster.as_user("mallory", *words)
+            self.assertIn(done.returncode, (1, 2), (words, done.stdout, done.stderr))
+            self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+
 
     def test_only_operators_change_nodes_and_policy(self):
         for words in (["drain", "node1", "--reason", "x"], ["resume", "node1"],

@@ -115,6 +115,20 @@ class PrologTest(ClusterTest):
         self.assertEqual(row["state"], "COMPLETED")
         self.assertEqual(len(self.cluster.attempts(job)), 1)
 
+    def test_a_prolog_that_is_not_there_or_hangs_drains_its_node_and_the_job_runs_on_another(self):
+        self.configure(1, "weight = 2\n")
+        hanging = self.script("hanging", "sleep 1000")
+        for program, reason in (("/no/such/prolog", "prolog /no/such/prolog: No such file"),
+                                (hanging, f"prolog {hanging}: took longer than 1 s")):
+            with self.subTest(program=program):
+                self.configure(0, f'weight = 1\n[prolog]\nprogram = "{program}"\ntime_limit = "1s"\n')
+                job = self.cluster.submit("--wrap", "exit 0")
+                (row,) = self.cluster.wait_ended(job)
+                self.assertEqual(row["state"], "COMPLETED")
+                self.wait_drained("node1", reason)
+                self.assertEqual([attempt["nodes"] for attempt in self.cluster.attempts(job)], ["node1", "node2"])
+                self.cluster.must("resume", "node1")
+
     def lose_supervisor(self, epilog):
         """A job on node1 whose supervisor is killed, with that epilog; its id."""
         self.configure(0, f'weight = 1\n[epilog]\nprogram = "{epilog}"\n')
