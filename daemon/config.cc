@@ -44,8 +44,8 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
   app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
   app.add_option(
       "--config", file,
-      "settings, TOML: network, [policy], [priority], [health], [checkpoint], [licenses], "
-      "[partition.NAME], [qos.NAME], [account.NAME], …; SIGHUP reads it again");
+      "settings, TOML: network, [policy], [priority], [health], [checkpoint], [elastic], "
+      "[licenses], [partition.NAME], [qos.NAME], [account.NAME], …; SIGHUP reads it again");
   app.add_option("--network", config.network,
                  "the switches between the nodes: Slurm's topology.conf or topology.yaml, or TOML; "
                  "SIGHUP reads it again");

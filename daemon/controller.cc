@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/views.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/elastic_turns.h"
 #include "scheduler/core/invariants.h"
 #include "scheduler/core/job_group.h"
 #include "scheduler/core/planner.h"
@@ -449,7 +450,7 @@ void Controller::MaybePlan() {
     return;
   }
   plan_wanted_ = false;
-  if (state_.waiting() == 0 && state_.suspended().empty()) {
+  if (!state_.needs_passes()) {
     plan_ = nullptr;
     waiting_.Set({});
     return;
@@ -479,8 +480,7 @@ void Controller::OnPass(const Pass& pass) {
       PassRecord{plan_->version, pass.snapshot->now, plan_->hash, pass.follows, pass.config});
   const WaitingReasons before = std::exchange(waiting_, {});
   waiting_.Set(plan_->waiting);
-  if (!plan_->starts.empty() || !plan_->drops.empty() || !plan_->preemptions.empty() ||
-      !plan_->resumes.empty()) {
+  if (HasWork(*plan_, clock_.Now())) {
     log_.Debug("controller",
                absl::StrCat("plan ", absl::Hex(plan_->hash, absl::kZeroPad16), " of version ",
                             ToString(plan_->version), ": ", plan_->starts.size(), " starts, ",

@@ -24,9 +24,11 @@ void Controller::LookAtHealth() {
   if (!Degraded().ok()) {
     return;
   }
-  const Turn turn = Step(state_, TickHealth{}, clock_.Now(), *policy_);
-  Apply(turn.events);
-  Dispatch(turn.effects);
+  for (const Input& input : {Input(TickHealth{}), Input(TickElastic{})}) {
+    const Turn turn = Step(state_, input, clock_.Now(), *policy_);
+    Apply(turn.events);
+    Dispatch(turn.effects);
+  }
 }
 
 void Controller::Keep(Tuning tuning, Reply kept) {

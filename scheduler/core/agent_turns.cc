@@ -17,7 +17,7 @@ namespace {
 void HoldWhatRunsTooOften(const ClusterState& state, const PolicyConfig& config, Turn& turn) {
   for (Event& event : turn.events) {
     if (auto* requeued = std::get_if<JobRequeued>(&event)) {
-      requeued->held = !requeued->preempted && !requeued->progressed &&
+      requeued->held = !requeued->preempted && !requeued->progressed && !requeued->resized &&
                        state.FindJob(requeued->job)->requeues >= config.requeues_max;
     }
   }

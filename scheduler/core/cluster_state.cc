@@ -7,6 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/alternatives.h"
 #include "scheduler/core/checkpoint_account.h"
+#include "scheduler/core/elastic_turns.h"
 #include "scheduler/model/array.h"
 
 namespace muster {
@@ -237,11 +238,13 @@ void ClusterState::On(const JobRequeued& event) {
   dependencies_.Requeued(job);
   suspended_.erase(job.id);
   job.checkpoints = TotalsAtEnd(job, event.time);
-  job.attempt.reset();
   if (HasChoice(*job.spec)) {
-    SetSpec(job, AsAsked(*job.spec));
+    SetSpec(job, event.resized ? ForTheRest(AsAsked(*job.spec), *job.attempt, event.time)
+                               : AsAsked(*job.spec));
   }
-  job.requeues += event.preempted || event.progressed ? 0 : 1;
+  job.attempt.reset();
+  job.resized = event.resized ? event.time : kNoTime;
+  job.requeues += event.preempted || event.progressed || event.resized ? 0 : 1;
   if (event.held) {
     job.held = true;
     job.held_by = HoldBy::kMaxRequeue;
@@ -480,6 +483,9 @@ void ClusterState::NoteHolder(const Job& job, const Allocation& allocation) {
     ++array_running_[job.submission];
   }
   licenses_.Take(job);
+  if (job.spec->elastic) {
+    elastic_.insert(job.id);
+  }
 }
 
 void ClusterState::Free(const Job& job, const Allocation& allocation) {
@@ -503,6 +509,7 @@ void ClusterState::Free(const Job& job, const Allocation& allocation) {
     array_running_.erase(running);
   }
   licenses_.Free(job);
+  elastic_.erase(job.id);
 }
 
 void ClusterState::ResolveDependencies(const std::vector<TargetHistory>& history) {

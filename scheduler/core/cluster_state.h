@@ -56,6 +56,12 @@ class ClusterState {
   [[nodiscard]] std::size_t waiting() const { return pending_.size() + jobs_.untouched(); }
   // The jobs that are SUSPENDED.
   [[nodiscard]] const std::set<JobId>& suspended() const { return suspended_; }
+  // The elastic jobs that hold resources.
+  [[nodiscard]] const std::set<JobId>& elastic() const { return elastic_; }
+  // True when a pass could find something to do.
+  [[nodiscard]] bool needs_passes() const {
+    return waiting() > 0 || !suspended_.empty() || !elastic_.empty();
+  }
   // Elements of arrays with a throttle that hold resources, by submission.
   [[nodiscard]] const std::map<JobId, std::uint32_t>& array_running() const {
     return array_running_;
@@ -179,6 +185,7 @@ class ClusterState {
   std::map<NodeId, std::set<JobId>> jobs_on_;
   std::set<JobId> pending_;
   std::set<JobId> suspended_;
+  std::set<JobId> elastic_;
   std::map<JobId, std::uint32_t> array_running_;
   DependencyBook dependencies_;
   LicenseBook licenses_;

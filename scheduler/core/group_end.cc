@@ -52,9 +52,37 @@ bool NeverBegan(const Job& job) {
                      [](const NodeRun& run) { return run.cause == EndCause::kPrologFailed; });
 }
 
+// True when an elastic job goes on in another attempt: it was told to end for another size, or
+// nodes of it failed, before anything of it ended by itself.
+bool GoesOn(const Job& job) {
+  const std::vector<NodeRun>& runs = job.attempt->runs;
+  const EndCause ending = job.attempt->ending;
+  if (!job.spec->elastic || (ending != EndCause::kNone && ending != EndCause::kJobEnding &&
+                             ending != EndCause::kResized)) {
+    return false;
+  }
+  if (std::any_of(runs.begin(), runs.end(),
+                  [](const NodeRun& run) { return IsNodeFailure(run.cause); })) {
+    return !runs.front().status.success() || runs.front().cause != EndCause::kExited;
+  }
+  return ending != EndCause::kNone && std::all_of(runs.begin(), runs.end(), [](const NodeRun& run) {
+           return run.cause == EndCause::kResized || run.cause == EndCause::kJobEnding ||
+                  run.cause == EndCause::kNeverStarted;
+         });
+}
+
+// True when it hung, and says --requeue.
+bool HungAndRunsAgain(const Job& job) {
+  const std::vector<NodeRun>& runs = job.attempt->runs;
+  return job.attempt->ending != EndCause::kCancelled && job.spec->kind == JobKind::kBatch &&
+         job.spec->requeue == Choice::kYes &&
+         std::any_of(runs.begin(), runs.end(),
+                     [](const NodeRun& run) { return run.cause == EndCause::kHung; });
+}
+
 // True when the end of the attempt is not the end of the job: somebody requeued it, its script asks
-// for it, its node failed or it saved its work at its limit and it says --requeue, or it never
-// began and does not say --no-requeue.
+// for it, its node failed, it hung or it saved its work at its limit and it says --requeue, it
+// never began and does not say --no-requeue, or it goes on in another size.
 bool RunsAgain(const Job& job, const Outcome& outcome) {
   const EndCause ending = job.attempt->ending;
   if (ending != EndCause::kCancelled && job.spec->kind == JobKind::kBatch &&
@@ -62,7 +90,7 @@ bool RunsAgain(const Job& job, const Outcome& outcome) {
     return true;
   }
   return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue ||
-         AsksToRunAgain(job, outcome) ||
+         AsksToRunAgain(job, outcome) || GoesOn(job) || HungAndRunsAgain(job) ||
          (ending != EndCause::kCancelled && SavedAtItsLimit(job, outcome)) ||
          (ending != EndCause::kCancelled && outcome.node_failed &&
           job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes);
@@ -165,7 +193,7 @@ void End(const std::vector<Job*>& group, Time now, Turn& turn) {
     if (again && !cancelled) {
       turn.events.emplace_back(JobRequeued{group[i]->id, attempt.number, false, text, now,
                                            attempt.ending == EndCause::kPreemptedToRequeue,
-                                           progressed});
+                                           progressed, GoesOn(*group[i])});
     } else {
       turn.events.emplace_back(JobEnded{group[i]->id, outcomes[i].state, outcomes[i].status,
                                         std::move(outcomes[i].text), now});

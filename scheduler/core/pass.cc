@@ -50,12 +50,14 @@ Plan Pass::Run() {
   std::vector<std::uint32_t> totals;
   const std::vector<QueueTurn> order = priority.Order(&totals);
   Resumption resumption(snapshot_, order, options_, preemption_);
+  KeepRoomToGrow();
   for (std::size_t place = 0; place < order.size(); ++place) {
     LookAtSuspended(resumption.TakeDue(place));
     priority_ = totals[order[place].entry];
     LookAtAll(snapshot_.waiting[order[place].entry], order[place]);
   }
   LookAtSuspended(resumption.TakeDue(order.size()));
+  LookAtElastic();
   if (!plan_.waiting.empty()) {
     WakeAt(NextReservationChange(snapshot_), counts_);
   }
@@ -65,6 +67,9 @@ Plan Pass::Run() {
   print.Add(plan_.preemptions);
   if (!plan_.resumes.empty()) {  // plans of journals from before there were any keep their hash
     print.Add(plan_.resumes);
+  }
+  if (!plan_.resizes.empty()) {
+    print.Add(plan_.resizes);
   }
   plan_.hash = print.value();
   return std::move(plan_);

@@ -3,9 +3,10 @@
 // The pass under way: one look at every waiting job, in order, with what it has planned so far.
 //
 // What core/planner makes its plan with; in pieces: pass.cc for jobs of themselves, pass_start.cc
-// for their places, pass_groups.cc for the components of heterogeneous ones. Thread promise: owned
-// by one call of MakePlan. Invariants: (1) what is free only falls as a pass goes on; (2) what it
-// decides depends on the snapshot and the configuration alone.
+// for their places, pass_groups.cc for the components of heterogeneous ones, pass_elastic.cc for
+// running ones that grow. Thread promise: owned by one call of MakePlan. Invariants: (1) what is
+// free only falls as a pass goes on; (2) what it decides depends on the snapshot and the
+// configuration alone.
 
 #include <cstdint>
 #include <map>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "scheduler/core/availability.h"
+#include "scheduler/core/elastic_size.h"
 #include "scheduler/core/eligibility.h"
 #include "scheduler/core/group_search.h"
 #include "scheduler/core/limits.h"
@@ -101,6 +103,10 @@ class Pass {
   // The option on as many nodes as it can have now, where it may choose.
   const StartOption& Widest(const StartOption& asked);
 
+  // The option on half as many nodes more than the least, where limits have something against so
+  // many; null when it is the narrowest. REQUIRES: `option` is Widest(asked) or came from here.
+  const StartOption* Narrower(const StartOption& asked, const StartOption& option);
+
   std::optional<Opening> Promised(JobId job, const Need& need, Time start) const;
 
   std::optional<std::uint32_t> PositionOf(NodeId id) const;
@@ -185,6 +191,25 @@ class Pass {
   // Keeps the group its earliest common opening. When it starts, or kNoTime when nobody knows.
   Time KeepForGroup(const std::vector<const WaitingJob*>& group,
                     const std::vector<GroupMember>& members);
+
+  // Keeps what elastic jobs that have been told to end for it will grow by.
+  void KeepRoomToGrow();
+
+  // Judges the size of the elastic jobs that run, by what all others leave.
+  void LookAtElastic();
+
+  ElasticStanding StandingOf(const RunningJob& job);
+
+  // How many nodes more it could have now; none where a limit is against so many.
+  std::uint32_t RoomToGrow(const RunningJob& job, const StartOption& option, std::uint32_t most);
+
+  // How the last plan had the attempt grow; null when it did not.
+  const PlannedResize* GrowingBefore(const RunningJob& job) const;
+
+  const StartOption* OptionOf(const RunningJob& job);
+
+  // By position: the nodes on which it runs.
+  std::vector<bool> NodesOf(const RunningJob& job) const;
 
   // Elements of an array that wait for the same stand in one entry, however they came.
   void Leave(const WaitingJob& job, Reason reason, std::vector<Reason> also = {});

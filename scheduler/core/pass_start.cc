@@ -16,17 +16,31 @@ constexpr int kTries = 16;
 }  // namespace
 
 bool Pass::TryStart(const WaitingJob& job, const StartOption& asked, std::optional<Reason>& limit) {
-  const StartOption& option = Widest(asked);
-  std::optional<Found> found = FindPlace(job.id, option.need);
+  const StartOption* option = &Widest(asked);
+  std::optional<Found> found = FindPlace(job.id, option->need);
   if (!found.has_value()) {
     VerdictOn(asked).no_start = true;
     return false;
   }
-  if (snapshot_.policy != nullptr && !CountInLimits(job, option, found->allocation, limit)) {
-    return false;
+  while (snapshot_.policy != nullptr && !CountInLimits(job, *option, found->allocation, limit)) {
+    option = Narrower(asked, *option);
+    found = option == nullptr ? std::nullopt : FindPlace(job.id, option->need);
+    if (!found.has_value()) {
+      return false;
+    }
   }
-  Start(job, option, found->opening, std::move(found->allocation));
+  Start(job, *option, found->opening, std::move(found->allocation));
   return true;
+}
+
+const StartOption* Pass::Narrower(const StartOption& asked, const StartOption& option) {
+  const std::uint32_t least = asked.request.min_nodes;
+  const std::uint32_t nodes = option.request.max_nodes;
+  if (option.tasks == 0) {
+    return nullptr;
+  }
+  const std::uint32_t fewer = least + (nodes - least) / 2;
+  return fewer <= least ? &asked : options_.OnNodes(asked, fewer);
 }
 
 std::optional<Pass::Found> Pass::FindPlace(JobId job, const Need& need) {

@@ -157,6 +157,17 @@ void QueuePriority::AddPolicyFactors(const JobSpec& spec, PriorityRequest& reque
 }
 
 std::vector<QueueTurn> QueuePriority::Order(std::vector<std::uint32_t>* totals) const {
+  std::vector<QueueTurn> turns = OrderOfAll(totals);
+  const auto resizes = [this](const QueueTurn& turn) {
+    return snapshot_.waiting[turn.entry].resizing;
+  };
+  if (std::any_of(turns.begin(), turns.end(), resizes)) {
+    std::stable_partition(turns.begin(), turns.end(), resizes);
+  }
+  return turns;
+}
+
+std::vector<QueueTurn> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* totals) const {
   const std::size_t count = snapshot_.waiting.size();
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);

@@ -1,7 +1,8 @@
 #pragma once
 
-// In which order a pass looks at the waiting jobs: partition tier, then priority or dominant share,
-// then first come first served.
+// In which order a pass looks at the waiting jobs: those that only change their size, which have
+// just left their nodes, then by partition tier, then priority or dominant share, then first come
+// first served.
 //
 // Thread promise: immutable once made. Invariants: (1) a strict total order: ties fall to the job
 // submitted first; (2) without weights and tiers it is the order of the snapshot; (3) with a
@@ -52,6 +53,7 @@ class QueuePriority {
   [[nodiscard]] std::vector<QueueTurn> Order(std::vector<std::uint32_t>* totals) const;
 
  private:
+  [[nodiscard]] std::vector<QueueTurn> OrderOfAll(std::vector<std::uint32_t>* totals) const;
   void AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddSizeFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddByDominantShare(const std::vector<std::uint32_t>& tier,

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "scheduler/core/elastic_turns.h"
 #include "scheduler/core/node_room.h"
 #include "scheduler/core/node_timeline.h"
 #include "scheduler/core/queue_order.h"
@@ -125,6 +126,11 @@ RunningJob RunningOf(const Job& job, Time now) {
                      attempt.suspended_by,
                      SuspendedFor(attempt, now),
                      IsComponent(job)};
+  if (job.spec->elastic) {
+    running.resized = job.resized;
+    running.change_cost = ChangeCostOf(attempt);
+    running.resizing = attempt.ending == EndCause::kResized;
+  }
   for (const NodeAllocation& part : attempt.allocation.nodes) {
     running.cpus += part.cpus.Count();
     running.memory += part.memory;
@@ -311,7 +317,7 @@ std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
     waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, job.spec, job.held,
                                  quarantined.contains(job.id), job.submitted, job.last_attempt,
                                  job.held_by, state.dependencies().Look(job, now), count,
-                                 job.het_size});
+                                 job.het_size, job.resized != kNoTime});
   };
   ForEachPending(state, [&](const Job& job, std::uint32_t count) {
     if (count == 1 || !GoesByElement(*job.spec)) {
@@ -337,10 +343,12 @@ void AddTheRest(const ClusterState& state, const Plan* last, Snapshot& snapshot)
     snapshot.arrays.push_back(ArrayRunning{submission, running});
   }
   snapshot.promised.clear();
+  snapshot.growing.clear();
   if (last != nullptr) {
     snapshot.promised = last->reservations;
     std::sort(snapshot.promised.begin(), snapshot.promised.end(),
               [](const auto& a, const auto& b) { return a.job < b.job; });
+    snapshot.growing = last->resizes;
   }
   snapshot.licenses = state.licenses().Uses();
   snapshot.policy = state.policy().active()

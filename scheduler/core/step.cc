@@ -10,6 +10,7 @@
 #include "scheduler/core/agent_turns.h"
 #include "scheduler/core/checkpoint_turns.h"
 #include "scheduler/core/deadline.h"
+#include "scheduler/core/elastic_turns.h"
 #include "scheduler/core/group_submission.h"
 #include "scheduler/core/health_turns.h"
 #include "scheduler/core/job_access.h"
@@ -106,7 +107,8 @@ void Cancel(const ClusterState& state, const Job& job, std::uint32_t count, cons
   }
   const bool tells = job.attempt->ending == EndCause::kNone ||
                      job.attempt->ending == EndCause::kRequeued ||
-                     job.attempt->ending == EndCause::kPreemptedToRequeue;
+                     job.attempt->ending == EndCause::kPreemptedToRequeue ||
+                     job.attempt->ending == EndCause::kResized;
   if (tells) {
     turn.events.emplace_back(
         AttemptEnding{job.id, job.attempt->number, EndCause::kCancelled, text, now});
@@ -276,6 +278,11 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
       GiveWay(state, preemption, now, turn);
     } else {
       stale = true;
+    }
+  }
+  for (const PlannedResize& resize : input.plan.resizes) {
+    if (resize.verdict == ResizeVerdict::kGrow && resize.when <= now) {
+      stale = !Grow(state, resize, now, turn) || stale;
     }
   }
   for (const PlannedDrop& drop : input.plan.drops) {

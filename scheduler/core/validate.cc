@@ -266,9 +266,50 @@ absl::Status FillRequeue(JobSpec& spec) {
   return absl::OkStatus();
 }
 
+// What an elastic job may not be. One that can have one size only is as any other.
+absl::Status CheckElastic(JobSpec& spec) {
+  if (!spec.elastic) {
+    if (spec.replace_wait != Duration(0)) {
+      return absl::InvalidArgumentError("--replace-wait: only for --elastic jobs; add --elastic");
+    }
+    return absl::OkStatus();
+  }
+  const ResourceRequest& request = spec.request;
+  const auto refuse = [](const char* option, const char* why) {
+    return absl::InvalidArgumentError(absl::StrCat("--elastic: ", option, ": ", why));
+  };
+  if (spec.kind != JobKind::kBatch) {
+    return refuse("run", "only batch scripts run again; submit it");
+  }
+  if (spec.requeue == Choice::kNo) {
+    return refuse("--no-requeue", "each change of its size is another run; leave it out");
+  }
+  if (request.max_nodes > request.min_nodes && !request.as_wide_as_fits) {
+    return refuse("--ntasks or --gpus",
+                  "says one size; say --ntasks-per-node and --gpus-per-node with --nodes=MIN-MAX");
+  }
+  if (!spec.alternatives.empty() || request.switches > 0 || request.segment > 0 || spec.no_kill) {
+    return refuse(!spec.alternatives.empty() ? "--alt"
+                  : request.switches > 0     ? "--switches"
+                  : request.segment > 0      ? "--segment"
+                                             : "--no-kill",
+                  "excludes it; leave one out");
+  }
+  if (spec.replace_wait < Duration(0) || spec.replace_wait > kDurationMax) {
+    return absl::InvalidArgumentError("--replace-wait: is negative or more than 36525 days");
+  }
+  spec.requeue = Choice::kYes;
+  spec.elastic = request.as_wide_as_fits;
+  spec.replace_wait = spec.elastic ? spec.replace_wait : Duration(0);
+  return absl::OkStatus();
+}
+
 absl::Status CheckTimes(const JobSpec& spec) {
   if (spec.time_limit.count() < 0 || spec.kill_grace.count() < 0) {
     return absl::InvalidArgumentError("--time: is negative");
+  }
+  if (spec.progress_timeout.count() < 0 || spec.progress_timeout > kDurationMax) {
+    return absl::InvalidArgumentError("--progress-timeout: is negative or more than 36525 days");
   }
   if (spec.request.switches_wait.count() < 0 || spec.request.switches_wait > kDurationMax) {
     return absl::InvalidArgumentError(
@@ -330,6 +371,7 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
   if (spec.nice < 0) {
     return absl::InvalidArgumentError("--nice: only lowers the priority: use 0 or more");
   }
+  RETURN_IF_ERROR(CheckElastic(spec));
   RETURN_IF_ERROR(FillRequeue(spec));
   if (spec.time_limit.count() == 0) {
     spec.time_limit = config.default_time_limit;

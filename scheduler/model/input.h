@@ -168,9 +168,13 @@ struct TakeNodeFault {
   std::string text;
 };
 
-using Input = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
-                           LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob,
-                           ChangePolicy, ConfigurePolicy, SuspendJob, CheckNodeHealth,
-                           TakeHealthReport, TickHealth, SignalJob, AttachStep, TakeNodeFault>;
+// It is time to see which elastic jobs have lost nodes.
+struct TickElastic {};
+
+using Input =
+    std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent, LoseAgent,
+                 TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
+                 ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth,
+                 SignalJob, AttachStep, TakeNodeFault, TickElastic>;
 
 }  // namespace muster

@@ -134,6 +134,32 @@ struct PlannedResume {
   friend bool operator==(const PlannedResume&, const PlannedResume&) = default;
 };
 
+// What becomes of the size of a running elastic job.
+enum class ResizeVerdict : std::uint8_t {
+  kGrow = 0,      // at `when`, by ending the attempt
+  kLargest = 1,   // it has all that it may have
+  kNoRoom = 2,    // no further node is free for it, or others wait for those that are
+  kTooSoon = 3,   // its last change was too short ago, up to `when`
+  kTooLittle = 4  // what is left of it gains less than the change costs
+};
+
+struct PlannedResize {
+  JobId job;
+  AttemptNumber attempt;
+  ResizeVerdict verdict = ResizeVerdict::kLargest;
+  std::uint32_t nodes = 0;  // as it would be
+  Time when = kNoTime;
+  Duration gain{0};  // time that it would take less; the largest: it has no limit
+  Duration cost{0};  // of the change
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedResize::job}, Field{"attempt", &PlannedResize::attempt},
+                Field{"verdict", &PlannedResize::verdict}, Field{"nodes", &PlannedResize::nodes},
+                Field{"when", &PlannedResize::when}, Field{"gain", &PlannedResize::gain},
+                Field{"cost", &PlannedResize::cost});
+  }
+  friend bool operator==(const PlannedResize&, const PlannedResize&) = default;
+};
+
 struct Plan {
   Version version;  // the snapshot's
   std::vector<PlannedStart> starts;
@@ -144,12 +170,13 @@ struct Plan {
   std::vector<PlannedDrop> drops;
   std::vector<PlannedPreemption> preemptions;
   std::vector<PlannedResume> resumes;
+  std::vector<PlannedResize> resizes = {};  // of every running elastic job, by job
   static constexpr auto Fields(auto list) {
     return list(Field{"version", &Plan::version}, Field{"starts", &Plan::starts},
                 Field{"reservations", &Plan::reservations}, Field{"waiting", &Plan::waiting},
                 Field{"wake", &Plan::wake}, Field{"hash", &Plan::hash},
                 Field{"drops", &Plan::drops}, Field{"preemptions", &Plan::preemptions},
-                Field{"resumes", &Plan::resumes});
+                Field{"resumes", &Plan::resumes}, Field{"resizes", &Plan::resizes});
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

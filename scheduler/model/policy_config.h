@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scheduler/model/backfill.h"
+#include "scheduler/model/elastic_policy.h"
 #include "scheduler/model/fields.h"
 #include "scheduler/model/health_policy.h"
 #include "scheduler/model/license.h"
@@ -98,6 +99,7 @@ struct PolicyConfig {
   std::shared_ptr<const Network> network = {};  // the map of the cluster; null: none
   HealthPolicy health;
   CheckpointPolicy checkpoint;
+  ElasticPolicy elastic;
   static constexpr auto Fields(auto list) {
     return list(
         Field{"backfill", &PolicyConfig::backfill},
@@ -111,7 +113,7 @@ struct PolicyConfig {
         Field{"operator_uid", &PolicyConfig::operator_uid},
         Field{"licenses", &PolicyConfig::licenses}, Field{"priority", &PolicyConfig::priority},
         Field{"network", &PolicyConfig::network}, Field{"health", &PolicyConfig::health},
-        Field{"checkpoint", &PolicyConfig::checkpoint});
+        Field{"checkpoint", &PolicyConfig::checkpoint}, Field{"elastic", &PolicyConfig::elastic});
   }
 };
 

@@ -79,6 +79,7 @@ struct WaitingJob {
   std::shared_ptr<const OpenDependency> dependency = {};  // null: none, or met
   std::uint32_t count = 1;                                // of elements, with ids in a row
   std::uint32_t het_size = 0;  // components of its heterogeneous job, which start together; 0: none
+  bool resizing = false;       // it ran, and goes on at once with another number of nodes
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &WaitingJob::id}, Field{"submission", &WaitingJob::submission},
                 Field{"array_index", &WaitingJob::array_index}, Field{"spec", &WaitingJob::spec},
@@ -87,7 +88,7 @@ struct WaitingJob {
                 Field{"last_attempt", &WaitingJob::last_attempt},
                 Field{"held_by", &WaitingJob::held_by},
                 Field{"dependency", &WaitingJob::dependency}, Field{"count", &WaitingJob::count},
-                Field{"het_size", &WaitingJob::het_size});
+                Field{"het_size", &WaitingJob::het_size}, Field{"resizing", &WaitingJob::resizing});
   }
 };
 
@@ -128,6 +129,11 @@ struct RunningJob {
   SuspendedBy suspended_by = SuspendedBy::kNobody;
   Duration suspended{0};   // for so long of its time, up to now, its cores were given back
   bool component = false;  // of a heterogeneous job
+  // Of an elastic one: when its number of nodes last changed, or kNoTime, and what a change costs
+  // as measured, or 0.
+  Time resized = kNoTime;
+  Duration change_cost{0};
+  bool resizing = false;  // told to end for that
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &RunningJob::id}, Field{"spec", &RunningJob::spec},
                 Field{"attempt", &RunningJob::attempt}, Field{"started", &RunningJob::started},
@@ -137,7 +143,9 @@ struct RunningJob {
                 Field{"nodes", &RunningJob::nodes}, Field{"state", &RunningJob::state},
                 Field{"suspended_by", &RunningJob::suspended_by},
                 Field{"suspended", &RunningJob::suspended},
-                Field{"component", &RunningJob::component});
+                Field{"component", &RunningJob::component}, Field{"resized", &RunningJob::resized},
+                Field{"change_cost", &RunningJob::change_cost},
+                Field{"resizing", &RunningJob::resizing});
   }
 };
 
@@ -169,6 +177,7 @@ struct Snapshot {
   std::vector<RunningJob> running;              // sorted by id
   UsagePicture usage;
   std::shared_ptr<const Network> network = {};  // null: not known
+  std::vector<PlannedResize> growing = {};      // by the last plan, sorted by job
   // No part of the picture, and not sent: a plan is the same without it. Nothing: any may differ.
   std::optional<SnapshotDelta> delta = {};
   static constexpr auto Fields(auto list) {
@@ -177,7 +186,7 @@ struct Snapshot {
                 Field{"arrays", &Snapshot::arrays}, Field{"promised", &Snapshot::promised},
                 Field{"licenses", &Snapshot::licenses}, Field{"policy", &Snapshot::policy},
                 Field{"running", &Snapshot::running}, Field{"usage", &Snapshot::usage},
-                Field{"network", &Snapshot::network});
+                Field{"network", &Snapshot::network}, Field{"growing", &Snapshot::growing});
   }
 };
 

@@ -77,6 +77,15 @@ absl::Status ReadCheckpoint(ConfigFile& file, CheckpointPolicy& checkpoint) {
   return absl::OkStatus();
 }
 
+// [elastic] efficiency_percent = 90, restart_cost = "2m" …
+absl::Status ReadElastic(ConfigFile& file, ElasticPolicy& elastic) {
+  RETURN_IF_ERROR(
+      ReadNumber(file, "elastic.efficiency_percent", 1, 100, &elastic.efficiency_percent));
+  RETURN_IF_ERROR(file.ReadDuration("elastic.restart_cost", &elastic.restart_cost));
+  RETURN_IF_ERROR(file.ReadDuration("elastic.last_call", &elastic.last_call));
+  return ReadNumber(file, "elastic.pause_costs", 0, 1000, &elastic.pause_costs);
+}
+
 }  // namespace
 
 absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
@@ -92,6 +101,7 @@ absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
   RETURN_IF_ERROR(ReadLicenses(file, policy.licenses));
   RETURN_IF_ERROR(ReadHealth(file, policy.health));
   RETURN_IF_ERROR(ReadCheckpoint(file, policy.checkpoint));
+  RETURN_IF_ERROR(ReadElastic(file, policy.elastic));
   return ReadPriority(file, policy.priority);
 }
 

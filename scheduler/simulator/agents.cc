@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/model/elastic_policy.h"
 
 namespace muster {
 namespace {
@@ -20,6 +21,8 @@ constexpr Duration kFreezeMax{200};      // how long it takes to freeze what run
 constexpr Duration kLookAgain{1'000};    // whether what should happen is still frozen
 constexpr std::uint32_t kFailing = 150;  // thousandths of scripts that exit with an error
 constexpr std::int32_t kTermSignal = 15;
+constexpr std::int32_t kKillSignal = 9;
+constexpr Duration kLeaseLook{1'000};
 
 }  // namespace
 
@@ -172,6 +175,11 @@ void SimulatedAgent::On(const LaunchOrder& order) {
   attempt.kind = order.spec.kind;
   attempt.leads = part == order.allocation.nodes.begin();
   attempt.time_limit = order.spec.time_limit;
+  attempt.elastic = order.spec.elastic;
+  if (attempt.elastic) {
+    heard_ = world_.clock.now();
+    WatchLease(key, attempt.serial);
+  }
   Later(world_.faults.LaunchDelay(), key, &SimulatedAgent::Run);
 }
 
@@ -355,6 +363,21 @@ void SimulatedAgent::ExitItself(const Key& key) {
 
 void SimulatedAgent::ReachLimit(const Key& key) {
   Finish(key, EndCause::kTimeLimit, ExitStatus{0, kTermSignal});
+}
+
+void SimulatedAgent::WatchLease(const Key& key, std::uint64_t serial) {
+  const auto found = attempts_.find(key);
+  if (found == attempts_.end() || found->second.serial != serial ||
+      found->second.phase == Phase::kEnded) {
+    return;
+  }
+  if (node_.valid() && world_.network.IsOpen(session_)) {
+    heard_ = world_.clock.now();
+  } else if (world_.clock.now() - heard_ >= kElasticLease) {
+    Finish(key, EndCause::kNodeLostRecord, ExitStatus{0, kKillSignal});
+    return;
+  }
+  world_.clock.After(kLeaseLook, [this, key, serial] { WatchLease(key, serial); });
 }
 
 void SimulatedAgent::StepEnds(const Key& key, StepId step) {

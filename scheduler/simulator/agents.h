@@ -71,6 +71,7 @@ class SimulatedAgent {
     JobKind kind = JobKind::kBatch;
     bool leads = false;  // the batch script runs here
     Duration time_limit{0};
+    bool elastic = false;
     std::map<StepId, CpuSet> steps;  // under way, and their hardware threads here
     std::set<StepId> known_steps;    // ever ordered
     std::vector<Fact> journal;
@@ -106,6 +107,9 @@ class SimulatedAgent {
   void Run(const Key& key);
   void ExitItself(const Key& key);
   void ReachLimit(const Key& key);
+  // Ends the part of an elastic job once the controller has not heard the node for the lease; by
+  // the supervisor, which needs no agent for it.
+  void WatchLease(const Key& key, std::uint64_t serial);
   void EndStep(const Key& key, StepId step);
   void Finish(const Key& key, EndCause cause, ExitStatus status);
   void Write(LocalAttempt& attempt, Fact fact, const Key& key);
@@ -130,6 +134,7 @@ class SimulatedAgent {
   NodeId node_;  // valid once welcomed
   std::set<Key> finished_;
   std::uint64_t serial_ = 0;
+  Time heard_ = kNoTime;  // when the controller heard the node last, as supervisors know it
 };
 
 }  // namespace muster

@@ -92,6 +92,13 @@ SubmitJob Clients::Make(std::uint32_t number) {
     array.max_running = static_cast<std::uint32_t>(faults_.Below(3));
     spec.array = array;
   }
+  if (spec.kind == JobKind::kBatch && plan_.elastic > 0 && faults_.Chance(plan_.elastic)) {
+    spec.elastic = true;
+    spec.request.tasks = 0;
+    spec.request.min_nodes = 1;
+    spec.request.max_nodes = std::max(plan_.nodes, 2U);
+    spec.replace_wait = faults_.Between(Duration(0), Duration(60'000));
+  }
   submit.program.argv = {"/bin/true"};
   if (spec.kind == JobKind::kBatch) {
     submit.program.script = "#!/bin/sh\ntrue\n";

@@ -27,6 +27,7 @@ struct ClientPlan {
   Duration active{0};  // they submit within this time from the start
   std::uint32_t nodes = 0;
   std::uint32_t cpus_per_node = 0;
+  std::uint32_t elastic = 0;  // thousandths of the batch jobs that may change their size
 };
 
 class Clients {

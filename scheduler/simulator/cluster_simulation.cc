@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/elastic_turns.h"
 #include "scheduler/core/state_print.h"
 #include "scheduler/model/index_ranges.h"
 #include "scheduler/model/value_bytes.h"
@@ -267,8 +268,7 @@ absl::Status ClusterReplay::Pass() {
   for (const PlannedStart& start : plan->starts) {
     live_.at(start.job).overtook = oldest_left.valid() && oldest_left < start.job;
   }
-  if (!plan->starts.empty() || !plan->drops.empty() || !plan->preemptions.empty() ||
-      !plan->resumes.empty()) {
+  if (HasWork(*plan, TimeOf(now_))) {
     RETURN_IF_ERROR(Take(TakePlan{*plan}));
   }
   return DropHopeless(*plan);
@@ -277,7 +277,7 @@ absl::Status ClusterReplay::Pass() {
 absl::Status ClusterReplay::PassUntilDone() {
   for (int passes = 0; plan_wanted_; ++passes) {
     plan_wanted_ = false;
-    if (state_.waiting() == 0 && state_.suspended().empty()) {
+    if (!state_.needs_passes()) {
       last_plan_ = nullptr;
       return absl::OkStatus();
     }

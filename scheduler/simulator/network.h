@@ -60,6 +60,7 @@ class SimulatedNetwork {
 
   // Both ends notice in their own time.
   void Cut(Session session);
+  [[nodiscard]] bool IsOpen(Session session) const { return open_.contains(session); }
   // A stream that is open, or 0.
   [[nodiscard]] Session AnyOpen(std::uint64_t choice) const;
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/deadline.h"
+#include "scheduler/core/elastic_turns.h"
 #include "scheduler/core/invariants.h"
 #include "scheduler/core/kill_grace.h"
 #include "scheduler/core/planner.h"
@@ -19,6 +20,7 @@ constexpr Duration kGather{5};      // inputs that come so close share a commit
 constexpr Duration kCommitMax{30};  // a commit takes up to
 constexpr Duration kPlanMax{100};   // and a pass
 constexpr Duration kOrderLife{120'000};
+constexpr Duration kElasticLook{1'000};
 constexpr std::size_t kFingerprintEvery = 8;  // commits: a fingerprint reads the whole state
 constexpr Duration kAwayMin{100};
 constexpr Duration kAwayMax{60'000};
@@ -59,6 +61,7 @@ void SimulatedController::Start() {
   Dispatch(turn.effects);
   network_.Listen();
   MaybePlan();
+  WatchElastic();
 }
 
 void SimulatedController::Die() {
@@ -76,6 +79,7 @@ void SimulatedController::Die() {
   write_asked_ = false;
   plan_wanted_ = false;
   planning_ = false;
+  ticking_ = false;
   last_plan_ = nullptr;
   planner_memory_.Forget();
   snapshots_.Forget();
@@ -114,6 +118,18 @@ void SimulatedController::Perform(const std::shared_ptr<const Turn>& turn, Done 
   Dispatch(turn->effects);
   WriteSoon();
   MaybePlan();
+  WatchElastic();
+}
+
+void SimulatedController::WatchElastic() {
+  if (!state_.elastic().empty() && !std::exchange(ticking_, true)) {
+    Later(kElasticLook, &SimulatedController::TickElasticJobs);
+  }
+}
+
+void SimulatedController::TickElasticJobs() {
+  ticking_ = false;
+  Perform(Judge(TickElastic{}), nullptr);
 }
 
 void SimulatedController::Apply(const std::vector<Event>& events) {
@@ -304,7 +320,7 @@ void SimulatedController::MaybePlan() {
     return;
   }
   plan_wanted_ = false;
-  if (state_.waiting() == 0 && state_.suspended().empty()) {
+  if (!state_.needs_passes()) {
     last_plan_ = nullptr;
     return;
   }
@@ -332,8 +348,7 @@ void SimulatedController::OnPlan(const Plan& plan) {
       }
     });
   }
-  if (!plan.starts.empty() || !plan.drops.empty() || !plan.preemptions.empty() ||
-      !plan.resumes.empty()) {
+  if (HasWork(plan, clock_.now())) {
     Take(TakePlan{plan}, nullptr);
   }
   MaybePlan();

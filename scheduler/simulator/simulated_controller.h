@@ -82,6 +82,9 @@ class SimulatedController {
   void Durable();
   void Keep(Group& group);
   void MaybePlan();
+  // Looks after elastic jobs each second, while there are any.
+  void WatchElastic();
+  void TickElasticJobs();
   void OnPlan(const Plan& plan);
 
   VirtualClock& clock_;
@@ -104,6 +107,7 @@ class SimulatedController {
   bool write_asked_ = false;
   bool plan_wanted_ = false;
   bool planning_ = false;
+  bool ticking_ = false;
   std::shared_ptr<const Plan> last_plan_;
   SnapshotBuilder snapshots_;
   PlannerMemory planner_memory_;

@@ -1,6 +1,7 @@
 #include "scheduler/simulator/simulator.h"
 
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,31 @@ constexpr Time kBeginning{Duration(1'767'225'600'000)};
 // After faults stop, everything must be over within this time.
 constexpr Duration kPatience = std::chrono::hours(1);
 
+// Simulated jobs run for seconds: what changes their size is in a hurry, too.
+PolicyConfig PolicyFor(const Scenario& scenario) {
+  PolicyConfig policy;
+  if (scenario.elastic > 0) {
+    policy.elastic.restart_cost = std::chrono::seconds(1);
+    policy.elastic.last_call = std::chrono::seconds(2);
+  }
+  return policy;
+}
+
+// How often jobs changed their size.
+void CountChanges(const std::vector<JournalEntry>& journal, SimulationResult* result) {
+  std::set<JobId> growing;
+  for (const JournalEntry& entry : journal) {
+    if (const auto* ending = std::get_if<AttemptEnding>(&entry.event);
+        ending != nullptr && ending->cause == EndCause::kResized) {
+      growing.insert(ending->job);
+    }
+    if (const auto* again = std::get_if<JobRequeued>(&entry.event);
+        again != nullptr && again->resized) {
+      ++(growing.erase(again->job) > 0 ? result->grown : result->shrunk);
+    }
+  }
+}
+
 class Simulation {
  public:
   Simulation(const Scenario& scenario, std::uint64_t seed)
@@ -30,10 +56,10 @@ class Simulation {
         clock_(kBeginning),
         faults_(seed, scenario.faults),
         network_(clock_, faults_),
-        controller_(clock_, network_, faults_, witness_, PolicyConfig()),
+        controller_(clock_, network_, faults_, witness_, PolicyFor(scenario)),
         clients_(clock_, faults_, witness_, controller_,
                  ClientPlan{scenario.submissions, scenario.active, scenario.nodes,
-                            scenario.cores_per_node}) {
+                            scenario.cores_per_node, scenario.elastic}) {
     MUSTER_CHECK(scenario.nodes > 0 && scenario.cores_per_node > 0);
     const Machine machine = PlainMachine(scenario.cores_per_node, 0, "", kGibibyte * 16);
     for (std::uint32_t i = 0; i < scenario.nodes; ++i) {
@@ -141,6 +167,7 @@ class Simulation {
     result.events = controller_.journal().size();
     result.executions = witness_.executions();
     result.queued_steps = witness_.queued_steps();
+    CountChanges(controller_.journal(), &result);
     result.took = clock_.now() - kBeginning;
     result.faults = faults_.counts();
     return result;

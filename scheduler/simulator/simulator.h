@@ -20,7 +20,8 @@ struct Scenario {
   std::uint32_t nodes = 4;
   std::uint32_t cores_per_node = 4;
   std::uint32_t submissions = 30;
-  Duration active{120'000};  // how long users submit and faults happen
+  std::uint32_t elastic = 0;  // thousandths of the batch jobs that may change their size
+  Duration active{120'000};   // how long users submit and faults happen
   FaultRates faults;
 };
 
@@ -30,6 +31,8 @@ struct SimulationResult {
   std::uint64_t events = 0;
   std::uint64_t executions = 0;
   std::uint64_t queued_steps = 0;  // that waited for others of their job
+  std::uint64_t grown = 0;         // elastic jobs that were told to end so that they grow
+  std::uint64_t shrunk = 0;        // and that went on without a node that was lost
   Duration took{0};                // in the simulation's time
   FaultCounts faults;
 };

@@ -32,8 +32,13 @@ void Add(const FaultCounts& counts, FaultCounts* total) {
   total->replies_lost += counts.replies_lost;
 }
 
+struct SizeCounts {
+  std::uint64_t grown = 0;
+  std::uint64_t shrunk = 0;
+};
+
 // Runs the scenario over the seeds; what went wrong in all of them together.
-FaultCounts RunSeeds(const std::string& name) {
+FaultCounts RunSeeds(const std::string& name, SizeCounts* sizes = nullptr) {
   FaultCounts total;
   std::uint64_t queued_steps = 0;
   const absl::StatusOr<Scenario> scenario = ReadScenario(name);
@@ -52,6 +57,10 @@ FaultCounts RunSeeds(const std::string& name) {
     EXPECT_GT(result.executions, 0U) << name << ", seed " << seed;
     Add(result.faults, &total);
     queued_steps += result.queued_steps;
+    if (sizes != nullptr) {
+      sizes->grown += result.grown;
+      sizes->shrunk += result.shrunk;
+    }
   }
   EXPECT_TRUE(only != 0 || queued_steps > 0) << name << ": no step ever waited for another";
   return total;
@@ -76,6 +85,16 @@ TEST(Sim, ADyingControllerBreaksNoPromise) {
   const FaultCounts counts = RunSeeds("controller_dies");
   EXPECT_GT(counts.controllers_died, 0U);
   EXPECT_GT(counts.replies_lost, 0U);
+}
+
+TEST(Sim, JobsThatChangeTheirSizeBreakNoPromise) {
+  SizeCounts sizes;
+  const FaultCounts counts = RunSeeds("elastic", &sizes);
+  EXPECT_GT(sizes.grown, 0U);
+  EXPECT_GT(sizes.shrunk, 0U);
+  EXPECT_GT(counts.agents_died, 0U);
+  EXPECT_GT(counts.controllers_died, 0U);
+  EXPECT_GT(counts.connections_lost, 0U);
 }
 
 TEST(Sim, EverythingAtOnceBreaksNoPromise) {

@@ -1,0 +1,164 @@
+#include "scheduler/core/elastic_turns.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/alternatives.h"
+#include "scheduler/core/group_end.h"
+#include "scheduler/core/placement.h"
+
+namespace muster {
+namespace {
+
+// A job is never left without any time at all.
+constexpr Duration kLeastRest = std::chrono::minutes(1);
+
+struct Membership {
+  std::vector<const Node*> lost;  // on which the attempt's part has not ended
+  std::size_t running = 0;        // parts on other nodes that have not ended
+  std::size_t there = 0;          // nodes of the attempt that answer
+};
+
+Membership MembersOf(const ClusterState& state, const Attempt& attempt) {
+  Membership members;
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    const Node& node = *state.FindNode(attempt.allocation.nodes[i].node);
+    const bool ended = attempt.runs[i].phase == RunPhase::kEnded;
+    if (node.connected) {
+      members.there += node.drained ? 0 : 1;
+      members.running += ended ? 0 : 1;
+    } else if (!ended) {
+      members.lost.push_back(&node);
+    }
+  }
+  return members;
+}
+
+// How many nodes that are not the attempt's could take a share of the job, as far as the next
+// attempt needs them.
+std::size_t CountFree(const ClusterState& state, const JobSpec& spec, const Attempt& attempt,
+                      std::size_t most) {
+  std::size_t count = 0;
+  const std::uint32_t share = TasksOnEach(spec.request);
+  for (const auto& [id, node] : state.nodes()) {
+    if (count == most) {
+      break;
+    }
+    if (node.connected && !node.drained && !RunOn(attempt, id).has_value()) {
+      NodePicture picture;
+      picture.id = id;
+      picture.name = node.name;
+      picture.machine = node.machine;
+      picture.taken = node.taken;
+      count += PlaceOnNode(picture, spec.request, share).tasks == share ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+std::string Silence(const Node& node, Time now) {
+  return absl::StrCat("node ", node.name, " has not answered for ",
+                      std::chrono::duration_cast<std::chrono::seconds>(now - node.changed).count(),
+                      " s");
+}
+
+// Tells what is left of the attempt to end.
+void EndTheRest(const ClusterState& state, const Job& job, EndCause cause, std::string text,
+                Time now, Turn& turn) {
+  turn.events.emplace_back(AttemptEnding{job.id, job.attempt->number, cause, std::move(text), now});
+  Job ending = job;
+  ending.attempt->ending = cause;
+  for (Effect& effect : state.ActionsFor(ending)) {
+    turn.effects.push_back(effect);
+  }
+}
+
+// True when the job could start again, or has waited for that as long as it may.
+bool MayGiveUp(const ClusterState& state, const Job& job, const Membership& members, Time lost,
+               Time now) {
+  const std::uint32_t least = job.spec->request.min_nodes;
+  return members.there >= least || now >= lost + job.spec->replace_wait ||
+         members.there + CountFree(state, *job.spec, *job.attempt, least - members.there) >= least;
+}
+
+void LookAt(const ClusterState& state, const Job& job, TurnJobs& jobs, Time now, Turn& turn) {
+  const Membership members = MembersOf(state, *job.attempt);
+  if (members.lost.empty()) {
+    return;
+  }
+  const auto later = [](const Node* a, const Node* b) { return a->changed < b->changed; };
+  const auto [first, last] = std::minmax_element(members.lost.begin(), members.lost.end(), later);
+  if (job.attempt->ending == EndCause::kNone && now >= (*first)->changed + kElasticSilence) {
+    EndTheRest(state, job, EndCause::kJobEnding, Silence(**first, now), now, turn);
+    return;
+  }
+  if (job.attempt->ending == EndCause::kNone || members.running > 0 ||
+      now < (*last)->changed + kElasticFence ||
+      !MayGiveUp(state, job, members, (*first)->changed, now)) {
+    return;
+  }
+  for (const Node* node : members.lost) {
+    RunEnded ended;
+    ended.time = now;
+    ended.cause = EndCause::kNodeLostRecord;
+    ended.text = absl::StrCat(Silence(*node, now), " and counts as lost");
+    const NodeRun& run = job.attempt->runs[*RunOn(*job.attempt, node->id)];
+    jobs.TakeFact(job.id, node->id, Report{job.id, job.attempt->number, run.reported + 1, ended},
+                  now, turn);
+  }
+}
+
+}  // namespace
+
+Turn On(const ClusterState& state, const TickElastic&, Time now, const PolicyConfig&) {
+  Turn turn;
+  TurnJobs jobs(state);
+  for (const JobId id : state.elastic()) {
+    LookAt(state, *state.FindJob(id), jobs, now, turn);
+  }
+  return turn;
+}
+
+bool HasWork(const Plan& plan, Time now) {
+  return !plan.starts.empty() || !plan.drops.empty() || !plan.preemptions.empty() ||
+         !plan.resumes.empty() ||
+         std::any_of(plan.resizes.begin(), plan.resizes.end(), [now](const PlannedResize& resize) {
+           return resize.verdict == ResizeVerdict::kGrow && resize.when <= now;
+         });
+}
+
+bool Grow(const ClusterState& state, const PlannedResize& resize, Time now, Turn& turn) {
+  const Job* job = state.FindJob(resize.job);
+  if (job == nullptr || job->state != JobState::kRunning || !job->spec->elastic ||
+      job->attempt->number != resize.attempt || job->attempt->ending != EndCause::kNone) {
+    return false;
+  }
+  EndTheRest(state, *job, EndCause::kResized,
+             absl::StrCat("grows from ", job->attempt->runs.size(), " to ", resize.nodes, " nodes"),
+             now, turn);
+  return true;
+}
+
+Duration ChangeCostOf(const Attempt& attempt) {
+  Duration cost{0};
+  Duration restart{0};
+  for (const NodeRun& run : attempt.runs) {
+    cost = std::max(cost, run.checkpoints.cost);
+    restart = std::max(restart, run.checkpoints.restart);
+  }
+  return cost + restart;
+}
+
+JobSpec ForTheRest(JobSpec spec, const Attempt& attempt, Time now) {
+  if (spec.time_limit > Duration(0)) {
+    const Duration used = std::max(now - CountedFrom(attempt, now), Duration(0));
+    spec.time_limit = std::max(spec.time_limit - used, std::min(kLeastRest, spec.time_limit));
+  }
+  return spec;
+}
+
+}  // namespace muster

@@ -1,0 +1,39 @@
+#pragma once
+
+// Turns that change the size of running elastic jobs: growth as a plan has it, and the loss of a
+// node.
+//
+// A membership is an attempt: another number of nodes is another attempt, which takes its turn
+// before all that wait (JobRequeued::resized). A node that is not heard of any more is declared
+// lost after kElasticSilence; the attempt's parts on the others are told to end. Its own part ends
+// by itself (model/elastic_policy.h), so after kElasticFence it counts as ended, no sooner, and
+// nothing of two attempts ever runs at once. Where fewer nodes are left than the job needs, and no
+// others are free, the attempt keeps what it has for as long as --replace-wait says. Thread
+// promise: pure.
+
+#include "scheduler/core/cluster_state.h"
+#include "scheduler/core/step.h"
+#include "scheduler/model/plan.h"
+#include "scheduler/model/policy_config.h"
+
+namespace muster {
+
+// An agent that starts again is back within this time.
+inline constexpr Duration kElasticSilence = std::chrono::seconds(10);
+
+Turn On(const ClusterState& state, const TickElastic& input, Time now, const PolicyConfig& config);
+
+// True when the plan has anything to be taken at that time.
+bool HasWork(const Plan& plan, Time now);
+
+// Tells the attempt to end so that its job grows. False when the job is not as it was planned.
+bool Grow(const ClusterState& state, const PlannedResize& resize, Time now, Turn& turn);
+
+// What a change of the attempt's size costs by its own checkpoints: writing one, and coming back
+// from it; 0: it was not measured.
+Duration ChangeCostOf(const Attempt& attempt);
+
+// What is left of the job's limit for the attempt after `attempt`, which ends at `now`.
+JobSpec ForTheRest(JobSpec spec, const Attempt& attempt, Time now);
+
+}  // namespace muster
