@@ -49,6 +49,8 @@ class AttemptDirectory {
   [[nodiscard]] std::string CheckpointHints() const { return path_ + "/checkpoint-hints"; }
   // The page on which they tell of their checkpoints.
   [[nodiscard]] std::string CheckpointProgress() const { return path_ + "/checkpoint-progress"; }
+  // What a job touches to show that it makes progress, unless it names a file of its own.
+  [[nodiscard]] std::string Progress() const { return path_ + "/progress"; }
   // Where PMIx keeps its sockets and the ranks' session directories.
   [[nodiscard]] std::string Pmix() const { return path_ + "/pmix"; }
 

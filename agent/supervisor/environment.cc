@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "agent/supervisor/device_environment.h"
 #include "agent/supervisor/hostlist.h"
+#include "agent/supervisor/rendezvous.h"
 
 namespace muster {
 namespace {
@@ -20,9 +21,10 @@ constexpr std::uint16_t kPortFirst = 20000;
 constexpr std::uint64_t kPortCount = 10000;
 
 // Whole families of names that a launcher owns. What else begins with OMPI_ is the user's settings.
-constexpr std::array<std::string_view, 12> kStalePrefixes = {
-    "MUSTER_",      "SLURM_",         "PMI_",  "PMIX_", "OMPI_COMM_", "OMPI_APP_",
-    "OMPI_MCA_ess", "OMPI_MCA_orte_", "ORTE_", "FLUX_", "PBS_",       "LSB_"};
+constexpr std::array<std::string_view, 15> kStalePrefixes = {
+    "MUSTER_",   "SLURM_",       "PMI_",           "PMIX_",         "OMPI_COMM_",
+    "OMPI_APP_", "OMPI_MCA_ess", "OMPI_MCA_orte_", "ORTE_",         "FLUX_",
+    "PBS_",      "LSB_",         "PET_",           "TORCHELASTIC_", "SCHED_ELASTIC_"};
 constexpr std::array<std::string_view, 30> kStaleNames = {"RANK",
                                                           "OMPI_UNIVERSE_SIZE",
                                                           "OMPI_NUM_APP_CTX",
@@ -40,7 +42,7 @@ constexpr std::array<std::string_view, 30> kStaleNames = {"RANK",
                                                           "ROLE_WORLD_SIZE",
                                                           "MASTER_ADDR",
                                                           "MASTER_PORT",
-                                                          "TORCHELASTIC_RUN_ID",
+                                                          "ROLE_NAME",
                                                           "CUDA_VISIBLE_DEVICES",
                                                           "CUDA_DEVICE_ORDER",
                                                           "NVIDIA_VISIBLE_DEVICES",
@@ -405,6 +407,36 @@ std::string MasterAddress(const SupervisorOrder& order, const Allocation& placem
   return local ? "127.0.0.1" : placement.nodes.front().name;
 }
 
+// Where one launcher on each node of the job would meet the others; an elastic job's `torchrun`
+// finds it by itself, unless its options say otherwise.
+void SetElastic(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
+  const LaunchOrder& launch = order.launch;
+  const ResourceRequest& request = launch.spec.request;
+  const Rendezvous rendezvous = RendezvousOf(launch);
+  const std::string endpoint =
+      absl::StrCat(MasterAddress(order, launch.allocation), ":", rendezvous.port);
+  variables->Set("MUSTER_RDZV_ID", rendezvous.id);
+  variables->Set("MUSTER_RDZV_ENDPOINT", endpoint);
+  if (!order.progress_file.empty()) {
+    variables->Set("MUSTER_PROGRESS_FILE", order.progress_file);
+  }
+  if (!launch.spec.elastic) {
+    return;
+  }
+  for (const char* family : {"MUSTER_ELASTIC_", "SCHED_ELASTIC_"}) {
+    variables->Set(absl::StrCat(family, "MIN"), request.min_nodes);
+    variables->Set(absl::StrCat(family, "MAX"), request.max_nodes);
+    variables->Set(absl::StrCat(family, "EPOCH"), launch.attempt.value());
+  }
+  variables->Set("PET_NNODES", launch.allocation.nodes.size());
+  if (!node.gpus.empty()) {
+    variables->Set("PET_NPROC_PER_NODE", node.gpus.size());
+  }
+  variables->Set("PET_RDZV_BACKEND", std::string("c10d"));
+  variables->Set("PET_RDZV_ENDPOINT", endpoint);
+  variables->Set("PET_RDZV_ID", rendezvous.id);
+}
+
 // The address at which `muster run` listens for the step, without its port.
 std::string LaunchAddress(const Program& program) {
   const std::size_t colon = program.io.address.rfind(':');
@@ -471,6 +503,7 @@ std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uin
   SetGpus(order, node, &variables);
   SetDevices(order, node, nullptr, &variables);
   SetMpirun(order, node, &variables);
+  SetElastic(order, node, &variables);
   variables.SetTwins("NODEID", node_index);
   variables.SetTwins("PROCID", 0);
   variables.SetTwins("LOCALID", 0);
@@ -490,6 +523,7 @@ std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const Ste
   SetExtent(*step.placement, RankCount(*step.placement), &variables);
   SetGpus(order, node, &variables);
   SetMpirun(order, node, &variables);
+  SetElastic(order, whole == nullptr ? node : *whole, &variables);
   const RankPlacement& rank = node.ranks[local_rank];
   SetDevices(order, node, &rank, &variables);
   SetRankNumbers(order, step, local_rank, &variables);

@@ -80,6 +80,7 @@ absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
   ToWire(order.limits, message.mutable_limits());
   ToWire(order.scripts, message.mutable_scripts());
   message.set_private_tmp(order.private_tmp);
+  message.set_lease_until(order.lease_until_ms);
   return ReplaceFile(path, message.SerializeAsString());
 }
 
@@ -100,6 +101,7 @@ absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path) {
   order.limits = FromWire(message.limits());
   order.scripts = FromWire(message.scripts());
   order.private_tmp = message.private_tmp();
+  order.lease_until_ms = message.lease_until();
   return order;
 }
 

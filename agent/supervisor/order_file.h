@@ -29,12 +29,15 @@ struct SupervisorOrder {
   NodeLimits limits;         // what the node can hold the attempt to
   SiteScripts scripts;       // what the site has run around jobs and steps
   bool private_tmp = false;  // /tmp and /dev/shm are the attempt's own
+  // Of an elastic job: until then, by the clock of time since boot, the controller has heard us.
+  std::int64_t lease_until_ms = 0;
   // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
   std::string checkpoint_hints;
   std::string checkpoint_progress;
   std::string flush_program;
   std::string remote_shell;
   std::string hostfile;
+  std::string progress_file;  // that the job may touch
 };
 
 // Writes `order` to `path`, whole, mode 0600. It outlives every process, not a loss of power: then

@@ -54,6 +54,11 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
   order->flush_program = FindFlushProgram(self);
   order->remote_shell = FindRemoteShell(self);
   order->hostfile = directory.Hostfile();
+  const LaunchOrder& launch = order->launch;
+  if (launch.spec.progress_timeout > Duration(0) && launch.program.progress_path.empty() &&
+      order->node_name == launch.allocation.nodes.front().name) {
+    order->progress_file = directory.Progress();
+  }
   Supervisor supervisor(*loop, clock, log, directory, *std::move(order), std::move(journal),
                         std::move(signals));
   return supervisor.Run();

@@ -7,6 +7,7 @@
 #include "agent/supervisor/hostlist.h"
 #include "agent/supervisor/launch.h"
 #include "agent/supervisor/output_path.h"
+#include "agent/supervisor/rendezvous.h"
 
 namespace muster {
 namespace {
@@ -237,6 +238,72 @@ TEST(EnvironmentTest, DropsWhatOtherLaunchersLeft) {
                              "OMPI_COMM_WORLD_RANK=0", "RANK=0", "MASTER_PORT=1",
                              "CUDA_VISIBLE_DEVICES=0", "OMPI_MCA_btl=self", "RANKING=kept"}),
       ElementsAre("A=1", "OMPI_MCA_btl=self", "RANKING=kept"));
+}
+
+// E9
+TEST(EnvironmentTest, WhatAnotherTorchrunLeftHasNoEffect) {
+  SupervisorOrder order = Order();
+  order.launch.program.environment = {
+      "PET_NNODES=99",      "PET_RDZV_ENDPOINT=evil:1", "TORCHELASTIC_RUN_ID=old", "RANK=7",
+      "WORLD_SIZE=64",      "MASTER_ADDR=evil",         "ROLE_NAME=old",           "LOCAL_RANK=3",
+      "GROUP_WORLD_SIZE=9", "SCHED_ELASTIC_EPOCH=88"};
+  const std::vector<std::string> environment = BatchEnvironment(order, 0);
+  for (const char* name : {"PET_", "TORCHELASTIC_", "RANK=", "WORLD_SIZE=", "MASTER_", "ROLE_",
+                           "LOCAL_RANK=", "GROUP_", "SCHED_ELASTIC_"}) {
+    EXPECT_THAT(environment, Not(Contains(StartsWith(name)))) << name;
+  }
+}
+
+TEST(EnvironmentTest, AnElasticJobKnowsItsRangeAndWhereItsNodesMeet) {
+  SupervisorOrder order = Order();
+  order.launch.spec.elastic = true;
+  order.launch.spec.request.min_nodes = 1;
+  order.launch.spec.request.max_nodes = 8;
+  order.launch.program.environment = {"PET_NNODES=99", "PET_RDZV_BACKEND=static"};
+  const Rendezvous rendezvous = RendezvousOf(order.launch);
+  const std::string endpoint = absl::StrCat("node1:", rendezvous.port);
+  for (const std::vector<std::string>& environment :
+       {BatchEnvironment(order, 0), RankOf(order, 1)}) {
+    for (const std::string& expected :
+         {std::string("MUSTER_ELASTIC_MIN=1"), std::string("MUSTER_ELASTIC_MAX=8"),
+          std::string("MUSTER_ELASTIC_EPOCH=3"), std::string("SCHED_ELASTIC_MIN=1"),
+          std::string("SCHED_ELASTIC_MAX=8"), std::string("SCHED_ELASTIC_EPOCH=3"),
+          std::string("PET_NNODES=2"), std::string("PET_NPROC_PER_NODE=4"), std::string("PET_RDZV_BACKEND=c10d"),
+          "PET_RDZV_ID=" + rendezvous.id, "PET_RDZV_ENDPOINT=" + endpoint,
+          "MUSTER_RDZV_ID=" + rendezvous.id, "MUSTER_RDZV_ENDPOINT=" + endpoint}) {
+      EXPECT_THAT(environment, Contains(expected));
+    }
+  }
+}
+
+TEST(EnvironmentTest, AJobThatIsNotElasticSetsNothingForTorchrun) {
+  EXPECT_THAT(RankOf(Order(), 1), Not(Contains(StartsWith("PET_"))));
+  EXPECT_THAT(RankOf(Order(), 1), Contains(StartsWith("MUSTER_RDZV_ENDPOINT=node1:")));
+}
+
+// E10
+TEST(RendezvousTest, TwoAttemptsNeverMeetWhateverTheyAreCalled) {
+  LaunchOrder one = Order().launch;
+  one.secret = "one";
+  LaunchOrder other = one;
+  EXPECT_EQ(RendezvousOf(one).id, RendezvousOf(other).id) << "all nodes of an attempt agree";
+  EXPECT_EQ(RendezvousOf(one).port, RendezvousOf(other).port);
+  other.secret = "other";
+  EXPECT_NE(RendezvousOf(one).id, RendezvousOf(other).id);
+  other = one;
+  other.attempt = AttemptNumber(4);
+  EXPECT_NE(RendezvousOf(one).id, RendezvousOf(other).id);
+  EXPECT_THAT(RendezvousOf(other).id, StartsWith("12.4."));
+  EXPECT_EQ(RendezvousOf(one).id.find("one"), std::string::npos) << "the secret stays one";
+}
+
+TEST(RendezvousTest, ItsPortsAreNeitherTheStepsNorTheKernels) {
+  LaunchOrder launch = Order().launch;
+  for (std::uint64_t job = 1; job < 5000; job += 37) {
+    launch.job = JobId(job);
+    EXPECT_GE(RendezvousOf(launch).port, 30000);
+    EXPECT_LT(RendezvousOf(launch).port, 32768);
+  }
 }
 
 TEST(EnvironmentTest, DerivesPortsInTheirRange) {
