@@ -1,6 +1,7 @@
 #include "agent/agent.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "agent/discovered_features.h"
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/elastic_policy.h"
 
 namespace muster {
 namespace {
@@ -155,6 +157,11 @@ void Agent::Received(const wire::ControllerMessage& message) {
   }
 }
 
+void Agent::HeardAt(SteadyTime said) {
+  lease_until_ = std::max(lease_until_, said + kElasticLease);
+  attempts_.RenewLeases(lease_until_);
+}
+
 void Agent::TakeSigned(const wire::SignedOrder& order) {
   const absl::StatusOr<wire::ControllerMessage> opened = check_.Open(order, clock_.Now());
   if (!opened.ok()) {
@@ -236,6 +243,13 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
     attempts_.Refuse(key, std::string(user.message()));
     return absl::PermissionDeniedError(what + std::string(user.message()));
   }
+  if (order.launch.spec.elastic && clock_.SteadyNow() >= lease_until_) {
+    // The order may have lain here while the job went on elsewhere; if not, it comes again.
+    link_.Break();
+    return absl::FailedPreconditionError(what + "the controller has not heard us for too long");
+  }
+  order.lease_until_ms =
+      std::chrono::floor<std::chrono::milliseconds>(lease_until_.time_since_epoch()).count();
   order.machine = config_.machine;
   order.node_name = part->name;
   order.doorbell = state_.doorbell();

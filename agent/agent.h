@@ -75,6 +75,7 @@ class Agent final : public ControllerLink::Owner {
   absl::StatusOr<wire::AgentMessage> Introduce() override;
   absl::Status Welcomed(const wire::Welcome& welcome, const std::string& certificate) override;
   void Received(const wire::ControllerMessage& message) override;
+  void HeardAt(SteadyTime said) override;
   void Writable() override;
   void Refused(const std::string& text) override;
 
@@ -121,7 +122,8 @@ class Agent final : public ControllerLink::Owner {
   Attempts attempts_;
   UsageSampler sampler_;
   bool usage_told_ = false;  // of some attempt, and so that it is no more has to be told, too
-  std::string fault_;        // what is wrong with the node; empty: nothing
+  SteadyTime lease_until_ = SteadyTime::min();  // up to when parts of elastic jobs may run
+  std::string fault_;                           // what is wrong with the node; empty: nothing
   HealthCheck health_;
   bool health_untold_ = false;  // since the link last took it
   // Attempts that came to their acknowledged end: an order for one that is still on its way is

@@ -95,6 +95,7 @@ void Attempts::ReadAllocation(const AttemptKey& key, LocalAttempt* attempt) {
     return;  // none was taken, or Settle() will find that it cannot be started
   }
   attempt->cgroup = order->cgroup;
+  attempt->elastic = order->launch.spec.elastic;
   for (const NodeAllocation& node : order->launch.allocation.nodes) {
     if (node.node == order->launch.node) {
       attempt->allocation = node;
@@ -112,6 +113,7 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   LocalAttempt& attempt = attempts_[key];
   attempt.allocation = allocation;
   attempt.cgroup = order.cgroup;
+  attempt.elastic = order.launch.spec.elastic;
   absl::Status written = WriteOrder(state_.Attempt(key).Order(), order);
   if (!written.ok()) {
     attempts_.erase(key);
@@ -174,6 +176,18 @@ absl::Status Attempts::Attach(const AttachOrder& order) {
 
 absl::Status Attempts::Advise(const AdviceOrder& order) {
   return Pass({order.job, order.attempt}, Packet(order), "advice");
+}
+
+void Attempts::RenewLeases(SteadyTime until) {
+  wire::SupervisorCommand command;
+  command.mutable_lease()->set_until(
+      std::chrono::floor<std::chrono::milliseconds>(until.time_since_epoch()).count());
+  const std::string packet = command.SerializeAsString();
+  for (const auto& [key, attempt] : attempts_) {
+    if (attempt.elastic && attempt.phase == Phase::kSupervised) {
+      Pass(key, packet, "its lease").IgnoreError();  // it is known here
+    }
+  }
 }
 
 absl::Status Attempts::Pass(const AttemptKey& key, std::string packet, const char* what) {

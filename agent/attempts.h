@@ -81,6 +81,9 @@ class Attempts {
   absl::Status Attach(const AttachOrder& order);
   absl::Status Advise(const AdviceOrder& order);
 
+  // Tells the supervisors of elastic jobs up to when they may go on.
+  void RenewLeases(SteadyTime until);
+
   // Forgets an attempt whose end the controller has acknowledged, leaving nothing of it.
   void Remove(const AttemptKey& key);
 
@@ -100,6 +103,7 @@ class Attempts {
     Phase phase = Phase::kUnsettled;
     NodeAllocation allocation;
     std::string cgroup;
+    bool elastic = false;
     pid_t child = 0;            // the supervisor, where we spawned it
     pid_t supervisor = 0;       // the same, or the one that was adopted
     bool tried = false;         // a supervisor was spawned and has ended

@@ -16,6 +16,7 @@ constexpr std::chrono::milliseconds kLongestDelay{5000};
 constexpr unsigned kDoublingsMax = 7;  // 50 ms * 2^7 is beyond the longest delay
 // The controller may ask for heartbeats, not for a flood of them.
 constexpr std::chrono::milliseconds kShortestHeartbeat{10};
+constexpr std::size_t kUnheardMax = 64;
 
 double Jitter() {
   std::random_device source;
@@ -56,6 +57,7 @@ void ControllerLink::Connect() {
     Lost(channel.status());
     return;
   }
+  introduced_ = SystemClock().SteadyNow();
   absl::StatusOr<wire::AgentMessage> first = owner_->Introduce();
   if (!first.ok()) {
     Lost(first.status());
@@ -104,6 +106,8 @@ void ControllerLink::Handle(const wire::ControllerMessage& message) {
     Refuse(message.refusal());
   } else if (message.has_welcome()) {
     Welcome(message.welcome());
+  } else if (attached_ && message.has_heard()) {
+    TakeHeard(message.heard().number());
   } else if (attached_) {
     owner_->Received(message);
   }
@@ -124,6 +128,7 @@ void ControllerLink::Welcome(const wire::Welcome& welcome) {
     return;
   }
   failures_ = 0;
+  owner_->HeardAt(introduced_);
   log_.Info(kComponent, absl::StrCat("attached to cluster ", welcome.cluster(), " as node ",
                                      welcome.node(), ", epoch ", welcome.epoch()));
   heartbeat_ = std::chrono::milliseconds(welcome.heartbeat());
@@ -137,8 +142,22 @@ void ControllerLink::Beat() {
   const SystemClock clock;
   wire::AgentMessage message;
   message.mutable_heartbeat()->set_time(clock.Now().time_since_epoch().count());
+  message.mutable_heartbeat()->set_number(++beats_);
+  said_.emplace_back(beats_, clock.SteadyNow());
+  if (said_.size() > kUnheardMax) {
+    said_.pop_front();
+  }
   stream_->Write(message);  // when the queue is full, what is in it shows that we live
   heartbeat_timer_ = loop_.RunAfter(heartbeat_, [this] { Beat(); });
+}
+
+void ControllerLink::TakeHeard(std::uint64_t number) {
+  while (!said_.empty() && said_.front().first < number) {
+    said_.pop_front();
+  }
+  if (!said_.empty() && said_.front().first == number) {
+    owner_->HeardAt(said_.front().second);
+  }
 }
 
 void ControllerLink::Refuse(const wire::Refusal& refusal) {
@@ -159,6 +178,8 @@ void ControllerLink::Lost(const absl::Status& status) {
   CancelTimer(&welcome_timer_);
   CancelTimer(&heartbeat_timer_);
   stream_.reset();
+  said_.clear();
+  beats_ = 0;
   ++failures_;
   if ((was_attached || failures_ == 1) && !told) {
     // Once: the failures that follow are the same one.

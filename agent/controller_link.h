@@ -10,14 +10,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/controller_address.h"
 #include "proto/agent.pb.h"
+#include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
@@ -46,6 +49,8 @@ class ControllerLink {
     // take it; the link then tries again later.
     virtual absl::Status Welcomed(const wire::Welcome& welcome, const std::string& certificate) = 0;
     virtual void Received(const wire::ControllerMessage& message) = 0;
+    // What was said at that time has reached the controller, which had not lost us before.
+    virtual void HeardAt(SteadyTime /*said*/) {}
     // Send() takes messages again after having refused one.
     virtual void Writable() = 0;
     // The controller will never have us; `text` is its reason.
@@ -88,6 +93,7 @@ class ControllerLink {
   void Lost(const absl::Status& status);
   void Drained();
   void Beat();
+  void TakeHeard(std::uint64_t number);
   void CancelTimer(std::optional<EventLoop::TimerId>* timer);
 
   EventLoop& loop_;
@@ -103,6 +109,9 @@ class ControllerLink {
   bool refused_ = false;  // the stream's end was announced in words
   unsigned failures_ = 0;
   std::chrono::milliseconds heartbeat_{0};
+  SteadyTime introduced_ = SteadyTime::min();
+  std::uint64_t beats_ = 0;                                // of this stream
+  std::deque<std::pair<std::uint64_t, SteadyTime>> said_;  // beats that were not heard yet
   std::optional<EventLoop::TimerId> connect_timer_;
   std::optional<EventLoop::TimerId> welcome_timer_;
   std::optional<EventLoop::TimerId> heartbeat_timer_;

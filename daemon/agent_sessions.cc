@@ -156,6 +156,7 @@ class AgentSession final
       Register(incoming_);
     } else if (incoming_.has_heartbeat()) {
       CheckStillGood();
+      AnswerHeartbeat(incoming_.heartbeat());
     } else if (incoming_.has_report()) {
       TakeReport(incoming_.report());
     } else if (incoming_.has_health()) {
@@ -219,6 +220,15 @@ class AgentSession final
     message.mutable_refusal()->set_permanent(permanent);
     Send(std::move(message));
     Close();
+  }
+
+  // An agent whose node is taken for lost has no session any more, and gets no answer.
+  void AnswerHeartbeat(const wire::Heartbeat& heartbeat) {
+    if (heartbeat.number() > 0 && node_.load() != 0) {
+      wire::ControllerMessage message;
+      message.mutable_heard()->set_number(heartbeat.number());
+      Send(std::move(message));
+    }
   }
 
   // A certificate that was revoked ends the stream for which it was shown.

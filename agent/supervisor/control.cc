@@ -101,6 +101,10 @@ absl::StatusOr<ControlSocket::Command> Parse(const std::string& bytes) {
     RETURN_IF_ERROR(FromWire(message.advice(), &order));
     return ControlSocket::Command(order);
   }
+  if (message.has_lease()) {
+    return ControlSocket::Command(
+        LeaseRenewal{SteadyTime(std::chrono::milliseconds(message.lease().until()))});
+  }
   return absl::UnimplementedError("a command that this supervisor does not know");
 }
 

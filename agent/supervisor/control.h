@@ -14,15 +14,21 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "scheduler/model/order.h"
+#include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
 
+// The part of an elastic job goes on up to then.
+struct LeaseRenewal {
+  SteadyTime until = SteadyTime::min();
+};
+
 class ControlSocket {
  public:
-  using Command =
-      std::variant<StepOrder, TerminateOrder, SuspendOrder, SignalOrder, AttachOrder, AdviceOrder>;
+  using Command = std::variant<StepOrder, TerminateOrder, SuspendOrder, SignalOrder, AttachOrder,
+                               AdviceOrder, LeaseRenewal>;
   // OK is answered with "ok", anything else with its message.
   using Handler = std::function<absl::Status(const Command&)>;
 

@@ -115,4 +115,11 @@ absl::Status SendAdvice(const AttemptDirectory& directory, const AdviceOrder& or
   return Send(directory, command);
 }
 
+absl::Status SendLease(const AttemptDirectory& directory, SteadyTime until) {
+  wire::SupervisorCommand command;
+  command.mutable_lease()->set_until(
+      std::chrono::floor<std::chrono::milliseconds>(until.time_since_epoch()).count());
+  return Send(directory, command);
+}
+
 }  // namespace muster

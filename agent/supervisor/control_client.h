@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "agent/supervisor/attempt_directory.h"
 #include "scheduler/model/order.h"
+#include "scheduler/runtime/clock.h"
 
 namespace muster {
 
@@ -27,5 +28,6 @@ absl::Status SendSuspend(const AttemptDirectory& directory, const SuspendOrder& 
 absl::Status SendSignal(const AttemptDirectory& directory, const SignalOrder& order);
 absl::Status SendAttach(const AttemptDirectory& directory, const AttachOrder& order);
 absl::Status SendAdvice(const AttemptDirectory& directory, const AdviceOrder& order);
+absl::Status SendLease(const AttemptDirectory& directory, SteadyTime until);
 
 }  // namespace muster

@@ -76,6 +76,7 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
       freezer_(loop),
+      lease_(loop, clock, [this] { EndWithLease(); }),
       pmix_(loop, log, directory_, order_) {}
 
 Supervisor::~Supervisor() {
@@ -108,6 +109,7 @@ absl::Status Supervisor::Begin() {
   HoldToLimits();
   ArmTimeLimit();
   WatchCheckpoints();
+  BeginWatches();
   RunProlog();
   return absl::OkStatus();
 }
@@ -183,50 +185,6 @@ void Supervisor::BeginRun() {
   LaunchAfterProlog(std::move(plan));
 }
 
-void Supervisor::ArmTimeLimit() {
-  const Duration limit = order_.launch.spec.time_limit;
-  if (limit <= Duration(0)) {
-    return;
-  }
-  // Counted from when the resources were given, by the wall clock once and by a steady timer from
-  // then on.
-  const Duration gone = std::clamp(clock_.Now() - order_.launch.started, Duration(0), limit);
-  limit_left_ = limit - gone;
-  RunTimeLimit();
-}
-
-void Supervisor::RunTimeLimit() {
-  if (!limit_left_.has_value()) {
-    return;
-  }
-  limit_counted_ = clock_.SteadyNow();
-  // A deadline does not move with the time spent suspended.
-  const Time deadline = order_.launch.spec.deadline;
-  const Duration left =
-      deadline == kNoTime ? *limit_left_ : std::min(*limit_left_, deadline - clock_.Now());
-  hints_.SetEnd(clock_.Now() + left);
-  EndAfter(left, absl::StrCat("time limit of ", order_.launch.spec.time_limit.count() / 1000,
-                              " s reached"));
-}
-
-void Supervisor::HoldTimeLimit() {
-  if (!limit_left_.has_value()) {
-    return;
-  }
-  *limit_left_ -= std::chrono::duration_cast<Duration>(clock_.SteadyNow() - limit_counted_);
-  loop_.Cancel(*limit_timer_);
-  if (order_.launch.spec.deadline != kNoTime) {
-    EndAfter(order_.launch.spec.deadline - clock_.Now(), "deadline reached while suspended");
-  }
-}
-
-// REQUIRES: no such timer runs.
-void Supervisor::EndAfter(Duration delay, const std::string& text) {
-  limit_timer_ = loop_.RunAfter(std::max(delay, Duration(0)), [this, text] {
-    EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace, text);
-  });
-}
-
 void Supervisor::Launch(StepPlan plan) {
   const StepId id = plan.step;
   StepHandlers handlers;
@@ -296,6 +254,10 @@ absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
   }
   if (const auto* advice = std::get_if<AdviceOrder>(&command)) {
     hints_.Advise(advice->advice);
+    return absl::OkStatus();
+  }
+  if (const auto* renewal = std::get_if<LeaseRenewal>(&command)) {
+    lease_.Renew(renewal->until);
     return absl::OkStatus();
   }
   return TakeTerminate(std::get<TerminateOrder>(command));

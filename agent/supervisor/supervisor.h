@@ -24,9 +24,11 @@
 #include "agent/supervisor/control.h"
 #include "agent/supervisor/freezer.h"
 #include "agent/supervisor/job_user.h"
+#include "agent/supervisor/lease.h"
 #include "agent/supervisor/order_file.h"
 #include "agent/supervisor/pam_session.h"
 #include "agent/supervisor/pmix_steps.h"
+#include "agent/supervisor/progress_watch.h"
 #include "agent/supervisor/reporter.h"
 #include "agent/supervisor/script_run.h"
 #include "agent/supervisor/step.h"
@@ -79,10 +81,16 @@ class Supervisor {
   ScriptRun* ScriptOf(pid_t pid);
   void BeginBatch();
   void BeginRun();
+  // What ends the attempt while its programs run (supervisor_watches.cc).
   void ArmTimeLimit();
   void RunTimeLimit();
   void HoldTimeLimit();
   void EndAfter(Duration delay, const std::string& text);
+  void BeginWatches();
+  void MakeProgressFile() const;
+  void EndWithLease();
+  [[nodiscard]] ProgressSign ProgressNow() const;
+  void LookForProgress();
   absl::Status OnCommand(const ControlSocket::Command& command);
   absl::Status TakeStep(const StepOrder& order);
   absl::Status TakeTerminate(const TerminateOrder& order);
@@ -137,6 +145,9 @@ class Supervisor {
   std::optional<JobUser> user_;          // as whom it runs, if not as we do
   std::unique_ptr<PamSession> session_;  // his, where the site wants one
   Freezer freezer_;
+  Lease lease_;
+  std::optional<ProgressWatch> progress_;
+  bool was_frozen_ = false;  // at the last look at its progress
   std::unique_ptr<ControlSocket> control_;
   PmixSteps pmix_;
   std::map<StepId, std::unique_ptr<Step>> steps_;

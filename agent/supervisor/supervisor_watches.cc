@@ -1,0 +1,131 @@
+// What ends an attempt while its programs run: its time limit, the end of its lease, and that it
+// makes no progress.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/output_path.h"
+#include "agent/supervisor/supervisor.h"
+#include "scheduler/model/elastic_policy.h"
+
+namespace muster {
+
+void Supervisor::ArmTimeLimit() {
+  const Duration limit = order_.launch.spec.time_limit;
+  if (limit <= Duration(0)) {
+    return;
+  }
+  // Counted from when the resources were given, by the wall clock once and by a steady timer from
+  // then on.
+  const Duration gone = std::clamp(clock_.Now() - order_.launch.started, Duration(0), limit);
+  limit_left_ = limit - gone;
+  RunTimeLimit();
+}
+
+void Supervisor::RunTimeLimit() {
+  if (!limit_left_.has_value()) {
+    return;
+  }
+  limit_counted_ = clock_.SteadyNow();
+  // A deadline does not move with the time spent suspended.
+  const Time deadline = order_.launch.spec.deadline;
+  const Duration left =
+      deadline == kNoTime ? *limit_left_ : std::min(*limit_left_, deadline - clock_.Now());
+  hints_.SetEnd(clock_.Now() + left);
+  EndAfter(left, absl::StrCat("time limit of ", order_.launch.spec.time_limit.count() / 1000,
+                              " s reached"));
+}
+
+void Supervisor::HoldTimeLimit() {
+  if (!limit_left_.has_value()) {
+    return;
+  }
+  *limit_left_ -= std::chrono::duration_cast<Duration>(clock_.SteadyNow() - limit_counted_);
+  loop_.Cancel(*limit_timer_);
+  if (order_.launch.spec.deadline != kNoTime) {
+    EndAfter(order_.launch.spec.deadline - clock_.Now(), "deadline reached while suspended");
+  }
+}
+
+// REQUIRES: no such timer runs.
+void Supervisor::EndAfter(Duration delay, const std::string& text) {
+  limit_timer_ = loop_.RunAfter(std::max(delay, Duration(0)), [this, text] {
+    EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace, text);
+  });
+}
+
+void Supervisor::BeginWatches() {
+  const JobSpec& spec = order_.launch.spec;
+  if (spec.elastic) {
+    lease_.Begin(SteadyTime(std::chrono::milliseconds(order_.lease_until_ms)));
+  }
+  if (spec.progress_timeout > Duration(0) && node_index_ == 0 && IsLeader(order_.launch)) {
+    MakeProgressFile();
+    progress_.emplace(spec.progress_timeout);
+    LookForProgress();
+  }
+}
+
+// For a job that names none. Without it the job is told of no progress but what else it shows.
+void Supervisor::MakeProgressFile() const {
+  if (order_.progress_file.empty()) {
+    return;
+  }
+  const UniqueFd fd(open(order_.progress_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd.valid() || (user_.has_value() && fchown(fd.get(), user_->uid, user_->gid) != 0)) {
+    log_.Warning("supervisor",
+                 absl::StrCat("cannot make ", order_.progress_file, ": ", std::strerror(errno)));
+  }
+}
+
+void Supervisor::EndWithLease() {
+  EndByForce(
+      EndCause::kNodeLostRecord, Duration(0),
+      absl::StrCat("its node did not hear from the controller for ", kElasticLease.count() / 1000,
+                   " s, after which the job may go on without it"));
+}
+
+// The file that the job names, as its user sees it; else the attempt's own, and what the checkpoint
+// library is asked.
+ProgressSign Supervisor::ProgressNow() const {
+  const Program& program = order_.launch.program;
+  if (program.progress_path.empty()) {
+    ProgressSign sign = SignOfFile(order_.progress_file);
+    sign.beats = watch_.beats();
+    return sign;
+  }
+  PatternValues values;
+  values.job = order_.launch.job;
+  values.submission = order_.launch.submission;
+  values.array_index = order_.launch.array_index;
+  values.job_name = order_.launch.spec.name;
+  values.node = order_.node_name;
+  const std::string path = ExpandPattern(program.progress_path, values);
+  const AsUser as_user(user_.has_value() ? &*user_ : nullptr);
+  if (!as_user.status().ok()) {
+    return ProgressSign();
+  }
+  return SignOfFile(path.starts_with('/') ? path : absl::StrCat(program.work_dir, "/", path));
+}
+
+void Supervisor::LookForProgress() {
+  if (ending_ || finished_) {
+    return;
+  }
+  const bool frozen = frozen_ || std::exchange(was_frozen_, frozen_);
+  const std::optional<std::string> hung =
+      progress_->Look(ProgressNow(), clock_.SteadyNow(), frozen);
+  if (hung.has_value()) {
+    EndByForce(EndCause::kHung, order_.launch.spec.kill_grace, *hung);
+    return;
+  }
+  After(progress_->interval(), [this] { LookForProgress(); });
+}
+
+}  // namespace muster
