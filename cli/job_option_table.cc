@@ -153,6 +153,13 @@ absl::Status ReadRequeueExit(const std::string& value, JobSpec* spec) {
   return absl::OkStatus();
 }
 
+absl::Status ReadPeriod(const std::string& value, Duration* period) {
+  ASSIGN_OR_RETURN(*period, ParseDuration(value));
+  return *period > Duration(0) ? absl::OkStatus()
+                               : absl::InvalidArgumentError(
+                                     absl::StrCat(Quote(value), " is no time: use 30s, 10m or 1h"));
+}
+
 absl::Status ReadSwitches(const std::string& value, ResourceRequest* request) {
   ASSIGN_OR_RETURN(const SwitchLimit limit, ParseSwitches(value));
   request->switches = limit.count;
@@ -355,6 +362,16 @@ const JobOption kJobOptions[] = {
      READ(return ReadCheckpointInterval(value, &request->checkpoint_interval);), true, true},
     {"checkpoint-with", "", "METHOD", "Who makes its checkpoints: program (criu is not built in)",
      READ(return CheckMethod(value);), true, true},
+    {"elastic", "", "", "Let its nodes grow and shrink within --nodes=MIN-MAX, from checkpoints",
+     SET(request->spec.elastic = true), true, false},
+    {"replace-wait", "", "TIME",
+     "With too few nodes left, keep the others so long for a replacement (--elastic)",
+     READ(return ReadPeriod(value, &request->spec.replace_wait);), true, false},
+    {"progress-timeout", "", "TIME", "End it when it shows no progress for so long: 90s, 10m",
+     READ(return ReadPeriod(value, &request->spec.progress_timeout);), true, true},
+    {"progress-file", "", "FILE",
+     "The file whose change is progress, named as output (otherwise $MUSTER_PROGRESS_FILE)",
+     READ(return ReadPath(value, &request->program.progress_path);), true, true},
     {"partition", "p", "NAMES", "The partition, or several: the first that fits is taken",
      READ(return ReadNames(value, &request->spec.partition);), true, true},
     {"qos", "q", "NAME", "The quality of service",

@@ -123,6 +123,13 @@ std::uint32_t CurrentUmask() {
   return mask;
 }
 
+absl::Status CheckProgress(const JobSpec& spec, const Program& program) {
+  return program.progress_path.empty() || spec.progress_timeout > Duration(0)
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError(
+                   "--progress-file: nobody looks at it without --progress-timeout; add that");
+}
+
 // They travel in the job's environment, where its supervisor finds them.
 void AddCheckpointVariables(JobRequest* request) {
   std::vector<std::string>& assignments = request->exports.assignments;
@@ -239,6 +246,7 @@ absl::Status CompleteRequest(const Surroundings& surroundings, JobRequest* reque
   if (surroundings.local) {
     RETURN_IF_ERROR(CheckPaths(request->spec, program));
   }
+  RETURN_IF_ERROR(CheckProgress(request->spec, program));
   AddCheckpointVariables(request);
   ASSIGN_OR_RETURN(program.environment, SelectEnvironment(surroundings.environment,
                                                           request->exports, surroundings.new_job));

@@ -13,6 +13,7 @@
 #include "daemon/views.h"
 #include "proto/convert/convert.h"
 #include "scheduler/core/counterfactual.h"
+#include "scheduler/core/elastic_text.h"
 #include "scheduler/core/explain.h"
 #include "scheduler/core/largest_gpu_job.h"
 #include "scheduler/core/placement_worth.h"
@@ -150,6 +151,9 @@ JobDetail LiveDetail(const Picture& picture, const Job& job, const Network* netw
     detail.placement = WorthOf(job.attempt->allocation, nodes, network);
     detail.checkpoint_interval = IntervalText(*job.attempt);
   }
+  if (job.spec->elastic) {
+    detail.elastic = ElasticText(job, FindResize(picture.plan().get(), job), picture.now());
+  }
   return detail;
 }
 
@@ -181,6 +185,10 @@ Explanation ExplainPlacement(const Picture& picture, const Job& job) {
                   job.spec->request.tasks,
                   job.spec->request.tasks == 1 ? " task: " : " tasks: ", allocation.nodes.size(),
                   " of ", picture.state().nodes().size(), "; among those with room, the tightest");
+  if (job.spec->elastic) {
+    absl::StrAppend(&explanation.summary, "; elastic, ",
+                    ElasticText(job, FindResize(picture.plan().get(), job), picture.now()));
+  }
   for (const NodeAllocation& part : allocation.nodes) {
     explanation.nodes.push_back(
         NodeAnswer{part.name, true,

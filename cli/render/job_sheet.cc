@@ -293,6 +293,7 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   AddLine(page, "priority", job.priority > 0 ? absl::StrCat(job.priority) : "");
   AddTimes(page, job, now, style);
   AddLine(page, "got", GotText(job.nodes, job.cpus, job.memory, job.gpus));
+  AddLine(page, "elastic", detail.elastic);
   AddLine(page, "binding", job.binding);
   AddLine(page, "locality", LocalityText(detail.placement));
   AddLine(page, "predicted", CollectiveText(detail.placement));

@@ -220,6 +220,7 @@ struct JobDetail {
   std::vector<StepView> steps = {};
   std::vector<NodeUsage> live_usage = {};  // of a running job, where its nodes have said it
   std::string checkpoint_interval = {};    // how often it is advised to checkpoint, and why
+  std::string elastic = {};  // of an elastic job: its range, and why it grows or does not
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
@@ -228,7 +229,8 @@ struct JobDetail {
         Field{"attempts", &JobDetail::attempts}, Field{"constraint", &JobDetail::constraint},
         Field{"placement", &JobDetail::placement}, Field{"steps", &JobDetail::steps},
         Field{"live_usage", &JobDetail::live_usage},
-        Field{"checkpoint_interval", &JobDetail::checkpoint_interval});
+        Field{"checkpoint_interval", &JobDetail::checkpoint_interval},
+        Field{"elastic", &JobDetail::elastic});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };

@@ -79,7 +79,7 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   std::vector<std::string> keys = kJobKeys;
   keys.insert(keys.end(),
               {"request", "work_dir", "stdout_path", "stderr_path", "command", "attempts",
-               "constraint", "placement", "steps", "live_usage", "checkpoint_interval"});
+               "constraint", "placement", "steps", "live_usage", "checkpoint_interval", "elastic"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);
