@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-constexpr std::array<BundledKernel, 20> kKernels = {{
+constexpr std::array<BundledKernel, 22> kKernels = {{
     {"stream", "stream", "", KernelNeeds::kNode,
      "memory bandwidth: copy, scale, add, triad, in all and per NUMA node"},
     {"vector-add", "vector-add", "", KernelNeeds::kNode, "c = a + b, two streams in, one out"},
@@ -38,9 +38,12 @@ constexpr std::array<BundledKernel, 20> kKernels = {{
     {"gpu", "gpu", "", KernelNeeds::kGpu, "all of the gpu kernels below"},
     {"gpu-vectors", "gpu", "vectors", KernelNeeds::kGpu,
      "copy, vector add, saxpy, triad beside the runtime's copy"},
+    {"gpu-reductions", "gpu", "reductions", KernelNeeds::kGpu, "sum and sum of squares by warps"},
     {"gpu-gemm", "gpu", "gemm", KernelNeeds::kGpu, "tiled matrix product beside the library's"},
     {"gpu-norm-gelu", "gpu", "norm-gelu", KernelNeeds::kGpu, "fused layer beside three passes"},
     {"gpu-transfers", "gpu", "transfers", KernelNeeds::kGpu, "pinned, pageable and peer copies"},
+    {"gpu-launches", "gpu", "launches", KernelNeeds::kGpu,
+     "what a launch costs, alone and in a graph"},
     {"gpu-all-reduce", "gpu", "all-reduce", KernelNeeds::kGpu,
      "bus bandwidth of NCCL or RCCL over all GPUs"},
 }};
