@@ -72,9 +72,10 @@ int64_t RoundedUp(int64_t value, int64_t step) {
   return (value + step - 1) / step * step;
 }
 
-// How much of the depth is packed at once: whole blocks, one at the least.
-int64_t PackedDepth(const Factors& f, int64_t columns) {
-  const int64_t block = RoundedUp(columns, TileColumns()) * f.blocking.depth;
+// How much of the depth is packed at once: whole blocks, one at the least. The same for narrower
+// columns, so that one buffer holds any of them.
+int64_t PackedDepth(const Factors& f) {
+  const int64_t block = RoundedUp(f.blocking.columns, TileColumns()) * f.blocking.depth;
   const int64_t most = kPackedBytes / (block * static_cast<int64_t>(sizeof(float)));
   return std::max<int64_t>(1, most) * f.blocking.depth;
 }
@@ -109,9 +110,9 @@ void MultiplyPart(const Factors& f, Range columns, Range depth, float* packed_b,
 
 // All of C. Called by every thread of the team.
 void MultiplyAll(const Factors& f, float* packed_b, float* packed_a) {
+  const int64_t step = PackedDepth(f);
   for (int64_t j = 0; j < f.columns; j += f.blocking.columns) {
     const Range columns = {j, std::min(f.blocking.columns, f.columns - j)};
-    const int64_t step = PackedDepth(f, columns.size);
     for (int64_t k = 0; k < f.depth; k += step) {
       MultiplyPart(f, columns, {k, std::min(step, f.depth - k)}, packed_b, packed_a);
     }
@@ -172,7 +173,7 @@ bool MatrixProduct(int64_t rows, int64_t columns, int64_t depth, const float* a,
   static std::optional<Aligned<float>> of_b;
   const Factors f = {rows, columns, depth, a, b, c, Fitted(blocking, rows, columns, depth)};
   const int64_t block_of_a = RoundedUp(f.blocking.rows * f.blocking.depth, 64);
-  const int64_t packed_depth = std::min(depth, PackedDepth(f, f.blocking.columns));
+  const int64_t packed_depth = std::min(depth, PackedDepth(f));
   float* const packed_b = Kept(&of_b, BlockOfB(f.blocking.columns, packed_depth));
   float* const packed_a = Kept(&of_a, block_of_a * omp_get_max_threads());
   if (packed_a == nullptr || packed_b == nullptr) {

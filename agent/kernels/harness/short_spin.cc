@@ -35,6 +35,7 @@ constexpr size_t kEntriesMost = 4096;
   bool by_kernel = false;
   for (; aux->a_type != AT_NULL; ++aux) {
     if (aux->a_type == AT_EXECFN) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the kernel hands it over
       file = reinterpret_cast<const char*>(aux->a_un.a_val);
     }
     by_kernel = by_kernel || (aux->a_type == AT_BASE && aux->a_un.a_val != 0);

@@ -74,6 +74,15 @@ TEST(MatrixProductTest, ShapesBeyondOneBlockAreWithinTheStatedBound) {
   }
 }
 
+TEST(MatrixProductTest, AFactorThatIsNotPackedAtOnceComesOutRight) {
+  // 4,136 columns x 4,100 of depth are 68 MB; the last columns are fewer.
+  const Shape shape = {3, 4096 + 40, 4100};
+  const std::vector<float> a(static_cast<size_t>(shape.rows * shape.depth), 1);
+  const std::vector<float> b(static_cast<size_t>(shape.depth * shape.columns), 1);
+  const std::vector<float> c = Product(shape, a, b);
+  EXPECT_EQ(c, std::vector<float>(c.size(), static_cast<float>(shape.depth))) << "whole numbers";
+}
+
 TEST(MatrixProductTest, NotANumberReachesItsRowOnly) {
   std::vector<float> a(9, 1);
   a[4] = std::numeric_limits<float>::quiet_NaN();  // row 1
