@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "scheduler/core/decay.h"
 #include "tests/unit/scheduler/core/elastic_cluster.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
@@ -138,6 +139,8 @@ TEST(ElasticTurns, CapacityThatComesAndGoesEveryMinuteCostsFewChanges) {
 TEST(ElasticTurns, TheBillIsTheSumOfTheNodeSecondsOfAllMemberships) {
   Cluster cluster;
   cluster.world.config.priority.billing = {{"node", 1'000'000, 0}};
+  cluster.world.config.priority.half_life = Duration(0);
+  cluster.world.Take(BeginEpoch{});
   cluster.AddNode();
   const JobId job = cluster.Submit(1, 4, hours(10));
   cluster.Play(minutes(3));
@@ -150,28 +153,29 @@ TEST(ElasticTurns, TheBillIsTheSumOfTheNodeSecondsOfAllMemberships) {
   ASSERT_EQ(cluster.NodesOf(job), 2U);
   cluster.Finish(job);
   cluster.Play(seconds(10));
-  double billed = 0;
-  std::map<JobId, std::pair<Time, double>> open;  // since when, at what rate
+  double expected = 0;
+  std::map<JobId, std::pair<Time, std::size_t>> open;  // since when, on how many nodes
   for (const Event& event : cluster.world.events) {
-    if (const auto* start = std::get_if<AttemptStarted>(&event)) {
-      open[start->job] = {start->time, static_cast<double>(start->billing.value()) / 1e6};
-    }
     const auto close = [&](JobId id, Time time) {
-      billed += std::chrono::duration<double>(time - open[id].first).count() * open[id].second;
+      expected += std::chrono::duration<double>(time - open[id].first).count() *
+                  static_cast<double>(open[id].second);
     };
-    if (const auto* again = std::get_if<JobRequeued>(&event)) {
+    if (const auto* start = std::get_if<AttemptStarted>(&event)) {
+      open[start->job] = {start->time, start->allocation.nodes.size()};
+    } else if (const auto* again = std::get_if<JobRequeued>(&event)) {
       close(again->job, again->time);
-    }
-    if (const auto* end = std::get_if<JobEnded>(&event)) {
+    } else if (const auto* end = std::get_if<JobEnded>(&event)) {
       close(end->job, end->time);
     }
   }
-  // What is held until the fence is up is billed to the end of the attempt, on all its nodes; what
-  // ended before it is not used, but kept.
-  double kept = 0;
-  kept += 3 * std::chrono::duration<double>(kElasticFence).count();
+  const AccountUsage used = cluster.world.state.usage().UsageOf("", "ada");
+  const double billed =
+      static_cast<double>(ShownAt(used.usage, cluster.world.now, Duration(0)).value()) / 1e6;
+  EXPECT_NEAR(billed, expected, 1);
+  // What a silent node ran is on the bill, and what was held for it until its part had ended.
   EXPECT_GE(billed, cluster.NodeSeconds(job) - 1);
-  EXPECT_LE(billed, cluster.NodeSeconds(job) + kept + 12);
+  EXPECT_LE(billed, cluster.NodeSeconds(job) +
+                        3 * std::chrono::duration<double>(kElasticFence).count() + 12);
 }
 
 // E8
