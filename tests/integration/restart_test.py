@@ -221,7 +221,7 @@ class AccountTest(RestartTest):
             self.assertGreater(attempt["lost"], 0)
 
     def test_a_preempted_run_loses_nothing_but_what_followed_its_answer(self):
-        plate = self.plate_for(INTERVAL)
+        plate = self.plate_for(0.6 * INTERVAL)
         job = self.begin_heat(plate, "-q", "low", "-t", 60, "--exclusive", "--checkpoint-interval=auto")
         wait_until(lambda: (self.newest_attempt(job) or {}).get("checkpoints", {}).get("interval"),
                    lambda: f"it was advised nothing: {self.cluster.logs()}")
