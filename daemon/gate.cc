@@ -55,6 +55,9 @@ Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
 absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
                                    std::string_view method) const {
   const Transport transport = TransportOf(context);
+  if (handshakes_ != nullptr) {
+    handshakes_->Know(transport.peer);
+  }
   const absl::StatusOr<std::string> revoked =
       transport.certificate.empty() ? absl::StatusOr<std::string>("") : Revoked();
   absl::StatusOr<Caller> caller =

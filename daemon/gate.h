@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/access.h"
+#include "daemon/handshake_log.h"
 #include "daemon/munge_door.h"
 #include "scheduler/runtime/log.h"
 
@@ -21,9 +22,15 @@ namespace muster {
 class Gate {
  public:
   // `revoked` is the file of revoked certificates; empty: there is none. `munge` may be null, and
-  // outlives the gate. Jobs of users below `min_uid` are not taken; 0: anybody's.
-  Gate(const Logger& log, std::string revoked, MungeDoor* munge, uid_t min_uid)
-      : log_(log), revoked_(std::move(revoked)), munge_(munge), min_uid_(min_uid) {}
+  // outlives the gate. Jobs of users below `min_uid` are not taken; 0: anybody's. `handshakes` is
+  // told who has called; it may be null, and outlives the gate.
+  Gate(const Logger& log, std::string revoked, MungeDoor* munge, uid_t min_uid,
+       HandshakeLog* handshakes = nullptr)
+      : log_(log),
+        revoked_(std::move(revoked)),
+        munge_(munge),
+        min_uid_(min_uid),
+        handshakes_(handshakes) {}
 
   // Who calls, when the table lets them call `method` ("/muster.wire.Controller/Submit").
   [[nodiscard]] absl::StatusOr<Caller> Admit(const grpc::CallbackServerContext& context,
@@ -47,6 +54,7 @@ class Gate {
   const std::string revoked_;
   MungeDoor* const munge_;
   const uid_t min_uid_;
+  HandshakeLog* const handshakes_;
 };
 
 }  // namespace muster

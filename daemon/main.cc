@@ -62,7 +62,8 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
       const std::unique_ptr<OrderSigner> signer,
       OrderSigner::Open(absl::StrCat(config.state_dir, "/controller/order.key"), config.tls.key));
   const auto munge = MungeDoor::Open(config.munge_socket, config.tls.certificate, log);
-  const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid());
+  HandshakeLog handshakes(log, clock);
+  const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &handshakes);
   AgentSessions sessions(log);
   LiveUsage usage;
   Controller controller(*store, sessions, clock, log, config.policy, config.cluster,

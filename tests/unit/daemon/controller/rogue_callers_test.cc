@@ -2,7 +2,9 @@
 // callers that show what they should not have.
 
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -324,8 +326,33 @@ TEST_F(RogueCallersTest, NothingWeakerThanTheKeysGetsIn) {
       {"expired", authority_.Issue(subject, now_ - 3 * kDay, kDay).value()},
       {"not yet good", authority_.Issue(subject, now_ + 2 * kDay, kDay).value()}};
   for (const auto& [name, key] : bad) {
+    const std::size_t before = Logged().size();
     EXPECT_FALSE(CallEmpty(Channel(key), ping).ok()) << name;
+    EXPECT_THAT(Logged().substr(before),
+                ::testing::ContainsRegex("access: refused 127.0.0.1:[0-9]+: Handshake failed .*"
+                                         "certificate verify failed"))
+        << name;
   }
+}
+
+TEST(HandshakeLog, AFloodOfFailuresIsALineWithTheirNumber) {
+  const UniqueFd fd(memfd_create("log", MFD_CLOEXEC));
+  const std::string path = absl::StrCat("/proc/self/fd/", fd.get());
+  ManualClock clock(Time(Duration(1)));
+  const Logger logger(clock, fd.get(), LogLevel::kInfo, false);
+  HandshakeLog log(logger, clock);
+  const auto lines = [&path] {
+    const std::string logged = ReadFile(path).value();
+    return std::count(logged.begin(), logged.end(), '\n');
+  };
+  for (int i = 0; i < 1000; ++i) {
+    log.Take("Handshake failed with a fatal error");
+  }
+  EXPECT_EQ(lines(), 10);
+  clock.Advance(std::chrono::seconds(1));
+  log.Take("Handshake failed with a fatal error");
+  EXPECT_EQ(lines(), 11);
+  EXPECT_THAT(ReadFile(path).value(), HasSubstr("(and 990 lines like this)"));
 }
 
 class RootlessTest : public SecuredTest {

@@ -151,7 +151,8 @@ class SecuredTest : public ::testing::Test {
     accounting_ = Accounting::Open(directory_).value();
     signer_ = OrderSigner::Open(directory_ + "/order.key", tls_.key).value();
     door_ = MungeDoor::Open(directory_ + "/munge/socket", tls_.certificate, *log_);
-    gate_ = std::make_unique<Gate>(*log_, tls_.revoked, door_.get(), min_uid_);
+    handshakes_ = std::make_unique<HandshakeLog>(*log_, clock_);
+    gate_ = std::make_unique<Gate>(*log_, tls_.revoked, door_.get(), min_uid_, handshakes_.get());
     sessions_ = std::make_unique<AgentSessions>(*log_);
     PolicyConfig policy;
     policy.operator_uid = geteuid();
@@ -173,6 +174,7 @@ class SecuredTest : public ::testing::Test {
   std::unique_ptr<Accounting> accounting_;
   std::unique_ptr<OrderSigner> signer_;
   std::shared_ptr<MungeDoor> door_;
+  std::unique_ptr<HandshakeLog> handshakes_;
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<AgentSessions> sessions_;
   std::unique_ptr<Controller> controller_;
