@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 
 #include "agent/supervisor/control_client.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
@@ -39,8 +40,8 @@ TEST_F(WatchesTest, APartWhoseLeaseIsOverEndsWithAllThatItStarted) {
   Batch(
       "(setsid sh -c 'trap \"\" TERM; while :; do echo x >> away; sleep 0.01; done' &) &\n"
       "trap '' TERM\nwhile :; do sleep 0.01; done");
-  Elastic(milliseconds(300));
-  Begin();
+  Elastic(milliseconds(1000));
+  Start();
   const RunEnded end = End();
   EXPECT_EQ(end.cause, EndCause::kNodeLostRecord);
   EXPECT_THAT(end.text, HasSubstr("did not hear from the controller for 15 s"));
@@ -58,7 +59,7 @@ TEST_F(WatchesTest, APartWhoseLeaseIsRenewedRunsOn) {
     Pause();
   }
   EXPECT_TRUE(Facts<RunEnded>().empty());
-  close(creat((work_ / "done").c_str(), 0600));
+  std::ofstream(work_ / "done") << "done\n";
   EXPECT_EQ(End().cause, EndCause::kExited);
 }
 
