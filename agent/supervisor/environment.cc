@@ -379,12 +379,16 @@ void SetCpuBinding(const NodeAllocation& node, const RankPlacement& rank, Variab
   variables->Set("MUSTER_MEM_NODES", rank.mem_nodes.ToList());
 }
 
-// OpenMP's, unless the user chose his own: one place a core.
+// OpenMP's, unless the user chose his own: one place a core. Not where the rank starts workers of
+// its own, as frameworks on GPUs and launchers do: once such a program has bound its first thread,
+// they would all inherit that one core.
 void SetOpenMp(const SupervisorOrder& order, const RankPlacement& rank, Variables* variables) {
   if (!variables->Has("OMP_NUM_THREADS")) {
     variables->Set("OMP_NUM_THREADS", std::max(rank.cpus.Count(), 1U));
   }
-  if (variables->Has("OMP_PLACES") || variables->Has("OMP_PROC_BIND") || !order.machine.enforced) {
+  const bool starts_workers = !rank.gpus.empty() || order.launch.spec.elastic;
+  if (variables->Has("OMP_PLACES") || variables->Has("OMP_PROC_BIND") || starts_workers ||
+      !order.machine.enforced) {
     return;
   }
   std::vector<std::string> places;

@@ -120,10 +120,10 @@ TEST(EnvironmentTest, CheckpointsGoWhereTheSubmissionSaid) {
   order.checkpoint_hints = "/attempt/checkpoint-hints";
   order.checkpoint_progress = "/attempt/checkpoint-progress";
   order.flush_program = "/libexec/muster-checkpoint-flush";
-  for (const char* own : {"MUSTER_SUBMIT_CHECKPOINT_DIR=/scratch/state",
-                          "MUSTER_CHECKPOINT_LOCAL_DIR=/local", "MUSTER_CHECKPOINT_INTERVAL=900",
-                          "MUSTER_CHECKPOINT_HINTS=/another", "MUSTER_CHECKPOINT_PROGRESS=/another",
-                          "MUSTER_CHECKPOINT_FLUSH=/another"}) {
+  for (const char* own :
+       {"MUSTER_SUBMIT_CHECKPOINT_DIR=/scratch/state", "MUSTER_CHECKPOINT_LOCAL_DIR=/local",
+        "MUSTER_CHECKPOINT_INTERVAL=900", "MUSTER_CHECKPOINT_HINTS=/another",
+        "MUSTER_CHECKPOINT_PROGRESS=/another", "MUSTER_CHECKPOINT_FLUSH=/another"}) {
     order.launch.program.environment.push_back(own);
   }
   for (const std::vector<std::string>& variables : {RankOf(order, 0), BatchEnvironment(order, 0)}) {
@@ -221,8 +221,18 @@ TEST(EnvironmentTest, HoldsTheUserOfAPartOfAGpuToIt) {
   }
 }
 
+// Its ranks have these GPUs each.
+void GiveGpus(const std::vector<std::uint32_t>& gpus, SupervisorOrder* order) {
+  for (NodeAllocation& node : order->launch.allocation.nodes) {
+    for (RankPlacement& rank : node.ranks) {
+      rank.gpus = gpus;
+    }
+  }
+}
+
 TEST(EnvironmentTest, LeavesOpenMpToTheUserWhoSetIt) {
   SupervisorOrder order = Order();
+  GiveGpus({}, &order);
   EXPECT_THAT(RankOf(order, 1), Contains("OMP_NUM_THREADS=4"));
   EXPECT_THAT(RankOf(order, 1), Contains("OMP_PLACES={2,6},{3,7}"));
   EXPECT_THAT(RankOf(order, 1), Contains("OMP_PROC_BIND=close"));
@@ -230,6 +240,20 @@ TEST(EnvironmentTest, LeavesOpenMpToTheUserWhoSetIt) {
   EXPECT_THAT(RankOf(order, 1), Contains("OMP_NUM_THREADS=1"));
   EXPECT_THAT(RankOf(order, 1), Contains("OMP_PROC_BIND=spread"));
   EXPECT_THAT(RankOf(order, 1), Not(Contains(StartsWith("OMP_PLACES"))));
+}
+
+TEST(EnvironmentTest, LeavesTheThreadsOfLaunchersUnboundSoThatTheirWorkersAre) {
+  SupervisorOrder order = Order();
+  GiveGpus({}, &order);
+  ASSERT_THAT(RankOf(order, 1), Contains("OMP_PROC_BIND=close"));
+  order.launch.spec.elastic = true;
+  EXPECT_THAT(RankOf(order, 1), Contains("OMP_NUM_THREADS=4"));
+  EXPECT_THAT(RankOf(order, 1), Not(Contains(StartsWith("OMP_PLACES"))));
+  EXPECT_THAT(RankOf(order, 1), Not(Contains(StartsWith("OMP_PROC_BIND"))));
+  order.launch.spec.elastic = false;
+  GiveGpus({0}, &order);
+  EXPECT_THAT(RankOf(order, 1), Contains("OMP_NUM_THREADS=4"));
+  EXPECT_THAT(RankOf(order, 1), Not(Contains(StartsWith("OMP_PROC_BIND"))));
 }
 
 TEST(EnvironmentTest, DropsWhatOtherLaunchersLeft) {
@@ -268,9 +292,10 @@ TEST(EnvironmentTest, AnElasticJobKnowsItsRangeAndWhereItsNodesMeet) {
          {std::string("MUSTER_ELASTIC_MIN=1"), std::string("MUSTER_ELASTIC_MAX=8"),
           std::string("MUSTER_ELASTIC_EPOCH=3"), std::string("SCHED_ELASTIC_MIN=1"),
           std::string("SCHED_ELASTIC_MAX=8"), std::string("SCHED_ELASTIC_EPOCH=3"),
-          std::string("PET_NNODES=2"), std::string("PET_NPROC_PER_NODE=4"), std::string("PET_RDZV_BACKEND=c10d"),
-          "PET_RDZV_ID=" + rendezvous.id, "PET_RDZV_ENDPOINT=" + endpoint,
-          "MUSTER_RDZV_ID=" + rendezvous.id, "MUSTER_RDZV_ENDPOINT=" + endpoint}) {
+          std::string("PET_NNODES=2"), std::string("PET_NPROC_PER_NODE=4"),
+          std::string("PET_RDZV_BACKEND=c10d"), "PET_RDZV_ID=" + rendezvous.id,
+          "PET_RDZV_ENDPOINT=" + endpoint, "MUSTER_RDZV_ID=" + rendezvous.id,
+          "MUSTER_RDZV_ENDPOINT=" + endpoint}) {
       EXPECT_THAT(environment, Contains(expected));
     }
   }
