@@ -50,7 +50,7 @@ class IoTurnsTest(ClusterTest):
         with open(program, "w", encoding="utf-8") as file:
             file.write(PROGRAM.format(module=module, size=SIZE, enough=enough, log=os.path.join(work, "log")))
         library = os.path.abspath(os.path.join(BIN, "..", "lib", "libmuster-checkpoint.so.0"))
-        jobs = [self.cluster.submit("-n", 1, f"--checkpoint-interval={INTERVAL}", "--wrap",
+        jobs = [self.cluster.submit("-n", 1, f"--checkpoint-interval={INTERVAL}s", "--wrap",
                                     f"MUSTER_CHECKPOINT_LIBRARY={library} exec {sys.executable} -B {program}")
                 for _ in range(3)]
 

@@ -14,7 +14,7 @@ import subprocess
 import time
 import unittest
 
-from cluster import Cluster, ClusterTest, program, read_file, wait_until
+from cluster import BIN, Cluster, ClusterTest, program, read_file, wait_until
 
 MIB = 1 << 20
 PIDS = 200
@@ -133,7 +133,8 @@ class LimitsTest(ClusterTest):
     def test_a_step_is_held_to_the_memory_that_it_asked_for_and_the_job_goes_on(self):
         hog = self.write("hog.py", HOG)
         job = self.cluster.submit("--mem", "256M", "-t", 1, "-o", "step.out", "--wrap",
-                                  f"muster run --mem=64M -n 1 python3 {hog}; echo rc=$?; muster run -n 1 echo goes on")
+                                  f"{BIN}/muster run --mem=64M -n 1 python3 {hog}; echo rc=$?; "
+                                  f"{BIN}/muster run -n 1 echo goes on")
         (row,) = self.cluster.wait_ended(job)
         self.assertEqual(row["state"], "COMPLETED")
         said = self.read("step.out")
