@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include <cerrno>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -115,9 +116,10 @@ struct Connection::Channel {
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<Stub> stub;
 
-  std::mutex mutex;                         // guards the two below
+  std::mutex mutex;                         // guards what is below
   std::set<grpc::ClientContext*> watching;  // the streams that are being waited for
   bool stopped = false;
+  std::condition_variable stops;
 
   // Waits until the channel is connected, for a while. gRPC reads from a new connection only while
   // somebody waits for it: between calls that fail at once it would stay half open for seconds.
@@ -560,6 +562,12 @@ void Connection::StopWatching() {
   for (grpc::ClientContext* context : channel_->watching) {
     context->TryCancel();
   }
+  channel_->stops.notify_all();
+}
+
+bool Connection::StopsWatchingWithin(std::chrono::milliseconds time) {
+  std::unique_lock<std::mutex> lock(channel_->mutex);
+  return channel_->stops.wait_for(lock, time, [this] { return channel_->stopped; });
 }
 
 void QuietGrpc() {

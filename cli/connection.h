@@ -169,6 +169,8 @@ class Connection {
   absl::Status WatchJob(JobId job, const std::function<bool(const JobNews&)>& tell);
   // Ends every WatchJob that other threads wait in, and every later one. Safe from any thread.
   void StopWatching();
+  // Waits until that was called, for so long at most; whether it was. Safe from any thread.
+  bool StopsWatchingWithin(std::chrono::milliseconds time);
 
  private:
   struct Channel;  // gRPC's, kept out of this header

@@ -25,8 +25,9 @@ absl::Status FollowUntilEnd(Connection& connection, JobId job,
     if (!status.ok() && !absl::IsUnavailable(status)) {
       return status;
     }
-    if (!ended && !stopped()) {
-      std::this_thread::sleep_for(kReopenPause);
+    // Whoever stops it waits for this thread.
+    if (!ended && connection.StopsWatchingWithin(kReopenPause)) {
+      break;
     }
   }
   return absl::OkStatus();

@@ -124,6 +124,15 @@ TEST_F(ConnectionTest, NoSocketIsToldAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, milliseconds(2'000));
 }
 
+TEST_F(ConnectionTest, WhoWaitsToWatchAgainIsToldAtOnceThatItIsOver) {
+  const std::unique_ptr<Connection> connection = Open();
+  EXPECT_FALSE(connection->StopsWatchingWithin(milliseconds(1)));
+  std::thread stop([&connection] { connection->StopWatching(); });
+  EXPECT_TRUE(connection->StopsWatchingWithin(std::chrono::hours(1)));
+  stop.join();
+  EXPECT_TRUE(connection->StopsWatchingWithin(milliseconds(0)));
+}
+
 TEST_F(ConnectionTest, ADeadSocketIsRetriedUntilPatienceEnds) {
   // What a killed controller leaves: a socket that nobody accepts on.
   sockaddr_un name = {};
