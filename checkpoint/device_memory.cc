@@ -23,10 +23,11 @@ struct Driver {
 
 Driver LoadDriver() {
   Driver driver;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): read as all of the environment is.
   const char* const named = std::getenv("MUSTER_CHECKPOINT_CUDA");
   void* const library = dlopen(named != nullptr ? named : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* const why = dlerror();
+    const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one a thread
     driver.why = std::string("no CUDA driver: ") + (why != nullptr ? why : "it cannot be loaded");
     return driver;
   }

@@ -5,6 +5,7 @@ command line or its environment, so close() can say whether anything was left be
 often is judged from the truth file, which the jobs write themselves, never from the controller.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -341,6 +342,27 @@ class Cluster:
 
     def supervisors(self):
         return self.daemons_of_up("muster-supervisor")
+
+    def processes_of(self, index):
+        """Of a node: its agent's supervisors, and what they started."""
+        found = {pid for pid, command in processes_with(self.agents[index].arguments[1]).items()
+                 if "muster-supervisor" in command}
+        for entry in sorted((e for e in os.listdir("/proc") if e.isdigit()), key=int):
+            parents = read_file(f"/proc/{entry}/stat").rpartition(b")")[2].split()
+            if len(parents) > 1 and int(parents[1]) in found:
+                found.add(int(entry))
+        return found
+
+    def lose_node(self, index):
+        """Agent, supervisors and what they started go at once."""
+        agent = self.agents[index]
+        os.kill(agent.process.pid, signal.SIGSTOP)  # it starts nothing more
+        victims = self.processes_of(index)
+        for pid in victims:
+            with contextlib.suppress(ProcessLookupError):  # a rank ends with its supervisor
+                os.kill(pid, signal.SIGKILL)
+        agent.kill()
+        wait_until(lambda: not any(start_time(pid) for pid in victims), "what was killed lives")
 
     def leftovers(self):
         return processes_with(self.state)

@@ -1,13 +1,11 @@
 """Elastic jobs on real agents: nodes are lost, fall silent and come, and the job goes on from its checkpoint."""
 
-import contextlib
 import json
 import os
 import signal
 import unittest
 
-from cluster import BIN, ClusterTest, processes_with, read_file, start_time, wait_until
-
+from cluster import BIN, ClusterTest, read_file, wait_until
 # Counts in steps, on each node by a worker of its own, from where its file says; checkpoints when told to end.
 SCRIPT = f"""echo "$MUSTER_RESTART_COUNT $MUSTER_JOB_NUM_NODES $MUSTER_ELASTIC_EPOCH" >>sizes
 echo "${{PET_NNODES:-}} ${{PET_RDZV_ID:-}} ${{RANK:-none}}" >>meeting
@@ -32,26 +30,6 @@ class ElasticTest(ClusterTest):
         """[(restart, nodes, epoch)] of the job's attempts so far."""
         return [tuple(int(word) for word in line.split()) for line in self.lines("sizes")]
 
-    def processes_of(self, index):
-        own = {pid for pid, command in processes_with(self.cluster.agents[index].arguments[1]).items()
-               if "muster-supervisor" in command}
-        found = set(own)
-        for entry in sorted((e for e in os.listdir("/proc") if e.isdigit()), key=int):
-            parents = read_file(f"/proc/{entry}/stat").rpartition(b")")[2].split()
-            if len(parents) > 1 and int(parents[1]) in found:
-                found.add(int(entry))
-        return found
-
-    def lose_node(self, index):
-        agent = self.cluster.agents[index]
-        os.kill(agent.process.pid, signal.SIGSTOP)
-        victims = self.processes_of(index)
-        for pid in victims:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        agent.kill()
-        wait_until(lambda: not any(start_time(pid) for pid in victims), "what was killed lives")
-
     def submit(self, *options):
         job = self.cluster.submit("--elastic", "-N", "1-3", *options, self.cluster.script(SCRIPT))
         wait_until(lambda: self.sizes() and self.lines("work"), lambda: self.cluster.logs())
@@ -68,7 +46,7 @@ class ElasticTest(ClusterTest):
         job = self.submit()
         self.assertEqual(self.sizes(), [(0, 3, 1)])
         for lost, left in ((2, 2), (0, 1)):  # the second has the script, and the store of a rendezvous
-            self.lose_node(lost)
+            self.cluster.lose_node(lost)
             wait_until(lambda: len(self.sizes()) == 4 - left,
                        lambda: f"{self.sizes()} {self.cluster.logs()}")
             self.assertEqual(self.sizes()[-1][1], left)
@@ -96,7 +74,7 @@ class ElasticTest(ClusterTest):
         try:
             wait_until(lambda: len(self.sizes()) == 2, lambda: f"{self.sizes()} {self.cluster.logs()}", 90)
             self.assertEqual(self.sizes()[-1], (1, 2, 2))
-            self.assertEqual(self.processes_of(2), set(), "its supervisor has ended by itself")
+            self.assertEqual(self.cluster.processes_of(2), set(), "its supervisor has ended by itself")
         finally:
             os.kill(stopped, signal.SIGCONT)
         wait_until(lambda: all(node["state"] not in ("DOWN", "down") for node in

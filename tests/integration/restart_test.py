@@ -1,18 +1,15 @@
 """A job that keeps its work through the loss of nodes: heat2d with checkpoints, on two agents, requeued by itself."""
 
-import contextlib
 import datetime
 import json
 import os
 import random
 import re
 import shutil
-import signal
 import time
 import unittest
 
-from cluster import (BIN, KERNELS, PATIENCE, Cluster, ClusterTest, processes_with, read_file, start_time,
-                     wait_until)
+from cluster import BIN, KERNELS, PATIENCE, Cluster, ClusterTest, read_file, wait_until
 
 STEPS, EVERY = 6000, 50
 PLATE = f"--nx 61 --ny 47 --steps {STEPS} --json"
@@ -28,29 +25,12 @@ class RestartTest(ClusterTest):
     nodes = 2
     topology = "pack:1 core:4 pu:1"
 
-    def processes_of(self, index):
-        """Of a node: its agent's supervisors, and what they started."""
-        own = {pid for pid, command in processes_with(self.cluster.agents[index].arguments[1]).items()
-               if "muster-supervisor" in command}
-        found = set(own)
-        for entry in sorted((e for e in os.listdir("/proc") if e.isdigit()), key=int):
-            parents = read_file(f"/proc/{entry}/stat").rpartition(b")")[2].split()
-            if len(parents) > 1 and int(parents[1]) in found:
-                found.add(int(entry))
-        return found
-
     def lose_node(self, index):
-        """Agent, supervisors and ranks go at once, and the node's own disk with them."""
-        agent = self.cluster.agents[index]
-        os.kill(agent.process.pid, signal.SIGSTOP)  # it starts nothing more
-        victims = self.processes_of(index)
-        for pid in victims:
-            with contextlib.suppress(ProcessLookupError):  # a rank ends with its supervisor
-                os.kill(pid, signal.SIGKILL)
-        agent.kill()
-        wait_until(lambda: not any(start_time(pid) for pid in victims), "what was killed lives")
-        shutil.rmtree(agent.arguments[1])
-        os.mkdir(agent.arguments[1], mode=0o700)
+        """And the node's own disk with it."""
+        self.cluster.lose_node(index)
+        state = self.cluster.agents[index].arguments[1]
+        shutil.rmtree(state)
+        os.mkdir(state, mode=0o700)
 
     def newest(self, directory):
         return max((int(name[4:]) for name in os.listdir(directory)

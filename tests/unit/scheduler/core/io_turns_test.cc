@@ -120,6 +120,18 @@ class IoTurnsOfJobs : public ::testing::Test {
     world_.now += later;
     return world_.Take(TickHealth{});
   }
+  // Two whose checkpoints are due; it is the first one's turn.
+  std::pair<JobId, JobId> TwoInTurn() {
+    world_.config.checkpoint.writers = 1;
+    const JobId first = Start(4);
+    const JobId second = Start(1);
+    Commit(first);
+    Commit(second);
+    Tick();
+    Tick(kInterval);
+    EXPECT_EQ(TurnOf(first), CheckpointTurn::kYours);
+    return {first, second};
+  }
   CheckpointTurn TurnOf(JobId job) const { return world_.state.FindJob(job)->attempt->advice.turn; }
 
   testing::World world_;
@@ -153,14 +165,7 @@ TEST_F(IoTurnsOfJobs, TheOneWithMoreAtRiskGoesFirstAndTheOtherFollowsItsCommit) 
 }
 
 TEST_F(IoTurnsOfJobs, ATurnInWhichNothingIsWrittenEnds) {
-  world_.config.checkpoint.writers = 1;
-  const JobId first = Start(4);
-  const JobId second = Start(1);
-  Commit(first);
-  Commit(second);
-  Tick();
-  Tick(kInterval);
-  ASSERT_EQ(TurnOf(first), CheckpointTurn::kYours);
+  const auto [first, second] = TwoInTurn();
   Tick(std::chrono::minutes(2));
   EXPECT_EQ(TurnOf(first), CheckpointTurn::kWait);
   EXPECT_EQ(TurnOf(second), CheckpointTurn::kYours);
@@ -171,14 +176,7 @@ TEST_F(IoTurnsOfJobs, ATurnInWhichNothingIsWrittenEnds) {
 }
 
 TEST_F(IoTurnsOfJobs, AJobThatEndsGivesItsTurnToTheNext) {
-  world_.config.checkpoint.writers = 1;
-  const JobId first = Start(4);
-  const JobId second = Start(1);
-  Commit(first);
-  Commit(second);
-  Tick();
-  Tick(kInterval);
-  ASSERT_EQ(TurnOf(first), CheckpointTurn::kYours);
+  const auto [first, second] = TwoInTurn();
   world_.TellEnded(jobs_.at(first).first, first, jobs_.at(first).second + 1);
   Tick(std::chrono::seconds(1));
   EXPECT_EQ(TurnOf(second), CheckpointTurn::kYours);
