@@ -1,5 +1,6 @@
 #include "daemon/store/row_writer.h"
 
+#include <csignal>
 #include <limits>
 #include <map>
 #include <optional>
@@ -75,11 +76,19 @@ std::string BindingColumn(const std::vector<RankView>& ranks) {
   return absl::StrJoin(counts, ", ", absl::PairFormatter(" "));
 }
 
+// The order in which ranks failed. Those that are ended because another failed are so by signals,
+// maybe in the same millisecond: they come after it.
+std::int64_t FailureKey(const RankExit& rank) {
+  const bool as_others_are = rank.status.signal == SIGTERM || rank.status.signal == SIGKILL;
+  return 2 * std::max<std::int64_t>(rank.time.time_since_epoch().count(), 1) +
+         (as_others_are ? 1 : 0);
+}
+
 // The rank that failed first; null when none did.
 const RankExit* FirstFailure(const std::vector<RankExit>& ranks) {
   const RankExit* first = nullptr;
   for (const RankExit& rank : ranks) {
-    if (!rank.status.success() && (first == nullptr || rank.time < first->time)) {
+    if (!rank.status.success() && (first == nullptr || FailureKey(rank) < FailureKey(*first))) {
       first = &rank;
     }
   }
@@ -235,8 +244,7 @@ absl::Status RowWriter::WriteStepEnd(const RunReported& reported, const StepEnde
       report.job.value(), report.attempt.value(), ended.step.value(), TimeColumn(ended.time),
       status.code, status.signal, std::int64_t{ended.usage.user_cpu.count()},
       std::int64_t{ended.usage.system_cpu.count()}, ended.usage.peak_memory.value(), text,
-      failed == nullptr ? std::int64_t{0}
-                        : std::max<std::int64_t>(failed->time.time_since_epoch().count(), 1));
+      failed == nullptr ? std::int64_t{0} : FailureKey(*failed));
 }
 
 absl::Status RowWriter::WriteJob(const Job& job, JobId first_new) {

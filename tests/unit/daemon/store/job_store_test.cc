@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "daemon/store/sqlite.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
@@ -339,6 +341,16 @@ TEST_F(JobStoreTest, StepsSumTheirNodesAndKeepTheEarliestFailure) {
   EXPECT_EQ(Count("SELECT text = 'rank 2 on 3' FROM steps"), 1);
   EXPECT_EQ(Count("SELECT user_cpu_ms FROM steps"), 11);
   EXPECT_EQ(Count("SELECT peak_memory FROM steps"), 10);
+}
+
+TEST_F(JobStoreTest, ARankThatWasEndedForAnothersFailureIsNotTheFirst) {
+  const JobSubmitted event = Submitted(1, "");
+  const StepEnded ended{StepId(1), At(7), {RankExit{0, {0, SIGKILL}, At(7), ""}}, {}};
+  const StepEnded failed{StepId(1), At(7), {RankExit{1, {0, SIGSEGV}, At(7), ""}}, {}};
+  Commit(make_.Of({event, RunReported{NodeId(1), {JobId(1), AttemptNumber(1), 1, ended}},
+                   RunReported{NodeId(2), {JobId(1), AttemptNumber(1), 1, failed}}}));
+  EXPECT_EQ(Count("SELECT exit_signal FROM steps"), SIGSEGV) << "in the same millisecond";
+  EXPECT_EQ(Count("SELECT text = 'rank 1 on 2' FROM steps"), 1);
 }
 
 TEST_F(JobStoreTest, ManyBatchesAreOneTransaction) {
