@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cli/render/hostlist.h"
@@ -22,6 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kWaitingPause{400};       // a job that starts at once is not told of
+constexpr milliseconds kNodesPatience{1'000};    // for the controller's word before it
 constexpr milliseconds kJobEndPatience{10'000};  // for the controller's word after the command
 constexpr int kSignalBase = 128;
 constexpr int kCannotRun = 126;  // as shells say
@@ -92,6 +94,8 @@ void AllocSession::OnNews(const JobNews& news) {
                         text.empty() ? "" : ": ", EscapeControl(text)));
     }
     JobEnded();
+  } else if (begun_ && !NodesOf(news_).empty()) {
+    Begin();
   } else if (news.job.state == Name(JobState::kPending)) {
     loop_.RunAfter(kWaitingPause, [this] { TellWaiting(); });
   }
@@ -120,11 +124,15 @@ void AllocSession::OnOutput(bool error, std::string_view bytes) {
     std::cerr << bytes << std::flush;
   } else if (reader_.Take(bytes) && !begun_ && !job_ended_) {
     begun_ = true;
-    Begin();
+    // The script may be heard before the news of where it runs.
+    loop_.RunAfter(NodesOf(news_).empty() ? kNodesPatience : milliseconds(0), [this] { Begin(); });
   }
 }
 
 void AllocSession::Begin() {
+  if (job_ended_ || std::exchange(in_hand_, true)) {
+    return;
+  }
   const std::string nodes = NodesOf(news_);
   Tell(absl::StrCat("job ", plan_.job.value(), " is allocated", nodes.empty() ? "" : ": ", nodes));
   SpawnRequest request;

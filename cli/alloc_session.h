@@ -76,7 +76,8 @@ class AllocSession {
   std::unique_ptr<JobWatch> watch_;
   JobEnvironmentReader reader_;
   JobNews news_;
-  bool begun_ = false;
+  bool begun_ = false;    // the job's script is heard
+  bool in_hand_ = false;  // the command was begun
   bool job_ended_ = false;
   bool released_ = false;  // the command has ended, and the script was told
   std::optional<pid_t> child_;
