@@ -90,7 +90,7 @@ class RestartTest(ClusterTest):
         self.assertEqual(len(self.cluster.attempts(job)), 2)
 
 
-INTERVAL = 10  # seconds: the supervisor reports each commit at once that comes no faster
+INTERVAL = 4  # seconds; each attempt is lost before its second checkpoint: all that counts was told at once
 GRACE = 3600  # of a job that is preempted: more than this test may take
 
 
@@ -179,7 +179,7 @@ class AccountTest(RestartTest):
 
     def test_three_lost_nodes_cost_an_interval_and_the_time_to_notice_each(self):
         chance = random.Random(SEED)
-        plate = self.plate_for(2.5 * INTERVAL)
+        plate = self.plate_for(10 * INTERVAL)  # each attempt lives to a checkpoint, and the last to the end
         job = self.begin_heat(plate, f"--checkpoint-interval={INTERVAL}s")
         killed = []
         for lost in range(3):
@@ -201,7 +201,7 @@ class AccountTest(RestartTest):
             self.assertGreater(attempt["lost"], 0)
 
     def test_a_preempted_run_loses_nothing_but_what_followed_its_answer(self):
-        plate = self.plate_for(0.6 * INTERVAL)
+        plate = self.plate_for(6)
         job = self.begin_heat(plate, "-q", "low", "-t", 60, "--exclusive", "--checkpoint-interval=auto")
         wait_until(lambda: (self.newest_attempt(job) or {}).get("checkpoints", {}).get("interval"),
                    lambda: f"it was advised nothing: {self.cluster.logs()}")
