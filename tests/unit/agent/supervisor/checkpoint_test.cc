@@ -25,6 +25,22 @@ class CheckpointAttempt : public AttemptFixture {
     EXPECT_TRUE(file.ok()) << file.error.text;
     return file.ok() ? file.value.Read() : checkpoint::Hints();
   }
+  // Its program saves once and stays; that was heard.
+  void StartOneThatStays() {
+    std::filesystem::create_directory(work_ / "state");
+    Batch("exec " MUSTER_CHECKPOINT_STAYS " state");
+    order_.launch.started = SystemClock().Now();
+    Start();
+    ASSERT_TRUE(Eventually([&] { return !Facts<RunCheckpointed>().empty(); }));
+  }
+  static TerminateOrder End(EndCause cause, Duration grace) {
+    TerminateOrder order;
+    order.job = JobId(7);
+    order.attempt = AttemptNumber(1);
+    order.cause = cause;
+    order.grace = grace;
+    return order;
+  }
   static std::int64_t Milliseconds(Time time) { return time.time_since_epoch().count(); }
 };
 
@@ -56,11 +72,7 @@ TEST_F(CheckpointAttempt, ItIsToldThatItIsToEndWhileItHasItsGrace) {
       "cp \"$MUSTER_CHECKPOINT_HINTS\" before; while :; do sleep 0.01; done");
   Start();
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(work_ / "before"); }));
-  TerminateOrder order;
-  order.job = JobId(7);
-  order.attempt = AttemptNumber(1);
-  order.cause = EndCause::kPreemptedToRequeue;
-  order.grace = std::chrono::minutes(1);
+  const TerminateOrder order = End(EndCause::kPreemptedToRequeue, std::chrono::minutes(1));
   const Time told = SystemClock().Now();
   ASSERT_TRUE(SendTerminate(directory_, order).ok());
   ASSERT_EQ(Wait(), 0);
@@ -114,16 +126,8 @@ TEST_F(CheckpointAttempt, WhatProgramsCommitIsReportedBeforeTheEnd) {
 }
 
 TEST_F(CheckpointAttempt, ProgramsThatAnsweredTheNoticeNeedNoGrace) {
-  std::filesystem::create_directory(work_ / "state");
-  Batch("exec " MUSTER_CHECKPOINT_STAYS " state");
-  order_.launch.started = SystemClock().Now();
-  Start();
-  ASSERT_TRUE(Eventually([&] { return !Facts<RunCheckpointed>().empty(); }));
-  TerminateOrder order;
-  order.job = JobId(7);
-  order.attempt = AttemptNumber(1);
-  order.cause = EndCause::kPreemptedToRequeue;
-  order.grace = std::chrono::hours(1);
+  StartOneThatStays();
+  const TerminateOrder order = End(EndCause::kPreemptedToRequeue, std::chrono::hours(1));
   const Time told = SystemClock().Now();
   ASSERT_TRUE(SendTerminate(directory_, order).ok());
   ASSERT_EQ(Wait(), 0);
@@ -135,16 +139,8 @@ TEST_F(CheckpointAttempt, ProgramsThatAnsweredTheNoticeNeedNoGrace) {
 }
 
 TEST_F(CheckpointAttempt, WhoIsCancelledHasItsGraceThoughItSaved) {
-  std::filesystem::create_directory(work_ / "state");
-  Batch("exec " MUSTER_CHECKPOINT_STAYS " state");
-  order_.launch.started = SystemClock().Now();
-  Start();
-  ASSERT_TRUE(Eventually([&] { return !Facts<RunCheckpointed>().empty(); }));
-  TerminateOrder order;
-  order.job = JobId(7);
-  order.attempt = AttemptNumber(1);
-  order.cause = EndCause::kCancelled;
-  order.grace = std::chrono::seconds(2);
+  StartOneThatStays();
+  const TerminateOrder order = End(EndCause::kCancelled, std::chrono::seconds(2));
   const Time told = SystemClock().Now();
   ASSERT_TRUE(SendTerminate(directory_, order).ok());
   ASSERT_EQ(Wait(), 0);
@@ -166,10 +162,7 @@ TEST_F(CheckpointAttempt, AutoFollowsWhatACheckpointCostsAndHowOftenNodesFail) {
   const CheckpointRecord record = Facts<RunCheckpointed>().back().record;
   EXPECT_EQ(record.interval,
             AutomaticInterval(std::max(record.cost, Duration(1)), std::chrono::hours(24)));
-  TerminateOrder order;
-  order.job = JobId(7);
-  order.attempt = AttemptNumber(1);
-  order.cause = EndCause::kCancelled;
+  const TerminateOrder order = End(EndCause::kCancelled, Duration(0));
   ASSERT_TRUE(SendTerminate(directory_, order).ok());
   ASSERT_EQ(Wait(), 0);
 }

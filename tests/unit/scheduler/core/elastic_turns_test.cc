@@ -193,8 +193,8 @@ TEST(ElasticTurns, AJobWithOneSizeIsRigid) {
   EXPECT_EQ(cluster.RestartsOf(job), 0U) << "it waits for its node, as a job that is not elastic";
 }
 
-TEST(ElasticTurns, AJobWithTooFewNodesLeftWaitsForAReplacement) {
-  Cluster cluster;
+// A job of two to four nodes that runs on both that there are, and waits ten minutes for another.
+JobId StartOnItsLeast(Cluster& cluster) {
   for (int i = 0; i < 2; ++i) {
     cluster.AddNode();
   }
@@ -206,6 +206,12 @@ TEST(ElasticTurns, AJobWithTooFewNodesLeftWaitsForAReplacement) {
   spec.replace_wait = minutes(10);
   const JobId job = cluster.Submit(spec);
   cluster.Play(minutes(1));
+  return job;
+}
+
+TEST(ElasticTurns, AJobWithTooFewNodesLeftWaitsForAReplacement) {
+  Cluster cluster;
+  const JobId job = StartOnItsLeast(cluster);
   ASSERT_EQ(cluster.NodesOf(job), 2U);
   const JobId other = cluster.SubmitPlain(1, hours(1));
   cluster.Silence(cluster.Its(job).allocation.nodes.back().node);
@@ -221,17 +227,7 @@ TEST(ElasticTurns, AJobWithTooFewNodesLeftWaitsForAReplacement) {
 
 TEST(ElasticTurns, AJobThatFindsNoReplacementInTimeWaitsWithoutNodes) {
   Cluster cluster;
-  for (int i = 0; i < 2; ++i) {
-    cluster.AddNode();
-  }
-  JobSpec spec = cluster.world.Spec({});
-  spec.request.min_nodes = 2;
-  spec.request.max_nodes = 4;
-  spec.request.cpus_per_task = 4;
-  spec.elastic = true;
-  spec.replace_wait = minutes(10);
-  const JobId job = cluster.Submit(spec);
-  cluster.Play(minutes(1));
+  const JobId job = StartOnItsLeast(cluster);
   const JobId other = cluster.SubmitPlain(1, minutes(1));
   cluster.Silence(cluster.Its(job).allocation.nodes.back().node);
   cluster.Play(minutes(11));
