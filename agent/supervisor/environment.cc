@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "agent/supervisor/device_environment.h"
+#include "agent/supervisor/exchange_address.h"
 #include "agent/supervisor/hostlist.h"
 #include "agent/supervisor/rendezvous.h"
 
@@ -354,6 +355,10 @@ void SetMpirun(const SupervisorOrder& order, const NodeAllocation& node, Variabl
     set("OMPI_MCA_plm_rsh_no_tree_spawn", "1");
     variables->Set("OMPI_MCA_orte_leave_session_attached", std::string("1"));
     variables->Set("OMPI_MCA_orte_default_hostfile", order.hostfile);
+    if (IsOneMachine(order.controller)) {
+      // All its daemons on one machine write their topology to one file, at once.
+      set("OMPI_MCA_rtc_hwloc_vmhole", "none");
+    }
   }
 }
 

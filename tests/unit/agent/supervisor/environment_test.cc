@@ -143,6 +143,20 @@ TEST(EnvironmentTest, MeetsOnTheLoopbackWhenAllNodesAreHere) {
   EXPECT_THAT(RankOf(order, 0), Contains("MASTER_ADDR=127.0.0.1"));
 }
 
+TEST(EnvironmentTest, TheDaemonsOfAnMpirunOnOneMachineShareNoFile) {
+  SupervisorOrder order = Order();
+  order.node_name = "node1";
+  order.launch.spec.kind = JobKind::kBatch;
+  order.hostfile = "/state/hostfile";
+  order.remote_shell = "/usr/bin/muster-rsh";
+  const std::string alone = "OMPI_MCA_rtc_hwloc_vmhole=none";
+  EXPECT_THAT(BatchEnvironment(order, 0), Not(Contains(alone)));
+  order.controller = "unix:/run/controller.sock";
+  EXPECT_THAT(BatchEnvironment(order, 0), Contains(alone));
+  order.launch.program.environment = {"OMPI_MCA_rtc_hwloc_vmhole=biggest"};
+  EXPECT_THAT(BatchEnvironment(order, 0), Not(Contains(alone)));
+}
+
 TEST(EnvironmentTest, OrdersDevicesSoThatTheNearestOfLocalRankIIsDeviceI) {
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     const std::vector<std::string> environment = RankOf(Order(), rank);
