@@ -220,7 +220,7 @@ ClientService::Unary* ClientService::Update(Context* context, const wire::Update
       Gathered<wire::UpdateReply>{Call{gate_, *caller, "Update"}, reactor, reply, jobs.size()});
   for (const Selected& job : jobs) {
     TakeWithHistory(controller_, accounting_, reader_,
-                    UpdateJob{job.job, job.element, changes, {}, caller->user},
+                    UpdateJob{job.job, job.element, changes, {}, caller->user, request->force()},
                     [gathered](const Turn& turn, const absl::Status& done) {
                       gathered->Count(done, turn.count);
                     });

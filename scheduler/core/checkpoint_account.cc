@@ -14,6 +14,12 @@ CheckpointTotals With(CheckpointTotals totals, const CheckpointRecord& record) {
   totals.count += record.count;
   totals.stall += record.stall;
   totals.restart += record.restart;
+  const auto newest = [](Duration measured, Duration before) {
+    return measured > Duration(0) ? measured : before;
+  };
+  totals.cost = newest(record.cost, totals.cost);
+  totals.flush = newest(record.flush, totals.flush);
+  totals.slow = newest(record.slow, totals.slow);
   return totals;
 }
 
@@ -37,6 +43,9 @@ CheckpointRecord CheckpointsOf(const Attempt& attempt) {
     all.cost = std::max(all.cost, here.cost);
     all.stall = std::max(all.stall, here.stall);
     all.restart = std::max(all.restart, here.restart);
+    all.flush = std::max(all.flush, here.flush);
+    all.slow = std::max(all.slow, here.slow);
+    all.copy_every = std::max(all.copy_every, here.copy_every);
     all.bytes += here.bytes;
     first = false;
   }

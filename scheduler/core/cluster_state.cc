@@ -145,7 +145,11 @@ void ClusterState::On(const AttemptStarted& event) {
   attempt.partition = event.partition;
   attempt.billing = event.billing;
   attempt.runs.resize(event.allocation.nodes.size());
-  attempt.advice = {kFirstAdvice, health_.MtbfOf(event.allocation), CheckpointNotice::kNone};
+  attempt.advice.number = kFirstAdvice;
+  attempt.advice.mtbf = health_.MtbfOf(event.allocation);
+  attempt.advice.cost = job.checkpoints.cost;
+  attempt.advice.flush = job.checkpoints.flush;
+  attempt.advice.slow = job.checkpoints.slow;
   if (job.spec->kind == JobKind::kRun) {
     attempt.last_step = StepId(1);
   }
@@ -288,12 +292,14 @@ void ClusterState::On(const NodeRegistered& event) {
   health_.NoteMachine(event.node, *node.machine);
   node.connected = true;
   node.changed = event.time;
+  node.heard = kNoTime;
 }
 
 void ClusterState::On(const NodeLost& event) {
   Node& node = MustNode(event.node);
   node.connected = false;
   node.changed = event.time;
+  node.heard = event.heard == kNoTime ? event.time : event.heard;
 }
 
 void ClusterState::On(const NodeDrained& event) {

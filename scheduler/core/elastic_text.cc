@@ -42,6 +42,9 @@ std::string VerdictText(const PlannedResize& resize, Time now) {
                           ": its last change was too short ago");
     case ResizeVerdict::kTooLittle:
       return absl::StrCat("stays: ", resize.nodes, " would gain ", GainText(resize));
+    case ResizeVerdict::kShrink:
+      return absl::StrCat("shrinks to ", resize.nodes, " in ", TimeText(wait), " for job ",
+                          resize.for_job.value(), ", which gains ", GainText(resize));
   }
   return "";
 }

@@ -31,14 +31,24 @@ enum class CheckpointTurn : std::uint8_t {
 // What the programs of an attempt are told. Of two the one with the higher number holds.
 struct CheckpointAdvice {
   std::uint32_t number = 0;
-  Duration mtbf{0};  // between failures of any of its nodes; 0: not known
+  Duration mtbf{0};       // between failures of any of its nodes; 0: not known
+  Duration loss_mtbf{0};  // between those that leave nothing on the node; 0: not known
   CheckpointNotice notice = CheckpointNotice::kNone;
   CheckpointTurn turn = CheckpointTurn::kFree;
   Time turn_since = kNoTime;  // since when it is so
+  Duration time_limit{0};     // of the attempt from now on; 0: as it was launched
+  // As earlier attempts measured them (CheckpointTotals).
+  Duration cost{0};
+  Duration flush{0};
+  Duration slow{0};
   static constexpr auto Fields(auto list) {
     return list(Field{"number", &CheckpointAdvice::number}, Field{"mtbf", &CheckpointAdvice::mtbf},
+                Field{"loss_mtbf", &CheckpointAdvice::loss_mtbf},
                 Field{"notice", &CheckpointAdvice::notice}, Field{"turn", &CheckpointAdvice::turn},
-                Field{"turn_since", &CheckpointAdvice::turn_since});
+                Field{"turn_since", &CheckpointAdvice::turn_since},
+                Field{"time_limit", &CheckpointAdvice::time_limit},
+                Field{"cost", &CheckpointAdvice::cost}, Field{"flush", &CheckpointAdvice::flush},
+                Field{"slow", &CheckpointAdvice::slow});
   }
   friend bool operator==(const CheckpointAdvice&, const CheckpointAdvice&) = default;
 };
@@ -54,13 +64,17 @@ struct CheckpointRecord {
   Duration interval{0};      // of work between them, as advised; 0: no advice
   Bytes bytes;               // of the newest, on this node
   std::uint32_t notice = 0;  // the number of the last notice that was answered by one
+  Duration flush{0};         // from its commit on the node to its copy elsewhere; 0: no measure
+  Duration slow{0};          // 99 of 100 are safe within this time from their begin; 0: no measure
+  std::uint32_t copy_every = 0;  // one of so many is copied elsewhere, as advised; 0: no advice
   static constexpr auto Fields(auto list) {
     return list(
         Field{"count", &CheckpointRecord::count}, Field{"begun", &CheckpointRecord::begun},
         Field{"committed", &CheckpointRecord::committed}, Field{"cost", &CheckpointRecord::cost},
         Field{"stall", &CheckpointRecord::stall}, Field{"restart", &CheckpointRecord::restart},
         Field{"interval", &CheckpointRecord::interval}, Field{"bytes", &CheckpointRecord::bytes},
-        Field{"notice", &CheckpointRecord::notice});
+        Field{"notice", &CheckpointRecord::notice}, Field{"flush", &CheckpointRecord::flush},
+        Field{"slow", &CheckpointRecord::slow}, Field{"copy_every", &CheckpointRecord::copy_every});
   }
   friend bool operator==(const CheckpointRecord&, const CheckpointRecord&) = default;
 };
@@ -73,11 +87,16 @@ struct CheckpointTotals {
   Duration stall{0};    // writing checkpoints
   Duration restart{0};  // coming back from them
   Duration lost{0};     // work that had to be done again
+  // Of the newest attempt that measured them.
+  Duration cost{0};
+  Duration flush{0};
+  Duration slow{0};
   static constexpr auto Fields(auto list) {
     return list(Field{"count", &CheckpointTotals::count}, Field{"held", &CheckpointTotals::held},
                 Field{"stall", &CheckpointTotals::stall},
                 Field{"restart", &CheckpointTotals::restart},
-                Field{"lost", &CheckpointTotals::lost});
+                Field{"lost", &CheckpointTotals::lost}, Field{"cost", &CheckpointTotals::cost},
+                Field{"flush", &CheckpointTotals::flush}, Field{"slow", &CheckpointTotals::slow});
   }
   friend bool operator==(const CheckpointTotals&, const CheckpointTotals&) = default;
 };

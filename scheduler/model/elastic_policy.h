@@ -26,11 +26,13 @@ struct ElasticPolicy {
   Duration restart_cost = std::chrono::seconds(120);  // of a change, until it is measured
   Duration last_call = std::chrono::seconds(30);      // further nodes may come before a change
   std::uint32_t pause_costs = 10;  // between two changes: so many times what one costs
+  bool shrink = true;              // for jobs of more priority that wait
   static constexpr auto Fields(auto list) {
     return list(Field{"efficiency_percent", &ElasticPolicy::efficiency_percent},
                 Field{"restart_cost", &ElasticPolicy::restart_cost},
                 Field{"last_call", &ElasticPolicy::last_call},
-                Field{"pause_costs", &ElasticPolicy::pause_costs});
+                Field{"pause_costs", &ElasticPolicy::pause_costs},
+                Field{"shrink", &ElasticPolicy::shrink});
   }
   friend bool operator==(const ElasticPolicy&, const ElasticPolicy&) = default;
 };

@@ -113,10 +113,11 @@ struct AttemptEnding {
   EndCause cause = EndCause::kCancelled;
   std::string text;
   Time time = kNoTime;
+  std::uint32_t within = 0;  // kResized: it goes on with so many nodes at most; 0: any
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &AttemptEnding::job}, Field{"attempt", &AttemptEnding::attempt},
                 Field{"cause", &AttemptEnding::cause}, Field{"text", &AttemptEnding::text},
-                Field{"time", &AttemptEnding::time});
+                Field{"time", &AttemptEnding::time}, Field{"within", &AttemptEnding::within});
   }
   friend bool operator==(const AttemptEnding&, const AttemptEnding&) = default;
 };
@@ -179,8 +180,10 @@ struct NodeRegistered {
 struct NodeLost {
   NodeId node;
   Time time = kNoTime;
+  Time heard = kNoTime;  // the last sign of life; kNoTime: just now
   static constexpr auto Fields(auto list) {
-    return list(Field{"node", &NodeLost::node}, Field{"time", &NodeLost::time});
+    return list(Field{"node", &NodeLost::node}, Field{"time", &NodeLost::time},
+                Field{"heard", &NodeLost::heard});
   }
   friend bool operator==(const NodeLost&, const NodeLost&) = default;
 };

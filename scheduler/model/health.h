@@ -183,10 +183,11 @@ struct FailureTally {
   Duration exposure{0};        // for so long attempts ran there
   Time faded = kNoTime;        // up to when both have faded, in whole days
   Time failed = kNoTime;       // the newest failure
+  std::uint64_t losses = 0;    // those after which nothing that lay on the node could be used
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &FailureTally::node}, Field{"failures", &FailureTally::failures},
                 Field{"exposure", &FailureTally::exposure}, Field{"faded", &FailureTally::faded},
-                Field{"failed", &FailureTally::failed});
+                Field{"failed", &FailureTally::failed}, Field{"losses", &FailureTally::losses});
   }
   friend bool operator==(const FailureTally&, const FailureTally&) = default;
 };

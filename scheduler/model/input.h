@@ -63,6 +63,7 @@ struct RegisterAgent {
 
 struct LoseAgent {
   NodeId node;
+  Duration silent{0};  // since its last sign of life
 };
 
 struct TakeReport {
@@ -102,6 +103,7 @@ struct UpdateJob {
   JobUpdate changes;
   std::vector<TargetHistory> history;  // as in SubmitJob
   User by;
+  bool force = false;  // an operator's: past the rule of CheckpointPolicy::extension
 };
 
 enum class PolicyVerb : std::uint8_t {

@@ -181,6 +181,7 @@ struct Job {
   std::uint32_t het_size = 0;
   CheckpointTotals checkpoints;  // of its ended attempts
   Time resized = kNoTime;        // when it was given another number of nodes
+  std::uint32_t within = 0;      // waiting: its next attempt has so many nodes at most; 0: any
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &Job::id}, Field{"submission", &Job::submission},
                 Field{"array_index", &Job::array_index}, Field{"state", &Job::state},
@@ -189,7 +190,8 @@ struct Job {
                 Field{"held_by", &Job::held_by}, Field{"requeues", &Job::requeues},
                 Field{"first_started", &Job::first_started},
                 Field{"changed_spec", &Job::changed_spec}, Field{"het_size", &Job::het_size},
-                Field{"checkpoints", &Job::checkpoints}, Field{"resized", &Job::resized});
+                Field{"checkpoints", &Job::checkpoints}, Field{"resized", &Job::resized},
+                Field{"within", &Job::within});
   }
 };
 

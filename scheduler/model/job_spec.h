@@ -139,6 +139,26 @@ struct Alternative {
   friend bool operator==(const Alternative&, const Alternative&) = default;
 };
 
+// --signal: what a job's processes are sent before its time limit ends them.
+struct WarningSignal {
+  std::uint32_t signal = 0;  // 0: none
+  Duration before{0};        // of the end
+  bool automatic = false;    // as long before as its checkpoints were measured to take
+  bool batch = false;        // to the batch script alone; otherwise to the ranks of its steps
+  static constexpr auto Fields(auto list) {
+    return list(Field{"signal", &WarningSignal::signal}, Field{"before", &WarningSignal::before},
+                Field{"automatic", &WarningSignal::automatic},
+                Field{"batch", &WarningSignal::batch});
+  }
+  friend bool operator==(const WarningSignal&, const WarningSignal&) = default;
+};
+
+// Who writes a job's checkpoints.
+enum class CheckpointMeans : std::uint8_t {
+  kProgram = 0,  // its programs, if they do
+  kCriu = 1,     // the supervisor, of its processes as they are
+};
+
 struct JobSpec {
   JobKind kind = JobKind::kBatch;
   std::string name;
@@ -170,22 +190,25 @@ struct JobSpec {
   bool elastic = false;
   Duration replace_wait{0};      // elastic: so long it waits for another node in a lost one's place
   Duration progress_timeout{0};  // it is ended when it shows no progress for so long; 0: never
+  WarningSignal warning;
+  CheckpointMeans checkpoint_with = CheckpointMeans::kProgram;
   static constexpr auto Fields(auto list) {
-    return list(Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name},
-                Field{"user", &JobSpec::user}, Field{"account", &JobSpec::account},
-                Field{"comment", &JobSpec::comment}, Field{"request", &JobSpec::request},
-                Field{"time_limit", &JobSpec::time_limit},
-                Field{"kill_grace", &JobSpec::kill_grace}, Field{"nice", &JobSpec::nice},
-                Field{"held", &JobSpec::held}, Field{"begin", &JobSpec::begin},
-                Field{"array", &JobSpec::array}, Field{"dependency", &JobSpec::dependency},
-                Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
-                Field{"deadline", &JobSpec::deadline}, Field{"requeue", &JobSpec::requeue},
-                Field{"requeue_exit", &JobSpec::requeue_exit},
-                Field{"licenses", &JobSpec::licenses}, Field{"partition", &JobSpec::partition},
-                Field{"qos", &JobSpec::qos}, Field{"reservation", &JobSpec::reservation},
-                Field{"alternatives", &JobSpec::alternatives}, Field{"no_kill", &JobSpec::no_kill},
-                Field{"elastic", &JobSpec::elastic}, Field{"replace_wait", &JobSpec::replace_wait},
-                Field{"progress_timeout", &JobSpec::progress_timeout});
+    return list(
+        Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
+        Field{"account", &JobSpec::account}, Field{"comment", &JobSpec::comment},
+        Field{"request", &JobSpec::request}, Field{"time_limit", &JobSpec::time_limit},
+        Field{"kill_grace", &JobSpec::kill_grace}, Field{"nice", &JobSpec::nice},
+        Field{"held", &JobSpec::held}, Field{"begin", &JobSpec::begin},
+        Field{"array", &JobSpec::array}, Field{"dependency", &JobSpec::dependency},
+        Field{"kill_on_invalid_dep", &JobSpec::kill_on_invalid_dep},
+        Field{"deadline", &JobSpec::deadline}, Field{"requeue", &JobSpec::requeue},
+        Field{"requeue_exit", &JobSpec::requeue_exit}, Field{"licenses", &JobSpec::licenses},
+        Field{"partition", &JobSpec::partition}, Field{"qos", &JobSpec::qos},
+        Field{"reservation", &JobSpec::reservation}, Field{"alternatives", &JobSpec::alternatives},
+        Field{"no_kill", &JobSpec::no_kill}, Field{"elastic", &JobSpec::elastic},
+        Field{"replace_wait", &JobSpec::replace_wait},
+        Field{"progress_timeout", &JobSpec::progress_timeout}, Field{"warning", &JobSpec::warning},
+        Field{"checkpoint_with", &JobSpec::checkpoint_with});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

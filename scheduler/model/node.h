@@ -57,6 +57,7 @@ struct Node {
   std::shared_ptr<const Machine> machine;
   bool connected = false;
   Time changed = kNoTime;  // when `connected` last changed
+  Time heard = kNoTime;    // not connected: the last sign of life
   bool drained = false;
   std::string drain_reason;
   std::vector<QuarantinedAttempt> quarantined;
@@ -68,7 +69,8 @@ struct Node {
                 Field{"hostname", &Node::hostname}, Field{"instance", &Node::instance},
                 Field{"boot_id", &Node::boot_id}, Field{"machine", &Node::machine},
                 Field{"connected", &Node::connected}, Field{"changed", &Node::changed},
-                Field{"drained", &Node::drained}, Field{"drain_reason", &Node::drain_reason},
+                Field{"heard", &Node::heard}, Field{"drained", &Node::drained},
+                Field{"drain_reason", &Node::drain_reason},
                 Field{"quarantined", &Node::quarantined}, Field{"features", &Node::features},
                 Field{"weight", &Node::weight});
   }

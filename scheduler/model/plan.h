@@ -136,11 +136,12 @@ struct PlannedResume {
 
 // What becomes of the size of a running elastic job.
 enum class ResizeVerdict : std::uint8_t {
-  kGrow = 0,      // at `when`, by ending the attempt
-  kLargest = 1,   // it has all that it may have
-  kNoRoom = 2,    // no further node is free for it, or others wait for those that are
-  kTooSoon = 3,   // its last change was too short ago, up to `when`
-  kTooLittle = 4  // what is left of it gains less than the change costs
+  kGrow = 0,       // at `when`, by ending the attempt
+  kLargest = 1,    // it has all that it may have
+  kNoRoom = 2,     // no further node is free for it, or others wait for those that are
+  kTooSoon = 3,    // its last change was too short ago, up to `when`
+  kTooLittle = 4,  // what is left of it gains less than the change costs
+  kShrink = 5      // at `when`, for a job that waits
 };
 
 struct PlannedResize {
@@ -151,11 +152,12 @@ struct PlannedResize {
   Time when = kNoTime;
   Duration gain{0};  // time that it would take less; the largest: it has no limit
   Duration cost{0};  // of the change
+  JobId for_job;     // kShrink: which waits for its nodes; none otherwise
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &PlannedResize::job}, Field{"attempt", &PlannedResize::attempt},
                 Field{"verdict", &PlannedResize::verdict}, Field{"nodes", &PlannedResize::nodes},
                 Field{"when", &PlannedResize::when}, Field{"gain", &PlannedResize::gain},
-                Field{"cost", &PlannedResize::cost});
+                Field{"cost", &PlannedResize::cost}, Field{"for_job", &PlannedResize::for_job});
   }
   friend bool operator==(const PlannedResize&, const PlannedResize&) = default;
 };

@@ -72,13 +72,25 @@ struct PriorityConfig {
   }
 };
 
-// [checkpoint]: how jobs share the file system to which they write checkpoints. Both zero: at will.
+// Which running jobs are given more time only once they have made a checkpoint.
+enum class ExtensionRule : std::uint8_t {
+  kNone = 0,
+  kGpu = 1,  // jobs with GPUs
+  kAll = 2,
+};
+
+// [checkpoint]: how jobs share the file system to which they write checkpoints (both zero: at
+// will), and who may run longer.
 struct CheckpointPolicy {
   std::uint32_t writers = 0;  // jobs at once; 0: any number
   Bytes bandwidth;            // a second, of all of them together; zero: any
+  ExtensionRule extension = ExtensionRule::kGpu;
+  bool owners_extend = false;  // not operators alone, within what the partition allows
   static constexpr auto Fields(auto list) {
     return list(Field{"writers", &CheckpointPolicy::writers},
-                Field{"bandwidth", &CheckpointPolicy::bandwidth});
+                Field{"bandwidth", &CheckpointPolicy::bandwidth},
+                Field{"extension", &CheckpointPolicy::extension},
+                Field{"owners_extend", &CheckpointPolicy::owners_extend});
   }
   friend bool operator==(const CheckpointPolicy&, const CheckpointPolicy&) = default;
 };
