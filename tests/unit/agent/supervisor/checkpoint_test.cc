@@ -152,7 +152,8 @@ TEST_F(CheckpointAttempt, AutoFollowsWhatACheckpointCostsAndHowOftenNodesFail) {
   Batch("cp \"$MUSTER_CHECKPOINT_HINTS\" before\n" MUSTER_CHECKPOINT_STAYS " state");
   order_.launch.program.environment.push_back("MUSTER_CHECKPOINT_INTERVAL=auto");
   order_.launch.started = SystemClock().Now();
-  order_.launch.advice = {1, std::chrono::hours(24), CheckpointNotice::kNone};
+  order_.launch.advice.number = 1;
+  order_.launch.advice.mtbf = std::chrono::hours(24);
   Start();
   ASSERT_TRUE(Eventually([&] {
     const auto facts = Facts<RunCheckpointed>();
