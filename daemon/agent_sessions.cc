@@ -142,8 +142,8 @@ class AgentSession final
     CloseLocked();
   }
 
-  [[nodiscard]] bool SilentFor(std::chrono::steady_clock::duration time) const {
-    return std::chrono::steady_clock::now() - heard_.load() > time;
+  [[nodiscard]] Duration Silent() const {
+    return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - heard_.load());
   }
 
   void OnReadDone(bool ok) override {
@@ -188,7 +188,7 @@ class AgentSession final
     const NodeId node(node_.load());
     if (node.valid() && sessions_.Remove(node, this)) {
       setting_.usage.Forget(node);
-      controller_.Take(LoseAgent{node}, [](const Turn&, const absl::Status&) {});
+      controller_.Take(LoseAgent{node, Silent()}, [](const Turn&, const absl::Status&) {});
     }
     self_.reset();
   }
@@ -429,14 +429,14 @@ void AgentSessions::CloseAll() {
   }
 }
 
-std::vector<NodeId> AgentSessions::TakeExpired() {
-  std::vector<NodeId> expired;
+std::vector<LoseAgent> AgentSessions::TakeExpired() {
+  std::vector<LoseAgent> expired;
   std::vector<std::shared_ptr<AgentSession>> ended;
   {
     const MutexLock lock(&mutex_);
     for (auto it = sessions_.begin(); it != sessions_.end();) {
-      if (it->second->SilentFor(kLease)) {
-        expired.push_back(it->first);
+      if (const Duration silent = it->second->Silent(); silent > kLease) {
+        expired.push_back(LoseAgent{it->first, silent});
         ended.push_back(std::move(it->second));
         it = sessions_.erase(it);
       } else {

@@ -32,7 +32,7 @@ class AgentSessions : public AgentDoor {
   explicit AgentSessions(const Logger& log) : log_(log) {}
   void Send(NodeId node, const Order& order) override;
   void CloseAll() override;
-  std::vector<NodeId> TakeExpired() override;
+  std::vector<LoseAgent> TakeExpired() override;
 
   // The session speaks for the node from now on.
   void Admit(NodeId node, std::shared_ptr<AgentSession> session);

@@ -250,10 +250,10 @@ void Controller::EveryFewMoments() {
   }
   next_sweep_ = std::chrono::steady_clock::now() + kSweep;
   std::erase_if(watchers_, [](const auto& entry) { return entry.second.expired(); });
-  for (const NodeId node : agents_.TakeExpired()) {
+  for (const LoseAgent& lost : agents_.TakeExpired()) {
     log_.Warning("controller",
-                 absl::StrCat("node ", ToString(node), " has been silent for its lease"));
-    DoTake(LoseAgent{node}, [](const Turn&, const absl::Status&) {});
+                 absl::StrCat("node ", ToString(lost.node), " has been silent for its lease"));
+    DoTake(lost, [](const Turn&, const absl::Status&) {});
   }
   LookAtHealth();
 }

@@ -48,7 +48,7 @@ class AgentDoor {
   // Ends every agent's stream; they come back and say again what was not acknowledged.
   virtual void CloseAll() = 0;
   // The nodes whose agents have been silent for longer than their lease.
-  virtual std::vector<NodeId> TakeExpired() = 0;
+  virtual std::vector<LoseAgent> TakeExpired() = 0;
 };
 
 // Why each job waits, as the last pass saw it.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "checkpoint/interval.h"
@@ -125,8 +126,10 @@ void CheckpointHints::Announce(EndCause cause, Time end) {
   // What comes again may only move the end; one notice is answered once.
   announced_ = true;
   hints_.deadline_ms = UnixMilliseconds(end);
-  if (cause != EndCause::kJobEnding && hints_.notice != checkpoint::Notice::kPreemption) {
-    hints_.notice = checkpoint::Notice::kPreemption;
+  const checkpoint::Notice notice = cause == EndCause::kResized ? checkpoint::Notice::kResize
+                                                                : checkpoint::Notice::kPreemption;
+  if (cause != EndCause::kJobEnding && !std::exchange(asked_, true)) {
+    hints_.notice = notice;
     // The same on all nodes of the attempt, whichever notices came before.
     hints_.notice_number = std::max(hints_.notice_number, advice_.number) + 1;
   }

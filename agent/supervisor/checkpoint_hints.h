@@ -51,6 +51,7 @@ class CheckpointHints {
   bool automatic_ = false;
   Duration cost_{0};  // 0: not measured yet
   bool announced_ = false;
+  bool asked_ = false;  // for a checkpoint, by what was announced
 };
 
 // Of a submitted environment: MUSTER_CHECKPOINT_INTERVAL in seconds of work, or `auto` (what

@@ -252,7 +252,7 @@ Turn On(const ClusterState& state, const LoseAgent& input, Time now, const Polic
   Turn turn;
   const Node* node = state.FindNode(input.node);
   if (node != nullptr && node->connected) {
-    turn.events.emplace_back(NodeLost{node->id, now});
+    turn.events.emplace_back(NodeLost{node->id, now, now - std::max(input.silent, Duration(0))});
     turn.effects.emplace_back(Replan{});
   }
   return turn;

@@ -138,6 +138,7 @@ void ClusterState::On(const AttemptStarted& event) {
   job.first_started = job.first_started == kNoTime ? event.time : job.first_started;
   pending_.erase(job.id);
   job.last_attempt = event.attempt;
+  job.within = 0;
   Attempt& attempt = job.attempt.emplace();
   attempt.number = event.attempt;
   attempt.allocation = event.allocation;
@@ -177,6 +178,7 @@ void ClusterState::On(const AttemptEnding& event) {
   suspended_.erase(job.id);
   job.attempt->ending = event.cause;
   job.attempt->ending_text = event.text;
+  job.within = event.within;
 }
 
 void ClusterState::On(const StepStarted& event) {
@@ -248,6 +250,7 @@ void ClusterState::On(const JobRequeued& event) {
   }
   job.attempt.reset();
   job.resized = event.resized ? event.time : kNoTime;
+  job.within = event.resized ? job.within : 0;
   job.requeues += event.preempted || event.progressed || event.resized ? 0 : 1;
   if (event.held) {
     job.held = true;
@@ -299,7 +302,7 @@ void ClusterState::On(const NodeLost& event) {
   Node& node = MustNode(event.node);
   node.connected = false;
   node.changed = event.time;
-  node.heard = event.heard == kNoTime ? event.time : event.heard;
+  node.heard = event.heard;
 }
 
 void ClusterState::On(const NodeDrained& event) {

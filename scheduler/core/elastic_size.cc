@@ -43,6 +43,27 @@ std::uint64_t Power(std::uint32_t n, std::uint32_t m, std::uint32_t percent) {
   return power;
 }
 
+Duration CostOf(const ElasticStanding& job, const ElasticPolicy& policy) {
+  return job.cost > Duration(0) ? job.cost : policy.restart_cost;
+}
+
+// Whether a change that is possible is made, and when.
+void Settle(const ElasticStanding& job, ResizeVerdict change, const ElasticPolicy& policy, Time now,
+            PlannedResize& resize) {
+  if (resize.gain <= resize.cost) {
+    resize.verdict = ResizeVerdict::kTooLittle;
+    return;
+  }
+  const Time may = job.changed == kNoTime ? now : job.changed + policy.pause_costs * resize.cost;
+  if (may > now) {
+    resize.verdict = ResizeVerdict::kTooSoon;
+    resize.when = may;
+    return;
+  }
+  resize.verdict = change;
+  resize.when = job.due == kNoTime ? now + policy.last_call : job.due;
+}
+
 }  // namespace
 
 std::uint64_t TimeSaved(std::uint32_t n, std::uint32_t m, std::uint32_t efficiency_percent) {
@@ -64,7 +85,7 @@ Duration GainOf(std::uint32_t n, std::uint32_t m, Duration left, std::uint32_t e
 PlannedResize JudgeSize(const ElasticStanding& job, const ElasticPolicy& policy, Time now) {
   MUSTER_CHECK(job.nodes > 0 && job.within <= std::max(job.most, job.nodes));
   PlannedResize resize;
-  resize.cost = job.cost > Duration(0) ? job.cost : policy.restart_cost;
+  resize.cost = CostOf(job, policy);
   resize.nodes = job.nodes;
   if (job.nodes >= job.most) {
     resize.verdict = ResizeVerdict::kLargest;
@@ -76,18 +97,20 @@ PlannedResize JudgeSize(const ElasticStanding& job, const ElasticPolicy& policy,
   }
   resize.nodes = job.within;
   resize.gain = GainOf(job.nodes, job.within, job.left, policy.efficiency_percent);
-  if (resize.gain <= resize.cost) {
-    resize.verdict = ResizeVerdict::kTooLittle;
-    return resize;
-  }
-  const Time may = job.changed == kNoTime ? now : job.changed + policy.pause_costs * resize.cost;
-  if (may > now) {
-    resize.verdict = ResizeVerdict::kTooSoon;
-    resize.when = may;
-    return resize;
-  }
-  resize.verdict = ResizeVerdict::kGrow;
-  resize.when = job.due == kNoTime ? now + policy.last_call : job.due;
+  Settle(job, ResizeVerdict::kGrow, policy, now, resize);
+  return resize;
+}
+
+PlannedResize JudgeShrink(const ElasticStanding& job, Duration wait, const ElasticPolicy& policy,
+                          Time now) {
+  MUSTER_CHECK(0 < job.within && job.within < job.nodes);
+  PlannedResize resize;
+  resize.cost = CostOf(job, policy);
+  resize.nodes = job.within;
+  const Duration call =
+      job.due == kNoTime ? policy.last_call : std::max(job.due - now, Duration(0));
+  resize.gain = wait == kNeverEnds ? wait : std::max(wait - call, Duration(0));
+  Settle(job, ResizeVerdict::kShrink, policy, now, resize);
   return resize;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Whether a running elastic job is worth more nodes: what it gains against what a change costs.
+// Whether a running elastic job is worth more nodes, or another job some of its own: what is gained
+// against what a change costs.
 //
 // A job works on n nodes at a rate of n^e, 0 < e <= 1. What takes `left` on n nodes takes left
 // (n/m)^e on m, so a change that costs c pays when left (1 - (n/m)^e) > c; from 8 to 12 nodes with
@@ -40,5 +41,11 @@ struct ElasticStanding {
 
 // What to do with it, without the ids. REQUIRES: 0 < nodes; within <= most.
 PlannedResize JudgeSize(const ElasticStanding& job, const ElasticPolicy& policy, Time now);
+
+// Whether it goes on with `within` nodes, so that a job that waits starts, which otherwise starts
+// `wait` from now (kNeverEnds: nobody knows when). What the change costs the one job has to be less
+// than the other waits. REQUIRES: 0 < within < nodes.
+PlannedResize JudgeShrink(const ElasticStanding& job, Duration wait, const ElasticPolicy& policy,
+                          Time now);
 
 }  // namespace muster

@@ -44,7 +44,9 @@ std::string VerdictText(const PlannedResize& resize, Time now) {
       return absl::StrCat("stays: ", resize.nodes, " would gain ", GainText(resize));
     case ResizeVerdict::kShrink:
       return absl::StrCat("shrinks to ", resize.nodes, " in ", TimeText(wait), " for job ",
-                          resize.for_job.value(), ", which gains ", GainText(resize));
+                          resize.for_job.value(), ", which starts ",
+                          resize.gain == kNeverEnds ? "at last" : TimeText(resize.gain) + " sooner",
+                          ", a change costs ", TimeText(resize.cost));
   }
   return "";
 }

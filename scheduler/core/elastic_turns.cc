@@ -60,18 +60,34 @@ std::size_t CountFree(const ClusterState& state, const JobSpec& spec, const Atte
   return count;
 }
 
-std::string Silence(const Node& node, Time now) {
-  return absl::StrCat("node ", node.name, " has not answered for ",
-                      std::chrono::duration_cast<std::chrono::seconds>(now - node.changed).count(),
-                      " s");
+// The last sign of life that is known of a node that is away: a new epoch knows of none.
+Time HeardFrom(const Node& node) {
+  return node.heard == kNoTime ? node.changed : node.heard;
 }
 
+// A node that was silent before it was noticed has had that time already.
+Time LostFrom(const Node& node) {
+  return std::min(node.changed + kElasticSilence, HeardFrom(node) + kElasticFence);
+}
+
+std::string Silence(const Node& node, Time now) {
+  return absl::StrCat(
+      "node ", node.name, " has not answered for ",
+      std::chrono::duration_cast<std::chrono::seconds>(now - HeardFrom(node)).count(), " s");
+}
+
+struct End {
+  EndCause cause = EndCause::kJobEnding;
+  std::string text;
+  std::uint32_t within = 0;  // as in AttemptEnding
+};
+
 // Tells what is left of the attempt to end.
-void EndTheRest(const ClusterState& state, const Job& job, EndCause cause, std::string text,
-                Time now, Turn& turn) {
-  turn.events.emplace_back(AttemptEnding{job.id, job.attempt->number, cause, std::move(text), now});
+void EndTheRest(const ClusterState& state, const Job& job, End end, Time now, Turn& turn) {
+  turn.events.emplace_back(
+      AttemptEnding{job.id, job.attempt->number, end.cause, std::move(end.text), now, end.within});
   Job ending = job;
-  ending.attempt->ending = cause;
+  ending.attempt->ending = end.cause;
   for (Effect& effect : state.ActionsFor(ending)) {
     turn.effects.push_back(effect);
   }
@@ -90,15 +106,15 @@ void LookAt(const ClusterState& state, const Job& job, TurnJobs& jobs, Time now,
   if (members.lost.empty()) {
     return;
   }
-  const auto later = [](const Node* a, const Node* b) { return a->changed < b->changed; };
+  const auto later = [](const Node* a, const Node* b) { return HeardFrom(*a) < HeardFrom(*b); };
   const auto [first, last] = std::minmax_element(members.lost.begin(), members.lost.end(), later);
-  if (job.attempt->ending == EndCause::kNone && now >= (*first)->changed + kElasticSilence) {
-    EndTheRest(state, job, EndCause::kJobEnding, Silence(**first, now), now, turn);
+  if (job.attempt->ending == EndCause::kNone && now >= LostFrom(**first)) {
+    EndTheRest(state, job, {EndCause::kJobEnding, Silence(**first, now)}, now, turn);
     return;
   }
   if (job.attempt->ending == EndCause::kNone || members.running > 0 ||
-      now < (*last)->changed + kElasticFence ||
-      !MayGiveUp(state, job, members, (*first)->changed, now)) {
+      now < HeardFrom(**last) + kElasticFence ||
+      !MayGiveUp(state, job, members, HeardFrom(**first), now)) {
     return;
   }
   for (const Node* node : members.lost) {
@@ -126,19 +142,28 @@ Turn On(const ClusterState& state, const TickElastic&, Time now, const PolicyCon
 bool HasWork(const Plan& plan, Time now) {
   return !plan.starts.empty() || !plan.drops.empty() || !plan.preemptions.empty() ||
          !plan.resumes.empty() ||
-         std::any_of(plan.resizes.begin(), plan.resizes.end(), [now](const PlannedResize& resize) {
-           return resize.verdict == ResizeVerdict::kGrow && resize.when <= now;
-         });
+         std::any_of(plan.resizes.begin(), plan.resizes.end(),
+                     [now](const PlannedResize& resize) { return IsDue(resize, now); });
 }
 
-bool Grow(const ClusterState& state, const PlannedResize& resize, Time now, Turn& turn) {
+bool IsDue(const PlannedResize& resize, Time now) {
+  return (resize.verdict == ResizeVerdict::kGrow || resize.verdict == ResizeVerdict::kShrink) &&
+         resize.when <= now;
+}
+
+bool Resize(const ClusterState& state, const PlannedResize& resize, Time now, Turn& turn) {
   const Job* job = state.FindJob(resize.job);
   if (job == nullptr || job->state != JobState::kRunning || !job->spec->elastic ||
       job->attempt->number != resize.attempt || job->attempt->ending != EndCause::kNone) {
     return false;
   }
-  EndTheRest(state, *job, EndCause::kResized,
-             absl::StrCat("grows from ", job->attempt->runs.size(), " to ", resize.nodes, " nodes"),
+  const bool shrinks = resize.verdict == ResizeVerdict::kShrink;
+  EndTheRest(state, *job,
+             {EndCause::kResized,
+              absl::StrCat(shrinks ? "shrinks" : "grows", " from ", job->attempt->runs.size(),
+                           " to ", resize.nodes, " nodes",
+                           shrinks ? absl::StrCat(" for job ", resize.for_job.value()) : ""),
+              shrinks ? resize.nodes : 0},
              now, turn);
   return true;
 }

@@ -4,10 +4,11 @@
 // node.
 //
 // A membership is an attempt: another number of nodes is another attempt, which takes its turn
-// before all that wait (JobRequeued::resized). A node that is not heard of any more is declared
-// lost after kElasticSilence; the attempt's parts on the others are told to end. Its own part ends
-// by itself (model/elastic_policy.h), so after kElasticFence it counts as ended, no sooner, and
-// nothing of two attempts ever runs at once. Where fewer nodes are left than the job needs, and no
+// before all that wait (JobRequeued::resized). A node is declared lost kElasticSilence after its
+// stream broke, and kElasticFence after its last sign of life at the latest; the attempt's parts on
+// the others are told to end. Its own part ends by itself (model/elastic_policy.h), so
+// kElasticFence after that sign it counts as ended, no sooner, and nothing of two attempts ever
+// runs at once. Where fewer nodes are left than the job needs, and no
 // others are free, the attempt keeps what it has for as long as --replace-wait says. Thread
 // promise: pure.
 
@@ -26,8 +27,12 @@ Turn On(const ClusterState& state, const TickElastic& input, Time now, const Pol
 // True when the plan has anything to be taken at that time.
 bool HasWork(const Plan& plan, Time now);
 
-// Tells the attempt to end so that its job grows. False when the job is not as it was planned.
-bool Grow(const ClusterState& state, const PlannedResize& resize, Time now, Turn& turn);
+// The change is to be made by then.
+bool IsDue(const PlannedResize& resize, Time now);
+
+// Tells the attempt to end so that its job goes on with as many nodes as planned. False when the
+// job is not as it was planned.
+bool Resize(const ClusterState& state, const PlannedResize& resize, Time now, Turn& turn);
 
 // What a change of the attempt's size costs by its own checkpoints: writing one, and coming back
 // from it; 0: it was not measured.

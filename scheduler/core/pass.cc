@@ -398,7 +398,8 @@ Reason Pass::WhyBlocked(const WaitingJob& job, const StartOption& option) {
 }
 
 Time Pass::PlanAhead(const WaitingJob& job, const Options& options) {
-  if (!preemption_.possible()) {
+  const bool may_shrink = MayShrink();
+  if (!preemption_.possible() && !may_shrink) {
     return reservations_left_ == 0 ? kNoTime : Keep(job, Earliest(job, options));
   }
   const Prospect prospect = Earliest(job, options);
@@ -408,6 +409,11 @@ Time Pass::PlanAhead(const WaitingJob& job, const Options& options) {
       if (eviction.has_value() &&
           availability_.LieAsAsked(option->need, eviction->opening.shares)) {
         return Preempt(job, *option, *eviction);
+      }
+    }
+    if (may_shrink) {
+      if (const std::optional<Time> start = ShrinkFor(job, options, prospect)) {
+        return *start;
       }
     }
   }
@@ -455,15 +461,19 @@ Time Pass::Keep(const WaitingJob& job, const Prospect& prospect) {
 }
 
 Time Pass::Preempt(const WaitingJob& job, const StartOption& option, const Eviction& eviction) {
+  plan_.preemptions.push_back(preemption_.PlanOf(job.id, eviction));
+  return TakeOver(job.id, option, eviction);
+}
+
+Time Pass::TakeOver(JobId job, const StartOption& option, const Eviction& eviction) {
   preemption_.Take(option, eviction);
   for (std::size_t i = 0; i < eviction.opening.shares.size(); ++i) {
     const std::uint32_t node = eviction.opening.shares[i].node;
     NodePicture& picture = touched_.try_emplace(node, snapshot_.nodes[node]).first->second;
     CoverUse(picture.taken, *picture.machine, eviction.allocation.nodes[i]);
   }
-  plan_.preemptions.push_back(preemption_.PlanOf(job.id, eviction));
   const Time start = snapshot_.now + kSoon;
-  AddReservation(job.id, Opening{start, eviction.opening.shares});
+  AddReservation(job, Opening{start, eviction.opening.shares});
   return start;
 }
 

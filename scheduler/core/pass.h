@@ -162,6 +162,22 @@ class Pass {
 
   Time Preempt(const WaitingJob& job, const StartOption& option, const Eviction& eviction);
 
+  // What the job has once those that leave for it have left is kept for it.
+  Time TakeOver(JobId job, const StartOption& option, const Eviction& eviction);
+
+  // True while it may be worth asking elastic jobs for nodes.
+  bool MayShrink() const;
+
+  // Has an elastic job give up nodes so that the job starts, where that pays. When it starts;
+  // nothing when no elastic job is told to yet.
+  std::optional<Time> ShrinkFor(const WaitingJob& job, const Options& options,
+                                const Prospect& prospect);
+
+  // How the elastic job, by position, is to shrink so that the option starts by `start` at the
+  // latest; nothing when it has not enough to give.
+  std::optional<PlannedResize> ShrunkBy(std::size_t position, const Eviction& eviction, JobId job,
+                                        Time start);
+
   Time Reserve(const WaitingJob& job, const Prospect& prospect);
 
   void AddReservation(JobId job, const Opening& opening);
@@ -198,13 +214,15 @@ class Pass {
   // Judges the size of the elastic jobs that run, by what all others leave.
   void LookAtElastic();
 
-  ElasticStanding StandingOf(const RunningJob& job);
+  ElasticStanding StandingOf(const RunningJob& job, ResizeVerdict change) const;
+
+  ElasticStanding StandingToGrow(const RunningJob& job);
 
   // How many nodes more it could have now; none where a limit is against so many.
   std::uint32_t RoomToGrow(const RunningJob& job, const StartOption& option, std::uint32_t most);
 
-  // How the last plan had the attempt grow; null when it did not.
-  const PlannedResize* GrowingBefore(const RunningJob& job) const;
+  // How the last plan had the attempt change so; null when it did not.
+  const PlannedResize* ChangingBefore(const RunningJob& job, ResizeVerdict how) const;
 
   const StartOption* OptionOf(const RunningJob& job);
 
@@ -232,9 +250,10 @@ class Pass {
   GroupSearch groups_;
   std::vector<ShapeVerdict> verdicts_;       // by option
   std::map<std::string, Blocker> blockers_;  // by partition
-  std::vector<std::string> counted_;         // the partitions in which the last job blocks others
-  std::uint32_t priority_ = 0;               // of the job that is looked at
-  JobId last_left_;                          // the submission of the last entry of plan_.waiting
+  std::uint32_t shrinks_tried_ = 0;
+  std::vector<std::string> counted_;  // the partitions in which the last job blocks others
+  std::uint32_t priority_ = 0;        // of the job that is looked at
+  JobId last_left_;                   // the submission of the last entry of plan_.waiting
   Plan plan_;
 };
 

@@ -1,20 +1,38 @@
-// The part of a pass that looks at running elastic jobs, after all that wait: they grow on what is
-// left.
+// The part of a pass that looks at running elastic jobs. What they have beyond the least that they
+// asked for is lent: jobs that would wait long for it get it. After all that wait they grow on what
+// is left.
 #include <algorithm>
 #include <vector>
 
 #include "scheduler/core/alternatives.h"
 #include "scheduler/core/elastic_size.h"
 #include "scheduler/core/pass.h"
+#include "scheduler/core/segment_choice.h"
 
 namespace muster {
+namespace {
 
-const PlannedResize* Pass::GrowingBefore(const RunningJob& job) const {
+// So often a pass looks what an elastic job could give to a job that waits.
+constexpr std::uint32_t kShrinksTried = 32;
+
+bool MayChange(const RunningJob& job) {
+  return job.spec->elastic && !job.ending && !job.component && job.state == JobState::kRunning;
+}
+
+bool IsShrunk(const Plan& plan, JobId job) {
+  return std::any_of(plan.resizes.begin(), plan.resizes.end(), [job](const PlannedResize& resize) {
+    return resize.job == job && resize.verdict == ResizeVerdict::kShrink;
+  });
+}
+
+}  // namespace
+
+const PlannedResize* Pass::ChangingBefore(const RunningJob& job, ResizeVerdict how) const {
   const auto found =
       std::lower_bound(snapshot_.growing.begin(), snapshot_.growing.end(), job.id,
                        [](const PlannedResize& resize, JobId id) { return resize.job < id; });
   return found != snapshot_.growing.end() && found->job == job.id &&
-                 found->attempt == job.attempt && found->verdict == ResizeVerdict::kGrow
+                 found->attempt == job.attempt && found->verdict == how
              ? &*found
              : nullptr;
 }
@@ -39,7 +57,8 @@ std::vector<bool> Pass::NodesOf(const RunningJob& job) const {
 
 void Pass::KeepRoomToGrow() {
   for (const RunningJob& job : snapshot_.running) {
-    const PlannedResize* planned = job.resizing ? GrowingBefore(job) : nullptr;
+    const PlannedResize* planned =
+        job.resizing ? ChangingBefore(job, ResizeVerdict::kGrow) : nullptr;
     const StartOption* option = planned == nullptr ? nullptr : OptionOf(job);
     if (option == nullptr) {
       continue;
@@ -86,19 +105,24 @@ std::uint32_t Pass::RoomToGrow(const RunningJob& job, const StartOption& option,
              : 0;
 }
 
-ElasticStanding Pass::StandingOf(const RunningJob& job) {
+ElasticStanding Pass::StandingOf(const RunningJob& job, ResizeVerdict change) const {
   ElasticStanding standing;
   standing.nodes = static_cast<std::uint32_t>(job.nodes.size());
   standing.most = std::max(job.spec->request.max_nodes, standing.nodes);
   standing.within = standing.nodes;
   standing.cost = job.change_cost;
   standing.changed = job.resized;
+  if (const PlannedResize* planned = ChangingBefore(job, change)) {
+    standing.due = planned->when;
+  }
   if (job.spec->time_limit > Duration(0)) {
     standing.left = job.started + job.suspended + job.spec->time_limit - snapshot_.now;
   }
-  if (const PlannedResize* planned = GrowingBefore(job)) {
-    standing.due = planned->when;
-  }
+  return standing;
+}
+
+ElasticStanding Pass::StandingToGrow(const RunningJob& job) {
+  ElasticStanding standing = StandingOf(job, ResizeVerdict::kGrow);
   const StartOption* option = OptionOf(job);
   if (option != nullptr && standing.nodes < standing.most) {
     standing.within += RoomToGrow(job, *option, standing.most - standing.nodes);
@@ -106,13 +130,73 @@ ElasticStanding Pass::StandingOf(const RunningJob& job) {
   return standing;
 }
 
-void Pass::LookAtElastic() {
-  for (const RunningJob& job : snapshot_.running) {
-    if (!job.spec->elastic || job.ending || job.component || job.state != JobState::kRunning ||
-        preemption_.GivesWay(job.id)) {
+bool Pass::MayShrink() const {
+  return config_.elastic.shrink && shrinks_tried_ < kShrinksTried &&
+         std::any_of(snapshot_.running.begin(), snapshot_.running.end(), MayChange);
+}
+
+std::optional<PlannedResize> Pass::ShrunkBy(std::size_t position, const Eviction& eviction,
+                                            JobId job, Time start) {
+  const RunningJob& elastic = snapshot_.running[position];
+  const std::vector<bool> own = NodesOf(elastic);
+  const auto given = static_cast<std::uint32_t>(
+      std::count_if(eviction.opening.shares.begin(), eviction.opening.shares.end(),
+                    [&own](const NodeShare& share) { return own[share.node]; }));
+  const ResourceRequest& request = elastic.spec->request;
+  ElasticStanding standing = StandingOf(elastic, ResizeVerdict::kShrink);
+  std::uint32_t rest = standing.nodes - std::min(given, standing.nodes);
+  rest -= IsInSegments(request) ? rest % request.segment : 0;
+  if (rest < std::max(request.min_nodes, 1U)) {
+    return std::nullopt;
+  }
+  standing.within = rest;
+  const Duration wait = start == kNoTime ? kNeverEnds : start - snapshot_.now;
+  PlannedResize resize = JudgeShrink(standing, wait, config_.elastic, snapshot_.now);
+  resize.job = elastic.id;
+  resize.attempt = elastic.attempt;
+  resize.for_job = job;
+  return resize;
+}
+
+std::optional<Time> Pass::ShrinkFor(const WaitingJob& job, const Options& options,
+                                    const Prospect& prospect) {
+  const bool known = prospect.option != nullptr && prospect.opening.start < kHorizon;
+  for (std::size_t i = snapshot_.running.size(); i-- > 0;) {  // the youngest first
+    const RunningJob& elastic = snapshot_.running[i];
+    if (!MayChange(elastic) || elastic.nodes.size() <= elastic.spec->request.min_nodes ||
+        preemption_.GivesWay(elastic.id) || IsShrunk(plan_, elastic.id)) {
       continue;
     }
-    PlannedResize resize = JudgeSize(StandingOf(job), config_.elastic, snapshot_.now);
+    for (const StartOption* option : options) {
+      if (shrinks_tried_ == kShrinksTried) {
+        return std::nullopt;
+      }
+      ++shrinks_tried_;
+      const std::optional<Eviction> eviction = preemption_.FindWithout(i, *option);
+      const std::optional<PlannedResize> resize =
+          eviction.has_value()
+              ? ShrunkBy(i, *eviction, job.id, known ? prospect.opening.start : kNoTime)
+              : std::nullopt;
+      if (resize.has_value() && resize->when > snapshot_.now) {
+        WakeAt(resize->when, counts_);
+      }
+      if (!resize.has_value() || resize->verdict != ResizeVerdict::kShrink) {
+        continue;
+      }
+      plan_.resizes.push_back(*resize);
+      return resize->when <= snapshot_.now ? std::optional(TakeOver(job.id, *option, *eviction))
+                                           : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+void Pass::LookAtElastic() {
+  for (const RunningJob& job : snapshot_.running) {
+    if (!MayChange(job) || preemption_.GivesWay(job.id) || IsShrunk(plan_, job.id)) {
+      continue;
+    }
+    PlannedResize resize = JudgeSize(StandingToGrow(job), config_.elastic, snapshot_.now);
     resize.job = job.id;
     resize.attempt = job.attempt;
     if (resize.when > snapshot_.now) {

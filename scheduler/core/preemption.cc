@@ -45,6 +45,15 @@ NodePicture Without(NodePicture picture, const std::vector<const Holding*>& part
   return picture;
 }
 
+// Whether some QOS or partition lets jobs preempt at all.
+bool MayAnybody(const PolicyBook& book) {
+  return std::any_of(book.qos.begin(), book.qos.end(),
+                     [](const auto& entry) { return !entry.second.preempt.empty(); }) ||
+         std::any_of(book.partitions.begin(), book.partitions.end(), [](const auto& entry) {
+           return entry.second.preempt_mode != PreemptMode::kOff;
+         });
+}
+
 }  // namespace
 
 Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
@@ -53,20 +62,17 @@ Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
       tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get()),
       availability_(availability),
       touched_(touched) {
-  if (snapshot.policy == nullptr) {
-    return;
+  if (snapshot.policy != nullptr) {
+    possible_ = MayAnybody(*snapshot.policy->book);
   }
-  const PolicyBook& book = *snapshot.policy->book;
-  possible_ = std::any_of(book.qos.begin(), book.qos.end(),
-                          [](const auto& entry) { return !entry.second.preempt.empty(); }) ||
-              std::any_of(book.partitions.begin(), book.partitions.end(), [](const auto& entry) {
-                return entry.second.preempt_mode != PreemptMode::kOff;
-              });
-  if (!possible_) {
+  const bool any_elastic =
+      std::any_of(snapshot.running.begin(), snapshot.running.end(),
+                  [](const RunningJob& job) { return job.spec->elastic && !job.ending; });
+  if (!possible_ && !any_elastic) {
     return;
   }
   for (std::size_t i = 0; i < snapshot.running.size(); ++i) {
-    gives_cores_.push_back(ModeOf(snapshot.running[i]) == PreemptMode::kSuspend);
+    gives_cores_.push_back(possible_ && ModeOf(snapshot.running[i]) == PreemptMode::kSuspend);
     costs_.push_back(gives_cores_[i] ? 0 : CostOf(snapshot.running[i], snapshot.now));
     positions_[snapshot.running[i].id] = i;
   }
@@ -75,7 +81,6 @@ Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
   }
   NoteWhatIsLeft();
 }
-
 // A job that would be suspended leaves its cores, and not for good.
 void Preemption::NoteWhatIsLeft() {
   if (std::find(gives_cores_.begin(), gives_cores_.end(), true) == gives_cores_.end()) {
@@ -286,11 +291,22 @@ bool Preemption::Place(const Need& need, Eviction& eviction) const {
 }
 
 std::optional<Eviction> Preemption::Find(const WaitingJob& job, const StartOption& option) const {
+  return possible_ ? FindAmong(Candidates(job, option), option) : std::nullopt;
+}
+
+std::optional<Eviction> Preemption::FindWithout(std::size_t running,
+                                                const StartOption& option) const {
+  std::vector<bool> candidates(snapshot_.running.size(), false);
+  candidates[running] = !gone_.contains(running);
+  return FindAmong(candidates, option);
+}
+
+std::optional<Eviction> Preemption::FindAmong(const std::vector<bool>& candidates,
+                                              const StartOption& option) const {
   const ResourceRequest& request = option.request;
-  if (!possible_ || NamesNodes(request)) {
+  if (NamesNodes(request)) {
     return std::nullopt;
   }
-  const std::vector<bool> candidates = Candidates(job, option);
   if (std::find(candidates.begin(), candidates.end(), true) == candidates.end()) {
     return std::nullopt;
   }

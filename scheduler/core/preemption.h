@@ -44,6 +44,9 @@ class Preemption {
   [[nodiscard]] bool possible() const { return possible_; }
   // The victims for the job, or nothing when it may preempt none or would not start for it.
   std::optional<Eviction> Find(const WaitingJob& job, const StartOption& option) const;
+  // Where the option starts once that running job, by position, has left. REQUIRES: an elastic job
+  // runs that is not ending.
+  std::optional<Eviction> FindWithout(std::size_t running, const StartOption& option) const;
   // The job has what they leave, and they are not asked again.
   void Take(const StartOption& option, const Eviction& eviction);
   // Whether the running job gives way in this pass.
@@ -76,6 +79,8 @@ class Preemption {
                                           const std::set<std::size_t>& gone) const;
   // The position of the cheapest that is able; the first of equals.
   static std::optional<std::uint32_t> CheapestOf(const std::vector<Offer>& offers);
+  [[nodiscard]] std::optional<Eviction> FindAmong(const std::vector<bool>& candidates,
+                                                  const StartOption& option) const;
   [[nodiscard]] std::optional<Eviction> Gather(const StartOption& option,
                                                const std::vector<bool>& candidates,
                                                std::uint32_t nodes) const;

@@ -303,6 +303,16 @@ void ForEachPending(const ClusterState& state, const Visitor& visit) {
   }
 }
 
+// What the job asks for: an elastic one that shrinks, fewer nodes than it may have.
+std::shared_ptr<const JobSpec> SpecOf(const Job& job) {
+  if (job.within == 0) {
+    return job.spec;
+  }
+  auto spec = std::make_shared<JobSpec>(*job.spec);
+  spec->request.max_nodes = std::min(spec->request.max_nodes, job.within);
+  return spec;
+}
+
 // The waiting jobs: the elements of an array that nobody has touched stand in one entry, but for
 // those that differ in more than their index.
 std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
@@ -314,7 +324,7 @@ std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
   }
   std::vector<WaitingJob> waiting;
   const auto add = [&](const Job& job, std::uint32_t count) {
-    waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, job.spec, job.held,
+    waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, SpecOf(job), job.held,
                                  quarantined.contains(job.id), job.submitted, job.last_attempt,
                                  job.held_by, state.dependencies().Look(job, now), count,
                                  job.het_size, job.resized != kNoTime});

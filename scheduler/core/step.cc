@@ -281,8 +281,8 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
     }
   }
   for (const PlannedResize& resize : input.plan.resizes) {
-    if (resize.verdict == ResizeVerdict::kGrow && resize.when <= now) {
-      stale = !Grow(state, resize, now, turn) || stale;
+    if (IsDue(resize, now)) {
+      stale = !Resize(state, resize, now, turn) || stale;
     }
   }
   for (const PlannedDrop& drop : input.plan.drops) {

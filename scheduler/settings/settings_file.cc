@@ -83,6 +83,7 @@ absl::Status ReadElastic(ConfigFile& file, ElasticPolicy& elastic) {
       ReadNumber(file, "elastic.efficiency_percent", 1, 100, &elastic.efficiency_percent));
   RETURN_IF_ERROR(file.ReadDuration("elastic.restart_cost", &elastic.restart_cost));
   RETURN_IF_ERROR(file.ReadDuration("elastic.last_call", &elastic.last_call));
+  RETURN_IF_ERROR(file.ReadBool("elastic.shrink", &elastic.shrink));
   return ReadNumber(file, "elastic.pause_costs", 0, 1000, &elastic.pause_costs);
 }
 

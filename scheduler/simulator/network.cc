@@ -84,9 +84,10 @@ void SimulatedNetwork::Cut(Session session) {
   open_.erase(stream);
   clock_.After(faults_.Between(kNoticeMin, kNoticeMax),
                [this, session, agent] { handlers_.agent_noticed_loss(agent, session); });
-  clock_.After(faults_.Between(kNoticeMin, kNoticeMax), [this, session, listener = listener_] {
+  const Duration silent = faults_.Between(kNoticeMin, kNoticeMax);
+  clock_.After(silent, [this, session, silent, listener = listener_] {
     if (listener == listener_ && listening_) {
-      handlers_.controller_noticed_loss(session);
+      handlers_.controller_noticed_loss(session, silent);
     }
   });
 }

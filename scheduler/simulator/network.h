@@ -47,7 +47,7 @@ class SimulatedNetwork {
     std::function<void(Session, const ToController&)> up;
     std::function<void(std::size_t agent, Session, const ToAgent&)> down;
     std::function<void(std::size_t agent, Session)> agent_noticed_loss;
-    std::function<void(Session)> controller_noticed_loss;
+    std::function<void(Session, Duration silent)> controller_noticed_loss;
   };
 
   SimulatedNetwork(VirtualClock& clock, Faults& faults) : clock_(clock), faults_(faults) {}

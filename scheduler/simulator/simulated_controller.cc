@@ -174,13 +174,13 @@ void SimulatedController::Answer(Session session, const Turn& turn) {
   }
 }
 
-void SimulatedController::NoticeLoss(Session session) {
+void SimulatedController::NoticeLoss(Session session, Duration silent) {
   const auto node = node_of_.find(session);
   if (node == node_of_.end() || owner_[node->second] != session) {
     return;
   }
   welcomed_.erase(node->second);
-  Take(LoseAgent{node->second}, nullptr);
+  Take(LoseAgent{node->second, silent}, nullptr);
 }
 
 void SimulatedController::Dispatch(const std::vector<Effect>& effects) {

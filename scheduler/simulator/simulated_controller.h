@@ -46,7 +46,7 @@ class SimulatedController {
   // Takes a client's request; lost while the controller is away.
   void Take(const Input& input, Done done);
   void Receive(Session session, const ToController& message);
-  void NoticeLoss(Session session);
+  void NoticeLoss(Session session, Duration silent);
 
   [[nodiscard]] bool alive() const { return alive_; }
   // True when nothing waits to be written or planned, and no job is live.

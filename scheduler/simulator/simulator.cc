@@ -39,7 +39,7 @@ void CountChanges(const std::vector<JournalEntry>& journal, SimulationResult* re
   std::set<JobId> growing;
   for (const JournalEntry& entry : journal) {
     if (const auto* ending = std::get_if<AttemptEnding>(&entry.event);
-        ending != nullptr && ending->cause == EndCause::kResized) {
+        ending != nullptr && ending->cause == EndCause::kResized && ending->within == 0) {
       growing.insert(ending->job);
     }
     if (const auto* again = std::get_if<JobRequeued>(&entry.event);
@@ -75,7 +75,7 @@ class Simulation {
           agents_[agent]->Receive(session, message);
         },
         [this](std::size_t agent, Session session) { agents_[agent]->NoticeLoss(session); },
-        [this](Session session) { controller_.NoticeLoss(session); }});
+        [this](Session session, Duration silent) { controller_.NoticeLoss(session, silent); }});
   }
 
   SimulationResult Run() {

@@ -3,9 +3,10 @@
 import json
 import os
 import signal
+import sys
 import unittest
 
-from cluster import BIN, ClusterTest, read_file, wait_until
+from cluster import BIN, Cluster, ClusterTest, read_file, wait_until
 # Counts in steps, on each node by a worker of its own, from where its file says; checkpoints when told to end.
 SCRIPT = f"""echo "$MUSTER_RESTART_COUNT $MUSTER_JOB_NUM_NODES $MUSTER_ELASTIC_EPOCH" >>sizes
 echo "${{PET_NNODES:-}} ${{PET_RDZV_ID:-}} ${{RANK:-none}}" >>meeting
@@ -113,6 +114,101 @@ class ElasticTest(ClusterTest):
             self.assertNotEqual(ran.returncode, 0, options)
             self.assertIn(text, ran.stderr)
             self.assertEqual(ran.stderr.count("\n"), 1, ran.stderr)
+
+
+INTERVAL = 1  # seconds of work between checkpoints
+# Counts steps from where its newest checkpoint says, and notes each step and each checkpoint with its time.
+WORKER = """
+import os, signal, sys, time
+sys.path.insert(0, {module!r})
+import muster_checkpoint
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it goes by the notice
+step = bytearray(8)
+epoch = os.environ["MUSTER_ELASTIC_EPOCH"]
+with open("at", "a") as at:
+    print(os.environ["MUSTER_NODE_NAME"], file=at)
+with open("log", "a", buffering=1) as log, muster_checkpoint.open() as checkpoint:
+    checkpoint.protect("step", step)
+    checkpoint.restore_latest()
+    while not os.path.exists("done"):
+        why = checkpoint.should()
+        if why:
+            begun = time.time()
+            checkpoint.save()
+            log.write(f"{{epoch}} saved {{int.from_bytes(step, 'big')}} {{begun}} {{why}}\\n")
+        time.sleep(0.01)
+        step[:] = (int.from_bytes(step, "big") + 1).to_bytes(8, "big")
+        log.write(f"{{epoch}} step {{int.from_bytes(step, 'big')}} {{time.time()}} 0\\n")
+"""
+
+
+class ElasticWorkTest(ClusterTest):
+    """What a change of size costs a job that makes checkpoints, on three nodes of one core."""
+
+    own = True
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=3, topology="pack:1 core:1 pu:1")
+        config = os.path.join(cluster.root, "muster.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write('[elastic]\nrestart_cost = "1s"\nlast_call = "2s"\npause_costs = 1\n')
+        cluster.controller.arguments += ["--config", config]
+        return cluster.start()
+
+    def log(self):
+        """[(epoch, what, step, time, why)], as written."""
+        rows = [line.split() for line in self.read("log").splitlines()]
+        return [(int(epoch), what, int(step), float(time), int(why)) for epoch, what, step, time, why in rows]
+
+    def await_epoch(self, epoch):
+        wait_until(lambda: any(row[0] == epoch and row[1] == "saved" and row[4] == 1 for row in self.log()),
+                   lambda: f"no checkpoint of attempt {epoch}: {self.log()[-3:]} {self.cluster.logs()}", 90)
+
+    def submit(self):
+        module = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "checkpoint", "python"))
+        library = os.path.abspath(os.path.join(BIN, "..", "lib", "libmuster-checkpoint.so.0"))
+        with open(os.path.join(self.cluster.work, "worker.py"), "w", encoding="utf-8") as file:
+            file.write(WORKER.format(module=module))
+        return self.cluster.submit(
+            "--elastic", "-N", "1-3", f"--checkpoint-interval={INTERVAL}s", "--wrap",
+            f"trap '' TERM; MUSTER_CHECKPOINT_LIBRARY={library} exec {sys.executable} -B worker.py")
+
+    # E7
+    def test_no_change_costs_more_work_than_is_done_between_two_checkpoints(self):
+        self.cluster.agents[2].stop()
+        job = self.submit()
+        self.await_epoch(1)
+        self.cluster.agents[2].start()
+        self.await_epoch(2)  # it has grown to three nodes
+        other = self.cluster.submit("-N", 1, "--time", "60", "--wrap",
+                                    "echo $MUSTER_NODE_NAME >>at; while [ ! -e go ]; do sleep 0.1; done")
+        self.await_epoch(3)  # it has left one to the other job
+        self.cluster.wait_state(other, "RUNNING")
+        wait_until(lambda: len(self.read("at").split()) == 4, "the other job has not begun")
+        (spare,) = {"node1", "node2", "node3"} - set(self.read("at").split()[2:])
+        self.cluster.lose_node(int(spare[-1]) - 1)
+        self.await_epoch(4)  # it goes on with the one that is left
+        for name in ("done", "go"):
+            with open(os.path.join(self.cluster.work, name), "w", encoding="utf-8"):
+                pass
+        rows = self.cluster.wait_ended(job, other)
+        self.assertEqual({row["state"] for row in rows}, {"COMPLETED"}, self.cluster.logs())
+        self.check_losses()
+
+    def check_losses(self):
+        log = self.log()
+        for epoch in (1, 2, 3):
+            mine = [row for row in log if row[0] == epoch]
+            again = [row for row in log if row[0] == epoch + 1]
+            saved = [row for row in mine if row[1] == "saved"][-1]
+            self.assertEqual(again[0][2], saved[2] + 1, "it goes on from the newest checkpoint")
+            gap = max(after[3] - before[3] for before, after in zip(mine, mine[1:]))
+            lost = mine[-1][3] - saved[3]
+            self.assertLessEqual(lost, INTERVAL + 2 * gap, f"attempt {epoch} lost {lost} s: {mine[-3:]}")
+        notices = [(row[0], row[4]) for row in log if row[1] == "saved" and row[4] == 4]
+        self.assertEqual(notices, [(1, 4), (2, 4)], "asked for a checkpoint before it grew, and before it shrank")
 
 
 if __name__ == "__main__":

@@ -56,13 +56,24 @@ TEST(Documents, TheExitCodeIsNullUntilTheJobHasEnded) {
 TEST(Documents, TheEffectiveTimeIsToldOfAJobThatEndedAndHeldSomething) {
   JobView job = samples::HistoryJobs()[1];
   EXPECT_EQ(Json::parse(JobsDocument({job}))["jobs"][0]["ettr"], nullptr);
-  job.checkpoints = {3, std::chrono::seconds(1000), std::chrono::seconds(12),
-                     std::chrono::seconds(8), std::chrono::seconds(30)};
+  job.checkpoints = {.count = 3,
+                     .held = std::chrono::seconds(1000),
+                     .stall = std::chrono::seconds(12),
+                     .restart = std::chrono::seconds(8),
+                     .lost = std::chrono::seconds(30),
+                     .cost = std::chrono::seconds(4),
+                     .flush = std::chrono::seconds(6),
+                     .slow = std::chrono::seconds(11)};
   const Json json = Json::parse(JobsDocument({job}))["jobs"][0];
   EXPECT_EQ(json["ettr"], 0.95);
-  EXPECT_EQ(
-      json["checkpoints"],
-      Json({{"count", 3}, {"held", 1000.0}, {"stall", 12.0}, {"restart", 8.0}, {"lost", 30.0}}));
+  EXPECT_EQ(json["checkpoints"], Json({{"count", 3},
+                                       {"held", 1000.0},
+                                       {"stall", 12.0},
+                                       {"restart", 8.0},
+                                       {"lost", 30.0},
+                                       {"cost", 4.0},
+                                       {"flush", 6.0},
+                                       {"slow", 11.0}}));
   job.state = "RUNNING";
   EXPECT_EQ(Json::parse(JobsDocument({job}))["jobs"][0]["ettr"], nullptr);
 }

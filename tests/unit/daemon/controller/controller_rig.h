@@ -33,7 +33,7 @@ class RecordingDoor : public AgentDoor {
     changed_.NotifyAll();
   }
   void CloseAll() override {}
-  std::vector<NodeId> TakeExpired() override { return {}; }
+  std::vector<LoseAgent> TakeExpired() override { return {}; }
 
   // The first launch order for the job, waiting for it.
   LaunchOrder AwaitLaunch(JobId job) {

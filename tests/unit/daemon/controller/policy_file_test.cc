@@ -19,7 +19,7 @@ class SilentDoor : public AgentDoor {
  public:
   void Send(NodeId, const Order&) override {}
   void CloseAll() override {}
-  std::vector<NodeId> TakeExpired() override { return {}; }
+  std::vector<LoseAgent> TakeExpired() override { return {}; }
 };
 
 class PolicyFileTest : public testing::Test {
@@ -156,8 +156,7 @@ TEST_F(PolicyFileTest, KeysAreLookedAtWhenTheSettingsAreRead) {
 
 TEST_F(PolicyFileTest, HealthIsOffUnlessItHasAnInterval) {
   EXPECT_EQ(controller_->policy()->health.interval, Duration(0));
-  EXPECT_EQ(Apply("[health]\ninterval = \"24h\"\nrecheck = \"5m\"\nmad = 4\ndrain = false\n"),
-            "");
+  EXPECT_EQ(Apply("[health]\ninterval = \"24h\"\nrecheck = \"5m\"\nmad = 4\ndrain = false\n"), "");
   const HealthPolicy health = controller_->policy()->health;
   EXPECT_EQ(health.interval, std::chrono::hours(24));
   EXPECT_EQ(health.recheck, std::chrono::minutes(5));

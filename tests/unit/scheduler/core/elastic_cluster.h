@@ -35,10 +35,11 @@ class ElasticCluster {
     wanted_ = true;
     return turn.node;
   }
-  // The agent's stream breaks; what it supervises runs on until the lease is over.
-  void Silence(NodeId node) {
-    Carry(world.Take(LoseAgent{node}));
-    silent_[node] = world.now;
+  // The agent's stream breaks, `before` after its last sign of life; what it supervises runs on
+  // until the lease is over, which counts from that sign.
+  void Silence(NodeId node, Duration before = Duration(0)) {
+    Carry(world.Take(LoseAgent{node, before}));
+    silent_[node] = world.now - before;
   }
   // It comes back, with what it knows.
   void Return(NodeId node) {

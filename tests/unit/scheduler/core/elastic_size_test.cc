@@ -112,6 +112,26 @@ TEST(ElasticSize, TwoChangesAreTenTimesTheirCostApart) {
   EXPECT_EQ(JudgeSize(job, ElasticPolicy(), kNow + minutes(10)).verdict, ResizeVerdict::kGrow);
 }
 
+TEST(ElasticSize, AJobShrinksOnlyForOneThatWaitsLongerThanTheChangeCosts) {
+  ElasticStanding job = Of(8, 5, kNeverEnds);
+  job.cost = seconds(60);
+  const auto judge = [&](Duration wait, Time now = kNow) {
+    return JudgeShrink(job, wait, ElasticPolicy(), now);
+  };
+  EXPECT_EQ(judge(seconds(90)).verdict, ResizeVerdict::kTooLittle) << "30 s are the last call";
+  const PlannedResize planned = judge(seconds(91));
+  EXPECT_EQ(planned.verdict, ResizeVerdict::kShrink);
+  EXPECT_EQ(planned.nodes, 5U);
+  EXPECT_EQ(planned.gain, seconds(61));
+  EXPECT_EQ(planned.when, kNow + seconds(30));
+  EXPECT_EQ(judge(kNeverEnds).verdict, ResizeVerdict::kShrink);
+  job.due = planned.when;
+  EXPECT_EQ(judge(seconds(71), kNow + seconds(20)).when, planned.when);
+  job.changed = kNow;
+  EXPECT_EQ(judge(kNeverEnds, kNow + minutes(10) - Duration(1)).verdict, ResizeVerdict::kTooSoon);
+  EXPECT_EQ(judge(kNeverEnds, kNow + minutes(10)).verdict, ResizeVerdict::kShrink);
+}
+
 TEST(ElasticSize, AChangeIsPlannedOnlyWhereItGainsMoreThanItCosts) {
   EXPECT_TRUE(rc::check([] {
     ElasticStanding job;

@@ -56,6 +56,19 @@ TEST_F(ElasticTextTest, ItSaysWhatGrowthGains) {
             "2-8 nodes; grows to 8 in 25 s: gains time, and it has no limit, a change costs 60 s");
 }
 
+TEST_F(ElasticTextTest, ItSaysForWhomTheJobShrinks) {
+  resize_.nodes = 5;
+  resize_.for_job = JobId(12);
+  resize_.gain = minutes(41);
+  EXPECT_EQ(Text(ResizeVerdict::kShrink, seconds(25)),
+            "2-8 nodes; shrinks to 5 in 25 s for job 12, which starts 41 min sooner, a change "
+            "costs 60 s");
+  resize_.gain = kNeverEnds;
+  EXPECT_EQ(
+      Text(ResizeVerdict::kShrink, seconds(25)),
+      "2-8 nodes; shrinks to 5 in 25 s for job 12, which starts at last, a change costs 60 s");
+}
+
 TEST_F(ElasticTextTest, OfAnotherAttemptNothingIsSaid) {
   Plan plan;
   plan.resizes = {resize_};

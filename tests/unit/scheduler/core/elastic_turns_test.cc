@@ -88,6 +88,21 @@ TEST(ElasticTurns, ANodeThatFallsSilentForAMinuteIsFencedWhenItReturns) {
   EXPECT_TRUE(cluster.NeverOverlapped());
 }
 
+TEST(ElasticTurns, ANodeWhoseSilenceWasNoticedLateIsFencedFromItsLastSignOfLife) {
+  Cluster cluster;
+  for (int i = 0; i < 3; ++i) {
+    cluster.AddNode();
+  }
+  const JobId job = cluster.Submit(1, 3, hours(10));
+  cluster.Play(minutes(1));
+  const NodeId away = cluster.Its(job).allocation.nodes[1].node;
+  cluster.Silence(away, seconds(20));
+  cluster.Play(seconds(5));
+  EXPECT_EQ(cluster.NodesOf(job), 2U) << "the survivors work 25 s after the last sign of life";
+  EXPECT_TRUE(cluster.Runs(job));
+  EXPECT_TRUE(cluster.NeverOverlapped());
+}
+
 TEST(ElasticTurns, AnAgentThatStartsAgainCostsNothing) {
   Cluster cluster;
   cluster.AddNode();

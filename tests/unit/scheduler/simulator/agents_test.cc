@@ -26,7 +26,8 @@ class SimulatedAgentTest : public ::testing::Test {
         [this](std::size_t, Session session, const ToAgent& message) {
           agent_.Receive(session, message);
         },
-        [this](std::size_t, Session session) { agent_.NoticeLoss(session); }, [](Session) {}});
+        [this](std::size_t, Session session) { agent_.NoticeLoss(session); },
+        [](Session, Duration) {}});
     network_.Listen();
     agent_.Start();
     RunFor(Duration(10'000));
