@@ -11,6 +11,7 @@
 #include "scheduler/core/failure_rate.h"
 #include "scheduler/core/health_judge.h"
 #include "scheduler/core/io_turns.h"
+#include "scheduler/core/maintenance_turns.h"
 
 namespace muster {
 namespace {
@@ -257,6 +258,9 @@ Turn On(const ClusterState& state, const TickHealth&, Time now, const PolicyConf
   Turn turn;
   LookAtNodes(state, now, config.health, turn);
   if (turn.events.empty()) {  // a drain gives its own advice
+    MakeWayForMaintenance(state, now, turn);
+  }
+  if (turn.events.empty()) {
     AdviseAnew(state, now, turn);
   }
   if (turn.events.empty()) {
