@@ -173,6 +173,14 @@ class Pass {
   std::optional<Time> ShrinkFor(const WaitingJob& job, const Options& options,
                                 const Prospect& prospect);
 
+  // Whether the elastic job may be asked for nodes.
+  bool MayGive(const RunningJob& job) const;
+
+  // Whether the elastic job, by position, is to shrink for the option, which otherwise starts at
+  // `start`; `starts`: when it starts then, if the elastic one is told now.
+  bool PlanShrink(std::size_t position, const WaitingJob& job, const StartOption& option,
+                  Time start, std::optional<Time>* starts);
+
   // How the elastic job, by position, is to shrink so that the option starts by `start` at the
   // latest; nothing when it has not enough to give.
   std::optional<PlannedResize> ShrunkBy(std::size_t position, const Eviction& eviction, JobId job,

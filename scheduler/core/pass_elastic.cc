@@ -158,34 +158,43 @@ std::optional<PlannedResize> Pass::ShrunkBy(std::size_t position, const Eviction
   return resize;
 }
 
+bool Pass::MayGive(const RunningJob& job) const {
+  return MayChange(job) && job.nodes.size() > job.spec->request.min_nodes &&
+         !preemption_.GivesWay(job.id) && !IsShrunk(plan_, job.id);
+}
+
+bool Pass::PlanShrink(std::size_t position, const WaitingJob& job, const StartOption& option,
+                      Time start, std::optional<Time>* starts) {
+  ++shrinks_tried_;
+  const std::optional<Eviction> eviction = preemption_.FindWithout(position, option);
+  const std::optional<PlannedResize> resize =
+      eviction.has_value() ? ShrunkBy(position, *eviction, job.id, start) : std::nullopt;
+  if (resize.has_value() && resize->when > snapshot_.now) {
+    WakeAt(resize->when, counts_);
+  }
+  if (!resize.has_value() || resize->verdict != ResizeVerdict::kShrink) {
+    return false;
+  }
+  plan_.resizes.push_back(*resize);
+  if (resize->when <= snapshot_.now) {
+    *starts = TakeOver(job.id, option, *eviction);
+  }
+  return true;
+}
+
 std::optional<Time> Pass::ShrinkFor(const WaitingJob& job, const Options& options,
                                     const Prospect& prospect) {
   const bool known = prospect.option != nullptr && prospect.opening.start < kHorizon;
+  const Time start = known ? prospect.opening.start : kNoTime;
+  std::optional<Time> starts;
   for (std::size_t i = snapshot_.running.size(); i-- > 0;) {  // the youngest first
-    const RunningJob& elastic = snapshot_.running[i];
-    if (!MayChange(elastic) || elastic.nodes.size() <= elastic.spec->request.min_nodes ||
-        preemption_.GivesWay(elastic.id) || IsShrunk(plan_, elastic.id)) {
+    if (!MayGive(snapshot_.running[i])) {
       continue;
     }
     for (const StartOption* option : options) {
-      if (shrinks_tried_ == kShrinksTried) {
-        return std::nullopt;
+      if (shrinks_tried_ == kShrinksTried || PlanShrink(i, job, *option, start, &starts)) {
+        return starts;
       }
-      ++shrinks_tried_;
-      const std::optional<Eviction> eviction = preemption_.FindWithout(i, *option);
-      const std::optional<PlannedResize> resize =
-          eviction.has_value()
-              ? ShrunkBy(i, *eviction, job.id, known ? prospect.opening.start : kNoTime)
-              : std::nullopt;
-      if (resize.has_value() && resize->when > snapshot_.now) {
-        WakeAt(resize->when, counts_);
-      }
-      if (!resize.has_value() || resize->verdict != ResizeVerdict::kShrink) {
-        continue;
-      }
-      plan_.resizes.push_back(*resize);
-      return resize->when <= snapshot_.now ? std::optional(TakeOver(job.id, *option, *eviction))
-                                           : std::nullopt;
     }
   }
   return std::nullopt;

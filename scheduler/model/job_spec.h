@@ -188,10 +188,10 @@ struct JobSpec {
   bool no_kill = false;  // goes on when a node of it fails, but for the first
   // Its number of nodes may change, within those that it asked for, at a checkpoint.
   bool elastic = false;
+  CheckpointMeans checkpoint_with = CheckpointMeans::kProgram;
   Duration replace_wait{0};      // elastic: so long it waits for another node in a lost one's place
   Duration progress_timeout{0};  // it is ended when it shows no progress for so long; 0: never
   WarningSignal warning;
-  CheckpointMeans checkpoint_with = CheckpointMeans::kProgram;
   static constexpr auto Fields(auto list) {
     return list(
         Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
