@@ -164,6 +164,13 @@ class Cluster:
             arguments += ["--slice", f"{index}/{nodes}"]
         return self._daemon("muster-agent", arguments, "agent-" + name)
 
+    def configure(self, settings):
+        """The controller's configuration, before it is started."""
+        path = os.path.join(self.root, "muster.toml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(settings)
+        self.controller.arguments += ["--config", path]
+
     def start(self):
         try:
             self.controller.start()

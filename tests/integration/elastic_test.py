@@ -151,10 +151,7 @@ class ElasticWorkTest(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=3, topology="pack:1 core:1 pu:1")
-        config = os.path.join(cluster.root, "muster.toml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write('[elastic]\nrestart_cost = "1s"\nlast_call = "2s"\npause_costs = 1\n')
-        cluster.controller.arguments += ["--config", config]
+        cluster.configure('[elastic]\nrestart_cost = "1s"\nlast_call = "2s"\npause_costs = 1\n')
         return cluster.start()
 
     def log(self):

@@ -60,10 +60,7 @@ class EscapeTest(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=1, topology=WIDE)
-        config = os.path.join(cluster.root, "muster.toml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write(f'[policy]\nkill_grace = "{GRACE}s"\n')
-        cluster.controller.arguments += ["--config", config]
+        cluster.configure(f'[policy]\nkill_grace = "{GRACE}s"\n')
         return cluster.start()
 
     def path(self, name):

@@ -33,10 +33,7 @@ class GpuNodeTest(ClusterTest):
 
     def make(self):
         cluster = Cluster(nodes=1)
-        config = os.path.join(cluster.root, "muster.toml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write(SETTINGS)
-        cluster.controller.arguments += ["--config", config]
+        cluster.configure(SETTINGS)
         return cluster.start()
 
     def health(self):

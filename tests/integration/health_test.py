@@ -61,10 +61,7 @@ class HealthTest(ClusterTest):
 
     def make(self):
         cluster = Cluster(nodes=1)
-        config = os.path.join(cluster.root, "muster.toml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write(self.settings)
-        cluster.controller.arguments += ["--config", config]
+        cluster.configure(self.settings)
         return cluster.start()
 
     def health(self, *options):

@@ -31,10 +31,7 @@ class IoTurnsTest(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=1, topology=WIDE)
-        config = os.path.join(cluster.root, "muster.toml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write("[checkpoint]\nwriters = 1\n")
-        cluster.controller.arguments += ["--config", config]
+        cluster.configure("[checkpoint]\nwriters = 1\n")
         return cluster.start()
 
     def checkpoints(self):

@@ -79,10 +79,7 @@ class LimitsTest(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=1)
-        config = os.path.join(cluster.root, "muster.toml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write('[policy]\nkill_grace = "1s"\n')
-        cluster.controller.arguments += ["--config", config]
+        cluster.configure('[policy]\nkill_grace = "1s"\n')
         cluster.agents[0].arguments += ["--cgroup-root", cls.root, "--pids-max", str(PIDS)]
         return cluster.start()
 

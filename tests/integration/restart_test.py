@@ -104,11 +104,8 @@ class AccountTest(RestartTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=cls.nodes, topology=cls.topology)
-        config = os.path.join(cluster.root, "muster.toml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write(f'[qos.low]\npriority = 1\ngrace_time = "{GRACE}s"\n'
-                       '[qos.high]\npriority = 10\npreempt = ["low"]\n')
-        cluster.controller.arguments += ["--config", config]
+        cluster.configure(f'[qos.low]\npriority = 1\ngrace_time = "{GRACE}s"\n'
+                          '[qos.high]\npriority = 10\npreempt = ["low"]\n')
         return cluster.start()
 
     def document(self, job):

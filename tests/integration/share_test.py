@@ -2,7 +2,6 @@
 a crash, priority by it, preemption with real processes, and jobs with several requests."""
 
 import json
-import os
 import unittest
 
 from cluster import ClusterTest, Cluster, WIDE
@@ -14,13 +13,10 @@ class ShareTest(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=2, topology=WIDE)
-        config = os.path.join(cluster.root, "muster.toml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write('[priority]\nweight_fairshare = 1000\nweight_qos = 500\nhalf_life = "1h"\n'
-                       'billing = "CPU=1.0,Mem=0.25G"\n'
-                       '[qos.low]\npriority = 1\n[qos.high]\npriority = 10\npreempt = ["low"]\n'
-                       '[account.physics]\nfairshare = 1\n[account.chemistry]\nfairshare = 3\n')
-        cluster.controller.arguments += ["--config", config]
+        cluster.configure('[priority]\nweight_fairshare = 1000\nweight_qos = 500\nhalf_life = "1h"\n'
+                          'billing = "CPU=1.0,Mem=0.25G"\n'
+                          '[qos.low]\npriority = 1\n[qos.high]\npriority = 10\npreempt = ["low"]\n'
+                          '[account.physics]\nfairshare = 1\n[account.chemistry]\nfairshare = 3\n')
         return cluster.start()
 
     def shares(self, *arguments):
