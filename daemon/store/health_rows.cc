@@ -11,7 +11,8 @@ namespace {
 
 absl::Status ReadTallies(Database& database, StateImage* image) {
   Statement rows(database,
-                 "SELECT node, failures, exposure, faded, failed FROM node_failures ORDER BY node");
+                 "SELECT node, failures, exposure, faded, failed, losses FROM node_failures "
+                 "ORDER BY node");
   while (true) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) {
@@ -20,7 +21,7 @@ absl::Status ReadTallies(Database& database, StateImage* image) {
     image->tallies.push_back(FailureTally{NodeId(static_cast<std::uint32_t>(rows.Integer(0))),
                                           rows.Unsigned(1), Duration(rows.Integer(2)),
                                           Time(Duration(rows.Integer(3))),
-                                          Time(Duration(rows.Integer(4)))});
+                                          Time(Duration(rows.Integer(4))), rows.Unsigned(5)});
   }
 }
 

@@ -208,14 +208,20 @@ ALTER TABLE steps ADD COLUMN text TEXT NOT NULL DEFAULT '';
 ALTER TABLE steps ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array<Migration, 8> kMigrations = {{{1, kVersion1},
+// How many of a node's failures left nothing on it.
+constexpr const char* kVersion9 = R"sql(
+ALTER TABLE node_failures ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array<Migration, 9> kMigrations = {{{1, kVersion1},
                                                    {2, kVersion2},
                                                    {3, kVersion3},
                                                    {4, kVersion4},
                                                    {5, kVersion5},
                                                    {6, kVersion6},
                                                    {7, kVersion7},
-                                                   {8, kVersion8}}};
+                                                   {8, kVersion8},
+                                                   {9, kVersion9}}};
 
 absl::Status Take(Database& database, const Migration& migration) {
   Transaction transaction(database);

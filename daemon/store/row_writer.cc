@@ -317,7 +317,7 @@ absl::Status RowWriter::WriteHealth(const NodeHealth& health) {
 absl::Status RowWriter::WriteTally(const FailureTally& tally) {
   return put_tally_.Run(tally.node.value(), tally.failures, std::int64_t{tally.exposure.count()},
                         std::int64_t{tally.faded.time_since_epoch().count()},
-                        std::int64_t{tally.failed.time_since_epoch().count()});
+                        std::int64_t{tally.failed.time_since_epoch().count()}, tally.losses);
 }
 
 absl::Status RowWriter::WriteCheck(const HealthChecked& event) {

@@ -112,10 +112,10 @@ class RowWriter {
                         "INSERT INTO node_health VALUES (?, ?) "
                         "ON CONFLICT (node) DO UPDATE SET payload = excluded.payload"};
   Statement put_tally_{database_,
-                       "INSERT INTO node_failures VALUES (?, ?, ?, ?, ?) "
+                       "INSERT INTO node_failures VALUES (?, ?, ?, ?, ?, ?) "
                        "ON CONFLICT (node) DO UPDATE SET failures = excluded.failures, "
                        "exposure = excluded.exposure, faded = excluded.faded, "
-                       "failed = excluded.failed"};
+                       "failed = excluded.failed, losses = excluded.losses"};
   Statement put_check_{database_,
                        "INSERT INTO health VALUES (?, ?, ?) "
                        "ON CONFLICT (node, number) DO UPDATE SET payload = excluded.payload"};

@@ -55,9 +55,11 @@ void AdviseAnew(const ClusterState& state, Time now, Turn& turn) {
       return;
     }
     const Duration mtbf = state.health().MtbfOf(job.attempt->allocation);
-    if (IsFarFrom(mtbf, before.mtbf)) {
+    const Duration loss_mtbf = state.health().LossMtbfOf(job.attempt->allocation);
+    if (IsFarFrom(mtbf, before.mtbf) || IsFarFrom(loss_mtbf, before.loss_mtbf)) {
       CheckpointAdvice advice = before;
       advice.mtbf = mtbf;
+      advice.loss_mtbf = loss_mtbf;
       advice.notice = CheckpointNotice::kNone;
       GiveAdvice(job, advice, now, turn);
     }

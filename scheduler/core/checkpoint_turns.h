@@ -21,8 +21,9 @@ void GiveAdvice(const Job& job, CheckpointAdvice advice, Time now, Turn& turn);
 // A checkpoint is wanted at once of what runs on the node, which is to take nothing more.
 void NoticeDrain(const ClusterState& state, NodeId node, Time now, Turn& turn);
 
-// Tells attempts that make checkpoints when their nodes fail more often, or less, by more than a
-// quarter of what they were told. One that has not answered its notice is not disturbed.
+// Tells attempts that make checkpoints when their nodes fail, or are lost, more often, or less, by
+// more than a quarter of what they were told. One that has not answered its notice is not
+// disturbed.
 void AdviseAnew(const ClusterState& state, Time now, Turn& turn);
 
 }  // namespace muster

@@ -148,6 +148,7 @@ void ClusterState::On(const AttemptStarted& event) {
   attempt.runs.resize(event.allocation.nodes.size());
   attempt.advice.number = kFirstAdvice;
   attempt.advice.mtbf = health_.MtbfOf(event.allocation);
+  attempt.advice.loss_mtbf = health_.LossMtbfOf(event.allocation);
   attempt.advice.cost = job.checkpoints.cost;
   attempt.advice.flush = job.checkpoints.flush;
   attempt.advice.slow = job.checkpoints.slow;

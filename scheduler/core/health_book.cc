@@ -78,11 +78,13 @@ void HealthBook::ChangeTally(FailureTally& tally, const Change& change) {
   FailureTally* const all = name == class_of_.end() ? nullptr : &class_tallies_[name->second];
   if (all != nullptr) {
     all->failures -= tally.failures;
+    all->losses -= tally.losses;
     all->exposure -= tally.exposure;
   }
   change(tally);
   if (all != nullptr) {
     all->failures += tally.failures;
+    all->losses += tally.losses;
     all->exposure += tally.exposure;
   }
 }
@@ -103,6 +105,7 @@ void HealthBook::NoteMachine(NodeId node, const Machine& machine) {
     const FailureTally seen = tally->second;
     ChangeTally(tally->second, [](FailureTally& changed) {
       changed.failures = 0;
+      changed.losses = 0;
       changed.exposure = Duration(0);
     });
     before = std::move(name);
@@ -113,16 +116,24 @@ void HealthBook::NoteMachine(NodeId node, const Machine& machine) {
 }
 
 Duration HealthBook::MtbfOf(const Allocation& allocation) const {
+  return MeanTime(allocation, FailuresPerHour);
+}
+
+Duration HealthBook::LossMtbfOf(const Allocation& allocation) const {
+  return MeanTime(allocation, LossesPerHour);
+}
+
+Duration HealthBook::MeanTime(const Allocation& allocation,
+                              double (*per_hour)(const FailureTally&)) const {
   constexpr double kMillisecondsPerHour = 3.6e6;
-  double failures_per_hour = 0;
+  double events_per_hour = 0;
   for (const NodeAllocation& part : allocation.nodes) {
     const auto name = class_of_.find(part.node);
     const auto all =
         name == class_of_.end() ? class_tallies_.end() : class_tallies_.find(name->second);
-    failures_per_hour +=
-        FailuresPerHour(all == class_tallies_.end() ? FailureTally() : all->second);
+    events_per_hour += per_hour(all == class_tallies_.end() ? FailureTally() : all->second);
   }
-  return Duration(static_cast<std::int64_t>(kMillisecondsPerHour / failures_per_hour));
+  return Duration(static_cast<std::int64_t>(kMillisecondsPerHour / events_per_hour));
 }
 
 NodeHealth& HealthBook::Touch(NodeId node) {
@@ -185,7 +196,8 @@ void HealthBook::Drain(const NodeDrained& event) {
   // Whoever resumes a node vouches for it: it begins anew.
   const auto tally = event.drained ? tallies_.end() : tallies_.find(event.node);
   if (tally != tallies_.end()) {
-    ChangeTally(tally->second, [](FailureTally& changed) { changed.failures = 0; });
+    ChangeTally(tally->second,
+                [](FailureTally& changed) { changed.failures = changed.losses = 0; });
   }
 }
 

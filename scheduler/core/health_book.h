@@ -46,6 +46,8 @@ class HealthBook {
   // The mean time between failures of any of the nodes, each of which fails as its class did. What
   // nodes saw that ran nothing for days has not faded here. REQUIRES: there is a node.
   [[nodiscard]] Duration MtbfOf(const Allocation& allocation) const;
+  // The same of the failures that leave nothing on the node.
+  [[nodiscard]] Duration LossMtbfOf(const Allocation& allocation) const;
   // How many of the node's class its health has drained.
   [[nodiscard]] std::size_t DrainedInClassOf(NodeId node) const;
 
@@ -55,12 +57,14 @@ class HealthBook {
   // Changes a node's tally, and with it that of its class.
   template <class Change>
   void ChangeTally(FailureTally& tally, const Change& change);
+  // Between what comes `per_hour` of a class, on any of the nodes.
+  Duration MeanTime(const Allocation& allocation, double (*per_hour)(const FailureTally&)) const;
 
   std::map<NodeId, NodeHealth> nodes_;
   std::map<NodeId, FailureTally> tallies_;
   std::map<std::string, std::set<NodeId>> classes_;
   std::map<NodeId, std::string> class_of_;
-  std::map<std::string, FailureTally> class_tallies_;  // sums of failures and exposure alone
+  std::map<std::string, FailureTally> class_tallies_;  // sums of the counts alone
 };
 
 // What nodes of one class have in common: "64 x AMD EPYC 7763; NVIDIA H200".

@@ -48,7 +48,7 @@ TEST_F(HealthRowsTest, WhatIsKnownOfANodeIsReadBackAsItWas) {
   health.drained = true;
   health.last = RecordOf(8);
   health.baselines = {{"clock", {3'390, 3'400}}};
-  const FailureTally tally{NodeId(4), 2'500'000, std::chrono::hours(70), At(5), At(6)};
+  const FailureTally tally{NodeId(4), 2'500'000, std::chrono::hours(70), At(5), At(6), 1'500'000};
   Batch batch = make_.Of({HealthChecked{NodeId(4), RecordOf(8), At(8)}});
   batch.health = {health};
   batch.tallies = {tally};

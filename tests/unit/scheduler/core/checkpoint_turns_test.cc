@@ -83,6 +83,7 @@ TEST_F(CheckpointTurns, AnAttemptStartsWithTheMtbfOfItsNodes) {
   // Nothing was seen: the prior's 50,000 hours, of two nodes.
   EXPECT_EQ(Now().advice.number, kFirstAdvice);
   EXPECT_EQ(Now().advice.mtbf, std::chrono::hours(25'000));
+  EXPECT_EQ(Now().advice.loss_mtbf, std::chrono::hours(50'000)) << "half of them are losses";
   EXPECT_EQ(Now().advice.notice, CheckpointNotice::kNone);
 }
 
@@ -128,7 +129,21 @@ TEST_F(CheckpointTurns, WhenItsNodesFailMoreOftenAnAttemptThatSavesIsAdvisedAnew
   EXPECT_EQ(Only<Advise>(world_.Take(TickHealth{})).size(), 2U);
   EXPECT_EQ(Now().advice.number, kFirstAdvice + 1);
   EXPECT_EQ(Now().advice.mtbf, std::chrono::hours(12'500)) << "two failures in 50,000 h";
+  EXPECT_EQ(Now().advice.loss_mtbf, std::chrono::hours(50'000)) << "what lay there is there";
   EXPECT_TRUE(Only<Advise>(world_.Take(TickHealth{})).empty());
+}
+
+TEST_F(CheckpointTurns, WhenNodesAreLostMoreOftenItIsAdvisedAnew) {
+  Save(1, 1000, 1004);
+  const JobId other = world_.Submit(Tasks(1));
+  world_.Schedule();
+  const NodeId node = world_.state.FindJob(other)->attempt->allocation.nodes[0].node;
+  world_.TellStarted(node, other);
+  world_.TellEnded(node, other, 2, EndCause::kNodeRebooted);
+  EXPECT_EQ(Only<Advise>(world_.Take(TickHealth{})).size(), 2U);
+  EXPECT_EQ(Now().advice.mtbf, std::chrono::hours(12'500));
+  EXPECT_NEAR(std::chrono::duration<double>(Now().advice.loss_mtbf).count() / 3600, 50'000 / 3.0, 1)
+      << "one and a half in 50,000 h, of two nodes";
 }
 
 TEST_F(CheckpointTurns, AnUnansweredNoticeIsNotTakenBack) {

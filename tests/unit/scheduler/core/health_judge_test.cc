@@ -122,6 +122,31 @@ TEST(FailureRate, FailuresOfUsersAndThoseOfOneMomentDoNotAddUp) {
   EXPECT_EQ(tally.failures, 2'000'000U);
 }
 
+TEST(FailureRate, OnlyWhatLeavesNothingOnTheNodeIsALoss) {
+  FailureTally tally;
+  Time now{std::chrono::hours(1000)};
+  for (const EndCause cause : {EndCause::kLostSupervisor, EndCause::kExited,
+                               EndCause::kNodeRebooted, EndCause::kNodeLostRecord}) {
+    NoteEnd(tally, cause, Duration(0), now);
+    now += std::chrono::hours(1);
+  }
+  EXPECT_EQ(tally.failures, 3'000'000U);
+  EXPECT_EQ(tally.losses, 2'000'000U);
+  Fade(tally, now + std::chrono::hours(24 * 34));
+  EXPECT_NEAR(static_cast<double>(tally.losses), 1'006'000, 4'000) << "0.98 to the 34th";
+}
+
+TEST(FailureRate, LossesHaveADirichletShareOfTheRate) {
+  EXPECT_DOUBLE_EQ(FailuresPerHour(FailureTally()), 1 / 50'000.0);
+  EXPECT_DOUBLE_EQ(LossesPerHour(FailureTally()), 0.5 / 50'000);
+  FailureTally tally = Tally(3, 100'000);  // of the reference: Gamma(4, 150,000)
+  tally.losses = 2'000'000;
+  EXPECT_NEAR(FailuresPerHour(tally), 2.6667e-5, 5e-10);
+  EXPECT_NEAR(LossesPerHour(tally), 2.6667e-5 * 2.5 / 4, 5e-10);
+  tally.losses = 0;
+  EXPECT_NEAR(LossesPerHour(tally), 0.5 / 150'000, 1e-12);
+}
+
 TEST(FailureRate, WhatIsLongAgoFades) {
   FailureTally tally;
   const Time start{std::chrono::hours(1000)};
