@@ -141,11 +141,20 @@ Error Collective::WriteParity(const Manifest& manifest) {
   return error.failed() ? error : parity.value.Finish();
 }
 
-// All ranks flush the same generations, so that none waits for a shard in vain. What waits still is
+// All ranks flush the same generations, so that none waits for a shard in vain: rank 0 says whether
+// this is one of them. What waits still is
 // withdrawn where all can; a rank that is far behind makes all leave this generation out, unless
 // the program is about to go.
 Error Collective::AskForFlush(std::uint64_t generation) {
   LocalLevel& local = *session_->local();
+  std::uint64_t wanted = group_->rank() == 0 && session_->WantsCopy() ? 1 : 0;
+  if (Error error = Share(&wanted); error.failed()) {
+    return error;
+  }
+  if (wanted == 0) {
+    session_->NoteCopy(generation, false);
+    return Agree(session_->flush_error());
+  }
   const bool withdrew = asked_ != 0 && local.Withdraw(asked_);
   std::uint64_t all = withdrew ? 1 : 0;
   std::uint64_t room = local.HasRoom() ? 1 : 0;
@@ -162,6 +171,7 @@ Error Collective::AskForFlush(std::uint64_t generation) {
     error = error.failed() ? error : local.AskFor(generation);
     asked_ = generation;
   }
+  session_->NoteCopy(generation, goes);
   error = error.failed() ? error : local.StartHelper();
   return Agree(error.failed() ? error : session_->flush_error());
 }

@@ -1,44 +1,55 @@
 #include "checkpoint/flush.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "checkpoint/flush_queue.h"
+#include "checkpoint/progress.h"
 #include "checkpoint/store.h"
 
 namespace muster::checkpoint {
 namespace {
 
-Error FlushOne(const FlushPlan& plan, std::uint64_t generation, Disk& disk) {
+// Whether there was anything to copy.
+Result<bool> FlushOne(const FlushPlan& plan, std::uint64_t generation, Disk& disk) {
   const Result<Store> local = Store::Open(disk, plan.local);
   if (!local.ok()) {
-    return local.error;
+    return {false, local.error};
   }
   const Result<std::vector<GenerationName>> there = local.value.List();
   const GenerationName name{generation, GenerationState::kComplete};
   if (!there.ok()) {
-    return there.error;
+    return {false, there.error};
   }
   if (std::find(there.value.begin(), there.value.end(), name) == there.value.end()) {
-    return {};  // a newer one took its place, or it was set aside
+    return {false, {}};  // a newer one took its place, or it was set aside
   }
   const Result<Manifest> manifest = local.value.ReadManifest(name);
   if (!manifest.ok()) {
-    return manifest.error;
+    return {false, manifest.error};
   }
   if (plan.rank >= manifest.value.shards.size()) {
-    return MakeError(Fault::kUsage, "has no rank " + std::to_string(plan.rank));
+    return {false, MakeError(Fault::kUsage, "has no rank " + std::to_string(plan.rank))};
   }
   Result<Store> shared = Store::Open(disk, plan.shared);
   if (!shared.ok()) {
-    return shared.error;
+    return {false, shared.error};
   }
   const Result<bool> same = shared.value.HasSame(manifest.value);
   if (!same.ok() || same.value) {
-    return same.error;
+    return {false, same.error};
   }
-  const Error error = shared.value.PlaceShard(manifest.value, plan.rank, local.value);
-  return error.failed() ? error
-                        : shared.value.CompleteArrival(manifest.value, plan.retention).error;
+  const Result<bool> placed = shared.value.PlaceShard(manifest.value, plan.rank, local.value);
+  return {placed.value, placed.ok()
+                            ? shared.value.CompleteArrival(manifest.value, plan.retention).error
+                            : placed.error};
+}
+
+void TellHowLong(const FlushPlan& plan, double seconds) {
+  constexpr double kMicrosecondsPerSecond = 1e6;
+  if (!plan.progress.empty() && seconds > 0) {
+    TellCopied(plan.progress, static_cast<std::uint64_t>(seconds * kMicrosecondsPerSecond) + 1);
+  }
 }
 
 // All that waits, with the lock held.
@@ -49,11 +60,14 @@ Error FlushLocked(const FlushPlan& plan, FlushQueue* queue, Disk& disk) {
     if (!generation.ok() || generation.value == 0) {
       return generation.ok() ? last : generation.error;
     }
-    const Error error = FlushOne(plan, generation.value, disk);
-    if (error.failed()) {
-      last = MakeError(error.fault, "flush of generation " + std::to_string(generation.value) +
-                                        " to " + plan.shared + ": " + error.text);
+    const Result<bool> copied = FlushOne(plan, generation.value, disk);
+    if (!copied.ok()) {
+      last =
+          MakeError(copied.error.fault, "flush of generation " + std::to_string(generation.value) +
+                                            " to " + plan.shared + ": " + copied.error.text);
       queue->Fail(last.text);
+    } else if (copied.value) {
+      TellHowLong(plan, queue->SecondsSinceAdded(generation.value));
     }
     queue->End(generation.value);
   }

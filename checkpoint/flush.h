@@ -23,7 +23,8 @@ struct FlushPlan {
   std::string local;   // one rank's
   std::string shared;  // of all ranks
   std::uint32_t rank = 0;
-  Retention retention;  // in the shared directory
+  Retention retention;   // in the shared directory
+  std::string progress;  // the page on which it tells how long each took; "": none
 };
 
 // Flushes what the local level's queue holds, the oldest first, until it is empty, or another

@@ -21,7 +21,7 @@ namespace muster::checkpoint {
 namespace {
 
 constexpr int kBadUsage = 2;
-constexpr std::size_t kWords = 8;
+constexpr int kWords = 8;
 // As /proc/PID/comm says; the supervisor knows it by that.
 constexpr const char* kProcessName = "muster-flush";
 
@@ -33,7 +33,7 @@ std::uint64_t NumberOf(const char* word, bool* good) {
   return number;
 }
 
-bool Parse(char** argv, FlushPlan* plan) {
+bool Parse(int argc, char** argv, FlushPlan* plan) {
   bool good = true;
   plan->local = argv[1];
   plan->shared = argv[2];
@@ -42,6 +42,7 @@ bool Parse(char** argv, FlushPlan* plan) {
   plan->retention.milestone = NumberOf(argv[5], &good);
   plan->retention.age_s = static_cast<double>(NumberOf(argv[6], &good));
   plan->retention.bytes = NumberOf(argv[7], &good);
+  plan->progress = argc > kWords ? argv[kWords] : "";
   return good && plan->rank < kRanksMax && plan->retention.keep > 0;
 }
 
@@ -77,6 +78,9 @@ Error StartFlush(const std::string& program, const FlushPlan& plan) {
       std::to_string(plan.retention.milestone),
       std::to_string(static_cast<std::uint64_t>(std::ceil(plan.retention.age_s))),
       std::to_string(plan.retention.bytes)};
+  if (!plan.progress.empty()) {
+    words.push_back(plan.progress);
+  }
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) {
@@ -115,9 +119,9 @@ Error StartFlush(const std::string& program, const FlushPlan& plan) {
 
 int FlushMain(int argc, char** argv) {
   FlushPlan plan;
-  if (argc != static_cast<int>(kWords) || !Parse(argv, &plan)) {
+  if (argc < kWords || argc > kWords + 1 || !Parse(argc, argv, &plan)) {
     std::fputs(
-        "usage: muster-checkpoint-flush LOCAL SHARED RANK KEEP MILESTONE AGE BYTES\n"
+        "usage: muster-checkpoint-flush LOCAL SHARED RANK KEEP MILESTONE AGE BYTES [PROGRESS]\n"
         "copies a rank's committed checkpoints to the shared directory; libmuster-checkpoint "
         "starts "
         "it\n",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 
 #include "checkpoint/durable_file.h"
 #include "checkpoint/names.h"
@@ -113,6 +114,19 @@ Result<std::uint64_t> FlushQueue::BeginOldest() {
     }
   }
   return {0, numbers.error};
+}
+
+double FlushQueue::SecondsSinceAdded(std::uint64_t generation) const {
+  constexpr double kNanosecond = 1e-9;
+  struct stat about {};
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (disk_->StatAt(directory_.get(), BegunName(generation).c_str(), &about) != 0) {
+    return 0;
+  }
+  const double since = static_cast<double>(now.tv_sec - about.st_mtim.tv_sec) +
+                       kNanosecond * static_cast<double>(now.tv_nsec - about.st_mtim.tv_nsec);
+  return std::max(since, 0.0);
 }
 
 void FlushQueue::End(std::uint64_t generation) {

@@ -42,6 +42,8 @@ class FlushQueue {
   Result<bool> Lock(OpenFile* lock);
   // The oldest that was begun or waits: it is begun now. 0: there is none.
   Result<std::uint64_t> BeginOldest();
+  // How long ago that one, which was begun, was added; 0 when that cannot be told.
+  double SecondsSinceAdded(std::uint64_t generation) const;
   void End(std::uint64_t generation);
   void Fail(const std::string& line);
 

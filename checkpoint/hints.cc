@@ -11,7 +11,8 @@
 
 namespace muster::checkpoint {
 
-// All fields are atomics that need no lock, so that they work between processes.
+// All fields are atomics that need no lock, so that they work between processes. What comes later
+// goes behind them: there a page of an older publisher holds zeros.
 struct HintPage {
   std::atomic<std::uint64_t> magic;
   std::atomic<std::uint32_t> sequence;
@@ -20,6 +21,7 @@ struct HintPage {
   std::atomic<std::uint32_t> io_turn;
   std::atomic<std::uint64_t> interval_ms;
   std::atomic<std::uint64_t> deadline_ms;
+  std::atomic<std::uint32_t> copy_every;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -101,6 +103,7 @@ void HintFile::Publish(const Hints& hints) {
   page_->notice.store(static_cast<std::uint32_t>(hints.notice), kRelaxed);
   page_->notice_number.store(hints.notice_number, kRelaxed);
   page_->io_turn.store(static_cast<std::uint32_t>(hints.io_turn), kRelaxed);
+  page_->copy_every.store(hints.copy_every, kRelaxed);
   page_->sequence.store(sequence + 2, std::memory_order_release);
 }
 
@@ -114,6 +117,7 @@ const Hints& HintFile::Read() {
     hints.notice = static_cast<Notice>(page_->notice.load(kRelaxed));
     hints.notice_number = page_->notice_number.load(kRelaxed);
     hints.io_turn = static_cast<IoTurn>(page_->io_turn.load(kRelaxed));
+    hints.copy_every = page_->copy_every.load(kRelaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     if ((before & 1) == 0 && page_->sequence.load(kRelaxed) == before) {
       known_ = hints;

@@ -28,6 +28,8 @@ struct Hints {
   Notice notice = Notice::kNone;    // a checkpoint is wanted at once
   std::uint32_t notice_number = 0;  // another one for each notice
   IoTurn io_turn = IoTurn::kFree;
+  // Of those committed on the node one of so many is copied to the shared directory; 0: each.
+  std::uint32_t copy_every = 0;
   friend bool operator==(const Hints&, const Hints&) = default;
 };
 

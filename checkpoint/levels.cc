@@ -35,7 +35,7 @@ LevelsPlan PlanNestedLevels(const std::vector<Level>& levels) {
     LevelPlan& level = plan.levels[i];
     const double free_s = level.interval_s;
     if (i > 0) {
-      level.interval_s = below_s * std::max(1.0, std::round(free_s / free_below_s));
+      level.interval_s = below_s * static_cast<double>(NestedMultiple(free_s, free_below_s));
     }
     level.overhead = FirstOrderWaste(ModelOf(levels[i]), level.interval_s).value;
     plan.overhead += level.overhead;
@@ -43,6 +43,11 @@ LevelsPlan PlanNestedLevels(const std::vector<Level>& levels) {
     below_s = level.interval_s;
   }
   return plan;
+}
+
+std::uint64_t NestedMultiple(double above_s, double below_s) {
+  constexpr double kMost = 1e15;  // beyond it a double is no whole number any more
+  return static_cast<std::uint64_t>(std::clamp(std::round(above_s / below_s), 1.0, kMost));
 }
 
 }  // namespace muster::checkpoint

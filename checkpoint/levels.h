@@ -8,6 +8,7 @@
 // optimal multi-level checkpointing, IEEE TC 66(7), 2017. Thread promise: pure functions.
 // Invariants: every value that comes back is finite and not negative, or the error says why not.
 
+#include <cstdint>
 #include <vector>
 
 #include "checkpoint/interval.h"
@@ -38,5 +39,9 @@ LevelsPlan PlanLevels(const std::vector<Level>& levels);
 // 1. Overheads are evaluated anew.
 // REQUIRES: levels from the cheapest up.
 LevelsPlan PlanNestedLevels(const std::vector<Level>& levels);
+
+// How many checkpoints of a level there are for one of the next: the nearest to the ratio of their
+// free intervals, at least 1. REQUIRES: both are more than 0.
+std::uint64_t NestedMultiple(double above_s, double below_s);
 
 }  // namespace muster::checkpoint

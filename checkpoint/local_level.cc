@@ -58,7 +58,8 @@ Result<LocalLevel> LocalLevel::Open(const LocalOptions& options, Disk& disk) {
     return fail(own.error);
   }
   const OpenFile held(disk, own.value);
-  FlushPlan plan{parent.value + "/" + name, shared.value, options.rank, options.retention};
+  FlushPlan plan{parent.value + "/" + name, shared.value, options.rank, options.retention,
+                 options.progress};
   Result<Store> store = Store::Open(disk, plan.local);
   Result<FlushQueue> queue = FlushQueue::Open(disk, plan.local);
   if (!store.ok() || !queue.ok()) {

@@ -23,10 +23,11 @@ namespace muster::checkpoint {
 inline constexpr std::size_t kUnflushedMax = 4;
 
 struct LocalOptions {
-  std::string parent;   // there; others may use it, too
-  std::string shared;   // there
-  std::string job;      // a name
-  std::string program;  // the helper; "": where it is installed
+  std::string parent;    // there; others may use it, too
+  std::string shared;    // there
+  std::string job;       // a name
+  std::string program;   // the helper; "": where it is installed
+  std::string progress;  // where it tells how long it took; "": nowhere
   std::uint32_t rank = 0;
   Retention retention;  // of the shared directory
 };

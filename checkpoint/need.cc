@@ -5,6 +5,7 @@ namespace {
 
 // Seconds for what surrounds the writing: a barrier, the step that is being computed.
 constexpr double kMarginS = 1;
+constexpr double kMillisecondsPerSecond = 1000;
 
 Need NeedOf(Notice notice) {
   switch (notice) {
@@ -20,16 +21,18 @@ Need NeedOf(Notice notice) {
   return Need::kNone;  // of a newer version
 }
 
+double LeftS(const Hints& hints, double unix_now_s) {
+  return static_cast<double>(hints.deadline_ms) / kMillisecondsPerSecond - unix_now_s;
+}
+
 }  // namespace
 
 Need Decide(const Hints& hints, const Pace& pace, double unix_now_s) {
-  constexpr double kMillisecondsPerSecond = 1000;
   if (hints.notice_number != pace.answered_notice && NeedOf(hints.notice) != Need::kNone) {
     return NeedOf(hints.notice);
   }
   if (hints.deadline_ms != 0) {
-    const double left_s =
-        static_cast<double>(hints.deadline_ms) / kMillisecondsPerSecond - unix_now_s;
+    const double left_s = LeftS(hints, unix_now_s);
     if (left_s <= pace.cost_s) {
       return Need::kNone;  // it would not be done in time
     }
@@ -43,6 +46,16 @@ Need Decide(const Hints& hints, const Pace& pace, double unix_now_s) {
   const double patience = hints.io_turn == IoTurn::kWait ? 2 : 1;
   return interval_s > 0 && pace.since_last_s >= patience * interval_s ? Need::kInterval
                                                                       : Need::kNone;
+}
+
+bool IsCopied(const Hints& hints, const Committed& committed, double unix_now_s) {
+  if (committed.answers || committed.since_copy >= hints.copy_every) {
+    return true;
+  }
+  // The next for the interval would begin after it, and has to be done in time.
+  const double next_s =
+      static_cast<double>(hints.interval_ms) / kMillisecondsPerSecond + 2 * committed.cost_s;
+  return hints.deadline_ms != 0 && LeftS(hints, unix_now_s) <= next_s + kMarginS;
 }
 
 bool NeedByScr(const ScrLimits& limits, std::uint64_t call, double since_last_s, double cost_s) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// Whether a checkpoint is needed now: a pure decision on the pace so far and the scheduler's hints.
+// Whether a checkpoint is needed now, and whether one that is done on the node is to be copied:
+// pure decisions on the pace so far and the scheduler's hints.
 //
 // Times are seconds. Thread promise: pure functions. Invariants: a notice is answered by one
 // checkpoint, not by one after another; nothing is asked for that would not be done before the
@@ -34,6 +35,17 @@ struct Pace {
 // began after another interval of its own cost might be late; else the interval, which waits for
 // its I/O turn for one interval more at most.
 Need Decide(const Hints& hints, const Pace& pace, double unix_now_s);
+
+// One that was committed on the node, before it is copied anywhere.
+struct Committed {
+  std::uint64_t since_copy = 1;  // of those after the newest that is copied, itself among them
+  bool answers = false;          // a notice, or the deadline
+  double cost_s = 0;             // of a checkpoint
+};
+
+// Whether it is copied to the shared directory: of those for the interval each copy_every-th, and
+// each that answers, or behind which so little is left that there may be no other.
+bool IsCopied(const Hints& hints, const Committed& committed, double unix_now_s);
 
 // The rule of SCR's SCR_Need_checkpoint (A. Moody et al., SC 2010; scr.c of release 3): each limit
 // that is not 0 counts.

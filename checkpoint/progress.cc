@@ -41,7 +41,9 @@ struct ProgressPage {
   std::atomic<std::uint64_t> magic;
   std::atomic<std::uint64_t> serial;  // of the session that came last
   std::atomic<std::uint64_t> crowded;
-  std::array<std::uint64_t, 13> reserved;
+  std::atomic<std::uint64_t> copies;  // behind what it says of the newest
+  std::atomic<std::uint64_t> copy_us;
+  std::array<std::uint64_t, 11> reserved;
   std::array<ProgressSlotFields, kProgressSlots> slots;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -178,6 +180,8 @@ Result<ProgressReport> ParseProgress(const void* bytes, std::size_t size) {
   }
   ProgressReport report;
   report.crowded = FieldAt(page, offsetof(ProgressPage, crowded)) != 0;
+  report.copies = FieldAt(page, offsetof(ProgressPage, copies));
+  report.copy_us = FieldAt(page, offsetof(ProgressPage, copy_us));
   for (std::uint32_t i = 0; i < kProgressSlots; ++i) {
     const SlotReport slot =
         ReportOf(page + offsetof(ProgressPage, slots) + i * sizeof(ProgressSlotFields), i);
@@ -204,6 +208,15 @@ Result<ProgressReport> ReadProgress(int fd) {
   const ssize_t size = pread(fd, bytes.data(), bytes.size(), 0);  // of a file it reads all there is
   return size < 0 ? Result<ProgressReport>{{}, SystemError("progress", errno)}
                   : ParseProgress(bytes.data(), static_cast<std::size_t>(size));
+}
+
+void TellCopied(const std::string& path, std::uint64_t copy_us) {
+  const Result<ProgressPage*> page = MapPage(path);
+  if (page.ok()) {
+    page.value->copy_us.store(copy_us);
+    page.value->copies.fetch_add(1);
+    munmap(page.value, kPageBytes);
+  }
 }
 
 Result<ProgressSlot> ProgressSlot::Take(const std::string& path) {

@@ -45,6 +45,8 @@ struct SlotReport {
 struct ProgressReport {
   std::vector<SlotReport> slots;  // those that were ever taken
   bool crowded = false;           // some process found no slot
+  std::uint64_t copies = 0;       // to the shared directory, each of one rank's shard
+  std::uint64_t copy_us = 0;      // of the newest: from its commit on the node until it was there
 };
 
 // Of a page's bytes, whatever they are; kForeign when they are no such page.
@@ -62,6 +64,10 @@ struct CommitReport {
   std::uint64_t bytes = 0;
   std::uint32_t notice = 0;
 };
+
+// The helper's side, which has no slot: another of these took so long. What is no such file is left
+// as it is.
+void TellCopied(const std::string& path, std::uint64_t copy_us);
 
 struct ProgressPage;
 struct ProgressSlotFields;

@@ -58,6 +58,7 @@ Result<LocalLevel> OpenLocal(const SessionOptions& options, Disk& disk) {
                            .shared = options.directory,
                            .job = options.job,
                            .program = options.flush_program,
+                           .progress = options.progress,
                            .rank = options.rank,
                            .retention = RetentionOf(options)},
                           disk);
@@ -92,8 +93,22 @@ Session::Session(SessionOptions options, Store store, Disk& disk)
     : options_(std::move(options)),
       disk_(&disk),
       store_(std::move(store)),
+      pid_(getpid()),
       last_end_s_(SecondsOf(CLOCK_MONOTONIC)) {
   pace_.interval_s = options_.interval_s;
+}
+
+Session::~Session() {
+  if (!local_ || uncopied_ == 0 || pid_ != getpid()) {
+    return;
+  }
+  // Nobody is there to be told. Ranks withdraw nothing that others may have begun.
+  if (options_.together) {
+    (void)local_->AskFor(newest_);
+    (void)local_->StartHelper();
+  } else {
+    (void)local_->FlushNewest(newest_);
+  }
 }
 
 Result<std::unique_ptr<Session>> Session::Open(SessionOptions options, Disk& disk) {
@@ -303,7 +318,11 @@ Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& se
 Error Session::RetireLocal(std::uint64_t generation, const ShardSeal& seal) {
   Error error = VerifyOwn(seal, generation);
   error = error.failed() ? error : local_->Retire(generation);
-  error = error.failed() ? error : local_->FlushNewest(generation);
+  if (!error.failed()) {
+    const bool copied = WantsCopy();
+    error = copied ? local_->FlushNewest(generation) : error;
+    NoteCopy(generation, copied && !error.failed());  // otherwise the next one is
+  }
   return error.failed() ? error : std::exchange(flush_error_, {});
 }
 
@@ -339,8 +358,19 @@ void Session::NoteDone() {
   cost_sum_s_ += last_end_s_ - began_s_;
   ++checkpoints_;
   pace_.cost_s = cost_sum_s_ / static_cast<double>(checkpoints_);
-  pace_.answered_notice = asked_notice_;
   pace_.deadline_answered = asked_ == Need::kTimeLimit;
+  answered_ = pace_.deadline_answered || pace_.answered_notice != asked_notice_;
+  pace_.answered_notice = asked_notice_;
+}
+
+bool Session::WantsCopy() {
+  const Committed committed{uncopied_ + 1, answered_, pace_.cost_s};
+  return IsCopied(hints_.Read(), committed, SecondsOf(CLOCK_REALTIME));
+}
+
+void Session::NoteCopy(std::uint64_t generation, bool copied) {
+  newest_ = generation;
+  uncopied_ = copied ? 0 : uncopied_ + 1;
 }
 
 void Session::TellDone(const Error& error) {

@@ -7,9 +7,13 @@
 // or by the program. Protected memory is only read by writing and only written by
 // restoring. With a local level a commit is done when it is done there; a helper process copies it
 // to the shared directory afterwards, and what goes wrong with that is the answer (kNotShared) of a
-// later commit, which stands. A restart takes the newest of both levels. Thread promise: one thread
-// at a time. Invariants: (1) Store's; (2) memory is written only after every byte of the shard
-// matched its checksum; (3) restoring fails before it has written anything, or does all of it.
+// later commit, which stands. Where the hints say so only some are copied: need.h says which; the
+// last one is copied when the session closes. A restart takes the newest of both levels. Thread
+// promise: one thread at a time. Invariants: (1) Store's; (2) memory is written only after every
+// byte of the shard matched its checksum; (3) restoring fails before it has written anything, or
+// does all of it.
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -62,6 +66,10 @@ struct Candidate {
 class Session {
  public:
   static Result<std::unique_ptr<Session>> Open(SessionOptions options, Disk& disk = Disk::Real());
+  // Has its newest generation copied to the shared directory, if it is to be and is not yet.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   // `name` is new and a name (names.h); the memory outlives the session.
   Error Protect(const std::string& name, void* bytes, std::uint64_t size);
@@ -87,6 +95,10 @@ class Session {
   void TakeBack(std::uint64_t generation);
   LocalLevel* local() { return local_ ? &*local_ : nullptr; }
   const Error& flush_error() const { return flush_error_; }
+  // Whether the one that was completed last is to be copied to the shared directory, and that it
+  // is, or is left on the local level. Between NoteDone and TellDone.
+  bool WantsCopy();
+  void NoteCopy(std::uint64_t generation, bool copied);
   // Commit in its parts, for ranks that each read their own shard back (collective.h): complete and
   // found from now on; this rank's shard (rank 0: and the manifest) as it lies on the disk; what is
   // older goes.
@@ -178,9 +190,12 @@ class Session {
   bool examined_ = false;    // every byte of that generation, by this rank and the others together
   std::uint64_t noted_ = 0;  // the generation of the restart noted last
   std::vector<std::string> passed_;
-  bool set_aside_ = false;   // Latest looked for a failed restart
-  std::uint64_t aside_ = 0;  // and found that of this generation
-  Error flush_error_;        // since the last commit
+  bool set_aside_ = false;      // Latest looked for a failed restart
+  std::uint64_t aside_ = 0;     // and found that of this generation
+  Error flush_error_;           // since the last commit
+  std::uint64_t uncopied_ = 0;  // commits since the newest that is copied
+  std::uint64_t newest_ = 0;    // the last of these
+  pid_t pid_;                   // a forked child closes nothing
   // Of the current checkpoint and the pace.
   double began_s_ = 0;
   double last_end_s_ = 0;
@@ -190,6 +205,7 @@ class Session {
   Pace pace_;
   std::uint32_t asked_notice_ = 0;
   Need asked_ = Need::kNone;
+  bool answered_ = false;  // the last checkpoint was one for a notice or the deadline
 };
 
 }  // namespace muster::checkpoint

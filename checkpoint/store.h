@@ -98,8 +98,8 @@ class Store {
   // Whether this very generation is complete here; kForeign when another one bears its number.
   Result<bool> HasSame(const Manifest& manifest) const;
   // Copies a shard of `manifest`'s generation from `from`, where it is complete, and reads it back.
-  // One that is here already and right is left as it is.
-  Error PlaceShard(const Manifest& manifest, std::uint32_t rank, const Store& from);
+  // False: it was here already and right, and is left as it is.
+  Result<bool> PlaceShard(const Manifest& manifest, std::uint32_t rank, const Store& from);
   // Makes the generation complete once all of its shards are here, and lets those go that
   // `retention` and its completion make superfluous. Whether it is complete now. kForeign when
   // another one bears its number; kBusy when another process has been at this for long.

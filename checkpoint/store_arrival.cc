@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 #include "checkpoint/own_file.h"
 #include "checkpoint/store.h"
@@ -58,26 +59,26 @@ Error CopyVerified(Disk& disk, int directory, const std::string& name, const Sha
 
 }  // namespace
 
-Error Store::PlaceShard(const Manifest& manifest, std::uint32_t rank, const Store& from) {
+Result<bool> Store::PlaceShard(const Manifest& manifest, std::uint32_t rank, const Store& from) {
   const std::string arrival = ArrivalOf(manifest);
   if (disk_->MakeDirectoryAt(directory_.get(), arrival.c_str(), kPrivateDirectory) != 0 &&
       errno != EEXIST) {
-    return SystemError(arrival + ": mkdir", errno);
+    return {false, SystemError(arrival + ": mkdir", errno)};
   }
   const Result<int> fd = OpenOwnDirectory(*disk_, directory_.get(), arrival);
   if (!fd.ok()) {
-    return fd.error;
+    return {false, fd.error};
   }
   const OpenFile directory(*disk_, fd.value);
   const ShardHead head = HeadOf(manifest, rank);
   const ShardSeal& seal = manifest.shards[rank];
   const Result<Shard> here = Shard::Open(*disk_, directory.get(), head, seal);
   if (here.ok() && !here.value.VerifyChecksum().failed()) {
-    return {};
+    return {false, {}};
   }
   const Result<Shard> shard = from.OpenShard(manifest, rank);
   if (!shard.ok()) {
-    return shard.error;
+    return {false, shard.error};
   }
   // What a killed helper left goes.
   const std::string name = ShardName(rank);
@@ -93,7 +94,7 @@ Error Store::PlaceShard(const Manifest& manifest, std::uint32_t rank, const Stor
   if (error.failed()) {
     disk_->UnlinkAt(directory.get(), partial.c_str(), 0);
   }
-  return error;
+  return {!error.failed(), std::move(error)};
 }
 
 Result<OpenFile> Store::LockForFlush() {

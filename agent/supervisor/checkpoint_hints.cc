@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "checkpoint/interval.h"
+#include "checkpoint/levels.h"
 
 namespace muster {
 namespace {
@@ -58,6 +60,20 @@ Duration AutomaticInterval(Duration cost, Duration mtbf) {
       static_cast<std::int64_t>(1000 * std::clamp(wanted_s, Seconds(kShortest), longest_s)));
 }
 
+std::uint32_t CopyEvery(Duration interval, Duration flush, Duration loss_mtbf) {
+  if (interval <= Duration(0) || flush <= Duration(0) || loss_mtbf <= Duration(0)) {
+    return 0;
+  }
+  const double interval_s = Seconds(interval);
+  const checkpoint::Interval daly =
+      checkpoint::DalyHigherOrder({.cost_s = Seconds(flush), .mtbf_s = Seconds(loss_mtbf)});
+  const double wanted =
+      daly ? static_cast<double>(checkpoint::NestedMultiple(daly.value, interval_s)) : 1;
+  const double least = std::max(1.0, std::ceil(Seconds(flush) / interval_s));
+  const double most = std::max(least, std::floor(Seconds(kLongest) / interval_s));
+  return static_cast<std::uint32_t>(std::clamp(wanted, least, most));
+}
+
 Duration CheckpointIntervalOf(const std::vector<std::string>& environment) {
   const std::string value = IntervalText(environment);
   std::uint64_t seconds = 0;
@@ -93,9 +109,10 @@ void CheckpointHints::SetEnd(Time end) {
   }
 }
 
-void CheckpointHints::Learn(Duration cost) {
-  if (cost != cost_) {
+void CheckpointHints::Learn(Duration cost, Duration flush) {
+  if (cost != cost_ || flush != flush_) {
     cost_ = cost;
+    flush_ = flush;
     Recompute();
     Publish();
   }
@@ -103,8 +120,11 @@ void CheckpointHints::Learn(Duration cost) {
 
 void CheckpointHints::Recompute() {
   if (automatic_) {
-    hints_.interval_ms =
-        static_cast<std::uint64_t>(AutomaticInterval(cost_, advice_.mtbf) / Duration(1));
+    const Duration every =
+        AutomaticInterval(cost_ > Duration(0) ? cost_ : advice_.cost, advice_.mtbf);
+    hints_.interval_ms = static_cast<std::uint64_t>(every / Duration(1));
+    hints_.copy_every =
+        CopyEvery(every, flush_ > Duration(0) ? flush_ : advice_.flush, advice_.loss_mtbf);
   }
 }
 

@@ -5,9 +5,11 @@
 //
 // The interval comes from MUSTER_CHECKPOINT_INTERVAL of the submitted environment; `auto` is Daly's
 // (checkpoint/interval.h), of what a checkpoint was measured to cost and of the scheduler's mean
-// time between failures. The programs find the page by MUSTER_CHECKPOINT_HINTS. Thread promise: the
-// supervisor's thread. Invariants: what is published is whole; where the page cannot be made,
-// nothing else suffers.
+// time between failures. Where checkpoints are copied from the node to a shared directory, one of
+// so many is, by what a copy was measured to take and the mean time between failures that leave
+// nothing on a node. Until the attempt has measured, what earlier ones did stands. The programs
+// find the page by MUSTER_CHECKPOINT_HINTS. Thread promise: the supervisor's thread. Invariants:
+// what is published is whole; where the page cannot be made, nothing else suffers.
 
 #include <string>
 #include <vector>
@@ -27,8 +29,8 @@ class CheckpointHints {
 
   // The attempt ends at `end`, unless it is told to end before.
   void SetEnd(Time end);
-  // What one of its checkpoints costs, as measured.
-  void Learn(Duration cost);
+  // What one of its checkpoints costs, and how long a copy of one takes; 0: not measured yet.
+  void Learn(Duration cost, Duration flush);
   // What the scheduler knows; older advice than was taken already is dropped.
   void Advise(const CheckpointAdvice& advice);
   // It is told to end for that cause, and killed at `end`: a checkpoint is wanted at once.
@@ -40,6 +42,8 @@ class CheckpointHints {
   bool has_turn() const { return advice_.turn == CheckpointTurn::kYours; }
   // Of work between checkpoints, as advised; 0: no advice.
   Duration interval() const { return Duration(static_cast<std::int64_t>(hints_.interval_ms)); }
+  // One of so many is copied elsewhere, as advised; 0: no advice.
+  std::uint32_t copy_every() const { return hints_.copy_every; }
 
  private:
   void Publish();
@@ -49,7 +53,8 @@ class CheckpointHints {
   checkpoint::Hints hints_;
   CheckpointAdvice advice_;
   bool automatic_ = false;
-  Duration cost_{0};  // 0: not measured yet
+  Duration cost_{0};   // 0: not measured yet
+  Duration flush_{0};  // 0: not measured yet
   bool announced_ = false;
   bool asked_ = false;  // for a checkpoint, by what was announced
 };
@@ -62,5 +67,11 @@ Duration CheckpointIntervalOf(const std::vector<std::string>& environment);
 // least half a minute and at most a day. Before the cost is measured that of a minute-long one, an
 // hour at most; an hour where nothing is known of failures (`mtbf` 0).
 Duration AutomaticInterval(Duration cost, Duration mtbf);
+
+// Of checkpoints at that interval one of so many is copied from the node: Daly's higher-order
+// interval for a copy that takes `flush`, where what lies on a node is lost after `loss_mtbf`, in
+// whole intervals: not so often that a copy is not done before the next, and within a day. 0,
+// no advice, where one of them is not known (0).
+std::uint32_t CopyEvery(Duration interval, Duration flush, Duration loss_mtbf);
 
 }  // namespace muster

@@ -17,6 +17,7 @@ using checkpoint::SlotReport;
 
 constexpr std::uint64_t kCommitsMax = 1'000'000;  // between two looks: more is not believed
 constexpr std::uint64_t kMicroseconds = 1000;     // of a millisecond
+constexpr int kWeight = 4;                        // of the mean before: three parts of four
 
 bool IsRunning(const SlotReport& slot, const std::string& boot_id) {
   ProcessIdentity who;
@@ -104,6 +105,7 @@ void CheckpointWatch::Take(const checkpoint::ProgressReport& report, const IsLiv
   }
   TakeStall(sessions, now);
   TakeCommits(sessions, now);
+  TakeCopies(report, now);
   crowded_ = report.crowded;
   answered_ = LeastNotice(open);
   // Who answered and ended at once has answered.
@@ -155,13 +157,22 @@ void CheckpointWatch::TakeCommits(const Slots& sessions, Time now) {
     begun = std::min(begun, Within(slot->begun_ms, now));
     committed = std::max(committed, Within(slot->ended_ms, now));
   }
-  constexpr int kWeight = 4;  // of the mean before: three parts of four
   const Duration cost = Bounded(cost_us, now - started_);
   record_.cost = record_.count == 0 ? cost : ((kWeight - 1) * record_.cost + cost) / kWeight;
   record_.count += all;
   record_.bytes = Bytes(bytes);
   record_.begun = std::max(record_.begun, begun);
   record_.committed = std::max({record_.committed, record_.begun, committed});
+}
+
+void CheckpointWatch::TakeCopies(const checkpoint::ProgressReport& report, Time now) {
+  if (report.copies <= copies_) {
+    return;
+  }
+  copies_ = report.copies;
+  const Duration flush = std::max(Bounded(report.copy_us, now - started_), Duration(1));
+  const bool first = record_.flush == Duration(0);
+  record_.flush = first ? flush : ((kWeight - 1) * record_.flush + flush) / kWeight;
 }
 
 // The ranks of the first program that came back from a checkpoint had all begun by then.

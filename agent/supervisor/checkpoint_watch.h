@@ -58,6 +58,7 @@ class CheckpointWatch {
   };
   void TakeCommits(const Slots& sessions, Time now);
   void TakeStall(const Slots& sessions, Time now);
+  void TakeCopies(const checkpoint::ProgressReport& report, Time now);
   void TakeRestart(const checkpoint::SlotReport& slot, Time now);
   Time Within(std::uint64_t unix_ms, Time now) const;
 
@@ -69,6 +70,7 @@ class CheckpointWatch {
   std::uint64_t beats_ = 0;
   std::uint64_t restored_ms_ = 0;  // the first that came back from a checkpoint
   std::uint32_t answered_ = 0;     // by all open sessions, at the last look
+  std::uint64_t copies_ = 0;
   bool crowded_ = false;
 };
 

@@ -64,10 +64,10 @@ void Supervisor::ReportCheckpoints(bool last) {
     return;
   }
   CheckpointRecord record = watch_.record();
-  if (record.count > 0) {
-    hints_.Learn(std::max(record.cost, Duration(1)));
-  }
+  const Duration cost = record.count > 0 ? std::max(record.cost, Duration(1)) : Duration(0);
+  hints_.Learn(cost, record.flush);
   record.interval = hints_.interval();
+  record.copy_every = hints_.copy_every();
   const CheckpointRecord& told = told_checkpoints_;
   const bool news = (record.count > 0 && told.count == 0) || record.notice != told.notice ||
                     (hints_.has_turn() && record.count != told.count) ||

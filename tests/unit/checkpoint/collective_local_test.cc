@@ -42,8 +42,8 @@ class LocalRanks : public StoreFiles {
     ASSERT_THAT(SaveHere("old"), Each(0));
   }
 
-  Result<std::unique_ptr<Collective>> Open(Group* group, Disk& disk, std::string* bytes) const {
-    const std::string own = std::to_string(group->rank());
+  SessionOptions OptionsOf(const Group& group) const {
+    const std::string own = std::to_string(group.rank());
     SessionOptions options;
     options.directory = directory_.string();
     options.job = "job7";
@@ -52,6 +52,10 @@ class LocalRanks : public StoreFiles {
     options.parities = 1;
     options.set_size = kRanks;
     options.flush_program = "/bin/true";  // starts, and does nothing
+    return options;
+  }
+  Result<std::unique_ptr<Collective>> Open(Group* group, Disk& disk, std::string* bytes) const {
+    const SessionOptions options = OptionsOf(*group);
     auto opened = Collective::Open(options, group, disk);
     if (opened.ok()) {
       (void)opened.value->session().Protect("state", bytes->data(), bytes->size());
@@ -66,6 +70,34 @@ class LocalRanks : public StoreFiles {
   std::vector<int> SaveHere(const std::string& content) const {
     return EndsOfRanks(kRanks, [&](Group& group) { return Save(&group, content, Disk::Real()); });
   }
+  // The numbers that wait on the rank for their flush.
+  std::vector<std::uint64_t> Waiting(std::uint32_t rank) const {
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(locals_ / std::to_string(rank))) {
+      return FlushQueue::Open(Disk::Real(), entry.path().string()).value.Unflushed().value;
+    }
+    return {};
+  }
+  // Saves so often with what rank 0's hints say.
+  int SaveOften(Group* group, const Hints& hints, int times) const {
+    std::string bytes = "x" + std::to_string(group->rank());
+    SessionOptions options = OptionsOf(*group);
+    if (group->rank() == 0) {
+      options.hints = (locals_ / "hints").string();
+      HintFile::Create(options.hints).value.Publish(hints);
+    }
+    const auto opened = Collective::Open(options, group);
+    if (!opened.ok() || opened.value->session().Protect("s", bytes.data(), bytes.size()).failed()) {
+      return 1;
+    }
+    for (int i = 0; i < times; ++i) {
+      if (!opened.value->ShouldCheckpoint().ok() || opened.value->Save().failed()) {
+        return 2;
+      }
+    }
+    return 0;
+  }
+
   // The first letter of what came back, 0 when nothing did, 1 when it is not this rank's.
   int Restore(Group* group, Disk& disk) const {
     std::string bytes(4, '-');
@@ -130,6 +162,32 @@ TEST_F(LocalRanks, OneLostLevelComesBackAndTwoDoNot) {
   Lose(0);
   Lose(2);
   EXPECT_THAT(RestoreHere(), Each(0));
+}
+
+// Each of a session's copies takes the place of the one before, which no helper has begun; what is
+// left when it closes comes besides.
+TEST_F(LocalRanks, AllCopyTheGenerationsThatRankZeroIsTold) {
+  struct Case {
+    Hints hints;
+    int times;
+    std::vector<std::uint64_t> waiting;
+  };
+  for (const Case& each : std::vector<Case>{
+           {{.copy_every = 3}, 7, {6, 7}},
+           {{.copy_every = 3}, 6, {6}},
+           {{}, 2, {2}},
+           {{.notice = Notice::kPreemption, .notice_number = 2, .copy_every = 9}, 1, {1}}}) {
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      Lose(rank);
+    }
+    ASSERT_THAT(
+        EndsOfRanks(kRanks,
+                    [&](Group& group) { return SaveOften(&group, each.hints, each.times); }),
+        Each(0));
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      EXPECT_EQ(Waiting(rank), each.waiting) << rank;
+    }
+  }
 }
 
 TEST_F(LocalRanks, ACommitIsOneVerdictAndWhatIsFoundAfterwardsIsWhole) {

@@ -4,9 +4,11 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <csignal>
 
 #include "checkpoint/flush_queue.h"
+#include "checkpoint/progress.h"
 #include "tests/unit/checkpoint/faulty_disk.h"
 #include "tests/unit/checkpoint/store_files.h"
 
@@ -115,6 +117,26 @@ class FlushTest : public StoreFiles {
 };
 
 constexpr std::uint32_t kLast = 2;
+
+TEST_F(FlushTest, EachRanksHelperTellsHowLongItsCopyTook) {
+  const std::string page = (locals_ / "progress").string();
+  const OpenFile file(Disk::Real(), CreateProgress(page).value);
+  CommitLocally(1, "new");
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    FlushPlan plan = PlanOf(rank);
+    plan.progress = page;
+    // It was added an hour ago.
+    const fs::path waiting = Local(rank) / "flush-0000000001";
+    fs::last_write_time(waiting, fs::last_write_time(waiting) - std::chrono::hours(1));
+    ASSERT_EQ(FlushAll(plan).text, "");
+    const ProgressReport report = ReadProgress(file.get()).value;
+    EXPECT_EQ(report.copies, rank + 1U);
+    EXPECT_GE(report.copy_us, 3'600'000'000U);
+    ASSERT_EQ(Queue(rank).Add(1).text, "");  // it is there already: nothing is copied
+    ASSERT_EQ(FlushAll(plan).text, "");
+  }
+  EXPECT_EQ(ReadProgress(file.get()).value.copies, std::uint64_t{kRanks});
+}
 
 TEST_F(FlushTest, AGenerationAppearsWithItsLastShard) {
   CommitLocally(1, "new");

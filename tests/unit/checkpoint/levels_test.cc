@@ -42,6 +42,14 @@ TEST(Levels, NestedIntervalsAreWholeMultiplesAndCostLittleMore) {
   EXPECT_LT(nested.overhead, free.overhead * 1.01);
 }
 
+TEST(Levels, AMultipleIsTheNearestWholeNumberAndAtLeastOne) {
+  EXPECT_EQ(NestedMultiple(1175.8, 339.4), 3U);
+  EXPECT_EQ(NestedMultiple(12047.9, 1175.8), 10U);
+  EXPECT_EQ(NestedMultiple(7, 2), 4U);
+  EXPECT_EQ(NestedMultiple(1, 1000), 1U);
+  EXPECT_EQ(NestedMultiple(1e300, 1), 1'000'000'000'000'000U);
+}
+
 TEST(Levels, ALevelThatCannotBePlannedSaysWhy) {
   EXPECT_EQ(PlanLevels({{2, 100}, {std::nan(""), 100}}).error, IntervalError::kNotANumber);
   EXPECT_EQ(PlanNestedLevels({{2, 100}, {0, 100}}).error, IntervalError::kFreeOfCost);

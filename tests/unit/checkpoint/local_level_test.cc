@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <thread>
 
 #include "checkpoint/session.h"
@@ -102,7 +103,30 @@ class LocalLevelTest : public StoreFiles {
     }
   }
 
+  // Saves with a session of these hints until `steps` are done, and leaves it open.
+  std::unique_ptr<Session> SaveAll(const Hints& hints, int steps) {
+    SessionOptions options = Options(kNoHelper);
+    options.hints = (parent_.string() + ".hints");
+    HintFile::Create(options.hints).value.Publish(hints);
+    auto session = std::move(Session::Open(options).value);
+    fs::remove(options.hints);
+    EXPECT_FALSE(session->Protect("step", &step_, sizeof step_).failed());
+    for (step_ = 1; step_ <= steps; ++step_) {
+      SaveAndLook(session.get());
+    }
+    return session;
+  }
+  // Which generations were queued, each taken from there as soon as it was.
+  void SaveAndLook(Session* session) {
+    EXPECT_EQ(session->Save().text, "");
+    for (const std::uint64_t number : Unflushed()) {
+      queued_.push_back(number);
+    }
+    StopAsking();
+  }
+
   fs::path parent_;
+  std::vector<std::uint64_t> queued_;
   int step_ = 0;
   std::string why_;
 };
@@ -161,6 +185,20 @@ TEST_F(LocalLevelTest, AHelperThatCannotStartIsToldAndTheCommitStands) {
   EXPECT_EQ(Restored(), 9);
 }
 
+TEST_F(LocalLevelTest, AfterACopyThatCouldNotBeginTheNextOneIsCopied) {
+  SessionOptions options = Options("/no/such/helper");
+  options.hints = parent_.string() + ".hints";
+  HintFile::Create(options.hints).value.Publish({.copy_every = 2});
+  auto session = std::move(Session::Open(options).value);
+  fs::remove(options.hints);
+  EXPECT_EQ(session->Save().text, "");
+  EXPECT_EQ(session->Save().fault, Fault::kNotShared);
+  EXPECT_EQ(session->Save().fault, Fault::kNotShared);
+  session.reset();  // and tries once more
+  EXPECT_THAT(Unflushed(), ElementsAre(3U));
+  StopAsking();
+}
+
 TEST_F(LocalLevelTest, AFlushThatFailedIsToldByTheNextSaveAndItsManifest) {
   ASSERT_EQ(Save(1, kNoHelper).text, "");
   const fs::path shard = Local() / "gen-0000000001" / "shard-000000";
@@ -197,6 +235,75 @@ TEST_F(LocalLevelTest, TheNewestReplacesWhatWasNotBegun) {
   ASSERT_EQ(FlushAll(Plan()).text, "");
   EXPECT_TRUE(fs::exists(directory_ / "gen-0000000010"));
   EXPECT_TRUE(fs::exists(directory_ / "gen-0000000015"));
+}
+
+TEST_F(LocalLevelTest, OneOfSoManyIsCopiedAndTheLastWhenTheSessionCloses) {
+  auto session = SaveAll({.copy_every = 3}, 8);
+  EXPECT_THAT(queued_, ElementsAre(3U, 6U));
+  session.reset();
+  EXPECT_THAT(Unflushed(), ElementsAre(8U));
+  StopAsking();
+  queued_.clear();
+  session = SaveAll({.copy_every = 2}, 2);
+  EXPECT_THAT(queued_, ElementsAre(10U));
+  session.reset();
+  EXPECT_THAT(Unflushed(), ElementsAre()) << "the last is on its way";
+}
+
+TEST_F(LocalLevelTest, EachIsCopiedUnlessTheHintsSayOtherwise) {
+  SaveAll({}, 3);
+  EXPECT_THAT(queued_, ElementsAre(1U, 2U, 3U));
+}
+
+TEST_F(LocalLevelTest, WhatAnswersANoticeOrIsNearTheEndIsCopied) {
+  auto session = SaveAll({.notice = Notice::kDrain, .notice_number = 4, .copy_every = 3}, 4);
+  EXPECT_THAT(queued_, ElementsAre(1U, 4U)) << "one notice, one answer; counted from there";
+  queued_.clear();
+  session.reset();
+  const auto soon = static_cast<std::uint64_t>(time(nullptr) + 60) * 1000;
+  session = SaveAll({.interval_ms = 3'600'000, .deadline_ms = soon, .copy_every = 3}, 2);
+  EXPECT_THAT(queued_, ElementsAre(5U, 6U));
+}
+
+TEST_F(LocalLevelTest, AKilledProgramGoesOnFromItsNodeOrFromTheLastCopy) {
+  const int end = EndOfChild([this] {
+    const auto session = SaveAll({.copy_every = 3}, 2);
+    (void)session->local()->FlushNewest(2);  // as if it were the third
+    EXPECT_EQ(FlushAll(Plan()).text, "");
+    step_ = 3;
+    SaveAndLook(session.get());
+    raise(SIGKILL);
+    return 0;
+  });
+  ASSERT_EQ(end, -SIGKILL);
+  EXPECT_THAT(Unflushed(), ElementsAre()) << "it closed nothing";
+  EXPECT_EQ(Restored(), 3);
+  fs::remove_all(Local());
+  EXPECT_EQ(Restored(), 2);
+}
+
+TEST_F(LocalLevelTest, AForkedChildThatEndsAsksForNoCopy) {
+  auto session = SaveAll({.copy_every = 3}, 1);
+  const int end = EndOfChild([&] {
+    session.reset();
+    return 0;
+  });
+  EXPECT_EQ(end, 0);
+  EXPECT_THAT(Unflushed(), ElementsAre());
+  session.reset();
+  EXPECT_THAT(Unflushed(), ElementsAre(1U));
+  StopAsking();
+}
+
+TEST_F(LocalLevelTest, TheHelperTellsHowLongTheCopyTook) {
+  SessionOptions options = Options(MUSTER_FLUSH_PROGRAM);
+  options.progress = parent_.string() + ".progress";
+  const OpenFile file(Disk::Real(), CreateProgress(options.progress).value);
+  const auto session = std::move(Session::Open(options).value);
+  ASSERT_EQ(session->Save().text, "");
+  EXPECT_TRUE(Awaited([&] { return ReadProgress(file.get()).value.copies == 1; }));
+  EXPECT_GT(ReadProgress(file.get()).value.copy_us, 0U);
+  fs::remove(options.progress);
 }
 
 TEST_F(LocalLevelTest, AFailedRestartIsSetAsideOnBothLevels) {

@@ -71,5 +71,25 @@ TEST(Need, TheLastCheckpointIsDoneBeforeTheDeadline) {
   EXPECT_EQ(Decide({.interval_ms = 1000, .deadline_ms = kNowMs + 10'000}, pace, kNow), Need::kNone);
 }
 
+TEST(Copy, OneOfSoManyIsCopiedAndEachThatAnswers) {
+  for (const std::uint32_t each : {0U, 1U}) {
+    EXPECT_TRUE(IsCopied({.copy_every = each}, {.since_copy = 1}, kNow));
+  }
+  const Hints fourth{.interval_ms = 60'000, .copy_every = 4};
+  EXPECT_FALSE(IsCopied(fourth, {.since_copy = 3}, kNow));
+  EXPECT_TRUE(IsCopied(fourth, {.since_copy = 4}, kNow));
+  EXPECT_TRUE(IsCopied(fourth, {.since_copy = 5}, kNow)) << "there was no room for the fourth";
+  EXPECT_TRUE(IsCopied(fourth, {.since_copy = 1, .answers = true}, kNow));
+}
+
+TEST(Copy, WhatMayBeTheLastBeforeTheDeadlineIsCopied) {
+  const Committed first{.since_copy = 1, .cost_s = 5};
+  const auto left = [](std::uint64_t seconds) {
+    return Hints{.interval_ms = 60'000, .deadline_ms = kNowMs + seconds * 1000, .copy_every = 4};
+  };
+  EXPECT_FALSE(IsCopied(left(72), first, kNow));
+  EXPECT_TRUE(IsCopied(left(71), first, kNow)) << "an interval, two costs and a second";
+}
+
 }  // namespace
 }  // namespace muster::checkpoint

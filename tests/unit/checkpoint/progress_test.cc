@@ -135,6 +135,17 @@ TEST_F(ProgressTest, AllRanksOfAGroupAnswerTheNoticeThatRankZeroSaw) {
   EXPECT_THAT(Read().slots, Each(Field(&SlotReport::beats, 2U)));
 }
 
+TEST_F(ProgressTest, AHelperTellsHowLongACopyTookAndTakesNoSlot) {
+  EXPECT_EQ(Read().copies, 0U);
+  TellCopied(page_, 1500);
+  TellCopied(page_, 2500);
+  EXPECT_EQ(Read().copies, 2U);
+  EXPECT_EQ(Read().copy_us, 2500U);
+  EXPECT_THAT(Read().slots, SizeIs(0));
+  TellCopied((directory_ / "none").string(), 1);  // and nothing else happens
+  EXPECT_FALSE(fs::exists(directory_ / "none"));
+}
+
 TEST_F(ProgressTest, WhoFindsNoSlotGoesWithoutAndThePageSaysSo) {
   std::vector<ProgressSlot> taken;
   for (std::size_t i = 0; i < kProgressSlots; ++i) {

@@ -206,6 +206,34 @@ TEST(CheckpointInterval, IsDalysWithinBounds) {
   EXPECT_EQ(AutomaticInterval(Duration(0), std::chrono::hours(50'000)), minutes(60));
 }
 
+TEST_F(CheckpointAttempt, WhatEarlierAttemptsMeasuredStandsUntilThisOneHas) {
+  Batch("cp \"$MUSTER_CHECKPOINT_HINTS\" page");
+  order_.launch.program.environment.push_back("MUSTER_CHECKPOINT_INTERVAL=auto");
+  CheckpointAdvice& advice = order_.launch.advice;
+  advice.number = 1;
+  advice.mtbf = std::chrono::hours(8);
+  advice.loss_mtbf = std::chrono::hours(26);
+  advice.cost = std::chrono::seconds(2);
+  advice.flush = std::chrono::seconds(40);
+  EXPECT_TRUE(RunToEnd().status.success());
+  EXPECT_EQ(HintsIn("page").interval_ms, AutomaticInterval(advice.cost, advice.mtbf).count());
+  EXPECT_EQ(HintsIn("page").copy_every, 8U);  // 2,696 s of 338 s
+}
+
+TEST(CheckpointInterval, OneOfSoManyIsCopiedByWhatThatTakesAndHowOftenNodesAreLost) {
+  const auto seconds = [](std::int64_t count) { return Duration(std::chrono::seconds(count)); };
+  EXPECT_EQ(CopyEvery(seconds(338), seconds(40), seconds(26 * 3600)), 8U);
+  EXPECT_EQ(CopyEvery(seconds(3000), seconds(40), seconds(26 * 3600)), 1U);
+  EXPECT_EQ(CopyEvery(seconds(30), Duration(1), std::chrono::hours(10'000'000)), 283U);
+  EXPECT_EQ(CopyEvery(seconds(30), seconds(40), std::chrono::hours(10'000'000)), 2880U)
+      << "a day at most";
+  EXPECT_EQ(CopyEvery(seconds(30), seconds(100), seconds(1)), 4U)
+      << "what takes longer than an interval is not begun in each";
+  EXPECT_EQ(CopyEvery(Duration(0), seconds(40), seconds(3600)), 0U);
+  EXPECT_EQ(CopyEvery(seconds(30), Duration(0), seconds(3600)), 0U);
+  EXPECT_EQ(CopyEvery(seconds(30), seconds(40), Duration(0)), 0U);
+}
+
 TEST(CheckpointInterval, IsSecondsOrAuto) {
   EXPECT_EQ(CheckpointIntervalOf({"A=1", "MUSTER_CHECKPOINT_INTERVAL=60"}), Duration(60'000));
   EXPECT_EQ(CheckpointIntervalOf({"MUSTER_CHECKPOINT_INTERVAL=auto"}), Duration(3'600'000));

@@ -162,6 +162,24 @@ TEST_F(CheckpointWatchTest, NewerCostsCountMore) {
   EXPECT_EQ(record().cost, std::chrono::seconds(5));
 }
 
+TEST_F(CheckpointWatchTest, HowLongACopyTakesIsTheMeanOfThoseThatWereTold) {
+  page_.copy_us = 40'000'000;
+  Look(100);
+  EXPECT_EQ(record().flush, Duration(0)) << "none was told";
+  page_.copies = 1;
+  Look(101);
+  EXPECT_EQ(record().flush, std::chrono::seconds(40));
+  page_.copy_us = 80'000'000;
+  Look(102);
+  EXPECT_EQ(record().flush, std::chrono::seconds(40)) << "the same one";
+  page_.copies = 2;
+  Look(103);
+  EXPECT_EQ(record().flush, std::chrono::seconds(50));
+  page_.copies = 1;
+  Look(104);
+  EXPECT_EQ(record().flush, std::chrono::seconds(50));
+}
+
 TEST_F(CheckpointWatchTest, WhateverThePageSaysTheRecordIsPossible) {
   EXPECT_TRUE(rc::check([&] {
     CheckpointWatch watch;
@@ -184,6 +202,8 @@ TEST_F(CheckpointWatchTest, WhateverThePageSaysTheRecordIsPossible) {
         slot.closed = *rc::gen::arbitrary<bool>();
         report.slots.push_back(slot);
       }
+      report.copies = *rc::gen::arbitrary<std::uint64_t>();
+      report.copy_us = *rc::gen::arbitrary<std::uint64_t>();
       const bool living = *rc::gen::arbitrary<bool>();
       watch.Take(
           report, [living](const SlotReport&) { return living; }, 7, now);
@@ -194,6 +214,7 @@ TEST_F(CheckpointWatchTest, WhateverThePageSaysTheRecordIsPossible) {
       RC_ASSERT((record.count == 0) == (record.begun == kNoTime));
       RC_ASSERT(record.count == 0 || record.begun >= kStart);
       RC_ASSERT(record.stall <= now - kStart && record.cost <= now - kStart);
+      RC_ASSERT(record.flush >= Duration(0) && record.flush <= std::max(now - kStart, Duration(1)));
       RC_ASSERT(record.restart >= Duration(0) && record.restart <= now - kStart);
       before = record;
     }
