@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "checkpoint/interval.h"
+#include "cli/checkpoint_levels.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/parse/duration.h"
@@ -220,6 +221,11 @@ std::vector<Option> CheckpointIntervalOptions() {
            .letter = 0,
            .metavar = "D",
            .text = "interval: the job has this long left"},
+          {.name = "level",
+           .letter = 0,
+           .metavar = "D/D",
+           .text = "interval: a level's cost and time between failures that need it; once for each",
+           .joined_by = ' '},
           {.name = "at-limit",
            .letter = 0,
            .metavar = "",
@@ -227,6 +233,9 @@ std::vector<Option> CheckpointIntervalOptions() {
 }
 
 absl::StatusOr<int> CheckpointInterval(const Invocation& invocation) {
+  if (invocation.Has("level")) {
+    return CheckpointLevels(invocation);
+  }
   ASSIGN_OR_RETURN(const Question question, ReadQuestion(invocation));
   const Recommendation recommendation =
       question.remaining_s ? checkpoint::RecommendFor(question.model, question.bounds,

@@ -45,7 +45,8 @@ Verb CheckpointVerb() {
   verb.purpose = "Tell how often to checkpoint; list, verify and prune checkpoints";
   verb.synopsis = "interval|list DIR|verify DIR|prune DIR…";
   verb.examples = {"muster checkpoint interval --cost 5m --mtbf 24h --restart 10m",
-                   "muster checkpoint verify state", "muster checkpoint prune state --keep 1"};
+                   "muster checkpoint interval --level 2s/8h --level 40s/26h",
+                   "muster checkpoint prune state --keep 1"};
   verb.remarks =
       "D is a duration: 90s, 5m, 24h, 1d12h, 250ms, or as in Slurm minutes, MM:SS, HH:MM:SS, "
       "D-HH:MM:SS.\n"

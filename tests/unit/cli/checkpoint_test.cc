@@ -67,6 +67,43 @@ TEST(CheckpointInterval, TheTableIsForPeople) {
             "checkpoint after each 1:56:41 of work\n");
 }
 
+TEST(CheckpointInterval, LevelsHaveTheDigitsOfTheReferenceTable) {
+  const std::vector<std::string> reference = {"--level", "2s/8h",   "--level",
+                                              "8s/24h",  "--level", "120s/168h"};
+  EXPECT_EQ(Interval(reference).out,
+            "LEVEL     COST        MTBF  SECONDS  OVERHEAD   NESTED  SECONDS  OVERHEAD\n"
+            "    1  0:02.00     8:00:00    339.4  1.1785 %        -    339.4  1.1785 %\n"
+            "    2  0:08.00  1-00:00:00   1175.8  1.3608 %   1 of 3   1018.2  1.3749 %\n"
+            "    3     2:00  7-00:00:00  12047.9  1.9920 %  1 of 10  10182.3  2.0203 %\n"
+            "\n"
+            "each by itself 4.531 % of the time, nested 4.574 %\n");
+  const Json document = IntervalDocument(reference);
+  ASSERT_EQ(document["levels"].size(), 3U);
+  const std::vector<double> intervals = {339.4, 1175.8, 12047.9};
+  const std::vector<double> overheads = {0.011785, 0.013608, 0.019920};
+  const std::vector<int> multiples = {1, 3, 10};
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const Json& level = document["levels"][i];
+    EXPECT_NEAR(level["interval_s"].get<double>(), intervals[i], 0.05);
+    EXPECT_NEAR(level["overhead"].get<double>(), overheads[i], 5e-7);
+    EXPECT_EQ(level["multiple"], multiples[i]);
+  }
+  EXPECT_NEAR(document["overhead"].get<double>(), 0.04531, 5e-6);
+  EXPECT_GE(document["nested_overhead"].get<double>(), document["overhead"].get<double>());
+}
+
+TEST(CheckpointInterval, ALevelThatIsNoneIsBadUsage) {
+  for (const char* bad : {"2s", "2s/8h/3", "/8h", "0s/8h", "2s/0s", "2s/often"}) {
+    const ProgramEnd end = Interval({"--level", bad});
+    EXPECT_EQ(end.code, 2) << bad;
+    EXPECT_THAT(end.err, HasSubstr(": use COST/MTBF, like --level 2s/8h\n"));
+  }
+  EXPECT_THAT(Interval({"--level", "9s/8h", "--level", "2s/8h"}).err,
+              HasSubstr("--level 2s/8h: costs less than the one before"));
+  EXPECT_THAT(Interval({"--level", "2s/8h", "--cost", "2s"}).err,
+              HasSubstr("--cost: is for one level: leave it out beside --level"));
+}
+
 TEST(CheckpointInterval, AFreeCheckpointIsClampedToTheShortestInterval) {
   const Json document = IntervalDocument({"--cost", "0s", "--mtbf", "1h", "--min-interval", "30s"});
   EXPECT_EQ(document["exact_s"], 0.0);
