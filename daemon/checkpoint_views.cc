@@ -36,6 +36,26 @@ std::string Roughly(Duration duration) {
                        : absl::StrFormat("%.0f %s", amount, unit.name);
 }
 
+// "4th".
+std::string Ordinal(std::uint32_t number) {
+  constexpr std::uint32_t kTen = 10;
+  constexpr auto kEndings = std::to_array<const char*>({"th", "st", "nd", "rd"});
+  const bool teen = number / kTen % kTen == 1;
+  const std::uint32_t last = number % kTen;
+  return absl::StrCat(number, kEndings[teen || last >= kEndings.size() ? 0 : last]);
+}
+
+// Why not all of what is on the node is copied, or all.
+std::string CopyText(const CheckpointRecord& record, Duration loss_mtbf) {
+  const std::string losses = loss_mtbf == Duration(0)
+                                 ? "nothing known of lost nodes"
+                                 : absl::StrCat("one loss of a node in ", Roughly(loss_mtbf));
+  return absl::StrCat(record.copy_every == 1 ? "each" : "every ",
+                      record.copy_every == 1 ? "" : Ordinal(record.copy_every),
+                      " to the shared directory (copied in ", Roughly(record.flush), ", ", losses,
+                      ")");
+}
+
 }  // namespace
 
 std::string IntervalText(const Attempt& attempt) {
@@ -48,10 +68,22 @@ std::string IntervalText(const Attempt& attempt) {
                                    ? "nothing known of failures"
                                    : absl::StrCat("one failure in ", Roughly(attempt.advice.mtbf),
                                                   " on ", nodes, nodes == 1 ? " node" : " nodes");
-  const std::string every = absl::StrCat("every ", Roughly(record.interval));
-  return record.count == 0 ? absl::StrCat(every, " until one has shown its cost (", failures, ")")
-                           : absl::StrCat(every, " (Daly: cost ", Roughly(record.cost),
-                                          " measured, ", failures, ")");
+  // Both levels are advised as soon as a copy was measured, by this attempt or one before.
+  const bool two_levels = record.copy_every > 0;
+  const CheckpointAdvice& advice = attempt.advice;
+  const Duration cost = record.count > 0 ? record.cost : advice.cost;
+  const std::string every =
+      absl::StrCat("every ", Roughly(record.interval), two_levels ? " on the node" : "");
+  std::string first = record.count == 0 && cost == Duration(0)
+                          ? absl::StrCat(every, " until one has shown its cost (", failures, ")")
+                          : absl::StrCat(every, " (Daly: cost ", Roughly(cost), " measured",
+                                         record.count > 0 ? ", " : " before, ", failures, ")");
+  if (!two_levels) {
+    return first;
+  }
+  CheckpointRecord copied = record;
+  copied.flush = record.flush > Duration(0) ? record.flush : advice.flush;
+  return absl::StrCat(first, ", ", CopyText(copied, advice.loss_mtbf));
 }
 
 std::string IntervalText(const std::vector<std::string>& environment,
