@@ -84,6 +84,7 @@ FileError DurableFile::Write(const void* bytes, std::size_t size) {
   if (!ours_ || failed_) {
     return Fail("write", EBADF);
   }
+  flushed_ = false;
   const char* next = static_cast<const char*>(bytes);
   while (size > 0) {
     const ssize_t written = disk_.Write(fd_, next, size);
@@ -103,14 +104,29 @@ FileError DurableFile::Write(const void* bytes, std::size_t size) {
   return FileError();
 }
 
-FileError DurableFile::Commit() {
+void DurableFile::BeginFlush() {
+  disk_.BeginFlush(fd_, 0, 0);
+}
+
+FileError DurableFile::Flush() {
   if (!ours_ || failed_) {
-    return Fail("commit", EBADF);
+    return Fail("fsync", EBADF);
   }
   if (disk_.Flush(fd_) != 0) {
     return Fail("fsync", errno);
   }
+  flushed_ = true;
   Reached(Step::kFlushed);
+  return FileError();
+}
+
+FileError DurableFile::Commit() {
+  if (!ours_ || failed_) {
+    return Fail("commit", EBADF);
+  }
+  if (FileError error = flushed_ ? FileError() : Flush(); error.failed()) {
+    return error;
+  }
   if (disk_.RenameAt(AT_FDCWD, temporary_.c_str(), path_.c_str()) != 0) {
     return Fail("rename", errno);
   }

@@ -8,8 +8,8 @@
 namespace muster::checkpoint {
 namespace {
 
-constexpr std::uint64_t kAtOnce = std::uint64_t{256} << 10;
-constexpr std::uint64_t kFlushAhead = std::uint64_t{8} << 20;
+constexpr std::uint64_t kAtOnce = std::uint64_t{1} << 20;
+constexpr std::uint64_t kFlushAhead = std::uint64_t{2} << 20;
 
 // Calls `take` with the file's bytes from its beginning, piece by piece.
 template <class Take>

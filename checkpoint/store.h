@@ -11,8 +11,9 @@
 //   DIR/gen-0000000014.from-…/     coming shard by shard from the ranks' local levels
 //   DIR/flush.lock                 held while one of those is made complete
 //
-// Order of a commit: mkdir gen.tmp; each shard written and flushed; the manifest written and
-// flushed; the directory flushed; renamed to gen; DIR flushed; then `latest`.
+// Order of a commit: mkdir gen.tmp; each shard written and flushed; the manifest, and the new file
+// for `latest`, written and flushed; the directory flushed; renamed to gen; DIR flushed; then
+// `latest` replaced.
 // Only then are older generations removed, and only if the new one reads back right. Thread
 // promise: one thread at a time an object. Invariants: (1) whatever fails, and whenever a process
 // is killed, a generation that was complete before stays complete and is found; (2) a generation is
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "checkpoint/disk.h"
+#include "checkpoint/durable_file.h"
 #include "checkpoint/error.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/names.h"
@@ -133,7 +135,9 @@ class Store {
                                                 const Retention& retention) const;
   Result<Manifest> ReadManifestIn(int directory, const GenerationName& name) const;
   Error WriteManifest(int directory, const Manifest& manifest);
-  Error WriteLatest(std::uint64_t generation);
+  // Into the temporary file, and all of it.
+  Error WriteLatest(std::uint64_t generation, DurableFile* latest) const;
+  Error ReplaceLatest(std::uint64_t generation) const;
   Result<OpenFile> LockForFlush();
   Result<bool> CompleteLocked(const Manifest& manifest, const Retention& retention);
   void RemoveArrivalsBefore(std::uint64_t generation);

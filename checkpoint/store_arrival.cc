@@ -182,7 +182,7 @@ Result<bool> Store::CompleteLocked(const Manifest& manifest, const Retention& re
   }
   const Result<std::vector<GenerationName>> all = List();
   const bool newest = all.ok() && all.value.front().number == manifest.generation;
-  Error error = newest ? WriteLatest(manifest.generation) : all.error;
+  Error error = newest ? ReplaceLatest(manifest.generation) : all.error;
   error = error.failed() ? error : RetireVerified(manifest.generation, retention);
   RemoveArrivalsBefore(manifest.generation);
   return {true, error};

@@ -123,8 +123,17 @@ Error Store::Commit(const Manifest& manifest) {
     return fd.error;
   }
   const OpenFile directory(*disk_, fd.value);
+  // Written before the manifest is flushed: what a file system writes at once costs one wait.
+  DurableFile latest(path_ + "/" + kLatestName, *disk_);
+  if (Error error = WriteLatest(manifest.generation, &latest); error.failed()) {
+    return error;
+  }
+  latest.BeginFlush();
   if (Error error = WriteManifest(directory.get(), manifest); error.failed()) {
     return MakeError(error.fault, partial + ": " + error.text);
+  }
+  if (Error error = FileErrorOf(kLatestName, latest.Flush()); error.failed()) {
+    return error;
   }
   // The names of the shards and of the manifest, before the name that says that they are there.
   if (disk_->Flush(directory.get()) != 0) {
@@ -136,13 +145,20 @@ Error Store::Commit(const Manifest& manifest) {
   if (Error error = FlushDirectory(); error.failed()) {
     return error;
   }
-  return WriteLatest(manifest.generation);
+  return FileErrorOf(kLatestName, latest.Commit());
 }
 
-Error Store::WriteLatest(std::uint64_t generation) {
+Error Store::WriteLatest(std::uint64_t generation, DurableFile* latest) const {
   const std::string line = ToText({generation, GenerationState::kComplete}) + "\n";
-  return FileErrorOf(kLatestName,
-                     WriteDurably(path_ + "/" + kLatestName, line.data(), line.size(), *disk_));
+  FileError error = latest->Open();
+  error = error.failed() ? error : latest->Write(line.data(), line.size());
+  return FileErrorOf(kLatestName, error);
+}
+
+Error Store::ReplaceLatest(std::uint64_t generation) const {
+  DurableFile latest(path_ + "/" + kLatestName, *disk_);
+  const Error error = WriteLatest(generation, &latest);
+  return error.failed() ? error : FileErrorOf(kLatestName, latest.Commit());
 }
 
 void Store::Abandon(std::uint64_t generation) {

@@ -180,5 +180,43 @@ TEST_F(DurableFileTest, AnErrorSaysTheStepAndWhy) {
   EXPECT_EQ(FileError().Text(), "no error");
 }
 
+class CountingDisk : public Disk {
+ public:
+  int Flush(int fd) override {
+    ++flushes;
+    return Disk::Flush(fd);
+  }
+  int flushes = 0;
+};
+
+TEST_F(DurableFileTest, WhatWasFlushedBeforeTheCommitIsNotFlushedAgain) {
+  CountingDisk disk;
+  DurableFile file(path_, disk);
+  ASSERT_FALSE(file.Open().failed());
+  ASSERT_FALSE(file.Write(kOld, sizeof kOld).failed());
+  file.BeginFlush();
+  ASSERT_FALSE(file.Flush().failed());
+  EXPECT_EQ(disk.flushes, 1);
+  ASSERT_FALSE(file.Commit().failed());
+  EXPECT_EQ(disk.flushes, 2) << "the directory";
+  EXPECT_EQ(Read(), std::string(kOld, sizeof kOld));
+}
+
+TEST_F(DurableFileTest, WhatIsWrittenBehindAFlushIsFlushedByTheCommit) {
+  CountingDisk disk;
+  DurableFile file(path_, disk);
+  ASSERT_FALSE(file.Open().failed());
+  ASSERT_FALSE(file.Flush().failed());
+  ASSERT_FALSE(file.Write(kNew, sizeof kNew).failed());
+  ASSERT_FALSE(file.Commit().failed());
+  EXPECT_EQ(disk.flushes, 3);
+}
+
+TEST_F(DurableFileTest, NothingIsFlushedThatWasNotOpened) {
+  DurableFile file(path_);
+  EXPECT_TRUE(file.Flush().failed());
+  EXPECT_EQ(Files(), 0);
+}
+
 }  // namespace
 }  // namespace muster::checkpoint
