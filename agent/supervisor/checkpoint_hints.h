@@ -27,7 +27,7 @@ class CheckpointHints {
   // Makes the page at `path` with the interval that `environment` asks for.
   absl::Status Make(const std::string& path, const std::vector<std::string>& environment);
 
-  // The attempt ends at `end`, unless it is told to end before.
+  // The attempt ends at `end`, unless it is told to end before; kNoTime: it has no limit.
   void SetEnd(Time end);
   // What one of its checkpoints costs, and how long a copy of one takes; 0: not measured yet.
   void Learn(Duration cost, Duration flush);
@@ -38,6 +38,8 @@ class CheckpointHints {
 
   // Of the newest notice; 0: none was given.
   std::uint32_t notice() const { return hints_.notice_number; }
+  // The newest.
+  const CheckpointAdvice& advice() const { return advice_; }
   // It is the attempt's turn to write, and others wait for its end.
   bool has_turn() const { return advice_.turn == CheckpointTurn::kYours; }
   // Of work between checkpoints, as advised; 0: no advice.

@@ -114,6 +114,12 @@ void CheckpointWatch::Take(const checkpoint::ProgressReport& report, const IsLiv
   looked_ = std::max(looked_, now);
 }
 
+void CheckpointWatch::TakeSafeTime(Duration took) {
+  safe_times_.Add(std::max(took, Duration(1)));
+  record_.slow = safe_times_.Slow();
+  record_.cost = record_.slow;
+}
+
 bool CheckpointWatch::Answered(std::uint32_t notice) const {
   return notice != 0 && answered_ >= notice && !crowded_;
 }
@@ -159,6 +165,8 @@ void CheckpointWatch::TakeCommits(const Slots& sessions, Time now) {
   }
   const Duration cost = Bounded(cost_us, now - started_);
   record_.cost = record_.count == 0 ? cost : ((kWeight - 1) * record_.cost + cost) / kWeight;
+  safe_times_.Add(std::max(cost, committed - begun) + record_.flush);
+  record_.slow = safe_times_.Slow();
   record_.count += all;
   record_.bytes = Bytes(bytes);
   record_.begun = std::max(record_.begun, begun);

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "agent/supervisor/job_user.h"
+#include "agent/supervisor/safe_times.h"
 #include "checkpoint/progress.h"
 #include "scheduler/model/checkpoint_record.h"
 #include "scheduler/model/time.h"
@@ -38,6 +39,9 @@ class CheckpointWatch {
   // The same with a report at hand.
   void Take(const checkpoint::ProgressReport& report, const IsLiving& living, std::uint32_t notice,
             Time now);
+
+  // Of programs without the library: from being asked for a checkpoint until it was safe.
+  void TakeSafeTime(Duration took);
 
   const CheckpointRecord& record() const { return record_; }
   // Some program has had a session open.
@@ -66,6 +70,7 @@ class CheckpointWatch {
   Time started_ = kNoTime;
   Time looked_ = kNoTime;
   CheckpointRecord record_;
+  SafeTimes safe_times_;                   // from a checkpoint's begin to its copy elsewhere
   std::map<std::uint32_t, Counted> seen_;  // by slot
   std::uint64_t beats_ = 0;
   std::uint64_t restored_ms_ = 0;  // the first that came back from a checkpoint

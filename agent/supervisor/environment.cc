@@ -228,10 +228,7 @@ void SetComponents(const LaunchOrder& launch, Variables* variables) {
 void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
   const LaunchOrder& launch = order.launch;
   const Variables submitter(launch.program.environment);
-  // The same for every attempt; made by who uses it. What --checkpoint-dir said comes first.
-  const std::string usual =
-      absl::StrCat(launch.program.work_dir, "/muster-", launch.job.value(), ".checkpoint");
-  variables->Set("MUSTER_CHECKPOINT_DIR", submitter.Get("MUSTER_SUBMIT_CHECKPOINT_DIR", usual));
+  variables->Set("MUSTER_CHECKPOINT_DIR", CheckpointDirectoryOf(launch));
   // The submitter's own: nobody else sets them, so that they belong to no other job.
   for (const char* name : {"MUSTER_CHECKPOINT_LOCAL_DIR", "MUSTER_CHECKPOINT_INTERVAL"}) {
     if (submitter.Has(name)) {
@@ -540,6 +537,13 @@ std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const Ste
   SetOpenMp(order, rank, &variables);
   variables.Set("PWD", step.program->work_dir);
   return variables.List();
+}
+
+// Made by who uses it. What --checkpoint-dir said comes first.
+std::string CheckpointDirectoryOf(const LaunchOrder& launch) {
+  const std::string usual =
+      absl::StrCat(launch.program.work_dir, "/muster-", launch.job.value(), ".checkpoint");
+  return Variables(launch.program.environment).Get("MUSTER_SUBMIT_CHECKPOINT_DIR", usual);
 }
 
 std::uint16_t DerivedPort(JobId job, StepId step) {

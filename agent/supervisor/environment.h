@@ -39,6 +39,9 @@ std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uin
 std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepSurroundings& step,
                                          std::uint32_t local_rank);
 
+// MUSTER_CHECKPOINT_DIR of its processes: the same for every attempt.
+std::string CheckpointDirectoryOf(const LaunchOrder& launch);
+
 // The port that every node of a step derives without asking the others: 20000-29999.
 std::uint16_t DerivedPort(JobId job, StepId step);
 

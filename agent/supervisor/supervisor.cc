@@ -107,7 +107,7 @@ absl::Status Supervisor::Begin() {
     ASSIGN_OR_RETURN(mounts_, MakePrivateTmp(directory_.Tmp()));
   }
   HoldToLimits();
-  ArmTimeLimit();
+  BeginTimeLimit();
   WatchCheckpoints();
   BeginWatches();
   RunProlog();
@@ -253,7 +253,7 @@ absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
     return TakeAttach(*attach);
   }
   if (const auto* advice = std::get_if<AdviceOrder>(&command)) {
-    hints_.Advise(advice->advice);
+    TakeAdvice(advice->advice);
     return absl::OkStatus();
   }
   if (const auto* renewal = std::get_if<LeaseRenewal>(&command)) {
@@ -330,17 +330,16 @@ absl::Status Supervisor::TakeSuspend(const SuspendOrder& order) {
 
 void Supervisor::Freeze() {
   frozen_ = true;
-  HoldTimeLimit();
+  limit_.Hold(clock_.SteadyNow());
+  KeepTimeLimit();
   freezer_.Freeze(cgroup_.has_value() ? &*cgroup_ : nullptr, [this] { ReportSuspension(false); });
 }
 
 void Supervisor::Thaw() {
   if (std::exchange(frozen_, false)) {
     freezer_.Thaw();
-    if (limit_timer_.has_value()) {
-      loop_.Cancel(*limit_timer_);
-    }
-    RunTimeLimit();
+    limit_.RunOn(clock_.SteadyNow());
+    KeepTimeLimit();
   }
   ReportSuspension(true);
   if (std::exchange(work_held_, false)) {
@@ -376,6 +375,7 @@ void Supervisor::OnStepEnded(StepId id) {
   }
   if (main_step_ == id) {
     status_ = found->second->status();
+    main_ended_ = clock_.SteadyNow();
     if (!found->second->launch_error().empty() && !forced_) {
       cause_ = EndCause::kLaunchFailed;
       text_ = found->second->launch_error();
@@ -527,6 +527,7 @@ void Supervisor::Finish() {
     }
     cgroup_->Remove();
   }
+  LearnFromWarning();
   ReportCheckpoints(true);
   AddSampled(ReadSampledUsage(directory_.Sampled()), usage);
   RunEnded fact;

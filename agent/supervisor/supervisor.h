@@ -32,6 +32,7 @@
 #include "agent/supervisor/reporter.h"
 #include "agent/supervisor/script_run.h"
 #include "agent/supervisor/step.h"
+#include "agent/supervisor/time_limit.h"
 #include "scheduler/model/exit_status.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
@@ -81,11 +82,18 @@ class Supervisor {
   ScriptRun* ScriptOf(pid_t pid);
   void BeginBatch();
   void BeginRun();
-  // What ends the attempt while its programs run (supervisor_watches.cc).
-  void ArmTimeLimit();
-  void RunTimeLimit();
-  void HoldTimeLimit();
-  void EndAfter(Duration delay, const std::string& text);
+  // Its time limit, and the warning before it ends (supervisor_limit.cc).
+  void BeginTimeLimit();
+  void KeepTimeLimit();
+  [[nodiscard]] std::optional<Duration> TimeLeft() const;
+  void StopTimer(std::optional<EventLoop::TimerId>& timer);
+  void TakeAdvice(const CheckpointAdvice& advice);
+  [[nodiscard]] Duration SlowCheckpoint() const;
+  void PlanWarning(Duration left);
+  void PlanWarningAnew();
+  void Warn();
+  void LearnFromWarning();
+  // What else ends the attempt while its programs run (supervisor_watches.cc).
   void BeginWatches();
   void MakeProgressFile() const;
   void EndWithLease();
@@ -136,7 +144,7 @@ class Supervisor {
   const AttemptDirectory directory_;
   CheckpointHints hints_;  // before the order, which says where they are
   CheckpointWatch watch_;
-  const SupervisorOrder order_;
+  SupervisorOrder order_;  // as it was written, but for a limit that was changed
   Reporter reporter_;
   UniqueFd signals_;
   std::optional<AttemptCgroup> cgroup_;
@@ -162,10 +170,17 @@ class Supervisor {
   std::string node_fault_;
   std::set<StepId> known_steps_;
   std::uint32_t node_index_ = 0;
-  std::optional<StepId> main_step_;     // its end is the attempt's
-  std::optional<Duration> limit_left_;  // what is left of the time limit, when last counted
-  SteadyTime limit_counted_ = SteadyTime::min();
+  std::optional<StepId> main_step_;       // its end is the attempt's
+  std::optional<SteadyTime> main_ended_;  // when it came
+  TimeLimit limit_;
   std::optional<EventLoop::TimerId> limit_timer_;
+  struct Warned {
+    SteadyTime steady;
+    Time wall;
+  };
+  std::optional<Warned> warned_;
+  std::optional<EventLoop::TimerId> warning_timer_;
+  Duration planned_slow_{0};           // by which the warning is planned
   CheckpointRecord told_checkpoints_;  // as it was reported last
   SteadyTime told_at_ = SteadyTime::min();
   bool awaits_answer_ = false;

@@ -60,9 +60,10 @@ void Supervisor::WatchCheckpoints() {
 // At once where the scheduler waits for it; else what changes often is said now and then.
 void Supervisor::ReportCheckpoints(bool last) {
   watch_.Look(hints_.notice(), clock_.Now());
-  if (!watch_.seen()) {
+  if (!watch_.seen() && watch_.record() == CheckpointRecord()) {
     return;
   }
+  PlanWarningAnew();
   CheckpointRecord record = watch_.record();
   const Duration cost = record.count > 0 ? std::max(record.cost, Duration(1)) : Duration(0);
   hints_.Learn(cost, record.flush);

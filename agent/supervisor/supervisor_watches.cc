@@ -1,5 +1,5 @@
-// What ends an attempt while its programs run: its time limit, the end of its lease, and that it
-// makes no progress.
+// What ends an attempt while its programs run, besides its time limit: the end of its lease, and
+// that it makes no progress.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,50 +15,6 @@
 #include "scheduler/model/elastic_policy.h"
 
 namespace muster {
-
-void Supervisor::ArmTimeLimit() {
-  const Duration limit = order_.launch.spec.time_limit;
-  if (limit <= Duration(0)) {
-    return;
-  }
-  // Counted from when the resources were given, by the wall clock once and by a steady timer from
-  // then on.
-  const Duration gone = std::clamp(clock_.Now() - order_.launch.started, Duration(0), limit);
-  limit_left_ = limit - gone;
-  RunTimeLimit();
-}
-
-void Supervisor::RunTimeLimit() {
-  if (!limit_left_.has_value()) {
-    return;
-  }
-  limit_counted_ = clock_.SteadyNow();
-  // A deadline does not move with the time spent suspended.
-  const Time deadline = order_.launch.spec.deadline;
-  const Duration left =
-      deadline == kNoTime ? *limit_left_ : std::min(*limit_left_, deadline - clock_.Now());
-  hints_.SetEnd(clock_.Now() + left);
-  EndAfter(left, absl::StrCat("time limit of ", order_.launch.spec.time_limit.count() / 1000,
-                              " s reached"));
-}
-
-void Supervisor::HoldTimeLimit() {
-  if (!limit_left_.has_value()) {
-    return;
-  }
-  *limit_left_ -= std::chrono::duration_cast<Duration>(clock_.SteadyNow() - limit_counted_);
-  loop_.Cancel(*limit_timer_);
-  if (order_.launch.spec.deadline != kNoTime) {
-    EndAfter(order_.launch.spec.deadline - clock_.Now(), "deadline reached while suspended");
-  }
-}
-
-// REQUIRES: no such timer runs.
-void Supervisor::EndAfter(Duration delay, const std::string& text) {
-  limit_timer_ = loop_.RunAfter(std::max(delay, Duration(0)), [this, text] {
-    EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace, text);
-  });
-}
 
 void Supervisor::BeginWatches() {
   const JobSpec& spec = order_.launch.spec;

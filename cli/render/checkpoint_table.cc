@@ -57,6 +57,10 @@ std::string CheckpointText(const AttemptView& attempt, const Style& style) {
     text = absl::StrCat(record.count, ", the newest at ", MomentText(record.committed, style.zone),
                         ", ", PreciseText(record.cost), " each, ", BytesText(record.bytes));
   }
+  if (record.slow > Duration(0)) {
+    absl::StrAppend(&text, record.count > 0 ? ", 99 of 100 safe within " : "safe within ",
+                    PreciseText(record.slow), record.count > 0 ? "" : " of its warning");
+  }
   if (attempt.lost > Duration(0)) {
     absl::StrAppend(&text, text.empty() ? "none; " : "; ", PreciseText(attempt.lost), " lost");
   }

@@ -33,6 +33,11 @@ CheckpointRecord CheckpointsOf(const Attempt& attempt) {
     if (here == CheckpointRecord()) {
       continue;
     }
+    if (here.count == 0 && here.slow > Duration(0)) {  // it answered a signal, by no library
+      all.cost = std::max(all.cost, here.cost);
+      all.slow = std::max(all.slow, here.slow);
+      continue;
+    }
     if (first || here.begun < all.begun) {  // as safe as on the node that is behind
       all.begun = here.begun;
       all.committed = here.committed;

@@ -180,6 +180,24 @@ TEST_F(CheckpointWatchTest, HowLongACopyTakesIsTheMeanOfThoseThatWereTold) {
   EXPECT_EQ(record().flush, std::chrono::seconds(50));
 }
 
+TEST_F(CheckpointWatchTest, TheSlowestOfFewSaysHowLongTheyTake) {
+  Commit(page_.slots[0], 10, 14);
+  Commit(page_.slots[1], 11, 16);
+  Look(17);
+  EXPECT_EQ(record().slow, std::chrono::seconds(6)) << "from the first's begin to the last's end";
+  Commit(page_.slots[0], 20, 21);
+  Commit(page_.slots[1], 20, 21);
+  Look(22);
+  EXPECT_EQ(record().slow, std::chrono::seconds(6));
+}
+
+TEST_F(CheckpointWatchTest, WhatTookWithoutTheLibraryIsAMeasureAndNoCheckpoint) {
+  watch_.TakeSafeTime(std::chrono::seconds(7));
+  EXPECT_EQ(record().slow, std::chrono::seconds(7));
+  EXPECT_EQ(record().cost, std::chrono::seconds(7));
+  EXPECT_EQ(record().count, 0U);
+}
+
 TEST_F(CheckpointWatchTest, WhateverThePageSaysTheRecordIsPossible) {
   EXPECT_TRUE(rc::check([&] {
     CheckpointWatch watch;

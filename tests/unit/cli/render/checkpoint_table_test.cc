@@ -36,6 +36,9 @@ TEST(CheckpointTable, AnAttemptsLineSaysWhatIsSafe) {
   EXPECT_EQ(CheckpointText(attempt, Style()), "");
   attempt.lost = seconds(31);
   EXPECT_EQ(CheckpointText(attempt, Style()), "none; 0:31.00 lost");
+  attempt.checkpoints.slow = seconds(12);
+  EXPECT_EQ(CheckpointText(attempt, Style()), "safe within 0:12.00 of its warning; 0:31.00 lost");
+  attempt.checkpoints.slow = seconds(0);
   attempt.checkpoints.count = 2;
   attempt.checkpoints.committed = Time(seconds(1'773'480'413));
   attempt.checkpoints.cost = Duration(4200);

@@ -210,6 +210,23 @@ TEST_F(CheckpointTurns, OfSeveralNodesTheOneThatIsBehindCounts) {
   EXPECT_EQ(CheckpointsOf(attempt), expected);
 }
 
+TEST_F(CheckpointTurns, ANodeThatMeasuredASignalOnlyHoldsNoOtherBack) {
+  CheckpointRecord record;
+  record.count = 3;
+  record.slow = Seconds(4);
+  world_.Tell(nodes_[1], job_, 2, RunCheckpointed{world_.now, record});
+  record.count = 0;
+  record.cost = record.slow = Seconds(7);
+  world_.Tell(nodes_[0], job_, 2, RunCheckpointed{world_.now, record});
+  index_ = 2;
+  EXPECT_EQ(CheckpointsOf(Now()).count, 3U);
+  EXPECT_EQ(CheckpointsOf(Now()).slow, Seconds(7));
+  world_.Take(RequeueJob{job_, std::nullopt, world_.ada});
+  End(EndCause::kRequeued);
+  Run();
+  EXPECT_EQ(Now().advice.slow, Seconds(7)) << "the next attempt knows";
+}
+
 TEST_F(CheckpointTurns, WhatWasLostIsNeverMoreThanWhatWasHeld) {
   const Job base = Of();
   EXPECT_TRUE(rc::check([&] {
