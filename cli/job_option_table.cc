@@ -19,6 +19,7 @@
 #include "cli/parse/resources.h"
 #include "cli/parse/switches.h"
 #include "cli/parse/time_limit.h"
+#include "cli/parse/warning_signal.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/policy_text.h"
 
@@ -383,8 +384,13 @@ const JobOption kJobOptions[] = {
     {"test-only", "", "", "Submit nothing; say when and where the job would start",
      SET(request->test_only = true), true, false},
     {"parsable", "", "", "Print the number alone", SET(request->parsable = true), true, false},
+    {"signal", "", "[B:]SIG[@TIME]",
+     "Before the time limit ends it, signal the ranks of its steps (B: its script): seconds "
+     "(default 60), 5m, or auto: as long as its checkpoints take",
+     READ(ASSIGN_OR_RETURN(request->spec.warning, ParseWarningSignal(value));
+          return absl::OkStatus();),
+     true, true},
     // The contract's options that this version refuses by name.
-    {"signal", "", "SIGNAL", kUnavailable, nullptr, true, true},
     {"mail-type", "", "LIST", kUnavailable, nullptr, true, true},
     {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
     {"time-min", "", "LIMIT", kUnavailable, nullptr, true, true},

@@ -23,6 +23,7 @@ constexpr std::uint32_t kCpusPerTaskMax = Bits::kLimit;
 constexpr std::uint32_t kGpusMax = 1U << 16;
 constexpr std::size_t kAlternativesMax = 16;
 constexpr std::size_t kArrayRangesMax = 10'000;
+constexpr std::uint32_t kSignalMax = 64;
 constexpr Duration kDurationMax = std::chrono::hours(24) * 36525;  // what UNLIMITED means
 constexpr Time kTimeMax{std::chrono::hours(24) * 365 * 300};
 
@@ -318,6 +319,10 @@ absl::Status CheckTimes(const JobSpec& spec) {
   if (spec.time_limit > kDurationMax || spec.kill_grace > kDurationMax) {
     return absl::InvalidArgumentError("--time: more than 36525 days; leave it out for no limit");
   }
+  if (spec.warning.before.count() < 0 || spec.warning.before > kDurationMax) {
+    return absl::InvalidArgumentError("--signal: is negative or more than 36525 days before");
+  }
+  RETURN_IF_ERROR(CheckAtMost("--signal", spec.warning.signal, kSignalMax));
   if (spec.begin < kNoTime || spec.begin > kTimeMax) {
     return absl::InvalidArgumentError("--begin: is not between the years 1970 and 2270");
   }

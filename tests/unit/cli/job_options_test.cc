@@ -159,9 +159,18 @@ TEST(JobOptions, WhoMakesTheCheckpointsIsTheProgramAlone) {
             "--checkpoint-with: \"luck\" is not one of program");
 }
 
+TEST(JobOptions, TheWarningBeforeTheEndIsSlurmsSignal) {
+  EXPECT_EQ(Read({{"signal", "B:TERM@120"}})->spec.warning,
+            (WarningSignal{15, std::chrono::seconds(120), false, true}));
+  EXPECT_EQ(Read({}, "#SBATCH --signal=USR1@auto\n")->spec.warning,
+            (WarningSignal{10, std::chrono::seconds(60), true, false}));
+  EXPECT_THAT(Error({{"signal", "LUCK"}}), StartsWith("--signal: \"LUCK\" is no warning: use "));
+  EXPECT_THAT(Error({}, "#SBATCH --signal=USR1@\n"), StartsWith("job.sh:1: --signal: "));
+}
+
 TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
   EXPECT_EQ(Error({{"mail-type", "END"}}), "--mail-type: not in this version");
-  EXPECT_EQ(Error({}, "#SBATCH --signal=USR1\n"), "job.sh:1: --signal: not in this version");
+  EXPECT_EQ(Error({}, "#SBATCH --tmp=1G\n"), "job.sh:1: --tmp: not in this version");
 }
 
 TEST(JobOptions, PolicyIsNamedAndRequeueIsSaidOnce) {
