@@ -42,7 +42,8 @@ absl::StatusOr<int> Update(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(invocation.arguments));
   ASSIGN_OR_RETURN(const JobUpdate changes, ReadChanges(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const ChangeOutcome outcome, connection->Update(jobs, changes));
+  ASSIGN_OR_RETURN(const ChangeOutcome outcome,
+                   connection->Update(jobs, changes, invocation.Has("force")));
   return ReportChange("update", outcome);
 }
 
@@ -59,7 +60,9 @@ Verb UpdateVerb() {
   verb.synopsis = "JOB…";
   verb.examples = {"muster update 12 --time 2:00:00", "muster update 12_[3-5] --nice 100",
                    "muster update 12 --dependency none"};
-  verb.remarks = "A job that has started takes --job-name and --comment only.";
+  verb.remarks =
+      "A job that has started takes --job-name, --comment and --time: its owner may shorten it; "
+      "who gives it more, and when, says the controller's [checkpoint] configuration.";
   verb.options = {
       Changes("time", 't', "LIMIT", "Time limit: minutes, HH:MM:SS, D-HH:MM or UNLIMITED"),
       Changes("nice", 0, "N", "Lower the priority"),
@@ -68,6 +71,7 @@ Verb UpdateVerb() {
       Changes("dependency", 'd', "LIST", "After other jobs, as in submit; none takes it away"),
       Changes("job-name", 'J', "NAME", "The job's name"),
       Changes("comment", 0, "TEXT", "A remark, kept with the job"),
+      Changes("force", 0, "", "Operators: more time also to a running job without a checkpoint"),
   };
   verb.arguments_min = 1;
   verb.arguments_max = kAnyNumber;

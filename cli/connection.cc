@@ -314,9 +314,10 @@ absl::StatusOr<ChangeOutcome> Connection::Suspend(const std::vector<JobSelector>
 }
 
 absl::StatusOr<ChangeOutcome> Connection::Update(const std::vector<JobSelector>& jobs,
-                                                 const JobUpdate& changes) {
+                                                 const JobUpdate& changes, bool force) {
   wire::UpdateRequest request;
   WriteSelectors(jobs, request.mutable_jobs());
+  request.set_force(force);
   ToWire(changes, request.mutable_changes());
   wire::UpdateReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::Update, request, &reply, address_, patience_.changing));

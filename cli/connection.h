@@ -135,7 +135,7 @@ class Connection {
   // False has them resume.
   absl::StatusOr<ChangeOutcome> Suspend(const std::vector<JobSelector>& jobs, bool suspended);
   absl::StatusOr<ChangeOutcome> Update(const std::vector<JobSelector>& jobs,
-                                       const JobUpdate& changes);
+                                       const JobUpdate& changes, bool force);
   absl::Status Drain(const std::string& node, bool drained, const std::string& reason);
 
   // The number of the check that was ordered, or that will be once the node is idle.

@@ -26,9 +26,8 @@ std::vector<Effect> ClusterState::ActionsFor(const Job& job) const {
         effects.emplace_back(Resume{job.id, attempt.number, node, attempt.suspension});
       }
     }
-    // The first advice came with the launch.
-    if (!ending && attempt.runs[i].phase == RunPhase::kStarted &&
-        attempt.advice.number > kFirstAdvice) {
+    // The first advice came with the launch; what was taken of it may be older than the newest.
+    if (!ending && attempt.advice.number > kFirstAdvice) {
       effects.emplace_back(Advise{job.id, attempt.number, node});
     }
   }

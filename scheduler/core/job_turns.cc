@@ -8,6 +8,7 @@
 #include "scheduler/core/deadline.h"
 #include "scheduler/core/job_access.h"
 #include "scheduler/core/job_group.h"
+#include "scheduler/core/limit_change.h"
 #include "scheduler/core/validate.h"
 
 namespace muster {
@@ -53,16 +54,27 @@ void Set(const std::optional<T>& change, T& member) {
   }
 }
 
-absl::Status CheckChanges(const Job& job, const JobUpdate& changes) {
+// A job that has started keeps what it was placed for.
+absl::StatusOr<JobSpec> ChangedAsItRuns(const ClusterState& state, const Job& job,
+                                        const UpdateJob& input, JobSpec asked, Time now,
+                                        const PolicyConfig& config) {
   JobUpdate allowed;
-  allowed.name = changes.name;
-  allowed.comment = changes.comment;
-  if (job.state != JobState::kPending && changes != allowed) {
+  allowed.name = input.changes.name;
+  allowed.comment = input.changes.comment;
+  allowed.time_limit = input.changes.time_limit;
+  if (input.changes != allowed) {
     return absl::FailedPreconditionError(
         absl::StrCat("job ", ToString(job.id),
-                     ": has started; only --job-name and --comment can still be changed"));
+                     ": has started; only --time, --job-name and --comment can still be changed"));
   }
-  return absl::OkStatus();
+  JobSpec spec = *job.spec;
+  spec.name = std::move(asked.name);
+  spec.comment = std::move(asked.comment);
+  if (allowed.time_limit.has_value() && asked.time_limit != spec.time_limit) {
+    RETURN_IF_ERROR(CheckNewLimit(state, job, asked.time_limit, input, now, config));
+    spec.time_limit = asked.time_limit;
+  }
+  return spec;
 }
 
 // The terms of a changed dependency lead back to the job itself.
@@ -84,7 +96,6 @@ absl::Status CheckNoCycle(const ClusterState& state, const Job& job, const Depen
 absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const UpdateJob& input,
                                 Time now, const PolicyConfig& config) {
   const JobUpdate& changes = input.changes;
-  RETURN_IF_ERROR(CheckChanges(job, changes));
   JobSpec spec = *job.spec;
   Set(changes.name, spec.name);
   Set(changes.comment, spec.comment);
@@ -94,6 +105,9 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
   Set(changes.deadline, spec.deadline);
   Set(changes.dependency, spec.dependency);
   ASSIGN_OR_RETURN(spec, Normalise(std::move(spec), config));
+  if (job.attempt.has_value()) {
+    return ChangedAsItRuns(state, job, input, std::move(spec), now, config);
+  }
   if (changes.dependency.has_value()) {
     RETURN_IF_ERROR(CheckNoCycle(state, job, spec.dependency));
     RETURN_IF_ERROR(CheckDependencyNow(state, spec, input.history, now));
@@ -163,6 +177,9 @@ Turn On(const ClusterState& state, const UpdateJob& input, Time now, const Polic
   if (input.changes == JobUpdate()) {
     return Refused(absl::InvalidArgumentError("nothing to change: name an option"));
   }
+  if (input.force && !IsOperator(input.by, config)) {
+    return Refused(absl::PermissionDeniedError("--force: is for operators"));
+  }
   Turn turn;
   for (const Job* job : jobs) {
     if (!MayChange(*job, input.by, config)) {
@@ -173,9 +190,13 @@ Turn On(const ClusterState& state, const UpdateJob& input, Time now, const Polic
       return Refused(spec.status());
     }
     ++turn.count;
-    if (!(*spec == *job->spec)) {
-      turn.events.emplace_back(JobUpdated{job->id, *std::move(spec), input.history, now});
+    if (*spec == *job->spec) {
+      continue;
     }
+    if (job->attempt.has_value() && spec->time_limit != job->spec->time_limit) {
+      TellNewLimit(*job, spec->time_limit, now, turn);
+    }
+    turn.events.emplace_back(JobUpdated{job->id, *std::move(spec), input.history, now});
   }
   turn.effects.emplace_back(Replan{});
   return turn;

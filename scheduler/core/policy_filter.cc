@@ -126,6 +126,15 @@ std::optional<Reason> PartitionBlocker(const PolicyPicture& policy, const JobSpe
   if (request.max_nodes < rules.min_nodes && !HasFlag(policy, spec, kPartitionMinNodes)) {
     return Never(ReasonKind::kPartitionNodeLimit, rules.name, request.max_nodes, rules.min_nodes);
   }
+  return TimeBlocker(policy, spec, partition);
+}
+
+std::optional<Reason> TimeBlocker(const PolicyPicture& policy, const JobSpec& spec,
+                                  const JobPartition& partition) {
+  if (partition.rules == nullptr) {
+    return std::nullopt;
+  }
+  const Partition& rules = *partition.rules;
   if (rules.max_time.has_value() && !HasFlag(policy, spec, kPartitionTimeLimit) &&
       (spec.time_limit.count() == 0 || spec.time_limit > *rules.max_time)) {
     return Never(ReasonKind::kPartitionTimeLimit, rules.name, WallSeconds(spec.time_limit),
@@ -180,6 +189,23 @@ bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& sp
     }
   }
   return true;
+}
+
+std::optional<ReservedFrom> ReservationInTheWay(const PolicyPicture& policy, NodeId node,
+                                                const JobSpec& spec, Time start, Time end) {
+  const Reservation* own =
+      spec.reservation.empty() ? nullptr : FindReservation(*policy.book, spec.reservation);
+  if (own != nullptr && !WithinOwn(*own, start, end)) {
+    const std::optional<Window> window = WindowAt(*own, start);
+    return ReservedFrom{spec.reservation, window.has_value() ? window->end : start, true};
+  }
+  for (const auto& [name, group] : policy.nodes->reservations) {
+    const Reservation* other = FindReservation(*policy.book, name);
+    if (name != spec.reservation && group.Has(node) && Meets(*other, start, end)) {
+      return ReservedFrom{name, std::max(WindowAt(*other, start)->start, start), false};
+    }
+  }
+  return std::nullopt;
 }
 
 bool NodeMayByPolicy(const Snapshot& snapshot, const NodePicture& node, const WaitingJob& job,

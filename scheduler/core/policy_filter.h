@@ -33,6 +33,10 @@ std::vector<JobPartition> PartitionsOf(const PolicyPicture& policy, const JobSpe
 std::optional<Reason> PartitionBlocker(const PolicyPicture& policy, const JobSpec& spec,
                                        const JobPartition& partition);
 
+// What of that is about the job's time limit.
+std::optional<Reason> TimeBlocker(const PolicyPicture& policy, const JobSpec& spec,
+                                  const JobPartition& partition);
+
 // The request as it is in the partition: whole nodes where it gives only those, and no more or
 // fewer nodes than it gives.
 ResourceRequest RequestIn(const PolicyPicture& policy, const JobSpec& spec,
@@ -48,6 +52,16 @@ bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& sp
 // The same in any of the job's partitions that takes it. A snapshot without policy allows all.
 bool NodeMayByPolicy(const Snapshot& snapshot, const NodePicture& node, const WaitingJob& job,
                      Time start, Time end);
+
+// The reservation for which a job that holds the node could not go on to `end`: another's that
+// begins before, or its own that ends before.
+struct ReservedFrom {
+  std::string name;
+  Time when = kNoTime;
+  bool own = false;
+};
+std::optional<ReservedFrom> ReservationInTheWay(const PolicyPicture& policy, NodeId node,
+                                                const JobSpec& spec, Time start, Time end);
 
 // The job's partition of that name ("" the implied one), when the job may name it.
 std::optional<JobPartition> FindOwn(const PolicyPicture& policy, const JobSpec& spec,

@@ -1,5 +1,7 @@
 #include "scheduler/settings/settings_file.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
@@ -68,13 +70,28 @@ absl::Status ReadHealth(ConfigFile& file, HealthPolicy& health) {
   return ReadNumber(file, "health.at_once_percent", 0, 100, &health.at_once_percent);
 }
 
-// [checkpoint] writers = 4, bandwidth = "20G"
+// [checkpoint] extension = "none" | "gpu" | "all".
+absl::Status ReadExtension(ConfigFile& file, ExtensionRule& rule) {
+  constexpr auto kNames = std::to_array<const char*>({"none", "gpu", "all"});  // by ExtensionRule
+  std::string name = kNames[static_cast<std::size_t>(rule)];
+  RETURN_IF_ERROR(file.ReadString("checkpoint.extension", &name));
+  const auto* found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) {
+    return file.ErrorAt("checkpoint.extension",
+                        absl::StrCat("\"", name, "\" is not none, gpu or all"));
+  }
+  rule = static_cast<ExtensionRule>(found - kNames.begin());
+  return absl::OkStatus();
+}
+
+// [checkpoint] writers = 4, bandwidth = "20G", owners_extend = true
 absl::Status ReadCheckpoint(ConfigFile& file, CheckpointPolicy& checkpoint) {
   RETURN_IF_ERROR(ReadNumber(file, "checkpoint.writers", 0, 100'000, &checkpoint.writers));
   std::uint64_t bandwidth = checkpoint.bandwidth.value();
   RETURN_IF_ERROR(file.ReadSize("checkpoint.bandwidth", &bandwidth));
   checkpoint.bandwidth = Bytes(bandwidth);
-  return absl::OkStatus();
+  RETURN_IF_ERROR(file.ReadBool("checkpoint.owners_extend", &checkpoint.owners_extend));
+  return ReadExtension(file, checkpoint.extension);
 }
 
 // [elastic] efficiency_percent = 90, restart_cost = "2m" …

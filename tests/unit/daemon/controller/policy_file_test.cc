@@ -167,5 +167,17 @@ TEST_F(PolicyFileTest, HealthIsOffUnlessItHasAnInterval) {
   EXPECT_THAT(Apply("[health]\nintervall = \"1h\"\n"), HasSubstr("m.toml:2: "));
 }
 
+TEST_F(PolicyFileTest, WhoMayRunLongerIsRead) {
+  EXPECT_EQ(controller_->policy()->checkpoint.extension, ExtensionRule::kGpu);
+  EXPECT_FALSE(controller_->policy()->checkpoint.owners_extend);
+  EXPECT_EQ(Apply("[checkpoint]\nextension = \"all\"\nowners_extend = true\n"), "");
+  EXPECT_EQ(controller_->policy()->checkpoint.extension, ExtensionRule::kAll);
+  EXPECT_TRUE(controller_->policy()->checkpoint.owners_extend);
+  EXPECT_EQ(Apply("[checkpoint]\nextension = \"none\"\n"), "");
+  EXPECT_EQ(controller_->policy()->checkpoint.extension, ExtensionRule::kNone);
+  EXPECT_THAT(Apply("[checkpoint]\nextension = \"cpu\"\n"),
+              HasSubstr("m.toml:2: checkpoint.extension: \"cpu\" is not none, gpu or all"));
+}
+
 }  // namespace
 }  // namespace muster

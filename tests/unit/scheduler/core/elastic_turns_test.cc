@@ -310,6 +310,23 @@ TEST(ElasticTurns, AChangeOfSizeLeavesTheRestOfTheTimeLimit) {
   EXPECT_GE(left, hours(1) - minutes(2));
 }
 
+TEST(ElasticTurns, WhatItWasGivenAsItRanIsLeftToo) {
+  Cluster cluster;
+  cluster.AddNode();
+  const JobId job = cluster.Submit(1, 2, hours(2));
+  cluster.Play(hours(1));
+  JobUpdate longer;
+  longer.time_limit = hours(3);
+  cluster.Ask(UpdateJob{job, std::nullopt, longer, {}, User{0, 0, "root"}});
+  ASSERT_EQ(cluster.world.state.FindJob(job)->spec->time_limit, hours(3));
+  cluster.AddNode();
+  cluster.Play(minutes(1));
+  ASSERT_EQ(cluster.NodesOf(job), 2U);
+  const Duration left = cluster.world.state.FindJob(job)->spec->time_limit;
+  EXPECT_LE(left, hours(2));
+  EXPECT_GE(left, hours(2) - minutes(2));
+}
+
 TEST(ElasticTurns, AJobThatEndsByItselfAsItGrowsHasEnded) {
   Cluster cluster;
   cluster.AddNode();

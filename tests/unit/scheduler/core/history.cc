@@ -284,8 +284,13 @@ void History::CancelOrHold() {
     Take(RequeueJob{AnyJob(), element, by});
   } else if (Chance(30)) {
     JobUpdate changes;
-    changes.nice = static_cast<std::int32_t>(Number(0, 3));
-    Take(UpdateJob{AnyJob(), element, changes, {}, by});
+    if (Chance(60)) {
+      changes.time_limit = std::chrono::minutes(Number(1, 120));
+    } else {
+      changes.nice = static_cast<std::int32_t>(Number(0, 3));
+    }
+    const bool force = Chance(50);
+    Take(UpdateJob{AnyJob(), element, changes, {}, force ? User{0, 0, "root"} : by, force});
   } else {
     Take(HoldJob{AnyJob(), element, Chance(40), by});
   }

@@ -262,7 +262,7 @@ TEST_F(JobTurnsTest, AnUpdateChangesOneJobOfAnArrayOrAll) {
   EXPECT_EQ(world.state.FindJob(array)->spec->time_limit, std::chrono::minutes(3));
 }
 
-TEST_F(JobTurnsTest, AStartedJobTakesANameAndACommentOnly) {
+TEST_F(JobTurnsTest, AStartedJobTakesANameACommentAndATimeLimitOnly) {
   const JobId job = world.Submit(Tasks(1));
   world.Schedule();
   JobUpdate changes;
