@@ -277,6 +277,25 @@ void SimulatedAgent::On(const SuspendOrder& order) {
                      });
 }
 
+// Of it a simulated agent takes the time limit only.
+void SimulatedAgent::On(const AdviceOrder& order) {
+  const Key key{order.job, order.attempt};
+  const auto known = attempts_.find(key);
+  if (!Admits(order.node, order.epoch, kNoTime) || known == attempts_.end() ||
+      known->second.phase == Phase::kEnded || order.advice.number <= known->second.advised) {
+    return;
+  }
+  LocalAttempt& attempt = known->second;
+  attempt.advised = order.advice.number;
+  if (order.advice.time_limit > Duration(0)) {
+    attempt.time_limit =
+        order.advice.time_limit == Duration::max() ? Duration(0) : order.advice.time_limit;
+    if (attempt.phase == Phase::kRunning) {
+      KeepLimit(key);
+    }
+  }
+}
+
 void SimulatedAgent::Freeze(const Key& key) {
   LocalAttempt& attempt = attempts_.at(key);
   if (attempt.frozen == kNoTime) {
@@ -352,17 +371,26 @@ void SimulatedAgent::Run(const Key& key) {
   if (attempt.kind == JobKind::kRun || attempt.leads) {
     Later(world_.faults.Between(kRunMin, kRunMax), key, &SimulatedAgent::ExitItself);
   }
-  if (attempt.time_limit > Duration(0)) {
-    Later(attempt.time_limit, key, &SimulatedAgent::ReachLimit);
-  }
+  attempt.began = now;
+  KeepLimit(key);
 }
 
 void SimulatedAgent::ExitItself(const Key& key) {
   Finish(key, EndCause::kExited, ExitStatus{world_.faults.Chance(kFailing) ? 1 : 0, 0});
 }
 
-void SimulatedAgent::ReachLimit(const Key& key) {
-  Finish(key, EndCause::kTimeLimit, ExitStatus{0, kTermSignal});
+// Ends it when its limit, as it stands now, is over; else looks again when it would be.
+void SimulatedAgent::KeepLimit(const Key& key) {
+  const LocalAttempt& attempt = attempts_.at(key);
+  if (attempt.time_limit == Duration(0)) {
+    return;
+  }
+  const Duration left = attempt.began + SleptBy(attempt) + attempt.time_limit - world_.clock.now();
+  if (left <= Duration(0) && attempt.frozen == kNoTime) {
+    Finish(key, EndCause::kTimeLimit, ExitStatus{0, kTermSignal});
+    return;
+  }
+  Later(std::max(left, Duration(1)), key, &SimulatedAgent::KeepLimit);
 }
 
 void SimulatedAgent::WatchLease(const Key& key, std::uint64_t serial) {

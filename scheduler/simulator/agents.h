@@ -71,6 +71,8 @@ class SimulatedAgent {
     JobKind kind = JobKind::kBatch;
     bool leads = false;  // the batch script runs here
     Duration time_limit{0};
+    Time began = kNoTime;
+    std::uint32_t advised = 0;  // the highest number
     bool elastic = false;
     std::map<StepId, CpuSet> steps;  // under way, and their hardware threads here
     std::set<StepId> known_steps;    // ever ordered
@@ -93,6 +95,7 @@ class SimulatedAgent {
   void On(const TerminateOrder& order);
   void On(const Acknowledge& ack);
   void On(const SuspendOrder& order);
+  void On(const AdviceOrder& order);
 
   // Runs `action` on the attempt later, unless it is gone or over by then; later by so much as it
   // is frozen meanwhile.
@@ -106,7 +109,7 @@ class SimulatedAgent {
   void StepEnds(const Key& key, StepId step);
   void Run(const Key& key);
   void ExitItself(const Key& key);
-  void ReachLimit(const Key& key);
+  void KeepLimit(const Key& key);
   // Ends the part of an elastic job once the controller has not heard the node for the lease; by
   // the supervisor, which needs no agent for it.
   void WatchLease(const Key& key, std::uint64_t serial);

@@ -11,6 +11,8 @@ namespace {
 
 constexpr Duration kAskAgain{3'000};
 constexpr Duration kSuspended{20'000};  // at most
+constexpr Duration kLimitMax{60'000};
+constexpr Duration kEndless = std::chrono::hours(24 * 36525);
 constexpr std::uint32_t kUid = 1000;
 constexpr std::uint64_t kStepsMax = 4;
 
@@ -139,6 +141,8 @@ void Clients::Afterwards(JobId job, bool batch) {
       StartSteps(job);
     } else if (what >= 8) {
       SuspendAndResume(job);
+    } else {
+      ChangeLimit(job);
     }
   });
 }
@@ -170,6 +174,14 @@ void Clients::HoldAndRelease(JobId job) {
       });
     }
   });
+}
+
+// Mostly when it runs already: for longer, for less, or without a limit; some of it is refused.
+void Clients::ChangeLimit(JobId job) {
+  UpdateJob update{job, std::nullopt, JobUpdate(), {}, Operator()};
+  update.changes.time_limit =
+      faults_.Chance(200) ? kEndless : faults_.Between(Duration(1'000), kLimitMax);
+  Request(std::move(update), [](const Turn&) {});
 }
 
 // Twice asked back, for the same reason.

@@ -53,6 +53,7 @@ class Clients {
   void Afterwards(JobId job, bool batch);
   void StartSteps(JobId job);
   void HoldAndRelease(JobId job);
+  void ChangeLimit(JobId job);
   void SuspendAndResume(JobId job);
   void DrainAndResume();
   SubmitJob Make(std::uint32_t number);

@@ -35,7 +35,7 @@ struct Refusal {
 };
 
 using ToAgent = std::variant<Welcome, Refusal, LaunchOrder, StepOrder, TerminateOrder, Acknowledge,
-                             SuspendOrder>;
+                             SuspendOrder, AdviceOrder>;
 using ToController = std::variant<Registration, Report>;
 
 // One stream; never reused, 0 for none.

@@ -223,6 +223,13 @@ std::optional<ToAgent> SimulatedController::OrderOf(const Effect& effect) const 
   if (const auto* go = std::get_if<Resume>(&effect)) {
     return SuspendOrder{go->job, go->attempt, state_.epoch(), go->node, go->suspension, true};
   }
+  if (const auto* advise = std::get_if<Advise>(&effect)) {
+    const Job* job = state_.FindJob(advise->job);
+    if (job != nullptr && job->attempt.has_value() && job->attempt->number == advise->attempt) {
+      return AdviceOrder{advise->job, advise->attempt, state_.epoch(), advise->node,
+                         job->attempt->advice};
+    }
+  }
   if (const auto* launch = std::get_if<Launch>(&effect)) {
     const Job* job = state_.FindJob(launch->job);
     if (job != nullptr && job->attempt.has_value() && job->attempt->number == launch->attempt) {

@@ -118,16 +118,59 @@ void Witness::Count(const StepStarted& started, Tally& tally) {
   }
 }
 
+void Witness::CountLimits(const Event& event, Tally& tally) {
+  if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
+    for (std::uint32_t i = 0; i < submitted->count && !submitted->spec.elastic; ++i) {
+      tally.limits[JobId(submitted->first.value() + i)].limit = submitted->spec.time_limit;
+    }
+    return;
+  }
+  LimitTally* own = nullptr;
+  const auto find = [&](JobId job) {
+    const auto found = tally.limits.find(job);
+    own = found == tally.limits.end() ? nullptr : &found->second;
+    return own != nullptr;
+  };
+  const auto shorten = [&own] {
+    own->least = own->limit > Duration(0) ? std::min(own->least, own->limit) : own->least;
+  };
+  if (const auto* started = std::get_if<AttemptStarted>(&event);
+      started != nullptr && find(started->job)) {
+    own->started = started->time;
+    own->least = Duration::max();
+    shorten();
+  } else if (const auto* updated = std::get_if<JobUpdated>(&event);
+             updated != nullptr && find(updated->job)) {
+    own->limit = updated->spec.time_limit;
+    shorten();
+  }
+}
+
+void Witness::CheckLimit(const RunReported& reported, const Tally& tally) {
+  const auto* ended = std::get_if<RunEnded>(&reported.report.fact);
+  const auto own = tally.limits.find(reported.report.job);
+  if (ended != nullptr && ended->cause == EndCause::kTimeLimit && own != tally.limits.end() &&
+      ended->time - own->second.started < own->second.least) {
+    Broken(absl::StrCat("job ", ToString(reported.report.job), " was ended by its time limit ",
+                        (ended->time - own->second.started).count(),
+                        " ms after its start, and the least it had was ", own->second.least.count(),
+                        " ms"));
+  }
+}
+
 void Witness::CheckJournal(const std::vector<JournalEntry>& journal, bool all_over) {
   Tally tally;
   queued_steps_ = 0;
   for (const JournalEntry& entry : journal) {
+    CountLimits(entry.event, tally);
     if (const auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
       Count(*submitted, tally);
     } else if (const auto* ended = std::get_if<JobEnded>(&entry.event)) {
       Count(*ended, tally);
     } else if (const auto* started = std::get_if<StepStarted>(&entry.event)) {
       Count(*started, tally);
+    } else if (const auto* reported = std::get_if<RunReported>(&entry.event)) {
+      CheckLimit(*reported, tally);
     } else if (std::holds_alternative<StepQueued>(entry.event)) {
       ++queued_steps_;
     }

@@ -45,8 +45,9 @@ class Witness {
   void Acknowledged(const std::string& token, JobId job);
 
   // Compares the journal with what clients were told. Broken: an acknowledged submission is not in
-  // it; a token made two; a job ended twice, or without having been submitted; a step began twice.
-  // With `all_over` also: a job has not ended, or something still runs.
+  // it; a token made two; a job ended twice, or without having been submitted; a step began twice;
+  // a part was ended by its time limit before any that it has had was over. With `all_over` also: a
+  // job has not ended, or something still runs.
   void CheckJournal(const std::vector<JournalEntry>& journal, bool all_over);
 
   void Broken(std::string what);
@@ -57,16 +58,26 @@ class Witness {
 
  private:
   using Key = std::tuple<std::string, JobId, AttemptNumber>;
+  // The time limits of a job.
+  struct LimitTally {
+    Duration limit{0};                 // 0: none
+    Duration least = Duration::max();  // that its attempt has had
+    Time started = kNoTime;
+  };
   // What the journal says.
   struct Tally {
     std::map<std::string, JobId> made;                         // by token
     std::map<JobId, int> ends;                                 // how often each submitted job ended
     std::set<std::tuple<JobId, AttemptNumber, StepId>> steps;  // begun
+    std::map<JobId, LimitTally> limits;                        // of what is not elastic
   };
   void CheckThreads(const Key& key);
   void Count(const JobSubmitted& submitted, Tally& tally);
   void Count(const JobEnded& ended, Tally& tally);
   void Count(const StepStarted& started, Tally& tally);
+  // Of limits that change: no part ends by one that its attempt never had.
+  void CountLimits(const Event& event, Tally& tally);
+  void CheckLimit(const RunReported& reported, const Tally& tally);
 
   std::map<Key, Execution> executions_;
   std::vector<Key> running_;

@@ -145,5 +145,33 @@ TEST_F(SimulatedAgentTest, ATerminationThatComesFirstRefusesTheLaunch) {
   EXPECT_EQ(std::get<RunEnded>(reports_.front().fact).cause, EndCause::kNeverStarted);
 }
 
+TEST_F(SimulatedAgentTest, KeepsTheNewestLimitThatItWasTold) {
+  LaunchOrder order = Order(Epoch(2));
+  NodeAllocation first;
+  first.node = NodeId(2);
+  order.allocation.nodes.insert(order.allocation.nodes.begin(), first);  // the script runs there
+  order.spec.time_limit = Duration(20'000);
+  network_.SendDown(session_, order);
+  RunFor(Duration(10'000));
+  const auto advise = [&](std::uint32_t number, Duration limit) {
+    AdviceOrder advice{order.job, order.attempt, order.epoch, order.node, CheckpointAdvice()};
+    advice.advice.number = number;
+    advice.advice.time_limit = limit;
+    network_.SendDown(session_, advice);
+  };
+  advise(3, Duration(60'000));
+  RunFor(Duration(1'000));
+  advise(2, Duration(1));
+  RunFor(Duration(30'000));
+  EXPECT_EQ(EndsReported(), 0U) << "past its first limit";
+  advise(4, Duration::max());
+  RunFor(Duration(60'000));
+  EXPECT_EQ(EndsReported(), 0U) << "without one";
+  advise(5, Duration(30'000));
+  RunFor(Duration(5'000));
+  ASSERT_EQ(EndsReported(), 1U);
+  EXPECT_EQ(std::get<RunEnded>(reports_.back().fact).cause, EndCause::kTimeLimit);
+}
+
 }  // namespace
 }  // namespace muster
