@@ -127,6 +127,20 @@ class UserAttacksTest(unittest.TestCase):
         self.assertEqual([each["state"] for each in queue.values()
                           if each.get("array_job_id") == array], ["PENDING"] * 4)
 
+    def test_only_an_operator_gives_a_running_job_more_time(self):
+        job = self.running("alice", "--time", "10:00")
+        denied = "Update of user alice"
+        for limit in ("20:00", "UNLIMITED"):
+            line = self.refused("alice", "update", job, "--time", limit, by=denied)
+            self.assertIn("only an operator gives a running job more time", line)
+        self.assertIn("--force: is for operators",
+                      self.refused("alice", "update", job, "--time", "20:00", "--force", by=denied))
+        self.assertIn("belongs to alice", self.refused("mallory", "update", job, "--time", "1:00", by="user mallory"))
+        self.assertEqual(self.cluster.as_user("alice", "update", job, "--time", "9:00").returncode, 0)
+        self.refused("alice", "update", job, "--time", "10:00", by=denied)
+        self.cluster.must("update", job, "--time", "30:00")
+        self.assertRegex(self.cluster.must("show", job), r"limit +30:00\n")
+
     # C2.
 
     def test_nobody_starts_a_step_in_anothers_job(self):
