@@ -39,6 +39,9 @@ absl::Status Accept(Time now, const PolicyConfig& config, PolicyLedger& ledger, 
   if (spec->elastic) {
     return absl::InvalidArgumentError("--elastic: not for a heterogeneous job");
   }
+  if (spec->checkpoint_with == CheckpointMeans::kCriu) {
+    return absl::InvalidArgumentError("--checkpoint-with=criu: not for a heterogeneous job");
+  }
   const bool time_said = spec->time_limit.count() > 0;
   ASSIGN_OR_RETURN(*spec, Normalise(*spec, config));
   if (!CanMeetDeadline(*spec, std::max(now, spec->begin))) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/alternatives.h"
+#include "scheduler/core/criu_job.h"
 #include "scheduler/core/layout_check.h"
 #include "scheduler/core/segment_choice.h"
 #include "scheduler/core/terms.h"
@@ -382,6 +383,7 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
     spec.time_limit = config.default_time_limit;
   }
   RETURN_IF_ERROR(NormaliseAlternatives(spec, config));
+  RETURN_IF_ERROR(FillCriu(spec));
   if (spec.kill_grace.count() == 0) {
     spec.kill_grace = config.kill_grace;
   }
