@@ -54,7 +54,7 @@ bool HasGpuAwareMpi(const std::string& library) {
 }
 
 std::vector<std::string> DiscoveredFeatures(const Machine& machine, const ProcessorFlags& flags,
-                                            bool gpu_aware_mpi) {
+                                            bool gpu_aware_mpi, bool criu) {
   std::vector<std::string> features;
   if (!machine.enforced) {
     return features;
@@ -72,6 +72,7 @@ std::vector<std::string> DiscoveredFeatures(const Machine& machine, const Proces
                   [](const Nic& nic) { return nic.fabric; }),
       "rdma");
   add(gpu_aware_mpi, "gpu-aware-mpi");
+  add(criu, "criu");
   return features;
 }
 

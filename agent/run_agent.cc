@@ -4,15 +4,18 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
+#include "agent/criu_feature.h"
 #include "agent/discovered_features.h"
 #include "agent/gpu_devices.h"
 #include "agent/supervisor/cgroup_tree.h"
+#include "agent/supervisor/criu_run.h"
 #include "agent/supervisor/device_filter.h"
 #include "agent/supervisor/pam_session.h"
 #include "scheduler/base/status.h"
@@ -32,6 +35,7 @@ namespace {
 constexpr const char* kComponent = "agent";
 // As much of the instance as keeps agents of one name on one machine apart.
 constexpr std::size_t kInstanceDigits = 8;
+constexpr Duration kCriuTrialLimit = std::chrono::seconds(10);
 
 void AnnounceReady(int fd) {
   constexpr std::string_view kReady = "ready\n";
@@ -209,6 +213,23 @@ NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, bool 
   return limits;
 }
 
+// The path of a CRIU that works on this node; "" with a line in the log where one does not.
+std::string WorkingCriu(const AgentOptions& options, const Logger& log) {
+  const char* const path = getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before threads
+  // With keys the jobs are those of ordinary users, without them our own.
+  const bool as_user = geteuid() == 0 && !options.tls.empty();
+  CriuFound found = FindCriu(path == nullptr ? "" : path, FindCriuProgram(options.supervisor),
+                             as_user, kCriuTrialLimit);
+  if (options.private_tmp && !found.path.empty()) {
+    found = {"", "it cannot save files that were opened outside a private /tmp (private_tmp)"};
+  }
+  if (!found.why_not.empty()) {
+    log.Warning(kComponent,
+                absl::StrCat("no --checkpoint-with=criu on this node: ", found.why_not));
+  }
+  return found.path;
+}
+
 }  // namespace
 
 // What kernels keep between two runs lies in the agent's own directory.
@@ -245,7 +266,9 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.module_dir = options.module_dir;
   config.machine = machine;
   config.features = options.features;
-  config.discovered = DiscoveredFeatures(machine, FlagsOfThisProcessor(), HasGpuAwareMpi(""));
+  const std::string criu = machine.enforced ? WorkingCriu(options, log) : "";
+  config.discovered =
+      DiscoveredFeatures(machine, FlagsOfThisProcessor(), HasGpuAwareMpi(""), !criu.empty());
   config.weight = options.weight;
   config.ready = [&outside](const std::string& standing) { outside.Ready(standing); };
   config.link.address = options.controller;
@@ -255,6 +278,9 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.attempts.environment = options.environment;
   if (!cgroups.aside().empty()) {
     config.attempts.environment.push_back(absl::StrCat(kSupervisorsGroup, "=", cgroups.aside()));
+  }
+  if (!criu.empty()) {
+    config.attempts.environment.push_back(absl::StrCat(kCriuPath, "=", criu));
   }
   if (!options.pam_service.empty()) {
     config.attempts.environment.push_back(absl::StrCat(kPamService, "=", options.pam_service));

@@ -15,10 +15,10 @@ constexpr ProcessorFlags kOld{.v2 = true};
 constexpr ProcessorFlags kNew{.v2 = true, .v3 = true, .v4 = true};
 
 TEST(DiscoveredFeatures, AProcessorHasItsLevelAndThoseBelow) {
-  EXPECT_THAT(DiscoveredFeatures(Machine(), kOld, false), ElementsAre("x86-64-v2"));
-  EXPECT_THAT(DiscoveredFeatures(Machine(), kNew, false),
+  EXPECT_THAT(DiscoveredFeatures(Machine(), kOld, false, false), ElementsAre("x86-64-v2"));
+  EXPECT_THAT(DiscoveredFeatures(Machine(), kNew, false, false),
               ElementsAre("x86-64-v2", "x86-64-v3", "x86-64-v4"));
-  EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), false), IsEmpty());
+  EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), false, false), IsEmpty());
 }
 
 TEST(DiscoveredFeatures, NvLinkIsALinkOfThatKindAndRdmaADeviceOfTheFabric) {
@@ -27,18 +27,18 @@ TEST(DiscoveredFeatures, NvLinkIsALinkOfThatKindAndRdmaADeviceOfTheFabric) {
   machine.gpu_links.resize(1);
   machine.gpu_links[0].kind = LinkKind::kSwitch;
   machine.nics.resize(1);
-  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), false), IsEmpty());
+  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), false, false), IsEmpty());
   machine.gpu_links[0].kind = LinkKind::kNvLink;
-  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), false), ElementsAre("nvlink"));
+  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), false, false), ElementsAre("nvlink"));
   machine.nics[0].fabric = true;
-  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), true),
-              ElementsAre("nvlink", "rdma", "gpu-aware-mpi"));
+  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), true, true),
+              ElementsAre("nvlink", "rdma", "gpu-aware-mpi", "criu"));
 }
 
 TEST(DiscoveredFeatures, ANodeThatPlaysAnotherMachineFindsNone) {
   Machine machine;
   machine.enforced = false;
-  EXPECT_THAT(DiscoveredFeatures(machine, kNew, true), IsEmpty());
+  EXPECT_THAT(DiscoveredFeatures(machine, kNew, true, true), IsEmpty());
 }
 
 TEST(DiscoveredFeatures, WhatIsConfiguredComesFirstAndNothingComesTwice) {
