@@ -36,6 +36,8 @@ class CheckpointHints {
   // It is told to end for that cause, and killed at `end`: a checkpoint is wanted at once.
   void Announce(EndCause cause, Time end);
 
+  // All that the programs are told.
+  const checkpoint::Hints& told() const { return hints_; }
   // Of the newest notice; 0: none was given.
   std::uint32_t notice() const { return hints_.notice_number; }
   // The newest.

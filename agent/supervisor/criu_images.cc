@@ -72,9 +72,11 @@ std::string TextOf(int directory, const std::string& name, std::size_t bytes_max
   return text;
 }
 
+// As a new file, whatever has the name: to open a FIFO would be to wait.
 absl::Status WriteText(int directory, const char* name, const std::string& text, mode_t mode) {
+  unlinkat(directory, name, 0);
   const UniqueFd fd(
-      openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode));
+      openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!fd.valid() ||
       write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       fsync(fd.get()) != 0) {
@@ -199,7 +201,7 @@ absl::StatusOr<UniqueFd> CriuImages::OpenGeneration(const RestorableGeneration& 
   ASSIGN_OR_RETURN(UniqueFd directory, OpenOwnDirectory(directory_.get(), name, owner_, path));
   for (const std::string& file : NamesIn(directory.get())) {
     struct stat about = {};
-    const std::string whole = path + "/" + file;
+    const std::string whole = absl::StrCat(path, "/", file);
     if (fstatat(directory.get(), file.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) {
       return absl::ErrnoToStatus(errno, absl::StrCat("checkpoint ", whole));
     }

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +46,7 @@ std::vector<std::string> Arguments(const std::string& criu, const char* verb, in
 
 void Execute(const std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) {
     pointers.push_back(const_cast<char*>(argument.c_str()));  // exec's old signature
   }
@@ -171,7 +171,7 @@ int BecomeRestore(const std::string& criu, const std::string& directory, const s
   std::vector<std::string> arguments = Arguments(criu, "restore", generation->get(), kRestoreLog);
   arguments.insert(arguments.end(), {"--restore-detached", "--restore-sibling"});
   Execute(arguments);
-  say(absl::StrCat("cannot run ", criu, ": ", std::strerror(errno)));
+  say(std::string(absl::ErrnoToStatus(errno, absl::StrCat("cannot run ", criu)).message()));
   return kCriuFailed;
 }
 

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/supervisor/criu_rights.h"
 #include "agent/supervisor/environment.h"
 #include "scheduler/base/status.h"
 
@@ -168,7 +169,8 @@ void DieWithParent(pid_t parent) {
     Fail(prepared.say, LaunchStage::kDescriptors, errno);
   }
   if (request.user != nullptr) {
-    if (!BecomeForGood(*request.user)) {
+    if ((request.may_restore && !BeginKeepingRestoreRight()) || !BecomeForGood(*request.user) ||
+        (request.may_restore && !KeepRestoreRightAlone())) {
       Fail(prepared.say, LaunchStage::kUser, errno);
     }
     DieWithParent(parent);  // the kernel forgot it with the old user

@@ -37,6 +37,7 @@ struct LaunchRequest {
   int mounts = -1;                 // descriptor of a mount namespace to enter, or -1
   const JobUser* user = nullptr;   // whom it becomes for good; null: it stays what we are
   bool terminal = false;           // the standard streams are one, and become its own
+  bool may_restore = false;        // as that user it keeps the one right that CRIU needs
   int cgroup_directory = -1;       // the same group's directory: to be started in it, where it can
 };
 

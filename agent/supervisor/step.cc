@@ -111,13 +111,13 @@ PlannedBinding Step::PlanOf(const Rank& rank) const {
 Step::Rank* Step::Find(pid_t pid) {
   const auto found =
       std::find_if(ranks_.begin(), ranks_.end(),
-                   [pid](const std::unique_ptr<Rank>& rank) { return rank->pid == pid; });
+                   [pid](const std::unique_ptr<Rank>& rank) { return rank->Is(pid); });
   return found == ranks_.end() ? nullptr : found->get();
 }
 
 bool Step::Owns(pid_t pid) const {
   return std::any_of(ranks_.begin(), ranks_.end(),
-                     [pid](const std::unique_ptr<Rank>& rank) { return rank->pid == pid; });
+                     [pid](const std::unique_ptr<Rank>& rank) { return rank->Is(pid); });
 }
 
 void Step::FailRank(Rank* rank, int code, const std::string& text) {
@@ -213,7 +213,7 @@ void Step::BeforeReap(pid_t pid) {
     return;
   }
   ReadSaid(rank);
-  if (!rank->settled) {
+  if (!rank->settled && rank->awaited == 0) {
     TryReadBack(rank, 0);
   }
 }
@@ -227,6 +227,9 @@ void Step::Reaped(pid_t pid, int wait_status, const rusage& usage) {
   usage_.system_cpu += ToDuration(usage.ru_stime);
   usage_.peak_memory =
       std::max(usage_.peak_memory, Bytes(static_cast<std::uint64_t>(usage.ru_maxrss) * 1024));
+  if (rank->awaited != 0 && !EndsRestored(rank, pid, &wait_status)) {
+    return;
+  }
   rank->pid = 0;
   EndRank(rank, rank->failed ? rank->exit.status : FromWait(wait_status));
   CheckStarted();

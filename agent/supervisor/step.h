@@ -50,6 +50,12 @@ struct StepHost {
   const JobUser* user = nullptr;  // as whom the ranks run; null: as we do
 };
 
+// Processes that were saved, to go on in place of a start.
+struct StepRestore {
+  std::vector<std::string> command;  // becomes the one that restores them as its siblings
+  pid_t leader = 0;                  // of the processes
+};
+
 // What a step is made of.
 struct StepPlan {
   StepId step;  // 0: the batch script
@@ -57,6 +63,7 @@ struct StepPlan {
   Allocation placement;          // the whole step's
   std::uint32_t node_index = 0;  // this node's position in it
   std::string script;            // path of the batch script; empty: program.argv is the command
+  std::optional<StepRestore> restore = {};  // of a batch script
 };
 
 struct StepHandlers {
@@ -106,6 +113,10 @@ class Step {
   [[nodiscard]] const std::string& launch_error() const { return launch_error_; }
   // What else there is to say of why a rank failed, and where; empty: nothing.
   [[nodiscard]] const std::string& remark() const { return remark_; }
+  // With what code it ended whose work was to restore the ranks; 0: it did, or there was none.
+  [[nodiscard]] int restore_failure() const { return restore_failure_; }
+  // The batch script's process, while it runs; 0 otherwise.
+  [[nodiscard]] pid_t Leader() const;
   // The status of the first rank that failed, else success.
   [[nodiscard]] ExitStatus status() const { return status_; }
 
@@ -130,6 +141,8 @@ class Step {
   StepGreeting Greeting() const;
   absl::Status LaunchRank(Rank* rank);
   LaunchRequest RequestOf(const Rank& rank) const;
+  // Restoring (step_restore.cc). True: the rank has ended, with `*wait_status`.
+  bool EndsRestored(Rank* rank, pid_t pid, int* wait_status);
   PlannedBinding PlanOf(const Rank& rank) const;
   void ReadSaid(Rank* rank);
   void Settle(Rank* rank, const LaunchOutcome& outcome);
@@ -168,6 +181,7 @@ class Step {
   std::string launch_error_;
   std::string remark_;
   std::string pmix_note_;
+  int restore_failure_ = 0;
   ExitStatus status_;
   Usage usage_;
   std::uint16_t master_port_ = 0;

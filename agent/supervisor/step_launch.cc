@@ -360,6 +360,14 @@ LaunchRequest Step::RequestOf(const Rank& rank) const {
     request.programs = {plan_.script};
     request.arguments.insert(request.arguments.begin(), plan_.script);
   }
+  if (plan_.restore.has_value()) {
+    request.programs = {plan_.restore->command.front()};
+    request.arguments = plan_.restore->command;
+    // What it says is in its log; the job's output is the job's.
+    request.standard_output = rank.input_fd;
+    request.standard_error = rank.input_fd;
+    request.may_restore = true;
+  }
   if (host_.user != nullptr) {
     AddSessionVariables(host_.user->session.environment, &request.environment);
   }
@@ -398,6 +406,7 @@ absl::Status Step::LaunchRank(Rank* rank) {
   }
   ASSIGN_OR_RETURN(LaunchedChild child, Launch(request));
   rank->pid = child.pid;
+  rank->awaited = plan_.restore.has_value() ? plan_.restore->leader : 0;
   rank->started_pid = static_cast<std::uint32_t>(child.pid);
   rank->said = std::move(child.said);
   return host_.loop.Watch(rank->said.get(), EPOLLIN, [this, rank](std::uint32_t) {
@@ -430,9 +439,12 @@ void Step::Settle(Rank* rank, const LaunchOutcome& outcome) {
   rank->self = outcome.binding;
   rank->said_bytes.clear();
   if (outcome.error == 0) {
-    TryReadBack(rank, kReadBackTries);
+    if (rank->awaited == 0) {
+      TryReadBack(rank, kReadBackTries);
+    }
     return;
   }
+  rank->awaited = 0;
   const bool not_found = outcome.failed_at == LaunchStage::kExec && outcome.error == ENOENT;
   FailRank(rank, not_found ? kNotFound : kCannotRun, FailureText(outcome));
 }

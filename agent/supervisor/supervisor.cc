@@ -120,6 +120,7 @@ absl::Status Supervisor::StartWork() {
     BeginRun();
   } else if (node_index_ == 0 && IsLeader(order_.launch)) {
     main_step_ = StepId();
+    RETURN_IF_ERROR(PrepareCriu());
     RETURN_IF_ERROR(WriteScript());
     RETURN_IF_ERROR(WriteHostfile(directory_.Hostfile(), order_.launch.allocation,
                                   user_.has_value() ? &*user_ : nullptr));
@@ -171,7 +172,11 @@ void Supervisor::BeginBatch() {
   plan.program = order_.launch.program;
   plan.placement = order_.launch.allocation;
   plan.node_index = node_index_;
-  plan.script = directory_.Script();
+  plan.script = criu_ == nullptr ? directory_.Script() : criu_->Script();
+  if (criu_ != nullptr) {
+    plan.restore = criu_->NextRestore();
+    plan.program.append_output |= plan.restore.has_value();
+  }
   Launch(std::move(plan));
 }
 
@@ -190,6 +195,9 @@ void Supervisor::Launch(StepPlan plan) {
   StepHandlers handlers;
   handlers.on_started = [this, id] {
     if (main_step_ == id) {
+      if (criu_ != nullptr) {
+        criu_->Restored();
+      }
       ReportStarted();
     }
   };
@@ -373,17 +381,22 @@ void Supervisor::OnStepEnded(StepId id) {
   if (found == steps_.end()) {
     return;
   }
-  if (main_step_ == id) {
-    status_ = found->second->status();
-    main_ended_ = clock_.SteadyNow();
-    if (!found->second->launch_error().empty() && !forced_) {
-      cause_ = EndCause::kLaunchFailed;
-      text_ = found->second->launch_error();
-    } else if (!forced_) {
-      text_ = found->second->remark();
-    }
-  }
+  const std::unique_ptr<Step> step = std::move(found->second);
   steps_.erase(found);
+  if (main_step_ == id) {
+    if (BeginsOtherwise(*step)) {
+      return;
+    }
+    status_ = step->status();
+    main_ended_ = clock_.SteadyNow();
+    if (!step->launch_error().empty() && !forced_) {
+      cause_ = EndCause::kLaunchFailed;
+      text_ = step->launch_error();
+    } else if (!forced_) {
+      text_ = step->remark();
+    }
+    EndCriu(*step);
+  }
   RunStepEpilog(id);
 }
 
@@ -427,6 +440,8 @@ void Supervisor::Reap() {
       step->second->Reaped(pid, wait_status, usage);
     } else if (script != nullptr) {
       script->Reaped(wait_status);
+    } else if (criu_ != nullptr && criu_->Owns(pid)) {
+      criu_->Reaped(wait_status);
     }
   }
   CheckFinished();
@@ -456,7 +471,7 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
   for (const auto& [id, step] : steps_) {
     step->ToldToEnd(cause == EndCause::kJobEnding);
   }
-  TerminateAll(grace);
+  EndSaving(cause, grace);
   // From the loop: who asked still waits for his answer on the control socket.
   loop_.Post([this] { CheckFinished(); });
 }

@@ -22,6 +22,7 @@
 #include "agent/supervisor/checkpoint_hints.h"
 #include "agent/supervisor/checkpoint_watch.h"
 #include "agent/supervisor/control.h"
+#include "agent/supervisor/criu_checkpoints.h"
 #include "agent/supervisor/freezer.h"
 #include "agent/supervisor/job_user.h"
 #include "agent/supervisor/lease.h"
@@ -121,10 +122,22 @@ class Supervisor {
   // second; who has answered the notice that the attempt ends has no need of its grace.
   static SupervisorOrder WithPages(SupervisorOrder order, CheckpointHints* hints,
                                    CheckpointWatch* watch, const Logger& log);
+  static bool EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec);
   void WatchCheckpoints();
   void ReportCheckpoints(bool last);
   void AwaitAnswer(EndCause cause);
   void LookForAnswer();
+
+  // Checkpoints that CRIU makes (supervisor_criu.cc).
+  absl::Status PrepareCriu();
+  bool BeginsOtherwise(const Step& step);
+  [[nodiscard]] pid_t SavableLeader() const;
+  void BeginAgain();
+  void DumpWhenDue();
+  void EndCriu(const Step& step);
+  // Ends all within `grace`, once the processes are saved where CRIU does that for such an end.
+  void EndSaving(EndCause cause, Duration grace);
+  void EndAfterDump();
 
   // The end, in its stages. Ends what runs after SIGTERM and `grace`.
   void EndByForce(EndCause cause, Duration grace, const std::string& text);
@@ -148,10 +161,13 @@ class Supervisor {
   Reporter reporter_;
   UniqueFd signals_;
   std::optional<AttemptCgroup> cgroup_;
-  LimitSet limits_;                      // what holds the attempt
-  UniqueFd mounts_;                      // the mount namespace of what it runs, if not ours
-  std::optional<JobUser> user_;          // as whom it runs, if not as we do
-  std::unique_ptr<PamSession> session_;  // his, where the site wants one
+  LimitSet limits_;                        // what holds the attempt
+  UniqueFd mounts_;                        // the mount namespace of what it runs, if not ours
+  std::optional<JobUser> user_;            // as whom it runs, if not as we do
+  std::unique_ptr<PamSession> session_;    // his, where the site wants one
+  std::unique_ptr<CriuCheckpoints> criu_;  // where the job wants it
+  SteadyTime end_by_ = SteadyTime::min();  // told to end, within that
+  bool save_at_end_ = false;
   Freezer freezer_;
   Lease lease_;
   std::optional<ProgressWatch> progress_;

@@ -14,16 +14,16 @@ constexpr Duration kLook{1000};
 constexpr Duration kLookForAnswer{100};
 constexpr Duration kReportPause{10'000};
 
+}  // namespace
+
 // Told to end for that cause, the attempt is not over with its checkpoint unless that was all that
 // was wanted of it: it may have more to do within its grace when it was cancelled, or when its time
 // is up and it does not run again.
-bool EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec) {
+bool Supervisor::EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec) {
   return cause == EndCause::kRequeued || cause == EndCause::kPreempted ||
          cause == EndCause::kPreemptedToRequeue || cause == EndCause::kResized ||
          (cause == EndCause::kTimeLimit && spec.requeue == Choice::kYes);
 }
-
-}  // namespace
 
 // Without its pages the job runs as well: its programs are told of none then.
 SupervisorOrder Supervisor::WithPages(SupervisorOrder order, CheckpointHints* hints,
@@ -46,20 +46,32 @@ SupervisorOrder Supervisor::WithPages(SupervisorOrder order, CheckpointHints* hi
                          order.launch.started)))) {
     order.checkpoint_progress.clear();
   }
+  if (order.launch.spec.checkpoint_with == CheckpointMeans::kCriu) {
+    // Files of this attempt that its programs held open could not be restored in the next.
+    order.checkpoint_hints.clear();
+    order.checkpoint_progress.clear();
+  }
   return order;
 }
 
 void Supervisor::WatchCheckpoints() {
-  if (finished_ || order_.checkpoint_progress.empty()) {
+  const bool by_criu = order_.launch.spec.checkpoint_with == CheckpointMeans::kCriu;
+  if (finished_ || (order_.checkpoint_progress.empty() && !by_criu)) {
     return;
   }
+  DumpWhenDue();
   ReportCheckpoints(false);
   After(kLook, [this] { WatchCheckpoints(); });
 }
 
 // At once where the scheduler waits for it; else what changes often is said now and then.
 void Supervisor::ReportCheckpoints(bool last) {
-  watch_.Look(hints_.notice(), clock_.Now());
+  if (criu_ != nullptr) {
+    watch_.Take(
+        criu_->Progress(), [](const auto&) { return true; }, hints_.notice(), clock_.Now());
+  } else {
+    watch_.Look(hints_.notice(), clock_.Now());
+  }
   if (!watch_.seen() && watch_.record() == CheckpointRecord()) {
     return;
   }

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Stands in for CRIU where its failures are tried: what it is to do the files beside it say.
+here=$(dirname "$0")
+verb=$1
+while [ $# -gt 0 ]; do
+  case $1 in
+    --images-dir) images=$2 ;;
+    --log-file) log=$2 ;;
+    --tree) tree=$2 ;;
+    --leave-stopped) stop=yes ;;
+  esac
+  shift
+done
+echo "$verb $(cat "$images/mark" 2>/dev/null)" >>"$here/calls"
+if [ -e "$here/$verb.kills" ]; then
+  rm "$here/$verb.kills"
+  kill -9 $PPID
+  exit 1
+fi
+if [ -e "$here/$verb.fails" ]; then
+  echo "(00.01) Error (criu/fake.c:1): no luck" >"$images/$log"
+  exit 1
+fi
+if [ "$verb" = dump ]; then
+  echo pages >"$images/core-$tree.img"
+  [ -z "$stop" ] || kill -STOP "$tree"
+fi
