@@ -69,13 +69,12 @@ absl::Status NotOneOf(const std::string& value, const char* choices) {
   return absl::InvalidArgumentError(absl::StrCat(Quote(value), " is not one of ", choices));
 }
 
-absl::Status CheckMethod(const std::string& value) {
-  if (value == "criu") {
-    return absl::InvalidArgumentError(
-        "criu is not available: link libmuster-checkpoint, or end with exit code 85 "
-        "(muster-checkpoint(1))");
+absl::Status ReadMeans(const std::string& value, CheckpointMeans* means) {
+  if (value != "program" && value != "criu") {
+    return NotOneOf(value, "program, criu");
   }
-  return value == "program" ? absl::OkStatus() : NotOneOf(value, "program");
+  *means = value == "criu" ? CheckpointMeans::kCriu : CheckpointMeans::kProgram;
+  return absl::OkStatus();
 }
 
 absl::Status ReadNice(const std::string& value, std::int32_t* nice) {
@@ -361,8 +360,9 @@ const JobOption kJobOptions[] = {
      "Work between two checkpoints, told to its programs: 90s, 15m, 1h (auto: by cost and "
      "failures)",
      READ(return ReadCheckpointInterval(value, &request->checkpoint_interval);), true, true},
-    {"checkpoint-with", "", "METHOD", "Who makes its checkpoints: program (criu is not built in)",
-     READ(return CheckMethod(value);), true, true},
+    {"checkpoint-with", "", "METHOD",
+     "Who makes its checkpoints: program, or criu, of its processes as they are (batch scripts)",
+     READ(return ReadMeans(value, &request->spec.checkpoint_with);), true, true},
     {"elastic", "", "", "Let its nodes grow and shrink within --nodes=MIN-MAX, from checkpoints",
      SET(request->spec.elastic = true), true, false},
     {"replace-wait", "", "TIME",

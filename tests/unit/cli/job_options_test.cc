@@ -151,12 +151,16 @@ TEST(JobOptions, TheCheckpointIntervalIsSecondsForTheSupervisor) {
   EXPECT_THAT(Error({{"checkpoint-dir", ""}}), StartsWith("--checkpoint-dir: "));
 }
 
-TEST(JobOptions, WhoMakesTheCheckpointsIsTheProgramAlone) {
-  EXPECT_TRUE(Read({{"checkpoint-with", "program"}}).ok());
-  EXPECT_THAT(Error({{"checkpoint-with", "criu"}}),
-              StartsWith("--checkpoint-with: criu is not available: "));
+TEST(JobOptions, WhoMakesTheCheckpointsIsTheProgramOrCriu) {
+  EXPECT_EQ(Read({})->spec.checkpoint_with, CheckpointMeans::kProgram);
+  EXPECT_EQ(Read({{"checkpoint-with", "criu"}})->spec.checkpoint_with, CheckpointMeans::kCriu);
+  EXPECT_EQ(Read({}, "#MUSTER --checkpoint-with=criu\n")->spec.checkpoint_with,
+            CheckpointMeans::kCriu);
+  EXPECT_EQ(Read({{"checkpoint-with", "program"}}, "#MUSTER --checkpoint-with=criu\n")
+                ->spec.checkpoint_with,
+            CheckpointMeans::kProgram);
   EXPECT_EQ(Error({{"checkpoint-with", "luck"}}),
-            "--checkpoint-with: \"luck\" is not one of program");
+            "--checkpoint-with: \"luck\" is not one of program, criu");
 }
 
 TEST(JobOptions, TheWarningBeforeTheEndIsSlurmsSignal) {
