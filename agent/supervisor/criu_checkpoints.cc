@@ -13,7 +13,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "agent/supervisor/environment.h"
 #include "agent/supervisor/launch.h"
 #include "scheduler/base/status.h"
@@ -24,6 +23,10 @@ namespace {
 constexpr const char* kComponent = "criu";
 constexpr const char* kDirectory = "MUSTER_CHECKPOINT_DIR=";
 constexpr std::size_t kOutputBytes = 4096;
+// What CRIU says of an id that was taken after we looked.
+bool SaysTaken(const std::string& reason) {
+  return absl::StartsWith(reason, "Can't fork for ") && absl::EndsWith(reason, ": File exists");
+}
 
 std::string CheckpointDirectory(const SupervisorOrder& order) {
   for (const std::string& assignment : BatchEnvironment(order, 0)) {
@@ -111,18 +114,16 @@ bool CriuCheckpoints::TakeFailure(int code) {
   }
   const RestorableGeneration tried = *restoring_;
   const absl::StatusOr<UniqueFd> generation = images_.OpenGeneration(tried);
-  if (code == kCriuIdsTaken) {
+  const std::string reason = generation.ok() ? ReasonIn(generation->get(), kRestoreLog)
+                                             : std::string(generation.status().message());
+  if (code == kCriuIdsTaken || SaysTaken(reason)) {
     tried_.erase(tried.number);
-    if (++ids_taken_ == 1 && generation.ok()) {
-      place_.log.Warning(
-          kComponent,
-          absl::StrCat("checkpoint ", tried.number, " waits: other processes have ids of its own: ",
-                       absl::StrJoin(CriuImages::TakenIds(generation->get()), ", ")));
+    if (++ids_taken_ == 1) {
+      place_.log.Warning(kComponent, absl::StrCat("checkpoint ", tried.number,
+                                                  " waits: other processes have ids of its own"));
     }
     return false;
   }
-  std::string reason = generation.ok() ? ReasonIn(generation->get(), kRestoreLog)
-                                       : std::string(generation.status().message());
   images_.SetAside(tried);
   place_.log.Warning(kComponent,
                      absl::StrCat("checkpoint ", tried.number, " could not be restored: ",

@@ -85,6 +85,11 @@ absl::Status WriteText(int directory, const char* name, const std::string& text,
   return absl::OkStatus();
 }
 
+// A process of that id, or below 0 a group: its number is taken as long as it has a member.
+bool IsThere(pid_t id) {
+  return kill(id, 0) == 0 || errno == EPERM;
+}
+
 // "12", "12.failed"; nothing for other names.
 std::optional<RestorableGeneration> Parse(const std::string& name) {
   RestorableGeneration generation;
@@ -219,7 +224,7 @@ std::vector<pid_t> CriuImages::TakenIds(int generation) {
     pid_t id = 0;  // of a process or a thread: core-ID.img
     const bool core = absl::StartsWith(name, "core-") && absl::EndsWith(name, ".img") &&
                       absl::SimpleAtoi(name.substr(5, name.size() - 9), &id);
-    if (core && id > 0 && (kill(id, 0) == 0 || errno == EPERM)) {
+    if (core && id > 1 && (IsThere(id) || IsThere(-id))) {
       taken.push_back(id);
     }
   }

@@ -53,7 +53,7 @@ class CriuImages {
   [[nodiscard]] std::vector<RestorableGeneration> Restorable() const;
   // Its directory, checked with all that lies in it.
   absl::StatusOr<UniqueFd> OpenGeneration(const RestorableGeneration& generation) const;
-  // Those of its processes' ids that other processes have now.
+  // Those of its processes' ids that other processes, or groups of them, have now.
   static std::vector<pid_t> TakenIds(int generation);
   void SetAside(const RestorableGeneration& generation) const;
 

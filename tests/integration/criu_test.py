@@ -65,7 +65,8 @@ class CriuTest(ClusterTest):
         return job
 
     def numbers(self, job):
-        return [int(line) for line in self.read(f"muster-{job}.out").split("\n")[:-1]]
+        """What it counted; a shell whose command was killed with its node says that, too."""
+        return [int(line) for line in self.read(f"muster-{job}.out").split("\n")[:-1] if line.isdigit()]
 
     def images(self, job):
         return os.path.join(self.cluster.work, f"muster-{job}.checkpoint", f"criu-{job}")
@@ -75,7 +76,7 @@ class CriuTest(ClusterTest):
 
     def restarted(self, job):
         """Waits until the job's second attempt was restored, and counts on."""
-        wait_until(lambda: " until it was back" in self.show(job), lambda: self.cluster.logs())
+        wait_until(lambda: " until it was back" in self.show(job), lambda: f"{self.show(job)} {self.cluster.logs()}")
         self.counts_on(job)
 
     def counts_on(self, job):

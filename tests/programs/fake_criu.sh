@@ -17,6 +17,11 @@ if [ -e "$here/$verb.kills" ]; then
   kill -9 $PPID
   exit 1
 fi
+if [ -e "$here/$verb.clashes" ]; then
+  rm "$here/$verb.clashes"
+  echo "(00.01) Error (criu/cr-restore.c:1): Can't fork for 4242: File exists" >"$images/$log"
+  exit 1
+fi
 if [ -e "$here/$verb.fails" ]; then
   echo "(00.01) Error (criu/fake.c:1): no luck" >"$images/$log"
   exit 1

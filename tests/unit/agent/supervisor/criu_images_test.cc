@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -143,6 +145,30 @@ TEST_F(CriuImagesTest, TheIdsOfItsProcessesAndThreadsAreLookedFor) {
   Write(Path("core-x.img"), "");
   Write(Path("mm-1.img"), "");
   EXPECT_THAT(CriuImages::TakenIds(directory.get()), ElementsAre(getpid()));
+}
+
+TEST_F(CriuImagesTest, AGroupHoldsItsIdWhenItsLeaderIsGone) {
+  const pid_t leader = fork();
+  if (leader == 0) {
+    setpgid(0, 0);
+    pause();
+    _exit(0);
+  }
+  setpgid(leader, leader);
+  const pid_t member = fork();
+  if (member == 0) {
+    pause();
+    _exit(0);
+  }
+  ASSERT_EQ(setpgid(member, leader), 0);
+  kill(leader, SIGKILL);
+  waitpid(leader, nullptr, 0);
+  const UniqueFd directory = Directory();
+  Write(Path("core-" + std::to_string(leader) + ".img"), "");
+  EXPECT_THAT(CriuImages::TakenIds(directory.get()), ElementsAre(leader));
+  kill(member, SIGKILL);
+  waitpid(member, nullptr, 0);
+  EXPECT_THAT(CriuImages::TakenIds(directory.get()), IsEmpty());
 }
 
 TEST_F(CriuImagesTest, TheReasonIsTheFirstErrorThatSaysWhy) {

@@ -250,6 +250,17 @@ TEST_F(CriuAttempt, ItWaitsForAnIdThatAnotherProcessHasAndSetsNothingAside) {
   EXPECT_EQ(Output(), "begun\ndone\n");
 }
 
+TEST_F(CriuAttempt, AnIdThatIsTakenAfterItWasLookedForSetsNothingAside) {
+  BatchThatStays();
+  LetThereBe(1);
+  Say("restore.clashes");  // once
+  Say("restore.fails");
+  Done();
+  EXPECT_TRUE(RunToEnd().status.success());
+  EXPECT_EQ(Calls(), "restore 1\nrestore 1\n");
+  EXPECT_THAT(Slurp(directory_.Log()), HasSubstr("checkpoint 1 waits: other processes have ids"));
+}
+
 TEST_F(CriuAttempt, ANodeWhereItDoesNotWorkSaysSo) {
   BatchThatStays();
   environment_.clear();
