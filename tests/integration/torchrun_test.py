@@ -32,8 +32,11 @@ def why_no_torchrun():
     if not shutil.which("torchrun"):
         return "it is not installed"
     with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
-        tried = subprocess.run(["torchrun", "--standalone", "--nproc_per_node=1", script.name], capture_output=True,
-                               text=True, check=False, timeout=120)
+        try:
+            tried = subprocess.run(["torchrun", "--standalone", "--nproc_per_node=1", script.name],
+                                   capture_output=True, text=True, check=False, timeout=120)
+        except subprocess.TimeoutExpired:
+            return "it does not end"
     return None if tried.returncode == 0 else tried.stderr.strip().rpartition("\n")[2]
 
 
