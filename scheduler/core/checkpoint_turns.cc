@@ -32,14 +32,18 @@ void GiveAdvice(const Job& job, CheckpointAdvice advice, Time now, Turn& turn) {
   }
 }
 
+void NoticeDrain(const Job& job, Time now, Turn& turn) {
+  CheckpointAdvice advice = job.attempt->advice;
+  advice.notice = CheckpointNotice::kDrain;
+  GiveAdvice(job, advice, now, turn);
+}
+
 void NoticeDrain(const ClusterState& state, NodeId node, Time now, Turn& turn) {
   for (const JobId id : state.JobsOn(node)) {
     const Job& job = *state.FindJob(id);
     const Attempt& attempt = *job.attempt;
     if (MayBeAdvised(job) && attempt.runs[*RunOn(attempt, node)].phase != RunPhase::kEnded) {
-      CheckpointAdvice advice = attempt.advice;
-      advice.notice = CheckpointNotice::kDrain;
-      GiveAdvice(job, advice, now, turn);
+      NoticeDrain(job, now, turn);
     }
   }
 }

@@ -18,6 +18,9 @@ bool OwesAnswer(const CheckpointAdvice& advice, const CheckpointRecord& record);
 // Tells the job's attempt, wherever it has not ended; the number is the next. At most once a turn.
 void GiveAdvice(const Job& job, CheckpointAdvice advice, Time now, Turn& turn);
 
+// A checkpoint is wanted of it at once: a node of it is to take nothing more.
+void NoticeDrain(const Job& job, Time now, Turn& turn);
+
 // A checkpoint is wanted at once of what runs on the node, which is to take nothing more.
 void NoticeDrain(const ClusterState& state, NodeId node, Time now, Turn& turn);
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/alternatives.h"
+#include "scheduler/core/attempt_end.h"
 #include "scheduler/core/group_end.h"
 #include "scheduler/core/placement.h"
 
@@ -76,23 +77,6 @@ std::string Silence(const Node& node, Time now) {
       std::chrono::duration_cast<std::chrono::seconds>(now - HeardFrom(node)).count(), " s");
 }
 
-struct End {
-  EndCause cause = EndCause::kJobEnding;
-  std::string text;
-  std::uint32_t within = 0;  // as in AttemptEnding
-};
-
-// Tells what is left of the attempt to end.
-void EndTheRest(const ClusterState& state, const Job& job, End end, Time now, Turn& turn) {
-  turn.events.emplace_back(
-      AttemptEnding{job.id, job.attempt->number, end.cause, std::move(end.text), now, end.within});
-  Job ending = job;
-  ending.attempt->ending = end.cause;
-  for (Effect& effect : state.ActionsFor(ending)) {
-    turn.effects.push_back(effect);
-  }
-}
-
 // True when the job could start again, or has waited for that as long as it may.
 bool MayGiveUp(const ClusterState& state, const Job& job, const Membership& members, Time lost,
                Time now) {
@@ -109,7 +93,7 @@ void LookAt(const ClusterState& state, const Job& job, TurnJobs& jobs, Time now,
   const auto later = [](const Node* a, const Node* b) { return HeardFrom(*a) < HeardFrom(*b); };
   const auto [first, last] = std::minmax_element(members.lost.begin(), members.lost.end(), later);
   if (job.attempt->ending == EndCause::kNone && now >= LostFrom(**first)) {
-    EndTheRest(state, job, {EndCause::kJobEnding, Silence(**first, now)}, now, turn);
+    EndAttempt(state, job, {EndCause::kJobEnding, Silence(**first, now)}, now, turn);
     return;
   }
   if (job.attempt->ending == EndCause::kNone || members.running > 0 ||
@@ -158,7 +142,7 @@ bool Resize(const ClusterState& state, const PlannedResize& resize, Time now, Tu
     return false;
   }
   const bool shrinks = resize.verdict == ResizeVerdict::kShrink;
-  EndTheRest(state, *job,
+  EndAttempt(state, *job,
              {EndCause::kResized,
               absl::StrCat(shrinks ? "shrinks" : "grows", " from ", job->attempt->runs.size(),
                            " to ", resize.nodes, " nodes",

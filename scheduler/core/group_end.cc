@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/attempt_end.h"
 #include "scheduler/core/checkpoint_account.h"
 #include "scheduler/core/job_group.h"
 #include "scheduler/core/outcome.h"
@@ -271,12 +272,8 @@ void TurnJobs::TellToEnd(Job& job, Time now, Turn& turn) const {
   if (job.attempt->ending != EndCause::kNone || AllEnded(*job.attempt)) {
     return;
   }
-  turn.events.emplace_back(
-      AttemptEnding{job.id, job.attempt->number, EndCause::kJobEnding, "", now});
+  EndAttempt(state_, job, {EndCause::kJobEnding}, now, turn);
   job.attempt->ending = EndCause::kJobEnding;
-  for (Effect& effect : state_.ActionsFor(job)) {
-    turn.effects.push_back(effect);
-  }
 }
 
 }  // namespace muster

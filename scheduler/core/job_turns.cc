@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/attempt_end.h"
 #include "scheduler/core/deadline.h"
 #include "scheduler/core/job_access.h"
 #include "scheduler/core/job_group.h"
@@ -38,13 +39,7 @@ void Requeue(const ClusterState& state, const Job& job, const User& by, Time now
   if (job.attempt->ending != EndCause::kNone) {
     return;  // it ends already, for this
   }
-  turn.events.emplace_back(AttemptEnding{job.id, job.attempt->number, EndCause::kRequeued,
-                                         absl::StrCat("requeued by ", by.name), now});
-  Job ending = job;
-  ending.attempt->ending = EndCause::kRequeued;
-  for (Effect& effect : state.ActionsFor(ending)) {
-    turn.effects.push_back(effect);
-  }
+  EndAttempt(state, job, {EndCause::kRequeued, absl::StrCat("requeued by ", by.name)}, now, turn);
 }
 
 template <class T>

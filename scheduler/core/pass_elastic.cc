@@ -131,8 +131,7 @@ ElasticStanding Pass::StandingToGrow(const RunningJob& job) {
 }
 
 bool Pass::MayShrink() const {
-  return config_.elastic.shrink && shrinks_tried_ < kShrinksTried &&
-         std::any_of(snapshot_.running.begin(), snapshot_.running.end(), MayChange);
+  return preemption_.any_elastic() && config_.elastic.shrink && shrinks_tried_ < kShrinksTried;
 }
 
 std::optional<PlannedResize> Pass::ShrunkBy(std::size_t position, const Eviction& eviction,

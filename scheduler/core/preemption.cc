@@ -65,10 +65,10 @@ Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
   if (snapshot.policy != nullptr) {
     possible_ = MayAnybody(*snapshot.policy->book);
   }
-  const bool any_elastic =
+  any_elastic_ =
       std::any_of(snapshot.running.begin(), snapshot.running.end(),
                   [](const RunningJob& job) { return job.spec->elastic && !job.ending; });
-  if (!possible_ && !any_elastic) {
+  if (!possible_ && !any_elastic_) {
     return;
   }
   for (std::size_t i = 0; i < snapshot.running.size(); ++i) {

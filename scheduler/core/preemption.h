@@ -42,10 +42,11 @@ class Preemption {
 
   // False when no running job may be preempted by anybody.
   [[nodiscard]] bool possible() const { return possible_; }
+  // True when an elastic job runs that is not ending.
+  [[nodiscard]] bool any_elastic() const { return any_elastic_; }
   // The victims for the job, or nothing when it may preempt none or would not start for it.
   std::optional<Eviction> Find(const WaitingJob& job, const StartOption& option) const;
-  // Where the option starts once that running job, by position, has left. REQUIRES: an elastic job
-  // runs that is not ending.
+  // Where the option starts once that running job, by position, has left. REQUIRES: any_elastic().
   std::optional<Eviction> FindWithout(std::size_t running, const StartOption& option) const;
   // The job has what they leave, and they are not asked again.
   void Take(const StartOption& option, const Eviction& eviction);
@@ -92,6 +93,7 @@ class Preemption {
   Availability& availability_;
   const std::map<std::uint32_t, NodePicture>& touched_;
   bool possible_ = false;
+  bool any_elastic_ = false;
   std::vector<std::uint64_t> costs_;        // of each running job
   std::map<JobId, std::size_t> positions_;  // of running jobs
   std::vector<bool> gives_cores_;           // of each running job: it would be suspended

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/admission.h"
 #include "scheduler/core/agent_turns.h"
+#include "scheduler/core/attempt_end.h"
 #include "scheduler/core/checkpoint_turns.h"
 #include "scheduler/core/deadline.h"
 #include "scheduler/core/elastic_turns.h"
@@ -110,13 +111,9 @@ void Cancel(const ClusterState& state, const Job& job, std::uint32_t count, cons
                      job.attempt->ending == EndCause::kPreemptedToRequeue ||
                      job.attempt->ending == EndCause::kResized;
   if (tells) {
-    turn.events.emplace_back(
-        AttemptEnding{job.id, job.attempt->number, EndCause::kCancelled, text, now});
-  }
-  Job ending = job;
-  ending.attempt->ending = tells ? EndCause::kCancelled : job.attempt->ending;
-  for (Effect& effect : state.ActionsFor(ending)) {
-    turn.effects.push_back(effect);
+    EndAttempt(state, job, {EndCause::kCancelled, text}, now, turn);
+  } else {
+    OrderActions(state, job, turn);
   }
 }
 
@@ -216,12 +213,7 @@ void GiveWay(const ClusterState& state, const PlannedPreemption& preemption, Tim
       continue;
     }
     const EndCause cause = victim.requeue ? EndCause::kPreemptedToRequeue : EndCause::kPreempted;
-    turn.events.emplace_back(AttemptEnding{victim.job, victim.attempt, cause, text, now});
-    Job ending = *state.FindJob(victim.job);
-    ending.attempt->ending = cause;
-    for (Effect& effect : state.ActionsFor(ending)) {
-      turn.effects.push_back(effect);
-    }
+    EndAttempt(state, *state.FindJob(victim.job), {cause, text}, now, turn);
   }
 }
 

@@ -22,6 +22,18 @@ using testing::World;
 
 using Cluster = testing::ElasticCluster;
 
+// A job on one of two nodes, as it is told to end so that it has both.
+JobId GrowingOn(Cluster& cluster) {
+  cluster.AddNode();
+  const JobId job = cluster.Submit(1, 2, hours(2));
+  cluster.Play(seconds(1));
+  cluster.AddNode();
+  for (int i = 0; i < 60 && cluster.Its(job).ending == EndCause::kNone; ++i) {
+    cluster.Play(seconds(1));
+  }
+  return job;
+}
+
 // E1
 TEST(ElasticTurns, AJobGoesOnWithFewerNodesUntilNoneIsLeft) {
   Cluster cluster;
@@ -329,13 +341,7 @@ TEST(ElasticTurns, WhatItWasGivenAsItRanIsLeftToo) {
 
 TEST(ElasticTurns, AJobThatEndsByItselfAsItGrowsHasEnded) {
   Cluster cluster;
-  cluster.AddNode();
-  const JobId job = cluster.Submit(1, 2, hours(2));
-  cluster.Play(seconds(1));
-  cluster.AddNode();
-  for (int i = 0; i < 60 && cluster.Its(job).ending == EndCause::kNone; ++i) {
-    cluster.Play(seconds(1));
-  }
+  const JobId job = GrowingOn(cluster);
   ASSERT_EQ(cluster.Its(job).ending, EndCause::kResized);
   cluster.Finish(job);
   ASSERT_TRUE(cluster.world.EndOf(job).has_value());
@@ -344,13 +350,7 @@ TEST(ElasticTurns, AJobThatEndsByItselfAsItGrowsHasEnded) {
 
 TEST(ElasticTurns, AJobThatIsCancelledAsItGrowsIsCancelled) {
   Cluster cluster;
-  cluster.AddNode();
-  const JobId job = cluster.Submit(1, 2, hours(2));
-  cluster.Play(seconds(1));
-  cluster.AddNode();
-  for (int i = 0; i < 60 && cluster.Its(job).ending == EndCause::kNone; ++i) {
-    cluster.Play(seconds(1));
-  }
+  const JobId job = GrowingOn(cluster);
   cluster.Ask(CancelJob{job, std::nullopt, cluster.world.ada});
   cluster.Play(seconds(10));
   ASSERT_TRUE(cluster.world.EndOf(job).has_value());
