@@ -17,14 +17,15 @@ namespace {
 // Nobody is told sooner, however long his grace.
 constexpr Duration kSoonest = std::chrono::hours(1);
 
-void LookAt(const ClusterState& state, const Job& job, const Reservation& reservation, Time begin,
+// Whether the job is told something for it.
+bool LookAt(const ClusterState& state, const Job& job, const Reservation& reservation, Time begin,
             Time now, Turn& turn) {
   if (job.attempt->ending != EndCause::kNone || job.spec->reservation == reservation.name) {
-    return;
+    return false;
   }
   const Duration grace = KillGraceOf(state.policy().book(), *job.spec, EndCause::kRequeued);
   if (now < begin - std::min(grace, kSoonest)) {
-    return;
+    return false;
   }
   const bool runs_again = job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes;
   if (runs_again || job.spec->elastic) {
@@ -34,13 +35,16 @@ void LookAt(const ClusterState& state, const Job& job, const Reservation& reserv
                now, turn);
   } else if (job.attempt->advice.notice != CheckpointNotice::kDrain) {
     NoticeDrain(job, now, turn);
+  } else {
+    return false;
   }
+  return true;
 }
 
 }  // namespace
 
 void MakeWayForMaintenance(const ClusterState& state, Time now, Turn& turn) {
-  std::set<JobId> seen;
+  std::set<JobId> told;
   const PolicyPicture& policy = state.policy().picture();
   for (const auto& [name, reservation] : policy.book->reservations) {
     const std::optional<Window> window = WindowAt(reservation, now);
@@ -52,8 +56,9 @@ void MakeWayForMaintenance(const ClusterState& state, Time now, Turn& turn) {
     for (const auto& [node, unused] : state.nodes()) {
       for (const JobId id : nodes.Has(node) ? state.JobsOn(node) : std::vector<JobId>()) {
         const Job& job = *state.FindJob(id);
-        if (job.attempt.has_value() && seen.insert(id).second) {
-          LookAt(state, job, reservation, window->start, now, turn);
+        if (job.attempt.has_value() && !told.contains(id) &&
+            LookAt(state, job, reservation, window->start, now, turn)) {
+          told.insert(id);
         }
       }
     }

@@ -84,6 +84,19 @@ TEST_F(MaintenanceTurns, AnyOtherJobIsAskedForACheckpointOnceAndRunsOn) {
   EXPECT_EQ(world_.StateOf(job), JobState::kRunning);
 }
 
+TEST_F(MaintenanceTurns, TheEarlierOfTwoCountsWhateverTheirNames) {
+  const JobId job = Run("n2", Choice::kYes);
+  Reserve("MAINT,IGNORE_JOBS");
+  world_.Add(PolicyKind::kReservation, "aaa",
+             {{"StartTime", MomentText(begin_ + minutes(20))},
+              {"Duration", "60"},
+              {"Nodes", "ALL"},
+              {"Flags", "MAINT,IGNORE_JOBS"}});
+  Tick(begin_ - seconds(30));
+  EXPECT_EQ(Its(job).ending, EndCause::kRequeued);
+  EXPECT_EQ(Its(job).ending_text, "maintenance (reservation fans)");
+}
+
 TEST_F(MaintenanceTurns, AReservationForUsersEndsNothing) {
   const JobId job = Run("n2", Choice::kYes);
   begin_ = world_.now + minutes(30);
