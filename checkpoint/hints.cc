@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "checkpoint/disk.h"
+#include "checkpoint/shared_page.h"
 
 namespace muster::checkpoint {
 
@@ -37,25 +38,13 @@ constexpr int kTriesMax = 16;
 
 Result<HintFile> HintFile::Map(const std::string& path, int flags, bool create) {
   const OpenFile file(Disk::Real(), open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, kPrivate));
-  if (!file.ok()) {
+  if (file.ok() && create && ftruncate(file.get(), kPageBytes) != 0) {
     return {{}, SystemError(path, errno)};
-  }
-  struct stat about {};
-  if (create && ftruncate(file.get(), kPageBytes) != 0) {
-    return {{}, SystemError(path, errno)};
-  }
-  if (fstat(file.get(), &about) != 0) {
-    return {{}, SystemError(path, errno)};
-  }
-  if (!S_ISREG(about.st_mode) || about.st_size < kPageBytes) {
-    return {{}, MakeError(Fault::kForeign, path + ": is no hint file")};
   }
   const int protection = create ? PROT_READ | PROT_WRITE : PROT_READ;
-  void* page = mmap(nullptr, kPageBytes, protection, MAP_SHARED, file.get(), 0);
-  if (page == MAP_FAILED) {
-    return {{}, SystemError(path + ": mmap", errno)};
-  }
-  return {HintFile(static_cast<HintPage*>(page)), {}};
+  const Result<void*> page = MapSharedPage(file, path, kPageBytes, protection, "hint");
+  return page.ok() ? Result<HintFile>{HintFile(static_cast<HintPage*>(page.value)), {}}
+                   : Result<HintFile>{{}, page.error};
 }
 
 Result<HintFile> HintFile::Create(const std::string& path) {

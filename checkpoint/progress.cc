@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "checkpoint/disk.h"
+#include "checkpoint/shared_page.h"
 
 namespace muster::checkpoint {
 
@@ -122,23 +123,16 @@ void FillIn(ProgressPage* page, ProgressSlotFields* slot) {
 }
 
 Result<ProgressPage*> MapPage(const std::string& path) {
-  const Error foreign = MakeError(Fault::kForeign, path + ": is no progress file");
   const OpenFile file(Disk::Real(), open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-  struct stat about {};
-  if (!file.ok() || fstat(file.get(), &about) != 0) {
-    return {nullptr, SystemError(path, errno)};
+  const Result<void*> mapped =
+      MapSharedPage(file, path, kPageBytes, PROT_READ | PROT_WRITE, "progress");
+  if (!mapped.ok()) {
+    return {nullptr, mapped.error};
   }
-  if (!S_ISREG(about.st_mode) || about.st_size < static_cast<off_t>(kPageBytes)) {
-    return {nullptr, foreign};
-  }
-  void* bytes = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  if (bytes == MAP_FAILED) {
-    return {nullptr, SystemError(path + ": mmap", errno)};
-  }
-  auto* page = static_cast<ProgressPage*>(bytes);
+  auto* page = static_cast<ProgressPage*>(mapped.value);
   if (page->magic.load() != kMagic) {
     munmap(page, kPageBytes);
-    return {nullptr, foreign};
+    return {nullptr, MakeError(Fault::kForeign, path + ": is no progress file")};
   }
   return {page, {}};
 }
