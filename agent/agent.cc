@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/discovered_features.h"
+#include "agent/node/discovered_features.h"
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/elastic_policy.h"
+#include "scheduler/model/settings/elastic_policy.h"
 
 namespace muster {
 namespace {
@@ -33,7 +33,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
       log_(log),
       state_(state),
       config_(std::move(config)),
-      check_(config_.name),
+      check_(config_.name, /*keyed=*/!config_.link.tls.empty()),
       outbox_(state, log, [this](const Report& report) { return SendReport(report); }),
       attempts_(loop, clock, log, state, config_.attempts,
                 [this](const AttemptKey& key) { News(key); }),
@@ -382,10 +382,9 @@ void Agent::Writable() {
   }
 }
 
-void Agent::Refused(const std::string& text) {
-  outcome_ = absl::PermissionDeniedError(
-      absl::StrCat("the controller at ", config_.link.address, " refuses this agent: ", text));
-  loop_.Stop();
+void Agent::Failed(const absl::Status& why) {
+  outcome_ = why;
+  loop_.Post([this] { loop_.Stop(); });  // the loop may not have begun to turn
 }
 
 void Agent::Check() {

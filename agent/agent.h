@@ -18,16 +18,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "agent/attempts.h"
-#include "agent/controller_link.h"
-#include "agent/doorbell.h"
-#include "agent/health_check.h"
-#include "agent/order_check.h"
-#include "agent/outbox.h"
-#include "agent/state_directory.h"
-#include "agent/usage_sampler.h"
-#include "scheduler/model/machine.h"
-#include "scheduler/model/order.h"
+#include "agent/attempts/attempts.h"
+#include "agent/attempts/doorbell.h"
+#include "agent/attempts/state_directory.h"
+#include "agent/link/controller_link.h"
+#include "agent/link/order_check.h"
+#include "agent/link/outbox.h"
+#include "agent/node/health_check.h"
+#include "agent/node/usage_sampler.h"
+#include "scheduler/model/job/order.h"
+#include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
@@ -77,7 +77,7 @@ class Agent final : public ControllerLink::Owner {
   void Received(const wire::ControllerMessage& message) override;
   void HeardAt(SteadyTime said) override;
   void Writable() override;
-  void Refused(const std::string& text) override;
+  void Failed(const absl::Status& why) override;
 
  private:
   // Where an order is for, in words of all three kinds.

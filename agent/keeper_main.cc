@@ -14,9 +14,9 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "agent/attempt_cgroups.h"
-#include "agent/supervisor/cgroup_tree.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/cgroup/cgroup_tree.h"
+#include "scheduler/runtime/cgroup/own_cgroup.h"
 #include "scheduler/runtime/systemd.h"
 
 namespace muster {

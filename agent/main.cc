@@ -8,12 +8,12 @@
 #include "agent/run_agent.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/log.h"
-#include "scheduler/runtime/signing_key.h"
-#include "topology/captured.h"
-#include "topology/describe.h"
+#include "topology/captured/captured.h"
+#include "topology/captured/describe.h"
+#include "topology/captured/slice.h"
 #include "topology/discover.h"
-#include "topology/slice.h"
 
 namespace muster {
 namespace {

@@ -14,9 +14,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "agent/attempt_cgroups.h"
-#include "agent/supervisor/pam_session.h"
-#include "agent/supervisor/private_tmp.h"
+#include "agent/attempts/attempt_cgroups.h"
+#include "agent/supervisor/attempt/private_tmp.h"
+#include "agent/supervisor/launch/pam_session.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/journald.h"
@@ -76,7 +76,7 @@ std::string CheckFeatures(const std::vector<std::string>& features) {
 }
 
 // --keys DIR stands for the files in it that are not named themselves.
-void TakeKeys(const std::string& keys, TlsFiles* tls) {
+void TakeKeys(const std::string& keys, AgentTlsFiles* tls) {
   const auto take = [&keys](const char* name, std::string* path) {
     *path = path->empty() && !keys.empty() ? absl::StrCat(keys, "/", name) : *path;
   };
@@ -188,7 +188,8 @@ void AddPlace(CLI::App& app, AgentOptions& options) {
                  "features, weight and "
                  "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");
-  app.add_option("--controller", options.controller, "unix:PATH or HOST:PORT");
+  app.add_option("--controller", options.controller,
+                 "HOST:PORT, with keys; or unix:PATH of a controller of this user's own");
   app.add_option("--name", options.name, "the node's name (default: this host's)");
   app.add_option("--keys", options.keys,
                  "what muster keys agent made: agent.pem, agent.key and ca.pem");
@@ -213,7 +214,7 @@ void AddNode(CLI::App& app, AgentOptions& options, Texts& texts) {
                  "slow a job that has so many per cent of its memory; 0: never (default)")
       ->check(CLI::Range(0, 100));
   app.add_option("--min-uid", options.min_uid,
-                 "with keys: run no jobs of users below, nor root's (default: 1000)");
+                 "with keys: run no jobs of users below, and never root's (default: 1000)");
   app.add_flag(
       "--private-tmp", options.private_tmp,
       "give each job a /tmp and a /dev/shm of its own, which go with it (root's agent only)");
@@ -266,7 +267,8 @@ std::string Check(const Texts& texts, AgentOptions& options) {
   }
   TakeKeys(options.keys, &options.tls);
   if (wrong.empty()) {
-    wrong = std::string(CheckControllerAddress(options.controller, options.tls).message());
+    wrong = std::string(
+        CheckControllerAddress(options.controller, options.tls, options.name).message());
   }
   if (wrong.empty() && options.private_tmp) {
     const absl::Status may = MayHavePrivateTmp(options.state);

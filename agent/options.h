@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "agent/controller_address.h"
-#include "agent/supervisor/site_script.h"
+#include "agent/link/controller_address.h"
+#include "agent/supervisor/attempt/site_script.h"
 
 namespace muster {
 
@@ -21,7 +21,7 @@ struct AgentOptions {
   std::string file;  // --config: what these are from, but for what the command line says
   std::string state;
   std::string controller;
-  TlsFiles tls;
+  AgentTlsFiles tls;
   std::string keys;           // directory of the files that `tls` does not name
   std::uint32_t min_uid = 0;  // with keys: no jobs of users below
   std::string name;           // the node's; default: this host's

@@ -11,28 +11,28 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
-#include "agent/criu_feature.h"
-#include "agent/discovered_features.h"
-#include "agent/gpu_devices.h"
-#include "agent/supervisor/cgroup_tree.h"
-#include "agent/supervisor/criu_run.h"
-#include "agent/supervisor/device_filter.h"
-#include "agent/supervisor/pam_session.h"
+#include "agent/node/criu_feature.h"
+#include "agent/node/discovered_features.h"
+#include "agent/node/gpu_devices.h"
+#include "agent/supervisor/criu/criu_run.h"
+#include "agent/supervisor/launch/pam_session.h"
+#include "agent/supervisor/limits/device_filter.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/certificate.h"
+#include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/event_loop.h"
-#include "scheduler/runtime/expiry_watch.h"
 #include "scheduler/runtime/file.h"
-#include "scheduler/runtime/private_file.h"
+#include "scheduler/runtime/identity/certificate.h"
+#include "scheduler/runtime/identity/expiry_watch.h"
+#include "scheduler/runtime/identity/private_file.h"
 #include "scheduler/runtime/signals.h"
-#include "topology/cpu_energy_meter.h"
-#include "topology/gpu_meter.h"
-#include "topology/gpu_nvml.h"
+#include "topology/gpu/cpu_energy_meter.h"
+#include "topology/gpu/gpu_meter.h"
+#include "topology/gpu/gpu_nvml.h"
 
 namespace muster {
 namespace {
 
-constexpr const char* kComponent = "agent";
+constexpr const char* kStartComponent = "agent";
 // As much of the instance as keeps agents of one name on one machine apart.
 constexpr std::size_t kInstanceDigits = 8;
 constexpr Duration kCriuTrialLimit = std::chrono::seconds(10);
@@ -54,7 +54,7 @@ void WarnOfScripts(const SiteScripts& scripts, const Logger& log) {
     const absl::Status status =
         script->given() ? CheckSiteScript(script->program) : absl::OkStatus();
     if (!status.ok()) {
-      log.Warning(kComponent,
+      log.Warning(kStartComponent,
                   absl::StrCat(std::string(status.message()),
                                "; until that is mended the first job drains this node"));
     }
@@ -90,8 +90,8 @@ class Outside {
         Reload();
         continue;
       }
-      log_.Info(kComponent, absl::StrCat("stopping at signal ", (*signal)->number,
-                                         "; jobs go on under their supervisors"));
+      log_.Info(kStartComponent, absl::StrCat("stopping at signal ", (*signal)->number,
+                                              "; jobs go on under their supervisors"));
       manager_.Stopping();
       loop_.Stop();
     }
@@ -108,7 +108,7 @@ class Outside {
   // The same, once a day, of a certificate that ends soon.
   void WatchExpiry() {
     if (const std::string warning = expiry_.Look(clock_.Now()); !warning.empty()) {
-      log_.Warning(kComponent, warning);
+      log_.Warning(kStartComponent, warning);
     }
     loop_.RunAfter(std::chrono::hours(1), [this] { WatchExpiry(); });
   }
@@ -122,12 +122,13 @@ class Outside {
                                     ? absl::FailedPreconditionError("there is no --config to read")
                                     : ReadAgentFile(options_.file, read);
     if (!status.ok()) {
-      log_.Error(kComponent, absl::StrCat("SIGHUP: ", std::string(status.message()),
-                                          "; the old settings stay in force"));
+      log_.Error(kStartComponent, absl::StrCat("SIGHUP: ", std::string(status.message()),
+                                               "; the old settings stay in force"));
       return;
     }
-    log_.Info(kComponent, absl::StrCat("SIGHUP: features, weight and scripts of ", options_.file,
-                                       " are in force; other changes need a restart"));
+    log_.Info(kStartComponent,
+              absl::StrCat("SIGHUP: features, weight and scripts of ", options_.file,
+                           " are in force; other changes need a restart"));
     WarnOfScripts(read.scripts, log_);
     manager_.Reloading();  // until the controller has heard, which is Ready's word
     agent_->Reconfigure(std::move(read.features), read.weight, std::move(read.scripts));
@@ -148,7 +149,12 @@ absl::Status CheckKeys(const AgentOptions& options, const Clock& clock, const Lo
   if (options.tls.empty()) {
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(ReadPrivateFile(options.tls.key).status());
+  if (const absl::Status key = ReadPrivateFile(options.tls.key).status(); !key.ok()) {
+    return absl::IsNotFound(key)
+               ? absl::NotFoundError(
+                     absl::StrCat(std::string(key.message()), "; ", HowToMakeKeys(options.name)))
+               : key;
+  }
   RETURN_IF_ERROR(ReadFile(options.tls.authority).status());
   ASSIGN_OR_RETURN(const std::string certificate, ReadFile(options.tls.certificate));
   const absl::StatusOr<CertificateFacts> facts = ReadCertificate(certificate);
@@ -165,7 +171,7 @@ absl::Status CheckKeys(const AgentOptions& options, const Clock& clock, const Lo
   }
   const std::string warning = ExpiryWarning(*facts, clock.Now());
   if (!warning.empty()) {
-    log.Warning(kComponent, warning);
+    log.Warning(kStartComponent, warning);
   }
   return absl::OkStatus();
 }
@@ -224,7 +230,7 @@ std::string WorkingCriu(const AgentOptions& options, const Logger& log) {
     found = {"", "it cannot save files that were opened outside a private /tmp (private_tmp)"};
   }
   if (!found.why_not.empty()) {
-    log.Warning(kComponent,
+    log.Warning(kStartComponent,
                 absl::StrCat("no --checkpoint-with=criu on this node: ", found.why_not));
   }
   return found.path;
@@ -259,7 +265,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   const NodeLimits limits =
       MakeLimits(options, machine, !cgroups.PathFor("").empty(), std::move(set));
   machine.limits = ToText(limits.set);
-  log.Info(kComponent, absl::StrCat("limits: ", machine.limits));
+  log.Info(kStartComponent, absl::StrCat("limits: ", machine.limits));
   Agent::Config config;
   config.name = options.name;
   config.hostname = options.hostname;
@@ -271,8 +277,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
       DiscoveredFeatures(machine, FlagsOfThisProcessor(), HasGpuAwareMpi(""), !criu.empty());
   config.weight = options.weight;
   config.ready = [&outside](const std::string& standing) { outside.Ready(standing); };
-  config.link.address = options.controller;
-  config.link.tls = options.tls;
+  config.link = {.address = options.controller, .tls = options.tls, .node = options.name};
   config.users = {geteuid(), options.min_uid, !options.tls.empty()};
   config.attempts.supervisor = options.supervisor;
   config.attempts.environment = options.environment;

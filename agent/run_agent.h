@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/options.h"
-#include "scheduler/model/machine.h"
+#include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/systemd.h"
 

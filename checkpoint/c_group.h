@@ -5,7 +5,7 @@
 // Thread promise: one thread at a time. Invariant: `release` is called once, when the last use of
 // the context is over.
 
-#include "checkpoint/group.h"
+#include "checkpoint/group/group.h"
 #include "checkpoint/muster_checkpoint.h"
 
 namespace muster::checkpoint {

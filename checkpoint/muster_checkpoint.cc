@@ -10,7 +10,7 @@
 #include <string>
 
 #include "checkpoint/c_group.h"
-#include "checkpoint/collective.h"
+#include "checkpoint/group/collective.h"
 
 using muster::checkpoint::CGroup;
 using muster::checkpoint::Collective;

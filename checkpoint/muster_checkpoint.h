@@ -8,8 +8,8 @@
  * and the program carries the generation's number to the others and their seals back. Every call
  * that can fail returns MUSTER_CHECKPOINT_OK or another code; muster_checkpoint_error is then one
  * line that says what and where. Thread promise: one thread at a time a session. Invariants: those
- * of checkpoint/session.h: until commit or save returns well the generation before stands; memory
- * is written by restoring only after every byte matched its checksum.
+ * of checkpoint/session/session.h: until commit or save returns well the generation before stands;
+ * memory is written by restoring only after every byte matched its checksum.
  */
 
 #include <stddef.h>

@@ -9,23 +9,24 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/access.h"
-#include "daemon/agent_sessions.h"
-#include "daemon/client_service.h"
-#include "daemon/config.h"
-#include "daemon/controller.h"
-#include "daemon/job_secrets.h"
-#include "daemon/live_usage.h"
-#include "daemon/policy_file.h"
-#include "daemon/server.h"
-#include "daemon/serving.h"
+#include "daemon/access/access.h"
+#include "daemon/agents/agent_sessions.h"
+#include "daemon/agents/live_usage.h"
+#include "daemon/client/client_service.h"
+#include "daemon/controller/controller.h"
+#include "daemon/controller/job_secrets.h"
+#include "daemon/door/acceptor.h"
+#include "daemon/serve/config.h"
+#include "daemon/serve/policy_file.h"
+#include "daemon/serve/server.h"
+#include "daemon/serve/serving.h"
 #include "daemon/store/accounting.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
+#include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/signals.h"
-#include "scheduler/runtime/signing_key.h"
 #include "scheduler/runtime/systemd.h"
 
 namespace muster {
@@ -61,9 +62,10 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   ASSIGN_OR_RETURN(
       const std::unique_ptr<OrderSigner> signer,
       OrderSigner::Open(absl::StrCat(config.state_dir, "/controller/order.key"), config.tls.key));
-  const auto munge = MungeDoor::Open(config.munge_socket, config.tls.certificate, log);
-  HandshakeLog handshakes(log, clock);
-  const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &handshakes);
+  Acceptor acceptor(log, clock);
+  HandshakeLog handshakes(log, clock, &acceptor);
+  const auto munge = MungeDoor::Open(config.munge_socket, config.tls.certificate, log, &handshakes);
+  const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &acceptor);
   AgentSessions sessions(log);
   LiveUsage usage;
   Controller controller(*store, sessions, clock, log, config.policy, config.cluster,
@@ -75,13 +77,14 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   }
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
   ClientService clients(controller, *accounting, *store, config.cluster, gate, usage);
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<Server> server,
-      Server::Start(addresses, config.tls, {&agents, &clients}, std::move(passed), munge));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
+                   Server::Start(acceptor, addresses, config.tls, {&agents, &clients},
+                                 std::move(passed), munge));
   server->Tell(log);
   SayReady(config.ready_fd);
   manager.Ready("serving");
-  const absl::Status ended = ServeUntilEnd(signals, config, controller, log, manager);
+  const absl::Status ended =
+      ServeUntilEnd(signals, config, controller, *server, acceptor, log, manager);
   manager.Stopping();
   server->Stop();
   controller.Stop();
@@ -103,10 +106,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   muster::IgnoreBrokenPipes();
+  muster::RaiseDescriptorLimit();
   const muster::SystemClock clock;
-  const muster::Logger log = muster::Logger::ToStandardError(clock);
-  const absl::Status status =
-      muster::Run(*config, muster::ServiceManager::FromEnvironment(), log, clock);
+  const absl::Status status = muster::Run(*config, muster::ServiceManager::FromEnvironment(),
+                                          muster::Logger::ToStandardError(clock), clock);
   if (!status.ok()) {
     std::fprintf(stderr, "musterd: %s\n", std::string(status.message()).c_str());
     return absl::IsDataLoss(status)          ? muster::kExitStoreLost

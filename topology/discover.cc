@@ -8,14 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "topology/check.h"
-#include "topology/cuda_mps.h"
-#include "topology/gpu_nvml.h"
-#include "topology/gpu_rocm.h"
-#include "topology/hwloc_topology.h"
-#include "topology/inventory.h"
-#include "topology/live_gpus.h"
-#include "topology/memory_capacity.h"
+#include "topology/gpu/cuda_mps.h"
+#include "topology/gpu/gpu_nvml.h"
+#include "topology/gpu/gpu_rocm.h"
+#include "topology/gpu/live_gpus.h"
+#include "topology/hwloc/check.h"
+#include "topology/hwloc/hwloc_topology.h"
+#include "topology/hwloc/inventory.h"
+#include "topology/hwloc/memory_capacity.h"
 
 namespace muster {
 namespace {

@@ -9,7 +9,7 @@
 // Invariant: what comes out passes CheckMachine.
 
 #include "absl/status/statusor.h"
-#include "scheduler/model/machine.h"
+#include "scheduler/model/machine/machine.h"
 
 namespace muster {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/control_client.h"
-#include "agent/supervisor/unix_socket.h"
+#include "agent/supervisor/attempt/control_packet.h"
+#include "agent/supervisor/user_space/unix_socket.h"
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
 

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "scheduler/model/order.h"
+#include "scheduler/model/job/order.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"

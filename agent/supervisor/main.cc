@@ -1,9 +1,12 @@
 // muster-supervisor --dir ATTEMPT_DIRECTORY: owns one job attempt on one node until nothing of it
 // is left. With --epilog instead of --dir: runs the site's epilog of one whose supervisor died.
+// With --sweep DIRECTORY: removes what attempts left there, and dies with who started it.
 // Exit status: 0 recorded, 1 cannot work, 2 bad usage, 3 somebody else does it.
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -14,11 +17,12 @@
 #include <string_view>
 #include <utility>
 
-#include "agent/supervisor/attempt_directory.h"
-#include "agent/supervisor/cgroup_tree.h"
-#include "agent/supervisor/lost_epilog.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
+#include "agent/supervisor/scripts/lost_epilog.h"
 #include "agent/supervisor/supervise.h"
+#include "agent/supervisor/user_space/remove_tree.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
@@ -52,6 +56,11 @@ void Detach() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_DUMPABLE, 0);
   IgnoreBrokenPipes();
+  // The agent's session keyring would be that of all jobs of all users: root's attempts have one
+  // each, which PAM may replace. A kernel without keyrings has none to share.
+  if (geteuid() == 0) {
+    syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
+  }
 }
 
 // Leaves the agent's control group for the one that it names, if it names one: what stays in the
@@ -95,9 +104,14 @@ int Main(const AttemptDirectory& directory, bool epilog) {
 
 int main(int argc, char** argv) {
   const std::string_view what = argc == 3 ? argv[1] : "";
-  if ((what != "--dir" && what != "--epilog") || *argv[2] == '\0') {
-    std::fputs("usage: muster-supervisor --dir|--epilog ATTEMPT_DIRECTORY\n", stderr);
+  if ((what != "--dir" && what != "--epilog" && what != "--sweep") || *argv[2] == '\0') {
+    std::fputs("usage: muster-supervisor --dir|--epilog|--sweep DIRECTORY\n", stderr);
     return muster::kBadUsage;
+  }
+  if (what == "--sweep") {
+    muster::Detach();
+    muster::JoinOtherSupervisors();
+    return muster::SweepForParent(argv[2]) ? 0 : muster::kCannotWork;
   }
   return muster::Main(muster::AttemptDirectory(argv[2]), what == "--epilog");
 }

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/exchange_address.h"
-#include "agent/supervisor/loaded_step.h"
-#include "agent/supervisor/pmi_step.h"
-#include "agent/supervisor/pmix_loader.h"
-#include "agent/supervisor/step.h"
-#include "agent/supervisor/tree_input.h"
+#include "agent/supervisor/exchange/exchange_address.h"
+#include "agent/supervisor/mpi/loaded_step.h"
+#include "agent/supervisor/mpi/pmi_step.h"
+#include "agent/supervisor/mpi/pmix_loader.h"
+#include "agent/supervisor/mpi/tree_input.h"
+#include "agent/supervisor/step/step.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -31,9 +31,10 @@ bool CoresShared(const NodeAllocation& node) {
 
 }  // namespace
 
-PmixSteps::PmixSteps(EventLoop& loop, const Logger& log, const AttemptDirectory& directory,
-                     const SupervisorOrder& order)
+PmixSteps::PmixSteps(EventLoop& loop, ClosingSockets& closing, const Logger& log,
+                     const AttemptDirectory& directory, const SupervisorOrder& order)
     : loop_(loop),
+      closing_(closing),
       log_(log),
       directory_(directory),
       order_(order),
@@ -113,8 +114,9 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, 
   for (const RankPlacement& rank : node.ranks) {
     pmix.local_cpusets.push_back(order_.machine.enforced ? rank.cpus.ToList() : "");
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<LoadedStep> made,
-                   LoadedStep::Start(loop_, log_, *loader_, std::move(config), std::move(news)));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<LoadedStep> made,
+      LoadedStep::Start(loop_, closing_, log_, *loader_, std::move(config), std::move(news)));
   return std::unique_ptr<StepPmix>(std::move(made));
 }
 
@@ -128,7 +130,7 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::MakePmi(const StepPlan& pla
     config.ranks.push_back(rank.rank);
   }
   ASSIGN_OR_RETURN(std::unique_ptr<PmiStep> made,
-                   PmiStep::Start(loop_, log_, std::move(config), std::move(news)));
+                   PmiStep::Start(loop_, closing_, log_, std::move(config), std::move(news)));
   return std::unique_ptr<StepPmix>(std::move(made));
 }
 
@@ -140,7 +142,7 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::MakeTreeInput(const StepPla
   config.secret = order_.launch.secret;
   config.one_machine = IsOneMachine(order_.controller);
   ASSIGN_OR_RETURN(std::unique_ptr<TreeInput> made,
-                   TreeInput::Start(loop_, log_, std::move(config), std::move(news)));
+                   TreeInput::Start(loop_, closing_, log_, std::move(config), std::move(news)));
   return std::unique_ptr<StepPmix>(std::move(made));
 }
 

@@ -11,9 +11,10 @@
 
 #include <memory>
 
-#include "agent/supervisor/attempt_directory.h"
-#include "agent/supervisor/order_file.h"
-#include "agent/supervisor/step_pmix.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
+#include "agent/supervisor/attempt/order_file.h"
+#include "agent/supervisor/mpi/step_pmix.h"
+#include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
@@ -24,8 +25,8 @@ struct StepPlan;
 
 class PmixSteps {
  public:
-  PmixSteps(EventLoop& loop, const Logger& log, const AttemptDirectory& directory,
-            const SupervisorOrder& order);
+  PmixSteps(EventLoop& loop, ClosingSockets& closing, const Logger& log,
+            const AttemptDirectory& directory, const SupervisorOrder& order);
   PmixSteps(const PmixSteps&) = delete;
   PmixSteps& operator=(const PmixSteps&) = delete;
   ~PmixSteps();
@@ -42,6 +43,7 @@ class PmixSteps {
   absl::StatusOr<std::unique_ptr<StepPmix>> MakePmi(const StepPlan& plan, PmixNews news);
 
   EventLoop& loop_;
+  ClosingSockets& closing_;
   const Logger& log_;
   const AttemptDirectory& directory_;
   const SupervisorOrder& order_;

@@ -6,7 +6,7 @@
 // the controller hears of it.
 
 #include "absl/status/status.h"
-#include "agent/supervisor/attempt_directory.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/log.h"
 

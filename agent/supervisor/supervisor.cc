@@ -14,11 +14,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/checkpoint_flush.h"
-#include "agent/supervisor/mpirun.h"
-#include "agent/supervisor/private_tmp.h"
-#include "agent/supervisor/process_tree.h"
-#include "agent/supervisor/sampled_usage.h"
+#include "agent/supervisor/attempt/private_tmp.h"
+#include "agent/supervisor/attempt/sampled_usage.h"
+#include "agent/supervisor/checkpoint/checkpoint_flush.h"
+#include "agent/supervisor/launch/mpirun.h"
+#include "agent/supervisor/limits/process_tree.h"
+#include "agent/supervisor/mpirun/inner_rank_scan.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/signals.h"
 
@@ -77,7 +78,8 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       signals_(std::move(signals)),
       freezer_(loop),
       lease_(loop, clock, [this] { EndWithLease(); }),
-      pmix_(loop, log, directory_, order_) {}
+      closing_(loop),
+      pmix_(loop, closing_, log, directory_, order_) {}
 
 Supervisor::~Supervisor() {
   loop_.Unwatch(signals_.get());
@@ -116,6 +118,7 @@ absl::Status Supervisor::Begin() {
 
 absl::Status Supervisor::StartWork() {
   RETURN_IF_ERROR(OpenSession());
+  ListenToInnerRanks();
   if (order_.launch.spec.kind == JobKind::kRun) {
     BeginRun();
   } else if (node_index_ == 0 && IsLeader(order_.launch)) {
@@ -138,6 +141,23 @@ absl::Status Supervisor::TakeUser() {
     pmix_.RunAs(user_->uid, user_->gid);
   }
   return absl::OkStatus();
+}
+
+// Without it an `mpirun` starts its ranks as it would anywhere.
+void Supervisor::ListenToInnerRanks() {
+  InnerRanks::Host host{.loop = loop_,
+                        .clock = clock_,
+                        .order = order_,
+                        .reporter = reporter_,
+                        .node_index = node_index_,
+                        .user = user_.has_value() ? &*user_ : nullptr};
+  absl::StatusOr<std::unique_ptr<InnerRanks>> opened =
+      InnerRanks::Open(host, RankSocket(order_.hostfile));
+  if (opened.ok()) {
+    inner_ranks_ = *std::move(opened);
+  } else {
+    log_.Warning("supervisor", std::string(opened.status().message()));
+  }
 }
 
 // Whoever runs the job may read and run it, and nobody else.
@@ -192,6 +212,9 @@ void Supervisor::BeginRun() {
 
 void Supervisor::Launch(StepPlan plan) {
   const StepId id = plan.step;
+  if (inner_ranks_ != nullptr && StartsInnerRanks(plan.program)) {
+    inner_ranks_->LookFor(IsHydra(plan.program));
+  }
   StepHandlers handlers;
   handlers.on_started = [this, id] {
     if (main_step_ == id) {
@@ -208,6 +231,7 @@ void Supervisor::Launch(StepPlan plan) {
                 .log = log_,
                 .order = order_,
                 .reporter = reporter_,
+                .closing = closing_,
                 .cgroup = cgroup_.has_value() ? &*cgroup_ : nullptr,
                 .mounts = mounts_.get(),
                 .user = user_.has_value() ? &*user_ : nullptr};
@@ -531,6 +555,9 @@ void Supervisor::CheckFinished() {
 void Supervisor::Finish() {
   finished_ = true;
   control_.reset();
+  if (inner_ranks_ != nullptr) {
+    inner_ranks_->Close();
+  }
   session_.reset();
   Usage usage = UsageOfChildren();
   if (cgroup_.has_value()) {
@@ -553,7 +580,7 @@ void Supervisor::Finish() {
   fact.text = text_;
   fact.node_fault = node_fault_;
   reporter_.Report(std::move(fact));
-  reporter_.WhenWritten([this] { loop_.Stop(); });
+  reporter_.WhenWritten([this] { closing_.WhenEmpty([this] { loop_.Stop(); }); });
 }
 
 }  // namespace muster

@@ -17,25 +17,28 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "agent/supervisor/attempt_directory.h"
-#include "agent/supervisor/cgroup.h"
-#include "agent/supervisor/checkpoint_hints.h"
-#include "agent/supervisor/checkpoint_watch.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
+#include "agent/supervisor/attempt/order_file.h"
+#include "agent/supervisor/attempt/reporter.h"
+#include "agent/supervisor/checkpoint/checkpoint_hints.h"
+#include "agent/supervisor/checkpoint/checkpoint_watch.h"
+#include "agent/supervisor/checkpoint/progress_watch.h"
 #include "agent/supervisor/control.h"
-#include "agent/supervisor/criu_checkpoints.h"
-#include "agent/supervisor/freezer.h"
-#include "agent/supervisor/job_user.h"
+#include "agent/supervisor/criu/criu_checkpoints.h"
+#include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/lease.h"
-#include "agent/supervisor/order_file.h"
-#include "agent/supervisor/pam_session.h"
+#include "agent/supervisor/limits/cgroup.h"
+#include "agent/supervisor/limits/freezer.h"
+#include "agent/supervisor/mpirun/inner_ranks.h"
 #include "agent/supervisor/pmix_steps.h"
-#include "agent/supervisor/progress_watch.h"
-#include "agent/supervisor/reporter.h"
-#include "agent/supervisor/script_run.h"
-#include "agent/supervisor/step.h"
+#include "agent/supervisor/scripts/script_run.h"
+#include "agent/supervisor/step/step.h"
 #include "agent/supervisor/time_limit.h"
-#include "scheduler/model/exit_status.h"
+#include "agent/supervisor/user_space/as_user.h"
+#include "agent/supervisor/user_space/job_user.h"
+#include "scheduler/model/job/exit_status.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
@@ -60,6 +63,7 @@ class Supervisor {
   void FailLaunch(const absl::Status& why);
   absl::Status TakeUser();
   absl::Status OpenSession();
+  void ListenToInnerRanks();
   absl::Status WriteScript() const;
   void HoldToLimits();
   // The site's scripts (supervisor_scripts.cc): the prolog goes before the work, the epilog after
@@ -98,8 +102,8 @@ class Supervisor {
   void BeginWatches();
   void MakeProgressFile() const;
   void EndWithLease();
-  [[nodiscard]] ProgressSign ProgressNow() const;
   void LookForProgress();
+  void JudgeProgress(const ProgressSign& sign);
   absl::Status OnCommand(const ControlSocket::Command& command);
   absl::Status TakeStep(const StepOrder& order);
   absl::Status TakeTerminate(const TerminateOrder& order);
@@ -171,8 +175,12 @@ class Supervisor {
   Freezer freezer_;
   Lease lease_;
   std::optional<ProgressWatch> progress_;
-  bool was_frozen_ = false;  // at the last look at its progress
+  std::unique_ptr<UserTask> look_;  // at the file that the job names
+  ProgressSign last_sign_;          // of that
+  bool was_frozen_ = false;         // at the last look at its progress
   std::unique_ptr<ControlSocket> control_;
+  std::unique_ptr<InnerRanks> inner_ranks_;
+  ClosingSockets closing_;  // of what has ended, while its last word is on its way
   PmixSteps pmix_;
   std::map<StepId, std::unique_ptr<Step>> steps_;
   std::unique_ptr<ScriptRun> script_;  // the attempt's: prolog, then epilogs one after the other

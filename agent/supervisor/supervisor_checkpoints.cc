@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/checkpoint_flush.h"
+#include "agent/supervisor/checkpoint/checkpoint_flush.h"
 #include "agent/supervisor/supervisor.h"
 
 namespace muster {

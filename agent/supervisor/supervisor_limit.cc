@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/environment.h"
+#include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/supervisor.h"
 
 namespace muster {
@@ -14,6 +14,8 @@ namespace {
 // A warning comes rather a little early than late.
 constexpr Duration kEarly{100};
 constexpr Duration kLookForWork{100};
+// At the end of the attempt, for the directory of its checkpoints.
+constexpr Duration kLookLimit{5000};
 
 }  // namespace
 
@@ -158,9 +160,13 @@ void Supervisor::LearnFromWarning() {
   if (!spec.warning.automatic) {
     return;
   }
-  const AsUser as_user(user_.has_value() ? &*user_ : nullptr);
+  const absl::StatusOr<Brought> looked =
+      RunAsUser(user_.has_value() ? &*user_ : nullptr, kLookLimit,
+                [directory = CheckpointDirectoryOf(order_.launch)]() -> absl::StatusOr<Brought> {
+                  return BringValue(NewestChange(directory));
+                });
   const std::optional<Time> changed =
-      as_user.status().ok() ? NewestChange(CheckpointDirectoryOf(order_.launch)) : std::nullopt;
+      looked.ok() ? ValueIn<std::optional<Time>>(*looked).value_or(std::nullopt) : std::nullopt;
   if (changed.has_value() && *changed > warned_->wall) {
     watch_.TakeSafeTime(std::min(*changed - warned_->wall, ran));
   }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/supervisor/site_request.h"
+#include "agent/supervisor/scripts/site_request.h"
 #include "agent/supervisor/supervisor.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"

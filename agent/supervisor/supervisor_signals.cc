@@ -2,7 +2,7 @@
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/process_tree.h"
+#include "agent/supervisor/limits/process_tree.h"
 #include "agent/supervisor/supervisor.h"
 #include "scheduler/base/status.h"
 

@@ -10,11 +10,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/output_path.h"
 #include "agent/supervisor/supervisor.h"
-#include "scheduler/model/elastic_policy.h"
+#include "agent/supervisor/user_space/output_path.h"
+#include "scheduler/model/settings/elastic_policy.h"
 
 namespace muster {
+namespace {
+
+constexpr Duration kProgressLookLimit{10000};
+
+}  // namespace
 
 void Supervisor::BeginWatches() {
   const JobSpec& spec = order_.launch.spec;
@@ -49,12 +54,16 @@ void Supervisor::EndWithLease() {
 
 // The file that the job names, as its user sees it; else the attempt's own, and what the checkpoint
 // library is asked.
-ProgressSign Supervisor::ProgressNow() const {
+void Supervisor::LookForProgress() {
+  if (ending_ || finished_) {
+    return;
+  }
   const Program& program = order_.launch.program;
   if (program.progress_path.empty()) {
     ProgressSign sign = SignOfFile(order_.progress_file);
     sign.beats = watch_.beats();
-    return sign;
+    JudgeProgress(sign);
+    return;
   }
   PatternValues values;
   values.job = order_.launch.job;
@@ -62,21 +71,26 @@ ProgressSign Supervisor::ProgressNow() const {
   values.array_index = order_.launch.array_index;
   values.job_name = order_.launch.spec.name;
   values.node = order_.node_name;
-  const std::string path = ExpandPattern(program.progress_path, values);
-  const AsUser as_user(user_.has_value() ? &*user_ : nullptr);
-  if (!as_user.status().ok()) {
-    return ProgressSign();
-  }
-  return SignOfFile(path.starts_with('/') ? path : absl::StrCat(program.work_dir, "/", path));
+  const std::string named = ExpandPattern(program.progress_path, values);
+  const std::string path =
+      named.starts_with('/') ? named : absl::StrCat(program.work_dir, "/", named);
+  look_ = std::make_unique<UserTask>(
+      loop_, user_.has_value() ? &*user_ : nullptr, kProgressLookLimit,
+      [path]() -> absl::StatusOr<Brought> { return BringValue(SignOfFile(path)); },
+      [this](absl::StatusOr<Brought> brought) {
+        look_.reset();
+        const std::optional<ProgressSign> sign =
+            brought.ok() ? ValueIn<ProgressSign>(*brought) : std::nullopt;
+        last_sign_ = sign.value_or(last_sign_);  // no answer is no progress
+        if (!ending_ && !finished_) {
+          JudgeProgress(last_sign_);
+        }
+      });
 }
 
-void Supervisor::LookForProgress() {
-  if (ending_ || finished_) {
-    return;
-  }
+void Supervisor::JudgeProgress(const ProgressSign& sign) {
   const bool frozen = frozen_ || std::exchange(was_frozen_, frozen_);
-  const std::optional<std::string> hung =
-      progress_->Look(ProgressNow(), clock_.SteadyNow(), frozen);
+  const std::optional<std::string> hung = progress_->Look(sign, clock_.SteadyNow(), frozen);
   if (hung.has_value()) {
     EndByForce(EndCause::kHung, order_.launch.spec.kill_grace, *hung);
     return;

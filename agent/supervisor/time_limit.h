@@ -8,8 +8,8 @@
 
 #include <optional>
 
-#include "scheduler/model/job_spec.h"
-#include "scheduler/model/time.h"
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/value/time.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster {

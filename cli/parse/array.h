@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "scheduler/model/job_spec.h"
+#include "scheduler/model/job/job_spec.h"
 
 namespace muster {
 

@@ -18,7 +18,7 @@ struct NamedUnit {
   std::string_view name;
   std::int64_t seconds;
 };
-constexpr std::array<NamedUnit, 5> kUnits = {{
+constexpr std::array<NamedUnit, 5> kBeginUnits = {{
     {"second", 1},
     {"minute", 60},
     {"hour", 3600},
@@ -32,7 +32,7 @@ std::optional<std::int64_t> UnitSeconds(std::string_view text) {
   if (text.empty()) {
     return 1;
   }
-  for (const NamedUnit& unit : kUnits) {
+  for (const NamedUnit& unit : kBeginUnits) {
     if (text == unit.name ||
         (text.substr(0, unit.name.size()) == unit.name && text.substr(unit.name.size()) == "s")) {
       return unit.seconds;

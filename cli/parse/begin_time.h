@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "scheduler/model/time.h"
+#include "scheduler/model/value/time.h"
 
 namespace muster {
 

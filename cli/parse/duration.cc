@@ -19,12 +19,12 @@ struct Unit {
 };
 
 // From the longest down: each may follow only a longer one.
-constexpr std::array<Unit, 6> kUnits = {{{"w", 7 * 86'400'000ULL},
-                                         {"d", 86'400'000},
-                                         {"h", 3'600'000},
-                                         {"m", 60'000},
-                                         {"s", 1000},
-                                         {"ms", 1}}};
+constexpr std::array<Unit, 6> kDurationUnits = {{{"w", 7 * 86'400'000ULL},
+                                                 {"d", 86'400'000},
+                                                 {"h", 3'600'000},
+                                                 {"m", 60'000},
+                                                 {"s", 1000},
+                                                 {"ms", 1}}};
 constexpr std::uint64_t kMost = static_cast<std::uint64_t>(kDurationMax.count());
 constexpr std::size_t kDecimalsMax = 9;
 
@@ -71,7 +71,7 @@ std::optional<std::uint64_t> FractionOf(std::string_view fraction, std::uint64_t
 // The whole of "1d12h"; nothing when it is not such a text.
 std::optional<std::uint64_t> ParseUnits(std::string_view text) {
   std::uint64_t total = 0;
-  const auto* allowed = kUnits.begin();
+  const auto* allowed = kDurationUnits.begin();
   while (!text.empty()) {
     const std::string_view digits = TakeDigits(&text);
     std::string_view fraction;
@@ -81,9 +81,9 @@ std::optional<std::uint64_t> ParseUnits(std::string_view text) {
       fraction = TakeDigits(&text);
     }
     const std::string_view name = TakeLetters(&text);
-    const auto* unit =
-        std::find_if(allowed, kUnits.end(), [name](const Unit& u) { return u.name == name; });
-    if (unit == kUnits.end()) {
+    const auto* unit = std::find_if(allowed, kDurationUnits.end(),
+                                    [name](const Unit& u) { return u.name == name; });
+    if (unit == kDurationUnits.end()) {
       return std::nullopt;
     }
     const absl::StatusOr<std::uint64_t> value = ParseDigits(digits, kMost / unit->milliseconds);

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "scheduler/model/time.h"
+#include "scheduler/model/value/time.h"
 
 namespace muster {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "scheduler/model/host_list.h"
+#include "scheduler/model/value/host_list.h"
 
 namespace muster {
 

@@ -6,7 +6,7 @@
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
-#include "scheduler/core/decimal.h"
+#include "scheduler/base/decimal.h"
 
 namespace muster {
 namespace {

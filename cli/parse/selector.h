@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "scheduler/model/ids.h"
+#include "scheduler/model/value/ids.h"
 
 namespace muster {
 

@@ -17,10 +17,10 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/store/sqlite.h"
-#include "scheduler/model/dependency.h"
-#include "scheduler/model/ids.h"
-#include "scheduler/model/time.h"
-#include "scheduler/model/view.h"
+#include "scheduler/model/job/dependency.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/view/view.h"
 
 namespace muster {
 

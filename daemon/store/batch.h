@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/account.h"
-#include "scheduler/model/event.h"
-#include "scheduler/model/ids.h"
-#include "scheduler/model/job.h"
-#include "scheduler/model/node.h"
-#include "scheduler/model/pass_record.h"
-#include "scheduler/model/policy_usage.h"
-#include "scheduler/model/tuning.h"
-#include "scheduler/model/view.h"
+#include "scheduler/model/change/event.h"
+#include "scheduler/model/job/job.h"
+#include "scheduler/model/machine/node.h"
+#include "scheduler/model/machine/tuning.h"
+#include "scheduler/model/plan/pass_record.h"
+#include "scheduler/model/policy/account.h"
+#include "scheduler/model/policy/policy_usage.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/view/view.h"
 
 namespace muster {
 

@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/store/sqlite.h"
-#include "scheduler/model/health.h"
-#include "scheduler/model/state_image.h"
+#include "scheduler/model/change/state_image.h"
+#include "scheduler/model/machine/health.h"
 
 namespace muster {
 

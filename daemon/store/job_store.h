@@ -23,7 +23,7 @@
 #include "daemon/store/batch.h"
 #include "daemon/store/row_writer.h"
 #include "daemon/store/sqlite.h"
-#include "scheduler/model/state_image.h"
+#include "scheduler/model/change/state_image.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster {

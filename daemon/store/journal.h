@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/store/sqlite.h"
-#include "scheduler/model/event.h"
+#include "scheduler/model/change/event.h"
 
 namespace muster {
 

@@ -13,9 +13,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/store/sqlite.h"
-#include "scheduler/model/event.h"
-#include "scheduler/model/pass_record.h"
-#include "scheduler/model/state_image.h"
+#include "scheduler/model/change/event.h"
+#include "scheduler/model/change/state_image.h"
+#include "scheduler/model/plan/pass_record.h"
 
 namespace muster {
 

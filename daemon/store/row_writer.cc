@@ -12,8 +12,8 @@
 #include "daemon/store/health_rows.h"
 #include "daemon/store/journal.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/array.h"
-#include "scheduler/model/fingerprint.h"
+#include "scheduler/model/job/array.h"
+#include "scheduler/model/value/fingerprint.h"
 
 namespace muster {
 namespace {

@@ -12,7 +12,7 @@
 #include "daemon/store/journal.h"
 #include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/array.h"
+#include "scheduler/model/job/array.h"
 
 namespace muster {
 namespace {

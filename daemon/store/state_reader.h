@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/store/sqlite.h"
-#include "scheduler/model/state_image.h"
+#include "scheduler/model/change/state_image.h"
 
 namespace muster {
 

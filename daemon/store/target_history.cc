@@ -5,7 +5,7 @@
 #include <string>
 
 #include "scheduler/base/status.h"
-#include "scheduler/model/job_state.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster {
 namespace {

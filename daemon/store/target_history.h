@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/store/sqlite.h"
-#include "scheduler/model/dependency.h"
+#include "scheduler/model/job/dependency.h"
 
 namespace muster {
 

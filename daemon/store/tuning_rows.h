@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/store/sqlite.h"
-#include "scheduler/model/tuning.h"
+#include "scheduler/model/machine/tuning.h"
 
 namespace muster {
 

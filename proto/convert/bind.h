@@ -24,11 +24,11 @@
 #include <vector>
 
 #include "scheduler/base/status.h"
-#include "scheduler/model/fields.h"
-#include "scheduler/model/ids.h"
-#include "scheduler/model/index_set.h"
-#include "scheduler/model/time.h"
-#include "scheduler/model/units.h"
+#include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/value/index_set.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/value/units.h"
 
 namespace muster::convert {
 

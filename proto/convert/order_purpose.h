@@ -1,7 +1,7 @@
 #pragma once
 
-// What signatures on the agents' streams are for (scheduler/runtime/signing_key.h): the controller
-// signs with these words in front, and the agent verifies with them.
+// What signatures on the agents' streams are for (scheduler/runtime/identity/signing_key.h): the
+// controller signs with these words in front, and the agent verifies with them.
 //
 // Thread promise: constants. Invariant: they differ from one another, and change with the meaning
 // of what is signed.

@@ -48,7 +48,7 @@ std::string FormatTimestamp(Time now) {
 }
 
 // Writes all of `line`; a log that cannot be written is dropped, because nobody is left to tell.
-void WriteAll(int fd, std::string_view line) {
+void WriteLine(int fd, std::string_view line) {
   while (!line.empty()) {
     const ssize_t written = write(fd, line.data(), line.size());
     if (written < 0 && errno == EINTR) {
@@ -153,7 +153,7 @@ void Logger::Write(LogLevel level, std::string_view component, std::string_view 
   std::string line = FormatLogLine(clock_.Now(), level, component, message, colour_);
   line += '\n';
   MutexLock lock(&mutex_);
-  WriteAll(fd_, line);
+  WriteLine(fd_, line);
 }
 
 }  // namespace muster

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/policy_check.h"
-#include "scheduler/model/policy_text.h"
+#include "scheduler/core/policy/policy_check.h"
+#include "scheduler/model/policy/policy_text.h"
 
 namespace muster {
 namespace {

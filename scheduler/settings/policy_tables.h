@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "scheduler/model/policy.h"
+#include "scheduler/model/policy/policy.h"
 #include "scheduler/runtime/config_file.h"
 
 namespace muster {

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/billing.h"
-#include "scheduler/core/decay.h"
+#include "scheduler/core/share/billing.h"
+#include "scheduler/core/share/decay.h"
 
 namespace muster {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/value/period_text.h"
 #include "scheduler/settings/priority_file.h"
 
 namespace muster {
@@ -104,11 +105,23 @@ absl::Status ReadElastic(ConfigFile& file, ElasticPolicy& elastic) {
   return ReadNumber(file, "elastic.pause_costs", 0, 1000, &elastic.pause_costs);
 }
 
+// [policy] kill_grace = "30s", kill_grace_max = "10m": what a job gets, and the most it may ask.
+absl::Status ReadKillGrace(ConfigFile& file, PolicyConfig& policy) {
+  RETURN_IF_ERROR(file.ReadDuration("policy.kill_grace", &policy.kill_grace));
+  policy.kill_grace_max = std::max(policy.kill_grace_max, policy.kill_grace);
+  RETURN_IF_ERROR(file.ReadDuration("policy.kill_grace_max", &policy.kill_grace_max));
+  if (policy.kill_grace_max < policy.kill_grace) {
+    return file.ErrorAt("policy.kill_grace_max",
+                        absl::StrCat("is less than kill_grace, ", PeriodText(policy.kill_grace)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
   RETURN_IF_ERROR(file.ReadDuration("policy.default_time_limit", &policy.default_time_limit));
-  RETURN_IF_ERROR(file.ReadDuration("policy.kill_grace", &policy.kill_grace));
+  RETURN_IF_ERROR(ReadKillGrace(file, policy));
   auto elements = static_cast<std::int64_t>(policy.array_elements_max);
   RETURN_IF_ERROR(file.ReadInteger("policy.array_elements_max", {1, 1'000'000}, &elements));
   policy.array_elements_max = static_cast<std::uint64_t>(elements);

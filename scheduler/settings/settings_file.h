@@ -7,7 +7,7 @@
 // unusable, not half-meant: the caller drops them.
 
 #include "absl/status/status.h"
-#include "scheduler/model/policy_config.h"
+#include "scheduler/model/settings/policy_config.h"
 #include "scheduler/runtime/config_file.h"
 
 namespace muster {

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/fingerprint.h"
-#include "scheduler/model/value_bytes.h"
+#include "scheduler/model/value/fingerprint.h"
+#include "scheduler/model/value/value_bytes.h"
 
 namespace muster {
 namespace {

@@ -11,9 +11,10 @@
 //
 // The file: "muster decisions 1\n"; what is simulated, one line; then blocks, each its content's
 // length (8 bytes, little-endian), its checksum (FNV-1a, 8 bytes) and the content in one zstd
-// frame: "sorted" as a number, the decisions, the state (scheduler/model/value_bytes.h). Thread
-// promise: one thread; one process at a time has the file (it is locked). Invariants: what Next()
-// gives is what was added, in order; the file's whole blocks stay as they are but for Restart().
+// frame: "sorted" as a number, the decisions, the state (scheduler/model/value/value_bytes.h).
+// Thread promise: one thread; one process at a time has the file (it is locked). Invariants: what
+// Next() gives is what was added, in order; the file's whole blocks stay as they are but for
+// Restart().
 
 #include <cstddef>
 #include <cstdint>

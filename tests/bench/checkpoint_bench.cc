@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "checkpoint/checksum.h"
-#include "checkpoint/erasure.h"
-#include "checkpoint/session.h"
+#include "checkpoint/disk/checksum.h"
+#include "checkpoint/parity/erasure.h"
+#include "checkpoint/session/session.h"
 
 namespace muster::checkpoint {
 namespace {

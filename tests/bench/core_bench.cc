@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/planner.h"
-#include "scheduler/core/snapshot_builder.h"
-#include "scheduler/core/step.h"
+#include "scheduler/core/handle/step.h"
+#include "scheduler/core/plan/planner.h"
+#include "scheduler/core/plan/snapshot_builder.h"
 
 namespace muster {
 namespace {
@@ -310,8 +310,8 @@ BENCHMARK(PassAfterOneEnd)
     ->Args({100000, 16384, 1000});
 
 // The decision for one more job, of range(1) nodes, on range(0) nodes of which a job keeps half of
-// every second; with the network known where range(2) is not 0. As the controller does it: snapshots
-// brought up to date in place, one memory. The slowest of 100 is the p99.
+// every second; with the network known where range(2) is not 0. As the controller does it:
+// snapshots brought up to date in place, one memory. The slowest of 100 is the p99.
 void OneJobOnATree(benchmark::State& bench) {
   ClusterState state = Cluster(bench.range(0));
   JobSpec filler = SpecOf(static_cast<std::uint32_t>(bench.range(0) / 2), 32);

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/locality.h"
-#include "scheduler/core/planner.h"
-#include "scheduler/core/validate.h"
-#include "topology/captured.h"
+#include "scheduler/core/handle/submit/validate.h"
+#include "scheduler/core/place/locality.h"
+#include "scheduler/core/plan/planner.h"
+#include "topology/captured/captured.h"
 
 namespace muster {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "scheduler/simulator/readers/packing_tables.h"
+#include "tests/bench/packing_tables.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/parse/constraint.h"
+#include "cli/parse/request/constraint.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/job_options.h"
-#include "cli/parse/directives.h"
+#include "cli/parse/request/directives.h"
+#include "cli/request/job_options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
+#include "cli/page/hostlist.h"
 #include "cli/parse/hostlist.h"
-#include "cli/parse/licenses.h"
-#include "cli/render/hostlist.h"
+#include "cli/parse/request/licenses.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

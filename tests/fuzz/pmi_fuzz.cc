@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/supervisor/pmi_wire.h"
+#include "agent/supervisor/mpi/pmi_wire.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using muster::PmiSession;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "checkpoint/progress.h"
+#include "checkpoint/advice/progress.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/share_file.h"
-#include "scheduler/core/classic_fairshare.h"
-#include "scheduler/core/fair_tree.h"
+#include "cli/share/share_file.h"
+#include "scheduler/core/share/classic_fairshare.h"
+#include "scheduler/core/share/fair_tree.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

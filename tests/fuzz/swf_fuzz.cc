@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "scheduler/simulator/flat_simulation.h"
+#include "scheduler/simulator/flat/flat_simulation.h"
 
 namespace {
 

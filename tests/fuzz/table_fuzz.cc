@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!file.good()) {
     return 1;
   }
-  const absl::StatusOr<muster::NodeList> nodes = muster::ReadNodeList(file.path());
+  const absl::StatusOr<muster::TraceNodes> nodes = muster::ReadNodeList(file.path());
   const bool listed = !nodes.ok() || (nodes->nodes >= 0 && nodes->cpus >= 0 && nodes->gpus >= 0);
   const bool holds = muster::TraceHolds({.path = file.path(),
                                          .format = {},

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "scheduler/simulator/readers/trace_format.h"
-#include "scheduler/simulator/trace_text.h"
+#include "scheduler/simulator/schedule/trace_text.h"
 
 namespace muster {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "scheduler/model/period_text.h"
-#include "scheduler/model/tres.h"
+#include "scheduler/model/policy/tres.h"
+#include "scheduler/model/value/period_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "scheduler/core/planner.h"
+#include "scheduler/core/plan/planner.h"
 #include "tests/golden/scenario.h"
 
 namespace muster::golden {

@@ -10,8 +10,8 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/simulator/flat_simulation.h"
-#include "scheduler/simulator/policy_names.h"
+#include "scheduler/simulator/flat/flat_simulation.h"
+#include "scheduler/simulator/flat/policy_names.h"
 
 namespace muster::golden {
 namespace {

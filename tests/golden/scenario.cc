@@ -12,11 +12,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/explain.h"
-#include "scheduler/core/queue_order.h"
-#include "scheduler/core/validate.h"
-#include "scheduler/model/array.h"
-#include "scheduler/model/policy_config.h"
+#include "scheduler/core/explain/explain.h"
+#include "scheduler/core/handle/submit/validate.h"
+#include "scheduler/core/plan/queue_order.h"
+#include "scheduler/model/job/array.h"
+#include "scheduler/model/settings/policy_config.h"
 
 namespace muster::golden {
 namespace {

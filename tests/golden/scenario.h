@@ -13,8 +13,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "scheduler/model/plan.h"
-#include "scheduler/model/snapshot.h"
+#include "scheduler/model/plan/plan.h"
+#include "scheduler/model/plan/snapshot.h"
 
 namespace muster::golden {
 

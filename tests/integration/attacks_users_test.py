@@ -236,6 +236,28 @@ class UserAttacksTest(unittest.TestCase):
         nodes = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
         self.assertEqual({node["state"] for node in nodes} - {"IDLE", "MIXED", "ALLOCATED"}, set())
 
+    # F1: an order that no agent takes broke the link of its node again and again.
+
+    def test_no_job_is_too_large_for_the_nodes_of_others(self):
+        place = self.cluster.place_of("mallory")
+        script = os.path.join(place, "large.sh")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\ntrue\n#" + "x" * 4_180_000 + "\n")
+        wide = ["submit", "--overcommit", "-N", "1", "-n", "1000000", "-c", "8", "-o", "/dev/null"]
+        for words in (wide + [script], wide + ["--wrap", "true"]):
+            self.assertIn("a node runs at most 65536", self.refused("mallory", *words))
+        said = self.refused("mallory", "submit", "-o", "/dev/null", "--export", "BIG=" + "x" * 100_000, script)
+        self.assertIn("bytes together; at most 4194304 are allowed", said)
+        job = self.running("mallory")
+        said = self.cluster.as_user("mallory", "run", "--overlap", "--overcommit", "-n", "1000000", "true",
+                                    environment={"MUSTER_JOB_ID": str(job)})
+        self.assertEqual(said.returncode, 1, (said.stdout, said.stderr))
+        self.assertIn("more tasks than a node can be told of", said.stderr)
+        before = self.cluster.log().count("registered")
+        for node in json.loads(self.cluster.must("nodes", "--json"))["nodes"]:
+            self.assertIn(node["state"], ("IDLE", "MIXED", "ALLOCATED"))
+        self.assertEqual(self.cluster.log().count("registered"), before)
+
     # D1.
 
     def test_output_is_opened_as_the_user_wherever_it_points(self):

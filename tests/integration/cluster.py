@@ -131,21 +131,18 @@ class Daemon:
 class Cluster:
     """A controller and agents, started one by one so that each can be killed by the test."""
 
-    def __init__(self, nodes=1, topology=None, root=None, listen=None):
+    def __init__(self, nodes=1, topology=None, root=None, work=None):
         self.root = root or tempfile.mkdtemp(prefix="mit-", dir="/tmp")
         self.state = os.path.join(self.root, "state")
-        self.work = tempfile.mkdtemp(prefix="mit-work-", dir="/tmp")  # where jobs run and write
+        self.work = work or tempfile.mkdtemp(prefix="mit-work-", dir="/tmp")  # where jobs run and write
         self.truth_path = os.path.join(self.work, "truth")
         self.environment = {
             key: value for key, value in os.environ.items()
             if not key.startswith(("MUSTER_", "SLURM_", "XDG_", "PMIX_", "OMPI_"))}
-        self.listen = listen
-        self.address = listen or f"unix:{self.state}/controller.sock"
+        self.identity = {}  # as whom the command line is run, where not as ourselves
+        self.address = f"unix:{self.state}/controller.sock"
         os.makedirs(os.path.join(self.state, "log"), mode=0o700)
-        listening = ["--listen", f"unix:{self.state}/controller.sock"]
-        if listen:
-            listening += ["--listen", listen]
-        self.controller = self._daemon("musterd", ["--state", self.state, *listening], "musterd")
+        self.controller = self._daemon("musterd", ["--state", self.state, "--listen", self.address], "musterd")
         self.agents = [self._agent(i, nodes, topology) for i in range(nodes)]
         self.up = None
 
@@ -193,14 +190,14 @@ class Cluster:
             self.command(*arguments), cwd=cwd or self.work, text=True, errors="replace",
             stdin=subprocess.DEVNULL if input is None else None, input=input,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=patience or PATIENCE,
-            env={**self.environment, **(environment or {})})
+            env={**self.environment, **(environment or {})}, **self.identity)
 
     def begin(self, *arguments, **keywords):
         """Starts `muster VERB …`; the test waits for it."""
         return subprocess.Popen(
             self.command(*arguments), cwd=self.work, text=True, env=self.environment,
             stdin=keywords.get("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE)
+            stderr=subprocess.PIPE, **self.identity)
 
     def must(self, *arguments, **keywords):
         """As muster(), and it has to exit 0; its standard output without the last newline."""

@@ -1,11 +1,14 @@
 """A first job, end to end: from its submission to its accounting, and every way in which it can end."""
 
+import contextlib
 import json
 import os
+import pty
+import subprocess
 import time
 import unittest
 
-from cluster import ClusterTest, WIDE, processes_with, read_file, start_time, wait_until
+from cluster import PATIENCE, ClusterTest, WIDE, processes_with, read_file, start_time, wait_until
 
 
 class FirstJobTest(ClusterTest):
@@ -163,6 +166,45 @@ class ManyCoresTest(ClusterTest):
         reason = self.cluster.wait_reason(job, "never on this cluster")
         self.assertTrue(reason["never"])
         self.cluster.must("cancel", job)
+
+    def submit_at_a_terminal(self, *arguments):
+        """(number, what the terminal shows besides)."""
+        master, slave = pty.openpty()
+        try:
+            done = subprocess.run(self.cluster.command("submit", "--parsable", *arguments), stdout=subprocess.PIPE,
+                                  stderr=slave, stdin=subprocess.DEVNULL, cwd=self.cluster.work, text=True,
+                                  env=self.cluster.environment, timeout=PATIENCE, check=True)
+        finally:
+            os.close(slave)
+        shown = b""
+        with contextlib.suppress(OSError):  # what Linux says when nobody has it open any more
+            while part := os.read(master, 4096):
+                shown += part
+        os.close(master)
+        return int(done.stdout), shown.decode().replace("\r\n", "\n")
+
+    def test_submit_tells_whoever_looks_on_of_a_job_that_can_never_fit(self):
+        job, shown = self.submit_at_a_terminal("-N", 1, "-n", 1000, "--wrap", "true")
+        self.assertRegex(shown, rf"\Amuster submit: job {job} waits: never on this cluster: 1 node: "
+                                rf".*1000.*64.*; muster cancel {job} takes it back\n\Z")
+        pair, shown = self.submit_at_a_terminal("-n", 1, ":", "-G", 9, "--wrap", "true")
+        self.assertRegex(shown, rf"\Amuster submit: job {pair}\+1 waits: never on this cluster: .*GPU.*\n\Z")
+        array, shown = self.submit_at_a_terminal("-a", "3-5", "--mem", "900T", "--wrap", "true")
+        self.assertRegex(shown, rf"\Amuster submit: job {array}_3 waits: never on this cluster: .*[TG]iB.*\n\Z")
+        for number in (job, pair, array):
+            self.cluster.must("cancel", number)
+        done = self.cluster.muster("submit", "-n", 1000, "--wrap", "true")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), "nobody looks on")
+        self.cluster.must("cancel", done.stdout.split()[-1])
+
+    def test_submit_says_nothing_of_a_job_that_some_node_can_take_one_day(self):
+        _, shown = self.submit_at_a_terminal("-n", 1, "--wrap", "true")
+        self.assertEqual(shown, "")
+        self.cluster.must("drain", "node1", "--reason", "bad DIMM")
+        job, shown = self.submit_at_a_terminal("-n", 64, "--wrap", "true")
+        self.assertEqual(shown, "")
+        self.cluster.must("cancel", job)
+        self.cluster.must("resume", "node1")
 
     def test_nothing_starts_on_a_drained_node_until_it_is_resumed(self):
         running = self.cluster.submit(self.cluster.script(self.cluster.gate() + "\nfinish 4"))

@@ -9,12 +9,15 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
+import tempfile
 import time
 import unittest
+import unittest.mock
 
-from cluster import BIN, Cluster, ClusterTest, program, read_file, wait_until
+from cluster import (BIN, PATIENCE, Cluster, ClusterTest, processes_with, program, read_file,
+                     wait_until)
+from secured import OneUsersCluster
 
 MIB = 1 << 20
 PIDS = 200
@@ -253,6 +256,143 @@ class OwnGroupTest(ClusterTest):
         self.assertEqual(len(groups), 3, groups)  # two agents' and the daemons' own
 
 
+def version_two():
+    """(where cgroup v2 is mounted, why no group can be made there)."""
+    mounts = [line.split() for line in read_file("/proc/mounts").decode().splitlines()]
+    mount = next((words[1] for words in mounts if words[2] == "cgroup2"), None)
+    if mount is None or os.geteuid() != 0:
+        return None, "no cgroup v2 is mounted" if mount is None else "we are not root"
+    if os.path.exists(os.path.join(mount, "cgroup.type")) and read_file(os.path.join(mount, "cgroup.procs")).strip():
+        return None, f"{mount} is not the root of the tree, and has processes"
+    try:
+        os.mkdir(os.path.join(mount, f"muster-test-{os.getpid()}"))
+    except OSError as error:
+        return None, f"{mount}: {error}"
+    return mount, None
+
+
+class PlainShellTest(ClusterTest):
+    """`muster up` in a shell: the shell is in the group, too, so that it makes one for itself and its agents."""
+
+    count = 2 if len(os.sched_getaffinity(0)) > 1 else 1
+
+    @classmethod
+    def setUpClass(cls):
+        cls.mount, why = version_two()
+        if cls.mount is None:
+            raise unittest.SkipTest(f"SKIPPED: no control group can be made here: {why}")
+        cls.shell = os.path.join(cls.mount, f"muster-test-{os.getpid()}")
+        cls.addClassCleanup(os.rmdir, cls.shell)
+        super().setUpClass()
+
+    @classmethod
+    def start_up(cls, cluster):
+        """The cluster, and the shell, which stays in its group."""
+        enter = f'echo $$ >{cls.shell}/cgroup.procs && {{ "$@" & trap "kill $!" TERM; wait; wait; }}'
+        cluster.up = subprocess.Popen(
+            ["sh", "-c", enter, "sh", *cluster.command("up", "--nodes", cls.count)], cwd=cluster.work,
+            env=cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        cls.said = []
+        for line in cluster.up.stdout:
+            cls.said.append(line)
+            if line.startswith("ready: "):
+                return cluster
+        raise AssertionError(f"muster up ended: {cls.said}")
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=1)
+        shutil.rmtree(cluster.state)
+        return cls.start_up(cluster)
+
+    def group_of(self, pid):
+        lines = read_file(f"/proc/{pid}/cgroup").decode().splitlines()
+        return next(line[3:] for line in lines if line.startswith("0::"))
+
+    def processes(self, group):
+        return [int(pid) for pid in read_file(os.path.join(group, "cgroup.procs")).split()]
+
+    def ups(self):
+        return [pid for pid, command in processes_with(self.cluster.state, in_environment=False).items()
+                if command.startswith(program("muster") + " up")]
+
+    def test_its_daemons_are_in_a_group_of_their_own_and_the_shell_stays(self):
+        self.assertEqual(self.processes(self.shell), [self.cluster.up.pid])
+        daemons = [*self.ups(), *self.cluster.daemons_of_up("muster-agent"), *self.cluster.daemons_of_up("musterd")]
+        self.assertEqual(len(daemons), 2 + self.count)
+        (group,) = {self.group_of(pid) for pid in daemons}
+        self.assertRegex(group, r"\A/muster-up-[0-9a-f]{8}/muster-daemons\Z")
+        own = self.cluster.must("run", "sed", "-n", "s/^0:://p", "/proc/self/cgroup")
+        above = group.removesuffix("/muster-daemons")
+        self.assertRegex(own, rf"\A{above}/muster-node\d-[0-9a-f]+/\d+\.1/step\.1\Z")
+
+    def test_jobs_are_held_to_what_the_kernel_can_hold(self):
+        offered = set(read_file(os.path.join(self.mount, "cgroup.controllers")).decode().split())
+        if not {"memory", "pids"} <= offered:
+            self.skipTest(f"SKIPPED: limits cannot be tested here: {self.mount} offers {sorted(offered)}")
+        for node in json.loads(self.cluster.must("nodes", "--json"))["nodes"]:
+            for controller in NEEDED & offered:
+                self.assertRegex(node["limits"], rf"\A[^;]*\b{controller}\b", node["limits"])
+        script = os.path.join(self.cluster.work, "hog.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(HOG)
+        job = self.cluster.submit("--mem", "128M", "-t", 1, "--wrap", f"python3 {script}")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "OUT_OF_MEMORY")
+
+    def test_it_takes_its_group_away_again_and_leaves_that_of_a_job_that_runs_on(self):
+        def groups():
+            return [name for name in os.listdir(self.mount) if name.startswith("muster-up-")]
+        before = groups()
+        job = self.cluster.submit("-t", 5, "--wrap", "sleep 1000")
+        self.cluster.wait_state(job, "RUNNING")
+        (supervisor,) = wait_until(self.cluster.supervisors, "there is no supervisor")
+        group = self.group_of(supervisor)
+        self.stop_up()
+        self.assertEqual(groups(), before, "a job runs in it")
+        self.start_up(self.cluster)
+        self.assertEqual({self.group_of(pid) for pid in self.ups()}, {group}, "the same one again")
+        self.cluster.must("cancel", job)
+        self.cluster.wait_ended(job)
+        self.stop_up()
+        self.assertEqual(len(groups()), len(before) - 1)
+        self.start_up(self.cluster)
+
+    def stop_up(self):
+        self.cluster.up.terminate()  # the shell, which passes it on
+        self.cluster.up.communicate(timeout=PATIENCE)
+
+    def test_a_group_that_cannot_be_made_is_one_line_with_the_reason(self):
+        if shutil.which("setpriv") is None:
+            self.skipTest("SKIPPED: no setpriv here")
+        user = pwd.getpwnam("nobody")
+        state = tempfile.mkdtemp(prefix="muster-nobody-")
+        self.addCleanup(shutil.rmtree, state, ignore_errors=True)
+        os.chown(state, user.pw_uid, user.pw_gid)
+        enter = f'echo $$ >{self.shell}/cgroup.procs && setpriv --reuid={user.pw_uid} --regid={user.pw_gid} ' \
+                '--clear-groups "$@"; exit $?'
+        command = [program("muster"), "up", "--state", f"{state}/s", "--nodes", str(self.count)]
+        up = subprocess.Popen(["sh", "-c", enter, "sh", *command],
+                              cwd="/", env=self.cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        said = []
+        try:
+            for line in up.stdout:
+                said.append(line)
+                if "limits" in line or "stopped" in line:
+                    break
+        finally:
+            for pid, command in processes_with(f"{state}/s", in_environment=False).items():
+                if command.startswith(program("muster") + " up"):
+                    os.kill(pid, signal.SIGINT)
+            said += up.communicate(timeout=PATIENCE)[0].splitlines(keepends=True)
+        lines = [line for line in said if "limits" in line]
+        self.assertEqual(len(lines), 1, said)
+        self.assertRegex(lines[0], r"\Anode\S+: limits: not enforced \(no control group of our own: .*/muster-up-"
+                                   r"[0-9a-f]{8}: cannot make: Permission denied.*systemd-run --user.*\)\n\Z")
+
+
 def remove_groups(path):
     """A group with all below it."""
     for entry in os.scandir(path):
@@ -268,17 +408,11 @@ class OtherUserTest(ClusterTest):
 
     @classmethod
     def make(cls):
-        cls.user = pwd.getpwnam("nobody")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        cluster = Cluster(nodes=1, listen=f"127.0.0.1:{port}")
-        os.chmod(cluster.root, 0o711)
-        for path in (cluster.state, os.path.join(cluster.state, "log"), cluster.work):
-            os.chown(path, cls.user.pw_uid, cls.user.pw_gid)
-        cluster.controller.before = ["setpriv", f"--reuid={cls.user.pw_uid}",
-                                     f"--regid={cls.user.pw_gid}", "--clear-groups"]
-        return cluster.start()
+        return OneUsersCluster().start()
+
+    def setUp(self):
+        super().setUp()
+        self.user = self.cluster.user
 
     def test_a_script_and_its_output_are_the_users(self):
         job = self.cluster.submit("-o", "id.out", "--wrap", "id -un; id -G; touch made")
@@ -297,7 +431,8 @@ class OtherUserTest(ClusterTest):
 
     def test_a_path_that_he_may_not_write_is_not_written_for_him(self):
         target = os.path.join(self.cluster.root, "roots.out")
-        job = self.cluster.submit("-o", target, "--wrap", "true")
+        with unittest.mock.patch.object(self.cluster, "identity", {}):  # the command line would tell him at once
+            job = self.cluster.submit("-o", target, "--wrap", "true")
         (row,) = self.cluster.wait_ended(job)
         self.assertEqual(row["state"], "FAILED")
         self.assertIn("Permission denied", self.cluster.must("show", job))

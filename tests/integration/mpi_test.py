@@ -11,6 +11,7 @@ import unittest
 
 from cluster import (BIN, KERNELS, Cluster, ClusterTest, processes_with, program, read_file,
                      start_up, wait_until)
+from secured import OneUsersCluster
 
 RING = os.path.join(BIN, "..", "tests", "mpi_ring")
 # Open MPI keeps memory until the process ends; a leak of its own is not what these tests look for.
@@ -324,24 +325,11 @@ class NamespacesTest(MpiTest):
         network = Network(cls.count)
         cls.addClassCleanup(network.remove)
         network.make()
-        cluster = Cluster(nodes=cls.count, topology=FOUR_CORES)
-        keys = cls.make_keys(cluster, "init")
-        listen = network.address(0) + ":7117"
-        cluster.controller.before = ["ip", "netns", "exec", network.names[0]]
-        cluster.controller.arguments += ["--listen", listen, "--keys", keys, "--min-uid", "0"]
+        cluster = OneUsersCluster(nodes=cls.count, topology=FOUR_CORES, listen=network.address(0) + ":7117")
+        cluster.controller.before = ["ip", "netns", "exec", network.names[0], *cluster.controller.before]
         for i, agent in enumerate(cluster.agents, 1):
             agent.before = ["ip", "netns", "exec", network.names[i]]
-            agent.arguments[agent.arguments.index("--controller") + 1] = listen
-            cls.make_keys(cluster, "agent", f"node{i}")
-            agent.arguments += ["--keys", os.path.join(keys, "agents", f"node{i}"), "--min-uid", "0"]
         return cluster.start()
-
-    @staticmethod
-    def make_keys(cluster, *words):
-        place = os.path.join(cluster.root, "keys")
-        subprocess.run([program("muster"), "keys", *words, "--keys", place], check=True, timeout=30,
-                       stdout=subprocess.DEVNULL)
-        return place
 
     def test_ranks_of_two_four_and_eight_nodes_reduce_ring_and_halo_right(self):
         for nodes, size in ((2, 4), (4, 4), (8, 8)):

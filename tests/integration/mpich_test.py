@@ -12,7 +12,7 @@ COMPILER = shutil.which("mpicc.mpich")
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs", "mpi_ring.c")
 
 
-@unittest.skipUnless(COMPILER, "THERE IS NO mpicc.mpich: programs of MPICH are not tested (apt-get install mpich)")
+@unittest.skipUnless(COMPILER, "THERE IS NO mpicc.mpich: programs of MPICH are not tested (apt-get install libmpich-dev)")
 class MpichTest(ClusterTest):
     nodes = 2
     topology = FOUR_CORES

@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 from cluster import Cluster, ClusterTest, PATIENCE, program, start_up, wait_until
+from secured import OneUsersCluster
 
 ROOT = os.geteuid() == 0
 
@@ -148,42 +149,59 @@ class RefusalTest(unittest.TestCase):
         line = self.refuse(cluster, [program("muster-agent"), *cluster.agents[0].arguments])
         self.assertIn(str(cluster.agents[0].process.pid), line)
 
-    def test_addresses_that_others_can_reach_need_keys(self):
+    def test_without_keys_a_controller_listens_on_no_tcp_address(self):
         cluster = self.cluster()
-        for address in ("0.0.0.0:7117", "[::]:7117", "192.0.2.1:7117"):
+        for address in ("0.0.0.0:7117", "[::]:7117", "192.0.2.1:7117", "127.0.0.1:0", "[::1]:0", "localhost:0",
+                        "127.evil.example:7117"):
             with self.subTest(address=address):
                 line = self.refuse(cluster, [program("musterd"), "--state", cluster.state,
                                              "--listen", address])
                 self.assertIn(address, line)
-                self.assertIn("--tls-cert", line)
-        line = self.refuse(cluster, [program("muster-agent"), "--state", cluster.state + "/a",
-                                     "--controller", "192.0.2.1:7117"])
-        self.assertIn("--tls-cert", line)
+                self.assertIn("muster keys init", line)
+        line = self.refuse(cluster, cluster.command("up", "--listen", "127.0.0.1:7117"))
+        self.assertIn("muster keys init", line)
+
+    def test_without_keys_an_agent_calls_no_tcp_address(self):
+        cluster = self.cluster()
+        with socket.create_server(("127.0.0.1", 0)) as fake:
+            port = fake.getsockname()[1]
+            for host in ("192.0.2.1", "127.0.0.1", "localhost", "127.evil.example"):
+                with self.subTest(host=host):
+                    line = self.refuse(cluster, [program("muster-agent"), "--state", cluster.state + "/a", "--name", "n7",
+                                                 "--controller", f"{host}:{port}"])
+                    self.assertIn("muster keys agent n7", line)
+            fake.settimeout(0.2)
+            self.assertRaises(TimeoutError, fake.accept)
+
+    def test_without_anybody_to_trust_the_command_line_says_nothing_over_tcp(self):
+        cluster = self.cluster()
+        with socket.create_server(("127.0.0.1", 0)) as fake:
+            port = fake.getsockname()[1]
+            for host in ("127.0.0.1", "localhost", "127.evil.example"):
+                with self.subTest(host=host):
+                    line = self.refuse(cluster, [program("muster"), "submit", "--controller", f"{host}:{port}",
+                                                 "--wrap", "echo secret"])
+                    self.assertIn("MUSTER_KEYS", line)
+            fake.settimeout(0.2)
+            self.assertRaises(TimeoutError, fake.accept)
 
 
-class LoopbackTest(ClusterTest):
-    """Agents and clients over TCP on this machine."""
+class TcpTest(ClusterTest):
+    """Agents and clients over TCP on this machine, with keys."""
 
     nodes = 2 if len(os.sched_getaffinity(0)) > 1 else 1
 
     @classmethod
     def make(cls):
-        return Cluster(nodes=cls.nodes, listen=f"127.0.0.1:{free_port()}").start()
+        return OneUsersCluster(nodes=cls.nodes).start()
 
-    def client(self, *arguments):
-        return subprocess.run([program("muster"), arguments[0], "--controller",
-                               self.cluster.address, *arguments[1:]], cwd=self.cluster.work,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.PIPE, timeout=PATIENCE,
-                              env=self.cluster.environment)
-
-    def test_agents_and_clients_work_over_tcp_on_loopback(self):
-        done = self.client("submit", "--wait", "--parsable", "--wrap", "exit 5")
+    def test_agents_and_clients_work_over_tcp(self):
+        done = self.cluster.over_tcp("submit", "--wait", "--parsable", "--wrap", "exit 5")
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertEqual(self.cluster.history()[int(done.stdout)]["exit_code"], 5)
 
-    def test_a_run_works_over_tcp_on_loopback(self):
-        done = self.client("run", "-n", str(self.nodes), "--label", "echo", "here")
+    def test_a_run_works_over_tcp(self):
+        done = self.cluster.over_tcp("run", "-n", str(self.nodes), "--label", "echo", "here")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(done.stdout.splitlines()),
                          [f"{rank}: here" for rank in range(self.nodes)])
@@ -191,15 +209,8 @@ class LoopbackTest(ClusterTest):
     def test_agents_come_back_to_a_controller_that_was_killed(self):
         self.cluster.controller.kill()
         self.cluster.controller.start()
-        done = self.client("submit", "--wait", "--wrap", "exit 6")
+        done = self.cluster.over_tcp("submit", "--wait", "--wrap", "exit 6")
         self.assertEqual(done.returncode, 6, done.stderr)
-
-
-def free_port():
-    """A port of loopback that nobody listens at now."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 if __name__ == "__main__":

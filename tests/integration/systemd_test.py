@@ -66,37 +66,34 @@ class SystemdTest(unittest.TestCase):
         cls.box = Container(tree, f"muster-{os.getpid()}", {debs: "/debs"})
         cls.addClassCleanup(cls.box.close)
         cls.run_in("dpkg", "-i", *(f"/debs/{os.path.basename(package)}" for package in cls.packages))
+        cls.node = cls.run_in("hostname").stdout.strip()
+        cls.without_keys = {unit: cls.first_words(unit) for unit in ("musterd.service", "muster-agent.service")}
         cls.configure()
         cls.run_in("systemctl", "enable", "--now", "musterd.service", "muster-agent.service")
+
+    @classmethod
+    def first_words(cls, unit):
+        """What the service says when it is started as it was installed, without keys."""
+        cls.run_in("systemctl", "start", unit, check=False)
+        said = cls.run_in("journalctl", "--no-pager", "--output=cat", f"--unit={unit}").stdout
+        cls.run_in("systemctl", "stop", *UNITS[:3], check=False)
+        cls.run_in("systemctl", "reset-failed")
+        return said
 
     @classmethod
     def configure(cls):
         """As an operator would: keys for the daemons, MUNGE for the users, one of whom is ada."""
         cls.run_in("useradd", "--create-home", "ada")
         cls.run_in("systemctl", "start", "munge.service")
-        keys, trust = "/var/lib/muster/keys", "/etc/muster/trust"
-        cls.run_in("install", "-d", "-o", "muster", "-g", "muster", "-m", "0700", "/var/lib/muster")
-        node = cls.run_in("hostname").stdout.strip()
-        for words in (("init",), ("agent", node)):
+        keys = "/var/lib/muster/keys"
+        for words in (("init",), ("agent", cls.node)):
             cls.run_in("runuser", "-u", "muster", "--", "muster", "keys", *words, "--keys", keys)
-        cls.run_in("sh", "-c", f"install -d -m 0700 /etc/muster/keys && install -d -m 0755 {trust} && "
-                   f"cp {keys}/agents/{node}/* /etc/muster/keys && cp {keys}/ca.pem {trust}")
-        cls.append("etc/muster/musterd.toml", f'keys = "{keys}"\nlisten = ["{ADDRESS}"]\n')
-        agent = os.path.join(cls.root, "tree", "etc/muster/agent.toml")
-        with open(agent, encoding="utf-8") as file:
-            text = file.read()
-        with open(agent, "w", encoding="utf-8") as file:
-            file.write(text.replace("unix:/run/muster/controller.sock", ADDRESS) + 'keys = "/etc/muster/keys"\n')
-
-    @classmethod
-    def append(cls, name, text):
-        with open(os.path.join(cls.root, "tree", name), "a", encoding="utf-8") as file:
-            file.write(text)
+        cls.run_in("sh", "-c", f"install -D -m 0600 -t /etc/muster/keys {keys}/agents/{cls.node}/* && "
+                   f"install -m 0644 {keys}/ca.pem /etc/muster/ca.pem")
 
     @classmethod
     def as_ada(cls, *command):
-        return cls.run_in("runuser", "-u", "ada", "--", "env", "HOME=/home/ada", f"MUSTER_CONTROLLER={ADDRESS}",
-                          "MUSTER_KEYS=/etc/muster/trust", *command)
+        return cls.run_in("runuser", "-u", "ada", "--", "env", "HOME=/home/ada", f"MUSTER_CONTROLLER={ADDRESS}", *command)
 
     @classmethod
     def run_in(cls, *command, **how):
@@ -142,6 +139,12 @@ class SystemdTest(unittest.TestCase):
         lines = [line.split() for line in self.read(path).splitlines()]
         self.assertEqual([int(line[0]) for line in lines], list(range(1, BEATS + 1)))
         self.assertEqual(len({line[1] for line in lines}), 1)
+
+    def test_without_keys_each_daemon_says_in_one_line_what_to_do(self):
+        self.assertRegex(self.without_keys["musterd.service"],
+                         r"(?m)^musterd: .*make keys, as muster: muster keys init --keys /var/lib/muster/keys$")
+        self.assertRegex(self.without_keys["muster-agent.service"],
+                         rf"(?m)^muster-agent: /etc/muster/keys/agent.key: .*\(muster keys agent {self.node}\)")
 
     def test_the_units_have_no_mistake_and_little_exposure(self):
         verified = self.run_in("systemd-analyze", "verify", "--man=no",

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "checkpoint/c_group.h"
-#include "checkpoint/collective.h"
+#include "checkpoint/group/collective.h"
 #include "checkpoint/muster_checkpoint_mpi.h"
 #include "tests/unit/checkpoint/faulty_disk.h"
 

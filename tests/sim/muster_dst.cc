@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/simulator/simulator.h"
+#include "scheduler/simulator/crash/simulator.h"
 #include "tests/sim/scenario_file.h"
 
 namespace muster {

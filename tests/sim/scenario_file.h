@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "scheduler/simulator/simulator.h"
+#include "scheduler/simulator/crash/simulator.h"
 
 namespace muster {
 

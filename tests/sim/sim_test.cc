@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
-#include "scheduler/simulator/simulator.h"
+#include "scheduler/simulator/crash/simulator.h"
 #include "tests/sim/scenario_file.h"
 
 namespace muster {

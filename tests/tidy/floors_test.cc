@@ -23,9 +23,9 @@ TEST(Floors, AnIncludeDownIsFine) {
 TEST(Floors, AnIncludeUpOrSidewaysIsFound) {
   EXPECT_EQ(Found("scheduler/model/a.h", "#include \"scheduler/core/b.h\"\n"), 1U);
   EXPECT_EQ(Found("scheduler/core/a.h", "#include \"scheduler/runtime/clock.h\"\n"), 1U);
-  EXPECT_EQ(Found("scheduler/runtime/a.h", "#include \"scheduler/model/job.h\"\n"), 1U);
-  EXPECT_EQ(Found("daemon/store/a.h", "#include \"daemon/controller.h\"\n"), 1U);
-  EXPECT_EQ(Found("agent/a.h", "#include \"daemon/controller.h\"\n"), 1U);
+  EXPECT_EQ(Found("scheduler/runtime/a.h", "#include \"scheduler/model/job/job.h\"\n"), 1U);
+  EXPECT_EQ(Found("daemon/store/a.h", "#include \"daemon/controller/controller.h\"\n"), 1U);
+  EXPECT_EQ(Found("agent/a.h", "#include \"daemon/controller/controller.h\"\n"), 1U);
   EXPECT_EQ(Found("cli/a.h", "#include \"agent/launch.h\"\n"), 1U);
   EXPECT_EQ(Found("checkpoint/a.h", "#include \"scheduler/base/status.h\"\n"), 1U);
   EXPECT_EQ(Found("agent/kernels/cpu/a.cc", "#include \"agent/launch.h\"\n"), 1U);

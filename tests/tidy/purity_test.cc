@@ -55,7 +55,7 @@ TEST(Purity, NamesThatOnlyLookAlikeAreFine) {
        {"// calls system_clock::now() nowhere\n", "std::string s = \"time(nullptr)\";",
         "const Time begin = job.time();", "using Time = std::chrono::sys_time<milliseconds>;",
         "door.open(1);", "bool open(int door);", "int operand = brand(1);", "window->kill(3);",
-        "#include \"scheduler/model/time.h\"\n", "Job::kill(3);", "int random_order = 1;"}) {
+        "#include \"scheduler/model/value/time.h\"\n", "Job::kill(3);", "int random_order = 1;"}) {
     EXPECT_EQ(Impurities(text), 0U) << text;
   }
 }

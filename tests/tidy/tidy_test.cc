@@ -102,8 +102,24 @@ TEST(House, EverySourceIsBuiltAndEveryListedOneExists) {
   Report(CheckBuildLists(Tree()));
 }
 
+TEST(House, EveryTypeNameIsDefinedOnce) {
+  Report(CheckTypeNames(Tree()));
+}
+
+TEST(House, EveryFolderFitsInOneHead) {
+  Report(CheckFolderSizes(Tree(), {{"agent/kernels/harness", 30},
+                                   {"agent/kernels/mpi", 30},
+                                   {"agent/kernels/cpu", 26},
+                                   {"daemon/store", 26}}));
+}
+
 TEST(House, EveryFolderHasItsPage) {
   Report(CheckReadmes(Tree()));
+}
+
+TEST(House, EveryRoomHasAPageThatNamesItsUnits) {
+  Report(CheckRoomPages(Tree(), {"agent/kernels/cpu", "agent/kernels/gpu", "agent/kernels/harness",
+                                 "agent/kernels/health", "agent/kernels/mpi"}));
 }
 
 }  // namespace

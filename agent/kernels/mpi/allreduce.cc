@@ -166,7 +166,7 @@ void AddOverlap(const World& world, const std::shared_ptr<Aligned<double>>& data
 // The library's reduction where the data lies in GPUs, if it says that it can. One that says so
 // and copies wrong bytes does it silently, so every repeat's result is looked at.
 struct OnGpus {
-  std::unique_ptr<DeviceArray> device;
+  std::unique_ptr<DeviceBuffer> device;
   double wrong = 0;  // elements, in all repeats
 };
 
@@ -177,7 +177,7 @@ std::string AddOnGpus(const World& world, const Operation& library,
   auto state = std::make_shared<OnGpus>();
   std::string why_not = WhyNotGpuAware();
   if (why_not.empty()) {
-    state->device = DeviceArray::Make(world.rank, data->size(), &why_not);
+    state->device = DeviceBuffer::Make(world.rank, data->size(), &why_not);
   }
   int able = why_not.empty() ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, world.comm);

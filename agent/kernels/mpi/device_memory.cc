@@ -59,7 +59,7 @@ std::string WhyNotGpuAware() {
   return query() == 1 ? "" : "the MPI library does not take a GPU's memory";
 }
 
-std::unique_ptr<DeviceArray> DeviceArray::Make(int rank, int64_t count, std::string* why_not) {
+std::unique_ptr<DeviceBuffer> DeviceBuffer::Make(int rank, int64_t count, std::string* why_not) {
   const Driver* driver = LoadDriver();
   int devices = 0;
   if (driver == nullptr || driver->init(0) != 0 || driver->device_count(&devices) != 0 ||
@@ -75,22 +75,22 @@ std::unique_ptr<DeviceArray> DeviceArray::Make(int rank, int64_t count, std::str
     *why_not = "the GPU refused the memory";
     return nullptr;
   }
-  return std::unique_ptr<DeviceArray>(new DeviceArray(address, count));
+  return std::unique_ptr<DeviceBuffer>(new DeviceBuffer(address, count));
 }
 
-DeviceArray::~DeviceArray() {
+DeviceBuffer::~DeviceBuffer() {
   LoadDriver()->release(address_);
 }
 
-double* DeviceArray::data() const {
+double* DeviceBuffer::data() const {
   return reinterpret_cast<double*>(address_);  // what CUDA gives is an address for MPI, too
 }
 
-bool DeviceArray::Put(const double* from) {
+bool DeviceBuffer::Put(const double* from) {
   return LoadDriver()->put(address_, from, Bytes(count_)) == 0;
 }
 
-bool DeviceArray::Get(double* to) const {
+bool DeviceBuffer::Get(double* to) const {
   return LoadDriver()->get(to, address_, Bytes(count_)) == 0;
 }
 

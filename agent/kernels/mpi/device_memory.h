@@ -15,14 +15,14 @@ namespace muster::kernels {
 // Empty when the MPI library says that it takes pointers to a GPU's memory; else why not.
 std::string WhyNotGpuAware();
 
-class DeviceArray {
+class DeviceBuffer {
  public:
   // `count` doubles on the GPU number `rank` modulo those that are visible; null with the reason
   // where there is none, or no such memory.
-  static std::unique_ptr<DeviceArray> Make(int rank, int64_t count, std::string* why_not);
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray();
+  static std::unique_ptr<DeviceBuffer> Make(int rank, int64_t count, std::string* why_not);
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  ~DeviceBuffer();
 
   double* data() const;
   // False when the driver refused.
@@ -30,7 +30,7 @@ class DeviceArray {
   bool Get(double* to) const;
 
  private:
-  DeviceArray(std::uint64_t address, int64_t count) : address_(address), count_(count) {}
+  DeviceBuffer(std::uint64_t address, int64_t count) : address_(address), count_(count) {}
   const std::uint64_t address_;
   const int64_t count_;
 };

@@ -66,7 +66,7 @@ class Lister {
       return Error(line, absl::StrCat(parts_.size(), " columns where the first line names ",
                                       columns_.size(), ": is the file cut off?"));
     }
-    NodeClass node;
+    TraceNodeClass node;
     node.nodes = 1;
     RETURN_IF_ERROR(Number(line, table_->cpus, &node.cpus));
     RETURN_IF_ERROR(Number(line, table_->gpus, &node.gpus));
@@ -83,7 +83,7 @@ class Lister {
     return Add(line, node);
   }
 
-  NodeList Finish() {
+  TraceNodes Finish() {
     for (auto& [key, node] : classes_) {
       list_.nodes += node.nodes;
       list_.cpus += node.nodes * node.cpus;
@@ -118,7 +118,7 @@ class Lister {
     return absl::OkStatus();
   }
 
-  absl::Status Add(const Line& line, const NodeClass& node) {
+  absl::Status Add(const Line& line, const TraceNodeClass& node) {
     nodes_ += node.nodes;
     if (node.nodes > kNodesMax || nodes_ > kNodesMax) {
       return Error(line, absl::StrCat("more than ", kNodesMax, " nodes: mend the table"));
@@ -137,9 +137,9 @@ class Lister {
   std::vector<std::string> columns_;
   const NodeTable* table_ = nullptr;
   std::vector<std::string_view> parts_;
-  std::map<Key, NodeClass> classes_;
+  std::map<Key, TraceNodeClass> classes_;
   std::int64_t nodes_ = 0;
-  NodeList list_;
+  TraceNodes list_;
 };
 
 }  // namespace
@@ -155,7 +155,7 @@ absl::StatusOr<bool> IsNodeList(const std::string& path) {
   return any.ok() && *any && Lister(path).ReadHeader(line.text);
 }
 
-absl::StatusOr<NodeList> ReadNodeList(const std::string& path) {
+absl::StatusOr<TraceNodes> ReadNodeList(const std::string& path) {
   ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, ByteSource::Open(path));
   LineReader lines(std::move(source));
   Lister lister(path);

@@ -16,7 +16,7 @@
 namespace muster {
 
 // Nodes that are alike.
-struct NodeClass {
+struct TraceNodeClass {
   std::int64_t nodes = 0;
   std::int64_t cpus = 0;  // of each; so are these
   std::int64_t gpus = 0;
@@ -24,8 +24,8 @@ struct NodeClass {
   std::string model;            // of the GPUs; empty: none, or not said
 };
 
-struct NodeList {
-  std::vector<NodeClass> classes;  // by model, then by size
+struct TraceNodes {
+  std::vector<TraceNodeClass> classes;  // by model, then by size
   std::int64_t nodes = 0;
   std::int64_t cpus = 0;
   std::int64_t gpus = 0;
@@ -34,6 +34,6 @@ struct NodeList {
 // True when the first line of `path` names the columns of such a table.
 absl::StatusOr<bool> IsNodeList(const std::string& path);
 // An error, with its line, for anything that is no such table.
-absl::StatusOr<NodeList> ReadNodeList(const std::string& path);
+absl::StatusOr<TraceNodes> ReadNodeList(const std::string& path);
 
 }  // namespace muster

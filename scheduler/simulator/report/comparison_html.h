@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "scheduler/simulator/readers/name_table.h"
-#include "scheduler/simulator/schedule_comparison.h"
-#include "scheduler/simulator/schedule_metrics.h"
-#include "scheduler/simulator/schedule_profile.h"
+#include "scheduler/simulator/schedule/schedule_comparison.h"
+#include "scheduler/simulator/schedule/schedule_metrics.h"
+#include "scheduler/simulator/schedule/schedule_profile.h"
 
 namespace muster {
 

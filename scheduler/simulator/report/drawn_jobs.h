@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "scheduler/simulator/readers/name_table.h"
-#include "scheduler/simulator/schedule_row.h"
+#include "scheduler/simulator/schedule/schedule_row.h"
 
 namespace muster {
 

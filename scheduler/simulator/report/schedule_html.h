@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/simulator/flat_simulation.h"
-#include "scheduler/simulator/free_room.h"
+#include "scheduler/simulator/cluster/free_room.h"
+#include "scheduler/simulator/flat/flat_simulation.h"
 #include "scheduler/simulator/report/drawn_jobs.h"
-#include "scheduler/simulator/schedule_metrics.h"
+#include "scheduler/simulator/schedule/schedule_metrics.h"
 
 namespace muster {
 

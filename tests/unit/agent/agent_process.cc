@@ -13,9 +13,10 @@
 #include <sstream>
 #include <thread>
 
-#include "agent/attempt_cgroups.h"
-#include "agent/supervisor/attempt_directory.h"
-#include "agent/supervisor/cgroup_tree.h"
+#include "agent/attempts/attempt_cgroups.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
+#include "scheduler/runtime/cgroup/cgroup_tree.h"
+#include "scheduler/runtime/cgroup/own_cgroup.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/unique_fd.h"

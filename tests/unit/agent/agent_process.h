@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/order.h"
+#include "scheduler/model/job/order.h"
 #include "tests/unit/agent/test_controller.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 

@@ -235,7 +235,7 @@ TEST_F(AgentTest, AnOrderThatIsShownAgainIsNotObeyedOnThisStreamNorOnTheNext) {
 TEST_F(AgentTest, AJobOfAUserWhoseJobsAreNotRunHereEndsBeforeItBegins) {
   StartAttached();
   LaunchOrder order = Order(1, "short");
-  order.spec.user.uid = geteuid() == 0 ? 999 : geteuid() + 1;
+  order.spec.user.uid = geteuid() + 1000;
   controller_->Launch(order);
   const RunEnded ended = controller_->AwaitEnd();
   EXPECT_EQ(ended.cause, EndCause::kLaunchFailed);

@@ -19,10 +19,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/attempt_directory.h"
-#include "agent/supervisor/journal.h"
-#include "agent/supervisor/order_file.h"
-#include "agent/supervisor/unix_socket.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
+#include "agent/supervisor/attempt/journal.h"
+#include "agent/supervisor/attempt/order_file.h"
+#include "agent/supervisor/user_space/unix_socket.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster {

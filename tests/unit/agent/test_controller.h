@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "proto/agent.grpc.pb.h"
-#include "scheduler/model/order.h"
-#include "scheduler/model/report.h"
+#include "scheduler/model/job/order.h"
+#include "scheduler/model/job/report.h"
+#include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/mutex.h"
-#include "scheduler/runtime/signing_key.h"
 
 namespace muster {
 

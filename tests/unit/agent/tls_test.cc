@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/runtime/certificate_authority.h"
 #include "scheduler/runtime/file.h"
+#include "scheduler/runtime/identity/certificate_authority.h"
 #include "tests/unit/agent/agent_process.h"
 
 namespace muster {
@@ -83,9 +83,40 @@ TEST_F(TlsTest, AnAgentsCertificateDoesNotMakeAController) {
 TEST_F(TlsTest, OrdersOfAKeyForWhichTheCertificateDoesNotVouchAreNotTaken) {
   Serve(Issue(right_, kController), Issue(right_, kController).key);
   StartWith(Issue(right_, kOurs), right_.certificate);
-  controller_->AwaitRegistration();
+  controller_->AwaitRegistration(std::uint64_t{1} << 62);
   EXPECT_TRUE(Eventually([this] { return HasLogged("is not vouched for"); }));
   EXPECT_EQ(controller_->heartbeats(), 0U);
+  EXPECT_FALSE(ReadFile(state() + "/epoch").ok()) << "nor is its epoch remembered";
+}
+
+TEST_F(TlsTest, RootsAgentRunsNothingAsRootWhateverItWasTold) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "SKIPPED: an ordinary user's agent becomes nobody";
+  }
+  Serve(Issue(right_, kController));
+  StartWith(Issue(right_, kOurs), right_.certificate);  // with --min-uid 0
+  controller_->AwaitRegistration();
+  controller_->Launch(Order(1, "short"));
+  const RunEnded ended = controller_->AwaitEnd();
+  EXPECT_EQ(ended.cause, EndCause::kLaunchFailed);
+  EXPECT_THAT(ended.text, HasSubstr("no jobs of root"));
+  EXPECT_EQ(Starts(), 0U);
+}
+
+TEST_F(TlsTest, KeysAreForTcp) {
+  const CertifiedKey own = Issue(right_, kOurs);
+  ASSERT_TRUE(WriteFileAtomically(temp_ / "agent.key", own.key).ok());
+  ASSERT_TRUE(WriteFileAtomically(temp_ / "agent.pem", own.certificate).ok());
+  ASSERT_TRUE(WriteFileAtomically(temp_ / "ca.pem", right_.certificate).ok());
+  StartAgent({{"--keys", temp_.path()}});
+  EXPECT_EQ(WEXITSTATUS(AwaitAgentExit()), 2);
+  EXPECT_TRUE(HasLogged("give HOST:PORT"));
+}
+
+TEST_F(TlsTest, KeysThatAreNotThereAreToldWithTheWayToMakeThem) {
+  StartAgent({{"--controller", "127.0.0.1:7117"}, {"--keys", temp_ / "none"}});
+  EXPECT_EQ(WEXITSTATUS(AwaitAgentExit()), 1);
+  EXPECT_TRUE(HasLogged("muster keys agent node1"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-/* CUDA's driver as far as checkpoints know it. Its "device" keeps every byte inverted, so that only what
- * went through here reads right; $FAKE_CUDA_RESULT is what every copy answers instead. */
+/* CUDA's driver as far as checkpoints know it. Its "device" keeps every byte inverted, so that only
+ * what went through here reads right; $FAKE_CUDA_RESULT is what every copy answers instead. */
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/disk.h"
+#include "checkpoint/disk/disk.h"
 
 namespace muster::checkpoint {
 

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <vector>
 
-#include "checkpoint/group.h"
+#include "checkpoint/group/group.h"
 
 namespace muster::checkpoint {
 

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <string>
 
-#include "checkpoint/store.h"
+#include "checkpoint/store/store.h"
 
 namespace muster::checkpoint {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/session.h"
+#include "checkpoint/session/session.h"
 #include "tests/unit/cli/program.h"
 
 namespace muster {

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/kernel_catalogue.h"
-#include "cli/kernel_process.h"
-#include "cli/kernel_scale.h"
+#include "cli/kernel/kernel_catalogue.h"
+#include "cli/kernel/kernel_process.h"
+#include "cli/kernel/kernel_scale.h"
 #include "tests/unit/cli/program.h"
 
 namespace muster {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/key_store.h"
-#include "scheduler/runtime/signing_key.h"
+#include "cli/cluster/key_store.h"
+#include "scheduler/runtime/identity/signing_key.h"
 #include "tests/unit/cli/program.h"
 
 namespace muster {

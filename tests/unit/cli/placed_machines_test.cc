@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/locality.h"
-#include "scheduler/core/placement.h"
-#include "scheduler/core/validate.h"
-#include "topology/captured.h"
+#include "scheduler/core/handle/submit/validate.h"
+#include "scheduler/core/place/locality.h"
+#include "scheduler/core/place/placement.h"
+#include "topology/captured/captured.h"
 
 namespace muster {
 namespace {

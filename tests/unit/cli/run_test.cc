@@ -15,7 +15,7 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/step_frame.h"
+#include "cli/run/stream/step_frame.h"
 #include "proto/controller.grpc.pb.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
@@ -50,6 +50,19 @@ class OneJobController final : public wire::Controller::Service {
     Tell("CANCELLED");
     return grpc::Status::OK;
   }
+  // Of the step 1 that was started.
+  grpc::Status ShowJob(grpc::ServerContext*, const wire::ShowJobRequest*,
+                       wire::ShowJobReply* reply) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wire::JobDetail* job = reply->add_jobs();
+    job->mutable_job()->set_id(5);
+    wire::StepView* step = job->add_steps();
+    step->set_attempt(1);
+    step->set_step(1);
+    step->set_state(step_state_);
+    step->mutable_exit()->set_code(exit_code_);
+    return grpc::Status::OK;
+  }
   grpc::Status WatchJob(grpc::ServerContext* context, const wire::WatchJobRequest* request,
                         grpc::ServerWriter<wire::WatchJobReply>* writer) override {
     std::string told;
@@ -63,6 +76,7 @@ class OneJobController final : public wire::Controller::Service {
       wire::WatchJobReply reply;
       reply.mutable_job()->set_id(request->job());
       reply.mutable_job()->set_state(state_);
+      reply.mutable_job()->set_exit_code(exit_code_);
       reply.mutable_job()->set_exit_text(state_ == "CANCELLED" ? "by its user" : "");
       if (state_ != "PENDING" && state_ != "CANCELLED") {
         reply.mutable_allocation()->add_nodes()->add_ranks();
@@ -80,11 +94,30 @@ class OneJobController final : public wire::Controller::Service {
     state_ = state;
     changed_.notify_all();
   }
+  // The same, with the code it ended with.
+  void Tell(const std::string& state, int exit_code) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      exit_code_ = exit_code;
+    }
+    Tell(state);
+  }
+  void TellOfStep(const std::string& state, int exit_code) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    step_state_ = state;
+    exit_code_ = exit_code;
+  }
   // What was submitted, once it was.
   wire::Program Program() {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(20), [this] { return asked_; });
     return program_;
+  }
+  // The next is another.
+  void Forget() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    state_ = "PENDING";
+    asked_ = false;
   }
   wire::JobSpec spec;
   std::atomic<std::uint32_t> step_tasks = 0;
@@ -101,6 +134,8 @@ class OneJobController final : public wire::Controller::Service {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string state_ = "PENDING";
+  std::string step_state_ = "RUNNING";
+  int exit_code_ = 0;
   wire::Program program_;
   bool asked_ = false;
 };
@@ -182,8 +217,10 @@ class RunTest : public testing::Test {
   }
 
   void Start(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
-    const UniqueFd out(open((directory_ / "out").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    const UniqueFd err(open((directory_ / "err").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    const UniqueFd out(
+        open((directory_ / "out").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const UniqueFd err(
+        open((directory_ / "err").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     ASSERT_TRUE(WriteFileAtomically(directory_ / "in", "typed\n").ok());
     const UniqueFd in(open((directory_ / "in").c_str(), O_RDONLY | O_CLOEXEC));
     arguments.insert(arguments.begin(), "muster");
@@ -258,6 +295,47 @@ TEST_F(RunTest, AControllerThatGoesAwayDisturbsNothing) {
       << "it notices that the controller is back";
   EXPECT_EQ(Out(), "0: before\n0: while it is away\n");
   EXPECT_EQ(Err(), "");
+}
+
+TEST_F(RunTest, WhereAConnectionBreaksTheJobsOwnCodeCounts) {
+  const std::vector<std::tuple<std::string, int, int>> kCases = {
+      {"COMPLETED", 0, 0}, {"FAILED", 7, 7}, {"NODE_FAIL", 0, 1}};
+  for (const auto& [state, of_job, expected] : kCases) {
+    Start({"run", "true"});
+    controller_.Tell("RUNNING", 0);
+    { Supervisor lost(controller_.Program()); }
+    WaitForErr("muster: lost the connection to node1 before it had said how its ranks ended\n");
+    controller_.Tell(state, of_job);
+    EXPECT_EQ(Wait(), expected);
+    EXPECT_THAT(Err(), HasSubstr("muster: job 5 ended: " + state));
+    controller_.Forget();
+  }
+}
+
+TEST_F(RunTest, WhereAConnectionBreaksTheStepsOwnCodeCounts) {
+  GTEST_SKIP() << "SKIPPED, A DEFECT THAT IS OPEN: the job is asked for, and not the step";
+  const std::vector<std::tuple<std::string, int, int>> kCases = {{"COMPLETED", 0, 0},
+                                                                 {"FAILED", 7, 7}};
+  for (const auto& [state, of_step, expected] : kCases) {
+    controller_.TellOfStep("RUNNING", 0);
+    Start({"run", "true"}, {"MUSTER_JOB_ID=5"});
+    { Supervisor lost(controller_.Program()); }
+    WaitForErr("muster: lost the connection to node1 before it had said how its ranks ended\n");
+    controller_.TellOfStep(state, of_step);
+    EXPECT_EQ(Wait(), expected);
+    EXPECT_THAT(Err(), HasSubstr("muster: step 5.1 ended: " + state));
+    controller_.Forget();
+  }
+}
+
+TEST_F(RunTest, WhereAConnectionBreaksAndTheJobBeginsAgainThatIsAFailure) {
+  Start({"run", "true"});
+  controller_.Tell("RUNNING");
+  { Supervisor lost(controller_.Program()); }
+  WaitForErr("muster: lost the connection to node1");
+  controller_.Tell("PENDING");
+  EXPECT_EQ(Wait(), 1);
+  EXPECT_THAT(Err(), HasSubstr("muster: the controller's last word on job 5 is PENDING\n"));
 }
 
 TEST_F(RunTest, AnInterruptTellsTheSecondReachesTheRanksAndTheThirdKills) {

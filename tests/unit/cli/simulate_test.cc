@@ -12,7 +12,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/progress_bar.h"
+#include "cli/frame/progress_bar.h"
 #include "tests/unit/cli/program.h"
 
 namespace muster {

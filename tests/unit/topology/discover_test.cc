@@ -14,8 +14,8 @@
 
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
-#include "topology/check.h"
-#include "topology/memory_capacity.h"
+#include "topology/hwloc/check.h"
+#include "topology/hwloc/memory_capacity.h"
 
 namespace muster {
 namespace {

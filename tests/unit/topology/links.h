@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/model/machine.h"
+#include "scheduler/model/machine/machine.h"
 
 namespace muster::testing {
 

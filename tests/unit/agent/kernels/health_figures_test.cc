@@ -137,8 +137,8 @@ TEST(GpuKernels, RealDocumentsGiveTheirMedians) {
 }
 
 TEST(GpuKernels, TheMeasuredPeakIsTheRoofOfMemoryAndArithmeticAlone) {
-  const std::vector<Figure> figures = KernelFigures(
-      "GPU 0", R"({"operations":[{"name":"copy","gb_per_s":{"median":4100}},
+  const std::vector<Figure> figures =
+      KernelFigures("GPU 0", R"({"operations":[{"name":"copy","gb_per_s":{"median":4100}},
           {"name":"gemm-tiled","gflop_per_s":{"median":45000}},
           {"name":"device-to-host-pinned","gb_per_s":{"median":55}}],
           "peaks":{"gb_per_s":4300,"gflop_per_s":60000},"verified":true})");

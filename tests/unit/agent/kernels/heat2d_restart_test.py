@@ -129,7 +129,7 @@ class Heat2dRestart(unittest.TestCase):
         self.assertIn("gen-0000000002", os.listdir(environment["MUSTER_CHECKPOINT_DIR"]))
 
     def publish(self, notice=0, number=0, interval_ms=0):
-        """Writes a hint page as the scheduler does (checkpoint/hints.cc)."""
+        """Writes a hint page as the scheduler does (checkpoint/advice/hints.cc)."""
         page = struct.pack("<QIIIIQQ", 0x31544e4948534d00, 2, notice, number, 0, interval_ms, 0)
         with open(self.hints, "wb") as file:
             file.write(page.ljust(4096, b"\0"))

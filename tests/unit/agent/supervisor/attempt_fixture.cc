@@ -9,11 +9,11 @@
 #include <cstdlib>
 #include <thread>
 
-#include "agent/supervisor/control_client.h"
-#include "agent/supervisor/journal.h"
+#include "agent/supervisor/attempt/journal.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
+#include "tests/unit/agent/supervisor/control_client.h"
 
 namespace muster {
 namespace {
@@ -146,7 +146,8 @@ RunEnded AttemptFixture::RunToEnd() {
 }
 
 std::vector<Report> AttemptFixture::Journal() const {
-  const absl::StatusOr<std::vector<Report>> reports = JournalReader(directory_.Journal()).ReadNew();
+  const absl::StatusOr<std::vector<Report>> reports =
+      AttemptJournalReader(directory_.Journal()).ReadNew();
   EXPECT_TRUE(reports.ok()) << reports.status();
   return reports.ok() ? *reports : std::vector<Report>();
 }

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/supervisor/attempt_directory.h"
-#include "agent/supervisor/order_file.h"
-#include "scheduler/model/report.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
+#include "agent/supervisor/attempt/order_file.h"
+#include "scheduler/model/job/report.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {
@@ -70,7 +70,7 @@ class AttemptFixture : public testing::Test {
   AttemptDirectory directory_;
   SupervisorOrder order_;
   std::vector<std::string> environment_;  // the supervisor's own
-  std::vector<std::uint32_t> cpus_;  // that we may run on
+  std::vector<std::uint32_t> cpus_;       // that we may run on
   pid_t supervisor_ = 0;
 };
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <fstream>
 
-#include "agent/supervisor/control_client.h"
-#include "agent/supervisor/journal.h"
+#include "agent/supervisor/attempt/journal.h"
 #include "scheduler/runtime/process.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
+#include "tests/unit/agent/supervisor/control_client.h"
 
 namespace muster {
 namespace {

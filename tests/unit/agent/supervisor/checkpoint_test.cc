@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "agent/supervisor/checkpoint_hints.h"
-#include "agent/supervisor/control_client.h"
-#include "checkpoint/hints.h"
-#include "checkpoint/session.h"
+#include "agent/supervisor/checkpoint/checkpoint_hints.h"
+#include "checkpoint/advice/hints.h"
+#include "checkpoint/session/session.h"
 #include "scheduler/runtime/clock.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
+#include "tests/unit/agent/supervisor/control_client.h"
 
 namespace muster {
 namespace {

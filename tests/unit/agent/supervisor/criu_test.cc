@@ -15,11 +15,11 @@
 #include <sstream>
 #include <thread>
 
-#include "agent/criu_feature.h"
-#include "agent/supervisor/control_client.h"
-#include "agent/supervisor/criu_images.h"
+#include "agent/node/criu_feature.h"
+#include "agent/supervisor/criu/criu_images.h"
 #include "scheduler/runtime/clock.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
+#include "tests/unit/agent/supervisor/control_client.h"
 
 namespace muster {
 namespace {

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "agent/supervisor/control_client.h"
-#include "checkpoint/hints.h"
+#include "checkpoint/advice/hints.h"
 #include "scheduler/runtime/clock.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
+#include "tests/unit/agent/supervisor/control_client.h"
 
 namespace muster {
 namespace {

@@ -1,13 +1,14 @@
 #include "tests/unit/agent/supervisor/run_client.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/unix_socket.h"
+#include "agent/supervisor/user_space/unix_socket.h"
 
 namespace muster {
 namespace {
@@ -22,7 +23,20 @@ bool Readable(int fd) {
 }  // namespace
 
 RunClient::RunClient(const std::string& path)
-    : path_(path), listener_(BindUnix(path, SOCK_STREAM).value()) {}
+    : address_("unix:" + path), listener_(BindUnix(path, SOCK_STREAM).value()) {}
+
+RunClient::RunClient() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const int little = 4096;
+  setsockopt(listener_.get(), SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  EXPECT_EQ(bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), size), 0);
+  EXPECT_EQ(listen(listener_.get(), 1), 0);
+  EXPECT_EQ(getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  address_ = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
+}
 
 std::optional<wire::StepHello> RunClient::Accept() {
   if (!Readable(listener_.get())) {
@@ -76,6 +90,24 @@ void RunClient::SendInput(const std::string& data) {
   Send(frame);
 }
 
+void RunClient::SendInputUntilFull() {
+  constexpr int kFullMs = 200;
+  wire::StepFrame frame;
+  frame.mutable_input()->set_data(std::string(60000, 'i'));
+  const std::string body = frame.SerializeAsString();
+  const std::string bytes = std::string({static_cast<char>(body.size() & 0xff),
+                                         static_cast<char>(body.size() >> 8), 0, 0}) +
+                            body;
+  std::size_t sent = 0;
+  pollfd poller = {connection_.get(), POLLOUT, 0};
+  while (poll(&poller, 1, kFullMs) == 1) {
+    const ssize_t took = send(connection_.get(), bytes.data() + sent, bytes.size() - sent,
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
+    ASSERT_GT(took, 0) << "the connection ended";
+    sent = (sent + static_cast<std::size_t>(took)) % bytes.size();
+  }
+}
+
 RunClient::Gathered RunClient::Gather() {
   Gathered all;
   while (!all.done) {
@@ -91,6 +123,7 @@ RunClient::Gathered RunClient::Gather() {
     }
     all.done = frame->has_done();
   }
+  Close();
   return all;
 }
 

@@ -16,8 +16,10 @@ class RunClient {
  public:
   // Listens on a unix socket at `path`.
   explicit RunClient(const std::string& path);
+  // Listens by TCP; its kernel holds little of what it has not taken yet.
+  RunClient();
   // The address to put into StepIo.
-  std::string Address() const { return "unix:" + path_; }
+  const std::string& Address() const { return address_; }
 
   // Waits for the supervisor and returns its hello; nothing after ten seconds.
   std::optional<wire::StepHello> Accept();
@@ -25,8 +27,10 @@ class RunClient {
   std::optional<wire::StepFrame> Next();
   void Send(const wire::StepFrame& frame);
   void SendInput(const std::string& data);
+  // Sends input until nothing of it has been taken for a while. The last frame is cut off.
+  void SendInputUntilFull();
   void Close() { connection_.reset(); }
-  // Frames up to and including StepDone, gathered.
+  // Frames up to and including StepDone, gathered; then the connection is closed.
   struct Gathered {
     std::string output;
     std::string error;
@@ -36,7 +40,7 @@ class RunClient {
   Gathered Gather();
 
  private:
-  std::string path_;
+  std::string address_;
   UniqueFd listener_;
   UniqueFd connection_;
   std::string buffer_;

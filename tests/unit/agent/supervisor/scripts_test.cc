@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
-#include "agent/supervisor/control_client.h"
-#include "agent/supervisor/script_run.h"
+#include "agent/supervisor/scripts/script_run.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
+#include "tests/unit/agent/supervisor/control_client.h"
 
 namespace muster {
 namespace {

@@ -6,9 +6,9 @@
 #include <csignal>
 #include <thread>
 
-#include "agent/supervisor/control_client.h"
 #include "scheduler/runtime/clock.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
+#include "tests/unit/agent/supervisor/control_client.h"
 
 namespace muster {
 namespace {

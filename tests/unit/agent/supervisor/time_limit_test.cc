@@ -7,7 +7,7 @@
 #include <chrono>
 #include <vector>
 
-#include "agent/supervisor/safe_times.h"
+#include "agent/supervisor/checkpoint/safe_times.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {

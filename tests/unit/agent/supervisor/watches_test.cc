@@ -6,8 +6,8 @@
 #include <chrono>
 #include <fstream>
 
-#include "agent/supervisor/control_client.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
+#include "tests/unit/agent/supervisor/control_client.h"
 
 namespace muster {
 namespace {

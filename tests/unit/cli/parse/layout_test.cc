@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/parse/rank_layout.h"
+#include "cli/parse/request/rank_layout.h"
 
 namespace muster {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/parse/begin_time.h"
 #include "cli/parse/export_list.h"
 #include "cli/parse/number.h"
-#include "cli/parse/resources.h"
+#include "cli/parse/request/resources.h"
 #include "cli/parse/selector.h"
 #include "cli/parse/time_limit.h"
 

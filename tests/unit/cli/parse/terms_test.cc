@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "cli/parse/constraint.h"
-#include "cli/parse/dependency.h"
 #include "cli/parse/hostlist.h"
-#include "cli/parse/licenses.h"
-#include "scheduler/model/dependency.h"
+#include "cli/parse/request/constraint.h"
+#include "cli/parse/request/dependency.h"
+#include "cli/parse/request/licenses.h"
+#include "scheduler/model/job/dependency.h"
 
 namespace muster {
 namespace {

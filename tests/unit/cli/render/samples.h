@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/view.h"
+#include "scheduler/model/view/view.h"
 
 namespace muster::samples {
 

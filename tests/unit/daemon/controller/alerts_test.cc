@@ -1,4 +1,4 @@
-#include "daemon/alerts.h"
+#include "daemon/controller/alerts.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/replay_report.h"
-#include "scheduler/core/planner.h"
+#include "daemon/replay/replay_report.h"
+#include "scheduler/core/plan/planner.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
 namespace muster {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/controller.h"
+#include "daemon/controller/controller.h"
 #include "scheduler/runtime/mutex.h"
 
 namespace muster::testing {

@@ -94,7 +94,7 @@ TEST_F(ControllerTest, AWatcherSeesTheEnd) {
           ended.set_value(view.state);
         }
       });
-  controller_->Watch(job, watcher, [](bool found) { EXPECT_TRUE(found); });
+  controller_->Watch(job, watcher, [](const absl::Status& found) { EXPECT_TRUE(found.ok()); });
   RunEnded end;
   end.time = clock_.Now();
   ASSERT_TRUE(Report(node, job, 1, RunStarted{clock_.Now(), 1, ""}).ok());

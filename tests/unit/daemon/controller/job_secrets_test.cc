@@ -1,4 +1,4 @@
-#include "daemon/job_secrets.h"
+#include "daemon/controller/job_secrets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

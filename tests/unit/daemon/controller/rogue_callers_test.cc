@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "daemon/serve/door_probe.h"
 #include "proto/convert/convert.h"
 #include "tests/unit/daemon/controller/secured_rig.h"
 
@@ -18,47 +19,6 @@ using ::testing::HasSubstr;
 
 class RogueCallersTest : public SecuredTest {
  protected:
-  // An agent's stream.
-  struct Stream {
-    explicit Stream(const std::shared_ptr<grpc::Channel>& channel)
-        : stub(wire::AgentLink::NewStub(channel)), stream(stub->Attach(&context)) {}
-    ~Stream() {
-      context.TryCancel();
-      wire::ControllerMessage message;
-      while (stream->Read(&message)) {
-      }
-      stream->Finish();
-    }
-    // The answer to a registration of that name.
-    wire::ControllerMessage Register(const std::string& name, Time time) {
-      wire::AgentMessage message;
-      Registration registration;
-      registration.name = name;
-      registration.instance = "instance of " + name;
-      registration.boot_id = "boot";
-      registration.machine = SmallMachine();
-      ToWire(registration, message.mutable_registration());
-      message.set_challenge(std::string(32, 'c'));
-      message.set_time(time.time_since_epoch().count());
-      stream->Write(message);
-      wire::ControllerMessage answer;
-      stream->Read(&answer);
-      return answer;
-    }
-    // Returns when everything that was written before has been judged.
-    void AwaitTurn() {
-      wire::AgentMessage message;
-      ToWire(Report{JobId(4242), AttemptNumber(1), 1, RunEnded()}, message.mutable_report());
-      EXPECT_TRUE(stream->Write(message));
-      wire::ControllerMessage answer;
-      while (stream->Read(&answer) && !answer.has_ack()) {
-      }
-    }
-    grpc::ClientContext context;
-    std::unique_ptr<wire::AgentLink::Stub> stub;
-    std::unique_ptr<grpc::ClientReaderWriter<wire::AgentMessage, wire::ControllerMessage>> stream;
-  };
-
   static wire::SubmitRequest HeldJob(const User& claimed) {
     wire::SubmitRequest request;
     JobSpec spec;
@@ -333,6 +293,35 @@ TEST_F(RogueCallersTest, NothingWeakerThanTheKeysGetsIn) {
                                          "certificate verify failed"))
         << name;
   }
+}
+
+TEST_F(RogueCallersTest, ALargeMessageIsTakenOfWhoIsKnownAndATooLargeOneOfNobody) {
+  const auto submit = [this](const std::shared_ptr<grpc::Channel>& channel, std::size_t bytes) {
+    wire::SubmitRequest request = HeldJob(User());
+    request.mutable_program()->set_script("#!/bin/sh\n" + std::string(bytes, '#'));
+    grpc::ClientContext context;
+    wire::SubmitReply reply;
+    return wire::Controller::NewStub(channel)->Submit(&context, request, &reply).error_code();
+  };
+  constexpr std::size_t kMiB = 1 << 20;
+  const auto known = Channel(Self());
+  ASSERT_TRUE(CallEmpty(known, "/muster.wire.Controller/Ping").ok());
+  EXPECT_EQ(submit(known, 3 * kMiB), grpc::StatusCode::OK);
+  EXPECT_EQ(submit(known, 20 * kMiB), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(submit(known, 60 * kMiB), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(submit(Channel(std::nullopt), 3 * kMiB), grpc::StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(RogueCallersTest, AnAddressAnswersTheProbeWhileItIsServedAndNoLonger) {
+  const std::vector<std::string> addresses = server_->addresses();
+  ASSERT_EQ(addresses.size(), 1U);
+  const absl::Status answered = AskDoor(addresses[0], tls_);
+  EXPECT_TRUE(answered.ok()) << answered;
+  EXPECT_THAT(Logged(), ::testing::Not(HasSubstr("refused"))) << "we know that it was us";
+  server_->Stop();
+  const absl::Status silent = AskDoor(addresses[0], tls_);
+  EXPECT_TRUE(absl::IsUnavailable(silent)) << silent;
+  EXPECT_THAT(std::string(silent.message()), HasSubstr(addresses[0]));
 }
 
 TEST(HandshakeLog, AFloodOfFailuresIsALineWithTheirNumber) {

@@ -12,12 +12,12 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/agent_sessions.h"
-#include "daemon/client_service.h"
-#include "daemon/server.h"
+#include "daemon/agents/agent_sessions.h"
+#include "daemon/client/client_service.h"
+#include "daemon/serve/server.h"
 #include "proto/convert/convert.h"
-#include "scheduler/runtime/certificate_authority.h"
 #include "scheduler/runtime/file.h"
+#include "scheduler/runtime/identity/certificate_authority.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
 namespace muster::testing {
@@ -81,6 +81,49 @@ class SecuredTest : public ::testing::Test {
     return grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", server_->port()), credentials,
                                      arguments);
   }
+
+  // An agent's stream.
+  struct Stream {
+    explicit Stream(const std::shared_ptr<grpc::Channel>& channel)
+        : stub(wire::AgentLink::NewStub(channel)), stream(stub->Attach(&context)) {}
+    ~Stream() {
+      context.TryCancel();
+      wire::ControllerMessage message;
+      while (stream->Read(&message)) {
+      }
+      stream->Finish();
+    }
+    // The answer to a registration of that name.
+    wire::ControllerMessage Register(const std::string& name, Time time,
+                                     std::vector<KnownAttempt> attempts = {}) {
+      wire::AgentMessage message;
+      Registration registration;
+      registration.name = name;
+      registration.instance = "instance of " + name;
+      registration.boot_id = "boot";
+      registration.machine = SmallMachine();
+      registration.attempts = std::move(attempts);
+      ToWire(registration, message.mutable_registration());
+      message.set_challenge(std::string(32, 'c'));
+      message.set_time(time.time_since_epoch().count());
+      stream->Write(message);
+      wire::ControllerMessage answer;
+      stream->Read(&answer);
+      return answer;
+    }
+    // Returns when everything that was written before has been judged.
+    void AwaitTurn() {
+      wire::AgentMessage message;
+      ToWire(Report{JobId(4242), AttemptNumber(1), 1, RunEnded()}, message.mutable_report());
+      EXPECT_TRUE(stream->Write(message));
+      wire::ControllerMessage answer;
+      while (stream->Read(&answer) && !answer.has_ack()) {
+      }
+    }
+    grpc::ClientContext context;
+    std::unique_ptr<wire::AgentLink::Stub> stub;
+    std::unique_ptr<grpc::ClientReaderWriter<wire::AgentMessage, wire::ControllerMessage>> stream;
+  };
 
   // Calls any method with an empty message, be it a stream or not; how the call ended.
   static grpc::Status CallEmpty(const std::shared_ptr<grpc::Channel>& channel,
@@ -150,9 +193,11 @@ class SecuredTest : public ::testing::Test {
     store_ = JobStore::Open(directory_).value();
     accounting_ = Accounting::Open(directory_).value();
     signer_ = OrderSigner::Open(directory_ + "/order.key", tls_.key).value();
-    door_ = MungeDoor::Open(directory_ + "/munge/socket", tls_.certificate, *log_);
-    handshakes_ = std::make_unique<HandshakeLog>(*log_, clock_);
-    gate_ = std::make_unique<Gate>(*log_, tls_.revoked, door_.get(), min_uid_, handshakes_.get());
+    acceptor_ = std::make_unique<Acceptor>(*log_, clock_);
+    handshakes_ = std::make_unique<HandshakeLog>(*log_, clock_, acceptor_.get());
+    door_ =
+        MungeDoor::Open(directory_ + "/munge/socket", tls_.certificate, *log_, handshakes_.get());
+    gate_ = std::make_unique<Gate>(*log_, tls_.revoked, door_.get(), min_uid_, acceptor_.get());
     sessions_ = std::make_unique<AgentSessions>(*log_);
     PolicyConfig policy;
     policy.operator_uid = geteuid();
@@ -162,7 +207,8 @@ class SecuredTest : public ::testing::Test {
         *controller_, *sessions_, AgentService::Setting{"test", clock_, *gate_, *signer_, usage_});
     clients_ = std::make_unique<ClientService>(*controller_, *accounting_, *store_, "test", *gate_,
                                                usage_);
-    auto server = Server::Start({"127.0.0.1:0"}, tls_, {agents_.get(), clients_.get()}, {}, door_);
+    auto server = Server::Start(*acceptor_, {"127.0.0.1:0"}, tls_, {agents_.get(), clients_.get()},
+                                {}, door_);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -173,8 +219,9 @@ class SecuredTest : public ::testing::Test {
   std::unique_ptr<JobStore> store_;
   std::unique_ptr<Accounting> accounting_;
   std::unique_ptr<OrderSigner> signer_;
-  std::shared_ptr<MungeDoor> door_;
+  std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<HandshakeLog> handshakes_;
+  std::shared_ptr<MungeDoor> door_;
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<AgentSessions> sessions_;
   std::unique_ptr<Controller> controller_;

@@ -1,6 +1,8 @@
-#include "daemon/views.h"
+#include "daemon/controller/views.h"
 
 #include <gtest/gtest.h>
+
+#include "scheduler/model/job/inner_ranks.h"
 
 namespace muster {
 namespace {
@@ -60,6 +62,17 @@ TEST(ViewsTest, BindingNamesTheRankThatDiffers) {
                                    Binding(1, BindingVerdict::kDiffers, "cpus 0-1, planned 1")};
   EXPECT_EQ(BindingText(*job.attempt),
             "verified 1/2; rank 1 on node1 differs: cpus 0-1, planned 1");
+}
+
+TEST(ViewsTest, AnInnerRankIsShownWithThePlaceThatItWasGiven) {
+  Job job = RunningJob();
+  job.attempt->runs[0].bindings = {Binding(1, BindingVerdict::kVerified, ""),
+                                   Binding(1, BindingVerdict::kVerified, "")};
+  job.attempt->runs[0].bindings[0].step = kPlacedInnerStep;
+  job.attempt->runs[0].bindings[1].step = kFreeInnerStep;
+  const AttemptView view = ViewOf(ClusterState(), job, kNoTime);
+  EXPECT_EQ(view.ranks.at(0).cpus, "1");
+  EXPECT_EQ(view.ranks.at(1).cpus, "0-1") << "whatever its number is";
 }
 
 TEST(ViewsTest, BindingOfAPlayedMachineSaysThatItIsNotEnforced) {

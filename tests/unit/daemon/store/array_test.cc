@@ -1,4 +1,4 @@
-#include "scheduler/model/array.h"
+#include "scheduler/model/job/array.h"
 
 #include <gtest/gtest.h>
 

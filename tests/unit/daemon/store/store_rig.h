@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "daemon/store/batch.h"
-#include "scheduler/model/event.h"
-#include "scheduler/model/job.h"
+#include "scheduler/model/change/event.h"
+#include "scheduler/model/job/job.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {

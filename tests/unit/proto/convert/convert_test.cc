@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proto/convert/bind.h"
+#include "scheduler/model/value/wire_size.h"
 
 namespace muster {
 namespace {
@@ -151,6 +152,31 @@ TEST(ConvertTest, ABadCpuListIsRefused) {
   message.set_cpus("0-2,,4");
   NodeAllocation allocation;
   EXPECT_FALSE(FromWire(message, &allocation).ok());
+}
+
+// What core/order_size and core/validate rely on.
+template <class T, class Wire>
+void ExpectCovered(const T& value) {
+  Wire message;
+  ToWire(value, &message);
+  EXPECT_GE(WireBytes(value), message.ByteSizeLong()) << Wire::descriptor()->full_name();
+}
+
+TEST(ConvertTest, AValueIsNeverLargerOnTheWireThanTheModelReckons) {
+  ExpectCovered<JobSpec, wire::JobSpec>(Filled<JobSpec>());
+  ExpectCovered<Program, wire::Program>(Filled<Program>());
+  ExpectCovered<Allocation, wire::Allocation>(Filled<Allocation>());
+  ExpectCovered<StepSpec, wire::StepSpec>(Filled<StepSpec>());
+  JobSpec large;
+  large.nice = -1;
+  large.time_limit = Duration(-1);
+  large.comment = std::string(100'000, 'x');
+  ExpectCovered<JobSpec, wire::JobSpec>(large);
+  Program script;
+  script.script = std::string(3 << 20, '#');
+  script.argv.assign(10'000, "");
+  ExpectCovered<Program, wire::Program>(script);
+  EXPECT_LE(WireBytes(script), script.script.size() + 10'000 * 3 + 100);
 }
 
 TEST(ConvertTest, AnEmptyOneofIsRefused) {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/convert/convert.h"
-#include "scheduler/core/planner.h"
+#include "scheduler/core/plan/planner.h"
 #include "tests/unit/scheduler/core/history.h"
 
 namespace muster {

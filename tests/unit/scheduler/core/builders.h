@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/cluster_state.h"
-#include "scheduler/core/invariants.h"
-#include "scheduler/core/planner.h"
-#include "scheduler/core/snapshot_builder.h"
-#include "scheduler/core/step.h"
-#include "scheduler/core/validate.h"
-#include "scheduler/model/fingerprint.h"
+#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/submit/validate.h"
+#include "scheduler/core/plan/planner.h"
+#include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/invariants.h"
+#include "scheduler/model/value/fingerprint.h"
 
 namespace muster::testing {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/elastic_turns.h"
-#include "scheduler/core/kill_grace.h"
+#include "scheduler/core/handle/attempts/elastic_turns.h"
+#include "scheduler/core/policy/kill_grace.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::testing {
@@ -169,8 +169,9 @@ class ElasticCluster {
       } else if (const auto* launch = std::get_if<Launch>(&effect)) {
         Begin(*launch);
       } else if (const auto* end = std::get_if<Terminate>(&effect)) {
-        const Duration grace = KillGraceOf(world.state.policy().book(),
-                                           *world.state.FindJob(end->job)->spec, end->cause);
+        const Duration grace =
+            KillGraceOf(world.state.policy().book(), *world.state.FindJob(end->job)->spec,
+                        end->cause, world.config);
         endings_.push_back({world.now + std::min<Duration>(grace, std::chrono::seconds(2)),
                             {end->job, end->attempt, end->node},
                             end->cause});

@@ -4,11 +4,12 @@
 #include <span>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/invariants.h"
-#include "scheduler/core/job_group.h"
-#include "scheduler/core/planner.h"
-#include "scheduler/core/snapshot_builder.h"
-#include "scheduler/core/verify.h"
+#include "scheduler/core/handle/verify.h"
+#include "scheduler/core/plan/planner.h"
+#include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/invariants.h"
+#include "scheduler/core/state/job_group.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::testing {

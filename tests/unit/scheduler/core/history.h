@@ -20,12 +20,12 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/core/cluster_state.h"
-#include "scheduler/core/planner_memory.h"
-#include "scheduler/core/snapshot_builder.h"
-#include "scheduler/core/step.h"
-#include "scheduler/model/pass_record.h"
-#include "scheduler/model/policy_config.h"
+#include "scheduler/core/handle/step.h"
+#include "scheduler/core/plan/planner_memory.h"
+#include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/plan/pass_record.h"
+#include "scheduler/model/settings/policy_config.h"
 
 namespace muster::testing {
 

@@ -1,9 +1,9 @@
 // The passes of a history: each made twice, and kept on record.
 #include <memory>
 
-#include "scheduler/core/planner.h"
-#include "scheduler/core/snapshot_builder.h"
-#include "scheduler/model/fingerprint.h"
+#include "scheduler/core/plan/planner.h"
+#include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/model/value/fingerprint.h"
 #include "tests/unit/scheduler/core/history.h"
 
 namespace muster::testing {

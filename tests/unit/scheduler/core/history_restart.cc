@@ -2,8 +2,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/cluster_state.h"
-#include "scheduler/core/invariants.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/invariants.h"
 #include "tests/unit/scheduler/core/history.h"
 
 namespace muster::testing {

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/core/cluster_state.h"
-#include "scheduler/core/planner.h"
+#include "scheduler/core/plan/planner.h"
+#include "scheduler/core/state/books/node_use.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::testing {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core/decay.h"
-#include "scheduler/model/account.h"
-#include "scheduler/model/share_standing.h"
+#include "scheduler/core/share/decay.h"
+#include "scheduler/model/policy/account.h"
+#include "scheduler/model/policy/share_standing.h"
 
 namespace muster::testing {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/simulator/random_sequence.h"
-#include "scheduler/simulator/schedule_comparison.h"
+#include "scheduler/simulator/schedule/schedule_comparison.h"
 
 namespace muster {
 namespace {

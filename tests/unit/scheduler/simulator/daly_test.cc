@@ -1,4 +1,5 @@
-// The formulas of checkpoint/interval.h against a job that is simulated through real failures.
+// The formulas of checkpoint/advice/interval.h against a job that is simulated through real
+// failures.
 
 #include <gtest/gtest.h>
 
@@ -6,8 +7,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "checkpoint/interval.h"
-#include "scheduler/simulator/cluster_simulation.h"
+#include "checkpoint/advice/interval.h"
+#include "scheduler/simulator/cluster/cluster_simulation.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/simulator/checkpointed_run.h"
-#include "scheduler/simulator/cluster_simulation.h"
-#include "scheduler/simulator/schedule_audit.h"
-#include "scheduler/simulator/schedule_csv.h"
-#include "scheduler/simulator/shared_file_system.h"
+#include "scheduler/simulator/cluster/checkpointed_run.h"
+#include "scheduler/simulator/cluster/cluster_simulation.h"
+#include "scheduler/simulator/cluster/shared_file_system.h"
+#include "scheduler/simulator/schedule/schedule_audit.h"
+#include "scheduler/simulator/schedule/schedule_csv.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "tests/unit/scheduler/simulator/rows.h"
 

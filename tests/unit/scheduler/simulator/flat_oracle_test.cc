@@ -9,10 +9,10 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/simulator/flat_simulation.h"
-#include "scheduler/simulator/policy_names.h"
-#include "scheduler/simulator/schedule_audit.h"
-#include "scheduler/simulator/schedule_csv.h"
+#include "scheduler/simulator/flat/flat_simulation.h"
+#include "scheduler/simulator/flat/policy_names.h"
+#include "scheduler/simulator/schedule/schedule_audit.h"
+#include "scheduler/simulator/schedule/schedule_csv.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {

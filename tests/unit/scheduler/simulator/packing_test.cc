@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/simulator/packing_experiment.h"
-#include "scheduler/simulator/readers/packing_tables.h"
+#include "tests/bench/packing_experiment.h"
+#include "tests/bench/packing_tables.h"
 
 namespace muster {
 namespace {

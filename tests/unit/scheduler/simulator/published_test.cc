@@ -10,10 +10,10 @@
 
 #include <cstdlib>
 
-#include "scheduler/simulator/flat_simulation.h"
-#include "scheduler/simulator/policy_names.h"
-#include "scheduler/simulator/schedule_check.h"
-#include "scheduler/simulator/schedule_metrics.h"
+#include "scheduler/simulator/flat/flat_simulation.h"
+#include "scheduler/simulator/flat/policy_names.h"
+#include "scheduler/simulator/schedule/schedule_check.h"
+#include "scheduler/simulator/schedule/schedule_metrics.h"
 
 namespace muster {
 namespace {

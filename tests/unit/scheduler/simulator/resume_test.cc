@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/simulator/cluster_simulation.h"
+#include "scheduler/simulator/cluster/cluster_simulation.h"
 #include "scheduler/simulator/decision_log.h"
-#include "scheduler/simulator/flat_simulation.h"
-#include "scheduler/simulator/schedule_csv.h"
+#include "scheduler/simulator/flat/flat_simulation.h"
+#include "scheduler/simulator/schedule/schedule_csv.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "tests/unit/scheduler/simulator/rows.h"
 

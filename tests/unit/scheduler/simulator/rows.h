@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
-#include "scheduler/simulator/flat_simulation.h"
-#include "scheduler/simulator/schedule_csv.h"
+#include "scheduler/simulator/flat/flat_simulation.h"
+#include "scheduler/simulator/schedule/schedule_csv.h"
 
 namespace muster::testing {
 

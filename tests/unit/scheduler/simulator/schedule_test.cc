@@ -5,11 +5,11 @@
 
 #include <fstream>
 
-#include "scheduler/simulator/processor_map.h"
-#include "scheduler/simulator/schedule_audit.h"
-#include "scheduler/simulator/schedule_check.h"
-#include "scheduler/simulator/schedule_csv.h"
-#include "scheduler/simulator/schedule_metrics.h"
+#include "scheduler/simulator/flat/processor_map.h"
+#include "scheduler/simulator/schedule/schedule_audit.h"
+#include "scheduler/simulator/schedule/schedule_check.h"
+#include "scheduler/simulator/schedule/schedule_csv.h"
+#include "scheduler/simulator/schedule/schedule_metrics.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {

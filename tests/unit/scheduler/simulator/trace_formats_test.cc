@@ -10,7 +10,7 @@
 #include "scheduler/simulator/readers/node_list.h"
 #include "scheduler/simulator/readers/slurm_values.h"
 #include "scheduler/simulator/readers/trace_format.h"
-#include "scheduler/simulator/trace_text.h"
+#include "scheduler/simulator/schedule/trace_text.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {
@@ -247,11 +247,11 @@ TEST_F(Traces, PhillyTiresiasAndDlrmAreRecognised) {
 }
 
 TEST_F(Traces, ListsOfNodesAddUp) {
-  const absl::StatusOr<NodeList> shape = ReadNodeList(kFixtures + "tiresias_shape.csv");
+  const absl::StatusOr<TraceNodes> shape = ReadNodeList(kFixtures + "tiresias_shape.csv");
   ASSERT_TRUE(shape.ok());
   EXPECT_EQ(shape->nodes, 160);
   EXPECT_EQ(shape->gpus, 1280);
-  const absl::StatusOr<NodeList> openb = ReadNodeList(kFixtures + "openb_nodes.csv");
+  const absl::StatusOr<TraceNodes> openb = ReadNodeList(kFixtures + "openb_nodes.csv");
   ASSERT_TRUE(openb.ok());
   EXPECT_EQ(openb->nodes, 20);
   EXPECT_TRUE(*IsNodeList(kFixtures + "spot_nodes.csv"));

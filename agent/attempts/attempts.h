@@ -1,0 +1,153 @@
+#pragma once
+
+// The attempts on this node: each has a supervisor, or is being cleared, or has ended.
+//
+// Every change begins with the attempt's directory (standing.h), so that starting, adopting after a
+// restart of the agent and cleaning up after a dead supervisor are one path. Thread promise: the
+// owner of the loop. Invariants: (1) an attempt is supervised at most once: whoever would end it in
+// the journal holds its claim, or knows the claim's holder dead; (2) RunEnded is written only when
+// nothing of the attempt is left.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "agent/attempts/attempt_cgroups.h"
+#include "agent/attempts/attempt_key.h"
+#include "agent/attempts/children.h"
+#include "agent/attempts/control_call.h"
+#include "agent/attempts/leftovers.h"
+#include "agent/attempts/running_attempt.h"
+#include "agent/attempts/state_directory.h"
+#include "agent/attempts/trash_sweep.h"
+#include "agent/supervisor/attempt/order_file.h"
+#include "scheduler/model/job/report.h"
+#include "scheduler/model/machine/node.h"
+#include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster {
+
+class Attempts {
+ public:
+  struct Config {
+    std::string supervisor;                // the program
+    std::vector<std::string> environment;  // what it is started with
+    SiteScripts scripts;                   // run around jobs and steps
+    bool private_tmp = false;              // each has a /tmp and a /dev/shm of its own
+    AttemptCgroups cgroups;
+    NodeLimits limits;                               // what attempts are held to
+    std::chrono::milliseconds answer_within{10000};  // a supervisor's answer to an order
+  };
+  using News = std::function<void(const AttemptKey&)>;
+
+  // `news` is told when an attempt's journal may have grown. All references outlive this object.
+  Attempts(EventLoop& loop, const Clock& clock, const Logger& log, StateDirectory& state,
+           Config config, News news);
+  Attempts(const Attempts&) = delete;
+  Attempts& operator=(const Attempts&) = delete;
+  ~Attempts();
+
+  // Takes up what an earlier agent left: adopts, starts, clears or ends each attempt on record.
+  absl::Status Recover();
+
+  // Takes an order: records it and starts its supervisor. AlreadyExists when the attempt is known;
+  // any other error when it could not be recorded, and then it was not taken.
+  absl::Status Launch(SupervisorOrder order, const NodeAllocation& allocation);
+
+  // For attempts that are launched from now on.
+  void UseScripts(SiteScripts scripts) { config_.scripts = std::move(scripts); }
+  // Records an attempt that is not run here as ended before it began, and why.
+  void Refuse(const AttemptKey& key, const std::string& text);
+
+  // Passes a step to the attempt's supervisor; NotFound when none supervises it here.
+  absl::Status StartStep(const StepOrder& order);
+
+  // Has the attempt ended. One that is not known is recorded as ended before it began, so that a
+  // launch order which comes late finds it there.
+  absl::Status Terminate(const TerminateOrder& order);
+
+  // Has the attempt frozen, or run again. One that has ended has nothing to freeze; NotFound for
+  // one that is not known.
+  absl::Status Suspend(const SuspendOrder& order);
+
+  // Passes a signal, or somebody who wants to see a step, to the attempt's supervisor; NotFound
+  // when the attempt is not known.
+  absl::Status Signal(const SignalOrder& order);
+  absl::Status Attach(const AttachOrder& order);
+  absl::Status Advise(const AdviceOrder& order);
+
+  // Tells the supervisors of elastic jobs up to when they may go on.
+  void RenewLeases(SteadyTime until);
+
+  // Forgets an attempt whose end the controller has acknowledged, leaving nothing of it.
+  void Remove(const AttemptKey& key);
+
+  bool Knows(const AttemptKey& key) const { return attempts_.count(key) != 0; }
+  std::vector<AttemptKey> Keys() const;
+  // Those under way.
+  std::map<AttemptKey, RunningAttempt> Running() const;
+  // What the registration says of them.
+  std::vector<KnownAttempt> Known() const;
+
+  // Tries again what could not be settled, and reaps. Called every few seconds.
+  void Check();
+
+ private:
+  enum class Phase { kUnsettled, kSupervised, kClearing, kEnded };
+  struct LocalAttempt {
+    Phase phase = Phase::kUnsettled;
+    NodeAllocation allocation;
+    std::string cgroup;
+    bool elastic = false;
+    pid_t child = 0;            // the supervisor, where we spawned it
+    pid_t supervisor = 0;       // the same, or the one that was adopted
+    bool tried = false;         // a supervisor was spawned and has ended
+    bool epilog_tried = false;  // the same of who would run the epilog of a dead supervisor
+    std::string failure;        // how it ended
+    UniqueFd pidfd;             // the supervisor's; watched while valid
+    std::unique_ptr<ControlCall> control;
+    std::optional<RunEnded> unwritten;  // its end, which the disk did not take yet
+  };
+
+  void ReadAllocation(const AttemptKey& key, LocalAttempt* attempt);
+  void Settle(const AttemptKey& key);
+  void StartSupervisor(const AttemptKey& key);
+  void FailLaunch(const AttemptKey& key, const std::string& text);
+  void Adopt(const AttemptKey& key);
+  absl::Status WatchSupervisor(const AttemptKey& key, const ProcessIdentity& identity);
+  void Unwatch(LocalAttempt* attempt);
+  void SupervisorEnded(const AttemptKey& key);
+  void Clear(const AttemptKey& key);
+  void ClearRound(const AttemptKey& key, const DeadAttempt& dead, int round);
+  DeadAttempt Dead(const AttemptKey& key) const;
+  // What comes when nothing is left of a dead supervisor's attempt: the site's epilog, if it was
+  // not begun, and the end.
+  void EndLost(const AttemptKey& key);
+  absl::Status StartEpilog(const AttemptKey& key, const SiteScript& epilog);
+  void WatchEpilog(const AttemptKey& key);
+  void End(const AttemptKey& key, EndCause cause, const std::string& text,
+           const std::string& node_fault = "");
+  void WriteEnd(const AttemptKey& key);
+  ControlCall& Control(const AttemptKey& key);
+  absl::Status Pass(const AttemptKey& key, std::string packet, const char* what);
+  void TerminateAnswered(const AttemptKey& key, const absl::Status& status);
+
+  EventLoop& loop_;
+  const Clock& clock_;
+  const Logger& log_;
+  StateDirectory& state_;
+  Config config_;
+  const News news_;
+  Children children_;
+  TrashSweep sweep_;
+  std::map<AttemptKey, LocalAttempt> attempts_;
+  std::shared_ptr<const bool> alive_;  // goes with this object: its timers then do nothing
+};
+
+}  // namespace muster

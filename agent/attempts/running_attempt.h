@@ -1,0 +1,21 @@
+#pragma once
+
+// An attempt under way on this node, as those who measure it need it.
+//
+// Thread promise: plain values. Invariant: `part` lives as long as nothing about attempts changes.
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "scheduler/model/machine/allocation.h"
+
+namespace muster {
+
+struct RunningAttempt {
+  const NodeAllocation* part = nullptr;  // of this node
+  std::string cgroup = {};               // where its processes are, if they have a group; or empty
+  pid_t supervisor = 0;                  // from which they descend
+};
+
+}  // namespace muster

@@ -1,0 +1,62 @@
+#include "agent/attempts/standing.h"
+
+#include <unistd.h>
+
+#include <vector>
+
+#include "agent/supervisor/attempt/journal.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<bool> HasEnded(const AttemptDirectory& directory) {
+  ASSIGN_OR_RETURN(const std::vector<Report> reports,
+                   AttemptJournalReader(directory.Journal()).ReadNew());
+  return !reports.empty() && std::holds_alternative<RunEnded>(reports.back().fact);
+}
+
+// Whether somebody who lives runs the epilog.
+absl::StatusOr<bool> IsInEpilog(const AttemptDirectory& directory) {
+  const absl::StatusOr<ProcessIdentity> claim = ReadEpilogClaim(directory);
+  if (absl::IsNotFound(claim.status())) {
+    return false;
+  }
+  RETURN_IF_ERROR(claim.status());
+  return IsAlive(*claim);
+}
+
+// Where an attempt stands that nobody claimed and that has not ended.
+Standing Unclaimed(const AttemptDirectory& directory, bool rebooted) {
+  if (access(directory.Order().c_str(), F_OK) != 0) {
+    return Standing::kEmpty;
+  }
+  return rebooted ? Standing::kOtherBoot : Standing::kUnclaimed;
+}
+
+}  // namespace
+
+absl::StatusOr<Standing> ReadStanding(const AttemptDirectory& directory, const std::string& boot_id,
+                                      bool rebooted) {
+  const absl::StatusOr<ProcessIdentity> claim = ReadClaim(directory);
+  Standing otherwise = Standing::kDead;
+  if (absl::IsNotFound(claim.status())) {
+    otherwise = Unclaimed(directory, rebooted);
+  } else if (!claim.ok()) {
+    return claim.status();
+  } else if (claim->boot_id != boot_id) {
+    otherwise = Standing::kOtherBoot;
+  } else {
+    ASSIGN_OR_RETURN(const bool alive, IsAlive(*claim));
+    // A claim of our own only keeps supervisors out.
+    otherwise = alive && claim->pid != getpid() ? Standing::kSupervised : Standing::kDead;
+  }
+  if (otherwise == Standing::kDead) {
+    ASSIGN_OR_RETURN(const bool in_epilog, IsInEpilog(directory));
+    otherwise = in_epilog ? Standing::kEpilog : otherwise;
+  }
+  ASSIGN_OR_RETURN(const bool ended, HasEnded(directory));
+  return ended ? Standing::kEnded : otherwise;
+}
+
+}  // namespace muster

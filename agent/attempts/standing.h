@@ -1,0 +1,31 @@
+#pragma once
+
+// Where an attempt stands, by what its directory says: the one question that launching, adopting
+// and cleaning up all begin with.
+//
+// Thread promise: safe from any thread. Invariants: (1) "cannot tell" is an error and never kDead:
+// a live attempt taken for dead would run twice; (2) the journal is read after the claims' holders
+// were found dead, so that their last words count.
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
+
+namespace muster {
+
+enum class Standing {
+  kEnded,       // the journal holds its RunEnded
+  kEmpty,       // its order was never written: it was not taken
+  kUnclaimed,   // ordered; nobody supervises it yet
+  kSupervised,  // its supervisor lives
+  kDead,        // its supervisor died without a RunEnded
+  kEpilog,      // and the site's epilog is run for it by somebody who lives
+  kOtherBoot,   // it was under way when the machine went down
+};
+
+// Reads it. `boot_id` is this boot's; `rebooted` says that the records are from an earlier one.
+absl::StatusOr<Standing> ReadStanding(const AttemptDirectory& directory, const std::string& boot_id,
+                                      bool rebooted);
+
+}  // namespace muster

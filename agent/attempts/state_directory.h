@@ -1,0 +1,76 @@
+#pragma once
+
+// The agent's state directory: what one agent keeps from one run of itself to the next.
+//
+//   lock       held while an agent lives, so that two never share the directory
+//   instance   32 hex digits, made once: tells the controller that the records are the same ones
+//   epoch      the newest controller's term whose word was taken
+//   boot       the boot id under which the attempts were last known good
+//   doorbell   the socket that supervisors ring
+//   attempts/  one directory an attempt (supervisor/attempt_directory.h)
+//   trash/     attempts on their way out
+//
+// Thread promise: one owner. Invariants: (1) the epoch never falls; (2) an attempt's directory is
+// renamed into trash/ before anything in it goes; (3) nothing that lies in trash/ keeps anybody
+// from opening it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "agent/attempts/attempt_key.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/runtime/file.h"
+
+namespace muster {
+
+class StateDirectory {
+ public:
+  // Makes what is missing and takes the lock. FailedPrecondition names another agent that holds it.
+  static absl::StatusOr<StateDirectory> Open(const std::string& path);
+
+  const std::string& path() const { return path_; }  // absolute
+  const std::string& instance() const { return instance_; }
+  const std::string& boot_id() const { return boot_id_; }
+  Epoch epoch() const { return epoch_; }
+  std::string doorbell() const { return path_ + "/doorbell"; }
+
+  // Remembers a newer epoch, durably; an older or equal one changes nothing.
+  absl::Status RaiseEpoch(Epoch epoch);
+
+  // True when the attempts were recorded under another boot of the machine: nothing of them runs.
+  bool rebooted() const { return rebooted_; }
+  // Says, durably, that the attempts now recorded belong to this boot.
+  absl::Status ConfirmBoot();
+
+  AttemptDirectory Attempt(const AttemptKey& key) const {
+    return AttemptDirectory(path_ + "/attempts/" + ToString(key));
+  }
+  // Makes an attempt's directory, mode 0700. AlreadyExists when the attempt is known: making it is
+  // the atomic act of taking an order.
+  absl::Status MakeAttempt(const AttemptKey& key) const;
+  // The attempts on record, by job and attempt.
+  absl::StatusOr<std::vector<AttemptKey>> ListAttempts() const;
+  std::string trash() const { return path_ + "/trash"; }
+  // Moves an attempt's directory to the trash, and removes it there as far as that takes no going
+  // into directories. False: something of it stays there (trash_sweep.h).
+  absl::StatusOr<bool> RemoveAttempt(const AttemptKey& key);
+  // Something lies in the trash.
+  bool has_trash() const;
+
+ private:
+  StateDirectory(std::string path, LockFile lock);
+
+  std::string path_;
+  LockFile lock_;
+  std::string instance_;
+  std::string boot_id_;
+  Epoch epoch_;
+  bool rebooted_ = false;
+  std::uint64_t removed_ = 0;  // the highest number in the trash
+};
+
+}  // namespace muster

@@ -1,0 +1,89 @@
+#include "agent/node/discovered_features.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace muster {
+namespace {
+
+// Of Open MPI 4 and 5.
+constexpr std::initializer_list<const char*> kLibraries = {"libopen-pal.so.40",
+                                                           "libopen-pal.so.80"};
+
+bool SaysGpuAware(const char* library) {
+  void* const handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) {
+    return false;
+  }
+  const auto* const built = static_cast<const bool*>(dlsym(handle, "opal_built_with_cuda_support"));
+  const bool says = built != nullptr && *built;
+  dlclose(handle);
+  return says;
+}
+
+bool HasNvLink(const Machine& machine) {
+  return std::any_of(machine.gpu_links.begin(), machine.gpu_links.end(),
+                     [](const DeviceLink& link) { return link.kind == LinkKind::kNvLink; });
+}
+
+}  // namespace
+
+ProcessorFlags FlagsOfThisProcessor() {
+  ProcessorFlags flags;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  flags.v2 = __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("popcnt") != 0 &&
+             __builtin_cpu_supports("ssse3") != 0;
+  flags.v3 = flags.v2 && __builtin_cpu_supports("avx2") != 0 &&
+             __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0 &&
+             __builtin_cpu_supports("fma") != 0;
+  flags.v4 = flags.v3 && __builtin_cpu_supports("avx512f") != 0 &&
+             __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0 &&
+             __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+#endif
+  return flags;
+}
+
+bool HasGpuAwareMpi(const std::string& library) {
+  if (!library.empty()) {
+    return SaysGpuAware(library.c_str());
+  }
+  return std::any_of(kLibraries.begin(), kLibraries.end(), SaysGpuAware);
+}
+
+std::vector<std::string> DiscoveredFeatures(const Machine& machine, const ProcessorFlags& flags,
+                                            bool gpu_aware_mpi, bool criu) {
+  std::vector<std::string> features;
+  if (!machine.enforced) {
+    return features;
+  }
+  const auto add = [&](bool has, const char* name) {
+    if (has) {
+      features.emplace_back(name);
+    }
+  };
+  add(flags.v2, "x86-64-v2");
+  add(flags.v3, "x86-64-v3");
+  add(flags.v4, "x86-64-v4");
+  add(HasNvLink(machine), "nvlink");
+  add(std::any_of(machine.nics.begin(), machine.nics.end(),
+                  [](const Nic& nic) { return nic.fabric; }),
+      "rdma");
+  add(gpu_aware_mpi, "gpu-aware-mpi");
+  add(criu, "criu");
+  return features;
+}
+
+std::vector<std::string> AllFeatures(std::vector<std::string> configured,
+                                     const std::vector<std::string>& discovered) {
+  for (const std::string& feature : discovered) {
+    if (std::find(configured.begin(), configured.end(), feature) == configured.end()) {
+      configured.push_back(feature);
+    }
+  }
+  return configured;
+}
+
+}  // namespace muster

@@ -1,0 +1,35 @@
+#pragma once
+
+// Features that a node finds in itself, beside those that its configuration names.
+//
+// x86-64-v2, -v3, -v4 (the levels of the x86-64 psABI that its processors have), nvlink, rdma (a
+// network device that programs can use without the kernel), gpu-aware-mpi (its Open MPI takes
+// addresses of GPU memory) and criu (CRIU saves and restores processes there). Thread promise: any
+// thread. Invariants: a node that plays another machine finds none; each name can stand in
+// --constraint.
+
+#include <string>
+#include <vector>
+
+#include "scheduler/model/machine/machine.h"
+
+namespace muster {
+
+struct ProcessorFlags {
+  bool v2 = false;
+  bool v3 = false;
+  bool v4 = false;
+};
+
+ProcessorFlags FlagsOfThisProcessor();
+// Whether the Open MPI that programs here find says that it was built for GPU memory. `library`:
+// its base library, "" for where it is usually.
+bool HasGpuAwareMpi(const std::string& library);
+
+std::vector<std::string> DiscoveredFeatures(const Machine& machine, const ProcessorFlags& flags,
+                                            bool gpu_aware_mpi, bool criu);
+// Those of `configured` and then those of `discovered` that it lacks.
+std::vector<std::string> AllFeatures(std::vector<std::string> configured,
+                                     const std::vector<std::string>& discovered);
+
+}  // namespace muster

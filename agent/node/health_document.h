@@ -1,0 +1,19 @@
+#pragma once
+
+// What the health program prints, as figures.
+//
+// The document is the last line that is an object: {"figures":[{"component","unit","better",
+// "value","roof"}]}, better being higher, lower, never or shown. Thread promise: pure.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "scheduler/model/machine/health.h"
+
+namespace muster {
+
+// An error says what the program said last.
+absl::StatusOr<std::vector<HealthFigure>> ReadHealthDocument(const std::string& text);
+
+}  // namespace muster

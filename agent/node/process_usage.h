@@ -1,0 +1,29 @@
+#pragma once
+
+// What processes have used so far, by /proc (proc(5)): of each of some processes, all that descends
+// from it.
+//
+// One look at every process of the machine serves any number of trees. Thread promise: safe from
+// any thread. Invariants: a process counts for the nearest of the roots above it; CPU time of
+// processes that have ended is their parents' (who waited for them), and so it stays in the tree.
+
+#include <sys/types.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "scheduler/model/job/exit_status.h"
+
+namespace muster {
+
+// Of each root that is there, what is below it: CPU time, the largest resident set, and as
+// group_memory the sum of them, in which a page that several share counts for each. A root's own
+// CPU time and memory are not counted.
+std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::string& proc = "/proc");
+
+// CPU time that all of the machine has spent since it started on other than idling and waiting; 0
+// where it does not say.
+Duration BusyTime(const std::string& proc = "/proc");
+
+}  // namespace muster

@@ -1,0 +1,88 @@
+#pragma once
+
+// What attempts use of this node, sampled while they run.
+//
+// CPU time and memory are read of an attempt's control group or, without one, of the processes
+// below its supervisor. Busy time and energy are what a GPU did between two samples, of which a job
+// that has a part of it is counted that part. How busy is told from the second look on, which
+// covers half of the attempt at the least; GPUs that were idle at each have a millisecond then,
+// since nothing means that nobody knows. Of what the processors took between two samples each
+// attempt is counted E x t / max(T, sum of t), with t its CPU time and T the machine's busy time in
+// between: what an idle machine takes is borne by who works, and by none while nobody does (the
+// rule of Scaphandre, "How scaphandre computes per process power consumption"; the sum bounds it
+// where the two clocks differ). Sums are kept in the attempt's directory, so that the next agent
+// goes on from them, and the supervisor puts them into the attempt's end. Thread promise: the
+// loop's thread. Invariant: a sum never goes down.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/attempts/attempt_key.h"
+#include "agent/attempts/running_attempt.h"
+#include "agent/attempts/state_directory.h"
+#include "agent/supervisor/attempt/sampled_usage.h"
+#include "scheduler/model/machine/machine.h"
+#include "scheduler/runtime/clock.h"
+#include "topology/gpu/cpu_energy_meter.h"
+#include "topology/gpu/gpu_meter.h"
+
+namespace muster {
+
+class UsageSampler {
+ public:
+  // What there is to read; null: none of that.
+  struct Sources {
+    GpuMeter* gpus = nullptr;
+    CpuEnergyMeter* cpus = nullptr;
+    std::string proc = "/proc";
+  };
+  using Running = std::map<AttemptKey, RunningAttempt>;
+
+  // `machine` says which GPU is which; everything that is referred to outlives the sampler.
+  UsageSampler(const Machine& machine, StateDirectory& state, Sources sources)
+      : machine_(machine), state_(state), sources_(std::move(sources)) {}
+
+  // Takes a sample for the attempts that run here. The GPUs that have fallen off the bus since the
+  // last, by UUID.
+  std::vector<std::string> Sample(const Running& running, SteadyTime now);
+
+  // What those that ran at the last sample have used so far.
+  [[nodiscard]] std::map<AttemptKey, Usage> used() const;
+
+ private:
+  // What each GPU did since the last sample.
+  struct Change {
+    std::optional<double> busy_ms;  // nothing: it cannot tell
+    Bytes memory;
+    double energy_mj = 0;
+  };
+  struct Sum {
+    Usage usage;
+    Usage written;         // as it is in the attempt's directory
+    Duration cpu{0};       // as it was read last
+    Duration cpu_more{0};  // since the sample before that
+    bool fresh = true;     // this is its first sample
+    int gpu_looks = 0;     // at how busy its GPUs are
+    Duration gpu_untold{0};
+  };
+  void Meet(const Running& running);
+  std::vector<Change> Changes(SteadyTime now, std::vector<std::string>& lost);
+  void AddGpus(const NodeAllocation& part, const std::vector<Change>& changes, Sum& sum) const;
+  static void AddBusy(Duration busy, Sum& sum);
+  void TakeProcesses(const Running& running);
+  void ShareCpuEnergy();
+
+  const Machine& machine_;
+  StateDirectory& state_;
+  const Sources sources_;
+  SteadyTime last_ = SteadyTime::min();
+  std::map<std::string, GpuReading> before_;
+  std::uint64_t cpu_energy_uj_ = 0;  // at the last sample
+  Duration busy_{0};
+  std::map<AttemptKey, Sum> sums_;
+};
+
+}  // namespace muster

@@ -1,0 +1,75 @@
+#pragma once
+
+// An attempt's directory on its node: which files it holds, who claimed it, what was acknowledged.
+//
+// Made by the agent (mode 0700) before it spawns the supervisor; removed by the agent once the
+// controller acknowledged the attempt's last report. proto/supervisor.proto describes the files.
+// Thread promise: plain values and functions safe from any thread. Invariants: (1) a claim appears
+// whole or not at all, and never changes; (2) the acked number never decreases.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/runtime/process.h"
+
+namespace muster {
+
+class AttemptDirectory {
+ public:
+  explicit AttemptDirectory(std::string path) : path_(std::move(path)) {}
+
+  // "<job>.<attempt>", the directory's own name.
+  static std::string NameOf(JobId job, AttemptNumber attempt);
+  // The job and attempt of such a name; InvalidArgument for any other text.
+  static absl::Status ParseName(std::string_view name, JobId* job, AttemptNumber* attempt);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // The last component of path().
+  [[nodiscard]] std::string Name() const;
+  [[nodiscard]] std::string Order() const { return path_ + "/order"; }
+  [[nodiscard]] std::string Claim() const { return path_ + "/claim"; }
+  // Who runs, or ran, the site's epilog: made as the claim is, before the epilog begins.
+  [[nodiscard]] std::string EpilogClaim() const { return path_ + "/epilog"; }
+  [[nodiscard]] std::string Journal() const { return path_ + "/journal"; }
+  [[nodiscard]] std::string Acked() const { return path_ + "/acked"; }
+  [[nodiscard]] std::string Control() const { return path_ + "/control"; }
+  [[nodiscard]] std::string Script() const { return path_ + "/script"; }
+  [[nodiscard]] std::string Log() const { return path_ + "/log"; }
+  // Holds what is /tmp to the attempt, where it has one of its own.
+  [[nodiscard]] std::string Tmp() const { return path_ + "/tmp"; }
+  // What the agent sampled of its use.
+  [[nodiscard]] std::string Sampled() const { return path_ + "/sampled"; }
+  // The job's nodes, for an `mpirun` in its script.
+  [[nodiscard]] std::string Hostfile() const { return path_ + "/hostfile"; }
+  // The page of checkpoint hints that the job's programs map.
+  [[nodiscard]] std::string CheckpointHints() const { return path_ + "/checkpoint-hints"; }
+  // The page on which they tell of their checkpoints.
+  [[nodiscard]] std::string CheckpointProgress() const { return path_ + "/checkpoint-progress"; }
+  // What a job touches to show that it makes progress, unless it names a file of its own.
+  [[nodiscard]] std::string Progress() const { return path_ + "/progress"; }
+  // Where PMIx keeps its sockets and the ranks' session directories.
+  [[nodiscard]] std::string Pmix() const { return path_ + "/pmix"; }
+
+ private:
+  std::string path_;
+};
+
+// Makes `self` the attempt's supervisor. AlreadyExists when somebody is.
+absl::Status TakeClaim(const AttemptDirectory& directory, const ProcessIdentity& self);
+
+// Who supervises the attempt; NotFound when nobody has claimed it.
+absl::StatusOr<ProcessIdentity> ReadClaim(const AttemptDirectory& directory);
+
+// The same of who runs the site's epilog, which is run once.
+absl::Status TakeEpilogClaim(const AttemptDirectory& directory, const ProcessIdentity& self);
+absl::StatusOr<ProcessIdentity> ReadEpilogClaim(const AttemptDirectory& directory);
+
+// The number of the last report that the controller acknowledged; 0 when none was.
+absl::StatusOr<std::uint64_t> ReadAcked(const AttemptDirectory& directory);
+absl::Status WriteAcked(const AttemptDirectory& directory, std::uint64_t index);
+
+}  // namespace muster

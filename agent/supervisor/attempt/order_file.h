@@ -1,0 +1,50 @@
+#pragma once
+
+// The order that an agent leaves in an attempt's directory for its supervisor: the model's view of
+// wire::SupervisorOrder.
+//
+// Written by the agent before it spawns the supervisor, so that an attempt known to the agent is
+// known after a crash of it too. Thread promise: plain values; the functions are safe from any
+// thread. Invariants: a reader sees a whole order or none.
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "agent/supervisor/attempt/limit_set.h"
+#include "agent/supervisor/attempt/site_script.h"
+#include "scheduler/model/job/order.h"
+#include "scheduler/model/machine/machine.h"
+
+namespace muster {
+
+struct SupervisorOrder {
+  LaunchOrder launch;
+  Machine machine;           // the node's
+  std::string node_name;     // must be the name of a node in launch.allocation
+  std::string doorbell;      // path of the agent's socket; empty: nobody is told
+  std::string module_dir;    // where libmuster-pmix.so is
+  std::string cgroup;        // directory for the attempt's own cgroup; empty: none can be made
+  std::string controller;    // the address that `muster` inside the job calls
+  NodeLimits limits;         // what the node can hold the attempt to
+  SiteScripts scripts;       // what the site has run around jobs and steps
+  bool private_tmp = false;  // /tmp and /dev/shm are the attempt's own
+  // Of an elastic job: until then, by the clock of time since boot, the controller has heard us.
+  std::int64_t lease_until_ms = 0;
+  // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
+  std::string checkpoint_hints;
+  std::string checkpoint_progress;
+  std::string flush_program;
+  std::string remote_shell;
+  std::string hostfile;
+  std::string progress_file;  // that the job may touch
+};
+
+// Writes `order` to `path`, whole, mode 0600. It outlives every process, not a loss of power: then
+// the boot is another one and the order is void.
+absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order);
+
+// Reads it back; DataLoss when it is not an order.
+absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path);
+
+}  // namespace muster

@@ -1,0 +1,49 @@
+#pragma once
+
+// Writes facts into the attempt's journal, in order, and rings the agent's doorbell.
+//
+// A disk that is full delays facts, it does not lose them: they wait here and are tried again each
+// second while the job goes on. Thread promise: the loop's thread.
+
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "agent/supervisor/attempt/journal.h"
+#include "scheduler/model/job/report.h"
+#include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster {
+
+class Reporter {
+ public:
+  // `name` is the attempt's, sent to `doorbell` after each append. The loop and the log outlive it.
+  Reporter(EventLoop& loop, const Logger& log, JournalWriter journal, std::string doorbell,
+           std::string name)
+      : loop_(loop),
+        log_(log),
+        journal_(std::move(journal)),
+        doorbell_(std::move(doorbell)),
+        name_(std::move(name)) {}
+  Reporter(const Reporter&) = delete;
+  Reporter& operator=(const Reporter&) = delete;
+
+  void Report(Fact fact);
+  // Calls `done` once everything reported so far is in the journal.
+  void WhenWritten(std::function<void()> done);
+
+ private:
+  void Flush();
+
+  EventLoop& loop_;
+  const Logger& log_;
+  JournalWriter journal_;
+  const std::string doorbell_;
+  const std::string name_;
+  std::deque<Fact> waiting_;
+  bool retrying_ = false;
+  std::function<void()> when_written_;
+};
+
+}  // namespace muster

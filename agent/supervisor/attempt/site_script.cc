@@ -1,0 +1,32 @@
+#include "agent/supervisor/attempt/site_script.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+
+absl::Status CheckSiteScript(const std::string& program) {
+  struct stat file {};
+  if (program.empty() || program.front() != '/') {
+    return absl::InvalidArgumentError(absl::StrCat(program, ": not an absolute path"));
+  }
+  if (stat(program.c_str(), &file) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat(program, ": ", std::strerror(errno)));
+  }
+  if (!S_ISREG(file.st_mode) || access(program.c_str(), X_OK) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(program, ": not a program; chmod +x it"));
+  }
+  if ((file.st_uid != 0 && file.st_uid != geteuid()) || (file.st_mode & 022) != 0) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        program,
+        ": others may change it; it must belong to root or to the agent's user, mode 0755"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,33 @@
+#pragma once
+
+// Which programs of the site a node runs around jobs and steps: prologs and epilogs.
+//
+// Thread promise: plain values; CheckSiteScript is safe from any thread. Invariant: a program that
+// somebody else could have written is never run.
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "scheduler/model/value/time.h"
+
+namespace muster {
+
+struct SiteScript {
+  std::string program;  // empty: none
+  bool as_user = false;
+  Duration time_limit{60'000};
+  [[nodiscard]] bool given() const { return !program.empty(); }
+};
+
+struct SiteScripts {
+  SiteScript prolog;
+  SiteScript epilog;
+  SiteScript step_prolog;
+  SiteScript step_epilog;
+};
+
+// Whether the program is one that root may run on nobody else's word: a file that is there, can be
+// executed, belongs to us or root, and that nobody else may write. The error is one line.
+absl::Status CheckSiteScript(const std::string& program);
+
+}  // namespace muster

@@ -1,0 +1,40 @@
+#include "agent/supervisor/checkpoint/checkpoint_flush.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/limits/process_tree.h"
+#include "scheduler/runtime/file.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kProgram = "muster-checkpoint-flush";
+constexpr const char* kProcessName = "muster-flush\n";
+
+}  // namespace
+
+std::string FindFlushProgram(const std::string& supervisor) {
+  const std::string folder = supervisor.substr(0, supervisor.rfind('/'));
+  for (const char* place : {"/", "/../libexec/muster/"}) {
+    std::string path = absl::StrCat(folder, place, kProgram);
+    if (access(path.c_str(), X_OK) == 0) {
+      return path;
+    }
+  }
+  return "";
+}
+
+bool FlushRuns() {
+  const std::vector<pid_t> below = Descendants(getpid());
+  return std::any_of(below.begin(), below.end(), [](pid_t pid) {
+    const absl::StatusOr<std::string> name = ReadFile(absl::StrCat("/proc/", pid, "/comm"));
+    return name.ok() && *name == kProcessName;
+  });
+}
+
+}  // namespace muster

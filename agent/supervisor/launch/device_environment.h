@@ -1,0 +1,43 @@
+#pragma once
+
+// What a job's processes are told of the node's devices: the GPUs they can see, and their NICs.
+//
+// All of a job's GPUs on the node are visible to all its ranks there, each rank's nearest being
+// device LOCAL_RANK, because NCCL needs to see its peers'; with --gpu-bind a rank sees its own
+// alone. Pure. Thread promise: safe from any thread. Invariants: devices are named so that no other
+// numbering can change them: GPUs by UUID, NICs by the name that UCX and NCCL use.
+
+#include <string>
+#include <vector>
+
+#include "agent/supervisor/attempt/order_file.h"
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/machine.h"
+
+namespace muster {
+
+// Positions in Machine::gpus in device order: the first GPU of each rank, their second ones, …,
+// then what no rank has.
+std::vector<std::uint32_t> DeviceOrder(const NodeAllocation& node);
+
+// UUIDs of those positions; the device's number where the machine knows none that its runtime
+// takes.
+std::vector<std::string> GpuNames(const Machine& machine, const std::vector<std::uint32_t>& gpus);
+
+// The GPUs that a process on the node sees, as its environment names them, NVIDIA's before AMD's.
+// `rank`: null for the batch script.
+std::vector<std::string> VisibleGpus(const SupervisorOrder& order, const NodeAllocation& node,
+                                     const RankPlacement* rank);
+
+struct DeviceVariable {
+  std::string name;
+  std::string value;
+  bool yields = false;  // the user's own goes before it
+};
+
+// CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER, ROCR_VISIBLE_DEVICES on a node with AMD's; for a share
+// of a GPU what CUDA's MPS holds its users to; for a rank also UCX_NET_DEVICES and NCCL_IB_HCA.
+std::vector<DeviceVariable> DeviceVariables(const SupervisorOrder& order,
+                                            const NodeAllocation& node, const RankPlacement* rank);
+
+}  // namespace muster

@@ -1,0 +1,428 @@
+#include "agent/supervisor/launch/environment.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "agent/supervisor/attempt/rendezvous.h"
+#include "agent/supervisor/exchange/exchange_address.h"
+#include "agent/supervisor/launch/hostlist.h"
+#include "agent/supervisor/mpirun/launcher_environment.h"
+#include "agent/supervisor/mpirun/rank_variables.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint16_t kPortFirst = 20000;
+constexpr std::uint64_t kPortCount = 10000;
+
+// Whole families of names that a launcher owns. What else begins with OMPI_ is the user's settings.
+constexpr std::array<std::string_view, 15> kStalePrefixes = {
+    "MUSTER_",   "SLURM_",       "PMI_",           "PMIX_",         "OMPI_COMM_",
+    "OMPI_APP_", "OMPI_MCA_ess", "OMPI_MCA_orte_", "ORTE_",         "FLUX_",
+    "PBS_",      "LSB_",         "PET_",           "TORCHELASTIC_", "SCHED_ELASTIC_"};
+constexpr std::array<std::string_view, 30> kStaleNames = {"RANK",
+                                                          "OMPI_UNIVERSE_SIZE",
+                                                          "OMPI_NUM_APP_CTX",
+                                                          "OMPI_FIRST_RANKS",
+                                                          "OMPI_ARGV",
+                                                          "OMPI_COMMAND",
+                                                          "OMPI_FILE_LOCATION",
+                                                          "WORLD_SIZE",
+                                                          "LOCAL_RANK",
+                                                          "LOCAL_WORLD_SIZE",
+                                                          "NODE_RANK",
+                                                          "GROUP_RANK",
+                                                          "GROUP_WORLD_SIZE",
+                                                          "ROLE_RANK",
+                                                          "ROLE_WORLD_SIZE",
+                                                          "MASTER_ADDR",
+                                                          "MASTER_PORT",
+                                                          "ROLE_NAME",
+                                                          "CUDA_VISIBLE_DEVICES",
+                                                          "CUDA_DEVICE_ORDER",
+                                                          "NVIDIA_VISIBLE_DEVICES",
+                                                          "ROCR_VISIBLE_DEVICES",
+                                                          "HIP_VISIBLE_DEVICES",
+                                                          "GPU_DEVICE_ORDINAL",
+                                                          "ZE_AFFINITY_MASK",
+                                                          "ASCEND_RT_VISIBLE_DEVICES",
+                                                          "JSM_JSRUN_PORT",
+                                                          "HYDI_CONTROL_FD",
+                                                          "MPI_LOCALNRANKS",
+                                                          "MPI_LOCALRANKID"};
+
+bool IsStale(std::string_view name) {
+  return std::any_of(
+             kStalePrefixes.begin(), kStalePrefixes.end(),
+             [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
+         std::find(kStaleNames.begin(), kStaleNames.end(), name) != kStaleNames.end();
+}
+
+std::vector<std::string> NodeNames(const Allocation& allocation) {
+  std::vector<std::string> names;
+  for (const NodeAllocation& node : allocation.nodes) {
+    names.push_back(node.name);
+  }
+  return names;
+}
+
+std::vector<std::uint32_t> RanksPerNode(const Allocation& allocation) {
+  std::vector<std::uint32_t> counts;
+  for (const NodeAllocation& node : allocation.nodes) {
+    counts.push_back(static_cast<std::uint32_t>(node.ranks.size()));
+  }
+  return counts;
+}
+
+std::uint32_t RankCount(const Allocation& allocation) {
+  std::uint32_t count = 0;
+  for (const std::uint32_t ranks : RanksPerNode(allocation)) {
+    count += ranks;
+  }
+  return count;
+}
+
+std::int64_t Seconds(Time time) {
+  return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+}
+
+void SetArray(const LaunchOrder& launch, Variables* variables) {
+  if (!launch.array_index.has_value()) {
+    return;
+  }
+  variables->SetTwins("ARRAY_JOB_ID", launch.submission.value());
+  variables->SetTwins("ARRAY_TASK_ID", *launch.array_index);
+  if (!launch.spec.array.has_value() || launch.spec.array->ranges.empty()) {
+    return;
+  }
+  const std::vector<ArrayRange>& ranges = launch.spec.array->ranges;
+  std::uint32_t count = 0;
+  std::uint32_t lowest = ranges.front().first;
+  std::uint32_t highest = ranges.front().first;
+  for (const ArrayRange& range : ranges) {
+    const std::uint32_t step = std::max(range.step, 1U);
+    const std::uint32_t more = range.last < range.first ? 0 : (range.last - range.first) / step;
+    count += more + 1;
+    lowest = std::min(lowest, range.first);
+    highest = std::max(highest, range.first + more * step);
+  }
+  variables->SetTwins("ARRAY_TASK_COUNT", count);
+  variables->SetTwins("ARRAY_TASK_MIN", lowest);
+  variables->SetTwins("ARRAY_TASK_MAX", highest);
+  variables->SetTwins("ARRAY_TASK_STEP", std::max(ranges.front().step, 1U));
+}
+
+const NodeAllocation* FindNode(const Allocation& allocation, const std::string& name) {
+  for (const NodeAllocation& node : allocation.nodes) {
+    if (node.name == name) {
+      return &node;
+    }
+  }
+  return nullptr;
+}
+
+std::uint32_t GpuCount(const Allocation& allocation) {
+  std::size_t total = 0;
+  for (const NodeAllocation& node : allocation.nodes) {
+    total += node.gpus.size();
+  }
+  return static_cast<std::uint32_t>(total);
+}
+
+std::vector<std::uint32_t> CpusPerNode(const Allocation& allocation) {
+  std::vector<std::uint32_t> cpus;
+  for (const NodeAllocation& node : allocation.nodes) {
+    cpus.push_back(node.cpus.Count());
+  }
+  return cpus;
+}
+
+// Of a heterogeneous job: what each component has, as NAME_HET_GROUP_i.
+void SetComponents(const LaunchOrder& launch, Variables* variables) {
+  if (launch.components.empty()) {
+    return;
+  }
+  variables->SetTwins("HET_SIZE", launch.components.size());
+  for (std::size_t i = 0; i < launch.components.size(); ++i) {
+    const ComponentExtent& component = launch.components[i];
+    const auto set = [&](const char* name, const auto& value) {
+      variables->SetTwins(absl::StrCat(name, "_HET_GROUP_", i), value);
+    };
+    const std::string nodes = CompressHostlist(NodeNames(component.allocation));
+    set("JOB_ID", component.job.value());
+    set("JOB_NODELIST", nodes);
+    set("NODELIST", nodes);
+    set("JOB_NUM_NODES", component.allocation.nodes.size());
+    set("NNODES", component.allocation.nodes.size());
+    set("NTASKS", RankCount(component.allocation));
+    set("TASKS_PER_NODE", CompressCounts(RanksPerNode(component.allocation)));
+    set("CPUS_PER_TASK", component.request.cpus_per_task);
+    set("JOB_CPUS_PER_NODE", CompressCounts(CpusPerNode(component.allocation)));
+    if (const std::uint32_t gpus = GpuCount(component.allocation); gpus > 0) {
+      set("GPUS", gpus);
+    }
+  }
+}
+
+void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
+  const LaunchOrder& launch = order.launch;
+  const Variables submitter(launch.program.environment);
+  variables->Set("MUSTER_CHECKPOINT_DIR", CheckpointDirectoryOf(launch));
+  // The submitter's own: nobody else sets them, so that they belong to no other job.
+  for (const char* name : {"MUSTER_CHECKPOINT_LOCAL_DIR", "MUSTER_CHECKPOINT_INTERVAL"}) {
+    if (submitter.Has(name)) {
+      variables->Set(name, submitter.Get(name, ""));
+    }
+  }
+  if (!order.checkpoint_hints.empty()) {
+    variables->Set("MUSTER_CHECKPOINT_HINTS", order.checkpoint_hints);
+  }
+  if (!order.checkpoint_progress.empty()) {
+    variables->Set("MUSTER_CHECKPOINT_PROGRESS", order.checkpoint_progress);
+  }
+  if (!order.flush_program.empty()) {
+    variables->Set("MUSTER_CHECKPOINT_FLUSH", order.flush_program);
+  }
+}
+
+void SetIdentity(const SupervisorOrder& order, Variables* variables) {
+  const LaunchOrder& launch = order.launch;
+  variables->SetTwins("JOB_ID", launch.job.value());
+  variables->SetTwins("JOBID", launch.job.value());
+  variables->SetTwins("JOB_NAME", launch.spec.name);
+  variables->SetTwins("JOB_USER", launch.spec.user.name);
+  variables->SetTwins("JOB_UID", launch.spec.user.uid);
+  const std::string& partition = launch.spec.partition;
+  variables->SetTwins("JOB_PARTITION", partition.empty() ? std::string("main") : partition);
+  const std::string& qos = launch.spec.qos;
+  variables->SetTwins("JOB_QOS", qos.empty() ? std::string("normal") : qos);
+  if (!launch.spec.reservation.empty()) {
+    variables->SetTwins("JOB_RESERVATION", launch.spec.reservation);
+  }
+  variables->SetTwins("CLUSTER_NAME", launch.cluster);
+  variables->SetTwins("RESTART_COUNT", launch.attempt.value() - 1);
+  SetCheckpoint(order, variables);
+  variables->SetTwins("JOB_START_TIME", Seconds(launch.started));
+  if (!launch.spec.account.empty()) {
+    variables->SetTwins("JOB_ACCOUNT", launch.spec.account);
+  }
+  if (launch.spec.time_limit > Duration(0)) {
+    variables->SetTwins("JOB_END_TIME", Seconds(launch.started + launch.spec.time_limit));
+  }
+  const Variables submitter(launch.program.environment);
+  variables->SetTwins("SUBMIT_DIR", submitter.Get("PWD", launch.program.work_dir));
+  if (submitter.Has("HOSTNAME")) {
+    variables->SetTwins("SUBMIT_HOST", submitter.Get("HOSTNAME", ""));
+  }
+  variables->Set("MUSTER_CONTROLLER", order.controller);
+  variables->Set("MUSTER_NODE_NAME", order.node_name);
+  variables->Set("SLURMD_NODENAME", order.node_name);
+  SetArray(launch, variables);
+  SetComponents(launch, variables);
+}
+
+void SetGpus(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
+  const Allocation& allocation = order.launch.allocation;
+  const std::uint32_t total = GpuCount(allocation);
+  std::vector<std::uint32_t> indices;
+  for (const GpuGrant& grant : node.gpus) {
+    indices.push_back(grant.gpu < order.machine.gpus.size() ? order.machine.gpus[grant.gpu].os_index
+                                                            : grant.gpu);
+  }
+  if (total > 0) {
+    variables->SetTwins("GPUS", total);
+    variables->SetTwins("GPUS_ON_NODE", node.gpus.size());
+  }
+  if (!indices.empty()) {
+    variables->SetTwins("JOB_GPUS", absl::StrJoin(indices, ","));
+    variables->SetTwins("STEP_GPUS", absl::StrJoin(indices, ","));
+  }
+}
+
+// What is said of the whole job's resources, the same for a script and for ranks.
+void SetResources(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
+  const Allocation& allocation = order.launch.allocation;
+  const ResourceRequest& request = order.launch.spec.request;
+  variables->SetTwins("JOB_NODELIST", CompressHostlist(NodeNames(allocation)));
+  variables->SetTwins("JOB_NUM_NODES", allocation.nodes.size());
+  variables->SetTwins("JOB_CPUS_PER_NODE", CompressCounts(CpusPerNode(allocation)));
+  variables->SetTwins("CPUS_ON_NODE", node.cpus.Count());
+  variables->SetTwins("CPUS_PER_TASK", request.cpus_per_task);
+  if (request.tasks_per_node > 0) {
+    variables->SetTwins("NTASKS_PER_NODE", request.tasks_per_node);
+  }
+  if (!node.memory.zero()) {
+    variables->SetTwins("MEM_PER_NODE", node.memory.value() / kMebibyte.value());
+  }
+  if (!request.memory_per_cpu.zero()) {
+    variables->SetTwins("MEM_PER_CPU", request.memory_per_cpu.value() / kMebibyte.value());
+  }
+}
+
+// The nodes and tasks that a script or a step has at its disposal.
+void SetExtent(const Allocation& placement, std::uint32_t tasks, Variables* variables) {
+  variables->SetTwins("NODELIST", CompressHostlist(NodeNames(placement)));
+  variables->SetTwins("NNODES", placement.nodes.size());
+  variables->SetTwins("NTASKS", tasks);
+  variables->SetTwins("NPROCS", tasks);
+  variables->SetTwins("TASKS_PER_NODE", CompressCounts(RanksPerNode(placement)));
+}
+
+// Where the ranks of a step meet. The nodes of a cluster whose controller is reached by a unix
+// socket are all on this machine, whatever they are called.
+std::string MasterAddress(const SupervisorOrder& order, const Allocation& placement) {
+  const bool local = placement.nodes.size() == 1 || order.controller.rfind("unix:", 0) == 0;
+  return local ? "127.0.0.1" : placement.nodes.front().name;
+}
+
+// Where one launcher on each node of the job would meet the others; an elastic job's `torchrun`
+// finds it by itself, unless its options say otherwise.
+void SetElastic(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
+  const LaunchOrder& launch = order.launch;
+  const ResourceRequest& request = launch.spec.request;
+  const Rendezvous rendezvous = RendezvousOf(launch);
+  const std::string endpoint =
+      absl::StrCat(MasterAddress(order, launch.allocation), ":", rendezvous.port);
+  variables->Set("MUSTER_RDZV_ID", rendezvous.id);
+  variables->Set("MUSTER_RDZV_ENDPOINT", endpoint);
+  if (!order.progress_file.empty()) {
+    variables->Set("MUSTER_PROGRESS_FILE", order.progress_file);
+  }
+  if (!launch.spec.elastic) {
+    return;
+  }
+  for (const char* family : {"MUSTER_ELASTIC_", "SCHED_ELASTIC_"}) {
+    variables->Set(absl::StrCat(family, "MIN"), request.min_nodes);
+    variables->Set(absl::StrCat(family, "MAX"), request.max_nodes);
+    variables->Set(absl::StrCat(family, "EPOCH"), launch.attempt.value());
+  }
+  variables->Set("PET_NNODES", launch.allocation.nodes.size());
+  if (!node.gpus.empty()) {
+    variables->Set("PET_NPROC_PER_NODE", node.gpus.size());
+  }
+  variables->Set("PET_RDZV_BACKEND", std::string("c10d"));
+  variables->Set("PET_RDZV_ENDPOINT", endpoint);
+  variables->Set("PET_RDZV_ID", rendezvous.id);
+}
+
+// The address at which `muster run` listens for the step, without its port.
+std::string LaunchAddress(const Program& program) {
+  const std::size_t colon = program.io.address.rfind(':');
+  const bool local = colon == std::string::npos || program.io.address.rfind("unix:", 0) == 0;
+  return local ? "127.0.0.1" : program.io.address.substr(0, colon);
+}
+
+void SetRankNumbers(const SupervisorOrder& order, const StepSurroundings& step,
+                    std::uint32_t local_rank, Variables* variables) {
+  const Allocation& placement = *step.placement;
+  const NodeAllocation& node = placement.nodes[step.node_index];
+  const std::uint32_t world = RankCount(placement);
+  const std::uint32_t rank = node.ranks[local_rank].rank;
+  std::vector<std::uint32_t> local_ranks;
+  for (const RankPlacement& each : node.ranks) {
+    local_ranks.push_back(each.rank);
+  }
+  variables->SetTwins("PROCID", rank);
+  variables->SetTwins("LOCALID", local_rank);
+  variables->SetTwins("NODEID", step.node_index);
+  variables->SetTwins("STEP_ID", step.step.value());
+  variables->SetTwins("STEPID", step.step.value());
+  if (placement.nodes.size() == 1) {
+    // Beside SLURM_STEP_ID this name makes Open MPI refuse to be a single rank, and launchers that
+    // take it for an address fail where nodes have no address of their own. SLURM_JOB_NODELIST
+    // stands.
+    variables->Erase("SLURM_NODELIST");
+  }
+  variables->SetTwins("STEP_NODELIST", CompressHostlist(NodeNames(placement)));
+  variables->SetTwins("STEP_NUM_NODES", placement.nodes.size());
+  variables->SetTwins("STEP_NUM_TASKS", world);
+  variables->SetTwins("STEP_TASKS_PER_NODE", CompressCounts(RanksPerNode(placement)));
+  variables->SetTwins("GTIDS", absl::StrJoin(local_ranks, ","));
+  variables->SetTwins("TASK_PID", std::string(kPidPlaceholder));
+  variables->SetTwins("LAUNCH_NODE_IPADDR", LaunchAddress(*step.program));
+  variables->Set("MASTER_ADDR", MasterAddress(order, placement));
+  variables->Set("MASTER_PORT", step.master_port);
+  variables->Set("RANK", rank);
+  variables->Set("WORLD_SIZE", world);
+  variables->Set("LOCAL_RANK", local_rank);
+  variables->Set("LOCAL_WORLD_SIZE", node.ranks.size());
+  variables->Set("NODE_RANK", step.node_index);
+  variables->Set("GROUP_RANK", step.node_index);
+}
+
+}  // namespace
+
+std::vector<std::string> WithoutStaleVariables(const std::vector<std::string>& environment) {
+  std::vector<std::string> kept;
+  for (const std::string& assignment : environment) {
+    if (!IsStale(std::string_view(assignment).substr(0, assignment.find('=')))) {
+      kept.push_back(assignment);
+    }
+  }
+  return kept;
+}
+
+std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uint32_t node_index) {
+  const NodeAllocation& node = order.launch.allocation.nodes[node_index];
+  Variables variables(WithoutStaleVariables(order.launch.program.environment));
+  SetIdentity(order, &variables);
+  SetResources(order, node, &variables);
+  SetExtent(order.launch.allocation, RankCount(order.launch.allocation), &variables);
+  SetGpus(order, node, &variables);
+  SetDevices(order, node, nullptr, &variables);
+  SetLaunchers(order, node, &variables);
+  SetElastic(order, node, &variables);
+  variables.SetTwins("NODEID", node_index);
+  variables.SetTwins("PROCID", 0);
+  variables.SetTwins("LOCALID", 0);
+  variables.SetTwins("GTIDS", 0);
+  variables.SetTwins("TASK_PID", std::string(kPidPlaceholder));
+  variables.Set("PWD", order.launch.program.work_dir);
+  return variables.List();
+}
+
+std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepSurroundings& step,
+                                         std::uint32_t local_rank) {
+  const NodeAllocation& node = step.placement->nodes[step.node_index];
+  Variables variables(WithoutStaleVariables(step.program->environment));
+  SetIdentity(order, &variables);
+  const NodeAllocation* whole = FindNode(order.launch.allocation, node.name);
+  SetResources(order, whole == nullptr ? node : *whole, &variables);
+  SetExtent(*step.placement, RankCount(*step.placement), &variables);
+  SetGpus(order, node, &variables);
+  SetLaunchers(order, node, &variables);
+  SetElastic(order, whole == nullptr ? node : *whole, &variables);
+  const RankPlacement& rank = node.ranks[local_rank];
+  SetDevices(order, node, &rank, &variables);
+  SetRankNumbers(order, step, local_rank, &variables);
+  SetCpuBinding(node, rank, &variables);
+  const LauncherKind launcher = LauncherOf(step.program->environment);
+  if (launcher == LauncherKind::kNone) {
+    SetOpenMp(order, rank, &variables);
+  } else {
+    SetDaemon(order, whole == nullptr ? node : *whole, launcher, &variables);
+  }
+  variables.Set("PWD", step.program->work_dir);
+  return variables.List();
+}
+
+// Made by who uses it. What --checkpoint-dir said comes first.
+std::string CheckpointDirectoryOf(const LaunchOrder& launch) {
+  const std::string usual =
+      absl::StrCat(launch.program.work_dir, "/muster-", launch.job.value(), ".checkpoint");
+  return Variables(launch.program.environment).Get("MUSTER_SUBMIT_CHECKPOINT_DIR", usual);
+}
+
+std::uint16_t DerivedPort(JobId job, StepId step) {
+  const std::uint64_t mixed = job.value() * 131 + std::uint64_t{step.value()} * 17;
+  return static_cast<std::uint16_t>(kPortFirst + mixed % kPortCount);
+}
+
+}  // namespace muster

@@ -1,0 +1,78 @@
+#pragma once
+
+// The environment of one process while it is made, and what any rank is told there of its part of a
+// node.
+//
+// Thread promise: one owner; the functions are pure. Invariant: a name is in it once.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/attempt/order_file.h"
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/machine.h"
+
+namespace muster {
+
+class Variables {
+ public:
+  explicit Variables(const std::vector<std::string>& assignments) {
+    for (const std::string& assignment : assignments) {
+      const std::size_t equals = assignment.find('=');
+      if (equals != std::string::npos && equals > 0) {
+        values_[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+      }
+    }
+  }
+  void Set(const std::string& name, std::string value) { values_[name] = std::move(value); }
+  template <class Number>
+  void Set(const std::string& name, Number number) requires std::is_integral_v<Number> {
+    values_[name] = absl::StrCat(number);
+  }
+  // Sets MUSTER_`name` and SLURM_`name`.
+  template <class Value>
+  void SetTwins(const std::string& name, const Value& value) {
+    Set("MUSTER_" + name, value);
+    Set("SLURM_" + name, value);
+  }
+  void Erase(const std::string& name) { values_.erase(name); }
+  [[nodiscard]] bool Has(const std::string& name) const { return values_.count(name) != 0; }
+  [[nodiscard]] std::string Get(const std::string& name, const std::string& otherwise) const {
+    const auto found = values_.find(name);
+    return found == values_.end() || found->second.empty() ? otherwise : found->second;
+  }
+  [[nodiscard]] std::vector<std::string> List() const {
+    std::vector<std::string> list;
+    list.reserve(values_.size());
+    for (const auto& [name, value] : values_) {
+      list.push_back(absl::StrCat(name, "=", value));
+    }
+    return list;
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+// GPUs and NICs, but for what the user set himself. `rank`: null for a process that has all of the
+// job's on the node.
+void SetDevices(const SupervisorOrder& order, const NodeAllocation& node, const RankPlacement* rank,
+                Variables* variables);
+
+// Where the rank runs, and all others of the node.
+void SetCpuBinding(const NodeAllocation& node, const RankPlacement& rank, Variables* variables);
+
+// OMP_PLACES for those threads: one place a core.
+std::string PlacesOf(const Machine& machine, const CpuSet& cpus);
+
+// OpenMP's, unless the user chose his own. Not where the rank starts workers of its own, as
+// frameworks on GPUs and launchers do: once such a program has bound its first thread, they would
+// all inherit that one core.
+void SetOpenMp(const SupervisorOrder& order, const RankPlacement& rank, Variables* variables);
+
+}  // namespace muster

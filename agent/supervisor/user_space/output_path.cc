@@ -1,0 +1,119 @@
+#include "agent/supervisor/user_space/output_path.h"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kWidthMax = 10;
+
+std::string Padded(std::string digits, std::size_t width) {
+  width = std::min(width, kWidthMax);
+  return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
+}
+
+// What `letter` stands for; nothing for a letter that means nothing.
+std::optional<std::string> Expand(char letter, std::size_t width, const PatternValues& values) {
+  switch (letter) {
+    case 'j':
+      return Padded(ToString(values.job), width);
+    case 'A':
+      return Padded(ToString(values.array_index.has_value() ? values.submission : values.job),
+                    width);
+    case 'a':
+      return Padded(absl::StrCat(values.array_index.value_or(0)), width);
+    case 't':
+      return Padded(absl::StrCat(values.rank), width);
+    case 's':
+      return Padded(ToString(values.step), width);
+    case 'N':
+      return values.node;
+    case 'x': {
+      std::string name = values.job_name;
+      std::replace(name.begin(), name.end(), '/', '_');
+      return name;
+    }
+    case '%':
+      return "%";
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string Resolve(const std::string& work_dir, const std::string& path) {
+  return path.empty() || path[0] == '/' ? path : absl::StrCat(work_dir, "/", path);
+}
+
+absl::Status CannotOpen(const char* what, const std::string& path, int error) {
+  const std::string text = absl::StrCat("cannot open ", what, " ", path);
+  return error == ENXIO ? absl::FailedPreconditionError(text + ": it is a FIFO that nobody reads")
+                        : absl::ErrnoToStatus(error, text);
+}
+
+// Opened without waiting, used with waiting.
+absl::StatusOr<UniqueFd> Open(const char* what, const std::string& path, int flags) {
+  UniqueFd fd(open(path.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666));
+  if (!fd.valid()) {
+    return CannotOpen(what, path, errno);
+  }
+  const int current = fcntl(fd.get(), F_GETFL);
+  if (current < 0 || fcntl(fd.get(), F_SETFL, current & ~O_NONBLOCK) != 0) {
+    return CannotOpen(what, path, errno);
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::string ExpandPattern(const std::string& pattern, const PatternValues& values) {
+  std::string text;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%') {
+      text += pattern[i];
+      continue;
+    }
+    std::size_t letter = i + 1;
+    std::size_t width = 0;
+    while (letter < pattern.size() && pattern[letter] >= '0' && pattern[letter] <= '9') {
+      width = std::min(width * 10 + static_cast<std::size_t>(pattern[letter] - '0'), kWidthMax);
+      ++letter;
+    }
+    const std::optional<std::string> value =
+        letter < pattern.size() ? Expand(pattern[letter], width, values) : std::nullopt;
+    if (value.has_value()) {
+      text += *value;
+      i = letter;
+    } else {
+      text += '%';
+    }
+  }
+  return text;
+}
+
+std::string DefaultOutputPattern(const PatternValues& values) {
+  return values.array_index.has_value() ? "muster-%A_%a.out" : "muster-%j.out";
+}
+
+absl::StatusOr<UniqueFd> OpenOutput(const std::string& work_dir, const std::string& path,
+                                    bool append) {
+  return Open("output", Resolve(work_dir, path),
+              O_WRONLY | O_CREAT | O_APPEND | (append ? 0 : O_TRUNC));
+}
+
+bool IsOnFullDisk(const std::string& work_dir, const std::string& path) {
+  struct statvfs found = {};
+  return statvfs(Resolve(work_dir, path).c_str(), &found) == 0 && found.f_blocks > 0 &&
+         found.f_bavail == 0;
+}
+
+absl::StatusOr<UniqueFd> OpenInput(const std::string& work_dir, const std::string& path) {
+  return Open("input", path.empty() ? "/dev/null" : Resolve(work_dir, path), O_RDONLY);
+}
+
+}  // namespace muster

@@ -1,6 +1,0 @@
-// muster-checkpoint-flush: see flush.h.
-#include "checkpoint/flush.h"
-
-int main(int argc, char** argv) {
-  return muster::checkpoint::FlushMain(argc, argv);
-}

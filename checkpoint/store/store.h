@@ -1,0 +1,151 @@
+#pragma once
+
+// A checkpoint directory: generations written whole, found, verified, set aside and removed.
+//
+//   DIR/gen-0000000012/{manifest, shard-000000, shard-000001, …}     a complete generation
+//   DIR/gen-0000000013.tmp/        being written, or left by a killed writer
+//   DIR/gen-0000000011.bad/        a restart from it failed: set aside
+//   DIR/latest                     the name of the newest, for people and scripts
+//   DIR/restarting                 the generation that a restart was tried from and not confirmed
+//   DIR/lock                       held by the living writer
+//   DIR/gen-0000000014.from-…/     coming shard by shard from the ranks' local levels
+//   DIR/flush.lock                 held while one of those is made complete
+//
+// Order of a commit: mkdir gen.tmp; each shard written and flushed; the manifest, and the new file
+// for `latest`, written and flushed; the directory flushed; renamed to gen; DIR flushed; then
+// `latest` replaced.
+// Only then are older generations removed, and only if the new one reads back right. Thread
+// promise: one thread at a time an object. Invariants: (1) whatever fails, and whenever a process
+// is killed, a generation that was complete before stays complete and is found; (2) a generation is
+// chosen only if every byte of it matches its checksum and it is this job's and this user's; (3)
+// nothing outside DIR is ever written or removed.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/disk/disk.h"
+#include "checkpoint/disk/durable_file.h"
+#include "checkpoint/disk/error.h"
+#include "checkpoint/disk/names.h"
+#include "checkpoint/store/manifest.h"
+#include "checkpoint/store/retention.h"
+#include "checkpoint/store/shard.h"
+
+namespace muster::checkpoint {
+
+class Store {
+ public:
+  // Opens the directory `path`, which must be there and this user's.
+  static Result<Store> Open(Disk& disk, const std::string& path);
+  Store() : directory_(Disk::Real(), -1), lock_(Disk::Real(), -1) {}
+
+  // Every generation, the newest first.
+  Result<std::vector<GenerationName>> List() const;
+
+  // The manifest of a generation, itself verified; the shards are not looked at.
+  Result<Manifest> ReadManifest(const GenerationName& name) const;
+  // Verify, and that it is this job's.
+  Result<Manifest> VerifyFor(const std::string& job, const GenerationName& name) const;
+  // Every byte: the manifest, that the directory holds its shards and nothing else, their sizes,
+  // heads and checksums.
+  Result<Manifest> Verify(const GenerationName& name) const;
+
+  // The newest complete generation of `job` that Verify accepts; without one, the newest of those
+  // set aside. Why others were passed over is added to `passed`, a line each. kNotFound when there
+  // is none at all; the worst of what was found when there were only bad ones.
+  Result<Manifest> ChooseForRestart(const std::string& job, std::vector<std::string>* passed) const;
+
+  // What ChooseForRestart would look at, in that order.
+  Result<std::vector<GenerationName>> Candidates() const;
+  // That the generation holds `manifest`'s shards and nothing else, by name.
+  Error CheckEntries(const GenerationName& name, const Manifest& manifest) const;
+  // Every byte of one shard of a complete generation.
+  Error VerifyShard(const ShardHead& head, const ShardSeal& seal) const;
+
+  // Opens a generation's directory.
+  Result<OpenFile> OpenGeneration(const GenerationName& name) const;
+  // Opens a shard of `manifest`'s generation for reading.
+  Result<Shard> OpenShard(const Manifest& manifest, std::uint32_t rank) const;
+
+  // --- Writing; one writer at a time ---
+
+  // Holds the lock from now on; kBusy when another living process does.
+  Error LockForWriting();
+  // The number after all that are or come here.
+  Result<std::uint64_t> Next() const;
+  // Removes what killed writers left, and makes the directory of a new generation.
+  Error BeginAs(std::uint64_t number);
+  // BeginAs(Next()).
+  Result<std::uint64_t> Begin();
+  // Writes one shard of the generation that Begin made, here or in another process. `head` names
+  // the generation.
+  Result<ShardSeal> Write(const ShardHead& head, const std::vector<RegionBytes>& regions) const;
+  // Makes the generation complete. On failure it stays partial.
+  Error Commit(const Manifest& manifest);
+  // Removes a partial generation.
+  void Abandon(std::uint64_t generation);
+  // Removes the complete generations that `retention` lets go, if there are any and generation
+  // `newest` reads back right. Age and size are those that the manifests tell; one that cannot be
+  // read is of no age and no size.
+  Error Retire(std::uint64_t newest, const Retention& retention);
+  // As Retire, for who verified it already.
+  Error RetireVerified(std::uint64_t newest, const Retention& retention);
+  // Removes a generation. It stops being complete before its first file goes.
+  Error Remove(const GenerationName& name);
+
+  // --- Arriving: each shard comes by itself from the level where it was committed ---
+
+  // Whether this very generation is complete here; kForeign when another one bears its number.
+  Result<bool> HasSame(const Manifest& manifest) const;
+  // Copies a shard of `manifest`'s generation from `from`, where it is complete, and reads it back.
+  // False: it was here already and right, and is left as it is.
+  Result<bool> PlaceShard(const Manifest& manifest, std::uint32_t rank, const Store& from);
+  // Makes the generation complete once all of its shards are here, and lets those go that
+  // `retention` and its completion make superfluous. Whether it is complete now. kForeign when
+  // another one bears its number; kBusy when another process has been at this for long.
+  Result<bool> CompleteArrival(const Manifest& manifest, const Retention& retention);
+
+  // --- Restarting ---
+
+  // Remembers that a restart from `generation` begins.
+  Error NoteRestart(std::uint64_t generation);
+  // The restart went well.
+  Error ConfirmRestart();
+  // The generation of a restart that was noted and not confirmed: it failed.
+  Result<std::optional<std::uint64_t>> NotedRestart() const;
+  // Whether there was such a complete generation.
+  Result<bool> SetAside(std::uint64_t generation);
+  // Sets aside what NotedRestart says, and forgets it. The number, or nothing when none was noted
+  // or it is gone.
+  Result<std::optional<std::uint64_t>> SetAsideFailed();
+
+  const std::string& path() const { return path_; }
+  Disk& disk() const { return *disk_; }
+
+ private:
+  Store(Disk& disk, std::string path, OpenFile directory)
+      : disk_(&disk), path_(std::move(path)), directory_(std::move(directory)), lock_(disk, -1) {}
+  Error FlushDirectory();
+  Error RemoveFiles(const std::string& name);
+  Error CheckEntriesIn(int directory, const Manifest& manifest) const;
+  // Complete generations that go; `newest` never does.
+  Result<std::vector<std::uint64_t>> SurplusBut(std::uint64_t newest,
+                                                const Retention& retention) const;
+  Result<Manifest> ReadManifestIn(int directory, const GenerationName& name) const;
+  Error WriteManifest(int directory, const Manifest& manifest);
+  // Into the temporary file, and all of it.
+  Error WriteLatest(std::uint64_t generation, DurableFile* latest) const;
+  Error ReplaceLatest(std::uint64_t generation) const;
+  Result<OpenFile> LockForFlush();
+  Result<bool> CompleteLocked(const Manifest& manifest, const Retention& retention);
+  void RemoveArrivalsBefore(std::uint64_t generation);
+
+  Disk* disk_ = nullptr;
+  std::string path_;
+  OpenFile directory_;
+  OpenFile lock_;
+};
+
+}  // namespace muster::checkpoint

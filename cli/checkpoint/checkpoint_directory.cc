@@ -1,0 +1,187 @@
+#include "cli/checkpoint/checkpoint_directory.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "checkpoint/store/store.h"
+#include "cli/frame/json_output.h"
+#include "cli/frame/output.h"
+#include "cli/page/quantity.h"
+#include "cli/page/table.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+using checkpoint::GenerationName;
+using checkpoint::GenerationState;
+using checkpoint::Manifest;
+using checkpoint::Store;
+
+// A generation and what its manifest says; `fault` is why there is none, or why it is not whole.
+struct Found {
+  GenerationName name;
+  Manifest manifest;
+  bool readable = false;
+  std::string fault;
+};
+
+absl::StatusOr<Store> OpenStore(const Invocation& invocation) {
+  auto store = Store::Open(checkpoint::Disk::Real(), invocation.arguments[1]);
+  if (!store.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(store.error.text, ": name a directory of checkpoints that is yours"));
+  }
+  return std::move(store.value);
+}
+
+absl::StatusOr<std::vector<Found>> FindGenerations(const Store& store, bool every_byte) {
+  const auto names = store.List();
+  if (!names.ok()) {
+    return StatusOf(names.error);
+  }
+  std::vector<Found> found;
+  for (const GenerationName& name : names.value) {
+    Found each;
+    each.name = name;
+    if (name.state == GenerationState::kComplete || name.state == GenerationState::kSetAside) {
+      auto manifest = every_byte ? store.Verify(name) : store.ReadManifest(name);
+      each.readable = manifest.ok();
+      each.manifest = std::move(manifest.value);
+      each.fault = manifest.error.text;
+    }
+    found.push_back(std::move(each));
+  }
+  return found;
+}
+
+const char* NameOf(GenerationState state) {
+  switch (state) {
+    case GenerationState::kComplete:
+      return "complete";
+    case GenerationState::kPartial:
+      return "partial";
+    case GenerationState::kSetAside:
+      return "set aside";
+    case GenerationState::kDoomed:
+      return "being removed";
+  }
+  return "unknown";
+}
+
+std::uint64_t SizeOf(const Manifest& manifest) {
+  std::uint64_t bytes = 0;
+  for (const checkpoint::ShardSeal& seal : manifest.shards) {
+    bytes += seal.bytes;
+  }
+  return bytes;
+}
+
+Time WrittenAt(const Manifest& manifest) {
+  return Time(std::chrono::milliseconds(static_cast<std::int64_t>(manifest.written_ms)));
+}
+
+Json DocumentOf(const Found& each) {
+  Json entry = {{"generation", each.name.number},
+                {"state", NameOf(each.name.state)},
+                {"fault", each.fault.empty() ? Json(nullptr) : Json(each.fault)}};
+  if (each.readable) {
+    entry["job"] = each.manifest.job;
+    entry["attempt"] = each.manifest.attempt;
+    entry["ranks"] = each.manifest.shards.size();
+    entry["bytes"] = SizeOf(each.manifest);
+    entry["written"] = FormatIsoTime(WrittenAt(each.manifest));
+    entry["repartitionable"] = each.manifest.repartitionable;
+    entry["topology"] = each.manifest.topology;
+    entry["software"] = each.manifest.software;
+    entry["hardware"] = each.manifest.hardware;
+  }
+  return entry;
+}
+
+std::string Page(const std::vector<Found>& found, bool verified, const Style& style) {
+  Table table({{.title = "GENERATION", .right = true},
+               {.title = "STATE"},
+               {.title = "JOB"},
+               {.title = "ATTEMPT", .right = true},
+               {.title = "RANKS", .right = true},
+               {.title = "SIZE", .right = true},
+               {.title = "WRITTEN"},
+               {.title = "FAULT"}});
+  for (const Found& each : found) {
+    const std::string number = absl::StrCat(each.name.number);
+    const Cell fault{each.fault.empty() && verified && each.readable ? "none" : each.fault,
+                     each.fault.empty() ? Paint::kGreen : Paint::kRed};
+    if (!each.readable) {
+      table.Add({{number}, {NameOf(each.name.state)}, {""}, {""}, {""}, {""}, {""}, fault});
+      continue;
+    }
+    table.Add({{number},
+               {NameOf(each.name.state)},
+               {each.manifest.job},
+               {absl::StrCat(each.manifest.attempt)},
+               {absl::StrCat(each.manifest.shards.size())},
+               {BytesText(Bytes(SizeOf(each.manifest)))},
+               {MomentText(WrittenAt(each.manifest), style.zone)},
+               fault});
+  }
+  return table.Print(style);
+}
+
+absl::StatusOr<int> Show(const Invocation& invocation, bool every_byte) {
+  ASSIGN_OR_RETURN(const Store store, OpenStore(invocation));
+  ASSIGN_OR_RETURN(const std::vector<Found> found, FindGenerations(store, every_byte));
+  Json generations = Json::array();
+  bool whole = true;
+  for (const Found& each : found) {
+    generations.push_back(DocumentOf(each));
+    whole = whole && each.fault.empty();
+  }
+  RETURN_IF_ERROR(WriteOut(
+      invocation.Has("json")
+          ? PrintJson({{"directory", invocation.arguments[1]}, {"generations", generations}})
+          : Page(found, every_byte, StyleFor(invocation.environment, STDOUT_FILENO))));
+  return every_byte && !whole ? 1 : 0;
+}
+
+}  // namespace
+
+absl::Status StatusOf(const checkpoint::Error& error) {
+  return absl::FailedPreconditionError(error.text);
+}
+
+std::vector<Option> CheckpointDirectoryOptions() {
+  return {{.name = "keep",
+           .letter = 0,
+           .metavar = "N",
+           .text = "prune: keep this many complete generations (2)"},
+          {.name = "milestone",
+           .letter = 0,
+           .metavar = "K",
+           .text = "prune: keep every generation whose number K divides, too"},
+          {.name = "max-age",
+           .letter = 0,
+           .metavar = "D",
+           .text = "prune: of these, keep none but the newest that was written longer ago"},
+          {.name = "max-size",
+           .letter = 0,
+           .metavar = "SIZE",
+           .text = "prune: of these, keep no more bytes together (4G; MiB without a suffix)"},
+          {.name = "quota",
+           .letter = 0,
+           .metavar = "SIZE",
+           .text = "prune: of all the directories, keep no more bytes together"}};
+}
+
+absl::StatusOr<int> CheckpointList(const Invocation& invocation) {
+  return Show(invocation, false);
+}
+
+absl::StatusOr<int> CheckpointVerify(const Invocation& invocation) {
+  return Show(invocation, true);
+}
+
+}  // namespace muster

@@ -1,0 +1,29 @@
+#pragma once
+
+// muster checkpoint list, verify and prune: the generations of a checkpoint directory.
+//
+// Pages and documents over checkpoint/store/store.h. Thread promise: runs on the main thread.
+// Invariants: only prune removes, only complete generations and never the newest of a directory,
+// and only when that newest reads back right.
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "checkpoint/disk/error.h"
+#include "cli/frame/verb.h"
+
+namespace muster {
+
+// Their options, for the verb's table.
+std::vector<Option> CheckpointDirectoryOptions();
+
+// What the library said, as a refusal.
+absl::Status StatusOf(const checkpoint::Error& error);
+
+absl::StatusOr<int> CheckpointList(const Invocation& invocation);
+// 1 when a generation is not whole.
+absl::StatusOr<int> CheckpointVerify(const Invocation& invocation);
+absl::StatusOr<int> CheckpointPrune(const Invocation& invocation);
+
+}  // namespace muster

@@ -1,0 +1,66 @@
+#include "cli/checkpoint/cmd_checkpoint.h"
+
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "cli/checkpoint/checkpoint_directory.h"
+#include "cli/checkpoint/checkpoint_interval.h"
+#include "cli/frame/subcommand.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+struct Command {
+  const char* name;
+  bool takes_directory;
+  bool takes_several;
+  absl::StatusOr<int> (*run)(const Invocation&);
+};
+
+constexpr std::array<Command, 4> kCommands = {{{"interval", false, false, CheckpointInterval},
+                                               {"list", true, false, CheckpointList},
+                                               {"verify", true, false, CheckpointVerify},
+                                               {"prune", true, true, CheckpointPrune}}};
+
+absl::StatusOr<int> Checkpoint(const Invocation& invocation) {
+  const std::string& command = invocation.arguments.front();
+  ASSIGN_OR_RETURN(const Command* const found, FindSubcommand(kCommands, "checkpoint", command));
+  const std::size_t given = invocation.arguments.size();
+  if (given != (found->takes_directory ? 2 : 1) && !(found->takes_several && given > 2)) {
+    return absl::InvalidArgumentError(absl::StrCat(command,
+                                                   found->takes_directory
+                                                       ? ": name one directory: muster checkpoint "
+                                                       : ": takes no argument: muster checkpoint ",
+                                                   command, found->takes_directory ? " DIR" : ""));
+  }
+  return found->run(invocation);
+}
+
+}  // namespace
+
+Verb CheckpointVerb() {
+  Verb verb;
+  verb.name = "checkpoint";
+  verb.purpose = "Tell how often to checkpoint; list, verify and prune checkpoints";
+  verb.synopsis = "interval|list DIR|verify DIR|prune DIR…";
+  verb.examples = {"muster checkpoint interval --cost 5m --mtbf 24h --restart 10m",
+                   "muster checkpoint interval --level 2s/8h --level 40s/26h",
+                   "muster checkpoint prune state --keep 1"};
+  verb.remarks =
+      "D is a duration: 90s, 5m, 24h, 1d12h, 250ms, or as in Slurm minutes, MM:SS, HH:MM:SS, "
+      "D-HH:MM:SS.\n"
+      "An interval is the work between the end of one checkpoint and the beginning of the next.\n"
+      "OVERHEAD is the expected time over that without failures and checkpoints, minus 1.\n";
+  verb.options = CheckpointIntervalOptions();
+  for (const Option& option : CheckpointDirectoryOptions()) {
+    verb.options.push_back(option);
+  }
+  verb.options.push_back(JsonOption());
+  verb.arguments_min = 1;
+  verb.arguments_max = kAnyNumber;
+  verb.run = Checkpoint;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,43 @@
+#include "cli/cluster/cmd_drain.h"
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/controller.h"
+#include "cli/parse/number.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kReasonBytesMax = 500;
+
+absl::StatusOr<int> Drain(const Invocation& invocation) {
+  const std::string reason = invocation.Value("reason");
+  if (reason.empty()) {
+    return absl::InvalidArgumentError("missing --reason TEXT: say why, for whoever asks later");
+  }
+  const absl::Status fits = CheckText(reason, kReasonBytesMax);
+  if (!fits.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--reason: ", std::string(fits.message())));
+  }
+  RETURN_IF_ERROR(CheckText(invocation.arguments.front(), kReasonBytesMax));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  RETURN_IF_ERROR(connection->Drain(invocation.arguments.front(), /*drained=*/true, reason));
+  return 0;
+}
+
+}  // namespace
+
+Verb DrainVerb() {
+  Verb verb;
+  verb.name = "drain";
+  verb.purpose = "Take a node out of service: what runs there goes on, nothing new starts";
+  verb.synopsis = "NODE --reason TEXT";
+  verb.examples = {"muster drain node2 --reason 'bad DIMM in slot 4'"};
+  verb.options = {{.name = "reason", .letter = 0, .metavar = "TEXT", .text = "Why (required)"}};
+  verb.arguments_min = 1;
+  verb.arguments_max = 1;
+  verb.run = Drain;
+  return verb;
+}
+
+}  // namespace muster

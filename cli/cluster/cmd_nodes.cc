@@ -1,0 +1,40 @@
+#include "cli/cluster/cmd_nodes.h"
+
+#include <unistd.h>
+
+#include "cli/controller/documents.h"
+#include "cli/controller/node_query.h"
+#include "cli/frame/output.h"
+#include "cli/sheet/node_table.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<int> Nodes(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const NodeAnswers answers, FetchNodes(invocation, "nodes", false));
+  const bool header = !invocation.Has("noheader");
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
+  RETURN_IF_ERROR(WriteOut(invocation.Has("json")
+                               ? NodesDocument(answers.nodes, false, answers.largest)
+                               : PrintNodes(answers.nodes, header, style) +
+                                     PrintLargest(answers.largest, header, style)));
+  return answers.code;
+}
+
+}  // namespace
+
+Verb NodesVerb() {
+  Verb verb;
+  verb.name = "nodes";
+  verb.purpose = "List the nodes, what is taken of each, and why one is out of service";
+  verb.synopsis = "[NODE…]";
+  verb.examples = {"muster nodes", "muster nodes --json node1"};
+  verb.options = {{.name = "noheader", .letter = 0, .metavar = "", .text = "No line of titles"},
+                  JsonOption()};
+  verb.arguments_max = kAnyNumber;
+  verb.run = Nodes;
+  return verb;
+}
+
+}  // namespace muster

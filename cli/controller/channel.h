@@ -1,0 +1,22 @@
+#pragma once
+
+// The gRPC channel to a controller, protected as its address asks.
+//
+// Over TCP, always with TLS, the other end must show a controller's certificate of the authority
+// that we trust, or no byte of ours leaves; we show a client's certificate, or with each call a
+// MUNGE credential that is good for that very certificate and method. Nothing weaker is ever tried
+// instead. Thread promise: safe from any thread. Invariant: a credential travels over TLS alone.
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "cli/controller/address.h"
+
+namespace muster {
+
+// An error names the file that cannot be read.
+absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const Address& address);
+
+}  // namespace muster

@@ -1,0 +1,194 @@
+#include "cli/controller/job_query.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cli/page/hostlist.h"
+#include "cli/parse/number.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/job/job_state.h"
+
+namespace muster {
+namespace {
+
+bool Names(const JobSelector& selector, const JobView& job) {
+  if (selector.component.has_value()) {
+    return job.het_size > 0 && job.het_job == selector.job && job.het_offset == *selector.component;
+  }
+  if (selector.elements.empty()) {
+    return job.id == selector.job || job.array_job_id == selector.job;
+  }
+  return job.array_job_id == selector.job &&
+         std::any_of(
+             selector.elements.begin(), selector.elements.end(),
+             [&job](std::uint32_t element) { return job.array_task_id == absl::StrCat(element); });
+}
+
+constexpr std::int64_t kSecondsOfDay = 86'400;
+
+struct TimeUnit {
+  const char* name;
+  absl::Duration length;
+};
+
+// "2h", "90min", "3days".
+absl::StatusOr<absl::Duration> ParseAge(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const absl::StatusOr<std::uint64_t> count = ParseDigits(text.substr(0, digits), kCountMax);
+  const std::string_view unit = text.substr(digits);
+  const TimeUnit units[] = {{"seconds", absl::Seconds(1)},
+                            {"minutes", absl::Minutes(1)},
+                            {"hours", absl::Hours(1)},
+                            {"days", absl::Hours(24)},
+                            {"weeks", absl::Hours(24 * 7)}};
+  for (const TimeUnit& known : units) {
+    if (count.ok() && !unit.empty() && std::string_view(known.name).rfind(unit, 0) == 0) {
+      return known.length * static_cast<std::int64_t>(*count);
+    }
+  }
+  return absl::InvalidArgumentError("");
+}
+
+Time FromAbsl(absl::Time time) {
+  return Time(Duration(absl::ToUnixMillis(time)));
+}
+
+// "HH:MM[:SS]", the last such moment before `now`.
+absl::StatusOr<absl::Time> ParseClock(const std::string& text, absl::Time now,
+                                      absl::TimeZone zone) {
+  const absl::CivilDay today(absl::ToCivilSecond(now, zone));
+  absl::CivilSecond second;
+  if (!absl::ParseLenientCivilTime(absl::StrCat(absl::FormatCivilTime(today), "T", text),
+                                   &second)) {
+    return absl::InvalidArgumentError("");
+  }
+  const absl::Time then = absl::FromCivil(second, zone);
+  return then <= now ? then : absl::FromCivil(second - kSecondsOfDay, zone);
+}
+
+absl::StatusOr<absl::Time> ParseMoment(const std::string& text, absl::Time now,
+                                       absl::TimeZone zone) {
+  const absl::CivilDay today(absl::ToCivilSecond(now, zone));
+  if (text == "now") {
+    return now;
+  }
+  if (text == "today" || text == "midnight") {
+    return absl::FromCivil(today, zone);
+  }
+  if (text == "yesterday") {
+    return absl::FromCivil(today - 1, zone);
+  }
+  const absl::StatusOr<absl::Duration> age =
+      ParseAge(text.rfind("now-", 0) == 0 ? text.substr(4) : text);
+  if (age.ok()) {
+    return now - *age;
+  }
+  absl::CivilSecond second;
+  const bool dated = std::count(text.begin(), text.end(), '-') == 2;
+  if (dated && absl::ParseLenientCivilTime(text, &second)) {
+    return absl::FromCivil(second, zone);
+  }
+  if (text.find(':') == std::string::npos) {
+    return absl::InvalidArgumentError("");
+  }
+  return ParseClock(text, now, zone);
+}
+
+}  // namespace
+
+std::vector<Option> JobQueryOptions() {
+  return {
+      {.name = "user", .letter = 'u', .metavar = "NAME", .text = "Jobs of this user only"},
+      {.name = "states",
+       .letter = 't',
+       .metavar = "LIST",
+       .text = "Jobs in these states only, like PENDING or R (also --state)"},
+      {.name = "noheader", .letter = 0, .metavar = "", .text = "No line of titles"},
+  };
+}
+
+absl::StatusOr<std::vector<std::string>> ParseStates(const std::string& text) {
+  std::vector<std::string> states;
+  for (const auto piece : absl::StrSplit(text, ',')) {
+    const std::string name = absl::AsciiStrToUpper(piece);
+    const auto known = std::find_if(
+        kJobStateNames.begin(), kJobStateNames.end(),
+        [&name](const JobStateName& state) { return name == state.name || name == state.code; });
+    if (known == kJobStateNames.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--states: ", Quote(std::string(piece)),
+                       " is not a job's state: use names like PENDING or codes like PD"));
+    }
+    states.emplace_back(known->name);
+  }
+  return states;
+}
+
+absl::StatusOr<Time> ParseSince(const std::string& text, Time now, absl::TimeZone zone) {
+  const absl::StatusOr<absl::Time> moment =
+      ParseMoment(text, absl::FromUnixMillis(now.time_since_epoch().count()), zone);
+  if (!moment.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--since: ", Quote(text),
+                     " is not a time: use 2026-03-14, 2026-03-14T09:26, 09:26, yesterday or 2h"));
+  }
+  return std::max(FromAbsl(*moment), Time(Duration(1)));
+}
+
+absl::StatusOr<JobQuery> ReadJobQuery(Invocation& invocation) {
+  JobQuery query;
+  query.filter.user = invocation.Value("user");
+  std::string states = invocation.Value("states");
+  if (!invocation.Has("states") && ParseStates(invocation.Value("state")).ok()) {
+    states = invocation.Value("state");
+    invocation.values.erase("state");
+  }
+  if (!states.empty() || invocation.Has("states")) {
+    ASSIGN_OR_RETURN(query.filter.states, ParseStates(states));
+  }
+  ASSIGN_OR_RETURN(query.selectors, ParseSelectors(invocation.arguments));
+  for (const JobSelector& selector : query.selectors) {
+    query.filter.jobs.push_back(NamedId(selector));
+  }
+  return query;
+}
+
+std::vector<JobView> Select(const std::vector<JobView>& jobs,
+                            const std::vector<JobSelector>& selectors) {
+  std::vector<JobView> selected;
+  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(selected),
+               [&selectors](const JobView& job) {
+                 return selectors.empty() ||
+                        std::any_of(selectors.begin(), selectors.end(),
+                                    [&job](const JobSelector& one) { return Names(one, job); });
+               });
+  return selected;
+}
+
+std::vector<std::string> Missing(const std::vector<JobView>& jobs,
+                                 const std::vector<JobSelector>& selectors) {
+  std::vector<std::string> missing;
+  for (const JobSelector& selector : selectors) {
+    if (std::none_of(jobs.begin(), jobs.end(),
+                     [&selector](const JobView& job) { return Names(selector, job); })) {
+      missing.push_back(ToText(selector));
+    }
+  }
+  return missing;
+}
+
+std::string ToText(const JobSelector& selector) {
+  if (selector.component.has_value()) {
+    return absl::StrCat(selector.job.value(), "+", *selector.component);
+  }
+  const std::string list = NumberList({selector.elements.begin(), selector.elements.end()});
+  if (selector.elements.empty()) {
+    return ToString(selector.job);
+  }
+  return selector.elements.size() == 1 ? absl::StrCat(selector.job.value(), "_", list)
+                                       : absl::StrCat(selector.job.value(), "_[", list, "]");
+}
+
+}  // namespace muster

@@ -1,0 +1,50 @@
+#pragma once
+
+// Follows one job from a thread of its own and posts its news to an EventLoop.
+//
+// Survives restarts of the controller: the stream is opened again until the job has ended. Thread
+// promise: made and destroyed on the loop's thread; `tell` and `failed` run there. Invariants:
+// after the job's terminal news nothing more is told; the destructor waits for the thread.
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "cli/controller/connection.h"
+#include "scheduler/runtime/event_loop.h"
+
+namespace muster {
+
+// True for the name of a state that no job leaves ("COMPLETED").
+bool IsTerminalName(const std::string& state);
+
+class JobWatch {
+ public:
+  // `failed` hears of a refusal (no such job); going away is not one.
+  JobWatch(Connection& connection, JobId job, EventLoop& loop,
+           std::function<void(const JobNews&)> tell, std::function<void(absl::Status)> failed);
+  JobWatch(const JobWatch&) = delete;
+  JobWatch& operator=(const JobWatch&) = delete;
+  ~JobWatch();
+
+ private:
+  void Follow();
+
+  Connection& connection_;
+  const JobId job_;
+  EventLoop& loop_;
+  const std::function<void(const JobNews&)> tell_;
+  const std::function<void(absl::Status)> failed_;
+  std::atomic<bool> stopped_ = false;
+  std::thread thread_;
+};
+
+// Blocks until `job` has ended, through restarts of the controller; returns its last view.
+absl::StatusOr<JobView> WaitForEnd(Connection& connection, JobId job);
+
+// What a shell should see of an ended job: its exit code, 128 + signal, or 1 when it did not get so
+// far.
+int ExitCodeOf(const JobView& job);
+
+}  // namespace muster

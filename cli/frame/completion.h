@@ -1,0 +1,18 @@
+#pragma once
+
+// Completion scripts, written from the table of verbs.
+//
+// Thread promise: pure. Invariant: every verb and every shown option of it is offered, and nothing
+// else.
+
+#include <string>
+#include <vector>
+
+#include "cli/frame/verb.h"
+
+namespace muster {
+
+// A script for bash: `source <(muster completion bash)`.
+std::string BashCompletion(const std::vector<Verb>& verbs);
+
+}  // namespace muster

@@ -1,0 +1,104 @@
+#include "cli/jobs/cmd_cancel.h"
+
+#include "cli/controller/controller.h"
+#include "cli/parse/signal.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+// What the arguments name: whole jobs, which go in one request, and steps, which go in one each.
+struct Named {
+  std::vector<std::string> jobs;
+  std::vector<StepSelector> steps;
+};
+
+absl::StatusOr<Named> ReadNames(const Invocation& invocation) {
+  Named named;
+  for (const std::string& text : invocation.arguments) {
+    if (text.find('.') == std::string::npos) {
+      named.jobs.push_back(text);
+      continue;
+    }
+    ASSIGN_OR_RETURN(StepSelector step, ParseStepSelector(text));
+    named.steps.push_back(std::move(step));
+  }
+  return named;
+}
+
+absl::StatusOr<SignalScope> ReadScope(const Invocation& invocation) {
+  const bool batch = invocation.Has("batch");
+  const bool full = invocation.Has("full");
+  if ((batch || full) && !invocation.Has("signal")) {
+    return absl::InvalidArgumentError(
+        "--batch, --full: say whom --signal is for; without one the whole job ends");
+  }
+  if (batch && full) {
+    return absl::InvalidArgumentError("--batch, --full: give one of them");
+  }
+  return batch ? SignalScope::kBatch : full ? SignalScope::kFull : SignalScope::kSteps;
+}
+
+void Add(ChangeOutcome more, ChangeOutcome* all) {
+  all->changed += more.changed;
+  all->errors.insert(all->errors.end(), more.errors.begin(), more.errors.end());
+}
+
+absl::StatusOr<int> Cancel(const Invocation& invocation) {
+  const bool all = invocation.Has("all");
+  if (all == !invocation.arguments.empty()) {
+    return absl::InvalidArgumentError("name jobs, like 12, 12_[3-5] or 12.1, or give --all");
+  }
+  ASSIGN_OR_RETURN(const Named named, ReadNames(invocation));
+  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(named.jobs));
+  ASSIGN_OR_RETURN(const SignalScope scope, ReadScope(invocation));
+  std::uint32_t signal = 0;
+  if (invocation.Has("signal")) {
+    ASSIGN_OR_RETURN(signal, ParseSignal(invocation.Value("signal")));
+    if (all) {
+      return absl::InvalidArgumentError("--signal: name the jobs; --all ends them");
+    }
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  ChangeOutcome outcome;
+  if (all || !jobs.empty()) {
+    ASSIGN_OR_RETURN(outcome, signal == 0 ? connection->Cancel(jobs, all)
+                                          : connection->Signal(jobs, std::nullopt, signal, scope));
+  }
+  for (const StepSelector& step : named.steps) {
+    ASSIGN_OR_RETURN(ChangeOutcome one,
+                     connection->Signal({step.job}, step.step, signal, SignalScope::kSteps));
+    Add(std::move(one), &outcome);
+  }
+  return ReportChange("cancel", outcome);
+}
+
+}  // namespace
+
+Verb CancelVerb() {
+  Verb verb;
+  verb.name = "cancel";
+  verb.purpose = "End jobs and steps, by SIGTERM and then SIGKILL, or send them a signal";
+  verb.synopsis = "JOB[.STEP]… | --all";
+  verb.examples = {"muster cancel 12 14_[0-9]", "muster cancel 12.1",
+                   "muster cancel --signal USR1 --batch 12"};
+  verb.options = {
+      {.name = "all", .letter = 0, .metavar = "", .text = "All of your own jobs"},
+      {.name = "signal",
+       .letter = 's',
+       .metavar = "SIGNAL",
+       .text = "Send this instead: to the ranks of all steps, and not to the batch script"},
+      {.name = "batch",
+       .letter = 'b',
+       .metavar = "",
+       .text = "The signal is for the batch script's own process alone"},
+      {.name = "full",
+       .letter = 'f',
+       .metavar = "",
+       .text = "The signal is for the batch script, what it has started, and all steps"}};
+  verb.arguments_max = kAnyNumber;
+  verb.run = Cancel;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,49 @@
+#include "cli/jobs/cmd_explain.h"
+
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/controller.h"
+#include "cli/controller/documents.h"
+#include "cli/controller/job_query.h"
+#include "cli/frame/output.h"
+#include "cli/sheet/explanation_sheet.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<int> Explain(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const JobSelector job, ParseSelector(invocation.arguments.front()));
+  if (job.elements.size() > 1) {
+    return absl::InvalidArgumentError("name one job, or one element like 12_3");
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  ASSIGN_OR_RETURN(const JobExplanation explanation, connection->Explain(job));
+  if (job.component.has_value() && Select({explanation.job}, {job}).empty()) {
+    return absl::NotFoundError(absl::StrCat("job ", ToText(job), ": no such job"));
+  }
+  RETURN_IF_ERROR(WriteOut(
+      invocation.Has("json") ? ExplanationDocument(explanation)
+                             : PrintExplanation(explanation, SystemClock().Now(),
+                                                StyleFor(invocation.environment, STDOUT_FILENO))));
+  return 0;
+}
+
+}  // namespace
+
+Verb ExplainVerb() {
+  Verb verb;
+  verb.name = "explain";
+  verb.purpose = "Say why a job waits, why it runs where it does, or how it ended";
+  verb.synopsis = "JOB";
+  verb.examples = {"muster explain 12", "muster explain --json 12_3"};
+  verb.options = {JsonOption()};
+  verb.arguments_min = 1;
+  verb.arguments_max = 1;
+  verb.run = Explain;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,73 @@
+#include "cli/jobs/cmd_queue.h"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/controller.h"
+#include "cli/controller/documents.h"
+#include "cli/controller/job_query.h"
+#include "cli/frame/output.h"
+#include "cli/sheet/job_table.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster {
+namespace {
+
+// One line for each job that was named and is not there. A filter may well leave one out.
+int ReportMissing(const JobQuery& query, const std::vector<JobView>& jobs) {
+  if (!query.filter.user.empty() || !query.filter.states.empty()) {
+    return 0;
+  }
+  const std::vector<std::string> missing = Missing(jobs, query.selectors);
+  for (const std::string& job : missing) {
+    std::cerr << "muster queue: job " << job << " neither waits nor runs: see muster history "
+              << job << "\n";
+  }
+  return missing.empty() ? 0 : 1;
+}
+
+absl::StatusOr<int> Queue(const Invocation& given) {
+  Invocation invocation = given;
+  ASSIGN_OR_RETURN(JobQuery query, ReadJobQuery(invocation));
+  query.filter.fold = !invocation.Has("json") && !invocation.Has("array");
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->ListJobs(query.filter));
+  const std::vector<JobView> jobs = Select(held, query.selectors);
+  const TableChoice choice{.header = !invocation.Has("noheader"),
+                           .fold = !invocation.Has("array"),
+                           .start = invocation.Has("start")};
+  RETURN_IF_ERROR(WriteOut(invocation.Has("json")
+                               ? JobsDocument(jobs)
+                               : PrintQueue(jobs, choice, SystemClock().Now(),
+                                            StyleFor(invocation.environment, STDOUT_FILENO))));
+  return ReportMissing(query, jobs);
+}
+
+}  // namespace
+
+Verb QueueVerb() {
+  Verb verb;
+  verb.name = "queue";
+  verb.purpose = "List the jobs that wait or run, and why each waits";
+  verb.synopsis = "[JOB…]";
+  verb.examples = {"muster queue", "muster queue --user alice --states PD,R",
+                   "muster queue --start", "muster queue --json"};
+  verb.options = JobQueryOptions();
+  verb.options.push_back({.name = "array",
+                          .letter = 'r',
+                          .metavar = "",
+                          .text = "A line for each waiting element of an array"});
+  verb.options.push_back({.name = "start",
+                          .letter = 0,
+                          .metavar = "",
+                          .text = "A column for when each job is expected to start"});
+  verb.options.push_back(JsonOption());
+  verb.arguments_max = kAnyNumber;
+  verb.run = Queue;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,30 @@
+#include "cli/jobs/cmd_release.h"
+
+#include "cli/controller/controller.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+absl::StatusOr<int> Release(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(invocation.arguments));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  ASSIGN_OR_RETURN(const ChangeOutcome outcome, connection->Hold(jobs, /*held=*/false));
+  return ReportChange("release", outcome);
+}
+
+}  // namespace
+
+Verb ReleaseVerb() {
+  Verb verb;
+  verb.name = "release";
+  verb.purpose = "Let held jobs start";
+  verb.synopsis = "JOB…";
+  verb.examples = {"muster release 12", "muster release 12_[3-5]"};
+  verb.arguments_min = 1;
+  verb.arguments_max = kAnyNumber;
+  verb.run = Release;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,67 @@
+#include "cli/jobs/cmd_resume.h"
+
+#include <utility>
+
+#include "cli/controller/controller.h"
+#include "cli/parse/number.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 500;
+
+// What the words name: "12", "12_3" and "12_[3-5]" are jobs, all else nodes.
+struct Resumed {
+  std::vector<JobSelector> jobs;
+  std::vector<std::string> nodes;
+};
+
+absl::StatusOr<Resumed> Sort(const std::vector<std::string>& words) {
+  Resumed resumed;
+  for (const std::string& word : words) {
+    RETURN_IF_ERROR(CheckText(word, kNameBytesMax));
+    absl::StatusOr<JobSelector> job = ParseSelector(word);
+    if (job.ok()) {
+      resumed.jobs.push_back(*std::move(job));
+    } else {
+      resumed.nodes.push_back(word);
+    }
+  }
+  return resumed;
+}
+
+absl::StatusOr<int> Resume(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const Resumed resumed, Sort(invocation.arguments));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  for (const std::string& node : resumed.nodes) {
+    RETURN_IF_ERROR(connection->Drain(node, /*drained=*/false, ""));
+  }
+  if (resumed.jobs.empty()) {
+    return 0;
+  }
+  ASSIGN_OR_RETURN(const ChangeOutcome outcome,
+                   connection->Suspend(resumed.jobs, /*suspended=*/false));
+  return ReportChange("resume", outcome);
+}
+
+}  // namespace
+
+Verb ResumeVerb() {
+  Verb verb;
+  verb.name = "resume";
+  verb.purpose = "Let suspended jobs run again, or put drained nodes back into service";
+  verb.synopsis = "JOB…|NODE…";
+  verb.examples = {"muster resume 12", "muster resume 12_[3-5]", "muster resume node2"};
+  verb.remarks =
+      "A word that is a job's number, such as 12 or 12_3, is a job; anything else is a node. A "
+      "job\n"
+      "runs again once its own cores are free; until then it stays SUSPENDED and says who has "
+      "them.";
+  verb.arguments_min = 1;
+  verb.arguments_max = kAnyNumber;
+  verb.run = Resume;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,81 @@
+#include "cli/jobs/cmd_show.h"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/controller.h"
+#include "cli/controller/documents.h"
+#include "cli/controller/job_query.h"
+#include "cli/frame/output.h"
+#include "cli/sheet/job_sheet.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster {
+namespace {
+
+std::string Sheets(const std::vector<JobDetail>& details, const Style& style) {
+  const Time now = SystemClock().Now();
+  std::string page;
+  for (const JobDetail& detail : details) {
+    absl::StrAppend(&page, page.empty() ? "" : "\n", PrintJobSheet(detail, now, style));
+  }
+  return page;
+}
+
+absl::StatusOr<int> Show(const Invocation& invocation) {
+  std::vector<std::string> names = invocation.arguments;
+  if (names.size() > 1 && names.front() == "job") {
+    names.erase(names.begin());  // "show job 12", as habit has it
+  }
+  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseSelectors(names));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  std::vector<JobDetail> details;
+  int code = 0;
+  for (const JobSelector& job : jobs) {
+    absl::StatusOr<std::vector<JobDetail>> found = connection->ShowJob(job);
+    if (found.ok() && job.component.has_value()) {
+      std::erase_if(*found, [&job](const JobDetail& detail) {
+        return Select({detail.job}, {job}).empty();  // the id of some other job
+      });
+    }
+    if (absl::IsNotFound(found.status()) && jobs.size() > 1) {
+      std::cerr << "muster show: " << std::string(found.status().message()) << "\n";
+      code = 1;
+      continue;
+    }
+    RETURN_IF_ERROR(found.status());
+    details.insert(details.end(), found->begin(), found->end());
+    if (found->empty()) {
+      std::cerr << "muster show: no job " << ToText(job)
+                << ": see muster queue and muster history\n";
+      code = 1;
+    }
+  }
+  if (details.empty() && code != 0 && !invocation.Has("json")) {
+    return code;
+  }
+  RETURN_IF_ERROR(WriteOut(invocation.Has("json")
+                               ? DetailsDocument(details)
+                               : Sheets(details, StyleFor(invocation.environment, STDOUT_FILENO))));
+  return code;
+}
+
+}  // namespace
+
+Verb ShowVerb() {
+  Verb verb;
+  verb.name = "show";
+  verb.purpose = "Show jobs in full: asked, given, where each rank runs, used";
+  verb.synopsis = "JOB…";
+  verb.examples = {"muster show 12", "muster show 12_3 14", "muster show --json 12"};
+  verb.options = {JsonOption()};
+  verb.arguments_min = 1;
+  verb.arguments_max = kAnyNumber;
+  verb.run = Show;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,14 @@
+#pragma once
+
+// muster submit: hands a batch script to the controller.
+//
+// The verb's options, help and action; see verb.h for the frame. Thread promise: runs on the main
+// thread.
+
+#include "cli/frame/verb.h"
+
+namespace muster {
+
+Verb SubmitVerb();
+
+}  // namespace muster

@@ -1,0 +1,52 @@
+#pragma once
+
+// Amounts, durations and moments as people read them.
+//
+// Pure. Thread promise: safe from any thread. Invariants: a value that is exactly a whole number of
+// its unit is printed without decimals; kNoTime is "-".
+
+#include <cstdint>
+#include <string>
+
+#include "absl/time/time.h"
+#include "scheduler/model/job/exit_status.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/value/units.h"
+
+namespace muster {
+
+// "3 GiB", "1.5 GiB", "312 MiB", "7 B".
+std::string BytesText(Bytes bytes);
+// What is taken of all, in the unit of all: "1.5/8 GiB".
+std::string BytesRatio(Bytes taken, Bytes all);
+
+// "1 node", "2 nodes".
+std::string Counted(std::uint64_t count, const std::string& noun);
+
+// Whole seconds as Slurm writes them: "0:07", "12:05", "3:00:00", "2-03:00:00".
+std::string ElapsedText(Duration duration);
+// As ElapsedText, with hundredths below a minute: "0:00.42".
+std::string PreciseText(Duration duration);
+
+// "2026-03-14 09:26:53" in `zone`.
+std::string MomentText(Time time, absl::TimeZone zone);
+
+// CPU time used, user and system.
+Duration CpuTime(const Usage& usage);
+// The share of `cpus` over `elapsed` that was used: "93 %"; "" when nothing could be, or was, told.
+std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cpus);
+
+// The share of `gpus` over `elapsed` in which they worked: "31 %"; "" when nothing was sampled.
+std::string GpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t gpus);
+
+// "31 % of 4 GPUs, at most 62.5 GiB of one, 1.2 kWh"; what of it was not sampled says so. Empty for
+// a job without GPUs.
+std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus);
+
+// "812 J", "1.2 kWh".
+std::string EnergyText(std::uint64_t millijoules);
+
+// "exit code 3", "signal 15 (SIGTERM)".
+std::string ExitText(ExitStatus status);
+
+}  // namespace muster

@@ -1,0 +1,181 @@
+#include "cli/place/cmd_estimate.h"
+
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/frame/json_output.h"
+#include "cli/frame/output.h"
+#include "cli/page/quantity.h"
+#include "cli/page/table.h"
+#include "cli/parse/number.h"
+#include "cli/place/estimate_request.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+struct Fit {
+  GpuType type;
+  bool fits = false;
+  std::optional<std::uint32_t> gpus_min;
+};
+
+// Seconds are absent when no bandwidth is known.
+struct Traffic {
+  double bytes_per_gpu = 0;
+  std::optional<double> seconds;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::kNone;
+};
+
+struct Estimate {
+  TrainingMemory memory;
+  std::vector<Fit> fits;
+  Traffic allreduce;  // of the gradients
+  Traffic step;       // what the strategy sends for a step
+};
+
+std::vector<Fit> FitsOf(const EstimateRequest& request, Bytes needed) {
+  const std::uint32_t parts =
+      request.setup.tensor_parallel * request.setup.pipeline_parallel;  // divides request.gpus
+  std::vector<Fit> fits;
+  for (const GpuType& type : request.gpu_types) {
+    const auto degree = LeastDataParallel(request.setup, type.memory, kCountMax / parts);
+    fits.push_back(
+        {type, needed <= type.memory, degree ? std::optional(*degree * parts) : std::nullopt});
+  }
+  return fits;
+}
+
+Traffic TrafficOf(const EstimateRequest& request, Collective collective, Bytes bytes) {
+  Traffic traffic;
+  traffic.bytes_per_gpu = RingBytesPerRank(collective, bytes, request.setup.data_parallel);
+  if (request.links) {
+    const auto cost = PredictCollective(collective, bytes, *request.links);
+    MUSTER_CHECK(cost.has_value());
+    traffic.seconds = cost->seconds;
+    traffic.algorithm = cost->algorithm;
+  }
+  return traffic;
+}
+
+// ZeRO, section 7: up to stage 2 as much as the all-reduce; stage 3 gathers the weights forward and
+// backward and scatters the gradients.
+Traffic StepTraffic(const EstimateRequest& request, const Traffic& allreduce, Bytes bytes) {
+  if (request.setup.strategy != ShardingStrategy::kZero3) {
+    return allreduce;
+  }
+  const Traffic gather = TrafficOf(request, Collective::kAllGather, bytes);
+  const Traffic scatter = TrafficOf(request, Collective::kReduceScatter, bytes);
+  return {2 * gather.bytes_per_gpu + scatter.bytes_per_gpu,
+          gather.seconds ? std::optional(2 * *gather.seconds + *scatter.seconds) : std::nullopt,
+          gather.algorithm};
+}
+
+Estimate MakeEstimate(const EstimateRequest& request) {
+  Estimate estimate;
+  estimate.memory = MemoryOf(request.setup).value();  // checked as the request was read
+  const Bytes gradients = GradientBytes(request.setup).value();
+  estimate.fits = FitsOf(request, estimate.memory.total);
+  estimate.allreduce = TrafficOf(request, Collective::kAllReduce, gradients);
+  estimate.step = StepTraffic(request, estimate.allreduce, gradients);
+  return estimate;
+}
+
+Json TrafficDocument(const Traffic& traffic) {
+  return {{"bytes_per_gpu", traffic.bytes_per_gpu},
+          {"seconds", traffic.seconds ? Json(*traffic.seconds) : Json(nullptr)},
+          {"algorithm", traffic.seconds ? Json(ToText(traffic.algorithm)) : Json(nullptr)}};
+}
+
+std::string Document(const EstimateRequest& request, const Estimate& estimate) {
+  Json fits = Json::array();
+  for (const Fit& fit : estimate.fits) {
+    fits.push_back({{"gpu", fit.type.name},
+                    {"memory_bytes", fit.type.memory.value()},
+                    {"fits", fit.fits},
+                    {"gpus_min", fit.gpus_min ? Json(*fit.gpus_min) : Json(nullptr)}});
+  }
+  return PrintJson({{"params", request.setup.parameters},
+                    {"gpus", request.gpus},
+                    {"dp", request.setup.data_parallel},
+                    {"tp", request.setup.tensor_parallel},
+                    {"pp", request.setup.pipeline_parallel},
+                    {"per_gpu_bytes", ToJson(estimate.memory)},
+                    {"activations_counted", request.setup.shape.has_value()},
+                    {"fits", fits},
+                    {"allreduce", TrafficDocument(estimate.allreduce)},
+                    {"step", TrafficDocument(estimate.step)}});
+}
+
+std::string TrafficText(const Traffic& traffic) {
+  std::string text = absl::StrFormat("%.4g GB per GPU", traffic.bytes_per_gpu / 1e9);
+  if (traffic.seconds) {
+    absl::StrAppendFormat(&text, ", %.4g s (%s)", *traffic.seconds, ToText(traffic.algorithm));
+  }
+  return text;
+}
+
+std::string GigabytesText(Bytes bytes) {
+  return absl::StrFormat("%.2f", static_cast<double>(bytes.value()) / 1e9);
+}
+
+std::string Page(const EstimateRequest& request, const Estimate& estimate, const Style& style) {
+  Table parts({{.title = "PER GPU"}, {.title = "GB", .right = true}});
+  const TrainingMemory& memory = estimate.memory;
+  parts.Add({{"weights"}, {GigabytesText(memory.weights)}});
+  parts.Add({{"gradients"}, {GigabytesText(memory.gradients)}});
+  parts.Add({{"optimizer"}, {GigabytesText(memory.optimizer)}});
+  parts.Add(
+      {{"activations"}, {request.setup.shape ? GigabytesText(memory.activations) : "not counted"}});
+  parts.Add({{"total"}, {GigabytesText(memory.total)}});
+  Table fits({{.title = "GPU"},
+              {.title = "MEMORY", .right = true},
+              {.title = "FITS"},
+              {.title = "LEAST GPUS", .right = true}});
+  for (const Fit& fit : estimate.fits) {
+    fits.Add({{fit.type.name},
+              {BytesText(fit.type.memory)},
+              {fit.fits ? "yes" : "no", fit.fits ? Paint::kGreen : Paint::kRed},
+              {fit.gpus_min ? absl::StrCat(*fit.gpus_min) : "none"}});
+  }
+  const TrainingSetup& setup = request.setup;
+  return absl::StrCat(Counted(request.gpus, "GPU"), ": dp ", setup.data_parallel, " x tp ",
+                      setup.tensor_parallel, " x pp ", setup.pipeline_parallel, "\n\n",
+                      parts.Print(style), "\n", fits.Print(style), "\nall-reduce  ",
+                      TrafficText(estimate.allreduce), "\neach step   ", TrafficText(estimate.step),
+                      "\n");
+}
+
+absl::StatusOr<int> EstimateTraining(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const EstimateRequest request, ReadEstimateRequest(invocation));
+  const Estimate estimate = MakeEstimate(request);
+  RETURN_IF_ERROR(
+      WriteOut(invocation.Has("json")
+                   ? Document(request, estimate)
+                   : Page(request, estimate, StyleFor(invocation.environment, STDOUT_FILENO))));
+  return 0;
+}
+
+}  // namespace
+
+Verb EstimateVerb() {
+  Verb verb;
+  verb.name = "estimate";
+  verb.purpose = "Estimate a training run's memory per GPU, where it fits, and its traffic";
+  verb.examples = {
+      "muster estimate --params 7e9 --gpus 8 --strategy zero2 --bandwidth 50GB/s",
+      "muster estimate --params 7B --gpus 8 --batch 1 --seq 4096 --hidden 4096 --layers 32",
+      "muster estimate --params 70B --strategy fsdp --gpus 64 --gpu-memory h100:80G --json"};
+  verb.remarks =
+      "GB are 10^9 bytes, GiB 2^30. Weights, gradients and optimizer: Rajbhandari et al., ZeRO\n"
+      "(arXiv 1910.02054). Activations: Korthikanti et al. (arXiv 2205.05198). All-reduce: a ring\n"
+      "moves 2(N-1)/N of the gradients, or by hierarchy where that is faster. Not counted: the\n"
+      "framework's own memory, fragmentation, embeddings' activations; latency.\n";
+  verb.options = EstimateOptions();
+  verb.options.push_back(JsonOption());
+  verb.run = EstimateTraining;
+  return verb;
+}
+
+}  // namespace muster

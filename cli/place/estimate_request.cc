@@ -1,0 +1,290 @@
+#include "cli/place/estimate_request.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cli/controller/node_query.h"
+#include "cli/parse/number.h"
+#include "cli/parse/request/resources.h"
+#include "cli/parse/scaled_number.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+template <class T>
+struct Word {
+  const char* text;
+  T value;
+};
+
+constexpr std::array<Word<NumberType>, 6> kNumberTypes = {{{"bf16", NumberType::kBf16},
+                                                           {"bfloat16", NumberType::kBf16},
+                                                           {"fp16", NumberType::kFp16},
+                                                           {"float16", NumberType::kFp16},
+                                                           {"fp32", NumberType::kFp32},
+                                                           {"float32", NumberType::kFp32}}};
+constexpr std::array<Word<Optimizer>, 5> kOptimizers = {{{"adam", Optimizer::kAdam},
+                                                         {"adamw", Optimizer::kAdam},
+                                                         {"adam8bit", Optimizer::kAdam8Bit},
+                                                         {"sgd", Optimizer::kSgd},
+                                                         {"momentum", Optimizer::kSgdMomentum}}};
+constexpr std::array<Word<ShardingStrategy>, 5> kStrategies = {
+    {{"ddp", ShardingStrategy::kDdp},
+     {"zero1", ShardingStrategy::kZero1},
+     {"zero2", ShardingStrategy::kZero2},
+     {"zero3", ShardingStrategy::kZero3},
+     {"fsdp", ShardingStrategy::kZero3}}};
+constexpr std::array<Word<Recomputation>, 3> kRecomputations = {
+    {{"none", Recomputation::kNone},
+     {"selective", Recomputation::kSelective},
+     {"full", Recomputation::kFull}}};
+
+// Memory of usual types, as their makers' data sheets say it, in GiB.
+constexpr std::array<Word<std::uint64_t>, 9> kUsualGpus = {{{"t4", 16},
+                                                            {"v100", 32},
+                                                            {"a100-40", 40},
+                                                            {"l40s", 48},
+                                                            {"mi250x", 64},
+                                                            {"a100", 80},
+                                                            {"h100", 80},
+                                                            {"h200", 141},
+                                                            {"mi300x", 192}}};
+
+constexpr std::uint64_t kUsualHeadSize = 128;
+constexpr std::array<const char*, 4> kShapeOptions = {"batch", "seq", "hidden", "layers"};
+
+absl::Status OptionError(const std::string& name, const absl::Status& status) {
+  return absl::InvalidArgumentError(absl::StrCat("--", name, ": ", std::string(status.message())));
+}
+
+template <class T, std::size_t N>
+absl::StatusOr<T> OneOf(const Invocation& invocation, const std::string& name,
+                        const std::array<Word<T>, N>& words) {
+  const std::string text =
+      invocation.Has(name) ? invocation.Value(name) : std::string(words.front().text);
+  std::string known;
+  for (const Word<T>& word : words) {
+    if (text == word.text) {
+      return word.value;
+    }
+    absl::StrAppend(&known, known.empty() ? "" : ", ", word.text);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", name, ": ", Quote(text), " is not one: use ", known));
+}
+
+absl::StatusOr<std::uint32_t> CountOf(const Invocation& invocation, const std::string& name,
+                                      std::uint32_t otherwise) {
+  if (!invocation.Has(name)) {
+    return otherwise;
+  }
+  const absl::StatusOr<std::uint32_t> count = ParseCount(invocation.Value(name));
+  return count.ok() ? count : OptionError(name, count.status());
+}
+
+absl::StatusOr<std::optional<TransformerShape>> ReadShape(const Invocation& invocation) {
+  std::size_t given = 0;
+  for (const char* name : kShapeOptions) {
+    given += invocation.Has(name) ? 1 : 0;
+  }
+  if (given == 0 && !invocation.Has("heads")) {
+    return std::optional<TransformerShape>();
+  }
+  for (const char* name : kShapeOptions) {
+    if (!invocation.Has(name)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", name, ": activations need --batch, --seq, --hidden and --layers: name it, too"));
+    }
+  }
+  TransformerShape shape;
+  ASSIGN_OR_RETURN(shape.micro_batch, CountOf(invocation, "batch", 0));
+  ASSIGN_OR_RETURN(shape.sequence, CountOf(invocation, "seq", 0));
+  ASSIGN_OR_RETURN(shape.hidden, CountOf(invocation, "hidden", 0));
+  ASSIGN_OR_RETURN(shape.layers, CountOf(invocation, "layers", 0));
+  const auto heads =
+      static_cast<std::uint32_t>(std::max<std::uint64_t>(1, shape.hidden / kUsualHeadSize));
+  ASSIGN_OR_RETURN(shape.heads, CountOf(invocation, "heads", heads));
+  return std::optional(shape);
+}
+
+absl::Status CheckDegrees(const EstimateRequest& request) {
+  const TrainingSetup& setup = request.setup;
+  const std::uint64_t parts = std::uint64_t{setup.tensor_parallel} * setup.pipeline_parallel;
+  if (request.gpus % parts != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--gpus: ", request.gpus, " is no multiple of tp x pp = ", parts, ": use one that is"));
+  }
+  if (setup.shape && setup.shape->layers < setup.pipeline_parallel) {
+    return absl::InvalidArgumentError(absl::StrCat("--pp: ", setup.pipeline_parallel,
+                                                   " stages for ", setup.shape->layers,
+                                                   " layers: use no more stages than layers"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TrainingSetup> ReadSetup(const Invocation& invocation) {
+  TrainingSetup setup;
+  if (!invocation.Has("params")) {
+    return absl::InvalidArgumentError("--params: name it, like --params 7e9");
+  }
+  const absl::StatusOr<std::uint64_t> parameters = ParseScaledNumber(invocation.Value("params"));
+  if (!parameters.ok()) {
+    return OptionError("params", parameters.status());
+  }
+  setup.parameters = *parameters;
+  ASSIGN_OR_RETURN(setup.number_type, OneOf(invocation, "dtype", kNumberTypes));
+  ASSIGN_OR_RETURN(setup.optimizer, OneOf(invocation, "optimizer", kOptimizers));
+  ASSIGN_OR_RETURN(setup.strategy, OneOf(invocation, "strategy", kStrategies));
+  ASSIGN_OR_RETURN(setup.recomputation, OneOf(invocation, "recompute", kRecomputations));
+  ASSIGN_OR_RETURN(setup.tensor_parallel, CountOf(invocation, "tp", 1));
+  ASSIGN_OR_RETURN(setup.pipeline_parallel, CountOf(invocation, "pp", 1));
+  ASSIGN_OR_RETURN(setup.shape, ReadShape(invocation));
+  setup.sequence_parallel = invocation.Has("sequence-parallel");
+  return setup;
+}
+
+absl::StatusOr<double> BandwidthOf(const Invocation& invocation, const std::string& name) {
+  const absl::StatusOr<std::uint64_t> rate = ParseBandwidth(invocation.Value(name));
+  if (!rate.ok()) {
+    return OptionError(name, rate.status());
+  }
+  return static_cast<double>(*rate);
+}
+
+// Tensor-parallel ranks are next to one another, then the data-parallel ones, as in Megatron-LM: so
+// many of the latter share a node, and the last node has the rest.
+absl::StatusOr<std::optional<LinkLevels>> ReadLinks(const Invocation& invocation,
+                                                    const TrainingSetup& setup) {
+  if (!invocation.Has("bandwidth")) {
+    if (invocation.Has("node-bandwidth") || invocation.Has("gpus-per-node")) {
+      return absl::InvalidArgumentError(
+          "--bandwidth: name the network's, too, like --bandwidth 50GB/s");
+    }
+    return std::optional<LinkLevels>();
+  }
+  Link across;
+  ASSIGN_OR_RETURN(across.bytes_per_second, BandwidthOf(invocation, "bandwidth"));
+  if (invocation.Has("node-bandwidth") != invocation.Has("gpus-per-node")) {
+    return absl::InvalidArgumentError(
+        "--node-bandwidth: it goes with --gpus-per-node: name both or neither");
+  }
+  if (!invocation.Has("node-bandwidth")) {
+    return std::optional(LinkLevels{{{setup.data_parallel}, across}});
+  }
+  Link inside;
+  ASSIGN_OR_RETURN(inside.bytes_per_second, BandwidthOf(invocation, "node-bandwidth"));
+  ASSIGN_OR_RETURN(const std::uint32_t gpus, CountOf(invocation, "gpus-per-node", 1));
+  const std::uint32_t each = std::max<std::uint32_t>(1, gpus / setup.tensor_parallel);
+  std::vector<std::uint32_t> groups(setup.data_parallel / each, each);
+  if (setup.data_parallel % each != 0) {
+    groups.push_back(setup.data_parallel % each);
+  }
+  const auto nodes = static_cast<std::uint32_t>(groups.size());
+  return std::optional(LinkLevels{{std::move(groups), inside}, {{nodes}, across}});
+}
+
+absl::StatusOr<GpuType> ParseGpuType(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const bool named = colon != std::string::npos;
+  const absl::StatusOr<Bytes> memory = ParseMemory(named ? text.substr(colon + 1) : text);
+  const std::string name = named ? text.substr(0, colon) : text;
+  if (!memory.ok() || name.empty() || !CheckText(name, 64).ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--gpu-memory: ", Quote(text), " is not one: use 80G or h100:80G,a100:40G"));
+  }
+  return GpuType{name, *memory};
+}
+
+// The types of the live cluster, each with the least memory that one of them has.
+absl::StatusOr<std::vector<GpuType>> ClusterGpus(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const NodeAnswers answers, FetchNodes(invocation, "estimate", true));
+  std::vector<GpuType> types;
+  for (const NodeView& node : answers.nodes) {
+    for (const Gpu& gpu : node.machine.gpus) {
+      const auto known = std::find_if(types.begin(), types.end(), [&gpu](const GpuType& type) {
+        return type.name == gpu.model;
+      });
+      if (known == types.end()) {
+        types.push_back({gpu.model, gpu.memory});
+      } else {
+        known->memory = std::min(known->memory, gpu.memory);
+      }
+    }
+  }
+  if (types.empty()) {
+    return absl::FailedPreconditionError(
+        "--cluster: no node has a GPU: name some with --gpu-memory h100:80G");
+  }
+  return types;
+}
+
+absl::StatusOr<std::vector<GpuType>> ReadGpuTypes(const Invocation& invocation) {
+  if (invocation.Has("cluster") && invocation.Has("gpu-memory")) {
+    return absl::InvalidArgumentError("--cluster: not with --gpu-memory: leave one of them out");
+  }
+  if (invocation.Has("cluster")) {
+    return ClusterGpus(invocation);
+  }
+  std::vector<GpuType> types;
+  if (!invocation.Has("gpu-memory")) {
+    for (const Word<std::uint64_t>& usual : kUsualGpus) {
+      types.push_back({usual.text, kGibibyte * usual.value});
+    }
+    return types;
+  }
+  for (const auto& piece : absl::StrSplit(invocation.Value("gpu-memory"), ',')) {
+    ASSIGN_OR_RETURN(GpuType type, ParseGpuType(std::string(piece)));
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+}  // namespace
+
+std::vector<Option> EstimateOptions() {
+  const auto option = [](const char* name, const char* metavar, const char* text) {
+    return Option{.name = name, .letter = 0, .metavar = metavar, .text = text};
+  };
+  return {option("params", "N", "Parameters of the model: 7e9, 7B, 1.3B, 350M"),
+          option("dtype", "TYPE", "bf16 (the default), fp16 or fp32"),
+          option("optimizer", "NAME", "adam (the default), adamw, adam8bit, sgd or momentum"),
+          option("strategy", "NAME", "ddp (the default), zero1, zero2, zero3 or fsdp"),
+          option("gpus", "N", "GPUs in all (1)"),
+          option("tp", "N", "Tensor-parallel degree (1)"),
+          option("pp", "N", "Pipeline-parallel degree (1)"),
+          option("batch", "N", "Sequences that one replica works on at once"),
+          option("seq", "N", "Tokens of a sequence"),
+          option("hidden", "N", "Hidden size"),
+          option("layers", "N", "Transformer layers"),
+          option("heads", "N", "Attention heads (hidden/128)"),
+          option("recompute", "WHAT", "none (the default), selective or full"),
+          option("sequence-parallel", "", "Divide norms and dropouts by tp, too"),
+          option("gpu-memory", "LIST", "GPUs to fit into: 80G, or h100:80G,a100:40G"),
+          option("cluster", "", "Fit into the GPU types of the live cluster"),
+          option("bandwidth", "RATE", "Of a GPU to others: 50e9, 50GB/s, 400Gb/s"),
+          option("gpus-per-node", "N", "With --node-bandwidth: GPUs of a node"),
+          option("node-bandwidth", "RATE", "Of a GPU to others of its node: 450GB/s")};
+}
+
+absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation) {
+  EstimateRequest request;
+  ASSIGN_OR_RETURN(request.setup, ReadSetup(invocation));
+  ASSIGN_OR_RETURN(request.gpus, CountOf(invocation, "gpus", 1));
+  RETURN_IF_ERROR(CheckDegrees(request));
+  request.setup.data_parallel =
+      request.gpus / (request.setup.tensor_parallel * request.setup.pipeline_parallel);
+  if (!MemoryOf(request.setup)) {
+    return absl::InvalidArgumentError(
+        "--batch, --seq, --hidden, --layers, --params: together more than 64 bits of bytes: use "
+        "less");
+  }
+  ASSIGN_OR_RETURN(request.links, ReadLinks(invocation, request.setup));
+  ASSIGN_OR_RETURN(request.gpu_types, ReadGpuTypes(invocation));
+  return request;
+}
+
+}  // namespace muster

@@ -1,0 +1,37 @@
+#pragma once
+
+// What muster estimate was asked: a training run, links, and GPUs to fit into.
+//
+// Thread promise: runs on the main thread. Invariants: what is accepted is consistent (degrees
+// divide the GPUs, a shape is whole) and MemoryOf takes it.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/frame/verb.h"
+#include "scheduler/core/place/worth/collective_cost.h"
+#include "scheduler/core/place/worth/model_memory.h"
+
+namespace muster {
+
+struct GpuType {
+  std::string name;
+  Bytes memory;
+};
+
+struct EstimateRequest {
+  TrainingSetup setup;
+  std::uint32_t gpus = 0;
+  std::vector<GpuType> gpu_types;
+  // The data-parallel ranks' links; nothing when no bandwidth is known.
+  std::optional<LinkLevels> links;
+};
+
+std::vector<Option> EstimateOptions();
+
+// InvalidArgument names the option and the mend; with --cluster also what a call may return.
+absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation);
+
+}  // namespace muster

@@ -1,0 +1,422 @@
+#include "cli/request/job_option_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cli/parse/array.h"
+#include "cli/parse/begin_time.h"
+#include "cli/parse/duration.h"
+#include "cli/parse/hostlist.h"
+#include "cli/parse/number.h"
+#include "cli/parse/request/constraint.h"
+#include "cli/parse/request/dependency.h"
+#include "cli/parse/request/licenses.h"
+#include "cli/parse/request/rank_layout.h"
+#include "cli/parse/request/resources.h"
+#include "cli/parse/request/switches.h"
+#include "cli/parse/request/warning_signal.h"
+#include "cli/parse/time_limit.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/policy/policy_text.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kOptionNameBytesMax = 200;
+constexpr std::size_t kCommentBytesMax = 1024;
+constexpr std::size_t kPathBytesMax = 4095;
+constexpr std::uint64_t kNiceMax = 1'000'000;
+constexpr std::chrono::hours kCheckpointIntervalMax{366 * 24};  // as the supervisor takes it
+
+absl::Status ReadCount(const std::string& value, std::uint32_t* count) {
+  ASSIGN_OR_RETURN(*count, ParseCount(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadText(const std::string& value, std::size_t bytes_max, std::string* text) {
+  RETURN_IF_ERROR(CheckText(value, bytes_max));
+  *text = value;
+  return absl::OkStatus();
+}
+
+absl::Status ReadPath(const std::string& value, std::string* path) {
+  if (value.empty()) {
+    return absl::InvalidArgumentError("\"\" is not a path: name a file");
+  }
+  return ReadText(value, kPathBytesMax, path);
+}
+
+absl::Status ReadCheckpointInterval(const std::string& value, std::string* interval) {
+  if (value == "auto") {
+    *interval = value;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const Duration duration, ParseDuration(value));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(duration);
+  if (seconds < std::chrono::seconds(1) || seconds > kCheckpointIntervalMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(value), " is no interval: use 1s to 366d, or auto"));
+  }
+  *interval = absl::StrCat(seconds.count());
+  return absl::OkStatus();
+}
+
+absl::Status NotOneOf(const std::string& value, const char* choices) {
+  return absl::InvalidArgumentError(absl::StrCat(Quote(value), " is not one of ", choices));
+}
+
+absl::Status ReadMeans(const std::string& value, CheckpointMeans* means) {
+  if (value != "program" && value != "criu") {
+    return NotOneOf(value, "program, criu");
+  }
+  *means = value == "criu" ? CheckpointMeans::kCriu : CheckpointMeans::kProgram;
+  return absl::OkStatus();
+}
+
+absl::Status ReadNice(const std::string& value, std::int32_t* nice) {
+  const absl::StatusOr<std::uint64_t> parsed = ParseDigits(value, kNiceMax);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Quote(value), " is not a nice value: use a whole number from 0 to ", kNiceMax));
+  }
+  *nice = static_cast<std::int32_t>(*parsed);
+  return absl::OkStatus();
+}
+
+absl::Status ReadMpi(const std::string& value, MpiFlavour* mpi) {
+  if (value == "auto") {
+    *mpi = MpiFlavour::kAuto;
+  } else if (value == "pmix") {
+    *mpi = MpiFlavour::kPmix;
+  } else if (value == "none") {
+    *mpi = MpiFlavour::kNone;
+  } else if (value == "pmi1") {
+    *mpi = MpiFlavour::kPmi1;
+  } else {
+    return NotOneOf(value, "auto, pmix, pmi1, none");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadChoice(const std::string& value, Choice* choice) {
+  if (value != "yes" && value != "no") {
+    return NotOneOf(value, "yes, no");
+  }
+  *choice = value == "yes" ? Choice::kYes : Choice::kNo;
+  return absl::OkStatus();
+}
+
+absl::Status ReadOpenMode(const std::string& value, bool* append) {
+  if (value != "append" && value != "truncate") {
+    return NotOneOf(value, "append, truncate");
+  }
+  *append = value == "append";
+  return absl::OkStatus();
+}
+
+absl::Status ReadNodes(const std::string& value, ResourceRequest* request) {
+  ASSIGN_OR_RETURN(const NodeRange range, ParseNodeRange(value));
+  request->min_nodes = range.min;
+  request->max_nodes = range.max;
+  return absl::OkStatus();
+}
+
+RankLayout* LayoutOf(JobRequest* request) {
+  std::optional<RankLayout>& layout = request->spec.request.layout;
+  return layout.has_value() ? &*layout : &layout.emplace();
+}
+
+absl::Status ReadTasksPerCore(const std::string& value) {
+  std::uint32_t count = 0;
+  RETURN_IF_ERROR(ReadCount(value, &count));
+  return count == 1 ? absl::OkStatus()
+                    : absl::InvalidArgumentError(
+                          absl::StrCat(Quote(value),
+                                       " is more than 1: a task has whole cores of its own; "
+                                       "--overcommit shares them"));
+}
+
+absl::Status ReadRequeueExit(const std::string& value, JobSpec* spec) {
+  if (value == "none") {
+    spec->requeue_exit = kNoRequeueExit;
+    return absl::OkStatus();
+  }
+  if (!absl::SimpleAtoi(value, &spec->requeue_exit) || spec->requeue_exit < 1 ||
+      spec->requeue_exit > 255) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(value), " is not an exit code: use 1 to 255, or none"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadPeriod(const std::string& value, Duration* period) {
+  ASSIGN_OR_RETURN(*period, ParseDuration(value));
+  return *period > Duration(0) ? absl::OkStatus()
+                               : absl::InvalidArgumentError(
+                                     absl::StrCat(Quote(value), " is no time: use 30s, 10m or 1h"));
+}
+
+absl::Status ReadSwitches(const std::string& value, ResourceRequest* request) {
+  ASSIGN_OR_RETURN(const SwitchLimit limit, ParseSwitches(value));
+  request->switches = limit.count;
+  request->switches_wait = limit.wait;
+  return absl::OkStatus();
+}
+
+absl::Status ReadGpus(const std::string& value, GpuRequest* gpus) {
+  ASSIGN_OR_RETURN(*gpus, ParseGpus(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadMemory(const std::string& value, Bytes* memory) {
+  ASSIGN_OR_RETURN(*memory, ParseMemory(value));
+  return absl::OkStatus();
+}
+
+// One name or several, with commas.
+absl::Status ReadNames(const std::string& value, std::string* names) {
+  RETURN_IF_ERROR(CheckText(value, kOptionNameBytesMax));
+  for (const std::string& name : std::vector<std::string>(absl::StrSplit(value, ','))) {
+    RETURN_IF_ERROR(CheckPolicyName(name));
+  }
+  *names = value;
+  return absl::OkStatus();
+}
+
+absl::Status ReadName(const std::string& value, std::string* name) {
+  RETURN_IF_ERROR(CheckPolicyName(value));
+  *name = value;
+  return absl::OkStatus();
+}
+
+#define READ(...)                                                                           \
+  [](const std::string& value, const Moment& moment, JobRequest* request) -> absl::Status { \
+    (void)value;                                                                            \
+    (void)moment;                                                                           \
+    (void)request;                                                                          \
+    __VA_ARGS__                                                                             \
+  }
+#define SET(...) READ(__VA_ARGS__; return absl::OkStatus();)
+
+constexpr const char* kUnavailable = "";
+
+const JobOption kJobOptions[] = {
+    {"nodes", "N", "MIN[-MAX]", "Number of nodes",
+     READ(return ReadNodes(value, &request->spec.request);), true, true},
+    {"ntasks", "n", "N", "Number of tasks (ranks)",
+     READ(return ReadCount(value, &request->spec.request.tasks);), true, true},
+    {"ntasks-per-node", "", "N", "Tasks on each node",
+     READ(return ReadCount(value, &request->spec.request.tasks_per_node);), true, true},
+    {"cpus-per-task", "c", "N", "Hardware threads for each task",
+     READ(return ReadCount(value, &request->spec.request.cpus_per_task);), true, true},
+    {"mem", "", "SIZE", "Memory on each node: 4G; without a suffix MiB",
+     READ(return ReadMemory(value, &request->spec.request.memory_per_node);), true, true},
+    {"mem-per-cpu", "", "SIZE", "Memory for each hardware thread",
+     READ(return ReadMemory(value, &request->spec.request.memory_per_cpu);), true, true},
+    {"gpus", "G", "[TYPE:]N", "GPUs for the whole job",
+     READ(return ReadGpus(value, &request->spec.request.gpus);), true, true},
+    {"gpus-per-node", "", "[TYPE:]N", "GPUs on each node",
+     READ(return ReadGpus(value, &request->spec.request.gpus_per_node);), true, true},
+    {"gpus-per-task", "", "[TYPE:]N", "GPUs for each task",
+     READ(return ReadGpus(value, &request->spec.request.gpus_per_task);), true, true},
+    {"alt", "", "OPTS | OPTS…",
+     "Whichever of these starts first: options of size, time and nodes that replace or add to "
+     "the "
+     "others, like \"-G h100:4 | -G a100:8 -t 8:00\"",
+     READ(request->alternatives = value; return absl::OkStatus();), true, true},
+    {"exclusive", "", "", "Whole nodes, shared with no other job",
+     SET(request->spec.request.exclusive = true), true, true},
+    {"overcommit", "O", "", "Tasks of a node share the hardware threads of one task",
+     SET(request->spec.request.overcommit = true), true, true},
+    {"time", "t", "LIMIT", "Time limit: minutes, HH:MM:SS, D-HH:MM or UNLIMITED",
+     READ(ASSIGN_OR_RETURN(request->spec.time_limit, ParseTimeLimit(value));
+          return absl::OkStatus();),
+     true, true},
+    {"array", "a", "INDICES", "A job array: 0-99%10, 1,3,5-9:2",
+     READ(ASSIGN_OR_RETURN(request->spec.array, ParseArray(value)); return absl::OkStatus();), true,
+     false},
+    {"job-name", "J", "NAME", "The job's name",
+     READ(return ReadText(value, kOptionNameBytesMax, &request->spec.name);), true, true},
+    {"output", "o", "FILE",
+     "Standard output; %j job, %A array, %a index, %x name, %N node, %t rank",
+     READ(return ReadPath(value, &request->program.stdout_path);), true, false},
+    {"error", "e", "FILE", "Standard error (default: where the output goes)",
+     READ(return ReadPath(value, &request->program.stderr_path);), true, false},
+    {"input", "i", "FILE", "Standard input (default: /dev/null)",
+     READ(return ReadPath(value, &request->program.stdin_path);), true, false},
+    {"open-mode", "", "MODE", "append to output files, or truncate them (the default)",
+     READ(return ReadOpenMode(value, &request->program.append_output);), true, false},
+    {"chdir", "D", "DIR", "Working directory (default: the current one)",
+     READ(return ReadPath(value, &request->program.work_dir);), true, true},
+    {"export", "", "LIST", "Variables the job gets: ALL (default), NONE or NAME[=VALUE],…",
+     READ(ASSIGN_OR_RETURN(request->exports, ParseExport(value)); return absl::OkStatus();), true,
+     true},
+    {"hold", "H", "", "Wait until released", SET(request->spec.held = true), true, false},
+    {"begin", "b", "TIME", "Not before: now+1hour, 16:30, 2030-01-31T08:00",
+     READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, moment.now, moment.zone));
+          return absl::OkStatus();),
+     true, true},
+    {"deadline", "", "TIME", "Not past this: not started when it cannot end by then",
+     READ(ASSIGN_OR_RETURN(request->spec.deadline, ParseBegin(value, moment.now, moment.zone));
+          return absl::OkStatus();),
+     true, true},
+    {"dependency", "d", "LIST",
+     "After other jobs: after:N[+MIN], afterany:N, afterok:N, afternotok:N, aftercorr:N, "
+     "singleton; "
+     "joined by , (all) or ? (any)",
+     READ(ASSIGN_OR_RETURN(request->spec.dependency, ParseDependency(value));
+          return absl::OkStatus();),
+     true, true},
+    {"kill-on-invalid-dep", "", "yes|no",
+     "A dependency that can never be met: yes cancels the job, no lets it wait; unless said, it "
+     "is "
+     "refused at submission and waits when that shows later",
+     READ(return ReadChoice(value, &request->spec.kill_on_invalid_dep);), true, true},
+    {"constraint", "C", "FEATURES", "Nodes with these features: a&(b|!c), a*2, [a*2&b*4]",
+     READ(ASSIGN_OR_RETURN(request->spec.request.constraint, ParseConstraint(value));
+          return absl::OkStatus();),
+     true, true},
+    {"nodelist", "w", "NODES", "These nodes, like n1,n[3-5]; others only where more are needed",
+     READ(ASSIGN_OR_RETURN(request->spec.request.nodelist, ParseHostlist(value));
+          return absl::OkStatus();),
+     true, true},
+    {"exclude", "x", "NODES", "None of these nodes",
+     READ(ASSIGN_OR_RETURN(request->spec.request.exclude, ParseHostlist(value));
+          return absl::OkStatus();),
+     true, true},
+    {"switches", "", "N[@TIME]",
+     "On at most N leaf switches; waits up to TIME (default 5 minutes) for that",
+     READ(return ReadSwitches(value, &request->spec.request);), true, true},
+    {"segment", "", "N", "Every N of its nodes below one leaf switch or in one block",
+     READ(return ReadCount(value, &request->spec.request.segment);), true, true},
+    {"distribution", "m", "KIND",
+     "Ranks over nodes: block, cyclic, plane=N; then over sockets: :block, :cyclic, :fcyclic",
+     READ(return ParseDistribution(value, LayoutOf(request));), true, true},
+    {"cpu-bind", "", "KIND",
+     "What a rank runs on: cores (default), threads, sockets, ldoms, rank_ldom, none, "
+     "map_cpu:LIST, mask_cpu:LIST",
+     READ(return ParseCpuBind(value, LayoutOf(request));), true, true},
+    {"mem-bind", "", "KIND", "Its memory: local (default), none, rank, map_mem:LIST, mask_mem:LIST",
+     READ(return ParseMemBind(value, LayoutOf(request));), true, true},
+    {"mem-per-gpu", "", "SIZE", "Memory for each GPU of the job",
+     READ(return ReadMemory(value, &request->memory_per_gpu);), true, true},
+    {"gpu-share", "", "SHARE", "A part of one GPU for each task: 0.25 or 25%; others have the rest",
+     READ(ASSIGN_OR_RETURN(request->spec.request.gpu_share, ParseGpuShare(value));
+          return absl::OkStatus();),
+     true, true},
+    {"gpu-bind", "", "KIND",
+     "The GPUs that a rank sees: none (all of the job's, its own first), closest, single[:N], "
+     "per_task:N, map_gpu:LIST, mask_gpu:LIST",
+     READ(return ParseGpuBind(value, LayoutOf(request));), true, true},
+    {"gres", "", "gpu[:TYPE][:N]", "GPUs on each node, as Slurm's scripts say it",
+     READ(ASSIGN_OR_RETURN(request->spec.request.gpus_per_node, ParseGres(value));
+          return absl::OkStatus();),
+     true, true},
+    {"ntasks-per-socket", "", "N", "Tasks on each socket, at the most",
+     READ(return ReadCount(value, &LayoutOf(request)->tasks_per_socket);), true, true},
+    {"threads-per-core", "", "N",
+     "Hardware threads of a core that a task counts and runs on; cores are given whole",
+     READ(return ReadCount(value, &LayoutOf(request)->threads_per_core);), true, true},
+    {"hint", "", "KIND",
+     "compute_bound, memory_bound (one task a socket), multithread, nomultithread",
+     READ(return ParseHint(value, LayoutOf(request));), true, true},
+    {"parallel", "", "tp=N,pp=N,dp=N",
+     "Groups of ranks: tensor-parallel ones beside one another, pipelines, data-parallel rings",
+     READ(return ParseParallel(value, LayoutOf(request));), true, true},
+    {"cores-per-socket", "", "N", "Nodes with at least so many cores on a socket",
+     READ(return ReadCount(value, &LayoutOf(request)->cores_per_socket);), true, true},
+    {"ntasks-per-core", "", "N", "1: a task has whole cores of its own (--overcommit shares them)",
+     READ(return ReadTasksPerCore(value);), true, true},
+    {"ntasks-per-gpu", "", "N", "Tasks that share each GPU",
+     READ(return ReadCount(value, &request->tasks_per_gpu);), true, true},
+    {"licenses", "L", "NAME[:N],…", "Licences that it holds while it runs",
+     READ(ASSIGN_OR_RETURN(request->spec.licenses, ParseLicenses(value)); return absl::OkStatus();),
+     true, true},
+    {"nice", "", "N", "Lower the priority", READ(return ReadNice(value, &request->spec.nice);),
+     true, true},
+    {"comment", "", "TEXT", "A remark, kept with the job",
+     READ(return ReadText(value, kCommentBytesMax, &request->spec.comment);), true, true},
+    {"account", "A", "NAME", "The account to charge",
+     READ(return ReadText(value, kOptionNameBytesMax, &request->spec.account);), true, true},
+    {"mpi", "", "KIND", "auto (default), pmix, pmi1 (MPICH) or none",
+     READ(return ReadMpi(value, &request->program.mpi);), true, true},
+    {"no-kill", "k", "", "Go on when a node of it fails, but for the first, which has the script",
+     SET(request->spec.no_kill = true), true, true},
+    {"requeue", "", "", "Run again when a node of it fails, or when its script ends with 85",
+     SET(request->spec.requeue = Choice::kYes), true, false},
+    {"requeue-exit", "", "CODE|none",
+     "Run again when its script ends with CODE: it has kept its work (--requeue: 85)",
+     READ(return ReadRequeueExit(value, &request->spec);), true, false},
+    {"no-requeue", "", "", "Never run again, not even by muster requeue",
+     SET(request->spec.requeue = Choice::kNo), true, false},
+    {"checkpoint-dir", "", "DIR",
+     "Where its programs keep their checkpoints (muster-JOB.checkpoint in its directory otherwise)",
+     READ(return ReadPath(value, &request->checkpoint_dir);), true, true},
+    {"checkpoint-interval", "", "TIME|auto",
+     "Work between two checkpoints, told to its programs: 90s, 15m, 1h (auto: by cost and "
+     "failures)",
+     READ(return ReadCheckpointInterval(value, &request->checkpoint_interval);), true, true},
+    {"checkpoint-with", "", "METHOD",
+     "Who makes its checkpoints: program, or criu, of its processes as they are (batch scripts)",
+     READ(return ReadMeans(value, &request->spec.checkpoint_with);), true, true},
+    {"elastic", "", "", "Let its nodes grow and shrink within --nodes=MIN-MAX, from checkpoints",
+     SET(request->spec.elastic = true), true, false},
+    {"replace-wait", "", "TIME",
+     "With too few nodes left, keep the others so long for a replacement (--elastic)",
+     READ(return ReadPeriod(value, &request->spec.replace_wait);), true, false},
+    {"progress-timeout", "", "TIME", "End it when it shows no progress for so long: 90s, 10m",
+     READ(return ReadPeriod(value, &request->spec.progress_timeout);), true, true},
+    {"progress-file", "", "FILE",
+     "The file whose change is progress, named as output (otherwise $MUSTER_PROGRESS_FILE)",
+     READ(return ReadPath(value, &request->program.progress_path);), true, true},
+    {"partition", "p", "NAMES", "The partition, or several: the first that fits is taken",
+     READ(return ReadNames(value, &request->spec.partition);), true, true},
+    {"qos", "q", "NAME", "The quality of service",
+     READ(return ReadName(value, &request->spec.qos);), true, true},
+    {"reservation", "", "NAME", "Use the nodes of this reservation",
+     READ(return ReadName(value, &request->spec.reservation);), true, true},
+    {"wait", "W", "", "Wait for the end and exit with the job's code", SET(request->wait = true),
+     true, false},
+    {"test-only", "", "", "Submit nothing; say when and where the job would start",
+     SET(request->test_only = true), true, false},
+    {"parsable", "", "", "Print the number alone", SET(request->parsable = true), true, false},
+    {"signal", "", "[B:]SIG[@TIME]",
+     "Before the time limit ends it, signal the ranks of its steps (B: its script): seconds "
+     "(default 60), 5m, or auto: as long as its checkpoints take",
+     READ(ASSIGN_OR_RETURN(request->spec.warning, ParseWarningSignal(value));
+          return absl::OkStatus();),
+     true, true},
+    // The contract's options that this version refuses by name.
+    {"mail-type", "", "LIST", kUnavailable, nullptr, true, true},
+    {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
+    {"time-min", "", "LIMIT", kUnavailable, nullptr, true, true},
+    {"tmp", "", "SIZE", kUnavailable, nullptr, true, true},
+};
+
+#undef SET
+#undef READ
+
+}  // namespace
+
+std::span<const JobOption> AllJobOptions() {
+  return kJobOptions;
+}
+
+const JobOption* FindJobOption(const std::string& name) {
+  const auto* found = std::find_if(std::begin(kJobOptions), std::end(kJobOptions),
+                                   [&name](const JobOption& o) { return name == o.name; });
+  return found == std::end(kJobOptions) ? nullptr : found;
+}
+
+const JobOption* FindJobOption(char letter) {
+  const auto* found =
+      std::find_if(std::begin(kJobOptions), std::end(kJobOptions),
+                   [letter](const JobOption& o) { return *o.letter == letter && letter != '\0'; });
+  return found == std::end(kJobOptions) ? nullptr : found;
+}
+
+}  // namespace muster

@@ -1,0 +1,315 @@
+#include "cli/request/job_options.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cli/parse/number.h"
+#include "cli/request/job_option_table.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+// One directive line as options, word by word as a command line would be.
+class DirectiveReader {
+ public:
+  DirectiveReader(const DirectiveLine& line, const std::string& script)
+      : words_(line.words), place_(absl::StrCat(script, ":", line.line, ": ")) {}
+
+  // Words of an option's value; `place` begins its errors.
+  DirectiveReader(const std::vector<std::string>& words, std::string place)
+      : words_(words), place_(std::move(place)) {}
+
+  absl::Status Read(std::vector<GivenOption>* given) {
+    while (next_ < words_.size()) {
+      const std::string word = words_[next_++];
+      if (word.size() > 2 && word.rfind("--", 0) == 0) {
+        RETURN_IF_ERROR(ReadLong(word, given));
+      } else if (word.size() > 1 && word[0] == '-' && word[1] != '-') {
+        RETURN_IF_ERROR(ReadLetters(word, given));
+      } else {
+        return absl::InvalidArgumentError(
+            absl::StrCat(place_, Quote(word), " is not an option: begin it with - or --"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Unknown(const std::string& word) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place_, Quote(word), " is not an option: see muster submit --help"));
+  }
+
+  absl::Status ReadLong(const std::string& word, std::vector<GivenOption>* given) {
+    const std::size_t equals = word.find('=');
+    const JobOption* option =
+        FindJobOption(word.substr(2, equals == std::string::npos ? equals : equals - 2));
+    if (option == nullptr || !option->submit) {
+      return Unknown(word);
+    }
+    if (equals == std::string::npos) {
+      return Take(*option, std::nullopt, given);
+    }
+    if (*option->metavar == '\0') {
+      return absl::InvalidArgumentError(
+          absl::StrCat(place_, "--", option->name, ": takes no value"));
+    }
+    return Take(*option, word.substr(equals + 1), given);
+  }
+
+  absl::Status ReadLetters(const std::string& word, std::vector<GivenOption>* given) {
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const JobOption* option = FindJobOption(word[i]);
+      if (option == nullptr || !option->submit) {
+        return Unknown(word);
+      }
+      const bool flag = *option->metavar == '\0';
+      if (!flag && i + 1 < word.size()) {
+        return Take(*option, word.substr(i + 1), given);
+      }
+      RETURN_IF_ERROR(Take(*option, std::nullopt, given));
+    }
+    return absl::OkStatus();
+  }
+
+  // `value` is what stood in the same word; without one, an option that needs one takes the next.
+  absl::Status Take(const JobOption& option, std::optional<std::string> value,
+                    std::vector<GivenOption>* given) {
+    const std::string where = absl::StrCat(place_, "--", option.name);
+    if (!value.has_value() && *option.metavar != '\0') {
+      if (next_ == words_.size()) {
+        return absl::InvalidArgumentError(absl::StrCat(where, ": needs a value"));
+      }
+      value = words_[next_++];
+    }
+    given->push_back({.name = option.name, .value = value.value_or(""), .where = where});
+    return absl::OkStatus();
+  }
+
+  const std::vector<std::string>& words_;
+  const std::string place_;
+  std::size_t next_ = 0;
+};
+
+// --mem and --mem-per-cpu say one thing in two ways, as --requeue and --no-requeue do: the one
+// given later replaces both.
+bool Replaces(const std::string& later, const std::string& earlier) {
+  const auto is_memory = [](const std::string& name) {
+    return name == "mem" || name == "mem-per-cpu";
+  };
+  const auto is_requeue = [](const std::string& name) {
+    return name == "requeue" || name == "no-requeue";
+  };
+  return later == earlier || (is_memory(later) && is_memory(earlier)) ||
+         (is_requeue(later) && is_requeue(earlier));
+}
+
+absl::Status RefuseOpposites(const std::map<std::string, std::string>& values) {
+  if (values.count("requeue") != 0 && values.count("no-requeue") != 0) {
+    return absl::InvalidArgumentError("--requeue and --no-requeue exclude each other: give one");
+  }
+  if (values.count("mem") != 0 && values.count("mem-per-cpu") != 0) {
+    return absl::InvalidArgumentError("--mem and --mem-per-cpu exclude each other: give one");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Apply(const GivenOption& given, const Moment& moment, JobRequest* request) {
+  const JobOption* option = FindJobOption(given.name);
+  MUSTER_CHECK(option != nullptr);
+  if (option->read == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(given.where, ": not in this version"));
+  }
+  const absl::Status status = option->read(given.value, moment, request);
+  return status.ok() ? status
+                     : absl::InvalidArgumentError(
+                           absl::StrCat(given.where, ": ", std::string(status.message())));
+}
+
+// What may differ between alternatives.
+bool MayDiffer(const std::string& name) {
+  constexpr std::array kNames = {
+      "nodes",       "ntasks",  "ntasks-per-node", "cpus-per-task", "mem",
+      "mem-per-cpu", "gpus",    "gpus-per-node",   "gpus-per-task", "exclusive",
+      "overcommit",  "time",    "constraint",      "nodelist",      "exclude",
+      "switches",    "segment", "parallel"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+// One alternative: the request with these options said anew.
+absl::Status ReadAlternative(const std::string& text, const Moment& moment, JobRequest* request) {
+  const std::vector<std::string> words =
+      absl::StrSplit(text, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+  std::vector<GivenOption> given;
+  RETURN_IF_ERROR(DirectiveReader(words, "--alt: ").Read(&given));
+  if (given.empty()) {
+    return absl::InvalidArgumentError(
+        "--alt: an alternative is empty: write \"OPTIONS | OPTIONS\"");
+  }
+  for (const GivenOption& option : given) {
+    if (!MayDiffer(option.name)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          option.where, ": is the same for all alternatives; give it outside of --alt"));
+    }
+    RETURN_IF_ERROR(Apply(option, moment, request));
+  }
+  return absl::OkStatus();
+}
+
+// --alt, once everything else is read.
+absl::Status ReadAlternatives(const Moment& moment, JobRequest* request) {
+  if (request->alternatives.empty()) {
+    return absl::OkStatus();
+  }
+  for (const std::string& text :
+       std::vector<std::string>(absl::StrSplit(request->alternatives, '|'))) {
+    JobRequest alternative = *request;
+    RETURN_IF_ERROR(ReadAlternative(text, moment, &alternative));
+    request->spec.alternatives.push_back(
+        Alternative{alternative.spec.request, alternative.spec.time_limit});
+  }
+  request->spec.request = request->spec.alternatives.front().request;
+  request->spec.time_limit = request->spec.alternatives.front().time_limit;
+  return absl::OkStatus();
+}
+
+// What alloc runs it runs here, with the environment that we have.
+bool Takes(JobVerb verb, const JobOption& option) {
+  const std::string_view name = option.name;
+  return verb == JobVerb::kSubmit ? option.submit
+         : verb == JobVerb::kRun  ? option.run
+                                  : option.run && name != "mpi" && name != "export";
+}
+
+// --ntasks-per-gpu, once everything else is read: it says the tasks, or the GPUs.
+absl::Status FillPerGpu(JobRequest* request) {
+  const std::uint32_t each = request->tasks_per_gpu;
+  ResourceRequest& asks = request->spec.request;
+  if (each == 0) {
+    return absl::OkStatus();
+  }
+  if (asks.gpus_per_node.count > 0 && asks.tasks == 0 && asks.tasks_per_node == 0) {
+    asks.tasks_per_node = asks.gpus_per_node.count * each;
+  } else if (asks.gpus.count > 0 && asks.tasks == 0) {
+    asks.tasks = asks.gpus.count * each;
+  } else if (asks.gpus.count + asks.gpus_per_node.count + asks.gpus_per_task.count == 0 &&
+             asks.tasks > 0 && asks.tasks % each == 0) {
+    asks.gpus.count = asks.tasks / each;
+  } else {
+    return absl::InvalidArgumentError(
+        "--ntasks-per-gpu: goes with --gpus, --gpus-per-node or a multiple in --ntasks alone");
+  }
+  return absl::OkStatus();
+}
+
+// --mem-per-gpu, once everything else is read: of tasks that have GPUs of their own it is memory of
+// their CPUs, rounded up, else of the node.
+absl::Status FillMemoryPerGpu(JobRequest* request) {
+  const Bytes each = request->memory_per_gpu;
+  ResourceRequest& asks = request->spec.request;
+  if (each.zero()) {
+    return absl::OkStatus();
+  }
+  if (!asks.memory_per_node.zero() || !asks.memory_per_cpu.zero()) {
+    return absl::InvalidArgumentError(
+        "--mem-per-gpu: excludes --mem and --mem-per-cpu: give one of them");
+  }
+  const std::uint32_t tasks = std::max(asks.tasks, 1U);
+  std::uint32_t of_task = asks.gpus_per_task.count;
+  std::uint32_t of_node = asks.gpus_per_node.count;
+  if (asks.gpus.count > 0 && asks.gpus.count % tasks == 0) {
+    of_task = asks.gpus.count / tasks;
+  } else if (asks.gpus.count > 0 && asks.min_nodes <= 1) {
+    of_node = asks.gpus.count;
+  }
+  of_task = of_task + of_node == 0 && !asks.gpu_share.zero() ? 1 : of_task;
+  const std::uint64_t cpus = std::max(asks.cpus_per_task, 1U);
+  if (of_task > 0) {
+    asks.memory_per_cpu = Bytes((each.value() * of_task + cpus - 1) / cpus);
+  } else if (of_node > 0) {
+    asks.memory_per_node = each * of_node;
+  } else {
+    return absl::InvalidArgumentError(
+        asks.gpus.count > 0 ? "--mem-per-gpu: the GPUs do not divide over the tasks; say --mem"
+                            : "--mem-per-gpu: the job asks for no GPUs; say --mem");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<Option> JobOptions(JobVerb verb) {
+  std::vector<Option> options;
+  for (const JobOption& option : AllJobOptions()) {
+    if (Takes(verb, option)) {
+      options.push_back({.name = option.name,
+                         .letter = *option.letter,
+                         .metavar = option.metavar,
+                         .text = option.text});
+    }
+  }
+  return options;
+}
+
+absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<DirectiveLine>& lines,
+                                                        const std::string& script) {
+  std::vector<GivenOption> given;
+  for (const DirectiveLine& line : lines) {
+    RETURN_IF_ERROR(DirectiveReader(line, script).Read(&given));
+  }
+  return given;
+}
+
+std::vector<GivenOption> OptionsFrom(const Environment& environment, JobVerb verb) {
+  constexpr std::array<std::array<const char*, 2>, 4> kVariables = {
+      {{"partition", "_PARTITION"},
+       {"account", "_ACCOUNT"},
+       {"qos", "_QOS"},
+       {"reservation", "_RESERVATION"}}};
+  const char* const family = verb == JobVerb::kSubmit  ? "SBATCH"
+                             : verb == JobVerb::kAlloc ? "SALLOC"
+                                                       : "SLURM";
+  std::vector<GivenOption> given;
+  for (const auto& [option, ending] : kVariables) {
+    const std::string variable = absl::StrCat(family, ending);
+    if (!environment.Get(variable).empty()) {
+      given.push_back({.name = option, .value = environment.Get(variable), .where = variable});
+    }
+  }
+  return given;
+}
+
+absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,
+                                          const std::vector<GivenOption>& directives, JobVerb verb,
+                                          const Moment& moment) {
+  RETURN_IF_ERROR(RefuseOpposites(values));
+  std::vector<GivenOption> all = directives;
+  for (const auto& value : values) {
+    const JobOption* option = FindJobOption(value.first);
+    if (option != nullptr && Takes(verb, *option)) {
+      all.push_back({.name = value.first, .value = value.second, .where = "--" + value.first});
+    }
+  }
+  JobRequest request;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const GivenOption& given = all[i];
+    const bool replaced = std::any_of(
+        all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(),
+        [&given](const GivenOption& later) { return Replaces(later.name, given.name); });
+    if (!replaced) {
+      RETURN_IF_ERROR(Apply(given, moment, &request));
+    }
+  }
+  request.spec.kind = verb == JobVerb::kRun ? JobKind::kRun : JobKind::kBatch;
+  RETURN_IF_ERROR(FillPerGpu(&request));
+  RETURN_IF_ERROR(FillMemoryPerGpu(&request));
+  RETURN_IF_ERROR(ReadAlternatives(moment, &request));
+  return request;
+}
+
+}  // namespace muster

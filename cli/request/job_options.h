@@ -1,0 +1,86 @@
+#pragma once
+
+// The request options of submit and run: one table with Slurm's names, for the command line and
+// for #MUSTER and #SBATCH directives alike.
+//
+// The command line wins over directives, a later directive over an earlier one. Options of the
+// contract that this version lacks are in the table too, so that they are refused by name and not
+// taken for typing errors. Pure. Thread promise: safe from any thread. Invariants: every error
+// begins with where it was found ("--mem: …", "job.sh:3: --mem: …").
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "cli/frame/verb.h"
+#include "cli/parse/export_list.h"
+#include "cli/parse/request/directives.h"
+#include "scheduler/model/job/job_spec.h"
+
+namespace muster {
+
+// What the options say; what they leave open is filled in by request.h.
+struct JobRequest {
+  JobSpec spec;
+  Program program;                  // paths as given; neither script, argv nor environment
+  ExportList exports;               // --export
+  std::string checkpoint_dir;       // --checkpoint-dir, as given
+  std::string checkpoint_interval;  // --checkpoint-interval, in seconds, or "auto"
+  std::string alternatives;         // --alt, as given
+  std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
+  Bytes memory_per_gpu;             // --mem-per-gpu
+  bool parsable = false;
+  bool wait = false;
+  bool test_only = false;
+  std::vector<Component> components;  // of a heterogeneous job: those after the first
+};
+
+// Where "now" and "16:30" are: --begin needs it.
+struct Moment {
+  Time now = kNoTime;
+  absl::TimeZone zone;
+};
+
+// An option as it was given, with the place for its errors.
+struct GivenOption {
+  std::string name;   // the table's long name
+  std::string value;  // "" for flags
+  std::string where;  // "--mem" or "job.sh:3: --mem"
+  friend bool operator==(const GivenOption&, const GivenOption&) = default;
+};
+
+enum class JobVerb { kSubmit, kRun, kAlloc };
+
+// The table as options of a verb; what is not in this version is there with an empty text.
+std::vector<Option> JobOptions(JobVerb verb);
+
+// Directives as options; `script` names the file in errors.
+absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<DirectiveLine>& lines,
+                                                        const std::string& script);
+
+// What the environment asks for, as Slurm's: SBATCH_PARTITION, _ACCOUNT, _QOS and _RESERVATION for
+// submit, SLURM_… for run, SALLOC_… for alloc. It stands over directives and below the command
+// line.
+std::vector<GivenOption> OptionsFrom(const Environment& environment, JobVerb verb);
+
+// What a component of a heterogeneous job says: its own options over what it has of the first one
+// (--account, --chdir, --comment, --export, --job-name, --time). `directives` are its own; options
+// that concern the whole job are refused.
+struct ComponentOptions {
+  const std::map<std::string, std::string>& values;
+  const std::vector<GivenOption>& directives;
+};
+absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
+                                                const ComponentOptions& own,
+                                                const std::vector<GivenOption>& environment,
+                                                JobVerb verb, const Moment& moment);
+
+// The request of `values` (the command line's, by name; names that are not job options are passed
+// over) over `directives`.
+absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,
+                                          const std::vector<GivenOption>& directives, JobVerb verb,
+                                          const Moment& moment);
+
+}  // namespace muster

@@ -1,0 +1,26 @@
+#pragma once
+
+// What `muster run` asks of the job that it runs in: a step of it.
+//
+// Thread promise: pure. Invariants: what only a job can ask for is refused by name.
+
+#include "absl/status/statusor.h"
+#include "cli/frame/verb.h"
+#include "cli/request/job_options.h"
+#include "scheduler/model/job/job_spec.h"
+
+namespace muster {
+
+// The options of a step alone.
+std::vector<Option> StepOptions();
+
+// The values of a step without what a job could not ask for: no GPUs at all.
+std::map<std::string, std::string> WithoutNoGpus(const Invocation& invocation);
+
+// `request` is what the options say, read as a job's.
+absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRequest& request);
+
+// The job that we are in, or its component that --het-group names.
+absl::StatusOr<JobId> OwnJob(const Invocation& invocation);
+
+}  // namespace muster

@@ -1,0 +1,222 @@
+#include "cli/run/alloc_session.h"
+
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/page/hostlist.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/job/job_state.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/process.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAllocWaitingPause{400};    // a job that starts at once is not told of
+constexpr milliseconds kNodesPatience{1'000};      // for the controller's word before it
+constexpr milliseconds kAllocEndPatience{10'000};  // for the controller's word after the command
+constexpr int kShellSignalBase = 128;
+constexpr int kCannotRun = 126;  // as shells say
+
+std::string NodesOf(const JobNews& news) {
+  std::vector<std::string> names;
+  for (const NodeAllocation& node : news.allocation.nodes) {
+    names.push_back(node.name);
+  }
+  return Hostlist(names);
+}
+
+}  // namespace
+
+std::string AllocationScript() {
+  return "#!/bin/sh\n"
+         "# Made by muster alloc: tells its environment, then waits for the exit code.\n"
+         "cat /proc/$$/environ && printf '\\0' || exit 1\n"
+         "exec >/dev/null\n"
+         "read -r code\n"
+         "exit \"${code:-1}\"\n";
+}
+
+AllocSession::AllocSession(EventLoop& loop, Connection& connection, StepListener& listener,
+                           const UniqueFd& signals, AllocPlan plan)
+    : loop_(loop),
+      connection_(connection),
+      listener_(listener),
+      signals_(signals),
+      plan_(std::move(plan)),
+      // How the script ends is the job's end, which the controller tells.
+      step_(plan_.token, /*label=*/false,
+            {.write = [this](const RankSource&, bool error,
+                             std::string_view bytes) { OnOutput(error, bytes); },
+             .tell = [](const std::string&) {}}) {
+  step_.Expect(1);
+}
+
+AllocSession::~AllocSession() {
+  loop_.Unwatch(signals_.get());
+}
+
+absl::StatusOr<int> AllocSession::Run() {
+  RETURN_IF_ERROR(listener_.Start(&step_, [] {}));
+  RETURN_IF_ERROR(loop_.Watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { OnSignals(); }));
+  watch_ = std::make_unique<JobWatch>(
+      connection_, plan_.job, loop_, [this](const JobNews& news) { OnNews(news); },
+      [this](const absl::Status& status) {
+        Tell(std::string(status.message()));
+        job_ended_ = true;
+        JobEnded();
+      });
+  const absl::Status ran = loop_.Run();
+  connection_.StopWatching();
+  watch_.reset();
+  RETURN_IF_ERROR(ran);
+  return exit_code_;
+}
+
+void AllocSession::OnNews(const JobNews& news) {
+  news_ = news;
+  if (IsTerminalName(news.job.state)) {
+    job_ended_ = true;
+    if (!released_) {
+      const std::string& text =
+          news.job.exit_text.empty() ? news.job.reason.text : news.job.exit_text;
+      Tell(absl::StrCat("job ", plan_.job.value(), " ended: ", news.job.state,
+                        text.empty() ? "" : ": ", EscapeControl(text)));
+    }
+    JobEnded();
+  } else if (begun_ && !NodesOf(news_).empty()) {
+    Begin();
+  } else if (news.job.state == Name(JobState::kPending)) {
+    loop_.RunAfter(kAllocWaitingPause, [this] { TellWaiting(); });
+  }
+}
+
+void AllocSession::JobEnded() {
+  if (child_.has_value()) {
+    // As when its terminal goes: a shell ends, and what wants to go on does.
+    kill(*child_, SIGHUP);
+    kill(*child_, SIGCONT);
+    return;
+  }
+  Finish(released_ ? exit_code_ : 1);
+}
+
+void AllocSession::TellWaiting() {
+  const std::string& why = news_.job.reason.text;
+  if (news_.job.state == Name(JobState::kPending) && !why.empty() && why != waiting_told_) {
+    waiting_told_ = why;
+    Tell(absl::StrCat("job ", plan_.job.value(), " waits: ", EscapeControl(why)));
+  }
+}
+
+void AllocSession::OnOutput(bool error, std::string_view bytes) {
+  if (error) {
+    std::cerr << bytes << std::flush;
+  } else if (reader_.Take(bytes) && !begun_ && !job_ended_) {
+    begun_ = true;
+    // The script may be heard before the news of where it runs.
+    loop_.RunAfter(NodesOf(news_).empty() ? kNodesPatience : milliseconds(0), [this] { Begin(); });
+  }
+}
+
+void AllocSession::Begin() {
+  if (job_ended_ || std::exchange(in_hand_, true)) {
+    return;
+  }
+  const std::string nodes = NodesOf(news_);
+  Tell(absl::StrCat("job ", plan_.job.value(), " is allocated", nodes.empty() ? "" : ": ", nodes));
+  SpawnRequest request;
+  request.program = plan_.program;
+  request.arguments = plan_.command;
+  request.environment = EnvironmentInside(plan_.environment, reader_.entries(), plan_.controller);
+  request.working_directory = plan_.work_dir;
+  const absl::StatusOr<pid_t> child = Spawn(request);
+  if (!child.ok()) {
+    Tell(absl::StrCat(plan_.command.front(), ": ", std::string(child.status().message())));
+    Release(kCannotRun);
+    return;
+  }
+  child_ = *child;
+}
+
+void AllocSession::OnSignals() {
+  for (;;) {
+    const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
+    if (!event.ok() || !event->has_value()) {
+      return;
+    }
+    OnSignal((*event)->number);
+  }
+}
+
+void AllocSession::OnSignal(int signal) {
+  if (signal == SIGCHLD) {
+    Reap();
+  } else if (!begun_) {
+    GiveUp(signal);
+  } else if (child_.has_value() && signal != SIGINT && signal != SIGQUIT) {
+    kill(*child_, signal);  // those two the terminal sends to the command itself
+  }
+}
+
+void AllocSession::Reap() {
+  int status = 0;
+  if (!child_.has_value() || waitpid(*child_, &status, WNOHANG) != *child_) {
+    return;
+  }
+  child_.reset();
+  Release(WIFSIGNALED(status) ? kShellSignalBase + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+// The command is done: the script ends with its code, and with it the job.
+void AllocSession::Release(int code) {
+  released_ = true;
+  exit_code_ = code;
+  if (job_ended_) {
+    Finish(std::max(code, 1));
+    return;
+  }
+  if (step_.Lost()) {
+    CancelJob();
+  }
+  wire::StepFrame frame;
+  frame.mutable_input()->set_data(absl::StrCat(code, "\n"));
+  listener_.SendToAll(frame);
+  loop_.RunAfter(kAllocEndPatience, [this] { Finish(exit_code_); });
+}
+
+void AllocSession::GiveUp(int signal) {
+  CancelJob();
+  Tell(absl::StrCat("job ", plan_.job.value(), " cancelled"));
+  Finish(kShellSignalBase + signal);
+}
+
+void AllocSession::CancelJob() {
+  const absl::StatusOr<ChangeOutcome> outcome =
+      connection_.Cancel({{.job = plan_.job, .elements = {}}}, /*all_of_user=*/false);
+  if (!outcome.ok()) {
+    Tell(absl::StrCat("job ", plan_.job.value(),
+                      " is not cancelled: ", std::string(outcome.status().message())));
+  }
+}
+
+void AllocSession::Tell(const std::string& line) {
+  std::cerr << absl::StrCat("muster: ", line, "\n") << std::flush;
+}
+
+void AllocSession::Finish(int code) {
+  exit_code_ = code;
+  loop_.Stop();
+}
+
+}  // namespace muster

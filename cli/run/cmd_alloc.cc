@@ -1,0 +1,94 @@
+#include "cli/run/cmd_alloc.h"
+
+#include <csignal>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/controller.h"
+#include "cli/request/job_options.h"
+#include "cli/request/program_path.h"
+#include "cli/request/request.h"
+#include "cli/run/alloc_session.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+std::vector<std::string> CommandOf(const Invocation& invocation) {
+  if (!invocation.arguments.empty()) {
+    return invocation.arguments;
+  }
+  const std::string shell = invocation.environment.Get("SHELL");
+  return {shell.empty() ? "/bin/sh" : shell};
+}
+
+absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
+                                       const std::string& command) {
+  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  ASSIGN_OR_RETURN(
+      JobRequest request,
+      ReadJobOptions(invocation.values, OptionsFrom(invocation.environment, JobVerb::kAlloc),
+                     JobVerb::kAlloc, moment));
+  // The script needs little of ours; the command, which runs here, has all.
+  request.exports.all = false;
+  request.exports.names = {"PWD", "HOSTNAME"};
+  request.exports.assignments = {"PATH=/usr/local/bin:/usr/bin:/bin"};
+  request.program.script = AllocationScript();
+  request.program.stdout_path = "/dev/null";
+  // Nobody would be there to use a second attempt.
+  request.spec.requeue = Choice::kNo;
+  RETURN_IF_ERROR(CompleteRequest({.environment = invocation.environment,
+                                   .local = IsLocal(address),
+                                   .new_job = true,
+                                   .fallback = command},
+                                  &request));
+  return request;
+}
+
+absl::StatusOr<int> Alloc(const Invocation& invocation) {
+  // Before gRPC starts its threads, so that all of them leave the signals to the loop.
+  ASSIGN_OR_RETURN(const UniqueFd signals,
+                   BlockSignals({SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}));
+  IgnoreBrokenPipes();
+  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  AllocPlan plan;
+  plan.command = CommandOf(invocation);
+  ASSIGN_OR_RETURN(JobRequest request, ReadRequest(invocation, address, plan.command.front()));
+  plan.work_dir = request.program.work_dir;
+  ASSIGN_OR_RETURN(plan.program,
+                   FindProgram(plan.command.front(), plan.work_dir, invocation.environment));
+  plan.environment = invocation.environment;
+  plan.controller = address.text;
+  ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  ASSIGN_OR_RETURN(const std::unique_ptr<StepListener> listener,
+                   StepListener::ListenFor(*loop, IsLocal(address), invocation.environment));
+  ASSIGN_OR_RETURN(plan.token, MakeToken());
+  request.program.io.token = plan.token;
+  request.program.io.address = listener->address();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  ASSIGN_OR_RETURN(const std::string token, MakeToken());
+  ASSIGN_OR_RETURN(plan.job, connection->Submit(token, request.spec, request.program));
+  AllocSession session(*loop, *connection, *listener, signals, std::move(plan));
+  return session.Run();
+}
+
+}  // namespace
+
+Verb AllocVerb() {
+  Verb verb;
+  verb.name = "alloc";
+  verb.purpose = "Hold an allocation while a command or a shell runs here";
+  verb.synopsis = "[CMD [ARG…]]";
+  verb.examples = {"muster alloc -N 2 -t 1:00:00", "muster alloc -n 8 ./sweep.sh"};
+  verb.remarks =
+      "Waits for the resources, then runs CMD (unless given, $SHELL) on this machine; each muster\n"
+      "run in it starts a step on them. The job ends when CMD does, with its exit code. When the\n"
+      "job ends first, CMD gets SIGHUP. Ctrl-C while it waits cancels the job.";
+  verb.options = JobOptions(JobVerb::kAlloc);
+  verb.arguments_max = kAnyNumber;
+  verb.takes_command = true;
+  verb.run = Alloc;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,242 @@
+#include "cli/run/cmd_run.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/controller.h"
+#include "cli/parse/request/rank_programs.h"
+#include "cli/request/job_options.h"
+#include "cli/request/program_path.h"
+#include "cli/request/request.h"
+#include "cli/request/step_request.h"
+#include "cli/run/run_session.h"
+#include "cli/run/stream/raw_terminal.h"
+#include "cli/run/stream_options.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+constexpr StepId kRunStep{1};  // of a job of its own
+constexpr int kImmediateTries = 6;
+constexpr std::chrono::milliseconds kImmediatePause{50};
+
+// --multi-prog: the file's programs as one command, and as many tasks as it has ranks.
+absl::Status AddPrograms(const Environment& environment, bool local, const ComponentWords& words,
+                         JobRequest* request) {
+  if (words.arguments.size() != 1) {
+    return absl::InvalidArgumentError("--multi-prog: takes one FILE, which names the programs");
+  }
+  const std::string& name = words.arguments.front();
+  const absl::StatusOr<std::string> text = ReadFile(name);
+  if (!text.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--multi-prog: ", std::string(text.status().message())));
+  }
+  ASSIGN_OR_RETURN(std::vector<RankProgram> programs, ParseRankPrograms(*text, name));
+  for (RankProgram& program : programs) {
+    absl::StatusOr<std::string> path =
+        local ? FindProgram(program.argv[0], request->program.work_dir, environment)
+              : program.argv[0];
+    if (!path.ok()) {
+      return absl::Status(path.status().code(), absl::StrCat(name, ":", program.line, ": ",
+                                                             std::string(path.status().message())));
+    }
+    program.argv[0] = *std::move(path);
+  }
+  const bool shaped = words.values.count("ntasks") + words.values.count("ntasks-per-node") > 0;
+  std::uint32_t& tasks = request->spec.request.tasks;
+  tasks = shaped ? tasks : RanksNamed(programs);
+  if (tasks > 0) {
+    RETURN_IF_ERROR(CheckRanks(programs, tasks, name));
+  }
+  request->program.argv = RankProgramsCommand(programs, name);
+  return CheckArguments(request->program.argv);
+}
+
+// What one component runs, on top of its options.
+absl::Status AddCommand(const Invocation& invocation, const Address& address, bool inside,
+                        const ComponentWords& words, JobRequest* request) {
+  request->program.argv = words.arguments;
+  RETURN_IF_ERROR(CheckArguments(request->program.argv));
+  RETURN_IF_ERROR(CompleteRequest({.environment = invocation.environment,
+                                   .local = IsLocal(address),
+                                   .new_job = !inside,
+                                   .fallback = words.arguments.front()},
+                                  request));
+  if (words.values.count("multi-prog") != 0) {
+    return AddPrograms(invocation.environment, IsLocal(address), words, request);
+  }
+  if (IsLocal(address)) {
+    ASSIGN_OR_RETURN(
+        request->program.argv[0],
+        FindProgram(request->program.argv[0], request->program.work_dir, invocation.environment));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
+                                       bool inside) {
+  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  const std::vector<GivenOption> environment = OptionsFrom(invocation.environment, JobVerb::kRun);
+  ASSIGN_OR_RETURN(JobRequest request,
+                   ReadJobOptions(WithoutNoGpus(invocation), environment, JobVerb::kRun, moment));
+  RETURN_IF_ERROR(
+      AddCommand(invocation, address, inside, {invocation.values, invocation.arguments}, &request));
+  if (invocation.Has("pty")) {
+    ASSIGN_OR_RETURN(request.program.terminal, SizeOfTerminal());
+  }
+  if (inside && !invocation.components.empty()) {
+    return absl::InvalidArgumentError(
+        "a ':' inside a job: start a step of each component with --het-group=N");
+  }
+  for (const ComponentWords& words : invocation.components) {
+    absl::StatusOr<JobRequest> component = ReadComponentOptions(
+        {invocation.values, {}}, {words.values, {}}, environment, JobVerb::kRun, moment);
+    const absl::Status status = component.ok()
+                                    ? AddCommand(invocation, address, inside, words, &*component)
+                                    : component.status();
+    if (!status.ok()) {
+      return absl::Status(status.code(), absl::StrCat("component ", request.components.size() + 1,
+                                                      ": ", std::string(status.message())));
+    }
+    request.components.push_back(
+        Component{std::move(component->spec), std::move(component->program)});
+  }
+  return request;
+}
+
+// Asks the controller for a job of our own, or for a step of the job that we are in.
+absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection,
+                            const JobRequest& request, const StreamChoice& streams) {
+  RunPlan plan;
+  plan.output = streams.output;
+  plan.input = streams.takers == "none" ? -1
+               : streams.file.valid()   ? streams.file.get()
+                                        : STDIN_FILENO;
+  plan.token = request.program.io.token;
+  plan.label = invocation.Has("label");
+  plan.end_on_bad_exit = invocation.Has("kill-on-bad-exit");
+  plan.terminal = request.program.terminal.rows > 0;
+  plan.show_waiting = isatty(STDERR_FILENO) != 0;
+  ASSIGN_OR_RETURN(const std::string token, MakeToken());
+  if (!invocation.environment.Has("MUSTER_JOB_ID")) {
+    for (const Component& component : request.components) {
+      plan.component_tokens.push_back(component.program.io.token);
+    }
+    ASSIGN_OR_RETURN(plan.job,
+                     connection.Submit(token, request.spec, request.program, request.components));
+    plan.names = {.job = plan.job, .step = kRunStep, .job_name = request.spec.name};
+    return plan;
+  }
+  plan.own_job = false;
+  ASSIGN_OR_RETURN(plan.job, OwnJob(invocation));
+  ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec.request));
+  const auto start = [&connection, &request, token, job = plan.job, spec] {
+    return connection.StartStep(token, job, spec, request.program);
+  };
+  absl::StatusOr<StartedStep> first = start();
+  // The end of the step before it may still be on its way to the controller.
+  for (int i = 0;
+       i < kImmediateTries && spec.immediate && absl::IsFailedPrecondition(first.status()); ++i) {
+    std::this_thread::sleep_for(kImmediatePause);
+    first = start();
+  }
+  ASSIGN_OR_RETURN(const StartedStep started, std::move(first));
+  plan.names = {.job = plan.job, .step = started.step, .job_name = request.spec.name};
+  if (started.waits.empty()) {
+    plan.nodes = static_cast<std::uint32_t>(started.placement.nodes.size());
+  }
+  plan.waits = started.waits;
+  plan.ask_again = start;
+  return plan;
+}
+
+absl::StatusOr<int> Run(const Invocation& invocation) {
+  // Before gRPC starts its threads, so that all of them leave the signals to the loop.
+  ASSIGN_OR_RETURN(const UniqueFd signals,
+                   BlockSignals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH}));
+  IgnoreBrokenPipes();
+  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  if (invocation.Has("het-group") && !invocation.environment.Has("MUSTER_JOB_ID")) {
+    return absl::InvalidArgumentError(
+        "--het-group: names a component of the job that this runs in; outside of a job use ':'");
+  }
+  ASSIGN_OR_RETURN(JobRequest request,
+                   ReadRequest(invocation, address, invocation.environment.Has("MUSTER_JOB_ID")));
+  ASSIGN_OR_RETURN(const StreamChoice streams, ReadStreams(invocation, request.program.work_dir));
+  request.program.stdin_path = streams.takers;
+  ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  ASSIGN_OR_RETURN(const std::unique_ptr<StepListener> listener,
+                   StepListener::ListenFor(*loop, IsLocal(address), invocation.environment));
+  ASSIGN_OR_RETURN(request.program.io.token, MakeToken());
+  request.program.io.address = listener->address();
+  for (Component& component : request.components) {
+    ASSIGN_OR_RETURN(component.program.io.token, MakeToken());
+    component.program.io.address = listener->address();
+    component.program.stdin_path = streams.takers;
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request, streams));
+  RunSession session(*loop, *connection, *listener, signals, std::move(plan));
+  return session.Run();
+}
+
+}  // namespace
+
+Verb RunVerb() {
+  Verb verb;
+  verb.name = "run";
+  verb.purpose = "Run a command on allocated resources, with its output here";
+  verb.synopsis = "CMD [ARG…] [: [options] CMD [ARG…]]…";
+  verb.components = Components::kCommands;
+  verb.examples = {"muster run -n 4 ./solver input.dat", "muster run -N 2 --label hostname",
+                   "muster run -G 1 -t 10 python train.py",
+                   "muster run -n 4 ./ocean : -n 1 -G 1 ./atmosphere"};
+  verb.remarks =
+      "Outside a job it makes one, waits and ends it; inside a job it starts a step of it, which\n"
+      "has what it asks for (-n, -c, -G, --mem) to itself and waits in order until that is free.\n"
+      "The exit code is the highest of all ranks, 128 + N for signal N. Ctrl-C tells how the "
+      "ranks\n"
+      "are; twice within a second sends them SIGINT, and SIGKILL 5 s later or at the next Ctrl-C.\n"
+      "A lone \":\" begins the next component of a heterogeneous job: all start and end together.";
+  verb.options = JobOptions(JobVerb::kRun);
+  verb.options.insert(verb.options.begin(),
+                      Option{.name = "label",
+                             .letter = 'l',
+                             .metavar = "",
+                             .text = "Begin each line of output with its rank"});
+  verb.options.push_back(
+      Option{.name = "kill-on-bad-exit",
+             .letter = 'K',
+             .metavar = "",
+             .text = "The first rank that ends with a code but 0 ends the others"});
+  for (const Option& option : StepOptions()) {
+    verb.options.push_back(option);
+  }
+  verb.options.push_back(Option{.name = "pty",
+                                .letter = 0,
+                                .metavar = "",
+                                .text = "Give rank 0 a terminal, and this one's keys to it"});
+  verb.options.push_back(Option{.name = "multi-prog",
+                                .letter = 0,
+                                .metavar = "",
+                                .text = "CMD is a file of lines: RANKS PROGRAM [ARG…]"});
+  for (const Option& option : StreamOptions()) {
+    verb.options.push_back(option);
+  }
+  verb.arguments_min = 1;
+  verb.arguments_max = kAnyNumber;
+  verb.takes_command = true;
+  verb.run = Run;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,463 @@
+#include "cli/run/run_session.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/job/job_state.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kSecondInterrupt{1'000};
+constexpr milliseconds kWaitingPause{400};       // a job that starts at once is not told of
+constexpr milliseconds kJobEndPatience{10'000};  // for the controller's word after the step's end
+constexpr milliseconds kOutputPatience{10'000};  // for the step's output after the job's end
+constexpr milliseconds kWordPatience{60'000};    // for the controller's word on ranks that are lost
+constexpr milliseconds kWordAgain{500};
+constexpr milliseconds kLossPause{2'000};       // it may say at once how they ended
+constexpr milliseconds kStepPatience{60'000};   // for a step's first node to appear
+constexpr milliseconds kLookPatience{10'000};   // for a node to show a step
+constexpr milliseconds kAskAgain{5'000};        // whether a step that waits still does
+constexpr milliseconds kGonePatience{2'000};    // for the first word of a step that seems gone
+constexpr milliseconds kInterruptGrace{5'000};  // from the SIGINT of a second Ctrl-C to SIGKILL
+constexpr int kSignalBase = 128;
+
+std::uint32_t NodesWithRanks(const Allocation& allocation) {
+  return static_cast<std::uint32_t>(
+      std::count_if(allocation.nodes.begin(), allocation.nodes.end(),
+                    [](const NodeAllocation& node) { return !node.ranks.empty(); }));
+}
+
+}  // namespace
+
+RunSession::RunSession(EventLoop& loop, Connection& connection, StepListener& listener,
+                       const UniqueFd& signals, RunPlan plan)
+    : loop_(loop),
+      connection_(connection),
+      listener_(listener),
+      signals_(signals),
+      plan_(std::move(plan)),
+      step_(plan_.token, plan_.label,
+            {.write = [this](const RankSource& rank, bool error,
+                             std::string_view bytes) { Write(rank, error, bytes); },
+             .tell = [this](const std::string& line) { Tell(line); }}),
+      files_(plan_.output),
+      input_(loop, plan_.input, listener),
+      news_(plan_.component_tokens.size() + 1) {
+  for (const std::string& token : plan_.component_tokens) {
+    step_.AddComponent(token);
+  }
+  files_.Name(plan_.names);
+  if (plan_.end_on_bad_exit) {
+    step_.EndOnBadExit();
+  }
+  if (plan_.looks_on) {
+    constexpr char kLeave = 0x1d;  // Ctrl-]
+    input_.LeaveOn(kLeave, [this] { Finish(0); });
+  }
+}
+
+RunSession::~RunSession() {
+  loop_.Unwatch(signals_.get());
+}
+
+absl::StatusOr<int> RunSession::Run() {
+  RETURN_IF_ERROR(listener_.Start(&step_, [this] { OnChange(); }));
+  RETURN_IF_ERROR(loop_.Watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { OnSignals(); }));
+  if (plan_.nodes.has_value()) {
+    step_.Expect(*plan_.nodes);
+    listener_.SendReplies();
+  }
+  if (!plan_.waits.empty()) {
+    queued_ = true;
+    step_.ExpectAsToldByNodes();
+    // The end of the step before it may still be on its way to the controller.
+    loop_.RunAfter(kWaitingPause, [this] {
+      if (queued_) {
+        Tell(absl::StrCat("step of job ", plan_.job.value(),
+                          " waits: ", EscapeControl(plan_.waits)));
+      }
+    });
+    loop_.RunAfter(kAskAgain, [this] { AwaitTurn(); });
+  } else if (!plan_.own_job) {
+    ExpectStep();
+  }
+  for (std::size_t i = 0; i < news_.size(); ++i) {
+    watches_.push_back(std::make_unique<JobWatch>(
+        connection_, JobId(plan_.job.value() + i), loop_,
+        [this, i](const JobNews& news) { OnNews(i, news); },
+        [this](const absl::Status& status) { OnRefusal(status); }));
+  }
+  const absl::Status ran = loop_.Run();
+  terminal_.Leave();
+  connection_.StopWatching();
+  watches_.clear();
+  RETURN_IF_ERROR(ran);
+  step_.Flush();
+  return unwritten_ ? std::max(exit_code_, 1) : exit_code_;
+}
+
+void RunSession::ExpectStep() {
+  loop_.RunAfter(plan_.looks_on ? kLookPatience : kStepPatience, [this] {
+    if (!step_.AnyConnected()) {
+      Tell(absl::StrCat("job ", plan_.job.value(),
+                        plan_.looks_on ? ": no node shows the step after 10 s; has it ended?"
+                                       : ": no node has begun the step after 60 s"));
+      Finish(1);
+    }
+  });
+}
+
+// Its nodes tell when a step that waited has begun; that it never will, only the controller.
+void RunSession::AwaitTurn() {
+  if (step_.AnyConnected() || !queued_) {
+    return;
+  }
+  const absl::StatusOr<StartedStep> now = plan_.ask_again();
+  if (!now.ok() || !now->waits.empty()) {
+    loop_.RunAfter(kAskAgain, [this] { AwaitTurn(); });
+    return;
+  }
+  queued_ = false;
+  if (!now->placement.nodes.empty()) {
+    ExpectStep();
+    return;
+  }
+  loop_.RunAfter(kGonePatience, [this] {
+    if (!step_.AnyConnected()) {
+      Tell(absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value(),
+                        " will not start; see muster show ", plan_.job.value()));
+      Finish(1);
+    }
+  });
+}
+
+// A frame came or a connection ended.
+void RunSession::OnChange() {
+  if (step_.AnyConnected()) {
+    queued_ = false;
+  }
+  if (step_.AllConnected()) {
+    if (plan_.terminal && step_.HasTerminal() && !step_.Done() && !terminal_.raw()) {
+      terminal_.Enter();
+      Resize();  // it may have changed meanwhile
+    }
+    if (plan_.input >= 0) {
+      input_.Start();
+    }
+    if (pending_signal_.has_value()) {
+      Forward(*std::exchange(pending_signal_, std::nullopt));
+    }
+  }
+  if (step_.Lost() && !std::exchange(loss_seen_, true)) {
+    loop_.RunAfter(kLossPause, [this] { TellLoss(); });
+  }
+  if (step_.Done()) {
+    AwaitEnd();
+  }
+}
+
+// The connections have nothing more to say; of ranks that they did not tell of the controller does.
+void RunSession::AwaitEnd() {
+  if (std::exchange(finishing_, true)) {
+    return;
+  }
+  if (!plan_.own_job && !Whole() && step_.AnyConnected()) {
+    ask_until_ = clock_.SteadyNow() + kWordPatience;
+    AskAboutStep();
+  } else if (!plan_.own_job || job_ended_) {
+    Finish(JobCode());
+  } else {
+    loop_.RunAfter(Whole() ? kJobEndPatience : kWordPatience, [this] { Finish(JobCode()); });
+  }
+}
+
+void RunSession::AskAboutStep() {
+  const absl::StatusOr<StepView> step = StepNow();
+  const bool ended = step.ok() && IsTerminalName(step->state);
+  if (ended || plan_.looks_on || clock_.SteadyNow() >= ask_until_) {
+    Finish(StepCode(step));
+  } else {
+    loop_.RunAfter(kWordAgain, [this] { AskAboutStep(); });
+  }
+}
+
+// As the controller has it; of the last attempt.
+absl::StatusOr<StepView> RunSession::StepNow() {
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> jobs,
+                   connection_.ShowJob({.job = plan_.job, .elements = {}}));
+  absl::StatusOr<StepView> last = absl::NotFoundError("the controller does not know it");
+  for (const JobDetail& job : jobs) {
+    for (const StepView& step : job.steps) {
+      if (step.step == plan_.names.step && (!last.ok() || last->attempt <= step.attempt)) {
+        last = step;
+      }
+    }
+  }
+  return last;
+}
+
+// Of all components the one to tell of: that has not ended, else that ended worst.
+const JobNews& RunSession::Telling() const {
+  const auto unlike = [this](auto&& good) {
+    const auto found = std::find_if_not(news_.begin(), news_.end(), good);
+    return found == news_.end() ? nullptr : &*found;
+  };
+  const JobNews* open = unlike([](const JobNews& news) { return IsTerminalName(news.job.state); });
+  const JobNews* bad =
+      unlike([](const JobNews& news) { return news.job.state == Name(JobState::kCompleted); });
+  return open != nullptr ? *open : bad != nullptr ? *bad : news_.front();
+}
+
+void RunSession::ExpectNodes() {
+  std::uint32_t nodes = 0;
+  for (const JobNews& news : news_) {
+    if (news.allocation.nodes.empty()) {
+      return;
+    }
+    nodes += NodesWithRanks(news.allocation);
+  }
+  step_.Expect(nodes);
+  listener_.SendReplies();
+}
+
+void RunSession::OnNews(std::size_t component, const JobNews& news) {
+  news_[component] = news;
+  job_ = Telling().job;
+  if (plan_.own_job) {
+    ExpectNodes();
+  }
+  if (IsTerminalName(job_.state)) {
+    JobEnded();
+  } else if (finishing_ && !Whole() && job_.state == Name(JobState::kPending)) {
+    Finish(JobCode());  // it begins again, without us
+  } else if ((plan_.show_waiting || job_.reason.never) && job_.state == Name(JobState::kPending)) {
+    loop_.RunAfter(kWaitingPause, [this] { TellWaiting(); });
+  }
+  OnChange();
+}
+
+void RunSession::OnRefusal(const absl::Status& status) {
+  if (!step_.AnyConnected()) {
+    Tell(std::string(status.message()));
+    Finish(1);
+  }
+}
+
+void RunSession::JobEnded() {
+  job_ended_ = true;
+  if (finishing_) {
+    if (ask_until_ == SteadyTime::max()) {
+      Finish(JobCode());
+    }
+  } else if (!step_.AnyConnected() && (job_.start_time == kNoTime || queued_)) {
+    Finish(JobCode());  // it never ran: no output is on its way
+  } else {
+    // The end may overtake the last output, which comes by another way, and on a busy machine even
+    // the first.
+    loop_.RunAfter(kOutputPatience, [this] { AwaitEnd(); });
+  }
+}
+
+// The exit code at the end, and a line when the ranks' own codes do not tell the story.
+int RunSession::JobCode() {
+  const int code = step_.ExitCode();
+  const bool told = job_.state == Name(JobState::kCompleted) ||
+                    (job_.state == Name(JobState::kFailed) && code != 0);
+  if (Whole() && (!job_ended_ || told)) {
+    return code;
+  }
+  TellLoss();
+  const std::string what = absl::StrCat("job ", plan_.job.value());
+  if (!job_ended_) {
+    Tell(job_.state.empty()
+             ? absl::StrCat("the controller cannot be asked how ", what, " ended")
+             : absl::StrCat("the controller's last word on ", what, " is ", job_.state));
+    return std::max(code, 1);
+  }
+  return CodeOf(what, job_.state, job_.exit_text.empty() ? job_.reason.text : job_.exit_text,
+                {.code = job_.exit_code, .signal = job_.exit_signal});
+}
+
+int RunSession::StepCode(const absl::StatusOr<StepView>& step) {
+  TellLoss();
+  const std::string what = absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value());
+  if (!step.ok() || !IsTerminalName(step->state)) {
+    Tell(step.ok() ? absl::StrCat("the controller's last word on ", what, " is ", step->state)
+                   : absl::StrCat("the controller cannot be asked how ", what,
+                                  " ended: ", std::string(step.status().message())));
+    return std::max(step_.ExitCode(), 1);
+  }
+  return CodeOf(what, step->state, step->text, step->exit);
+}
+
+// `what` ended so, as the controller says.
+int RunSession::CodeOf(const std::string& what, const std::string& state, const std::string& text,
+                       const ExitStatus& exit) {
+  const bool completed = state == Name(JobState::kCompleted);
+  Tell(absl::StrCat(what, " ended: ", state, text.empty() ? "" : ": ", EscapeControl(text),
+                    completed ? "; the last of its output may be missing" : ""));
+  if (completed) {
+    return 0;
+  }
+  const int of_ranks = step_.ExitCode();
+  const int of_all = exit.signal != 0 ? kSignalBase + exit.signal : exit.code;
+  return Whole() && of_ranks != 0 ? of_ranks : of_all != 0 ? of_all : std::max(of_ranks, 1);
+}
+
+void RunSession::TellLoss() {
+  if (step_.Lost() && !std::exchange(loss_told_, true)) {
+    Tell(step_.LostText());
+  }
+}
+
+void RunSession::TellWaiting() {
+  const bool waits = job_.state == Name(JobState::kPending);
+  if (waits && !job_.reason.text.empty() && job_.reason.text != waiting_told_) {
+    waiting_told_ = job_.reason.text;
+    Tell(absl::StrCat("job ", plan_.job.value(), " waits: ", EscapeControl(job_.reason.text)));
+  }
+}
+
+void RunSession::OnSignals() {
+  for (;;) {
+    const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
+    if (!event.ok() || !event->has_value()) {
+      return;
+    }
+    if (plan_.looks_on && (*event)->number != SIGWINCH) {
+      Finish(0);
+    } else if ((*event)->number == SIGINT) {
+      OnInterrupt();
+    } else if ((*event)->number == SIGWINCH) {
+      Resize();
+    } else {
+      Forward((*event)->number);
+    }
+  }
+}
+
+void RunSession::OnInterrupt() {
+  if (!step_.AnyConnected()) {
+    InterruptWaiting();
+    return;
+  }
+  if (ending_) {
+    KillStep();
+    return;
+  }
+  const SteadyTime now = clock_.SteadyNow();
+  const bool again = interrupted_.has_value() && now - *interrupted_ <= kSecondInterrupt;
+  interrupted_ = now;
+  const std::string name =
+      plan_.own_job ? absl::StrCat("job ", plan_.job.value())
+                    : absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value());
+  if (!again) {
+    Tell(absl::StrCat(name, ": ", step_.RanksText(), "; Ctrl-C again within 1 s ends it"));
+    return;
+  }
+  ending_ = true;
+  Tell(absl::StrCat(name, ": sending SIGINT to its ranks; Ctrl-C again kills them"));
+  Forward(SIGINT);
+  loop_.RunAfter(kInterruptGrace, [this] { KillStep(); });
+}
+
+// Nothing of it runs yet, as far as we know.
+void RunSession::InterruptWaiting() {
+  if (plan_.own_job) {
+    GiveUp(SIGINT);
+    return;
+  }
+  const absl::StatusOr<ChangeOutcome> withdrawn = connection_.Signal(
+      {{.job = plan_.job, .elements = {}}}, plan_.names.step, 0, SignalScope::kSteps);
+  Tell(withdrawn.ok() && withdrawn->errors.empty()
+           ? absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value(), " cancelled")
+           : absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value(),
+                          " is left to itself: ",
+                          withdrawn.ok() ? EscapeControl(withdrawn->errors.front())
+                                         : std::string(withdrawn.status().message())));
+  Finish(kSignalBase + SIGINT);
+}
+
+void RunSession::KillStep() {
+  Forward(SIGKILL);
+  CancelJob();
+}
+
+void RunSession::Resize() {
+  if (!terminal_.raw()) {
+    return;
+  }
+  if (const absl::StatusOr<TerminalSize> size = SizeOfTerminal(); size.ok()) {
+    wire::StepFrame frame;
+    frame.mutable_resize()->set_rows(size->rows);
+    frame.mutable_resize()->set_columns(size->columns);
+    listener_.SendToAll(frame);
+  }
+}
+
+// Passes a signal on to the ranks; without ranks there is nothing but the job to end.
+void RunSession::Forward(int signal) {
+  if (step_.AnyConnected()) {
+    wire::StepFrame frame;
+    frame.mutable_signal()->set_signal(signal);
+    listener_.SendToAll(frame);
+  } else if (plan_.own_job) {
+    GiveUp(signal);
+  } else {
+    pending_signal_ = signal;
+  }
+}
+
+void RunSession::GiveUp(int signal) {
+  CancelJob();
+  Tell(absl::StrCat("job ", plan_.job.value(), " cancelled"));
+  Finish(kSignalBase + signal);
+}
+
+void RunSession::CancelJob() {
+  if (!plan_.own_job) {
+    return;
+  }
+  const absl::StatusOr<ChangeOutcome> outcome =
+      connection_.Cancel({{.job = plan_.job, .elements = {}}}, /*all_of_user=*/false);
+  if (!outcome.ok()) {
+    Tell(absl::StrCat("job ", plan_.job.value(),
+                      " is not cancelled: ", std::string(outcome.status().message())));
+  }
+}
+
+void RunSession::Write(const RankSource& rank, bool error, std::string_view bytes) {
+  const absl::StatusOr<RankFiles::Place> place = files_.Write(rank, error, bytes);
+  if (!place.ok() && !std::exchange(unwritten_, true)) {
+    Tell(std::string(place.status().message()));
+  }
+  if (!place.ok() || *place == RankFiles::Place::kElsewhere || (broken_ && !error)) {
+    return;
+  }
+  if (!WriteAll(error ? STDERR_FILENO : STDOUT_FILENO, bytes) && !error) {
+    // As in a pipeline: who writes to a closed pipe gets SIGPIPE.
+    broken_ = true;
+    Forward(SIGPIPE);
+  }
+}
+
+void RunSession::Tell(const std::string& line) {
+  (void)WriteAll(STDERR_FILENO, absl::StrCat("muster: ", line, terminal_.raw() ? "\r\n" : "\n"));
+}
+
+void RunSession::Finish(int code) {
+  exit_code_ = code;
+  loop_.Stop();
+}
+
+}  // namespace muster

@@ -1,0 +1,234 @@
+#include "cli/sheet/job_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/page/hostlist.h"
+#include "cli/page/quantity.h"
+#include "cli/page/table.h"
+#include "cli/page/text.h"
+#include "cli/sheet/usage_text.h"
+#include "scheduler/model/job/array.h"
+#include "scheduler/model/job/job_state.h"
+#include "scheduler/model/plan/reason.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kNameLeast = 8;
+constexpr std::size_t kTextLeast = 12;
+
+const JobStateName* FindState(const std::string& state) {
+  const auto found =
+      std::find_if(kJobStateNames.begin(), kJobStateNames.end(),
+                   [&state](const JobStateName& known) { return known.name == state; });
+  return found == kJobStateNames.end() ? nullptr : &*found;
+}
+
+bool IsWaiting(const JobView& job) {
+  return job.state == Name(JobState::kPending);
+}
+
+// Where it is, or why it waits: a suspended job does both, and says the latter.
+bool ShowsReason(const JobView& job) {
+  return IsWaiting(job) || job.state == Name(JobState::kSuspended);
+}
+
+// A line of the queue: a job, and the elements that stand for more of its array.
+struct Line {
+  const JobView* job = nullptr;
+  std::vector<std::uint64_t> elements;
+};
+
+std::uint64_t ElementOf(const JobView& job) {
+  std::uint64_t element = 0;
+  std::from_chars(job.array_task_id.data(), job.array_task_id.data() + job.array_task_id.size(),
+                  element);
+  return element;
+}
+
+std::vector<Line> Fold(const std::vector<JobView>& jobs, bool fold) {
+  std::vector<Line> lines;
+  std::map<std::pair<JobId, bool>, std::size_t> line_of;  // array and "is held" to its line
+  for (const JobView& job : jobs) {
+    if (!fold || job.array_task_id.empty() || !IsWaiting(job)) {
+      lines.push_back({.job = &job, .elements = {}});
+      continue;
+    }
+    const bool held = job.reason.kind == Name(ReasonKind::kJobHeldUser);
+    const auto [place, added] = line_of.try_emplace({job.array_job_id, held}, lines.size());
+    if (added) {
+      lines.push_back({.job = &job, .elements = {}});
+    }
+    std::vector<std::uint64_t>& elements = lines[place->second].elements;
+    if (job.indices.empty()) {
+      elements.push_back(ElementOf(job));
+    }
+    ForEachElement(ArraySpec{job.indices, 0},
+                   [&](std::uint32_t index) { elements.push_back(index); });
+  }
+  return lines;
+}
+
+std::string LabelOf(const Line& line) {
+  return line.elements.size() < 2
+             ? line.job->label
+             : absl::StrCat(line.job->array_job_id.value(), "_[", NumberList(line.elements), "]");
+}
+
+std::string ReasonText(const ReasonView& reason) {
+  return reason.text.empty() ? absl::StrCat("(", reason.kind.empty() ? "None" : reason.kind, ")")
+                             : absl::StrCat("(", reason.text, ")");
+}
+
+std::string ExitColumn(const JobView& job) {
+  return job.start_time == kNoTime ? "-" : absl::StrCat(job.exit_code, ":", job.exit_signal);
+}
+
+// When the job started, or is expected to; "-" when nobody knows.
+std::string StartText(const JobView& job, const Style& style) {
+  const Time start = job.start_time != kNoTime ? job.start_time : job.expected_start;
+  return start == kNoTime ? "-" : MomentText(start, style.zone);
+}
+
+}  // namespace
+
+std::string StateCode(const std::string& state) {
+  const JobStateName* known = FindState(state);
+  return known == nullptr ? state : known->code;
+}
+
+bool IsEnded(const std::string& state) {
+  const JobStateName* known = FindState(state);
+  return known != nullptr && IsTerminal(known->state);
+}
+
+Paint StatePaint(const std::string& state) {
+  const JobStateName* known = FindState(state);
+  if (known == nullptr) {
+    return Paint::kPlain;
+  }
+  switch (known->state) {
+    case JobState::kPending:
+    case JobState::kConfiguring:
+    case JobState::kCompleting:
+    case JobState::kSuspended:
+      return Paint::kYellow;
+    case JobState::kRunning:
+    case JobState::kCompleted:
+      return Paint::kGreen;
+    case JobState::kCancelled:
+    case JobState::kPreempted:
+      return Paint::kFaint;
+    case JobState::kFailed:
+    case JobState::kTimeout:
+    case JobState::kNodeFail:
+    case JobState::kOutOfMemory:
+    case JobState::kDeadline:
+      return Paint::kRed;
+  }
+  return Paint::kPlain;
+}
+
+Duration Elapsed(const JobView& job, Time now) {
+  if (job.start_time == kNoTime) {
+    return Duration(0);
+  }
+  const Time end = job.end_time != kNoTime          ? job.end_time
+                   : job.suspended_since != kNoTime ? job.suspended_since
+                                                    : now;
+  return std::max(Duration(0), end - job.start_time - job.suspended);
+}
+
+std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,
+                       const Style& style) {
+  std::vector<Column> columns = {{.title = "JOBID", .right = true, .least = 12},
+                                 {.title = "NAME", .right = false, .least = kNameLeast},
+                                 {.title = "USER", .right = false, .least = kNameLeast},
+                                 {.title = "ST", .right = false, .least = 0},
+                                 {.title = "TIME", .right = true, .least = 0},
+                                 {.title = "NODES", .right = true, .least = 0},
+                                 {.title = "CPUS", .right = true, .least = 0}};
+  const bool priorities =
+      std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) { return job.priority > 0; });
+  if (priorities) {
+    columns.push_back({.title = "PRIORITY", .right = true, .least = 0});
+  }
+  if (choice.start) {
+    columns.push_back({.title = "START", .right = false, .least = 0});
+  }
+  columns.push_back({.title = "REASON/NODELIST", .right = false, .least = kTextLeast});
+  Table table(columns);
+  for (const Line& line : Fold(jobs, choice.fold)) {
+    const JobView& job = *line.job;
+    const bool waiting = IsWaiting(job);
+    std::vector<Cell> row = {{.text = LabelOf(line)},
+                             {.text = job.name},
+                             {.text = job.user},
+                             {.text = StateCode(job.state), .paint = StatePaint(job.state)},
+                             {.text = ElapsedText(Elapsed(job, now))},
+                             {.text = waiting ? "-" : absl::StrCat(job.nodes.size())},
+                             {.text = absl::StrCat(job.cpus)}};
+    if (priorities) {
+      row.push_back({.text = job.priority > 0 ? absl::StrCat(job.priority) : "-"});
+    }
+    if (choice.start) {
+      row.push_back({.text = StartText(job, style)});
+    }
+    row.push_back({.text = ShowsReason(job) ? ReasonText(job.reason) : Hostlist(job.nodes)});
+    table.Add(row);
+  }
+  return table.Print(style, choice.header);
+}
+
+std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, const Style& style) {
+  const bool told = std::any_of(jobs.begin(), jobs.end(),
+                                [](const JobView& job) { return !job.exit_text.empty(); });
+  const bool gpus =
+      std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) { return job.gpus > 0; });
+  std::vector<Column> columns = {{.title = "JOBID", .right = true, .least = 0},
+                                 {.title = "NAME", .right = false, .least = kNameLeast},
+                                 {.title = "STATE", .right = false, .least = 0},
+                                 {.title = "EXIT", .right = true, .least = 0},
+                                 {.title = "ELAPSED", .right = true, .least = 0},
+                                 {.title = "CPU-TIME", .right = true, .least = 0},
+                                 {.title = "EFF", .right = true, .least = 0},
+                                 {.title = "PEAK-MEM", .right = true, .least = 0}};
+  if (gpus) {
+    columns.push_back({.title = "GPU-EFF", .right = true, .least = 0});
+  }
+  columns.push_back({.title = "NODES", .right = false, .least = kTextLeast});
+  columns.push_back({.title = "BINDING", .right = false, .least = kTextLeast});
+  if (told) {
+    columns.push_back({.title = "WHY", .right = false, .least = kTextLeast});
+  }
+  Table table(std::move(columns));
+  for (const JobView& job : jobs) {
+    const bool ran = job.start_time != kNoTime;
+    const bool measured = ran && IsMeasured(job.usage);
+    const Duration elapsed = Elapsed(job, job.end_time);
+    std::vector<Cell> cells = {{.text = job.label},
+                               {.text = job.name},
+                               {.text = job.state, .paint = StatePaint(job.state)},
+                               {.text = ExitColumn(job)},
+                               {.text = ran ? PreciseText(elapsed) : "-"},
+                               {.text = measured ? PreciseText(CpuTime(job.usage)) : "-"},
+                               {.text = OrDash(CpuEfficiency(job.usage, elapsed, job.cpus))},
+                               {.text = BytesOrDash(job.usage.peak_memory)}};
+    if (gpus) {
+      cells.push_back({.text = OrDash(GpuEfficiency(job.usage, elapsed, job.gpus))});
+    }
+    cells.push_back({.text = OrDash(Hostlist(job.nodes))});
+    cells.push_back({.text = OrDash(job.binding)});
+    if (told) {
+      cells.push_back({.text = OrDash(job.exit_text)});
+    }
+    table.Add(std::move(cells));
+  }
+  return table.Print(style, choice.header);
+}
+
+}  // namespace muster

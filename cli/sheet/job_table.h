@@ -1,0 +1,38 @@
+#pragma once
+
+// Many jobs, one line each: what queue and history print.
+//
+// Pure. Thread promise: safe from any thread. Invariants: jobs keep the order in which they came;
+// folding loses no element: the waiting ones of an array stand in one line, "12_[3-99]", under the
+// first one's reason, those that are held in a line of their own.
+
+#include <string>
+#include <vector>
+
+#include "cli/page/style.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster {
+
+struct TableChoice {
+  bool header = true;
+  bool fold = true;    // queue: waiting elements of one array in one line
+  bool start = false;  // queue: a column for when each is expected to start
+};
+
+std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,
+                       const Style& style);
+std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, const Style& style);
+
+// The short form of a state's name: "PD"; a name that is not known as it is.
+std::string StateCode(const std::string& state);
+// Green for what goes well, yellow for what waits, red for what went wrong.
+Paint StatePaint(const std::string& state);
+// True when no job leaves the state of this name.
+bool IsEnded(const std::string& state);
+
+// How long the job has run, or ran; zero before it started.
+Duration Elapsed(const JobView& job, Time now);
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+#pragma once
+
+// Many nodes, one line each: what nodes prints.
+//
+// Pure. Thread promise: safe from any thread. Invariants: nodes keep the order in which they came;
+// a node whose binding is recorded and not enforced says so in its line.
+
+#include <string>
+#include <vector>
+
+#include "cli/page/style.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster {
+
+std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const Style& style);
+
+// Green for room, yellow for none, red for out of service.
+Paint NodePaint(const std::string& state);
+
+// The largest jobs of GPUs that would start now, by model; empty when there are no GPUs.
+std::string PrintLargest(const std::vector<LargestGpuJob>& largest, bool header,
+                         const Style& style);
+
+}  // namespace muster

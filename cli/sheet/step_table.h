@@ -1,0 +1,22 @@
+#pragma once
+
+// The steps of jobs as a table: what each had, used and ended as.
+//
+// Pure. Thread promise: safe from any thread.
+
+#include <string>
+#include <vector>
+
+#include "cli/page/style.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster {
+
+struct JobSteps {
+  std::string label;  // the job's
+  std::vector<StepView> steps;
+};
+
+std::string PrintSteps(const std::vector<JobSteps>& jobs, Time now, const Style& style);
+
+}  // namespace muster

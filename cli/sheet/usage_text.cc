@@ -1,0 +1,112 @@
+#include "cli/sheet/usage_text.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/page/quantity.h"
+#include "cli/page/table.h"
+#include "scheduler/core/share/usage_total.h"
+
+namespace muster {
+namespace {
+
+std::string MemoryUse(const Usage& usage, Bytes memory) {
+  if (usage.group_memory.value() == 0 || memory.value() == 0) {
+    return "";
+  }
+  return absl::StrFormat(", memory %s of %s (%.0f %%)", BytesText(usage.group_memory),
+                         BytesText(memory),
+                         100.0 * static_cast<double>(usage.group_memory.value()) /
+                             static_cast<double>(memory.value()));
+}
+
+// How many were at work on average: "1.97".
+std::string BusyText(Duration busy, Duration elapsed) {
+  return elapsed.count() <= 0 ? "-"
+                              : absl::StrFormat("%.2f", static_cast<double>(busy.count()) /
+                                                            static_cast<double>(elapsed.count()));
+}
+
+}  // namespace
+
+std::string BytesOrDash(Bytes bytes) {
+  return bytes.value() == 0 ? "-" : BytesText(bytes);
+}
+
+bool IsMeasured(const Usage& usage) {
+  return CpuTime(usage).count() > 0 || usage.peak_memory.value() > 0 ||
+         usage.group_memory.value() > 0;
+}
+
+std::string UsageText(const Usage& usage, Duration elapsed, std::uint32_t cpus, Bytes memory) {
+  if (!IsMeasured(usage)) {
+    return "not sampled";
+  }
+  const std::string efficiency = CpuEfficiency(usage, elapsed, cpus);
+  return absl::StrCat(
+      "CPU time ", PreciseText(CpuTime(usage)), " (user ", PreciseText(usage.user_cpu), ", system ",
+      PreciseText(usage.system_cpu), ")",
+      efficiency.empty() ? "" : ", CPU efficiency " + efficiency, MemoryUse(usage, memory),
+      usage.peak_memory.value() == 0
+          ? ""
+          : absl::StrCat(", peak memory of one process ", BytesText(usage.peak_memory)));
+}
+
+std::string EnergyLine(const Usage& usage) {
+  if (usage.cpu_energy_mj == 0) {
+    return "";
+  }
+  const std::string cpus = EnergyText(usage.cpu_energy_mj) + " of CPUs";
+  return usage.gpu_energy_mj == 0
+             ? cpus
+             : absl::StrCat(cpus, ", ", EnergyText(usage.gpu_energy_mj), " of GPUs, ",
+                            EnergyText(usage.cpu_energy_mj + usage.gpu_energy_mj), " in all");
+}
+
+NodeUsage SumOf(const std::vector<NodeUsage>& nodes) {
+  NodeUsage sum;
+  for (const NodeUsage& node : nodes) {
+    AddUsage(node.usage, sum.usage);
+    sum.time = std::max(sum.time, node.time);
+  }
+  return sum;
+}
+
+std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, const Style& style) {
+  const Usage all = SumOf(nodes).usage;
+  const bool gpus = all.gpu_busy.count() > 0 || all.gpu_memory.value() > 0;
+  const bool energy = all.gpu_energy_mj + all.cpu_energy_mj > 0;
+  std::vector<Column> columns = {{.title = "NODE", .right = false, .least = 0},
+                                 {.title = "CPUTIME", .right = true, .least = 0},
+                                 {.title = "CPUS-BUSY", .right = true, .least = 0},
+                                 {.title = "MEM", .right = true, .least = 0}};
+  if (gpus) {
+    columns.push_back({.title = "GPUS-BUSY", .right = true, .least = 0});
+    columns.push_back({.title = "GPU-MEM", .right = true, .least = 0});
+  }
+  if (energy) {
+    columns.push_back({.title = "ENERGY", .right = true, .least = 0});
+  }
+  Table table(std::move(columns));
+  for (const NodeUsage& node : nodes) {
+    const Usage& usage = node.usage;
+    std::vector<Cell> cells = {{.text = node.node},
+                               {.text = PreciseText(CpuTime(usage))},
+                               {.text = BusyText(CpuTime(usage), node.time - start)},
+                               {.text = BytesOrDash(usage.group_memory)}};
+    if (gpus) {
+      cells.push_back(
+          {.text = usage.gpu_busy.count() > 0 ? BusyText(usage.gpu_busy, node.time - start) : "-"});
+      cells.push_back({.text = BytesOrDash(usage.gpu_memory)});
+    }
+    if (energy) {
+      const std::uint64_t taken = usage.gpu_energy_mj + usage.cpu_energy_mj;
+      cells.push_back({.text = taken > 0 ? EnergyText(taken) : "-"});
+    }
+    table.Add(std::move(cells));
+  }
+  return table.Print(style, true, 2);
+}
+
+}  // namespace muster

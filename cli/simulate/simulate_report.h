@@ -1,0 +1,39 @@
+#pragma once
+
+// What a simulation came to, as a page and as a JSON document.
+//
+// Neither says how long it took or when it ran: two runs give the same bytes. Thread promise: pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/page/style.h"
+#include "cli/simulate/simulate_options.h"
+#include "scheduler/simulator/flat/flat_simulation.h"
+#include "scheduler/simulator/schedule/schedule_audit.h"
+#include "scheduler/simulator/schedule/schedule_check.h"
+#include "scheduler/simulator/schedule/schedule_metrics.h"
+
+namespace muster {
+
+// What only a cluster has: free room, and what failures and checkpoints cost where there are any.
+std::vector<Metric> ClusterMetrics(const ClusterResult& cluster);
+
+struct SimulateOutcome {
+  FlatResult result;
+  std::vector<Metric> metrics;
+  std::vector<UserMetrics> users;
+  std::optional<AuditReport> audit;
+  std::optional<CheckReport> check;
+  std::optional<ClusterResult> cluster;  // its `schedule` is `result`
+};
+
+// REQUIRES: not complete.
+std::string PartialSentence(const FlatResult& result);
+
+std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcome& outcome,
+                            const Style& style);
+std::string SimulationDocument(const SimulateOptions& options, const SimulateOutcome& outcome);
+
+}  // namespace muster

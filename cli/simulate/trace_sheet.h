@@ -1,0 +1,21 @@
+#pragma once
+
+// What a trace or a list of nodes holds, as a page and as a JSON document.
+//
+// Thread promise: pure.
+
+#include <string>
+
+#include "cli/page/style.h"
+#include "scheduler/simulator/readers/node_list.h"
+#include "scheduler/simulator/workload/trace_info.h"
+
+namespace muster {
+
+std::string PrintTraceInfo(const std::string& path, const TraceInfo& info, const Style& style);
+std::string TraceInfoDocument(const std::string& path, const TraceInfo& info);
+
+std::string PrintNodeList(const std::string& path, const TraceNodes& list, const Style& style);
+std::string NodeListDocument(const std::string& path, const TraceNodes& list);
+
+}  // namespace muster

@@ -1,0 +1,229 @@
+#include "cli/up/cmd_up.h"
+
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cli/controller/address.h"
+#include "cli/controller/connection.h"
+#include "cli/page/hostlist.h"
+#include "cli/parse/number.h"
+#include "cli/up/own_group.h"
+#include "cli/up/personal_cluster.h"
+#include "cli/up/up_plan.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/signals.h"
+
+namespace muster {
+namespace {
+
+void Say(const std::string& line) {
+  std::cout << line << std::endl;
+}
+
+// Makes the state directory and refuses one that another controller uses; the lock says its pid.
+absl::StatusOr<LockFile> TakeState(const UpPlan& plan) {
+  RETURN_IF_ERROR(EnsurePrivateDirectory(plan.state));
+  RETURN_IF_ERROR(EnsurePrivateDirectory(plan.state + "/log"));
+  RETURN_IF_ERROR(EnsurePrivateDirectory(plan.state + "/agents"));
+  RETURN_IF_ERROR(EnsurePrivateDirectory(plan.state + "/controller"));
+  ASSIGN_OR_RETURN(LockFile ours, LockFile::Take(plan.state + "/up.lock"));
+  // A musterd that was started by hand, or left behind, holds its own lock; ours goes at once.
+  RETURN_IF_ERROR(LockFile::Take(plan.state + "/controller/lock").status());
+  return ours;
+}
+
+// What of a node is not as the hardware is; "" where all is. `group`: why the nodes have no control
+// group of their own, if they have none.
+std::string Shortcoming(const NodeView& node, const absl::Status& group) {
+  if (node.binding != "enforced" && !node.binding.empty()) {
+    return "binding " + node.binding;
+  }
+  if (absl::StartsWith(node.limits, "not enforced")) {
+    return "limits: " + (group.ok() ? node.limits
+                                    : absl::StrCat("not enforced (no control group of our own: ",
+                                                   std::string(group.message()), ")"));
+  }
+  return absl::StrContains(node.limits, "; not ") ? "limits: " + node.limits : "";
+}
+
+// "ready: 2 nodes, 2 cores, 23 GiB — submit with: …", and a line for each shortcoming.
+absl::Status SayReady(Connection& connection, const absl::Status& group) {
+  ASSIGN_OR_RETURN(const NodeList list, connection.ListNodes({}, false));
+  Say(ReadyLine(list.nodes));
+  std::map<std::string, std::vector<std::string>> nodes_with;
+  for (const NodeView& node : list.nodes) {
+    nodes_with[Shortcoming(node, group)].push_back(node.name);
+  }
+  nodes_with.erase("");
+  for (const auto& [shortcoming, nodes] : nodes_with) {
+    Say(absl::StrCat(EscapeControl(Hostlist(nodes)), ": ", EscapeControl(shortcoming)));
+  }
+  return absl::OkStatus();
+}
+
+// A control group of our own, for us and the daemons that we start; or why there is none.
+absl::StatusOr<OwnGroup> MakeOwnGroup(const UpPlan& plan, const Environment& environment) {
+  absl::StatusOr<OwnGroup> group = OwnGroup::Enter(plan.state, environment);
+  if (!group.ok() && geteuid() != 0) {
+    return absl::Status(group.status().code(),
+                        absl::StrCat(std::string(group.status().message()),
+                                     "; systemd-run --user --scope -p Delegate=yes muster up"));
+  }
+  return group;
+}
+
+// Everything of one `muster up`, on one loop.
+class UpSession {
+ public:
+  UpSession(EventLoop& loop, Connection& connection, const UniqueFd& signals, UpPlan plan,
+            const Environment& environment, absl::Status group)
+      : loop_(loop),
+        connection_(connection),
+        signals_(signals),
+        group_(std::move(group)),
+        cluster_(loop, std::move(plan.daemons), environment.entries(),
+                 {.ready = [this] { OnReady(); },
+                  .tell = [](const std::string& line) { Say("muster up: " + line); },
+                  .stopped = [this](const absl::Status& status) { OnStopped(status); }}) {}
+
+  absl::StatusOr<int> Run() {
+    RETURN_IF_ERROR(loop_.Watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { OnSignals(); }));
+    cluster_.Start();
+    RETURN_IF_ERROR(loop_.Run());
+    loop_.Unwatch(signals_.get());
+    RETURN_IF_ERROR(result_);
+    return 0;
+  }
+
+ private:
+  void OnReady() {
+    const absl::Status said = SayReady(connection_, group_);
+    if (!said.ok()) {
+      Say(absl::StrCat("ready, but the controller does not answer: ", std::string(said.message())));
+    }
+  }
+
+  void OnSignals() {
+    const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
+    if (!event.ok() || !event->has_value() || stopping_) {
+      return;
+    }
+    stopping_ = true;
+    const absl::StatusOr<ClusterStatus> status = connection_.Ping();
+    running_ = status.ok() ? status->jobs_running : 0;
+    cluster_.Stop();
+  }
+
+  void OnStopped(const absl::Status& status) {
+    result_ = status;
+    if (status.ok()) {
+      Say(running_ == 0
+              ? "stopped"
+              : absl::StrCat("stopped; ", running_,
+                             running_ == 1 ? " job runs on under its supervisor; the next \"muster "
+                                             "up\" adopts it"
+                                           : " jobs run on under their supervisors; the next "
+                                             "\"muster up\" adopts them"));
+    }
+    loop_.Stop();
+  }
+
+  EventLoop& loop_;
+  Connection& connection_;
+  const UniqueFd& signals_;
+  const absl::Status group_;
+  PersonalCluster cluster_;
+  bool stopping_ = false;
+  std::uint32_t running_ = 0;
+  absl::Status result_ = absl::OkStatus();
+};
+
+absl::StatusOr<int> Up(const Invocation& invocation) {
+  // Before gRPC starts its threads.
+  ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM, SIGHUP}));
+  IgnoreBrokenPipes();
+  ASSIGN_OR_RETURN(const UpOptions options, ReadUpOptions(invocation));
+  ASSIGN_OR_RETURN(UpPlan plan, MakeUpPlan(options));
+  ASSIGN_OR_RETURN(const LockFile lock, TakeState(plan));
+  for (const std::string& directory : plan.directories) {
+    RETURN_IF_ERROR(EnsurePrivateDirectory(directory));
+  }
+  // The named one is the agents' own affair.
+  const bool named = !options.cgroup_root.empty();
+  const absl::StatusOr<OwnGroup> group =
+      named ? absl::StatusOr<OwnGroup>(OwnGroup()) : MakeOwnGroup(plan, invocation.environment);
+  ASSIGN_OR_RETURN(const Address address, ParseAddress(plan.controller));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
+                   Connection::Open(address, {.changing = std::chrono::milliseconds(2'000),
+                                              .reading = std::chrono::milliseconds(2'000)}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  UpSession session(*loop, *connection, signals, std::move(plan), invocation.environment,
+                    group.status());
+  return session.Run();
+}
+
+}  // namespace
+
+Verb UpVerb() {
+  Verb verb;
+  verb.name = "up";
+  verb.purpose = "Run a personal cluster in the foreground; Ctrl-C stops it";
+  verb.examples = {"muster up", "muster up --nodes 2",
+                   "muster up --topology 'pack:2 numa:2 core:8 pu:2'",
+                   "muster up --topology node.xml --network topology.conf"};
+  verb.remarks =
+      "Needs no root and no configuration. --nodes divides this machine's cores; with --topology\n"
+      "the nodes play other machines: placement is real, binding is recorded and not enforced.\n"
+      "Jobs are held to their cores, memory and GPUs where control groups can be made: as root, "
+      "or\n"
+      "by systemd-run --user --scope -p Delegate=yes muster up. Where others are in its control\n"
+      "group, as in a shell, it makes one for itself and its agents; where none can be made, it "
+      "says\n"
+      "why not.\n"
+      "Jobs outlive a stop: their supervisors go on, and the next muster up adopts them.";
+  verb.options = {
+      {.name = "nodes", .letter = 'N', .metavar = "N", .text = "How many nodes (default: 1)"},
+      {.name = "topology",
+       .letter = 0,
+       .metavar = "LIST",
+       .text = "hwloc XML files or synthetic descriptions, by commas"},
+      {.name = "network",
+       .letter = 0,
+       .metavar = "FILE",
+       .text =
+           "The switches between the nodes, which it names: topology.conf, topology.yaml, TOML"},
+      {.name = "features",
+       .letter = 0,
+       .metavar = "LIST",
+       .text = "The nodes' features: a,b; or one list for each: 'a,b;c'"},
+      {.name = "config",
+       .letter = 0,
+       .metavar = "FILE",
+       .text = "The controller's settings, TOML: [policy], [licenses], network"},
+      {.name = "listen",
+       .letter = 0,
+       .metavar = "HOST:PORT",
+       .text = "Also listen here, for further agents; with keys = \"DIR\" in --config"},
+      {.name = "cgroup-root",
+       .letter = 0,
+       .metavar = "DIR",
+       .text = "Make jobs' control groups below this cgroup v2 directory (default: our own group)"},
+      {.name = "state",
+       .letter = 0,
+       .metavar = "DIR",
+       .text = "Where all state is kept (default: ~/.local/state/muster)"},
+  };
+  verb.run = Up;
+  return verb;
+}
+
+}  // namespace muster

@@ -1,0 +1,79 @@
+#pragma once
+
+// Who speaks, and what they may call: identity from the transport, one table of every method.
+//
+// Thread promise: safe from any thread. Invariants: (1) no message field says who speaks; (2) a
+// method without a row is refused, and the program does not start with one missing; (3) a caller
+// that cannot be identified is refused; (4) a connection with TLS is judged by TLS alone: nothing
+// weaker is looked at.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "scheduler/model/job/job_spec.h"
+
+namespace muster {
+
+enum class Role : std::uint8_t {
+  kOwner = 0,       // who owns the controller's process, by the socket's permissions
+  kUser = 1,        // a user of this cluster, as MUNGE says
+  kClient = 2,      // who showed a certificate of a client: its user
+  kAgent = 3,       // who showed a certificate of an agent: its node
+  kController = 4,  // who showed a certificate of a controller: nobody calls with that
+};
+inline constexpr Role kRoles[] = {Role::kOwner, Role::kUser, Role::kClient, Role::kAgent,
+                                  Role::kController};
+const char* Name(Role role);
+
+struct Caller {
+  Role role = Role::kOwner;
+  User user;               // of an agent and a controller: nobody's that may own a job
+  std::string node = {};   // kAgent: for which it speaks
+  std::string proof = {};  // what says so: "certificate 4a0b…", "MUNGE"; empty: the kernel
+  std::string peer = {};   // gRPC's words for the other end
+};
+
+// "user ada (uid 1001) by MUNGE from ipv4:192.0.2.7:40000", for the log.
+std::string ToText(const Caller& caller);
+
+// What the transport says of the other end.
+struct Transport {
+  std::string peer;  // gRPC's words ("unix:…", "ipv4:127.0.0.1:PORT", "ipv6:[::1]:PORT")
+  bool tls = false;
+  std::string certificate;          // PEM, which TLS has verified; empty: none was shown
+  std::optional<uid_t> munge = {};  // whose credential for this very call MUNGE has verified
+  std::string munge_refusal = {};   // why it has not
+};
+
+// The account of a numeric user id; the number as a name when there is none.
+User UserOf(uid_t uid);
+
+// Who is at the other end. Over TLS: the role of the certificate, which must not be in `revoked`
+// (the list's text), or who without one MUNGE says it is. Else a unix socket's caller is its owner,
+// and anybody else is PermissionDenied: a TCP connection alone proves nothing.
+absl::StatusOr<Caller> Identify(const Transport& transport, std::string_view revoked = {});
+
+// PermissionDenied when the table does not let the caller call the method
+// ("/muster.wire.Controller/Submit").
+absl::Status MayCall(const Caller& caller, std::string_view method);
+
+// Root and the user who runs the controller.
+bool IsOperator(const Caller& caller);
+
+// Whether the caller is shown what is a job owner's business.
+bool MaySee(const Caller& caller, const std::string& owner);
+
+// Every method of our services, as gRPC calls it, in the order of their files.
+std::vector<std::string> AllMethods();
+
+// NotFound names the first method of our services that has no row.
+absl::Status CheckEveryMethodHasARow();
+
+}  // namespace muster

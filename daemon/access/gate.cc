@@ -1,0 +1,110 @@
+#include "daemon/access/gate.h"
+
+#include <grpc/grpc_security_constants.h>
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/identity/certificate.h"
+
+namespace muster {
+namespace {
+
+std::string PropertyOf(const grpc::AuthContext& context, const char* name) {
+  const std::vector<grpc::string_ref> values = context.FindPropertyValues(name);
+  return values.size() == 1 ? std::string(values.front().data(), values.front().size()) : "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Gate::Revoked() const {
+  if (revoked_.empty()) {
+    return "";
+  }
+  absl::StatusOr<std::string> list = ReadFile(revoked_);
+  return absl::IsNotFound(list.status()) ? absl::StatusOr<std::string>("") : list;
+}
+
+Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
+  Transport transport;
+  transport.peer = context.peer();
+  const auto auth = context.auth_context();
+  if (auth == nullptr) {
+    return transport;
+  }
+  const std::string kind = PropertyOf(*auth, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
+  transport.tls =
+      kind == GRPC_TLS_TRANSPORT_SECURITY_TYPE || kind == GRPC_SSL_TRANSPORT_SECURITY_TYPE;
+  transport.certificate = PropertyOf(*auth, GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  const auto credential = context.client_metadata().find(kMungeMetadata);
+  if (!transport.tls || munge_ == nullptr || credential == context.client_metadata().end()) {
+    return transport;
+  }
+  const MungeDoor::Judged judged =
+      munge_->Take(std::string(credential->second.data(), credential->second.size()));
+  if (judged.status.ok()) {
+    transport.munge = judged.uid;
+  } else {
+    transport.munge_refusal = std::string(judged.status.message());
+  }
+  return transport;
+}
+
+absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
+                                   std::string_view method) const {
+  const Transport transport = TransportOf(context);
+  const absl::StatusOr<std::string> revoked =
+      transport.certificate.empty() ? absl::StatusOr<std::string>("") : Revoked();
+  absl::StatusOr<Caller> caller =
+      revoked.ok() ? Identify(transport, *revoked)
+                   : absl::PermissionDeniedError(absl::StrCat(
+                         "caller ", transport.peer, ": ", std::string(revoked.status().message())));
+  if (!caller.ok()) {
+    log_.Warning("access", absl::StrCat("refused ", std::string(method), ": ",
+                                        std::string(caller.status().message())));
+    return caller;
+  }
+  if (acceptor_ != nullptr) {
+    acceptor_->Know(transport.peer);
+  }
+  if (const absl::Status may = MayCall(*caller, method); !may.ok()) {
+    Note(*caller, method, may);
+    return may;
+  }
+  return caller;
+}
+
+absl::Status Gate::MaySubmit(const Caller& caller) const {
+  if (caller.user.uid >= min_uid_ || min_uid_ == 0) {
+    return absl::OkStatus();
+  }
+  return absl::PermissionDeniedError(
+      absl::StrCat("jobs of ", caller.user.name, " (uid ", caller.user.uid,
+                   ") are not run here: submit as an ordinary user (uid ", min_uid_,
+                   " or above; musterd --min-uid)"));
+}
+
+absl::Status Gate::StillGood(const Caller& caller) const {
+  constexpr std::string_view kCertificate = "certificate ";
+  CertificateFacts facts;
+  if (caller.proof.compare(0, kCertificate.size(), kCertificate) != 0) {
+    return absl::OkStatus();
+  }
+  facts.serial = caller.proof.substr(kCertificate.size());
+  ASSIGN_OR_RETURN(const std::string revoked, Revoked());
+  if (!IsRevoked(revoked, facts)) {
+    return absl::OkStatus();
+  }
+  return absl::PermissionDeniedError(absl::StrCat(caller.proof, " has been revoked"));
+}
+
+void Gate::Note(const Caller& caller, std::string_view method, const absl::Status& status) const {
+  if (absl::IsPermissionDenied(status)) {
+    log_.Warning("access", absl::StrCat("refused ", std::string(method), " of ", ToText(caller),
+                                        ": ", std::string(status.message())));
+  }
+}
+
+}  // namespace muster

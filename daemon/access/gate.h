@@ -1,0 +1,60 @@
+#pragma once
+
+// The gate of every call: who is there, may he, and a line in the log when not.
+//
+// Thread promise: safe from any thread. Invariant: what is refused leaves one line that names who
+// really called, what, and why.
+
+#include <grpcpp/grpcpp.h>
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/access/access.h"
+#include "daemon/access/munge_door.h"
+#include "daemon/door/acceptor.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster {
+
+class Gate {
+ public:
+  // `revoked` is the file of revoked certificates; empty: there is none. `munge` may be null, and
+  // outlives the gate. Jobs of users below `min_uid` are not taken; 0: anybody's. `acceptor` is
+  // told of whom it is known who they are; it may be null, and outlives the gate.
+  Gate(const Logger& log, std::string revoked, MungeDoor* munge, uid_t min_uid,
+       Acceptor* acceptor = nullptr)
+      : log_(log),
+        revoked_(std::move(revoked)),
+        munge_(munge),
+        min_uid_(min_uid),
+        acceptor_(acceptor) {}
+
+  // Who calls, when the table lets them call `method` ("/muster.wire.Controller/Submit").
+  [[nodiscard]] absl::StatusOr<Caller> Admit(const grpc::CallbackServerContext& context,
+                                             std::string_view method) const;
+
+  // PermissionDenied when no job is taken of this caller.
+  [[nodiscard]] absl::Status MaySubmit(const Caller& caller) const;
+
+  // Not OK once the certificate of a caller who was admitted has been revoked.
+  [[nodiscard]] absl::Status StillGood(const Caller& caller) const;
+
+  // Says in the log that the method itself refused the caller; does nothing for other statuses.
+  void Note(const Caller& caller, std::string_view method, const absl::Status& status) const;
+
+ private:
+  [[nodiscard]] Transport TransportOf(const grpc::CallbackServerContext& context) const;
+  // The list of revoked certificates; one that cannot be read lets nobody in.
+  [[nodiscard]] absl::StatusOr<std::string> Revoked() const;
+
+  const Logger& log_;
+  const std::string revoked_;
+  MungeDoor* const munge_;
+  const uid_t min_uid_;
+  Acceptor* const acceptor_;
+};
+
+}  // namespace muster

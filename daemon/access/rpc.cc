@@ -1,0 +1,18 @@
+#include "daemon/access/rpc.h"
+
+#include <string>
+#include <utility>
+
+namespace muster {
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
+}
+
+void ReadAside(Worker& reader, grpc::ServerUnaryReactor* reactor, TaskQueue::Task work) {
+  if (!reader.Run(std::move(work))) {
+    reactor->Finish(ToGrpc(absl::UnavailableError("too many readers; try again")));
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,566 @@
+#include "daemon/agents/agent_sessions.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/access/rpc.h"
+#include "proto/convert/convert.h"
+#include "proto/convert/order_purpose.h"
+#include "scheduler/model/job/order_limits.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kQueueMax = 65536;
+constexpr std::size_t kChallengeBytesMin = 16;
+constexpr const char* kAttach = "/muster.wire.AgentLink/Attach";
+
+wire::ControllerMessage ToMessage(const Order& order) {
+  wire::ControllerMessage message;
+  std::visit(
+      [&](const auto& held) {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, LaunchOrder>) {
+          ToWire(held, message.mutable_launch());
+        } else if constexpr (std::is_same_v<Held, StepOrder>) {
+          ToWire(held, message.mutable_step());
+        } else if constexpr (std::is_same_v<Held, TerminateOrder>) {
+          ToWire(held, message.mutable_terminate());
+        } else if constexpr (std::is_same_v<Held, SuspendOrder>) {
+          ToWire(held, message.mutable_suspend());
+        } else if constexpr (std::is_same_v<Held, HealthOrder>) {
+          ToWire(held, message.mutable_health());
+        } else if constexpr (std::is_same_v<Held, SignalOrder>) {
+          ToWire(held, message.mutable_signal());
+        } else if constexpr (std::is_same_v<Held, AttachOrder>) {
+          ToWire(held, message.mutable_attach());
+        } else if constexpr (std::is_same_v<Held, AdviceOrder>) {
+          ToWire(held, message.mutable_advice());
+        } else {
+          message.mutable_ack()->set_job(held.job.value());
+          message.mutable_ack()->set_attempt(held.attempt.value());
+          message.mutable_ack()->set_index(held.index);
+        }
+      },
+      order);
+  return message;
+}
+
+// Until when an order is good; kNoTime: it is for ever.
+Time ExpiryOf(const Order& order) {
+  return std::visit(
+      [](const auto& held) {
+        if constexpr (requires { held.expiry; }) {
+          return held.expiry;
+        } else {
+          return kNoTime;
+        }
+      },
+      order);
+}
+
+// Why a registration's clock cannot be worked with, or nothing.
+std::string ClockTrouble(const std::string& name, Time theirs, Time ours) {
+  const auto off = std::chrono::duration_cast<std::chrono::seconds>(theirs - ours).count();
+  if (std::abs(off) <= kClocksDifferSeconds) {
+    return "";
+  }
+  return absl::StrCat("node ", name, ": its clock is ", std::abs(off), " s ",
+                      off > 0 ? "ahead of" : "behind", " the controller's; set one of them (NTP)");
+}
+
+}  // namespace
+
+// One agent's stream. It keeps itself alive until gRPC is done with it.
+class AgentSession final
+    : public grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>,
+      public std::enable_shared_from_this<AgentSession> {
+ public:
+  AgentSession(Controller& controller, AgentSessions& sessions,
+               const AgentService::Setting& setting)
+      : controller_(controller), sessions_(sessions), setting_(setting) {}
+
+  void Begin(Caller caller) {
+    self_ = shared_from_this();
+    caller_ = std::move(caller);
+    Heard();
+    StartRead(&incoming_);
+  }
+
+  // Ends a stream that the access rules refuse.
+  void Refuse(const absl::Status& status) {
+    self_ = shared_from_this();
+    Finish(ToGrpc(status));
+  }
+
+  void Send(wire::ControllerMessage message) {
+    const MutexLock lock(&mutex_);
+    SendLocked(std::move(message));
+  }
+
+  // Sends an order for this node and this stream alone.
+  void SendSigned(const Order& order) {
+    wire::OrderBody body;
+    *body.mutable_order() = ToMessage(order);
+    body.set_node(registration_.registration.name);
+    body.set_challenge(challenge_);
+    body.set_not_before(setting_.clock.Now().time_since_epoch().count());
+    body.set_expiry(ExpiryOf(order).time_since_epoch().count());
+    if (const std::size_t bytes = body.ByteSizeLong(); bytes > kOrderBytesMax) {
+      GiveUp(order, bytes);
+      return;
+    }
+    const MutexLock lock(&mutex_);
+    body.set_sequence(++sequence_);
+    absl::StatusOr<wire::SignedOrder> made = setting_.signer.Sign(body);
+    if (!made.ok()) {
+      sessions_.log().Error("agents", std::string(made.status().message()));
+      CloseLocked();
+      return;
+    }
+    wire::ControllerMessage message;
+    *message.mutable_signed_() = *std::move(made);
+    SendLocked(std::move(message));
+  }
+
+  void SendLocked(wire::ControllerMessage message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (closing_) {
+      return;
+    }
+    if (outgoing_.size() >= kQueueMax) {
+      sessions_.log().Warning("agents", "an agent does not read its orders; its stream is ended");
+      CloseLocked();
+      return;
+    }
+    outgoing_.push_back(std::move(message));
+    WriteNext();
+  }
+
+  // Ends the stream once what is queued is written.
+  void Close() {
+    const MutexLock lock(&mutex_);
+    CloseLocked();
+  }
+
+  [[nodiscard]] Duration Silent() const {
+    return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - heard_.load());
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      Break();
+      return;
+    }
+    Heard();
+    if (incoming_.has_registration()) {
+      Register(incoming_);
+    } else if (incoming_.has_heartbeat()) {
+      CheckStillGood();
+      AnswerHeartbeat(incoming_.heartbeat());
+    } else if (incoming_.has_report()) {
+      TakeReport(incoming_.report());
+    } else if (incoming_.has_health()) {
+      TakeHealth(incoming_.health());
+    } else if (incoming_.has_fault()) {
+      TakeFault(incoming_.fault());
+    } else if (incoming_.has_usage()) {
+      TakeUsage(incoming_.usage());
+    }
+    incoming_.Clear();
+    StartRead(&incoming_);
+  }
+
+  void OnWriteDone(bool ok) override {
+    const MutexLock lock(&mutex_);
+    writing_ = false;
+    outgoing_.pop_front();
+    if (!ok) {
+      outgoing_.clear();
+      BreakLocked();
+      return;
+    }
+    WriteNext();
+  }
+
+  void OnCancel() override { Break(); }
+
+  void OnDone() override {
+    const NodeId node(node_.load());
+    if (node.valid() && sessions_.Remove(node, this, broken_)) {
+      setting_.usage.Forget(node);
+      controller_.Take(LoseAgent{node, Silent()}, [](const Turn&, const absl::Status&) {});
+    }
+    self_.reset();
+  }
+
+ private:
+  void Heard() { heard_ = std::chrono::steady_clock::now(); }
+
+  void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (writing_ || finished_) {
+      return;
+    }
+    if (!outgoing_.empty()) {
+      writing_ = true;
+      StartWrite(&outgoing_.front());
+    } else if (closing_) {
+      finished_ = true;
+      Finish(grpc::Status::OK);
+    }
+  }
+
+  void CloseLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    closing_ = true;
+    WriteNext();
+  }
+
+  // The stream ended without the controller's doing.
+  void Break() {
+    const MutexLock lock(&mutex_);
+    BreakLocked();
+  }
+
+  void BreakLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    broken_ = broken_ || !closing_;
+    CloseLocked();
+  }
+
+  // An order that is larger than the agent takes would end its stream. Validation leaves none such;
+  // a journal of an older version may.
+  void GiveUp(const Order& order, std::size_t bytes) {
+    const std::string why =
+        absl::StrCat("its order is ", bytes, " bytes long; an agent takes ", kOrderBytesMax);
+    std::visit(
+        [&](const auto& held) {
+          if constexpr (requires { held.program; }) {
+            sessions_.log().Warning("agents", absl::StrCat("job ", held.job.value(), ": ", why));
+            controller_.Take(FailLaunch{held.job, held.attempt, why},
+                             [](const Turn&, const absl::Status&) {});
+          } else {
+            sessions_.log().Warning("agents", absl::StrCat("not sent: ", why));
+          }
+        },
+        order);
+  }
+
+  void SayRefusal(const std::string& text, bool permanent) {
+    wire::ControllerMessage message;
+    message.mutable_refusal()->set_text(text);
+    message.mutable_refusal()->set_permanent(permanent);
+    Send(std::move(message));
+    Close();
+  }
+
+  // An agent whose node is taken for lost has no session any more, and gets no answer.
+  void AnswerHeartbeat(const wire::Heartbeat& heartbeat) {
+    if (heartbeat.number() > 0 && node_.load() != 0) {
+      wire::ControllerMessage message;
+      message.mutable_heard()->set_number(heartbeat.number());
+      Send(std::move(message));
+    }
+  }
+
+  // A certificate that was revoked ends the stream for which it was shown.
+  void CheckStillGood() {
+    if (const absl::Status good = setting_.gate.StillGood(caller_); !good.ok()) {
+      setting_.gate.Note(caller_, kAttach, good);
+      Close();
+    }
+  }
+
+  // What an agent may not claim, whoever it is.
+  absl::Status CheckClaims(const wire::AgentMessage& message) const {
+    const std::string& name = message.registration().name();
+    if (caller_.role == Role::kAgent && caller_.node != name) {
+      return absl::PermissionDeniedError(absl::StrCat(
+          "node ", name, ": the certificate is node ", caller_.node, "'s; give the agent --name ",
+          caller_.node, " or a key of its own (muster keys agent ", name, ")"));
+    }
+    if (message.challenge().size() < kChallengeBytesMin) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("node ", name, ": its agent is of an older version; update it"));
+    }
+    return absl::OkStatus();
+  }
+
+  void Register(const wire::AgentMessage& message) {
+    if (node_.load() != 0 || !challenge_.empty()) {
+      SayRefusal("the agent registered twice on one stream", true);
+      return;
+    }
+    RegisterAgent input;
+    absl::Status claims = CheckClaims(message);
+    setting_.gate.Note(caller_, kAttach, claims);
+    claims.Update(FromWire(message.registration(), &input.registration));
+    if (!claims.ok()) {
+      SayRefusal(std::string(claims.message()), true);
+      return;
+    }
+    const std::string name = input.registration.name;
+    const std::string trouble =
+        ClockTrouble(name, Time(Duration(message.time())), setting_.clock.Now());
+    if (!trouble.empty()) {
+      sessions_.log().Warning("agents", trouble);
+      SayRefusal(trouble, false);
+      return;
+    }
+    challenge_ = message.challenge();
+    registration_ = input;
+    controller_.Take(std::move(input), [session = shared_from_this(), name](
+                                           const Turn& turn, const absl::Status& status) {
+      session->Registered(name, turn, status);
+    });
+  }
+
+  void Registered(const std::string& name, const Turn& turn, const absl::Status& status) {
+    if (!status.ok()) {
+      sessions_.log().Warning("agents", absl::StrCat(name, ": ", std::string(status.message())));
+      SayRefusal(std::string(status.message()), absl::IsFailedPrecondition(status));
+      return;
+    }
+    node_ = turn.node.value();
+    wire::ControllerMessage message;
+    message.mutable_welcome()->set_node(turn.node.value());
+    message.mutable_welcome()->set_epoch(controller_.epoch().value());
+    message.mutable_welcome()->set_cluster(setting_.cluster);
+    setting_.signer.Introduce(message.mutable_welcome());
+    message.mutable_welcome()->set_heartbeat(AgentSessions::kHeartbeat.count());
+    Send(std::move(message));
+    if (std::optional<FailLaunch> failed =
+            sessions_.Back(turn.node, registration_.registration.attempts)) {
+      sessions_.log().Warning(
+          "agents", absl::StrCat("node ", name, ": job ", failed->job.value(), ": ", failed->text));
+      controller_.Take(*std::move(failed), [](const Turn&, const absl::Status&) {});
+    }
+    sessions_.Admit(turn.node, shared_from_this());
+    sessions_.log().Info("agents", absl::StrCat("node ", name, " registered"));
+    MakeSureItIsConnected(turn.node);
+  }
+
+  // The end of the agent's last stream may have been judged after this registration and before this
+  // session was admitted: then the node counts as lost although it is here, and registers once
+  // more.
+  void MakeSureItIsConnected(NodeId node) {
+    controller_.Look(
+        [session = shared_from_this(), node](const Picture& picture) -> Controller::Reply {
+          const Node* known = picture.state().FindNode(node);
+          const bool lost = known != nullptr && !known->connected;
+          return [session, lost](const absl::Status& status) {
+            if (status.ok() && lost) {
+              session->controller_.Take(session->registration_,
+                                        [](const Turn&, const absl::Status&) {});
+            }
+          };
+        });
+  }
+
+  void TakeReport(const wire::Report& message) {
+    muster::TakeReport input;
+    input.node = NodeId(node_.load());
+    if (!input.node.valid()) {
+      SayRefusal("a report came before the registration", true);
+      return;
+    }
+    if (const absl::Status status = FromWire(message, &input.report); !status.ok()) {
+      SayRefusal(std::string(status.message()), true);
+      return;
+    }
+    controller_.Take(std::move(input),
+                     [session = shared_from_this()](const Turn&, const absl::Status& status) {
+                       if (!status.ok()) {
+                         session->sessions_.log().Warning("agents", std::string(status.message()));
+                         session->Close();
+                       }
+                     });
+  }
+
+  void TakeFault(const wire::NodeFault& message) {
+    constexpr std::size_t kReasonMax = 256;
+    const NodeId id(node_.load());
+    if (!id.valid() || message.text().empty()) {
+      return;
+    }
+    const std::string reason =
+        message.text().size() > kReasonMax ? "a fault of many words" : message.text();
+    sessions_.log().Warning("agents",
+                            absl::StrCat("node ", registration_.registration.name, ": ", reason));
+    controller_.Take(TakeNodeFault{id, reason}, [](const Turn&, const absl::Status&) {});
+  }
+
+  // What attempts have used so far: no input, because nothing follows from it.
+  void TakeUsage(const wire::UsageSamples& message) {
+    const NodeId node(node_.load());
+    absl::StatusOr<std::vector<UsageSample>> samples = ReadSamples(message);
+    if (!node.valid() || !samples.ok()) {
+      SayRefusal(samples.ok() ? "usage came before the registration"
+                              : std::string(samples.status().message()),
+                 true);
+      return;
+    }
+    controller_.Look([session = shared_from_this(), node,
+                      samples = *std::move(samples)](const Picture& picture) -> Controller::Reply {
+      session->setting_.usage.Take(node, samples, picture.state());
+      return [](const absl::Status&) {};
+    });
+  }
+
+  void TakeHealth(const wire::HealthReport& message) {
+    TakeHealthReport input;
+    input.node = NodeId(node_.load());
+    absl::Status status = FromWire(message, &input.report);
+    if (!input.node.valid() || !status.ok()) {
+      SayRefusal(status.ok() ? "a health report came before the registration"
+                             : std::string(status.message()),
+                 true);
+      return;
+    }
+    controller_.Take(std::move(input),
+                     [session = shared_from_this()](const Turn&, const absl::Status& taken) {
+                       if (!taken.ok()) {
+                         session->sessions_.log().Warning("agents", std::string(taken.message()));
+                       }
+                     });
+  }
+
+  Controller& controller_;
+  AgentSessions& sessions_;
+  const AgentService::Setting& setting_;
+  Caller caller_;
+  std::shared_ptr<AgentSession> self_;
+  RegisterAgent registration_;
+  std::string challenge_;  // the agent's, of its registration
+  std::atomic<std::uint32_t> node_ = 0;
+  std::atomic<std::chrono::steady_clock::time_point> heard_;
+  wire::AgentMessage incoming_;
+  Mutex mutex_;
+  std::deque<wire::ControllerMessage> outgoing_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;  // of the last order
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> broken_ = false;
+};
+
+void AgentSessions::Send(NodeId node, const Order& order) {
+  if (const std::shared_ptr<AgentSession> session = Find(node)) {
+    const auto* launch = std::get_if<LaunchOrder>(&order);
+    if (launch != nullptr && !MayGo(node, *launch)) {
+      return;
+    }
+    // An acknowledgement starts and ends nothing.
+    if (std::holds_alternative<Acknowledge>(order)) {
+      session->Send(ToMessage(order));
+    } else {
+      session->SendSigned(order);
+    }
+  }
+}
+
+void AgentSessions::CloseAll() {
+  std::vector<std::shared_ptr<AgentSession>> all;
+  {
+    const MutexLock lock(&mutex_);
+    deliveries_ = DeliveryWatch();
+    for (const auto& [node, session] : sessions_) {
+      all.push_back(session);
+    }
+  }
+  for (const std::shared_ptr<AgentSession>& session : all) {
+    session->Close();
+  }
+}
+
+std::vector<LoseAgent> AgentSessions::TakeExpired() {
+  std::vector<LoseAgent> expired;
+  std::vector<std::shared_ptr<AgentSession>> ended;
+  {
+    const MutexLock lock(&mutex_);
+    for (auto it = sessions_.begin(); it != sessions_.end();) {
+      if (const Duration silent = it->second->Silent(); silent > kLease) {
+        expired.push_back(LoseAgent{it->first, silent});
+        ended.push_back(std::move(it->second));
+        it = sessions_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+  for (const std::shared_ptr<AgentSession>& session : ended) {
+    session->Close();
+  }
+  return expired;
+}
+
+void AgentSessions::Admit(NodeId node, std::shared_ptr<AgentSession> session) {
+  std::shared_ptr<AgentSession> old;
+  {
+    const MutexLock lock(&mutex_);
+    old = std::exchange(sessions_[node], std::move(session));
+  }
+  if (old != nullptr) {
+    old->Close();
+  }
+}
+
+// Notes that it goes out, if it may.
+bool AgentSessions::MayGo(NodeId node, const LaunchOrder& order) {
+  const DeliveryWatch::Launched launched(order.job, order.attempt);
+  const MutexLock lock(&mutex_);
+  if (!deliveries_.MayGo(node, launched)) {
+    return false;
+  }
+  deliveries_.Sent(node, launched, std::chrono::steady_clock::now());
+  return true;
+}
+
+std::optional<FailLaunch> AgentSessions::Back(NodeId node, const std::vector<KnownAttempt>& known) {
+  const MutexLock lock(&mutex_);
+  if (sessions_.contains(node)) {  // its end is not seen here yet
+    deliveries_.Broke(node, std::chrono::steady_clock::now());
+  }
+  const std::optional<DeliveryWatch::Launched> failed = deliveries_.Back(node, known);
+  if (!failed.has_value()) {
+    return std::nullopt;
+  }
+  return FailLaunch{failed->first, failed->second,
+                    absl::StrCat("its order broke the link to the node ", DeliveryWatch::kBreaksMax,
+                                 " times; it is not sent again")};
+}
+
+bool AgentSessions::Remove(NodeId node, const AgentSession* session, bool broken) {
+  const MutexLock lock(&mutex_);
+  const auto found = sessions_.find(node);
+  if (found == sessions_.end() || found->second.get() != session) {
+    return false;
+  }
+  if (broken) {
+    deliveries_.Broke(node, std::chrono::steady_clock::now());
+  }
+  sessions_.erase(found);
+  return true;
+}
+
+std::shared_ptr<AgentSession> AgentSessions::Find(NodeId node) const {
+  const MutexLock lock(&mutex_);
+  const auto found = sessions_.find(node);
+  return found == sessions_.end() ? nullptr : found->second;
+}
+
+grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>* AgentService::Attach(
+    grpc::CallbackServerContext* context) {
+  auto session = std::make_shared<AgentSession>(controller_, sessions_, setting_);
+  const absl::StatusOr<Caller> caller = setting_.gate.Admit(*context, kAttach);
+  if (caller.ok()) {
+    session->Begin(*caller);
+  } else {
+    session->Refuse(caller.status());
+  }
+  return session.get();
+}
+
+}  // namespace muster

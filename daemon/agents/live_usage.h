@@ -1,0 +1,47 @@
+#pragma once
+
+// What running attempts have used so far, as their nodes last said.
+//
+// It is told and forgotten: nothing of it is in the journal, and nothing is decided by it. Thread
+// promise: safe from any thread. Invariants: a node's word counts for attempts that run on it and
+// for no other; of each attempt there is the newest sample of each node, and none once it, or its
+// node, is gone.
+
+#include <map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/agent.pb.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/view/view.h"
+#include "scheduler/runtime/mutex.h"
+
+namespace muster {
+
+// What an attempt has used so far on the node that says so.
+struct UsageSample {
+  JobId job;
+  AttemptNumber attempt;
+  Time time = kNoTime;
+  Usage usage;
+};
+
+absl::StatusOr<std::vector<UsageSample>> ReadSamples(const wire::UsageSamples& message);
+
+class LiveUsage {
+ public:
+  // What the node says takes the place of all that it said before.
+  void Take(NodeId node, const std::vector<UsageSample>& samples, const ClusterState& state);
+  void Forget(NodeId node);
+  // Of the job's attempt under way, in the order of its nodes; those that have not said anything
+  // are left out.
+  [[nodiscard]] std::vector<NodeUsage> Of(const Job& job, const ClusterState& state) const;
+
+ private:
+  mutable Mutex mutex_;
+  std::map<NodeId, std::map<JobId, UsageSample>> samples_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace muster

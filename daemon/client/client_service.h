@@ -1,0 +1,104 @@
+#pragma once
+
+// The service for clients: parses a request, hands it to the controller, and answers when that is
+// durable.
+//
+// Thread promise: gRPC's threads call in and never wait; answers come from the store's writer
+// thread or, when they are long, from one background thread. Invariants: every method first asks
+// the access table.
+
+#include <memory>
+#include <string>
+
+#include "daemon/access/gate.h"
+#include "daemon/access/rpc.h"
+#include "daemon/agents/live_usage.h"
+#include "daemon/controller/controller.h"
+#include "daemon/controller/worker.h"
+#include "daemon/store/accounting.h"
+#include "proto/controller.grpc.pb.h"
+
+namespace muster {
+
+class ClientService final : public wire::Controller::CallbackService {
+ public:
+  // Everything that is referred to outlives the service.
+  ClientService(Controller& controller, Accounting& accounting, JobStore& store,
+                std::string cluster, const Gate& gate, const LiveUsage& usage)
+      : controller_(controller),
+        accounting_(accounting),
+        store_(store),
+        cluster_(std::move(cluster)),
+        gate_(gate),
+        usage_(usage) {}
+
+  using Context = grpc::CallbackServerContext;
+  using Unary = grpc::ServerUnaryReactor;
+  Unary* Ping(Context* context, const wire::PingRequest* request, wire::PingReply* reply) override;
+  Unary* Submit(Context* context, const wire::SubmitRequest* request,
+                wire::SubmitReply* reply) override;
+  grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>* SubmitMany(
+      Context* context) override;
+  Unary* Cancel(Context* context, const wire::CancelRequest* request,
+                wire::CancelReply* reply) override;
+  Unary* Hold(Context* context, const wire::HoldRequest* request, wire::HoldReply* reply) override;
+  Unary* Suspend(Context* context, const wire::SuspendRequest* request,
+                 wire::SuspendReply* reply) override;
+  Unary* Requeue(Context* context, const wire::RequeueRequest* request,
+                 wire::RequeueReply* reply) override;
+  Unary* Update(Context* context, const wire::UpdateRequest* request,
+                wire::UpdateReply* reply) override;
+  Unary* StartStep(Context* context, const wire::StartStepRequest* request,
+                   wire::StartStepReply* reply) override;
+  Unary* Signal(Context* context, const wire::SignalRequest* request,
+                wire::SignalReply* reply) override;
+  Unary* Attach(Context* context, const wire::AttachRequest* request,
+                wire::AttachReply* reply) override;
+  Unary* ListJobs(Context* context, const wire::ListJobsRequest* request,
+                  wire::ListJobsReply* reply) override;
+  Unary* ListHistory(Context* context, const wire::ListHistoryRequest* request,
+                     wire::ListJobsReply* reply) override;
+  Unary* ShowJob(Context* context, const wire::ShowJobRequest* request,
+                 wire::ShowJobReply* reply) override;
+  Unary* Explain(Context* context, const wire::ExplainRequest* request,
+                 wire::ExplainReply* reply) override;
+  Unary* ListNodes(Context* context, const wire::ListNodesRequest* request,
+                   wire::ListNodesReply* reply) override;
+  Unary* Drain(Context* context, const wire::DrainRequest* request,
+               wire::DrainReply* reply) override;
+  Unary* PutTuning(Context* context, const wire::PutTuningRequest* request,
+                   wire::PutTuningReply* reply) override;
+  Unary* ListTunings(Context* context, const wire::ListTuningsRequest* request,
+                     wire::ListTuningsReply* reply) override;
+  Unary* CheckHealth(Context* context, const wire::CheckHealthRequest* request,
+                     wire::CheckHealthReply* reply) override;
+  Unary* ListHealth(Context* context, const wire::ListHealthRequest* request,
+                    wire::ListHealthReply* reply) override;
+  Unary* ChangePolicy(Context* context, const wire::ChangePolicyRequest* request,
+                      wire::ChangePolicyReply* reply) override;
+  Unary* ListPolicy(Context* context, const wire::ListPolicyRequest* request,
+                    wire::ListPolicyReply* reply) override;
+  Unary* TestSubmit(Context* context, const wire::SubmitRequest* request,
+                    wire::TestSubmitReply* reply) override;
+  Unary* ListShares(Context* context, const wire::ListSharesRequest* request,
+                    wire::ListSharesReply* reply) override;
+  Unary* PolicyHistory(Context* context, const wire::PolicyHistoryRequest* request,
+                       wire::PolicyHistoryReply* reply) override;
+  grpc::ServerWriteReactor<wire::WatchJobReply>* WatchJob(
+      Context* context, const wire::WatchJobRequest* request) override;
+
+ private:
+  // The reactor to answer with; already finished, with `caller` unset, when the table refuses.
+  Unary* Admit(Context* context, const char* method, std::optional<Caller>& caller) const;
+  grpc::Status ExplainEnded(const wire::JobSelector& selector, wire::ExplainReply& reply);
+
+  Controller& controller_;
+  Accounting& accounting_;
+  JobStore& store_;
+  const std::string cluster_;
+  const Gate& gate_;
+  const LiveUsage& usage_;
+  Worker reader_;
+};
+
+}  // namespace muster

@@ -1,0 +1,75 @@
+// The methods about tuned kernels.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/client/client_service.h"
+#include "proto/convert/convert.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kTextBytesMax = 512;
+constexpr std::size_t kChoiceBytesMax = 4096;
+
+bool IsText(const std::string& text, std::size_t most) {
+  return !text.empty() && text.size() <= most &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c != 0x7f; });
+}
+
+absl::Status CheckTuning(const Tuning& tuning) {
+  const bool good = IsText(tuning.kernel, kTextBytesMax) && IsText(tuning.shape, kTextBytesMax) &&
+                    IsText(tuning.type, kTextBytesMax) &&
+                    IsText(tuning.architecture, kTextBytesMax) &&
+                    IsText(tuning.choice, kChoiceBytesMax);
+  return good ? absl::OkStatus()
+              : absl::InvalidArgumentError(
+                    "a tuning names its kernel, shape, type and architecture in printable words, "
+                    "and a choice of at most 4096 bytes");
+}
+
+}  // namespace
+
+ClientService::Unary* ClientService::PutTuning(Context* context,
+                                               const wire::PutTuningRequest* request,
+                                               wire::PutTuningReply*) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "PutTuning", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  Tuning tuning;
+  absl::Status status = FromWire(request->tuning(), &tuning);
+  status.Update(CheckTuning(tuning));
+  if (!status.ok()) {
+    reactor->Finish(ToGrpc(status));
+    return reactor;
+  }
+  controller_.Keep(std::move(tuning),
+                   [reactor](const absl::Status& kept) { reactor->Finish(ToGrpc(kept)); });
+  return reactor;
+}
+
+ClientService::Unary* ClientService::ListTunings(Context* context,
+                                                 const wire::ListTuningsRequest* request,
+                                                 wire::ListTuningsReply* reply) {
+  std::optional<Caller> caller;
+  Unary* reactor = Admit(context, "ListTunings", caller);
+  if (!caller.has_value()) {
+    return reactor;
+  }
+  ReadAside(reader_, reactor, [this, reactor, reply, kernel = request->kernel()] {
+    const absl::StatusOr<std::vector<Tuning>> tunings = store_.ReadTunings(kernel);
+    if (tunings.ok()) {
+      for (const Tuning& tuning : *tunings) {
+        ToWire(tuning, reply->add_tunings());
+      }
+    }
+    reactor->Finish(ToGrpc(tunings.status()));
+  });
+  return reactor;
+}
+
+}  // namespace muster

@@ -1,0 +1,117 @@
+#include "daemon/client/submission.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "proto/convert/convert.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+const std::vector<DependencyTerm>& TermsOf(const Input& input) {
+  static const std::vector<DependencyTerm> none;
+  if (const auto* submit = std::get_if<SubmitJob>(&input)) {
+    return submit->spec.dependency.terms;
+  }
+  const auto* update = std::get_if<UpdateJob>(&input);
+  return update != nullptr && update->changes.dependency.has_value()
+             ? update->changes.dependency->terms
+             : none;
+}
+
+void SetHistory(Input& input, const std::vector<TargetHistory>& history) {
+  if (auto* submit = std::get_if<SubmitJob>(&input)) {
+    submit->history = history;
+  } else {
+    std::get<UpdateJob>(input).history = history;
+  }
+}
+
+class Attempted final : public std::enable_shared_from_this<Attempted> {
+ public:
+  Attempted(Controller& controller, Accounting& accounting, Worker& reader, Input input,
+            Controller::Done done)
+      : controller_(controller),
+        accounting_(accounting),
+        reader_(reader),
+        input_(std::move(input)),
+        done_(std::move(done)) {}
+
+  void Begin() {
+    if (!reader_.Run([self = shared_from_this()] { self->LookUp(); })) {
+      Refuse(absl::UnavailableError("too many readers; try again"));
+    }
+  }
+
+ private:
+  void LookUp() {
+    const absl::StatusOr<std::vector<TargetHistory>> history = accounting_.Targets(TermsOf(input_));
+    if (!history.ok()) {
+      Refuse(history.status());
+      return;
+    }
+    const bool same = known_ == *history;
+    known_ = *history;
+    SetHistory(input_, *history);
+    controller_.Take(
+        input_, [self = shared_from_this(), same](const Turn& turn, const absl::Status& status) {
+          self->Answered(turn, status, same);
+        });
+  }
+
+  // All answers come on one thread, the writer's.
+  void Refuse(const absl::Status& status) {
+    controller_.Look([self = shared_from_this(), status](const Picture&) -> Controller::Reply {
+      return [self, status](const absl::Status&) { self->done_(Turn(), status); };
+    });
+  }
+
+  // A job that was gone by the turn is in the accounting by the time of this answer: it leaves only
+  // after what it saw is durable. When the accounting says nothing new, there is no such job.
+  void Answered(const Turn& turn, const absl::Status& status, bool same) {
+    if ((absl::IsNotFound(status) || absl::IsAborted(status)) && !same) {
+      Begin();
+    } else {
+      done_(turn, status);
+    }
+  }
+
+  Controller& controller_;
+  Accounting& accounting_;
+  Worker& reader_;
+  Input input_;
+  const Controller::Done done_;
+  std::optional<std::vector<TargetHistory>> known_;
+};
+
+}  // namespace
+
+absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, const User& user) {
+  SubmitJob input;
+  input.token = request.token();
+  RETURN_IF_ERROR(FromWire(request.spec(), &input.spec));
+  RETURN_IF_ERROR(FromWire(request.program(), &input.program));
+  input.spec.user = user;
+  for (const wire::Component& each : request.components()) {
+    Component& component = input.components.emplace_back();
+    RETURN_IF_ERROR(FromWire(each.spec(), &component.spec));
+    RETURN_IF_ERROR(FromWire(each.program(), &component.program));
+    component.spec.user = user;
+  }
+  return input;
+}
+
+void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader, Input input,
+                     Controller::Done done) {
+  if (TermsOf(input).empty()) {
+    controller.Take(std::move(input), std::move(done));
+    return;
+  }
+  std::make_shared<Attempted>(controller, accounting, reader, std::move(input), std::move(done))
+      ->Begin();
+}
+
+}  // namespace muster

@@ -1,0 +1,52 @@
+#pragma once
+
+// Alerts: what the watchdog has told of jobs that the planner leaves though they fit (promise 8),
+// for the log, `show` and `explain`, with a replay bundle of the pass that left them.
+//
+// Thread promise: one owner, the controller's thread; WriteReplayBundle from any. Invariants: (1) a
+// job is told of once, and forgotten when a pass no longer overlooks it; (2) at most kBundlesKept
+// bundles lie in the directory, the newest.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "scheduler/core/explain/watchdog.h"
+#include "scheduler/model/plan/replay_bundle.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster {
+
+inline constexpr std::size_t kBundlesKept = 16;
+
+class Alerts {
+ public:
+  Alerts() = default;
+  Alerts(std::string directory, const Logger& log) : directory_(std::move(directory)), log_(&log) {}
+
+  // Takes in what a pass on `version` overlooked. When that makes a new alert: where the pass's
+  // bundle is to go.
+  std::optional<std::string> Heed(const std::vector<OverlookedJob>& overlooked, Version version,
+                                  const std::function<std::string(NodeId)>& name_of);
+
+  // One sentence; empty when there is no alert about the job.
+  [[nodiscard]] std::string TextOf(JobId job) const;
+
+ private:
+  std::string directory_;
+  const Logger* log_ = nullptr;
+  Watchdog watchdog_;
+  std::map<JobId, std::string> texts_;
+};
+
+// Writes the bundle durably, and removes the oldest ones beside it that are too many.
+absl::Status WriteReplayBundle(const std::string& path, const ReplayBundle& bundle);
+
+// An error is one line: the file, what is wrong, the mend.
+absl::StatusOr<ReplayBundle> ReadReplayBundle(const std::string& path);
+
+}  // namespace muster

@@ -1,0 +1,561 @@
+#include "daemon/controller/controller.h"
+
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/controller/views.h"
+#include "scheduler/base/status.h"
+#include "scheduler/core/handle/attempts/elastic_turns.h"
+#include "scheduler/core/plan/planner.h"
+#include "scheduler/core/state/invariants.h"
+#include "scheduler/core/state/job_group.h"
+#include "scheduler/model/job/array.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kGroupMax = 512;
+constexpr auto kSweep = std::chrono::seconds(1);
+constexpr auto kRetryWrites = std::chrono::seconds(1);
+constexpr std::size_t kPassesHeldBack = 256;
+
+absl::Status TooBusy() {
+  return absl::UnavailableError("the controller is stopping, or has too much to do");
+}
+
+Reason NotPlanned() {
+  Reason reason;
+  reason.kind = ReasonKind::kNotPlannedYet;
+  return reason;
+}
+
+}  // namespace
+
+void WaitingReasons::Set(const std::vector<LeftWaiting>& waiting) {
+  entries_.clear();
+  for (const LeftWaiting& left : waiting) {
+    entries_.emplace(left.job, left);
+  }
+}
+
+const LeftWaiting* WaitingReasons::EntryOf(JobId job) const {
+  const auto after = entries_.upper_bound(job);
+  return after == entries_.begin() || !std::prev(after)->second.Has(job)
+             ? nullptr
+             : &std::prev(after)->second;
+}
+
+std::optional<Reason> WaitingReasons::ReasonOf(JobId job) const {
+  const LeftWaiting* entry = EntryOf(job);
+  return entry == nullptr ? std::nullopt : std::optional(entry->ReasonOf(job));
+}
+
+std::uint32_t WaitingReasons::PriorityOf(JobId job) const {
+  const LeftWaiting* entry = EntryOf(job);
+  return entry == nullptr ? 0 : entry->priority;
+}
+
+std::uint32_t WaitingReasons::AlikeFrom(JobId job, std::uint32_t most) const {
+  if (const LeftWaiting* entry = EntryOf(job)) {
+    const std::uint64_t end = entry->job.value() + entry->count;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, end - job.value()));
+  }
+  const auto next = entries_.upper_bound(job);
+  return next == entries_.end() ? most
+                                : static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                                      most, next->first.value() - job.value()));
+}
+
+Reason Picture::ReasonOf(JobId job) const {
+  return waiting_.ReasonOf(job).value_or(NotPlanned());
+}
+
+std::uint32_t Picture::PriorityOf(JobId job) const {
+  return waiting_.PriorityOf(job);
+}
+
+Controller::Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
+                       PolicyConfig policy, std::string cluster, JobSecrets secrets)
+    : store_(store),
+      agents_(agents),
+      clock_(clock),
+      log_(log),
+      policy_(std::make_shared<const PolicyConfig>(std::move(policy))),
+      orders_(store, std::move(cluster), std::move(secrets)),
+      alerts_(store.directory() + "/alerts", log),
+      make_plan_(
+          [](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
+             PlannerMemory& memory) { return MakePlan(std::move(snapshot), config, memory); }) {}
+
+Controller::~Controller() {
+  Stop();
+}
+
+absl::Status Controller::Start() {
+  ASSIGN_OR_RETURN(StateImage image, store_.Load());
+  state_ = ClusterState(std::move(image));
+  std::optional<std::string> broken = BrokenInvariant(state_);
+  broken = broken.has_value() ? broken : BrokenGroup(state_);
+  if (broken.has_value()) {
+    return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
+                                            *broken, "; restore it from a backup"));
+  }
+  const Turn turn = Step(state_, BeginEpoch{}, clock_.Now(), *policy_);
+  Apply(turn.events);
+  for (const NodeId id : group_.nodes) {
+    group_.batch.nodes.push_back(*state_.FindNode(id));
+  }
+  RETURN_IF_ERROR(store_.Commit({&group_.batch, 1}));
+  group_ = Group();
+  epoch_ = state_.epoch();
+  log_.Info("controller",
+            absl::StrCat("epoch ", ToString(state_.epoch()), ": ", state_.jobs().size(), " jobs, ",
+                         state_.nodes().size(), " nodes"));
+  Use(policy_);
+  commits_ = std::make_unique<CommitQueue>(store_);
+  planner_ = std::make_unique<Worker>();
+  thread_ = std::thread([this] { Loop(); });
+  return absl::OkStatus();
+}
+
+void Controller::Stop() {
+  queue_.Close();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+  planner_.reset();
+  commits_.reset();
+  for (std::vector<TaskQueue::Task> rest = queue_.TakeLastRefusals(); !rest.empty();
+       rest = queue_.TakeLastRefusals()) {
+    for (const TaskQueue::Task& refuse : rest) {
+      refuse();
+    }
+    for (const Reply& reply : std::exchange(group_, Group()).after) {
+      reply(TooBusy());
+    }
+  }
+}
+
+absl::Status Controller::fatal() const {
+  return has_fatal_ ? fatal_ : absl::OkStatus();
+}
+
+void Controller::Take(Input input, Done done) {
+  auto shared = std::make_shared<std::pair<Input, Done>>(std::move(input), std::move(done));
+  if (!queue_.Push([this, shared] { DoTake(shared->first, shared->second); })) {
+    Refuse([shared](const absl::Status& busy) { shared->second(Turn(), busy); });
+  }
+}
+
+bool Controller::HasRoomFor(std::size_t inputs) const {
+  return queue_.size() + inputs <= TaskQueue::kLimit;
+}
+
+// Answers as every other answer comes: through the loop, on the writer's thread. Once the
+// controller has stopped there is no such thread, and nobody else to race with.
+void Controller::Refuse(Reply reply) {
+  auto shared = std::make_shared<const Reply>(std::move(reply));
+  const bool queued = queue_.PushRefusal([this, shared] {
+    group_.after.push_back([shared](const absl::Status&) { (*shared)(TooBusy()); });
+  });
+  if (!queued) {
+    (*shared)(TooBusy());
+  }
+}
+
+std::shared_ptr<const PolicyConfig> Controller::policy() const {
+  const std::lock_guard<std::mutex> lock(policy_mutex_);
+  return policy_;
+}
+
+void Controller::Configure(PolicyConfig policy, ConfigurePolicy input, Done done) {
+  const auto settings = std::make_shared<const PolicyConfig>(std::move(policy));
+  auto shared = std::make_shared<std::pair<Input, Done>>(std::move(input), std::move(done));
+  const bool queued = queue_.Push(
+      [this, settings, shared] { DoConfigure(settings, shared->first, shared->second); });
+  if (!queued) {
+    Refuse([shared](const absl::Status& busy) { shared->second(Turn(), busy); });
+  }
+}
+
+void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
+                             const Done& done) {
+  if (Degraded().ok() && Step(state_, input, clock_.Now(), *policy).status.ok()) {
+    Use(policy);
+  }
+  DoTake(input, done);
+}
+
+void Controller::UseNetwork(std::shared_ptr<const Network> network) {
+  queue_.PushOwn([this, network = std::move(network)] {
+    PolicyConfig other = *policy_;
+    other.network = network;
+    Use(std::make_shared<const PolicyConfig>(std::move(other)));
+    plan_wanted_ = true;
+  });
+}
+
+// The settings in force from now on; the log is told what of their network is not there.
+void Controller::Use(std::shared_ptr<const PolicyConfig> policy) {
+  map_ = NetworkMap(policy->network);
+  for (const std::string& remark : map_.Remarks(state_.nodes())) {
+    log_.Warning("controller", remark);
+  }
+  const std::lock_guard<std::mutex> lock(policy_mutex_);
+  policy_ = std::move(policy);
+}
+
+void Controller::Look(std::function<Reply(const Picture&)> look) {
+  auto shared = std::make_shared<std::function<Reply(const Picture&)>>(std::move(look));
+  const bool queued = queue_.Push([this, shared] {
+    const Picture picture = Look();
+    group_.after.push_back((*shared)(picture));
+  });
+  if (!queued) {
+    Refuse([this, shared](const absl::Status& busy) {
+      static const ClusterState empty;
+      static const WaitingReasons none;
+      static const Alerts no_alerts;
+      const Picture picture(empty, none, nullptr, no_alerts, clock_.Now());
+      (*shared)(picture)(busy);
+    });
+  }
+}
+
+void Controller::Loop() {
+  next_sweep_ = std::chrono::steady_clock::now() + kSweep;
+  while (!queue_.closed() && !has_fatal_) {
+    auto deadline = next_sweep_;
+    if (plan_ != nullptr && plan_->wake != kNoTime) {
+      deadline = std::min(deadline, std::chrono::steady_clock::now() +
+                                        std::max(plan_->wake - clock_.Now(), Duration(1)));
+    }
+    std::vector<TaskQueue::Task> tasks = queue_.Take(kGroupMax, deadline);
+    for (TaskQueue::Task& task : tasks) {
+      task();
+    }
+    EveryFewMoments();
+    Finish();
+    MaybePlan();
+  }
+  for (TaskQueue::Task& task : queue_.Take(SIZE_MAX, std::chrono::steady_clock::now())) {
+    task();
+  }
+  Finish(true);
+  if (has_fatal_ && on_fatal_) {
+    on_fatal_();
+  }
+}
+
+void Controller::EveryFewMoments() {
+  if (plan_ != nullptr && plan_->wake != kNoTime && plan_->wake <= clock_.Now()) {
+    plan_wanted_ = true;
+  }
+  if (std::chrono::steady_clock::now() < next_sweep_) {
+    return;
+  }
+  next_sweep_ = std::chrono::steady_clock::now() + kSweep;
+  std::erase_if(watchers_, [](const auto& entry) { return entry.second.expired(); });
+  for (const LoseAgent& lost : agents_.TakeExpired()) {
+    log_.Warning("controller",
+                 absl::StrCat("node ", ToString(lost.node), " has been silent for its lease"));
+    DoTake(lost, [](const Turn&, const absl::Status&) {});
+  }
+  LookAtHealth();
+}
+
+// Hands the group to the writer; its answers leave when it is durable. Passes wait for the next
+// event, so that they cost no commit of their own, unless they are many.
+void Controller::Finish(bool all_passes) {
+  std::vector<PassRecord> held_back;
+  if (group_.batch.entries.empty() && group_.batch.passes.size() < kPassesHeldBack && !all_passes) {
+    held_back.swap(group_.batch.passes);
+  }
+  if (group_.batch.empty() && group_.after.empty()) {
+    group_.batch.passes.swap(held_back);
+    return;
+  }
+  for (const JobId id : group_.jobs) {
+    if (const Job* job = state_.FindJob(id)) {
+      group_.batch.jobs.push_back(*job);
+    }
+  }
+  for (const NodeId id : group_.nodes) {
+    group_.batch.nodes.push_back(*state_.FindNode(id));
+  }
+  for (const UsageKey& key : group_.spent) {
+    if (std::optional<Spent> spent = state_.policy().SpentOf(key)) {
+      group_.batch.spent.push_back(*std::move(spent));
+    }
+  }
+  for (const auto& [account, user] : group_.charged) {
+    group_.batch.usage.push_back(state_.usage().UsageOf(account, user));
+  }
+  GatherHealth();
+  Group group = std::exchange(group_, Group());
+  group_.batch.passes = std::move(held_back);
+  commits_->Push(std::move(group.batch),
+                 [this, after = std::move(group.after)](const absl::Status& status) {
+                   for (const Reply& reply : after) {
+                     reply(status);
+                   }
+                   if (!status.ok() && !absl::IsAborted(status)) {
+                     queue_.PushOwn([this, status] { RollBack(status); });
+                   }
+                 });
+}
+
+void Controller::DoTake(const Input& input, const Done& done) {
+  if (const absl::Status status = Degraded(); !status.ok()) {
+    group_.after.push_back([done, status](const absl::Status&) { done(Turn(), status); });
+    return;
+  }
+  auto turn = std::make_shared<Turn>(Step(state_, input, clock_.Now(), *policy_));
+  Apply(turn->events);
+  turn->events.clear();
+  group_.after.push_back([done, turn](const absl::Status& status) {
+    done(*turn, turn->status.ok() ? status : turn->status);
+  });
+  Dispatch(turn->effects);
+}
+
+void Controller::Apply(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    if (const auto* end = std::get_if<JobEnded>(&event)) {
+      NoteEnd(*end);
+    }
+    if (const auto* again = std::get_if<JobRequeued>(&event)) {
+      const Job& job = *state_.FindJob(again->job);
+      NoteCharge(job);
+      group_.batch.attempts.push_back(EndedAttemptOf(job, again->time));
+    }
+    if (const auto* joined = std::get_if<NodeRegistered>(&event);
+        joined != nullptr && state_.FindNode(joined->node) == nullptr) {
+      if (const std::optional<std::string> remark = map_.RemarkOn(joined->registration.name)) {
+        log_.Warning("controller", *remark);
+      }
+    }
+    state_.Apply(event);
+    orders_.Learn(event);
+    Touch(event);
+    group_.batch.entries.push_back(JournalEntry{state_.version(), event});
+  }
+}
+
+EndedAttempt Controller::EndedAttemptOf(const Job& job, Time end) const {
+  return EndedAttempt{job.id, ViewOf(state_, job, end), job.spec->user.name, job.spec->account};
+}
+
+// What the end of the job's attempt, if it has one, is charged to.
+void Controller::NoteCharge(const Job& job) {
+  for (UsageKey& key : state_.policy().BudgetsOf(job)) {
+    group_.spent.insert(std::move(key));
+  }
+  if (job.attempt.has_value() && !job.attempt->billing.zero()) {
+    group_.charged.emplace(job.spec->account, job.spec->user.name);
+  }
+}
+
+// The accounting of a job that is about to leave the state.
+void Controller::NoteEnd(const JobEnded& end) {
+  const Job& job = *state_.FindJob(end.job);
+  NoteCharge(job);
+  EndedJob ended{job.id, job.submission, JobDetail()};
+  ended.detail.job = ViewOf(job, end);
+  ended.detail.request = job.spec->request;
+  ended.detail.constraint = ToText(job.spec->request.constraint);
+  if (end.more > 0) {
+    ended.detail.job.indices = IndicesFrom(
+        *job.spec->array, static_cast<std::uint32_t>(job.id.value() - job.submission.value()),
+        end.more + 1);
+  }
+  const Allocation* allocation = nullptr;
+  if (job.attempt.has_value()) {
+    allocation = &job.attempt->allocation;
+    group_.batch.attempts.push_back(EndedAttemptOf(job, end.time));
+  }
+  for (std::uint32_t i = 0; i <= end.more && !watchers_.empty(); ++i) {
+    const JobId id(end.job.value() + i);
+    NotifyWatchers(id, i == 0 ? ended.detail.job : ViewOf(*state_.FindJob(id), end), allocation);
+    watchers_.erase(id);
+  }
+  group_.batch.ended.push_back(std::move(ended));
+}
+
+void Controller::Touch(const Event& event) {
+  std::visit(
+      [this](const auto& change) {
+        using Change = std::decay_t<decltype(change)>;
+        if constexpr (std::is_same_v<Change, EpochBegan>) {
+          for (const auto& [id, node] : state_.nodes()) {
+            group_.nodes.insert(id);
+          }
+          for (const AccountUsage& used : state_.usage().Picture().used) {
+            group_.charged.emplace(used.account, used.user);  // its half-life may be another now
+          }
+        } else if constexpr (std::is_same_v<Change, RunReported>) {
+          group_.jobs.insert(change.report.job);
+          TellWatchers(change.report.job);
+          if (std::holds_alternative<RunEnded>(change.report.fact)) {
+            group_.tallies.insert(change.node);
+          }
+        } else if constexpr (requires { change.job; }) {
+          group_.jobs.insert(change.job);
+          TellWatchers(change.job);
+        } else if constexpr (requires { change.node; }) {
+          group_.nodes.insert(change.node);
+        }
+        if constexpr (requires { change.node; } && !std::is_same_v<Change, RunReported>) {
+          group_.health.insert(change.node);
+          group_.tallies.insert(change.node);
+        }
+        if constexpr (std::is_same_v<Change, AttemptQuarantined>) {
+          // Its number is used up, also for a job that waits here.
+          group_.jobs.insert(change.attempt.job);
+        }
+      },
+      event);
+}
+
+void Controller::Dispatch(const std::vector<Effect>& effects) {
+  for (const Effect& effect : effects) {
+    if (std::holds_alternative<Replan>(effect)) {
+      plan_wanted_ = true;
+      continue;
+    }
+    std::optional<PreparedOrder> prepared = orders_.Prepare(state_, effect, clock_.Now(), *policy_);
+    if (!prepared.has_value()) {
+      continue;
+    }
+    auto order = std::make_shared<PreparedOrder>(*std::move(prepared));
+    group_.after.push_back([this, order](const absl::Status& status) {
+      if (!status.ok()) {
+        return;
+      }
+      if (const absl::Status ready = orders_.Complete(*order); !ready.ok()) {
+        log_.Error("controller", ready.ToString());
+        return;
+      }
+      agents_.Send(order->node, order->order);
+    });
+  }
+}
+
+void Controller::MaybePlan() {
+  if (!plan_wanted_ || planning_ || !Degraded().ok()) {
+    return;
+  }
+  plan_wanted_ = false;
+  if (!state_.needs_passes()) {
+    plan_ = nullptr;
+    waiting_.Set({});
+    return;
+  }
+  auto pass = std::make_shared<Pass>();
+  pass->snapshot = snapshots_.Build(state_, clock_.Now(), plan_.get(), policy_->network);
+  pass->config = policy_;
+  pass->follows = plan_ != nullptr;
+  pass->state_loads = state_loads_;
+  planning_ = planner_->Run([this, pass] {
+    pass->plan =
+        std::make_shared<const Plan>(make_plan_(pass->snapshot, *pass->config, planner_memory_));
+    pass->overlooked = FindOverlooked(*pass->snapshot, *pass->plan, *pass->config);
+    queue_.PushOwn([this, pass] { OnPass(*pass); });
+  });
+}
+
+void Controller::OnPass(const Pass& pass) {
+  planning_ = false;
+  if (pass.state_loads != state_loads_) {
+    plan_wanted_ = true;
+    return;
+  }
+  plan_ = pass.plan;
+  group_.batch.passes.push_back(
+      PassRecord{plan_->version, pass.snapshot->now, plan_->hash, pass.follows, pass.config});
+  const WaitingReasons before = std::exchange(waiting_, {});
+  waiting_.Set(plan_->waiting);
+  if (HasWork(*plan_, clock_.Now())) {
+    log_.Debug("controller",
+               absl::StrCat("plan ", absl::Hex(plan_->hash, absl::kZeroPad16), " of version ",
+                            ToString(plan_->version), ": ", plan_->starts.size(), " starts, ",
+                            plan_->resumes.size(), " resumes, ", plan_->drops.size(), " drops, ",
+                            plan_->preemptions.size(), " preemptions"));
+    DoTake(TakePlan{*plan_}, [](const Turn&, const absl::Status&) {});
+  }
+  TellOfReasons(before);
+  Heed(pass);
+}
+
+void Controller::Heed(const Pass& pass) {
+  const auto name_of = [this](NodeId id) {
+    const Node* node = state_.FindNode(id);
+    return node == nullptr ? std::string() : node->name;
+  };
+  const std::optional<std::string> path = alerts_.Heed(pass.overlooked, plan_->version, name_of);
+  if (!path.has_value()) {
+    return;
+  }
+  const bool queued =
+      planner_->Run([this, path = *path, snapshot = pass.snapshot, config = pass.config,
+                     plan = pass.plan, overlooked = pass.overlooked] {
+        const absl::Status written = WriteReplayBundle(
+            path, ReplayBundle{MUSTER_VERSION, *snapshot, *config, *plan, overlooked});
+        if (!written.ok()) {
+          log_.Error("controller", std::string(written.message()));
+        }
+      });
+  if (!queued) {
+    log_.Warning("controller", absl::StrCat(*path, ": not written, there is too much to do"));
+  }
+}
+
+// The disk refused a commit: back to what it holds. Clients were told; agents come back and say
+// again what was not acknowledged.
+void Controller::RollBack(const absl::Status& status) {
+  log_.Error("controller",
+             absl::StrCat("the state could not be written: ", std::string(status.message())));
+  if (absl::IsDataLoss(status) || absl::IsInternal(status)) {
+    fatal_ = status;
+    has_fatal_ = true;
+    return;
+  }
+  commits_->Push(Batch(),
+                 [after = std::exchange(group_, Group()).after, status](const absl::Status&) {
+                   for (const Reply& reply : after) {
+                     reply(status);
+                   }
+                 });
+  while (commits_->depth() > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  absl::StatusOr<StateImage> image = store_.Load();
+  if (!image.ok()) {
+    fatal_ = image.status();
+    has_fatal_ = true;
+    return;
+  }
+  state_ = ClusterState(*std::move(image));
+  ++state_loads_;
+  snapshots_.Forget();
+  commits_->Reset();
+  plan_ = nullptr;
+  plan_wanted_ = true;
+  degraded_ = status;
+  try_again_ = std::chrono::steady_clock::now() + kRetryWrites;
+  agents_.CloseAll();
+}
+
+absl::Status Controller::Degraded() const {
+  if (degraded_.ok() || std::chrono::steady_clock::now() >= try_again_) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat("the state directory cannot be written (",
+                                                   std::string(degraded_.message()),
+                                                   "); running jobs go on; try again when it can"));
+}
+
+}  // namespace muster

@@ -1,0 +1,232 @@
+#pragma once
+
+// The controller: the one thread that owns the cluster's state, and the loop round core/step.
+//
+// Inputs come in through a queue; a group of them becomes events, the events one batch, the batch
+// one commit; only then do orders leave and callers get their answers. Planning runs beside the
+// loop on a snapshot. Thread promise: Take, Look, Watch and Stop from any thread; answers come on
+// the store's writer thread and must not block. Invariants: (1) an answer leaves only after
+// everything it saw is durable; (2) when a commit fails, the state goes back to what the store has
+// and the callers are told; (3) no lock is held anywhere while planning.
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "daemon/controller/alerts.h"
+#include "daemon/controller/network_map.h"
+#include "daemon/controller/orders.h"
+#include "daemon/controller/task_queue.h"
+#include "daemon/controller/worker.h"
+#include "daemon/store/commit_queue.h"
+#include "daemon/store/job_store.h"
+#include "scheduler/core/explain/watchdog.h"
+#include "scheduler/core/handle/step.h"
+#include "scheduler/core/plan/planner_memory.h"
+#include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/model/plan/pass_record.h"
+#include "scheduler/model/view/view.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster {
+
+// The way to the agents, as the controller sees it: sends an order if the node's agent is there (if
+// it is not, the order is made anew when it registers).
+class AgentDoor {
+ public:
+  virtual ~AgentDoor() = default;
+  virtual void Send(NodeId node, const Order& order) = 0;
+  // Ends every agent's stream; they come back and say again what was not acknowledged.
+  virtual void CloseAll() = 0;
+  // The nodes whose agents have been silent for longer than their lease.
+  virtual std::vector<LoseAgent> TakeExpired() = 0;
+};
+
+// Why each job waits, as the last pass saw it.
+class WaitingReasons {
+ public:
+  void Set(const std::vector<LeftWaiting>& waiting);
+  // Nothing, or 0, when the pass did not leave the job waiting.
+  [[nodiscard]] std::optional<Reason> ReasonOf(JobId job) const;
+  [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
+  // How many jobs from `job` on, of `most`, wait for what it does.
+  [[nodiscard]] std::uint32_t AlikeFrom(JobId job, std::uint32_t most) const;
+
+ private:
+  [[nodiscard]] const LeftWaiting* EntryOf(JobId job) const;
+
+  std::map<JobId, LeftWaiting> entries_;  // by the first job
+};
+
+// What a reader may look at, on the controller's thread.
+class Picture {
+ public:
+  Picture(const ClusterState& state, const WaitingReasons& waiting,
+          const std::shared_ptr<const Plan>& plan, const Alerts& alerts, Time now)
+      : state_(state), waiting_(waiting), plan_(plan), alerts_(alerts), now_(now) {}
+  [[nodiscard]] const ClusterState& state() const { return state_; }
+  [[nodiscard]] Time now() const { return now_; }
+  [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
+  // Why the job waits, as the last pass saw it.
+  [[nodiscard]] Reason ReasonOf(JobId job) const;
+  // How many jobs from `job` on, of `most`, wait for what it does.
+  [[nodiscard]] std::uint32_t AlikeFrom(JobId job, std::uint32_t most) const {
+    return waiting_.AlikeFrom(job, most);
+  }
+  // The waiting job's priority then; 0 where none is reckoned.
+  [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
+  // What the watchdog says of the job; empty while it says nothing.
+  [[nodiscard]] std::string AlertOf(JobId job) const { return alerts_.TextOf(job); }
+
+ private:
+  const ClusterState& state_;
+  const WaitingReasons& waiting_;
+  const std::shared_ptr<const Plan>& plan_;
+  const Alerts& alerts_;
+  const Time now_;
+};
+
+class Controller {
+ public:
+  using Done = std::function<void(const Turn& turn, const absl::Status& status)>;
+  using Reply = std::function<void(const absl::Status& status)>;
+  // Called after each durable change of the job; `allocation` is null while it has none.
+  using Watcher = std::function<void(const JobView& view, const Allocation* allocation)>;
+  // What makes the plans: MakePlan, but in tests of what happens when it errs.
+  using Planner =
+      std::function<Plan(std::shared_ptr<const Snapshot>, const PolicyConfig&, PlannerMemory&)>;
+
+  Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
+             PolicyConfig policy, std::string cluster, JobSecrets secrets = {});
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // Loads the state, begins an epoch and starts the loop. An error is one line for the operator.
+  absl::Status Start();
+  // Ends the loop once what was taken in is durable.
+  void Stop();
+  // The settings in force.
+  [[nodiscard]] std::shared_ptr<const PolicyConfig> policy() const;
+  // The term of this controller, set by Start.
+  [[nodiscard]] Epoch epoch() const { return epoch_; }
+  // Set when the loop ended because the store may have lost data.
+  [[nodiscard]] absl::Status fatal() const;
+  // REQUIRES: before Start.
+  void PlanWith(Planner planner) { make_plan_ = std::move(planner); }
+  // Called (once) on the controller's thread when it ends by itself.
+  void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
+
+  void Take(Input input, Done done);
+  // Whether so many inputs would be taken now: who makes many of one call asks before the first.
+  [[nodiscard]] bool HasRoomFor(std::size_t inputs) const;
+  // Makes other settings those in force, and `input` what the configuration says; neither when the
+  // input is refused.
+  void Configure(PolicyConfig policy, ConfigurePolicy input, Done done);
+  // Keeps a tuning; no part of the state.
+  void Keep(Tuning tuning, Reply kept);
+  // Makes another network that of the settings in force; null for none.
+  void UseNetwork(std::shared_ptr<const Network> network);
+  // `look` runs on the controller's thread; what it returns is called once what it saw is durable.
+  void Look(std::function<Reply(const Picture&)> look);
+  // Watches a job until the watcher's handle is dropped. The first call comes at once; none ever
+  // comes for a job that is not (or no longer) live: `found` is told kNotFound.
+  using WatchHandle = std::shared_ptr<const Watcher>;
+  void Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply found);
+
+ private:
+  // What one turn of the loop gathered.
+  struct Group {
+    Batch batch;
+    std::set<JobId> jobs;
+    std::set<NodeId> nodes;
+    std::set<NodeId> health;   // of which the health changed
+    std::set<NodeId> tallies;  // on which attempts ended
+    std::set<UsageKey> spent;  // budgets that ended jobs were charged to
+    std::set<std::pair<std::string, std::string>> charged;  // account and user, for fairshare
+    std::vector<Reply> after;
+  };
+
+  void Loop();
+  void Refuse(Reply reply);
+  void Finish(bool all_passes = false);
+  void DoTake(const Input& input, const Done& done);
+  void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
+                   const Done& done);
+  void Use(std::shared_ptr<const PolicyConfig> policy);
+  void Apply(const std::vector<Event>& events);
+  void NoteEnd(const JobEnded& end);
+  void NoteCharge(const Job& job);
+  void GatherHealth();
+  void LookAtHealth();
+  [[nodiscard]] EndedAttempt EndedAttemptOf(const Job& job, Time end) const;
+  void Touch(const Event& event);
+  void Dispatch(const std::vector<Effect>& effects);
+  // A pass that was made: on what, by which settings, with what result.
+  struct Pass {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<const PolicyConfig> config;
+    bool follows = false;
+    std::uint64_t state_loads = 0;
+    std::shared_ptr<const Plan> plan;
+    std::vector<OverlookedJob> overlooked;
+  };
+
+  void MaybePlan();
+  void OnPass(const Pass& pass);
+  void TellOfReasons(const WaitingReasons& before);
+  // Tells of jobs that the planner leaves though they fit (promise 8).
+  void Heed(const Pass& pass);
+  [[nodiscard]] Picture Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
+  void TellWatchers(JobId job);
+  void NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation);
+  void RollBack(const absl::Status& status);
+  void EveryFewMoments();
+  [[nodiscard]] absl::Status Degraded() const;
+
+  JobStore& store_;
+  AgentDoor& agents_;
+  const Clock& clock_;
+  const Logger& log_;
+  mutable std::mutex policy_mutex_;  // changed on the loop's thread, read by readers' too
+  std::shared_ptr<const PolicyConfig> policy_;
+
+  // Owned by the loop's thread.
+  ClusterState state_;
+  Orders orders_;
+  NetworkMap map_;  // of the settings in force
+  Group group_;
+  WaitingReasons waiting_;
+  std::shared_ptr<const Plan> plan_;
+  Alerts alerts_;
+  SnapshotBuilder snapshots_;
+  Planner make_plan_;
+  std::uint64_t state_loads_ = 0;  // a pass on a state from before the last one is void
+  bool plan_wanted_ = true;
+  bool planning_ = false;
+  std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;
+  absl::Status degraded_;
+  std::chrono::steady_clock::time_point try_again_;
+  std::chrono::steady_clock::time_point next_sweep_;
+
+  Epoch epoch_;
+  absl::Status fatal_;
+  std::atomic<bool> has_fatal_ = false;
+  std::function<void()> on_fatal_;
+  TaskQueue queue_;
+  std::unique_ptr<CommitQueue> commits_;
+  PlannerMemory planner_memory_;  // of the planner's thread alone, once that runs
+  std::unique_ptr<Worker> planner_;
+  std::thread thread_;
+};
+
+}  // namespace muster

@@ -1,0 +1,46 @@
+// What the loop does about the health of nodes, and what it keeps for their kernels.
+#include <memory>
+#include <utility>
+
+#include "daemon/controller/controller.h"
+
+namespace muster {
+
+void Controller::GatherHealth() {
+  const HealthBook& book = state_.health();
+  for (const NodeId id : group_.health) {
+    if (const auto found = book.nodes().find(id); found != book.nodes().end()) {
+      group_.batch.health.push_back(found->second);
+    }
+  }
+  for (const NodeId id : group_.tallies) {
+    if (const auto found = book.tallies().find(id); found != book.tallies().end()) {
+      group_.batch.tallies.push_back(found->second);
+    }
+  }
+}
+
+void Controller::LookAtHealth() {
+  if (!Degraded().ok()) {
+    return;
+  }
+  for (const Input& input : {Input(TickHealth{}), Input(TickElastic{})}) {
+    const Turn turn = Step(state_, input, clock_.Now(), *policy_);
+    Apply(turn.events);
+    Dispatch(turn.effects);
+  }
+}
+
+void Controller::Keep(Tuning tuning, Reply kept) {
+  auto shared = std::make_shared<std::pair<Tuning, Reply>>(std::move(tuning), std::move(kept));
+  const bool queued = queue_.Push([this, shared] {
+    shared->first.time = clock_.Now();
+    group_.batch.tunings.push_back(std::move(shared->first));
+    group_.after.push_back(shared->second);
+  });
+  if (!queued) {
+    Refuse(shared->second);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,73 @@
+// Those who watch jobs: what they are told, and when.
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "daemon/controller/controller.h"
+#include "daemon/controller/views.h"
+
+namespace muster {
+
+void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply found) {
+  const bool queued = queue_.Push([this, job, watcher, found] {
+    const Job* live = state_.FindJob(job);
+    if (live == nullptr) {
+      group_.after.push_back(
+          [found](const absl::Status&) { found(absl::NotFoundError("no such job")); });
+      return;
+    }
+    watchers_.emplace(job, watcher);
+    group_.after.push_back([found](const absl::Status&) { found(absl::OkStatus()); });
+    const Picture picture = Look();
+    const Reason reason = picture.ReasonOf(job);
+    NotifyWatchers(job, ViewOf(*live, &reason),
+                   live->attempt.has_value() ? &live->attempt->allocation : nullptr);
+  });
+  if (!queued) {
+    Refuse(found);
+  }
+}
+
+void Controller::TellWatchers(JobId id) {
+  const Job* job = state_.FindJob(id);
+  if (job != nullptr && watchers_.contains(id)) {
+    const Picture picture = Look();
+    const Reason reason = picture.ReasonOf(id);
+    NotifyWatchers(id, ViewOf(*job, &reason),
+                   job->attempt.has_value() ? &job->attempt->allocation : nullptr);
+  }
+}
+
+// Tells those who watch a job that it waits for something else now.
+void Controller::TellOfReasons(const WaitingReasons& before) {
+  std::set<JobId> told;
+  const std::multimap<JobId, std::weak_ptr<const Watcher>> watched = watchers_;
+  for (const auto& [id, watcher] : watched) {
+    const std::optional<Reason> reason = waiting_.ReasonOf(id);
+    const Job* job = state_.FindJob(id);
+    if (reason.has_value() && job != nullptr && job->state == JobState::kPending &&
+        before.ReasonOf(id) != reason && told.insert(id).second) {
+      NotifyWatchers(id, ViewOf(*job, &*reason), nullptr);
+    }
+  }
+}
+
+void Controller::NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation) {
+  const auto [begin, end] = watchers_.equal_range(job);
+  if (begin == end) {
+    return;
+  }
+  auto shown = std::make_shared<const JobView>(view);
+  auto place = allocation == nullptr ? nullptr : std::make_shared<const Allocation>(*allocation);
+  for (auto it = begin; it != end; ++it) {
+    group_.after.push_back([watcher = it->second, shown, place](const absl::Status& status) {
+      const std::shared_ptr<const Watcher> alive = watcher.lock();
+      if (status.ok() && alive != nullptr) {
+        (*alive)(*shown, place.get());
+      }
+    });
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,39 @@
+#include "daemon/controller/job_secrets.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/mac.h"
+
+namespace muster {
+
+absl::StatusOr<JobSecrets> JobSecrets::Open(const std::string& path) {
+  JobSecrets secrets;
+  const absl::StatusOr<std::string> kept = ReadFile(path);
+  if (kept.ok() && kept->size() == kMacBytes) {
+    secrets.key_ = *kept;
+    return secrets;
+  }
+  if (kept.ok()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, ": not a key of ", kMacBytes, " bytes: put the right one back, or remove the file; ",
+        "without it MPI jobs that are just being started fail"));
+  }
+  if (!absl::IsNotFound(kept.status())) {
+    return kept.status();
+  }
+  ASSIGN_OR_RETURN(secrets.key_, RandomBytes(kMacBytes));
+  RETURN_IF_ERROR(WriteFileAtomically(path, secrets.key_));
+  return secrets;
+}
+
+std::string JobSecrets::Of(JobId job, AttemptNumber attempt) const {
+  if (key_.empty()) {
+    return "";
+  }
+  return absl::BytesToHexString(
+      MacOf(key_, {"attempt ", absl::StrCat(job.value(), ".", attempt.value())}));
+}
+
+}  // namespace muster

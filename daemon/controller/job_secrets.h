@@ -1,0 +1,32 @@
+#pragma once
+
+// The secrets by which the supervisors of an attempt know one another.
+//
+// Made from a key of the controller's, so that every node of an attempt is told the same one, also
+// by a controller that was started again in between, and nothing needs to be stored for a job.
+// Thread promise: immutable; safe from any thread. Invariant: who knows the secret of one attempt
+// learns nothing of another's.
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "scheduler/model/value/ids.h"
+
+namespace muster {
+
+class JobSecrets {
+ public:
+  // None: Of() is empty.
+  JobSecrets() = default;
+  // The key in the file `path` (mode 0600), which is made, durably, when there is none. An error
+  // names the file and the mend.
+  static absl::StatusOr<JobSecrets> Open(const std::string& path);
+
+  // 64 hex digits.
+  [[nodiscard]] std::string Of(JobId job, AttemptNumber attempt) const;
+
+ private:
+  std::string key_;
+};
+
+}  // namespace muster

@@ -1,0 +1,368 @@
+#include "daemon/controller/views.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/handle/nodes/health_turns.h"
+#include "scheduler/core/place/placement.h"
+#include "scheduler/core/share/usage_total.h"
+#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/job_group.h"
+#include "scheduler/model/job/inner_ranks.h"
+
+namespace muster {
+namespace {
+
+std::uint32_t WholeGpus(const NodeAllocation& part) {
+  return static_cast<std::uint32_t>(part.gpus.size());
+}
+
+void AddAllocation(const Allocation& allocation, JobView& view) {
+  view.cpus = 0;
+  for (const NodeAllocation& part : allocation.nodes) {
+    view.nodes.push_back(part.name);
+    view.cpus += part.cpus.Count();
+    view.memory += part.memory;
+    view.gpus += WholeGpus(part);
+  }
+}
+
+Usage Total(const Attempt& attempt) {
+  Usage usage;
+  for (const NodeRun& run : attempt.runs) {
+    AddUsage(run.usage, usage);
+  }
+  return usage;
+}
+
+const char* Name(BindingVerdict verdict) {
+  switch (verdict) {
+    case BindingVerdict::kUnread:
+      return "unread";
+    case BindingVerdict::kVerified:
+      return "verified";
+    case BindingVerdict::kDiffers:
+      return "differs";
+    case BindingVerdict::kNotEnforced:
+      return "not enforced";
+    case BindingVerdict::kUnreadable:
+      return "unreadable";
+  }
+  return "";
+}
+
+const char* Name(EndCause cause) {
+  switch (cause) {
+    case EndCause::kNone:
+      return "";
+    case EndCause::kExited:
+      return "exited";
+    case EndCause::kCancelled:
+      return "cancelled";
+    case EndCause::kTimeLimit:
+      return "time limit";
+    case EndCause::kLaunchFailed:
+      return "launch failed";
+    case EndCause::kLostSupervisor:
+      return "lost supervisor";
+    case EndCause::kNodeRebooted:
+      return "node rebooted";
+    case EndCause::kNodeLostRecord:
+      return "node lost its record";
+    case EndCause::kNeverStarted:
+      return "never started";
+    case EndCause::kOutOfMemory:
+      return "out of memory";
+    case EndCause::kJobEnding:
+      return "job ending";
+    case EndCause::kPrologFailed:
+      return "prolog failed";
+    case EndCause::kHung:
+      return "no progress";
+    case EndCause::kRequeued:
+      return "requeued";
+    case EndCause::kPreempted:
+    case EndCause::kPreemptedToRequeue:
+      return "preempted";
+    case EndCause::kResized:
+      return "resized";
+  }
+  return "";
+}
+
+std::vector<std::string> GpuNames(const Node* node, const std::vector<std::uint32_t>& gpus) {
+  std::vector<std::string> names;
+  for (std::uint32_t gpu : gpus) {
+    const bool known = node != nullptr && gpu < node->machine->gpus.size();
+    names.push_back(known ? node->machine->gpus[gpu].uuid : absl::StrCat(gpu));
+  }
+  return names;
+}
+
+std::string NicName(const Node* node, const RankPlacement& rank) {
+  const bool known = node != nullptr && rank.nic > 0 && rank.nic <= node->machine->nics.size();
+  return known ? node->machine->nics[rank.nic - 1].name : "";
+}
+
+// What was planned for a rank that was read back: its own place, or for the batch script the whole
+// node's.
+void AddPlan(const Node* node, const NodeAllocation& part, RankView& view) {
+  if (view.step.valid() && view.step != kFreeInnerStep) {
+    for (const RankPlacement& rank : part.ranks) {
+      if (rank.rank == view.rank) {
+        view.cpus = rank.cpus.ToList();
+        view.mem_nodes = rank.mem_nodes.ToList();
+        view.gpus = GpuNames(node, rank.gpus);
+        view.nic = NicName(node, rank);
+        return;
+      }
+    }
+  }
+  std::vector<std::uint32_t> gpus;
+  for (const GpuGrant& grant : part.gpus) {
+    gpus.push_back(grant.gpu);
+  }
+  view.cpus = part.cpus.ToList();
+  view.mem_nodes = part.mem_nodes.ToList();
+  view.gpus = GpuNames(node, gpus);
+}
+
+RankView ViewOf(const Node* node, const NodeAllocation& part, const RankBinding& binding) {
+  RankView view;
+  view.step = binding.step;
+  view.rank = binding.rank;
+  view.node = part.name;
+  AddPlan(node, part, view);
+  view.found_cpus = binding.cpus.ToList();
+  view.found_mem_policy = binding.mem_policy;
+  view.found_gpus = binding.gpus;
+  view.verdict = Name(binding.verdict);
+  view.text = binding.text;
+  return view;
+}
+
+// The places that were planned and not yet read back.
+void AddPlanned(const Node* node, const NodeAllocation& part, const NodeRun& run,
+                AttemptView& view) {
+  if (!run.bindings.empty()) {
+    return;
+  }
+  for (const RankPlacement& rank : part.ranks) {
+    RankView planned;
+    planned.step = StepId(1);
+    planned.rank = rank.rank;
+    planned.node = part.name;
+    planned.cpus = rank.cpus.ToList();
+    planned.mem_nodes = rank.mem_nodes.ToList();
+    planned.gpus = GpuNames(node, rank.gpus);
+    planned.nic = NicName(node, rank);
+    planned.verdict = Name(BindingVerdict::kUnread);
+    view.ranks.push_back(std::move(planned));
+  }
+}
+
+std::string NodeState(const Node& node) {
+  const std::uint32_t all = AllCpus(*node.machine).Count();
+  const std::uint32_t taken = node.taken.cpus.Count();
+  std::string state = !node.connected ? "DOWN"
+                      : taken == 0    ? "IDLE"
+                      : taken < all   ? "MIXED"
+                                      : "ALLOCATED";
+  return node.drained ? absl::StrCat(state, "+DRAIN") : state;
+}
+
+// Why the job is suspended, and what it waits for to come back.
+ReasonView SuspendedReason(const Job& job, const Reason* reason) {
+  const Attempt& attempt = *job.attempt;
+  std::string then;
+  if (HoldsCores(attempt)) {
+    then = "its nodes are still stopping it";
+  } else if (attempt.suspended_by == SuspendedBy::kOperator) {
+    then = absl::StrCat("muster resume ", ToString(job.id), " has it come back");
+  } else if (reason != nullptr && reason->kind == ReasonKind::kSuspended) {
+    then = ToSentence(*reason);
+  } else {
+    then = "comes back when its CPUs are free";
+  }
+  return ReasonView{Name(ReasonKind::kSuspended), absl::StrCat(attempt.suspended_text, "; ", then),
+                    false};
+}
+
+}  // namespace
+
+JobView ViewOf(const Job& job, const Reason* reason) {
+  const JobSpec& spec = *job.spec;
+  JobView view;
+  view.id = job.id;
+  view.array_job_id = job.submission;
+  view.array_task_id = job.array_index.has_value() ? absl::StrCat(*job.array_index) : "";
+  view.label = job.array_index.has_value()
+                   ? absl::StrCat(job.submission.value(), "_", *job.array_index)
+                   : LabelOf(job);
+  if (IsComponent(job)) {
+    view.het_job = job.submission;
+    view.het_offset = OffsetOf(job);
+    view.het_size = job.het_size;
+  }
+  view.name = spec.name;
+  view.user = spec.user.name;
+  view.account = spec.account;
+  view.partition =
+      EffectivePartition(job.attempt.has_value() ? job.attempt->partition : spec.partition);
+  view.qos = EffectiveQos(spec.qos);
+  view.reservation = spec.reservation;
+  view.state = Name(job.state);
+  view.tasks = spec.request.tasks;
+  view.cpus = spec.request.tasks * spec.request.cpus_per_task;
+  view.restarts = job.last_attempt.value() > 0 ? job.last_attempt.value() - 1 : 0;
+  view.submit_time = job.submitted;
+  view.time_limit = spec.time_limit;
+  view.dependency = ToText(spec.dependency);
+  for (const LicenseCount& license : spec.licenses) {
+    absl::StrAppend(&view.licenses, view.licenses.empty() ? "" : ",", license.name, ":",
+                    license.count);
+  }
+  view.begin_time = spec.begin;
+  view.deadline = spec.deadline;
+  view.nice = spec.nice;
+  view.comment = spec.comment;
+  if (reason != nullptr && job.state == JobState::kPending) {
+    view.reason =
+        ReasonView{Name(reason->kind), ToSentence(*reason), reason->verdict == ReasonClass::kNever};
+    view.expected_start = reason->until;
+  }
+  if (job.state == JobState::kSuspended) {
+    view.reason = SuspendedReason(job, reason);
+  }
+  if (job.attempt.has_value()) {
+    view.start_time = job.attempt->started;
+    view.suspended_since = job.attempt->suspended_since;
+    view.suspended = job.attempt->suspended_total;
+    AddAllocation(job.attempt->allocation, view);
+    view.binding = BindingText(*job.attempt);
+    view.usage = Total(*job.attempt);
+  }
+  view.checkpoints = TotalsSoFar(job);
+  return view;
+}
+
+JobView ViewOf(const Job& job, const JobEnded& end) {
+  JobView view = ViewOf(job, nullptr);
+  view.state = Name(end.state);
+  view.end_time = end.time;
+  view.suspended_since = kNoTime;
+  view.suspended = job.attempt.has_value() ? SuspendedFor(*job.attempt, end.time) : Duration(0);
+  view.exit_code = end.status.code;
+  view.exit_signal = end.status.signal;
+  view.exit_text = end.text;
+  view.checkpoints = TotalsAtEnd(job, end.time);
+  return view;
+}
+
+AttemptView ViewOf(const ClusterState& state, const Job& job, Time end) {
+  const Attempt& attempt = *job.attempt;
+  AttemptView view;
+  view.number = attempt.number;
+  view.start_time = attempt.started;
+  view.end_time = end;
+  view.billing = attempt.billing;
+  view.suspended = SuspendedFor(attempt, end);
+  view.usage = Total(attempt);
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    const NodeAllocation& part = attempt.allocation.nodes[i];
+    const NodeRun& run = attempt.runs[i];
+    const Node* node = state.FindNode(part.node);
+    view.nodes.push_back(part.name);
+    view.cpus += part.cpus.Count();
+    view.memory += part.memory;
+    view.gpus += WholeGpus(part);
+    view.limits = view.limits.empty() ? run.limits : view.limits;
+    AddPlanned(node, part, run, view);
+    for (const RankBinding& binding : run.bindings) {
+      view.ranks.push_back(ViewOf(node, part, binding));
+    }
+  }
+  view.checkpoints = CheckpointsOf(attempt);
+  view.lost = end == kNoTime ? Duration(0) : LostWork(job, end);
+  const NodeRun& first = attempt.runs.front();
+  view.exit = first.status;
+  view.cause = Name(attempt.ending != EndCause::kNone ? attempt.ending : first.cause);
+  return view;
+}
+
+NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine) {
+  NodeView view;
+  view.id = node.id;
+  view.name = node.name;
+  view.hostname = node.hostname;
+  view.state = NodeState(node);
+  view.reason = node.drain_reason;
+  view.features = node.features;
+  view.weight = node.weight;
+  view.cores = static_cast<std::uint32_t>(node.machine->cores.size());
+  view.cpus = AllCpus(*node.machine).Count();
+  view.cpus_taken = node.taken.cpus.Count();
+  view.memory = node.machine->memory;
+  view.memory_taken = node.taken.memory;
+  view.gpus = static_cast<std::uint32_t>(node.machine->gpus.size());
+  view.gpus_taken =
+      static_cast<std::uint32_t>(std::count_if(node.taken.gpus.begin(), node.taken.gpus.end(),
+                                               [](GpuShare share) { return !share.zero(); }));
+  view.binding = node.machine->enforced ? "enforced"
+                                        : absl::StrCat("recorded, not enforced (",
+                                                       node.machine->why_not_enforced, ")");
+  view.limits = node.machine->limits;
+  view.health = HealthWord(state.health().Of(node.id));
+  if (with_machine) {
+    view.machine = *node.machine;
+  }
+  const auto add = [&](JobId job, const std::string& label, const std::string& user,
+                       const NodeAllocation& part, bool quarantined) {
+    HolderView holder{job, label, user, part.cpus.ToList(), part.memory, {}, quarantined};
+    for (const GpuGrant& grant : part.gpus) {
+      holder.gpus.push_back(grant.gpu);
+    }
+    view.holders.push_back(std::move(holder));
+  };
+  for (const JobId id : state.JobsOn(node.id)) {
+    const Job& job = *state.FindJob(id);
+    add(id, ViewOf(job, nullptr).label, job.spec->user.name,
+        HeldPart(*job.attempt, *RunOn(*job.attempt, node.id)), false);
+  }
+  for (const QuarantinedAttempt& attempt : node.quarantined) {
+    add(attempt.job, ToString(attempt.job), "unknown", attempt.allocation, true);
+  }
+  return view;
+}
+
+std::string BindingText(const Attempt& attempt) {
+  std::size_t read = 0;
+  std::size_t verified = 0;
+  std::string trouble;
+  std::string not_enforced;
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    for (const RankBinding& binding : attempt.runs[i].bindings) {
+      ++read;
+      if (binding.verdict == BindingVerdict::kVerified) {
+        ++verified;
+      } else if (binding.verdict == BindingVerdict::kNotEnforced) {
+        not_enforced = binding.text;
+      } else if (trouble.empty()) {
+        trouble = absl::StrCat("; rank ", binding.rank, " on ", attempt.allocation.nodes[i].name,
+                               " ", Name(binding.verdict), ": ", binding.text);
+      }
+    }
+  }
+  if (read == 0) {
+    return "";
+  }
+  if (verified == 0 && trouble.empty()) {
+    return absl::StrCat("not enforced (", not_enforced, ")");
+  }
+  return absl::StrCat("verified ", verified, "/", read, trouble);
+}
+
+}  // namespace muster

@@ -1,0 +1,30 @@
+#pragma once
+
+// From the state to what the reading verbs show.
+//
+// Thread promise: pure; called on the controller's thread. Invariants: a view of an ended job
+// equals the view of it just before, but for its state, end and exit.
+
+#include <string>
+#include <vector>
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/change/event.h"
+#include "scheduler/model/plan/plan.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster {
+
+// `reason` may be null: no pass has looked at the job.
+JobView ViewOf(const Job& job, const Reason* reason);
+// The job as it is once `end` has happened to it.
+JobView ViewOf(const Job& job, const JobEnded& end);
+// The attempt under way; its end as the node that decides says, once they all ended.
+AttemptView ViewOf(const ClusterState& state, const Job& job, Time end);
+NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine);
+
+// "verified 2/2", "1/2 verified; rank 1 on node2 differs: …", "not enforced (the agent plays …)",
+// "".
+std::string BindingText(const Attempt& attempt);
+
+}  // namespace muster

@@ -1,0 +1,36 @@
+#pragma once
+
+// How much of the controller strangers may have: callers of whom it is not known yet who they are.
+//
+// Thread promise: plain values. Invariant: callers of a unix socket, and those who are known, are
+// bounded by the process's descriptors alone.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace muster {
+
+struct ConnectionLimits {
+  std::size_t strangers = 512;  // at once, of all sources
+  std::size_t strangers_of_source = 64;
+  // Of those: whose first bytes gRPC has been given.
+  std::size_t greeted = 64;
+  std::size_t greeted_of_source = 16;
+  // Until a call was admitted; also for the first bytes.
+  std::chrono::milliseconds deadline{10'000};
+  // A stranger who was greeted this long ago makes room for one who waits.
+  std::chrono::milliseconds patience{2'000};
+  // Received until a call was admitted: the handshake, headers and the first request.
+  std::uint64_t first_bytes = 64 << 10;
+  // Of one source: strangers who were greeted and never became known.
+  double failures_at_once = 16;
+  double failures_per_second = 1;
+  // Connections that are taken in a second while strangers are turned away.
+  int turned_away_per_second = 2'000;
+  // Descriptors for the store, the log and gRPC itself, at most; and for unix sockets.
+  std::size_t descriptors_kept = 256;
+  std::size_t descriptors_of_unix = 64;
+};
+
+}  // namespace muster

@@ -1,0 +1,77 @@
+#include "daemon/door/source_table.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+namespace muster {
+
+void SourceTable::Refill(Source& source, SteadyTime now) const {
+  if (source.seen != SteadyTime::min()) {
+    const std::chrono::duration<double> passed = now - source.seen;
+    source.spent = std::max(0.0, source.spent - passed.count() * limits_.failures_per_second);
+  }
+  source.seen = now;
+}
+
+bool SourceTable::MayFail(const std::string& source, SteadyTime now) {
+  Source& entry = sources_[source];
+  Refill(entry, now);
+  return entry.spent + 1 <= limits_.failures_at_once;
+}
+
+void SourceTable::Greet(const std::string& source, std::uint64_t id) {
+  Source& entry = sources_[source];
+  entry.waiting.erase(id);
+  entry.greeted.insert(id);
+  entry.spent += 1;
+}
+
+void SourceTable::Know(const std::string& source, std::uint64_t id) {
+  Source& entry = sources_[source];
+  if (entry.greeted.erase(id) != 0) {
+    entry.spent = std::max(0.0, entry.spent - 1);
+  }
+}
+
+void SourceTable::Forget(const std::string& source, std::uint64_t id) {
+  const auto found = sources_.find(source);
+  if (found != sources_.end()) {
+    found->second.waiting.erase(id);
+    found->second.greeted.erase(id);
+  }
+}
+
+bool SourceTable::Full(const std::string& source) const {
+  const auto found = sources_.find(source);
+  return found != sources_.end() &&
+         found->second.waiting.size() + found->second.greeted.size() >= limits_.strangers_of_source;
+}
+
+std::uint64_t SourceTable::OldestWaiting(const std::string& source) const {
+  const auto found = sources_.find(source);
+  return found == sources_.end() || found->second.waiting.empty() ? 0
+                                                                  : *found->second.waiting.begin();
+}
+
+std::uint64_t SourceTable::OldestGreeted(const std::string& source) const {
+  const auto found = sources_.find(source);
+  return found == sources_.end() || found->second.greeted.empty() ? 0
+                                                                  : *found->second.greeted.begin();
+}
+
+bool SourceTable::GreetedFull(const std::string& source) const {
+  const auto found = sources_.find(source);
+  return found != sources_.end() && found->second.greeted.size() >= limits_.greeted_of_source;
+}
+
+void SourceTable::Prune(SteadyTime now) {
+  for (auto it = sources_.begin(); it != sources_.end();) {
+    Refill(it->second, now);
+    const bool nothing =
+        it->second.waiting.empty() && it->second.greeted.empty() && it->second.spent == 0;
+    it = nothing ? sources_.erase(it) : std::next(it);
+  }
+}
+
+}  // namespace muster

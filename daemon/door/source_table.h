@@ -1,0 +1,57 @@
+#pragma once
+
+// Whom of one source the acceptor has not come to know: who waits, who was greeted, and how many
+// it has failed to know lately.
+//
+// A source is where connections come from: an address, with the user where the other end is on this
+// machine. A connection that is greeted costs a token, which it gives back when it becomes known;
+// tokens come back with time. Thread promise: for the acceptor's thread. Invariants: time is the
+// caller's; what is kept of sources that call no more is bounded.
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "daemon/door/connection_limits.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster {
+
+class SourceTable {
+ public:
+  explicit SourceTable(const ConnectionLimits& limits) : limits_(limits) {}
+
+  void Wait(const std::string& source, std::uint64_t id) { sources_[source].waiting.insert(id); }
+  // Whether the source has a token for one more who may turn out to be nobody.
+  [[nodiscard]] bool MayFail(const std::string& source, SteadyTime now);
+  void Greet(const std::string& source, std::uint64_t id);
+  // It is a stranger no more.
+  void Know(const std::string& source, std::uint64_t id);
+  void Forget(const std::string& source, std::uint64_t id);
+
+  [[nodiscard]] bool Full(const std::string& source) const;
+  // Who has waited longest, of the source; 0: nobody waits.
+  [[nodiscard]] std::uint64_t OldestWaiting(const std::string& source) const;
+  // The first of the source that was greeted; 0: none.
+  [[nodiscard]] std::uint64_t OldestGreeted(const std::string& source) const;
+  // Whether all places of the source among the greeted are taken.
+  [[nodiscard]] bool GreetedFull(const std::string& source) const;
+  // Forgets sources of which there is nothing to remember.
+  void Prune(SteadyTime now);
+  [[nodiscard]] std::size_t size() const { return sources_.size(); }
+
+ private:
+  struct Source {
+    std::set<std::uint64_t> waiting;
+    std::set<std::uint64_t> greeted;
+    double spent = 0;  // tokens
+    SteadyTime seen = SteadyTime::min();
+  };
+  void Refill(Source& source, SteadyTime now) const;
+
+  const ConnectionLimits limits_;
+  std::unordered_map<std::string, Source> sources_;
+};
+
+}  // namespace muster

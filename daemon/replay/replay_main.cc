@@ -1,0 +1,86 @@
+// muster-replay: wiring only. What `muster replay` runs.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/replay/replay_report.h"
+#include "daemon/replay/state_trace.h"
+
+namespace muster {
+namespace {
+
+constexpr int kExitUsage = 2;
+
+void ShowProgress(std::uint64_t done, std::uint64_t all) {
+  using Clock = std::chrono::steady_clock;
+  static const Clock::time_point begin = Clock::now();
+  static Clock::time_point last = begin;
+  const Clock::time_point now = Clock::now();
+  if (isatty(STDERR_FILENO) == 0 || now - begin < std::chrono::seconds(2) ||
+      now - last < std::chrono::milliseconds(200)) {
+    return;
+  }
+  last = now;
+  std::fprintf(stderr, "\r%llu of %llu journal entries (%llu %%)\x1b[K",
+               static_cast<unsigned long long>(done), static_cast<unsigned long long>(all),
+               static_cast<unsigned long long>(all == 0 ? 100 : done * 100 / all));
+}
+
+template <class Replay>
+int Show(const absl::StatusOr<Replay>& replay, bool json) {
+  if (!replay.ok()) {
+    std::fprintf(stderr, "muster replay: %s\n", std::string(replay.status().message()).c_str());
+    return 1;
+  }
+  std::fputs((json ? ReplayDocument(*replay) : PrintReplay(*replay)).c_str(), stdout);
+  return replay->same() ? 0 : 1;
+}
+
+int Run(const std::string& path, bool json) {
+  struct stat about = {};
+  if (stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode)) {
+    return Show(ReplayBundleFile(path), json);
+  }
+  const absl::StatusOr<DirectoryReplay> replay = ReplayDirectory(path, ShowProgress);
+  if (isatty(STDERR_FILENO) != 0) {
+    std::fputs("\r\x1b[K", stderr);
+  }
+  return Show(replay, json);
+}
+
+// The jobs of the directory to standard output.
+int Trace(const std::string& directory) {
+  const absl::Status status = WriteStateTrace(directory, [](const std::string& text) {
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    return written ? absl::OkStatus()
+                   : absl::UnavailableError("standard output: cannot be written");
+  });
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  }
+  return status.ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  const std::string_view option = argc == 3 ? argv[2] : "";
+  const bool json = option == "--json";
+  const bool trace = option == "--trace";
+  if (argc != 2 && !json && !trace) {
+    std::fputs("usage: muster-replay STATE_DIR|BUNDLE [--json|--trace]; see muster replay --help\n",
+               stderr);
+    return muster::kExitUsage;
+  }
+  if (trace) {
+    return muster::Trace(argv[1]);
+  }
+  return muster::Run(argv[1], json);
+}

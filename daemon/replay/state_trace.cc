@@ -1,0 +1,94 @@
+#include "daemon/replay/state_trace.h"
+
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/store/journal_reader.h"
+#include "scheduler/base/status.h"
+#include "scheduler/core/state/cluster_state.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kPendingBytes = std::size_t{1} << 16U;
+constexpr const char* kColumns =
+    "job_id,submit,wait,run_time,allocated,requested,requested_time,status,user,group,queue,"
+    "partition,gpu_milli,nodes,memory_mib\n";
+
+// As in the Standard Workload Format.
+int StatusOf(JobState state) {
+  constexpr int kFailed = 0;
+  constexpr int kCompleted = 1;
+  constexpr int kCancelled = 5;
+  return state == JobState::kCompleted   ? kCompleted
+         : state == JobState::kCancelled ? kCancelled
+                                         : kFailed;
+}
+
+std::int64_t SecondsBetween(Time from, Time to) {
+  return std::chrono::floor<std::chrono::seconds>(to - from).count();
+}
+
+// A name as a field of the table.
+std::string FieldOf(const std::string& name) {
+  std::string field = name.empty() ? "-1" : name;
+  for (char& c : field) {
+    c = c == ',' || c == '"' || c == '\n' ? '_' : c;
+  }
+  return field;
+}
+
+std::string RowOf(const Job& job, const JobEnded& end, Time beginning) {
+  const Attempt& attempt = *job.attempt;
+  std::int64_t cpus = 0;
+  std::uint64_t memory = 0;
+  std::int64_t gpu_milli = 0;
+  for (const NodeAllocation& part : attempt.allocation.nodes) {
+    cpus += part.cpus.Count();
+    memory += part.memory.value();
+    for (const GpuGrant& grant : part.gpus) {
+      gpu_milli += grant.share.value();
+    }
+  }
+  const std::int64_t limit = std::chrono::ceil<std::chrono::seconds>(job.spec->time_limit).count();
+  return absl::StrCat(job.id.value(), ",", SecondsBetween(beginning, job.submitted), ",",
+                      SecondsBetween(job.submitted, attempt.started), ",",
+                      std::max<std::int64_t>(1, SecondsBetween(attempt.started, end.time)), ",",
+                      cpus, ",", cpus, ",", limit > 0 ? limit : -1, ",", StatusOf(end.state), ",",
+                      FieldOf(job.spec->user.name), ",", FieldOf(job.spec->account), ",",
+                      FieldOf(job.spec->qos), ",", FieldOf(attempt.partition), ",", gpu_milli, ",",
+                      attempt.allocation.nodes.size(), ",", memory >> 20U, "\n");
+}
+
+}  // namespace
+
+absl::Status WriteStateTrace(const std::string& directory,
+                             const std::function<absl::Status(const std::string&)>& write) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<JournalReader> reader, JournalReader::Open(directory));
+  ClusterState state;
+  std::optional<Time> beginning;  // of the first submission
+  std::string pending = kColumns;
+  absl::Status status;
+  const auto visit = [&](const JournalEntry& entry) {
+    if (const auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
+      beginning = beginning.value_or(submitted->time);
+    } else if (const auto* end = std::get_if<JobEnded>(&entry.event)) {
+      const Job& job = *state.FindJob(end->job);
+      if (job.attempt.has_value()) {
+        pending += RowOf(job, *end, *beginning);
+      }
+    }
+    state.Apply(entry.event);
+    if (pending.size() >= kPendingBytes) {
+      status = write(pending);
+      pending.clear();
+    }
+    return status.ok();
+  };
+  RETURN_IF_ERROR(reader->Read(visit, [](const PassRecord&) { return true; }));
+  RETURN_IF_ERROR(status);
+  return write(pending);
+}
+
+}  // namespace muster

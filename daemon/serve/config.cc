@@ -1,0 +1,160 @@
+#include "daemon/serve/config.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/controller/network_map.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/config_file.h"
+#include "scheduler/settings/policy_tables.h"
+#include "scheduler/settings/settings_file.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kFooter =
+    "The controller: keeps the jobs, decides what starts where, tells the agents.\n"
+    "Most people start it with `muster up`.\n\n"
+    "Examples:\n"
+    "  musterd --state /var/lib/muster\n"
+    "  musterd --state /var/lib/muster --listen 0.0.0.0:7117 --keys /var/lib/muster/keys\n";
+
+// --keys DIR stands for the files in it that are not named themselves.
+void TakeKeys(const std::string& keys, TlsFiles& tls) {
+  const auto take = [&keys](const char* name, std::string& path) {
+    path = path.empty() && !keys.empty() ? absl::StrCat(keys, "/", name) : path;
+  };
+  take("controller.pem", tls.certificate);
+  take("controller.key", tls.key);
+  take("ca.pem", tls.authority);
+  take("revoked", tls.revoked);
+}
+
+void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
+  app.footer(kFooter);
+  app.add_option("--state", config.state_dir, "state directory; made with mode 0700")->required();
+  app.add_option(
+      "--listen", config.listen,
+      "unix:PATH or HOST:PORT, may be repeated (default: the sockets that systemd passes, "
+      "or controller.sock in the state directory); HOST:PORT needs keys");
+  app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
+  app.add_option(
+      "--config", file,
+      "settings, TOML: network, [policy], [priority], [health], [checkpoint], [elastic], "
+      "[licenses], [partition.NAME], [qos.NAME], [account.NAME], …; SIGHUP reads it again");
+  app.add_option("--network", config.network,
+                 "the switches between the nodes: Slurm's topology.conf or topology.yaml, or TOML; "
+                 "SIGHUP reads it again");
+  app.add_option("--keys", config.keys,
+                 "what muster keys made: our key, whom to trust, who is revoked");
+  app.add_option("--tls-cert", config.tls.certificate, "our certificate, PEM");
+  app.add_option("--tls-key", config.tls.key, "its key, PEM, mode 0600");
+  app.add_option("--tls-ca", config.tls.authority,
+                 "who signs agents' and clients' certificates, PEM");
+  app.add_option("--tls-revoked", config.tls.revoked, "serials of certificates that count no more");
+  app.add_option("--munge-socket", config.munge_socket,
+                 "munged's socket (default: libmunge's), which says who users over TLS are");
+  app.add_option("--min-uid", config.min_uid,
+                 "with keys: no jobs of users below, and never root's (default: 1000)");
+  app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once serving");
+}
+
+}  // namespace
+
+absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
+  DaemonConfig config;
+  config.policy.operator_uid = geteuid();
+  CLI::App app("musterd");
+  AddOptions(app, config, config.file);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    config.help = true;
+    config.help_text = app.help();
+    return config;
+  } catch (const CLI::ParseError& error) {
+    return absl::InvalidArgumentError(absl::StrCat(error.what(), "; see musterd --help"));
+  }
+  if (!config.file.empty()) {
+    RETURN_IF_ERROR(ReadConfigFile(config.file, config));
+  }
+  TakeKeys(config.keys, config.tls);
+  RETURN_IF_ERROR(ReadNetworkOption(config));
+  return config;
+}
+
+namespace {
+
+// network = "FILE", beside the configuration unless it says where.
+absl::Status ReadNetworkKey(const std::string& path, ConfigFile& file, DaemonConfig& config) {
+  std::string name;
+  RETURN_IF_ERROR(file.ReadString("network", &name));
+  if (name.empty() || !config.network.empty()) {
+    return absl::OkStatus();
+  }
+  const std::filesystem::path beside = std::filesystem::path(path).parent_path() / name;
+  absl::StatusOr<std::shared_ptr<const Network>> network = ReadNetworkMap(beside.string());
+  if (!network.ok()) {
+    return file.ErrorAt("network", std::string(network.status().message()));
+  }
+  config.policy.network = *std::move(network);
+  return absl::OkStatus();
+}
+
+// Who may speak: listen, keys, munge_socket, min_uid; the command line goes before.
+absl::Status ReadDoorKeys(ConfigFile& file, DaemonConfig& config) {
+  std::vector<std::string> listen;
+  std::string keys;
+  std::string munge_socket;
+  std::int64_t min_uid = config.min_uid.value_or(DaemonConfig::kMinUidDefault);
+  RETURN_IF_ERROR(file.ReadStrings("listen", &listen));
+  RETURN_IF_ERROR(file.ReadString("keys", &keys));
+  RETURN_IF_ERROR(file.ReadString("munge_socket", &munge_socket));
+  const std::int64_t said = min_uid;
+  RETURN_IF_ERROR(file.ReadInteger("min_uid", {0, UINT32_MAX}, &min_uid));
+  config.listen = config.listen.empty() ? std::move(listen) : config.listen;
+  config.keys = config.keys.empty() ? std::move(keys) : config.keys;
+  config.munge_socket = config.munge_socket.empty() ? std::move(munge_socket) : config.munge_socket;
+  if (!config.min_uid.has_value() && min_uid != said) {
+    config.min_uid = static_cast<std::uint32_t>(min_uid);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadNetworkOption(DaemonConfig& config) {
+  if (config.network.empty()) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::shared_ptr<const Network>> network = ReadNetworkMap(config.network);
+  if (!network.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--network: ", std::string(network.status().message())));
+  }
+  config.policy.network = *std::move(network);
+  return absl::OkStatus();
+}
+
+std::vector<std::string> AddressesOf(const DaemonConfig& config, bool passed) {
+  if (!config.listen.empty() || passed) {
+    return config.listen;
+  }
+  return {absl::StrCat("unix:", config.state_dir, "/controller.sock")};
+}
+
+absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
+  ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
+  RETURN_IF_ERROR(file.ReadString("cluster", &config.cluster));
+  RETURN_IF_ERROR(ReadDoorKeys(file, config));
+  RETURN_IF_ERROR(ReadNetworkKey(path, file, config));
+  RETURN_IF_ERROR(ReadSettings(file, config.policy));
+  RETURN_IF_ERROR(ReadPolicy(file).status());
+  return file.RefuseUnknownKeys();
+}
+
+}  // namespace muster

@@ -1,0 +1,56 @@
+#pragma once
+
+// musterd's settings: from the command line and, where given, a TOML file.
+//
+// Thread promise: plain values. Invariants: what ParseConfig returns is complete and has been
+// checked.
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "daemon/serve/server.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster {
+
+struct DaemonConfig {
+  std::string state_dir;
+  std::vector<std::string> listen;  // empty: passed sockets, or the state directory's
+  std::string cluster = "muster";
+  TlsFiles tls;
+  std::string keys;          // directory of the files that `tls` does not name
+  std::string munge_socket;  // empty: where libmunge looks
+  std::optional<std::uint32_t> min_uid;
+  std::string network;  // --network: goes before the one that the file names
+  PolicyConfig policy;
+  std::string file;  // where these settings are from; empty: the command line alone
+  int ready_fd = -1;
+  bool help = false;
+  std::string help_text;
+
+  // Jobs of users below are not taken; 0: anybody's. Who has keys serves others, too, and no agent
+  // with keys runs a job of root's.
+  [[nodiscard]] std::uint32_t least_uid() const {
+    return tls.given() ? std::max(min_uid.value_or(kMinUidDefault), 1U) : 0;
+  }
+  static constexpr std::uint32_t kMinUidDefault = 1000;  // the first ordinary user of most systems
+};
+
+// From argv. InvalidArgument is one line for the user.
+absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv);
+
+// Where to listen besides on sockets that a service manager passes: where the settings say, or,
+// when nothing is passed either, the socket in the state directory.
+std::vector<std::string> AddressesOf(const DaemonConfig& config, bool passed);
+
+// Reads a file into the config; errors carry file and line. Of its policy (scheduler/settings) only
+// each key is looked at here: what it comes to depends on the state.
+absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config);
+
+// Reads the network that --network names, if it names one, into the policy.
+absl::Status ReadNetworkOption(DaemonConfig& config);
+
+}  // namespace muster

@@ -1,0 +1,82 @@
+#include "daemon/serve/policy_file.h"
+
+#include <unistd.h>
+
+#include <future>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/access/access.h"
+#include "daemon/serve/config.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/config_file.h"
+#include "scheduler/settings/policy_tables.h"
+
+namespace muster {
+namespace {
+
+// What the controller holds now.
+PolicyBook BookOf(Controller& controller) {
+  std::promise<PolicyBook> promise;
+  controller.Look([&promise](const Picture& picture) -> Controller::Reply {
+    return [&promise, book = picture.state().policy().book()](const absl::Status&) {
+      promise.set_value(book);
+    };
+  });
+  return promise.get_future().get();
+}
+
+}  // namespace
+
+absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, const User& by,
+                             const std::string& network) {
+  DaemonConfig whole;
+  whole.network = network;
+  RETURN_IF_ERROR(ReadConfigFile(path, whole));
+  RETURN_IF_ERROR(ReadNetworkOption(whole));
+  ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
+  ASSIGN_OR_RETURN(std::vector<PolicyObject> objects, ReadPolicy(file));
+  RETURN_IF_ERROR(CheckPolicyFile(file, BookOf(controller), objects));
+  whole.policy.operator_uid = controller.policy()->operator_uid;  // not the file's to say
+  std::promise<absl::Status> promise;
+  controller.Configure(
+      std::move(whole.policy), ConfigurePolicy{std::move(objects), by, path},
+      [&promise](const Turn&, const absl::Status& status) { promise.set_value(status); });
+  const absl::Status taken = promise.get_future().get();
+  return taken.ok()
+             ? taken
+             : absl::Status(taken.code(), absl::StrCat(path, ": ", std::string(taken.message())));
+}
+
+namespace {
+
+// The network of a controller that has no configuration file.
+absl::Status ReloadNetwork(const std::string& network, Controller& controller) {
+  DaemonConfig config;
+  config.network = network;
+  RETURN_IF_ERROR(ReadNetworkOption(config));
+  controller.UseNetwork(std::move(config.policy.network));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void ReloadPolicy(const std::string& path, const std::string& network, Controller& controller,
+                  const Logger& log) {
+  if (path.empty() && network.empty()) {
+    log.Info("musterd", "SIGHUP: there is no configuration file to read again");
+    return;
+  }
+  const absl::Status status = path.empty()
+                                  ? ReloadNetwork(network, controller)
+                                  : ApplyPolicyFile(path, controller, UserOf(geteuid()), network);
+  if (status.ok()) {
+    log.Info("musterd", absl::StrCat("SIGHUP: ", path.empty() ? network : path, " is in force"));
+  } else {
+    log.Error("musterd", absl::StrCat("SIGHUP: ", std::string(status.message()),
+                                      "; the old configuration stays in force"));
+  }
+}
+
+}  // namespace muster

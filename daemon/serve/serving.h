@@ -1,0 +1,27 @@
+#pragma once
+
+// What the controller's main thread does while it serves: signals, reloads, and the word to the
+// service manager that it lives.
+//
+// Thread promise: main's. Invariant: alive is said only once every address has answered a call, and
+// the controller's loop and the store's writer have both come round. An address that is busy
+// turning strangers away need not answer ours: a flood must not have us started again.
+
+#include "absl/status/status.h"
+#include "daemon/controller/controller.h"
+#include "daemon/door/acceptor.h"
+#include "daemon/serve/config.h"
+#include "daemon/serve/server.h"
+#include "scheduler/runtime/log.h"
+#include "scheduler/runtime/systemd.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster {
+
+// Waits for SIGTERM or SIGINT, or for the controller to end by itself (then it sends a signal);
+// reads the configuration again at SIGHUP. `signals` is a BlockSignals descriptor.
+absl::Status ServeUntilEnd(const UniqueFd& signals, const DaemonConfig& config,
+                           Controller& controller, const Server& server, const Acceptor& acceptor,
+                           const Logger& log, const ServiceManager& manager);
+
+}  // namespace muster

@@ -1,0 +1,65 @@
+#pragma once
+
+// A replay: the journal applied again from its beginning, and every recorded pass made again.
+//
+// Promise 6: replaying the journal gives the same state and the same decisions, hash for hash.
+// Thread promise: none; one thread. Invariants: entries and passes are taken in the order in which
+// they were made: a pass after the entry of its version and before the next.
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "scheduler/core/explain/promise_ledger.h"
+#include "scheduler/core/plan/planner_memory.h"
+#include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/change/event.h"
+#include "scheduler/model/plan/pass_record.h"
+#include "scheduler/model/plan/plan.h"
+
+namespace muster {
+
+// How a decision made again differs from the one on record.
+struct ReplayDifference {
+  Version version;
+  Time now = kNoTime;  // of a pass
+  std::string text;    // "a plan of hash …, and not …"
+};
+
+class Replay {
+ public:
+  // The next entry. A difference: a start that is not in the plan whose hash it names.
+  // REQUIRES: the entry follows version().
+  std::optional<ReplayDifference> Apply(const JournalEntry& entry);
+
+  // Makes the pass again. A difference: its plan is another one.
+  // REQUIRES: record.version == version().
+  std::optional<ReplayDifference> Check(const PassRecord& record);
+
+  [[nodiscard]] Version version() const { return state_.version(); }
+  [[nodiscard]] const ClusterState& state() const { return state_; }
+  [[nodiscard]] std::uint64_t entries() const { return entries_; }
+  [[nodiscard]] std::uint64_t passes() const { return passes_; }
+  // Attempts that were started by a pass made again here, and by others.
+  [[nodiscard]] std::uint64_t starts() const { return starts_; }
+  [[nodiscard]] std::uint64_t starts_unchecked() const { return starts_unchecked_; }
+  // What the passes made again here promised, and when the jobs started.
+  [[nodiscard]] PromiseReport promises() const { return promises_.Report(); }
+
+ private:
+  std::optional<ReplayDifference> CheckStart(const AttemptStarted& start);
+
+  ClusterState state_;
+  std::deque<Plan> plans_;  // the last few, for a plan may be taken late
+  SnapshotBuilder snapshots_;
+  PlannerMemory memory_;
+  PromiseLedger promises_;
+  std::uint64_t entries_ = 0;
+  std::uint64_t passes_ = 0;
+  std::uint64_t starts_ = 0;
+  std::uint64_t starts_unchecked_ = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,307 @@
+#include "scheduler/core/explain/watchdog.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "scheduler/core/place/nodes/feature_match.h"
+#include "scheduler/core/place/nodes/node_room.h"
+#include "scheduler/core/place/nodes/segment_choice.h"
+#include "scheduler/core/place/nodes/span.h"
+#include "scheduler/core/place/placement.h"
+#include "scheduler/core/plan/search/eligibility.h"
+#include "scheduler/core/plan/waiting_jobs.h"
+#include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/model/value/fingerprint.h"
+
+namespace muster {
+namespace {
+
+// Looks at a node for a shape of job, over all shapes.
+constexpr std::size_t kLooksMax = 1U << 22;
+
+class Round {
+ public:
+  Round(const Snapshot& snapshot, const Plan& plan, const PolicyConfig& config)
+      : snapshot_(snapshot),
+        plan_(plan),
+        config_(config),
+        counts_(snapshot, config),
+        usage_(snapshot.policy == nullptr ? kNoPolicy : *snapshot.policy),
+        nodes_(snapshot.nodes) {
+    for (const WaitingJob& job : snapshot.waiting) {
+      waiting_[job.id] = &job;
+    }
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      positions_[nodes_[i].id] = i;
+    }
+    for (const PlannedStart& start : plan.starts) {
+      Count(start);
+    }
+    for (const PlannedPreemption& preemption : plan.preemptions) {
+      for (const NodeAllocation& part : preemption.allocation.nodes) {
+        NodePicture& node = nodes_[positions_.at(part.node)];
+        CoverUse(node.taken, *node.machine, part);
+      }
+    }
+    LookAtNodes();
+  }
+
+  std::vector<OverlookedJob> Run() {
+    std::vector<OverlookedJob> overlooked;
+    bool unknown_ahead = false;
+    for (const LeftWaiting& left : plan_.waiting) {
+      if (looks_ > kLooksMax || (config_.backfill == Backfill::kNone && !overlooked.empty())) {
+        break;
+      }
+      const std::optional<WaitingJob> found = Find(left.job);
+      if (!found.has_value() || found->het_size > 0) {
+        continue;  // suspended, or it starts with others or not at all
+      }
+      const WaitingJob& job = *found;
+      const bool endless = PlannedDuration(job.spec->time_limit).count() <= 0;
+      if (endless && unknown_ahead) {
+        continue;  // nodes are kept for those without a known start, which no plan names
+      }
+      unknown_ahead = unknown_ahead || (left.reason.until == kNoTime &&
+                                        (left.reason.kind == ReasonKind::kResources ||
+                                         left.reason.kind == ReasonKind::kPriority));
+      if (std::optional<std::vector<NodeId>> nodes = NodesFor(job)) {
+        overlooked.push_back(OverlookedJob{job.id, *std::move(nodes), snapshot_.now});
+      }
+      if (config_.backfill == Backfill::kNone && left.reason.kind == ReasonKind::kResources) {
+        break;  // those behind it wait for it
+      }
+    }
+    return overlooked;
+  }
+
+ private:
+  inline static const PolicyPicture kNoPolicy;
+
+  [[nodiscard]] bool HasRules() const {
+    return snapshot_.policy != nullptr && !snapshot_.policy->book->empty();
+  }
+
+  // The job of that id, also where it is an element of an entry.
+  [[nodiscard]] std::optional<WaitingJob> Find(JobId id) const {
+    const auto after = waiting_.upper_bound(id);
+    if (after == waiting_.begin()) {
+      return std::nullopt;
+    }
+    const WaitingJob& entry = *std::prev(after)->second;
+    const std::uint64_t offset = id.value() - entry.id.value();
+    return offset < entry.count
+               ? std::optional(ElementsOf(entry, static_cast<std::uint32_t>(offset)))
+               : std::nullopt;
+  }
+
+  void Count(const PlannedStart& start) {
+    const WaitingJob job = *Find(start.job);
+    for (const NodeAllocation& part : start.allocation.nodes) {
+      NodePicture& node = nodes_[positions_.at(part.node)];
+      AddUse(node.taken, *node.machine, part);
+    }
+    CountStart(job, counts_);
+    if (snapshot_.policy != nullptr) {
+      const JobSpec spec = AsChosen(*job.spec, start.alternative, start.tasks);
+      usage_.Start(spec, ChargeOf(job.id, spec, start.partition, snapshot_.now, start.allocation,
+                                  [this](NodeId id) -> const Machine& { return MachineOf(id); }));
+    }
+  }
+
+  const Machine& MachineOf(NodeId id) const { return *nodes_[positions_.at(id)].machine; }
+
+  // What is free of each node, and from when on somebody is to have it.
+  void LookAtNodes() {
+    std::map<const Machine*, NodeCapacity> known;
+    for (const NodePicture& node : nodes_) {
+      const auto [capacity, is_new] = known.try_emplace(node.machine.get());
+      if (is_new) {
+        capacity->second = CapacityOf(*node.machine);
+      }
+      const auto found = std::find(capacities_.begin(), capacities_.end(), capacity->second);
+      capacity_of_.push_back(static_cast<std::uint32_t>(found - capacities_.begin()));
+      if (found == capacities_.end()) {
+        capacities_.push_back(capacity->second);
+      }
+      free_.push_back(FreeNow(node, capacity->second));
+      idle_.push_back(node.up && !node.drained && capacity->second.uniform &&
+                      free_.back().cores > 0);
+    }
+    promised_from_.assign(nodes_.size(), kFarFuture);
+    for (const PlannedReservation& reservation : plan_.reservations) {
+      for (const ReservedNode& node : reservation.nodes) {
+        Time& from = promised_from_[positions_.at(node.node)];
+        from = std::min(from, reservation.start);
+      }
+    }
+    for (const RunningJob& job : snapshot_.running) {
+      if (job.state == JobState::kSuspended && job.suspended_by != SuspendedBy::kOperator) {
+        for (const NodeId node : job.nodes) {
+          promised_from_[positions_.at(node)] = snapshot_.now;  // it wants its cores back
+        }
+      }
+    }
+  }
+
+  // Nodes that would take the job now; nothing when it waits for a reason.
+  std::optional<std::vector<NodeId>> NodesFor(const WaitingJob& job) {
+    std::vector<Reason> blockers;
+    AddJobBlockers(snapshot_, job, counts_, blockers);
+    if (blockers.empty()) {
+      AddPolicyBlockers(snapshot_, job, usage_, blockers);
+    }
+    if (!blockers.empty()) {
+      return std::nullopt;
+    }
+    for (std::uint32_t i = 0; i < AlternativesOf(*job.spec); ++i) {
+      JobSpec spec = AsChosen(*job.spec, i, 0);
+      if (spec.request.as_wide_as_fits && spec.request.tasks == 0) {
+        spec = AsChosen(*job.spec, i, spec.request.min_nodes * TasksOnEach(spec.request));
+      }
+      const std::vector<JobPartition> partitions =
+          HasRules() ? PartitionsOf(*snapshot_.policy, spec) : std::vector{JobPartition()};
+      for (const JobPartition& partition : partitions) {
+        if (auto nodes = NodesIn(job, spec, partition)) {
+          return nodes;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::vector<NodeId>> NodesIn(const WaitingJob& job, const JobSpec& spec,
+                                             const JobPartition& partition) {
+    if (HasRules() && PartitionBlocker(*snapshot_.policy, spec, partition).has_value()) {
+      return std::nullopt;
+    }
+    ResourceRequest request =
+        HasRules() ? RequestIn(*snapshot_.policy, spec, partition) : spec.request;
+    if (SwitchesUntil(job, request) <= snapshot_.now) {
+      request.switches = 0;
+    }
+    const std::uint64_t shape = Fingerprint()
+                                    .Add(request)
+                                    .Add(spec.time_limit)
+                                    .Add(partition.name)
+                                    .Add(spec.reservation)
+                                    .value();
+    if (fits_nowhere_.contains(shape)) {
+      return std::nullopt;
+    }
+    const std::vector<NodePicture> idle = IdleFor(spec, request, partition);
+    const std::optional<Allocation> place =
+        idle.empty()
+            ? std::nullopt
+            : PlaceJob(idle, request, ClusterView::kAsIs,
+                       request.switches > 0 || IsInSegments(request) ? snapshot_.network.get()
+                                                                     : nullptr);
+    if (!place.has_value()) {
+      fits_nowhere_.insert(shape);
+      return std::nullopt;
+    }
+    const auto machine_of = [this](NodeId id) -> const Machine& { return MachineOf(id); };
+    if (snapshot_.policy != nullptr &&
+        !CheckLimits(usage_, AskOf(spec, partition.name, *place, machine_of)).empty()) {
+      return std::nullopt;
+    }
+    std::vector<NodeId> nodes;
+    for (const NodeAllocation& part : place->nodes) {
+      nodes.push_back(part.node);
+    }
+    return nodes;
+  }
+
+  // The nodes with room for a task of it for its whole time; none when they are too few.
+  std::vector<NodePicture> IdleFor(const JobSpec& spec, const ResourceRequest& request,
+                                   const JobPartition& partition) {
+    std::vector<DemandScale> scales;
+    for (const NodeCapacity& capacity : capacities_) {
+      scales.push_back(ScaleOf(capacity, request, true));
+    }
+    const Time end = NeededUntil(snapshot_.now, PlannedDuration(spec.time_limit));
+    looks_ += nodes_.size();
+    std::uint64_t room = 0;
+    std::vector<std::uint32_t> able;
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      if (!idle_[i] || promised_from_[i] < end) {
+        continue;
+      }
+      const std::uint32_t tasks = RoomFor(free_[i], capacities_[capacity_of_[i]],
+                                          scales[capacity_of_[i]], MostTasksOnNode(request));
+      if (tasks > 0 && NodeMay(nodes_[i], request) &&
+          (!HasRules() || NodeMayByPolicy(*snapshot_.policy, nodes_[i].id, spec, partition,
+                                          snapshot_.now, EndBy(spec, snapshot_.now)))) {
+        room += tasks;
+        able.push_back(i);
+      }
+    }
+    std::vector<NodePicture> idle;
+    if (room >= request.tasks && able.size() >= request.min_nodes) {
+      for (const std::uint32_t i : able) {
+        idle.push_back(nodes_[i]);
+      }
+    }
+    return idle;
+  }
+
+  const Snapshot& snapshot_;
+  const Plan& plan_;
+  const PolicyConfig& config_;
+  PassCounts counts_;
+  PassUsage usage_;
+  std::vector<NodePicture> nodes_;              // with the plan's starts on them
+  std::map<JobId, const WaitingJob*> waiting_;  // by an entry's first id
+  std::map<NodeId, std::uint32_t> positions_;
+  std::vector<NodeCapacity> capacities_;
+  std::vector<std::uint32_t> capacity_of_;  // by node, as are those that follow
+  std::vector<FreeAmounts> free_;
+  std::vector<bool> idle_;
+  std::vector<Time> promised_from_;
+  std::set<std::uint64_t> fits_nowhere_;  // shapes
+  std::size_t looks_ = 0;
+};
+
+}  // namespace
+
+std::vector<OverlookedJob> FindOverlooked(const Snapshot& snapshot, const Plan& plan,
+                                          const PolicyConfig& config) {
+  return plan.waiting.empty() ? std::vector<OverlookedJob>() : Round(snapshot, plan, config).Run();
+}
+
+std::vector<OverlookedJob> Watchdog::Heed(const std::vector<OverlookedJob>& overlooked) {
+  std::map<JobId, Seen> seen;
+  std::vector<OverlookedJob> alerts;
+  for (const OverlookedJob& job : overlooked) {
+    const auto before = seen_.find(job.job);
+    Seen& now = seen[job.job];
+    now.job = job;
+    now.passes = 1;
+    if (before != seen_.end()) {
+      now.job.since = before->second.job.since;
+      now.passes = before->second.passes + 1;
+    }
+    if (now.passes == kPatience + 1) {
+      alerts.push_back(now.job);
+    }
+  }
+  seen_ = std::move(seen);
+  return alerts;
+}
+
+std::vector<OverlookedJob> Watchdog::alerts() const {
+  std::vector<OverlookedJob> alerts;
+  for (const auto& [id, seen] : seen_) {
+    if (seen.passes > kPatience) {
+      alerts.push_back(seen.job);
+    }
+  }
+  return alerts;
+}
+
+}  // namespace muster

@@ -1,0 +1,51 @@
+#pragma once
+
+// The watchdog of promise 8: looks at what a plan leaves waiting, and finds the jobs that would fit
+// on idle nodes as they are.
+//
+// A second opinion on the planner, which is why it shares neither its timelines nor its search:
+// what is free after the plan's starts, node by node, and core/span to place the job there. It
+// rather says nothing than accuse wrongly: nodes with a start reserved on them before the job would
+// end or whose cores a suspended job wants back, machines whose cores differ, components of
+// heterogeneous jobs, and jobs without a time limit behind one whose start nobody knows are left
+// out. Thread promise: FindOverlooked is pure; a Watchdog belongs to one thread. Invariants: an
+// overlooked job is kept by no hold, dependency, time, limit or policy, and starting it on the
+// nodes named delays no job with a reservation.
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "scheduler/model/plan/plan.h"
+#include "scheduler/model/plan/replay_bundle.h"
+#include "scheduler/model/plan/snapshot.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster {
+
+// In queue order. On large clusters only as many jobs as a bounded number of looks at nodes allows.
+// REQUIRES: the plan is of the snapshot.
+std::vector<OverlookedJob> FindOverlooked(const Snapshot& snapshot, const Plan& plan,
+                                          const PolicyConfig& config);
+
+class Watchdog {
+ public:
+  // Passes that may leave a job before it is told of.
+  static constexpr std::uint32_t kPatience = 2;
+
+  // Takes in what one pass overlooked; the jobs that more passes in a row than that have left, each
+  // told once.
+  std::vector<OverlookedJob> Heed(const std::vector<OverlookedJob>& overlooked);
+
+  // All that were told of and still wait so, by job.
+  [[nodiscard]] std::vector<OverlookedJob> alerts() const;
+
+ private:
+  struct Seen {
+    OverlookedJob job;
+    std::uint32_t passes = 0;
+  };
+  std::map<JobId, Seen> seen_;
+};
+
+}  // namespace muster

@@ -1,0 +1,30 @@
+#pragma once
+
+// Telling an attempt to end.
+//
+// Thread promise: pure. Invariant: whoever tells an attempt to end does it here, so that the event
+// and the orders to its nodes come together.
+
+#include <cstdint>
+#include <string>
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/transition.h"
+#include "scheduler/model/change/input.h"
+#include "scheduler/model/job/exit_status.h"
+
+namespace muster {
+
+struct AttemptEnd {
+  EndCause cause = EndCause::kJobEnding;
+  std::string text = {};     // why, for people
+  std::uint32_t within = 0;  // as in AttemptEnding
+};
+
+// REQUIRES: the job has an attempt.
+void EndAttempt(const ClusterState& state, const Job& job, AttemptEnd end, Time now, Turn& turn);
+
+// Says to the nodes what they have to do for the job as it is.
+void OrderActions(const ClusterState& state, const Job& job, Turn& turn);
+
+}  // namespace muster

@@ -1,0 +1,293 @@
+#include "scheduler/core/handle/attempts/group_end.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/handle/attempts/attempt_end.h"
+#include "scheduler/core/handle/attempts/outcome.h"
+#include "scheduler/core/handle/steps/step_queue.h"
+#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/job_group.h"
+
+namespace muster {
+namespace {
+
+// Whether the end of the job's part on one node ends it on the others: always for a batch job,
+// whose script it was or whose node is gone; for the ranks of a run only when they did not end by
+// themselves. With --no-kill the failure of a node without the script is no such end.
+bool EndsTheOthers(const JobSpec& spec, const RunEnded& ended, bool is_first) {
+  if (spec.no_kill && IsNodeFailure(ended.cause) && (!is_first || spec.kind == JobKind::kRun)) {
+    return false;
+  }
+  return spec.kind == JobKind::kBatch || ended.cause != EndCause::kExited ||
+         ended.status.signal != 0;
+}
+
+// A script that asks to be run again after less than this is not taken to have made progress.
+constexpr Duration kShortRun = std::chrono::minutes(1);
+
+// True when the script ended with the code that says so: it has kept its work.
+bool AsksToRunAgain(const Job& job, const Outcome& outcome) {
+  return job.spec->kind == JobKind::kBatch && job.spec->requeue_exit != 0 &&
+         outcome.status == ExitStatus{static_cast<std::int32_t>(job.spec->requeue_exit), 0} &&
+         job.attempt->ending != EndCause::kCancelled;
+}
+
+// True when its time was up, it says --requeue, and its programs kept their work when they were
+// told so: the notice of the end is behind all advice.
+bool SavedAtItsLimit(const Job& job, const Outcome& outcome) {
+  const CheckpointRecord record = CheckpointsOf(*job.attempt);
+  return outcome.state == JobState::kTimeout && job.spec->kind == JobKind::kBatch &&
+         job.spec->requeue == Choice::kYes && record.count > 0 &&
+         record.notice > job.attempt->advice.number;
+}
+
+// True when its script never began, because a node's prolog failed: it can run elsewhere and cannot
+// run twice.
+bool NeverBegan(const Job& job) {
+  const std::vector<NodeRun>& runs = job.attempt->runs;
+  return runs.front().started == kNoTime &&
+         std::any_of(runs.begin(), runs.end(),
+                     [](const NodeRun& run) { return run.cause == EndCause::kPrologFailed; });
+}
+
+// True when an elastic job goes on in another attempt: it was told to end for another size, or
+// nodes of it failed, before anything of it ended by itself.
+bool GoesOn(const Job& job) {
+  const std::vector<NodeRun>& runs = job.attempt->runs;
+  const EndCause ending = job.attempt->ending;
+  if (!job.spec->elastic || (ending != EndCause::kNone && ending != EndCause::kJobEnding &&
+                             ending != EndCause::kResized)) {
+    return false;
+  }
+  if (std::any_of(runs.begin(), runs.end(),
+                  [](const NodeRun& run) { return IsNodeFailure(run.cause); })) {
+    return !runs.front().status.success() || runs.front().cause != EndCause::kExited;
+  }
+  return ending != EndCause::kNone && std::all_of(runs.begin(), runs.end(), [](const NodeRun& run) {
+           return run.cause == EndCause::kResized || run.cause == EndCause::kJobEnding ||
+                  run.cause == EndCause::kNeverStarted;
+         });
+}
+
+// True when it hung, and says --requeue.
+bool HungAndRunsAgain(const Job& job) {
+  const std::vector<NodeRun>& runs = job.attempt->runs;
+  return job.attempt->ending != EndCause::kCancelled && job.spec->kind == JobKind::kBatch &&
+         job.spec->requeue == Choice::kYes &&
+         std::any_of(runs.begin(), runs.end(),
+                     [](const NodeRun& run) { return run.cause == EndCause::kHung; });
+}
+
+// True when an order of it could not be delivered, and somebody may let it try again.
+bool WaitsForItsOrder(const Job& job) {
+  return job.attempt->ending == EndCause::kLaunchFailed && job.spec->kind == JobKind::kBatch &&
+         job.spec->requeue != Choice::kNo;
+}
+
+// True when the end of the attempt is not the end of the job: somebody requeued it, its script asks
+// for it, its node failed, it hung or it saved its work at its limit and it says --requeue, it
+// never began and does not say --no-requeue, no order could start it, or it goes on in another
+// size.
+bool RunsAgain(const Job& job, const Outcome& outcome) {
+  const EndCause ending = job.attempt->ending;
+  if (ending != EndCause::kCancelled && job.spec->kind == JobKind::kBatch &&
+      job.spec->requeue != Choice::kNo && NeverBegan(job)) {
+    return true;
+  }
+  return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue ||
+         WaitsForItsOrder(job) || AsksToRunAgain(job, outcome) || GoesOn(job) ||
+         HungAndRunsAgain(job) ||
+         (ending != EndCause::kCancelled && SavedAtItsLimit(job, outcome)) ||
+         (ending != EndCause::kCancelled && outcome.node_failed &&
+          job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes);
+}
+
+// True when the job ended only because the rest of its group did.
+bool EndedWithOthers(const Job& job) {
+  const std::vector<NodeRun>& runs = job.attempt->runs;
+  const auto told = [](const NodeRun& run) {
+    return run.cause == EndCause::kJobEnding || run.cause == EndCause::kNeverStarted;
+  };
+  if (!IsComponent(job) || job.attempt->ending != EndCause::kJobEnding) {
+    return false;
+  }
+  if (job.spec->kind == JobKind::kBatch) {
+    return told(runs.front()) && std::all_of(runs.begin(), runs.end(), told);
+  }
+  return std::any_of(runs.begin(), runs.end(), told) &&
+         std::all_of(runs.begin(), runs.end(), [&](const NodeRun& run) {
+           return told(run) || (run.cause == EndCause::kExited && run.status.success());
+         });
+}
+
+// Of each job; those that only ended with the others end as the first that did not.
+std::vector<Outcome> OutcomesOf(const std::vector<Job*>& group) {
+  std::vector<Outcome> outcomes;
+  for (const Job* job : group) {
+    outcomes.push_back(OutcomeOf(*job->spec, *job->attempt));
+  }
+  const auto decides = std::find_if(group.begin(), group.end(),
+                                    [](const Job* job) { return !EndedWithOthers(*job); });
+  if (decides == group.end()) {
+    return outcomes;
+  }
+  const auto position = static_cast<std::size_t>(decides - group.begin());
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (EndedWithOthers(*group[i])) {
+      outcomes[i].state = outcomes[position].state;
+      outcomes[i].status = outcomes[position].status;
+      outcomes[i].text =
+          outcomes[position].state == JobState::kCompleted
+              ? ""
+              : absl::StrCat(
+                    "ended with component ", position, ": ",
+                    outcomes[position].text.empty() ? "it failed" : outcomes[position].text);
+    }
+  }
+  return outcomes;
+}
+
+// True when the end of its part on that node changes nothing else: others run on, and need not be
+// told to end.
+bool NothingFollows(const Job& job, NodeId node, const RunEnded& ended) {
+  const Attempt& attempt = *job.attempt;
+  if (IsComponent(job) || job.state == JobState::kSuspended || !attempt.queued_steps.empty() ||
+      (attempt.ending == EndCause::kNone &&
+       EndsTheOthers(*job.spec, ended, node == attempt.allocation.nodes.front().node))) {
+    return false;
+  }
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    if (attempt.runs[i].phase != RunPhase::kEnded && attempt.allocation.nodes[i].node != node) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Once every node has frozen its part of a suspended job, others may have the cores. `job` is as
+// its reports leave it.
+void GiveCoresBack(const Job& job, Time now, Turn& turn) {
+  if (job.state == JobState::kSuspended && HoldsCores(*job.attempt) && AllFrozen(*job.attempt)) {
+    turn.events.emplace_back(AttemptSuspended{job.id, job.attempt->number, now});
+    turn.effects.emplace_back(Replan{});
+  }
+}
+
+void End(const std::vector<Job*>& group, Time now, Turn& turn) {
+  std::vector<Outcome> outcomes = OutcomesOf(group);
+  bool again = false;
+  const bool held = std::any_of(group.begin(), group.end(),
+                                [](const Job* job) { return WaitsForItsOrder(*job); });
+  bool progressed = false;
+  bool cancelled = false;
+  std::string text;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    cancelled = cancelled || group[i]->attempt->ending == EndCause::kCancelled;
+    if (!again && RunsAgain(*group[i], outcomes[i])) {
+      again = true;
+      const std::string& told = group[i]->attempt->ending_text;
+      const bool asks = AsksToRunAgain(*group[i], outcomes[i]);
+      // Whoever asks for it may do so without end: a checkpoint alone is no progress there.
+      progressed = asks ? now - group[i]->attempt->started >= kShortRun
+                        : CheckpointsOf(*group[i]->attempt).count > 0;
+      text = !told.empty() ? told
+             : asks
+                 ? absl::StrCat("its script asks for it with exit code ", outcomes[i].status.code)
+                 : outcomes[i].text;
+    }
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const Attempt& attempt = *group[i]->attempt;
+    if (again && !cancelled) {
+      turn.events.emplace_back(JobRequeued{group[i]->id, attempt.number, false, text, now,
+                                           attempt.ending == EndCause::kPreemptedToRequeue,
+                                           progressed, GoesOn(*group[i])});
+      if (held) {
+        turn.events.emplace_back(JobHeld{group[i]->id, true, now, HoldBy::kOrderFailed});
+      }
+    } else {
+      turn.events.emplace_back(JobEnded{group[i]->id, outcomes[i].state, outcomes[i].status,
+                                        std::move(outcomes[i].text), now});
+    }
+  }
+  turn.effects.emplace_back(Replan{});
+}
+
+}  // namespace
+
+const Job& TurnJobs::Look(JobId id) {
+  const Job& before = *state_.FindJob(id);
+  return changed_.count(id) != 0 || put_off_.count(id) != 0 ? Copy(before) : before;
+}
+
+Job& TurnJobs::Copy(const Job& job) {
+  const auto [changed, is_new] = changed_.try_emplace(job.id, job);
+  const auto fact = is_new ? put_off_.find(job.id) : put_off_.end();
+  if (fact != put_off_.end()) {
+    TakeInReport(*changed->second.attempt, fact->second.node, fact->second.report);
+    put_off_.erase(fact);
+  }
+  return changed->second;
+}
+
+std::vector<Job*> TurnJobs::Edit(const Job& job) {
+  std::vector<Job*> group;
+  for (const Job* component : GroupOf(state_, job)) {
+    group.push_back(&Copy(*component));
+  }
+  return group;
+}
+
+void TurnJobs::TakeFact(JobId id, NodeId node, const Report& report, Time now, Turn& turn) {
+  turn.events.emplace_back(RunReported{node, report});
+  const auto* end = std::get_if<RunEnded>(&report.fact);
+  if (end == nullptr) {
+    const Job& before = Look(id);
+    if (before.state == JobState::kSuspended || !before.attempt->queued_steps.empty()) {
+      Job after = before;
+      TakeInReport(*after.attempt, node, report);
+      GiveCoresBack(after, now, turn);
+      StartQueuedSteps(state_, after, now, turn);
+    }
+    return;
+  }
+  const bool is_first = changed_.count(id) == 0 && put_off_.count(id) == 0;
+  if (is_first && NothingFollows(*state_.FindJob(id), node, *end)) {
+    put_off_.emplace(id, Fact{node, report});
+    return;
+  }
+  const bool was_ending = Look(id).attempt->ending != EndCause::kNone;
+  const std::vector<Job*> group = Edit(*state_.FindJob(id));
+  Job& job = changed_.at(id);
+  TakeInReport(*job.attempt, node, report);
+  if (std::all_of(group.begin(), group.end(),
+                  [](const Job* component) { return AllEnded(*component->attempt); })) {
+    End(group, now, turn);
+    return;
+  }
+  if (EndsTheOthers(*job.spec, *end, node == job.attempt->allocation.nodes.front().node)) {
+    for (Job* component : group) {
+      TellToEnd(*component, now, turn);
+    }
+  }
+  if (was_ending || job.attempt->ending == EndCause::kNone) {
+    GiveCoresBack(job, now, turn);
+  }
+  if (!AllEnded(*job.attempt)) {
+    StartQueuedSteps(state_, job, now, turn);
+  }
+}
+
+void TurnJobs::TellToEnd(Job& job, Time now, Turn& turn) const {
+  if (job.attempt->ending != EndCause::kNone || AllEnded(*job.attempt)) {
+    return;
+  }
+  EndAttempt(state_, job, {EndCause::kJobEnding}, now, turn);
+  job.attempt->ending = EndCause::kJobEnding;
+}
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+#pragma once
+
+// Another time limit for a job that runs already: who may give it, how much, and who is told.
+//
+// Thread promise: pure. Invariants: a limit that CheckNewLimit passes lies behind what the attempt
+// has used, and, where it is longer, within what its partition, its QOS, its accounts, its deadline
+// and the reservations of its nodes allow.
+
+#include "absl/status/status.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/transition.h"
+#include "scheduler/model/change/input.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster {
+
+// Refuses `limit` for the job's attempt, with what stands against it. REQUIRES: it has one; whoever
+// asks may change the job; `limit` is one that a job may be submitted with.
+absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration limit,
+                           const UpdateJob& input, Time now, const PolicyConfig& config);
+
+// Has the supervisors of the attempt keep it. REQUIRES: as above.
+void TellNewLimit(const Job& job, Duration limit, Time now, Turn& turn);
+
+}  // namespace muster

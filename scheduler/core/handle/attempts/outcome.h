@@ -1,0 +1,24 @@
+#pragma once
+
+// How a job ended, from how its attempt ended on each node.
+//
+// Thread promise: pure. Invariants: the state it gives is terminal; success needs every node to
+// have ended in order.
+
+#include <string>
+
+#include "scheduler/model/job/job.h"
+
+namespace muster {
+
+struct Outcome {
+  JobState state = JobState::kCompleted;
+  ExitStatus status;
+  std::string text = {};     // why, when it did not end by itself
+  bool node_failed = false;  // a node failed it: it can run elsewhere
+};
+
+// REQUIRES: every run of the attempt has ended.
+Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt);
+
+}  // namespace muster

@@ -1,0 +1,23 @@
+#pragma once
+
+// The turns of requests that change jobs in other ways than their first submission, their end or a
+// hold: requeue and update. Part of core/step.
+//
+// Thread promise: pure. Invariants: as in step.h.
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/transition.h"
+#include "scheduler/model/change/input.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster {
+
+Turn On(const ClusterState& state, const RequeueJob& input, Time now, const PolicyConfig& config);
+Turn On(const ClusterState& state, const UpdateJob& input, Time now, const PolicyConfig& config);
+
+// Refuses a dependency that names no job, or one that can never be met (unless the job says
+// --kill-on-invalid-dep=no: then it is accepted and shown as never).
+absl::Status CheckDependencyNow(const ClusterState& state, const JobSpec& spec,
+                                const std::vector<TargetHistory>& history, Time now);
+
+}  // namespace muster

@@ -1,0 +1,26 @@
+#pragma once
+
+// The steps of a job that wait for one another's CPUs, GPUs and memory.
+//
+// They start in the order in which they came: one behind another that waits does not overtake it,
+// so each starts when enough of those before it have ended. Thread promise: pure. Invariants: (1)
+// the events apply in order to the attempt that was given; (2) after it no step waits that comes
+// first and fits.
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/transition.h"
+#include "scheduler/model/change/input.h"
+
+namespace muster {
+
+// The command's name, for a step of it.
+std::string StepName(const Program& program);
+
+// The step's start, placed there, and the orders to its nodes. `event` has all but these.
+void BeginStep(StepStarted event, const StepSpec& spec, Allocation placement, Turn& turn);
+
+// Starts the first of those that wait while it fits; drops it when it never can. `job` is as the
+// turn's events so far leave it, and has an attempt; so it does afterwards.
+void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Turn& turn);
+
+}  // namespace muster

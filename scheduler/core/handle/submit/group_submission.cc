@@ -1,0 +1,98 @@
+#include "scheduler/core/handle/submit/group_submission.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/core/handle/job_turns.h"
+#include "scheduler/core/handle/submit/validate.h"
+#include "scheduler/core/policy/admission.h"
+#include "scheduler/core/policy/deadline.h"
+
+namespace muster {
+namespace {
+
+// What the first component says of the whole job.
+void TakeOver(const JobSpec& leader, JobSpec* spec) {
+  spec->kind = leader.kind;
+  spec->user = leader.user;
+  spec->nice = leader.nice;
+  spec->held = leader.held;
+  spec->begin = leader.begin;
+  spec->dependency = leader.dependency;
+  spec->kill_on_invalid_dep = leader.kill_on_invalid_dep;
+  spec->deadline = leader.deadline;
+  spec->requeue = leader.requeue;
+  spec->requeue_exit = leader.requeue_exit;
+}
+
+// Checks a component and fills it in; `ledger` counts those before it.
+absl::Status Accept(Time now, const PolicyConfig& config, PolicyLedger& ledger, JobSpec* spec) {
+  if (spec->array.has_value()) {
+    return absl::InvalidArgumentError("--array: not for a heterogeneous job");
+  }
+  if (!spec->alternatives.empty()) {
+    return absl::InvalidArgumentError("--alt: not for a heterogeneous job");
+  }
+  if (spec->elastic) {
+    return absl::InvalidArgumentError("--elastic: not for a heterogeneous job");
+  }
+  if (spec->checkpoint_with == CheckpointMeans::kCriu) {
+    return absl::InvalidArgumentError("--checkpoint-with=criu: not for a heterogeneous job");
+  }
+  const bool time_said = spec->time_limit.count() > 0;
+  RETURN_IF_ERROR(CheckGrace(*spec, config));
+  ASSIGN_OR_RETURN(*spec, Normalise(*spec, config));
+  if (!CanMeetDeadline(*spec, std::max(now, spec->begin))) {
+    return absl::InvalidArgumentError(
+        "--deadline: the job could not end by then, with its --begin and --time");
+  }
+  RETURN_IF_ERROR(Admit(ledger.picture(), Submission{1, time_said, now}, spec));
+  ledger.Submit(*spec, 1);
+  return absl::OkStatus();
+}
+
+absl::Status In(std::size_t component, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat("component ", component, ": ", std::string(status.message())));
+}
+
+}  // namespace
+
+absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const SubmitJob& input,
+                                         Time now, const PolicyConfig& config) {
+  const std::size_t count = input.components.size() + 1;
+  if (count > kComponentsMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a heterogeneous job of ", count, " components; at most ", kComponentsMax, " are allowed"));
+  }
+  PolicyLedger ledger = state.policy();
+  JobSubmitted event{state.next_job(), static_cast<std::uint32_t>(count),
+                     input.token,      input.spec,
+                     input.program,    now,
+                     input.history,    input.components};
+  absl::Status status = Accept(now, config, ledger, &event.spec);
+  status.Update(CheckProgram(event.spec.kind, event.program));
+  if (!status.ok()) {
+    return In(0, status);
+  }
+  RETURN_IF_ERROR(CheckDependencyNow(state, event.spec, input.history, now));
+  for (std::size_t i = 1; i < count; ++i) {
+    Component& component = event.components[i - 1];
+    TakeOver(event.spec, &component.spec);
+    status = Accept(now, config, ledger, &component.spec);
+    if (event.spec.kind == JobKind::kRun) {
+      status.Update(CheckProgram(event.spec.kind, component.program));
+    } else {
+      component.program = Program();  // the script runs on the first component
+    }
+    if (!status.ok()) {
+      return In(i, status);
+    }
+  }
+  return event;
+}
+
+}  // namespace muster

@@ -1,0 +1,20 @@
+#pragma once
+
+// The terms of a job besides its resources: dependency, deadline, constraint, node lists, licences.
+// The part of core/validate that bounds them.
+//
+// Thread promise: pure. Invariants: what passed can be evaluated without further checks.
+
+#include "absl/status/status.h"
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster {
+
+// Refuses terms that are malformed, too many, or that this cluster never knows.
+absl::Status CheckTerms(const JobSpec& spec, const PolicyConfig& config);
+
+// A node list and counted features say how many nodes there are at least, where nothing else does.
+absl::Status FillNamedNodes(ResourceRequest& request);
+
+}  // namespace muster

@@ -1,0 +1,481 @@
+#include "scheduler/core/handle/submit/validate.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/core/handle/submit/criu_job.h"
+#include "scheduler/core/handle/submit/terms.h"
+#include "scheduler/core/place/layout_check.h"
+#include "scheduler/core/place/nodes/segment_choice.h"
+#include "scheduler/core/policy/kill_grace.h"
+#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/model/job/array.h"
+#include "scheduler/model/job/order_limits.h"
+#include "scheduler/model/job/step_io.h"
+#include "scheduler/model/value/index_set.h"
+#include "scheduler/model/value/period_text.h"
+#include "scheduler/model/value/wire_size.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 200;
+constexpr std::size_t kCommentBytesMax = 4096;
+constexpr std::uint32_t kCpusPerTaskMax = Bits::kLimit;
+constexpr std::uint32_t kGpusMax = 1U << 16;
+constexpr std::size_t kAlternativesMax = 16;
+constexpr std::size_t kArrayRangesMax = 10'000;
+constexpr std::uint32_t kSignalMax = 64;
+constexpr Duration kDurationMax = std::chrono::hours(24) * 36525;  // what UNLIMITED means
+constexpr Time kTimeMax{std::chrono::hours(24) * 365 * 300};
+
+bool HasControl(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f;
+  });
+}
+
+absl::Status CheckText(const char* option, const std::string& text, std::size_t bytes_max) {
+  if (text.size() > bytes_max) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, ": ", text.size(), " bytes; at most ", bytes_max, " are allowed"));
+  }
+  if (HasControl(text)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, ": holds a control character; use printable text"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAtMost(const char* option, std::uint32_t value, std::uint32_t limit) {
+  if (value > limit) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, ": ", value, " is more than the limit of ", limit));
+  }
+  return absl::OkStatus();
+}
+
+// -N and -n and --ntasks-per-node say each other.
+absl::Status FillTasks(ResourceRequest& request) {
+  const bool nodes_said = request.min_nodes > 0 || request.max_nodes > 0;
+  if (request.max_nodes > 0 && request.max_nodes < request.min_nodes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--nodes: ", request.min_nodes, "-", request.max_nodes, " runs backwards; write MIN-MAX"));
+  }
+  request.min_nodes = std::max(request.min_nodes, 1U);
+  if (request.tasks == 0) {
+    request.tasks = request.min_nodes * TasksOnEach(request);
+    request.max_nodes = request.max_nodes == 0 ? request.min_nodes : request.max_nodes;
+    request.as_wide_as_fits = request.max_nodes > request.min_nodes && request.gpus.count == 0;
+  } else if (request.max_nodes == 0) {
+    request.max_nodes = nodes_said ? request.min_nodes : request.tasks;
+  }
+  if (request.tasks < request.min_nodes) {
+    return absl::InvalidArgumentError(absl::StrCat("--ntasks: ", request.tasks, " for ",
+                                                   request.min_nodes,
+                                                   " nodes; every node needs a task"));
+  }
+  if (request.as_wide_as_fits) {
+    return absl::OkStatus();
+  }
+  if (request.tasks > std::uint64_t{request.max_nodes} * kRanksPerNodeMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--ntasks: ", request.tasks, " tasks on ", request.max_nodes,
+        request.max_nodes == 1 ? " node" : " nodes", "; a node runs at most ", kRanksPerNodeMax));
+  }
+  request.max_nodes = std::min(request.max_nodes, request.tasks);
+  if (request.tasks_per_node > 0) {
+    const std::uint32_t needed =
+        (request.tasks + request.tasks_per_node - 1) / request.tasks_per_node;
+    if (nodes_said && needed > request.max_nodes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--ntasks-per-node: ", request.tasks, " tasks at ", request.tasks_per_node,
+                       " a node need ", needed, " nodes; --nodes allows ", request.max_nodes));
+    }
+    request.min_nodes = std::max(request.min_nodes, needed);
+    request.max_nodes = std::max(request.max_nodes, request.min_nodes);
+  }
+  return absl::OkStatus();
+}
+
+// Unless it says how many nodes, they are as many segments as the tasks need.
+void BeginSegment(ResourceRequest& request) {
+  if (IsInSegments(request) && request.min_nodes == 0) {
+    request.min_nodes = request.segment;
+    request.max_nodes = request.max_nodes == 0 ? request.tasks : request.max_nodes;
+  }
+}
+
+// So many nodes are one or more whole segments.
+absl::Status CheckSegment(ResourceRequest& request) {
+  const std::uint32_t segment = request.segment;
+  if (!IsInSegments(request)) {
+    return absl::OkStatus();
+  }
+  if (request.min_nodes % segment != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--segment: ", segment, " does not divide the ",
+                                                   request.min_nodes, " nodes of the job"));
+  }
+  if (!request.constraint.counts.empty() ||
+      (!request.nodelist.empty() && request.nodelist.size() < request.min_nodes)) {
+    return absl::InvalidArgumentError(
+        "--segment: with --nodelist or counts in --constraint, name all nodes or none");
+  }
+  request.max_nodes -= request.max_nodes % segment;
+  return absl::OkStatus();
+}
+
+absl::Status CheckShare(ResourceRequest& request) {
+  if (request.gpu_share.zero()) {
+    return absl::OkStatus();
+  }
+  if (request.gpu_share > kWholeGpu) {
+    return absl::InvalidArgumentError("--gpu-share: more than 1, which is a whole GPU");
+  }
+  if (request.gpus_per_task.count > 1 || request.gpus_per_node.count > 1) {
+    return absl::InvalidArgumentError(
+        "--gpu-share: a share is of one GPU: ask for one a task or one a node");
+  }
+  if (request.exclusive) {
+    return absl::InvalidArgumentError(
+        "--gpu-share: --exclusive takes whole nodes; leave one of them out");
+  }
+  if (request.overcommit && request.gpus_per_task.count > 0) {
+    return absl::InvalidArgumentError(
+        "--gpu-share: with --overcommit one share serves all tasks of a node; say "
+        "--gpus-per-node=1");
+  }
+  if (request.gpu_share == kWholeGpu) {
+    request.gpu_share = GpuShare();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckArray(const ArraySpec& array, const PolicyConfig& config) {
+  if (array.ranges.size() > kArrayRangesMax) {
+    return absl::InvalidArgumentError(absl::StrCat("--array: ", array.ranges.size(),
+                                                   " ranges; at most ", kArrayRangesMax,
+                                                   " are allowed; write FIRST-LAST:STEP"));
+  }
+  std::uint64_t count = 0;
+  for (const ArrayRange& range : array.ranges) {
+    if (range.step == 0 || range.first > range.last) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--array: ", range.first, "-", range.last, ":", range.step,
+                       " is empty; write FIRST-LAST:STEP with FIRST <= LAST and STEP >= 1"));
+    }
+    count += RangeCount(range);
+    if (count > config.array_elements_max) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--array: more than ", config.array_elements_max, " elements"));
+    }
+  }
+  if (count == 0) {
+    return absl::InvalidArgumentError("--array: names no element");
+  }
+  if (array.ranges.size() == 1) {
+    return absl::OkStatus();
+  }
+  std::vector<std::uint32_t> indices;
+  indices.reserve(count);
+  ForEachElement(array, [&](std::uint32_t index) { indices.push_back(index); });
+  std::sort(indices.begin(), indices.end());
+  const auto twice = std::adjacent_find(indices.begin(), indices.end());
+  if (twice != indices.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("--array: names ", *twice, " twice"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& config) {
+  RETURN_IF_ERROR(CheckAtMost("--ntasks", request.tasks, config.tasks_max));
+  RETURN_IF_ERROR(CheckAtMost("--nodes", request.min_nodes, config.nodes_max));
+  RETURN_IF_ERROR(CheckAtMost("--segment", request.segment, config.nodes_max));
+  RETURN_IF_ERROR(CheckAtMost("--ntasks-per-node", request.tasks_per_node,
+                              std::min(config.tasks_max, kRanksPerNodeMax)));
+  RETURN_IF_ERROR(CheckAtMost("--cpus-per-task", request.cpus_per_task, kCpusPerTaskMax));
+  RETURN_IF_ERROR(CheckAtMost("--gpus", request.gpus.count, kGpusMax));
+  RETURN_IF_ERROR(CheckAtMost("--gpus-per-node", request.gpus_per_node.count, kGpusMax));
+  RETURN_IF_ERROR(CheckAtMost("--gpus-per-task", request.gpus_per_task.count, kGpusMax));
+  constexpr Bytes kMemoryMax{std::uint64_t{1} << 50};
+  if (request.memory_per_node > kMemoryMax || request.memory_per_cpu > kMemoryMax) {
+    return absl::InvalidArgumentError("--mem: more than 1 PiB");
+  }
+  if (request.memory_per_cpu.value() > kMemoryMax.value() / std::max(request.cpus_per_task, 1U)) {
+    return absl::InvalidArgumentError("--mem-per-cpu: more than 1 PiB a task");
+  }
+  if (!request.memory_per_node.zero() && !request.memory_per_cpu.zero()) {
+    return absl::InvalidArgumentError("--mem: say --mem or --mem-per-cpu, not both");
+  }
+  const std::uint64_t tasks =
+      std::uint64_t{std::max(request.min_nodes, 1U)} * std::max(request.tasks_per_node, 1U);
+  if (tasks > config.tasks_max) {
+    return absl::InvalidArgumentError(absl::StrCat("--ntasks-per-node: ", tasks,
+                                                   " tasks in all is more than the limit of ",
+                                                   config.tasks_max));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NormaliseRequest(ResourceRequest& request, const PolicyConfig& config) {
+  RETURN_IF_ERROR(FillNamedNodes(request));
+  request.cpus_per_task = std::max(request.cpus_per_task, 1U);
+  RETURN_IF_ERROR(BeginLayout(request));
+  RETURN_IF_ERROR(CheckSizes(request, config));
+  BeginSegment(request);
+  RETURN_IF_ERROR(FillTasks(request));
+  RETURN_IF_ERROR(CheckSegment(request));
+  RETURN_IF_ERROR(CompleteLayout(request));
+  if (request.as_wide_as_fits) {
+    request.max_nodes = std::min(request.max_nodes, config.nodes_max);
+    RETURN_IF_ERROR(
+        CheckAtMost("--nodes", request.max_nodes * TasksOnEach(request), config.tasks_max));
+  }
+  RETURN_IF_ERROR(FillGpus(request));
+  RETURN_IF_ERROR(CheckGpuBind(request));
+  return CheckShare(request);
+}
+
+// The first alternative is what the job asks anyway; those that say no time limit have its.
+absl::Status NormaliseAlternatives(JobSpec& spec, const PolicyConfig& config) {
+  if (spec.alternatives.empty()) {
+    return absl::OkStatus();
+  }
+  if (spec.alternatives.size() > kAlternativesMax) {
+    return absl::InvalidArgumentError(absl::StrCat("--alt: ", spec.alternatives.size(),
+                                                   " alternatives; at most ", kAlternativesMax,
+                                                   " are allowed"));
+  }
+  for (Alternative& alternative : spec.alternatives) {
+    RETURN_IF_ERROR(NormaliseRequest(alternative.request, config));
+    if (alternative.time_limit.count() < 0 || alternative.time_limit > kDurationMax) {
+      return absl::InvalidArgumentError("--alt: --time: is negative or more than 36525 days");
+    }
+    if (alternative.time_limit.count() == 0) {
+      alternative.time_limit = spec.time_limit;
+    }
+  }
+  spec.alternatives.front() = {spec.request, spec.time_limit};
+  return absl::OkStatus();
+}
+
+// --requeue takes the usual code, unless another is said.
+absl::Status FillRequeue(JobSpec& spec) {
+  RETURN_IF_ERROR(CheckAtMost("--requeue-exit", spec.requeue_exit, kNoRequeueExit));
+  if (spec.requeue == Choice::kNo && spec.requeue_exit != 0) {
+    return absl::InvalidArgumentError("--requeue-exit: --no-requeue excludes it; leave one out");
+  }
+  if (spec.requeue == Choice::kYes && spec.requeue_exit == 0) {
+    spec.requeue_exit = kRequeueExit;
+  }
+  if (spec.requeue_exit == kNoRequeueExit && spec.requeue != Choice::kYes) {
+    spec.requeue_exit = 0;
+  }
+  return absl::OkStatus();
+}
+
+// What an elastic job may not be. One that can have one size only is as any other.
+absl::Status CheckElastic(JobSpec& spec) {
+  if (!spec.elastic) {
+    if (spec.replace_wait != Duration(0)) {
+      return absl::InvalidArgumentError("--replace-wait: only for --elastic jobs; add --elastic");
+    }
+    return absl::OkStatus();
+  }
+  const ResourceRequest& request = spec.request;
+  const auto refuse = [](const char* option, const char* why) {
+    return absl::InvalidArgumentError(absl::StrCat("--elastic: ", option, ": ", why));
+  };
+  if (spec.kind != JobKind::kBatch) {
+    return refuse("run", "only batch scripts run again; submit it");
+  }
+  if (spec.requeue == Choice::kNo) {
+    return refuse("--no-requeue", "each change of its size is another run; leave it out");
+  }
+  if (request.max_nodes > request.min_nodes && !request.as_wide_as_fits) {
+    return refuse("--ntasks or --gpus",
+                  "says one size; say --ntasks-per-node and --gpus-per-node with --nodes=MIN-MAX");
+  }
+  if (!spec.alternatives.empty() || request.switches > 0 || request.segment > 0 || spec.no_kill) {
+    return refuse(!spec.alternatives.empty() ? "--alt"
+                  : request.switches > 0     ? "--switches"
+                  : request.segment > 0      ? "--segment"
+                                             : "--no-kill",
+                  "excludes it; leave one out");
+  }
+  if (spec.replace_wait < Duration(0) || spec.replace_wait > kDurationMax) {
+    return absl::InvalidArgumentError("--replace-wait: is negative or more than 36525 days");
+  }
+  spec.requeue = Choice::kYes;
+  spec.elastic = request.as_wide_as_fits;
+  spec.replace_wait = spec.elastic ? spec.replace_wait : Duration(0);
+  return absl::OkStatus();
+}
+
+absl::Status CheckTimes(const JobSpec& spec) {
+  if (spec.time_limit.count() < 0 || spec.kill_grace.count() < 0) {
+    return absl::InvalidArgumentError("--time: is negative");
+  }
+  if (spec.progress_timeout.count() < 0 || spec.progress_timeout > kDurationMax) {
+    return absl::InvalidArgumentError("--progress-timeout: is negative or more than 36525 days");
+  }
+  if (spec.request.switches_wait.count() < 0 || spec.request.switches_wait > kDurationMax) {
+    return absl::InvalidArgumentError(
+        "--switches: waits less than no time or more than 36525 days");
+  }
+  if (spec.time_limit > kDurationMax || spec.kill_grace > kDurationMax) {
+    return absl::InvalidArgumentError("--time: more than 36525 days; leave it out for no limit");
+  }
+  if (spec.warning.before.count() < 0 || spec.warning.before > kDurationMax) {
+    return absl::InvalidArgumentError("--signal: is negative or more than 36525 days before");
+  }
+  RETURN_IF_ERROR(CheckAtMost("--signal", spec.warning.signal, kSignalMax));
+  if (spec.begin < kNoTime || spec.begin > kTimeMax) {
+    return absl::InvalidArgumentError("--begin: is not between the years 1970 and 2270");
+  }
+  return absl::OkStatus();
+}
+
+// "NAME=value", each name once: programs differ in which of two they take.
+absl::Status CheckEnvironment(const std::vector<std::string>& environment) {
+  std::vector<std::string_view> names;
+  names.reserve(environment.size());
+  for (const std::string& entry : environment) {
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--export: entry ", names.size() + 1, " of the environment ",
+                       equals == 0 ? "has no name" : "has no =", "; an entry is NAME=value"));
+    }
+    names.emplace_back(entry.data(), equals);
+  }
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) {
+    return absl::OkStatus();
+  }
+  const std::string name = HasControl(std::string(*twice)) || twice->size() > kNameBytesMax
+                               ? std::string("a variable")
+                               : std::string(*twice);
+  return absl::InvalidArgumentError(
+      absl::StrCat("--export: the environment has ", name, " twice; leave one of them out"));
+}
+
+}  // namespace
+
+absl::Status FillGpus(ResourceRequest& request) {
+  int said = 0;
+  for (GpuRequest* gpus : {&request.gpus, &request.gpus_per_node, &request.gpus_per_task}) {
+    RETURN_IF_ERROR(CheckText("--gpus", gpus->type, kNameBytesMax));
+    if (gpus->count == 0) {
+      *gpus = GpuRequest();
+    }
+    said += gpus->count > 0 ? 1 : 0;
+  }
+  if (said > 1) {
+    return absl::InvalidArgumentError(
+        "--gpus: say GPUs once: --gpus, --gpus-per-node or --gpus-per-task");
+  }
+  if (!request.gpu_share.zero() && said == 0) {
+    request.gpus_per_task.count = 1;
+  }
+  if (request.gpus.count == 0) {
+    return absl::OkStatus();
+  }
+  const GpuRequest whole = std::exchange(request.gpus, GpuRequest());
+  if (whole.count % request.tasks == 0) {
+    request.gpus_per_task = GpuRequest{whole.type, whole.count / request.tasks};
+  } else if (request.min_nodes == request.max_nodes && whole.count % request.min_nodes == 0) {
+    request.gpus_per_node = GpuRequest{whole.type, whole.count / request.min_nodes};
+  } else if (request.min_nodes == 1) {
+    request.max_nodes = 1;
+    request.gpus_per_node = whole;
+  } else {
+    return absl::InvalidArgumentError(absl::StrCat("--gpus: ", whole.count, " do not divide over ",
+                                                   request.min_nodes, " nodes or ", request.tasks,
+                                                   " tasks; use --gpus-per-node"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
+  RETURN_IF_ERROR(CheckText("--job-name", spec.name, kNameBytesMax));
+  RETURN_IF_ERROR(CheckText("--account", spec.account, kNameBytesMax));
+  RETURN_IF_ERROR(CheckText("--comment", spec.comment, kCommentBytesMax));
+  RETURN_IF_ERROR(CheckTerms(spec, config));
+  RETURN_IF_ERROR(NormaliseRequest(spec.request, config));
+  RETURN_IF_ERROR(CheckTimes(spec));
+  if (spec.nice < 0) {
+    return absl::InvalidArgumentError("--nice: only lowers the priority: use 0 or more");
+  }
+  RETURN_IF_ERROR(CheckElastic(spec));
+  RETURN_IF_ERROR(FillRequeue(spec));
+  if (spec.time_limit.count() == 0) {
+    spec.time_limit = config.default_time_limit;
+  }
+  RETURN_IF_ERROR(NormaliseAlternatives(spec, config));
+  RETURN_IF_ERROR(FillCriu(spec));
+  spec.kill_grace =
+      WithinGrace(spec.kill_grace.count() == 0 ? config.kill_grace : spec.kill_grace, config);
+  if (spec.array.has_value()) {
+    if (spec.kind != JobKind::kBatch) {
+      return absl::InvalidArgumentError("--array: only for batch scripts");
+    }
+    RETURN_IF_ERROR(CheckArray(*spec.array, config));
+  }
+  if (const std::size_t bytes = WireBytes(spec); bytes > kRequestBytesMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the request is ", bytes, " bytes long; at most ", kRequestBytesMax,
+                     " are allowed: shorten its lists of nodes or alternatives"));
+  }
+  return spec;
+}
+
+absl::Status CheckGrace(const JobSpec& spec, const PolicyConfig& config) {
+  if (WithinGrace(spec.kill_grace, config) == spec.kill_grace) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("kill_grace: ", PeriodText(spec.kill_grace), " between SIGTERM and SIGKILL; ",
+                   "this cluster gives at most ", PeriodText(config.kill_grace_max),
+                   " (policy.kill_grace_max)"));
+}
+
+absl::Status CheckProgram(JobKind kind, const Program& program) {
+  if (kind == JobKind::kBatch && program.script.rfind("#!", 0) != 0) {
+    return absl::InvalidArgumentError(
+        "the script does not begin with #!; its first line must name its interpreter, such as "
+        "#!/bin/bash");
+  }
+  if (kind != JobKind::kBatch && program.argv.empty()) {
+    return absl::InvalidArgumentError("no command to run");
+  }
+  const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  if (has_nul(program.script) || has_nul(program.work_dir) || has_nul(program.stdin_path) ||
+      has_nul(program.stdout_path) || has_nul(program.stderr_path) ||
+      std::any_of(program.argv.begin(), program.argv.end(), has_nul) ||
+      std::any_of(program.environment.begin(), program.environment.end(), has_nul)) {
+    return absl::InvalidArgumentError(
+        "the script, a path, an argument or the environment holds a NUL byte");
+  }
+  if (program.argv.size() > kProgramEntriesMax || program.environment.size() > kProgramEntriesMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the program has ", program.argv.size(), " arguments and ", program.environment.size(),
+        " variables; at most ", kProgramEntriesMax, " of each are allowed"));
+  }
+  if (const std::size_t bytes = WireBytes(program); bytes > kProgramBytesMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the script, its arguments and its environment are ", bytes, " bytes together; at most ",
+        kProgramBytesMax, " are allowed: move data into a file, or use --export=NONE"));
+  }
+  RETURN_IF_ERROR(CheckEnvironment(program.environment));
+  return program.io == StepIo() ? absl::OkStatus() : CheckStepIo(program.io);
+}
+
+}  // namespace muster

@@ -1,0 +1,199 @@
+#include "scheduler/core/handle/verify.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/job_group.h"
+
+namespace muster {
+
+Verifier::Verifier(const ClusterState& state, Time now)
+    : state_(state), now_(now), usage_(state.policy().picture()) {
+  for (const NodeId id : state.quarantining()) {
+    for (const QuarantinedAttempt& attempt : state.FindNode(id)->quarantined) {
+      quarantined_.insert(attempt.job);
+    }
+  }
+}
+
+bool Verifier::AcceptTogether(std::span<const PlannedStart> starts) {
+  if (!IsWholeGroup(state_, starts)) {
+    return false;
+  }
+  if (starts.size() > 1) {
+    Verifier after = *this;
+    if (!std::all_of(starts.begin(), starts.end(),
+                     [&](const PlannedStart& start) { return after.AcceptOne(start); })) {
+      return false;
+    }
+  }
+  return std::all_of(starts.begin(), starts.end(),
+                     [this](const PlannedStart& start) { return AcceptOne(start); });
+}
+
+bool Verifier::AcceptOne(const PlannedStart& start) {
+  if (!JobWaits(start) || start.allocation.nodes.empty()) {
+    return false;
+  }
+  std::map<NodeId, NodeUse> after;
+  for (const NodeAllocation& part : start.allocation.nodes) {
+    if (after.contains(part.node) || !Fits(part, UseOf(part.node))) {
+      return false;
+    }
+    NodeUse use = UseOf(part.node);
+    AddUse(use, *state_.FindNode(part.node)->machine, part);
+    after.emplace(part.node, std::move(use));
+  }
+  if (state_.policy().active() && !PolicyAllows(start)) {
+    return false;
+  }
+  for (auto& [node, use] : after) {
+    use_[node] = std::move(use);
+  }
+  accepted_.insert(start.job);
+  ++started_of_array_[state_.FindJob(start.job)->submission];
+  return true;
+}
+
+bool Verifier::IsThere(const PlannedVictim& victim) const {
+  const Job* job = state_.FindJob(victim.job);
+  return job != nullptr && job->attempt.has_value() && job->attempt->number == victim.attempt &&
+         !IsComponent(*job) && job->attempt->ending == EndCause::kNone &&
+         !victims_.contains(victim.job) && (!victim.suspend || job->state == JobState::kRunning);
+}
+
+bool Verifier::AcceptResume(const PlannedResume& resume) {
+  const Job* job = state_.FindJob(resume.job);
+  if (job == nullptr || job->state != JobState::kSuspended || !accepted_.insert(job->id).second ||
+      job->attempt->number != resume.attempt ||
+      job->attempt->suspended_by == SuspendedBy::kOperator) {
+    return false;
+  }
+  if (HoldsCores(*job->attempt)) {
+    return job->attempt->suspended_by == SuspendedBy::kReleased;
+  }
+  const std::vector<NodeAllocation>& parts = job->attempt->allocation.nodes;
+  const bool free = std::all_of(parts.begin(), parts.end(), [this](const NodeAllocation& part) {
+    const Node* node = state_.FindNode(part.node);
+    return node->connected && !UseOf(part.node).cpus.Meets(part.cpus);
+  });
+  for (const NodeAllocation& part : free ? parts : std::vector<NodeAllocation>()) {
+    NodeUse use = UseOf(part.node);
+    use.cpus |= part.cpus;
+    use_[part.node] = std::move(use);
+  }
+  return free;
+}
+
+bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
+  if (!JobWaits(PlannedStart{preemption.job, preemption.allocation, "", 0, 0}) ||
+      !std::all_of(preemption.victims.begin(), preemption.victims.end(),
+                   [this](const PlannedVictim& victim) { return IsThere(victim); })) {
+    return false;
+  }
+  std::map<NodeId, NodeUse> after;
+  for (const NodeAllocation& part : preemption.allocation.nodes) {
+    after.emplace(part.node, UseOf(part.node));
+  }
+  for (const PlannedVictim& victim : preemption.victims) {
+    const Attempt& attempt = *state_.FindJob(victim.job)->attempt;
+    for (std::size_t i = 0; i < attempt.allocation.nodes.size(); ++i) {
+      const NodeAllocation& part = attempt.allocation.nodes[i];
+      const auto use = after.find(part.node);
+      if (use == after.end()) {
+        continue;
+      }
+      if (victim.suspend) {
+        use->second.cpus -= part.cpus;  // the rest stays its own
+      } else {
+        SubtractUse(use->second, HeldPart(attempt, i));
+      }
+    }
+  }
+  for (const NodeAllocation& part : preemption.allocation.nodes) {
+    if (!Fits(part, after[part.node])) {
+      return false;
+    }
+  }
+  // Until they are gone the node holds both: nobody else may count on either.
+  for (const NodeAllocation& part : preemption.allocation.nodes) {
+    NodeUse use = UseOf(part.node);
+    CoverUse(use, *state_.FindNode(part.node)->machine, part);
+    use_[part.node] = std::move(use);
+  }
+  for (const PlannedVictim& victim : preemption.victims) {
+    victims_.insert(victim.job);
+  }
+  accepted_.insert(preemption.job);
+  return true;
+}
+
+bool Verifier::JobWaits(const PlannedStart& start) const {
+  const Job* job = state_.FindJob(start.job);
+  if (job == nullptr || job->state != JobState::kPending || job->held ||
+      accepted_.contains(start.job) || quarantined_.contains(start.job) ||
+      start.alternative >= AlternativesOf(*job->spec)) {
+    return false;
+  }
+  const std::uint32_t limit = job->spec->array.has_value() ? job->spec->array->max_running : 0;
+  if (limit == 0) {
+    return true;
+  }
+  const auto running = state_.array_running().find(job->submission);
+  const auto started = started_of_array_.find(job->submission);
+  const std::uint32_t now = (running == state_.array_running().end() ? 0 : running->second) +
+                            (started == started_of_array_.end() ? 0 : started->second);
+  return now < limit;
+}
+
+bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {
+  const Node* node = state_.FindNode(part.node);
+  if (node == nullptr || !node->connected || node->drained) {
+    return false;
+  }
+  NodeUse use = taken;
+  if (part.cpus.Empty() || use.cpus.Meets(part.cpus) ||
+      !AllCpus(*node->machine).Includes(part.cpus) ||
+      part.memory > node->machine->memory - std::min(use.memory, node->machine->memory)) {
+    return false;
+  }
+  const std::size_t gpus = node->machine->gpus.size();
+  use.gpus.resize(std::max(use.gpus.size(), gpus));
+  for (const GpuGrant& grant : part.gpus) {
+    if (grant.gpu >= gpus || grant.share > kWholeGpu ||
+        use.gpus[grant.gpu] + grant.share > kWholeGpu) {
+      return false;
+    }
+    use.gpus[grant.gpu] += grant.share;
+  }
+  return true;
+}
+
+bool Verifier::PolicyAllows(const PlannedStart& start) {
+  const Job& job = *state_.FindJob(start.job);
+  const JobSpec spec = AsChosen(*job.spec, start.alternative, start.tasks);
+  const PolicyPicture& policy = state_.policy().picture();
+  const auto machine_of = [this](NodeId node) -> const Machine& {
+    return *state_.FindNode(node)->machine;
+  };
+  const std::optional<JobPartition> partition = FindOwn(policy, spec, start.partition);
+  if (!partition.has_value() || !MayStart(policy, spec, *partition, start.allocation, now_) ||
+      !CheckLimits(usage_, AskOf(spec, partition->name, start.allocation, machine_of)).empty()) {
+    return false;
+  }
+  usage_.Start(spec, ChargeOf(job.id, spec, partition->name, now_, start.allocation, machine_of));
+  return true;
+}
+
+NodeUse Verifier::UseOf(NodeId node) const {
+  const auto found = use_.find(node);
+  if (found != use_.end()) {
+    return found->second;
+  }
+  const Node* known = state_.FindNode(node);
+  return known == nullptr ? NodeUse() : known->taken;
+}
+
+}  // namespace muster

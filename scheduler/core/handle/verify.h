@@ -1,0 +1,55 @@
+#pragma once
+
+// A plan against the state as it is by now: the last word before a start becomes an event.
+//
+// Thread promise: owned by one thread, for one plan. Invariants: the starts that one Verifier
+// passes fit together on the state that it was made for.
+
+#include <map>
+#include <set>
+#include <span>
+
+#include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/plan/plan.h"
+
+namespace muster {
+
+class Verifier {
+ public:
+  // REQUIRES: the state outlives it and does not change meanwhile.
+  explicit Verifier(const ClusterState& state, Time now = kNoTime);
+
+  // True when the start still holds; it is then counted against what follows. REQUIRES: the job
+  // starts alone.
+  bool Accept(const PlannedStart& start) { return AcceptTogether({&start, 1}); }
+  // The same of all components of a heterogeneous job: all of them hold or none.
+  bool AcceptTogether(std::span<const PlannedStart> starts);
+  // True when the attempt is still suspended and its cores are free; they are then its own again
+  // for what follows.
+  bool AcceptResume(const PlannedResume& resume);
+  // True when the victims still run and the job still fits once they are gone; both are then
+  // counted against what follows.
+  bool AcceptPreemption(const PlannedPreemption& preemption);
+
+ private:
+  bool AcceptOne(const PlannedStart& start);
+  [[nodiscard]] bool JobWaits(const PlannedStart& start) const;
+  [[nodiscard]] bool Fits(const NodeAllocation& part, const NodeUse& use) const;
+  [[nodiscard]] bool IsThere(const PlannedVictim& victim) const;
+  [[nodiscard]] NodeUse UseOf(NodeId node) const;
+  // Policy lets the job start there, with what it is given.
+  bool PolicyAllows(const PlannedStart& start);
+
+  const ClusterState& state_;
+  const Time now_;
+  PassUsage usage_;
+  std::map<NodeId, NodeUse> use_;
+  std::set<JobId> accepted_;
+  std::set<JobId> victims_;
+  std::set<JobId> quarantined_;  // jobs with an attempt that nobody here started
+  std::map<JobId, std::uint32_t> started_of_array_;
+};
+
+}  // namespace muster

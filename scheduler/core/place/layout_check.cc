@@ -1,0 +1,129 @@
+#include "scheduler/core/place/layout_check.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+std::uint64_t Product(const ParallelGroups& groups) {
+  return std::uint64_t{groups.tensor} * groups.pipeline * groups.data;
+}
+
+absl::Status CheckLists(const ResourceRequest& request) {
+  const RankLayout& layout = *request.layout;
+  const bool cpus = layout.cpu_bind == CpuBind::kMapCpu || layout.cpu_bind == CpuBind::kMaskCpu;
+  const bool memory = layout.mem_bind == MemBind::kMapMem || layout.mem_bind == MemBind::kMaskMem;
+  if (cpus != !layout.cpu_list.empty() || memory != !layout.mem_list.empty()) {
+    return absl::InvalidArgumentError("--cpu-bind: a list is there without its kind, or missing");
+  }
+  if ((cpus || memory) && !request.exclusive) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(cpus ? "--cpu-bind" : "--mem-bind",
+                     ": numbers of CPUs and memory nodes need whole nodes; add --exclusive"));
+  }
+  if (layout.nodes == Dealing::kPlane && layout.plane == 0) {
+    return absl::InvalidArgumentError("--distribution: plane needs a size, like plane=4");
+  }
+  return absl::OkStatus();
+}
+
+// The most of the job's GPUs that one node has; 0 when it has none.
+std::uint32_t MostGpusOnNode(const ResourceRequest& request) {
+  const std::uint32_t tasks = request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+  return request.gpus_per_node.count + request.gpus_per_task.count * tasks;
+}
+
+absl::Status BadGpuBind(const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("--gpu-bind: ", why));
+}
+
+}  // namespace
+
+absl::Status BeginLayout(ResourceRequest& request) {
+  if (!request.layout.has_value()) {
+    return absl::OkStatus();
+  }
+  ParallelGroups& groups = request.layout->parallel;
+  groups.tensor = std::max(groups.tensor, 1U);
+  groups.pipeline = std::max(groups.pipeline, 1U);
+  constexpr std::uint32_t kMost = 1U << 20;
+  if (groups.tensor > kMost || groups.pipeline > kMost || groups.data > kMost ||
+      Product(groups) > kMost) {
+    return absl::InvalidArgumentError(absl::StrCat("--parallel: more than ", kMost, " ranks"));
+  }
+  if (request.tasks == 0 && request.tasks_per_node == 0 && Product(groups) > 1) {
+    request.tasks = static_cast<std::uint32_t>(Product(groups));
+  }
+  return CheckLists(request);
+}
+
+absl::Status CompleteLayout(ResourceRequest& request) {
+  if (!request.layout.has_value()) {
+    return absl::OkStatus();
+  }
+  ParallelGroups& groups = request.layout->parallel;
+  const std::uint32_t tasks = request.tasks;
+  if (request.as_wide_as_fits && groups != ParallelGroups{1, 1, 0} && groups != ParallelGroups()) {
+    return absl::InvalidArgumentError("--parallel: needs a number of tasks; say --ntasks");
+  }
+  if (tasks % groups.tensor != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--parallel: tp=", groups.tensor, " does not divide the ", tasks, " ranks"));
+  }
+  if (groups.data == 0) {
+    const std::uint32_t each = groups.tensor * groups.pipeline;
+    if (tasks % each != 0) {
+      return absl::InvalidArgumentError(absl::StrCat("--parallel: tp=", groups.tensor,
+                                                     " x pp=", groups.pipeline,
+                                                     " do not divide the ", tasks, " ranks"));
+    }
+    groups.data = tasks / each;
+  }
+  if (groups == ParallelGroups() || Product(groups) == tasks) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--parallel: tp=", groups.tensor, " x pp=", groups.pipeline, " x dp=", groups.data, " are ",
+      Product(groups), " ranks, the job has ", tasks, ": say --ntasks=", Product(groups)));
+}
+
+absl::Status CheckGpuBind(const ResourceRequest& request) {
+  if (!request.layout.has_value() || request.layout->gpu_bind <= GpuBind::kNone) {
+    return absl::OkStatus();
+  }
+  const RankLayout& layout = *request.layout;
+  const std::uint32_t most = MostGpusOnNode(request);
+  if (most == 0) {
+    return BadGpuBind("the job asks for no GPUs; add --gpus-per-task or --gpus-per-node");
+  }
+  const bool listed = layout.gpu_bind == GpuBind::kMapGpu || layout.gpu_bind == GpuBind::kMaskGpu;
+  if (listed != !layout.gpu_list.empty()) {
+    return BadGpuBind("a list is there without its kind, or missing");
+  }
+  for (const GpuSet& set : layout.gpu_list) {
+    for (const std::uint32_t number : set.Members()) {
+      if (number >= most) {
+        return BadGpuBind(absl::StrCat("GPU ", number, ", but a node has at most ", most,
+                                       " of the job's, counted from 0"));
+      }
+    }
+  }
+  if (layout.gpu_bind != GpuBind::kPerTask) {
+    return absl::OkStatus();
+  }
+  const std::uint32_t each = layout.gpu_bind_count;
+  const std::uint32_t nodes = std::max(request.min_nodes, 1U);
+  const std::uint32_t tasks =
+      request.tasks_per_node > 0 ? request.tasks_per_node : (request.tasks + nodes - 1) / nodes;
+  const std::uint32_t has = request.gpus_per_task.count > 0
+                                ? request.gpus_per_task.count
+                                : request.gpus_per_node.count / std::max(tasks, 1U);
+  return each == 0 || each > has
+             ? BadGpuBind(
+                   absl::StrCat("per_task:", each, ", but each task has ", has, " of its own"))
+             : absl::OkStatus();
+}
+
+}  // namespace muster

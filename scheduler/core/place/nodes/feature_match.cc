@@ -1,0 +1,166 @@
+#include "scheduler/core/place/nodes/feature_match.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/place/rank_layout.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kFeatureBytesMax = 64;
+constexpr std::size_t kNamesShown = 3;
+
+bool Contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// As many nodes are listed as the job may have: no other can be used.
+bool ListIsComplete(const ResourceRequest& request) {
+  return !request.nodelist.empty() && request.nodelist.size() >= request.max_nodes;
+}
+
+bool AsksOfMachines(const ResourceRequest& request) {
+  return request.layout.has_value() &&
+         (!request.layout->cpu_list.empty() || !request.layout->mem_list.empty() ||
+          request.layout->cores_per_socket > 0);
+}
+
+std::string SomeOf(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamesShown, names.size()); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", names[i]);
+  }
+  return names.size() > kNamesShown
+             ? absl::StrCat(text, " and ", names.size() - kNamesShown, " more")
+             : text;
+}
+
+std::vector<std::string> MissingOf(const std::vector<const NodePicture*>& nodes,
+                                   const std::vector<std::string>& names) {
+  std::vector<std::string> missing;
+  for (const std::string& name : names) {
+    if (std::none_of(nodes.begin(), nodes.end(),
+                     [&name](const NodePicture* node) { return node->name == name; })) {
+      missing.push_back(name);
+    }
+  }
+  return missing;
+}
+
+}  // namespace
+
+bool IsFeatureName(const std::string& name) {
+  return !name.empty() && name.size() <= kFeatureBytesMax &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  c == '.' || c == '_' || c == '-';
+         });
+}
+
+bool Matches(const FeatureExpression& expression, const std::vector<std::string>& features) {
+  std::vector<bool> stack;
+  for (const FeatureToken& token : expression.postfix) {
+    if (token.op == FeatureOp::kHas) {
+      stack.push_back(std::binary_search(features.begin(), features.end(), token.name));
+      continue;
+    }
+    const bool right = stack.back();
+    if (token.op == FeatureOp::kNot) {
+      stack.back() = !right;
+      continue;
+    }
+    stack.pop_back();
+    stack.back() = token.op == FeatureOp::kAnd ? stack.back() && right : stack.back() || right;
+  }
+  return stack.empty() || stack.back();
+}
+
+bool NodeMay(const NodePicture& node, const ResourceRequest& request) {
+  return (request.constraint.every.postfix.empty() ||
+          Matches(request.constraint.every, node.features)) &&
+         (request.exclude.empty() || !Contains(request.exclude, node.name)) &&
+         (!ListIsComplete(request) || Contains(request.nodelist, node.name)) &&
+         (!AsksOfMachines(request) || WhyNoLayout(*request.layout, *node.machine).empty());
+}
+
+std::optional<Shortage> WhyNodeMayNot(const NodePicture& node, const ResourceRequest& request) {
+  if (NodeMay(node, request)) {
+    return std::nullopt;
+  }
+  if (Contains(request.exclude, node.name)) {
+    return Shortage{ShortageKind::kExcluded, 1, 0, 0};
+  }
+  if (!Matches(request.constraint.every, node.features)) {
+    return Shortage{ShortageKind::kFeatures, 1, 0, 0, ToText(request.constraint.every)};
+  }
+  if (ListIsComplete(request) && !Contains(request.nodelist, node.name)) {
+    return Shortage{ShortageKind::kNotListed, 1, 0, 0};
+  }
+  return Shortage{ShortageKind::kLayout, 1, 0, 0, WhyNoLayout(*request.layout, *node.machine)};
+}
+
+bool DescribesNodes(const ResourceRequest& request) {
+  return !request.constraint.every.postfix.empty() || !request.exclude.empty() ||
+         !request.nodelist.empty() || AsksOfMachines(request);
+}
+
+bool NamesNodes(const ResourceRequest& request) {
+  return !request.nodelist.empty() || !request.constraint.counts.empty();
+}
+
+std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodePicture*>& nodes,
+                                                 const ResourceRequest& request) {
+  std::vector<std::size_t> chosen;
+  std::vector<bool> taken(nodes.size());
+  const auto take = [&](std::size_t position) {
+    taken[position] = true;
+    chosen.push_back(position);
+  };
+  for (std::size_t i = 0; i < nodes.size() && !request.nodelist.empty(); ++i) {
+    if (Contains(request.nodelist, nodes[i]->name)) {
+      take(i);
+    }
+  }
+  if (chosen.size() < request.nodelist.size()) {
+    return std::nullopt;
+  }
+  for (const FeatureCount& count : request.constraint.counts) {
+    std::uint32_t have = 0;
+    for (const std::size_t position : chosen) {
+      have += Matches(count.expression, nodes[position]->features) ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < nodes.size() && have < count.nodes; ++i) {
+      if (!taken[i] && Matches(count.expression, nodes[i]->features)) {
+        take(i);
+        ++have;
+      }
+    }
+    if (have < count.nodes) {
+      return std::nullopt;
+    }
+  }
+  return chosen.size() <= request.max_nodes ? std::optional(std::move(chosen)) : std::nullopt;
+}
+
+std::vector<Shortage> WhyNotHad(const std::vector<const NodePicture*>& nodes,
+                                const ResourceRequest& request) {
+  std::vector<Shortage> shortages;
+  const std::vector<std::string> missing = MissingOf(nodes, request.nodelist);
+  if (!missing.empty()) {
+    shortages.push_back(Shortage{ShortageKind::kListedNodes, 0, request.nodelist.size(),
+                                 request.nodelist.size() - missing.size(), SomeOf(missing)});
+  }
+  for (const FeatureCount& count : request.constraint.counts) {
+    const auto have = static_cast<std::uint64_t>(std::count_if(
+        nodes.begin(), nodes.end(),
+        [&count](const NodePicture* node) { return Matches(count.expression, node->features); }));
+    if (have < count.nodes) {
+      shortages.push_back(
+          Shortage{ShortageKind::kFeatureNodes, 0, count.nodes, have, ToText(count.expression)});
+    }
+  }
+  return shortages;
+}
+
+}  // namespace muster

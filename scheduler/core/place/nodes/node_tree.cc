@@ -1,0 +1,90 @@
+#include "scheduler/core/place/nodes/node_tree.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+namespace muster {
+namespace {
+
+constexpr std::uint32_t kTop = 0;
+
+// What the network hangs its nodes on.
+std::uint32_t NetworkNode::*LeafMember(const Network& network) {
+  if (!network.switches.empty()) {
+    return &NetworkNode::leaf;
+  }
+  return network.blocks.empty() ? &NetworkNode::domain : &NetworkNode::block;
+}
+
+}  // namespace
+
+NodeTree::NodeTree(const Network& network, const std::vector<NodePicture>& nodes) {
+  Add(kNowhere);
+  std::vector<std::uint32_t> numbers;
+  if (!network.switches.empty()) {
+    numbers = AddSwitches(network);
+  } else if (!network.blocks.empty()) {
+    numbers = AddBlocks(network);
+  } else {
+    for (std::size_t i = 0; i < network.nvlink_domains.size(); ++i) {
+      numbers.push_back(Add(kTop));
+    }
+  }
+  const auto member = LeafMember(network);
+  std::unordered_map<std::string_view, std::uint32_t> leaf_of;
+  for (const NetworkNode& node : network.nodes) {
+    if (node.*member != kNowhere) {
+      leaf_of.emplace(node.name, numbers[node.*member]);
+    }
+  }
+  leaf_of_.reserve(nodes.size());
+  for (const NodePicture& node : nodes) {
+    const auto found = leaf_of.find(node.name);
+    leaf_of_.push_back(found == leaf_of.end() ? Add(kTop) : found->second);
+  }
+  levels_.resize(parents_.size(), 0);
+  for (std::size_t i = parents_.size(); i-- > 1;) {
+    levels_[parents_[i]] = std::max(levels_[parents_[i]], levels_[i] + 1);
+  }
+}
+
+std::uint32_t NodeTree::Add(std::uint32_t parent) {
+  parents_.push_back(parent);
+  return static_cast<std::uint32_t>(parents_.size()) - 1;
+}
+
+std::vector<std::uint32_t> NodeTree::AddSwitches(const Network& network) {
+  std::vector<std::uint32_t> numbers;
+  for (const NetworkSwitch& one : network.switches) {
+    numbers.push_back(Add(one.parent == kNowhere ? kTop : numbers[one.parent]));
+  }
+  return numbers;
+}
+
+// Blocks are put together in their order: the first of a size, the next, and so on.
+std::vector<std::uint32_t> NodeTree::AddBlocks(const Network& network) {
+  const std::uint32_t base =
+      network.block_sizes.empty() ? 1 : std::max(network.block_sizes.front(), 1U);
+  std::set<std::uint32_t> ratios;
+  for (const std::uint32_t size : network.block_sizes) {
+    ratios.insert(size / base);
+  }
+  ratios.erase(0);
+  ratios.erase(1);
+  std::vector<std::uint32_t> above(network.blocks.size(), kTop);
+  for (auto ratio = ratios.rbegin(); ratio != ratios.rend(); ++ratio) {
+    std::uint32_t joined = kTop;
+    for (std::uint32_t block = 0; block < above.size(); ++block) {
+      joined = block % *ratio == 0 ? Add(above[block]) : joined;
+      above[block] = joined;
+    }
+  }
+  for (std::uint32_t& block : above) {
+    block = Add(block);
+  }
+  return above;
+}
+
+}  // namespace muster

@@ -1,0 +1,45 @@
+#pragma once
+
+// The switches above a cluster's nodes, as one tree: what the span of a job is measured by.
+//
+// Made once for a network and a list of nodes. Where a network has no switches its base blocks are
+// the leaves, below what they may be put together to; where it has NVLink domains alone, those are.
+// A node that the network does not name is a leaf of its own. Thread promise: immutable once made.
+// Invariants: (1) a switch stands behind its parent; (2) the first one, and no other, has no parent
+// and is above all nodes; (3) every node has a leaf; (4) a level is one more than the highest of
+// the switches below, 0 where there are none.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/model/machine/machine.h"
+#include "scheduler/model/machine/network.h"
+#include "scheduler/model/plan/snapshot.h"
+
+namespace muster {
+
+class NodeTree {
+ public:
+  NodeTree(const Network& network, const std::vector<NodePicture>& nodes);
+
+  // How many switches there are, all numbers below this.
+  [[nodiscard]] std::size_t size() const { return parents_.size(); }
+  // kNowhere for the first one.
+  [[nodiscard]] std::uint32_t ParentOf(std::uint32_t at) const { return parents_[at]; }
+  [[nodiscard]] std::uint32_t LevelOf(std::uint32_t at) const { return levels_[at]; }
+  // The switch on which the node, by its position, hangs.
+  [[nodiscard]] std::uint32_t LeafOf(std::uint32_t node) const { return leaf_of_[node]; }
+
+ private:
+  // The numbers of the network's leaves: switches, base blocks or domains.
+  std::vector<std::uint32_t> AddSwitches(const Network& network);
+  std::vector<std::uint32_t> AddBlocks(const Network& network);
+  std::uint32_t Add(std::uint32_t parent);
+
+  std::vector<std::uint32_t> parents_;
+  std::vector<std::uint32_t> levels_;
+  std::vector<std::uint32_t> leaf_of_;  // by node
+};
+
+}  // namespace muster

@@ -1,0 +1,81 @@
+#include "scheduler/core/place/nodes/span.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "scheduler/base/status.h"
+#include "scheduler/core/place/nodes/feature_match.h"
+#include "scheduler/core/place/nodes/node_choice.h"
+#include "scheduler/core/place/nodes/node_room.h"
+#include "scheduler/core/place/nodes/node_tree.h"
+#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/rank_layout.h"
+
+namespace muster {
+namespace {
+
+NodePicture Emptied(const NodePicture& node) {
+  NodePicture empty = node;
+  empty.taken = NodeUse();
+  return empty;
+}
+
+// How many tasks at a time the node takes.
+std::uint32_t TogetherOn(const NodePicture& node, const ResourceRequest& request) {
+  return ScaleOf(CapacityOf(*node.machine), request).together;
+}
+
+}  // namespace
+
+std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
+                                   const ResourceRequest& request, ClusterView view,
+                                   const Network* network) {
+  const std::uint32_t limit = MostTasksOnNode(request);
+  const std::uint32_t together = TasksTogether(request);
+  std::vector<NodePicture> emptied;
+  emptied.reserve(view == ClusterView::kAsIs ? 0 : nodes.size());
+  std::vector<CandidateNode> candidates;
+  for (const NodePicture& node : nodes) {
+    if ((view != ClusterView::kEmptyAll && (!node.up || node.drained)) || !NodeMay(node, request)) {
+      continue;
+    }
+    const NodePicture* picture = &node;
+    if (view != ClusterView::kAsIs) {
+      emptied.push_back(Emptied(node));
+      picture = &emptied.back();
+    }
+    std::uint32_t room = PlaceOnNode(*picture, request, limit).tasks;
+    room -= together > 1 ? room % TogetherOn(node, request) : 0;
+    if (room > 0) {
+      const auto position = static_cast<std::uint32_t>(&node - nodes.data());
+      candidates.push_back(
+          CandidateNode{picture, position, room, FreeCores(*picture), picture->weight});
+    }
+  }
+  std::optional<NodeTree> tree;
+  if (network != nullptr) {
+    tree.emplace(*network, nodes);
+  }
+  const std::vector<NodeShare> shares =
+      ChooseNodes(std::move(candidates), request, tree.has_value() ? &*tree : nullptr);
+  if (shares.empty()) {
+    return std::nullopt;
+  }
+  Allocation allocation;
+  for (const NodeShare& share : shares) {
+    NodePicture picture = nodes[share.node];
+    if (view != ClusterView::kAsIs) {
+      picture.taken = NodeUse();
+    }
+    const bool placed =
+        AddPlaced(PlaceOnNode(picture, request, share.tasks), share.tasks, allocation);
+    MUSTER_CHECK(placed);
+  }
+  LayOutRanks(
+      request, [&](std::size_t i) -> const Machine& { return *nodes[shares[i].node].machine; },
+      [&](std::size_t i) { return tree.has_value() ? tree->LeafOf(shares[i].node) : 0; },
+      allocation);
+  return allocation;
+}
+
+}  // namespace muster

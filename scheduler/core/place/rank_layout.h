@@ -1,0 +1,45 @@
+#pragma once
+
+// Ranks as the job asked to have them: dealt to nodes and sockets, bound, and numbered by the
+// groups in which they work together.
+//
+// The last step of a placement: which cores and GPUs the job has on its nodes is settled by then.
+// With --parallel the ranks of a tensor-parallel group have neighbouring GPUs, those joined best;
+// one pipeline's groups follow one another, leaf switch by leaf switch, and so do the pipelines
+// that form a data-parallel ring. Rank numbers are those of Megatron and DeepSpeed: tensor fastest,
+// then data, then pipeline. Thread promise: pure. Invariants: (1) a rank's threads and memory nodes
+// stay within its node's part; (2) ranks are numbered 0..n-1 over the allocation, ascending on each
+// node; (3) rank 0 is on the first node; (4) without a layout only the NICs are new, and
+// the numbers where the job lies in segments.
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/machine.h"
+
+namespace muster {
+
+// `machine_of` and `leaf_of` are asked by position in the allocation; leaves are any numbers, equal
+// for nodes on one leaf switch.
+void LayOutRanks(const ResourceRequest& request,
+                 const std::function<const Machine&(std::size_t)>& machine_of,
+                 const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation);
+
+// What a rank sees of its node's devices: its GPUs as --gpu-bind says, and its NIC (core/locality).
+// For whoever changes ranks or GPUs of a part after LayOutRanks, which does this itself.
+void GiveDevices(const std::optional<RankLayout>& layout, const Machine& machine,
+                 NodeAllocation& part);
+
+// What the request asks of a node that the machine cannot be: "CPU 96 of --cpu-bind"; empty when it
+// asks nothing such.
+std::string WhyNoLayout(const RankLayout& layout, const Machine& machine);
+
+// Tasks that stay on one node together: a tensor-parallel group, where a node has room for one.
+inline std::uint32_t TasksTogether(const ResourceRequest& request) {
+  return request.layout.has_value() ? request.layout->parallel.tensor : 1;
+}
+
+}  // namespace muster

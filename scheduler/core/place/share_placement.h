@@ -1,0 +1,27 @@
+#pragma once
+
+// Placement of jobs that ask for a part of a GPU (--gpu-share).
+//
+// Each task has a share of one GPU; with --gpus-per-node the job's tasks on a node have one share
+// together. A task is put on the fullest GPU that has room and cores beside it, else on the fullest
+// that has room. Thread promise: pure. Invariants: (1) no GPU is given away more than whole; (2)
+// what a GPU has left is in one piece: two halves of different GPUs are no whole; (3) the same
+// picture and request give the same answer.
+
+#include <cstdint>
+
+#include "scheduler/core/place/placement.h"
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/plan/snapshot.h"
+
+namespace muster {
+
+// What is left of one of the node's GPUs.
+GpuShare FreeShare(const NodePicture& node, std::size_t gpu);
+// The most that one GPU of the type has left.
+GpuShare MostFreeShare(const NodePicture& node, const GpuRequest& request);
+
+// As PlaceOnNode. REQUIRES: the request asks for a share.
+Placed PlaceShares(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);
+
+}  // namespace muster

@@ -1,0 +1,22 @@
+#include "scheduler/core/plan/planner.h"
+
+#include <utility>
+
+#include "scheduler/core/plan/pass.h"
+
+namespace muster {
+
+Plan MakePlan(const Snapshot& snapshot, const PolicyConfig& config) {
+  // Lent: the memory goes before the snapshot does.
+  PlannerMemory memory;
+  return MakePlan(std::shared_ptr<const Snapshot>(std::shared_ptr<void>(), &snapshot), config,
+                  memory);
+}
+
+Plan MakePlan(std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
+              PlannerMemory& memory) {
+  memory.MoveTo(std::move(snapshot));
+  return Pass(memory, config).Run();
+}
+
+}  // namespace muster

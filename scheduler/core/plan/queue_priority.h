@@ -1,0 +1,73 @@
+#pragma once
+
+// In which order a pass looks at the waiting jobs: those that only change their size, which have
+// just left their nodes, then by partition tier, then priority or dominant share, then first come
+// first served.
+//
+// Thread promise: immutable once made. Invariants: (1) a strict total order: ties fall to the job
+// submitted first; (2) without weights and tiers it is the order of the snapshot; (3) with a
+// weight on age every job is first in its tier some day, if no priority grows without bound: nobody
+// starves.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "scheduler/core/policy/queue_tiers.h"
+#include "scheduler/core/share/live_shares.h"
+#include "scheduler/model/plan/snapshot.h"
+#include "scheduler/model/policy/priority.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster {
+
+// Elements of an entry of snapshot.waiting that are looked at one after the other.
+struct QueueTurn {
+  std::uint32_t entry = 0;  // its position
+  std::uint32_t first = 0;  // of the entry's elements
+  std::uint32_t count = 1;
+  friend bool operator==(const QueueTurn&, const QueueTurn&) = default;
+};
+
+// What all jobs of the cluster together could ask.
+struct WholeCluster {
+  std::uint64_t cpus = 0;
+  std::uint64_t memory = 0;
+  std::uint64_t gpus = 0;  // thousandths
+};
+WholeCluster WholeOf(const std::vector<NodePicture>& nodes);
+
+class QueuePriority {
+ public:
+  // Which `whole` the nodes are is remembered there, and not reckoned again, and in `charges` what
+  // running jobs cost. REQUIRES: all outlive it.
+  QueuePriority(const Snapshot& snapshot, const PolicyConfig& config,
+                std::optional<WholeCluster>* whole = nullptr, RunningCharges* charges = nullptr);
+
+  // True when priorities are reckoned at all.
+  [[nodiscard]] bool reckoned() const { return reckoned_; }
+  // The job's priority with all that it is made of. REQUIRES: reckoned().
+  [[nodiscard]] Priority Of(const WaitingJob& job) const;
+  // Every waiting job once, best first; `totals` gets the priorities by entry, zeros when they are
+  // not reckoned.
+  [[nodiscard]] std::vector<QueueTurn> Order(std::vector<std::uint32_t>* totals) const;
+
+ private:
+  [[nodiscard]] std::vector<QueueTurn> OrderOfAll(std::vector<std::uint32_t>* totals) const;
+  void AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const;
+  void AddSizeFactors(const JobSpec& spec, PriorityRequest& request) const;
+  void AddByDominantShare(const std::vector<std::uint32_t>& tier,
+                          std::vector<QueueTurn>& turns) const;
+
+  const Snapshot& snapshot_;
+  const PriorityConfig& config_;
+  const bool reckoned_;
+  const QueueTiers tiers_;
+  WholeCluster whole_;  // where it matters
+  std::uint32_t partition_max_ = 0;
+  std::uint32_t qos_max_ = 0;
+  std::optional<LiveShares> shares_;  // where the fairshare weighs
+  std::vector<Factor> fairshare_;     // by association
+};
+
+}  // namespace muster

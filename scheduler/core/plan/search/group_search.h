@@ -1,0 +1,87 @@
+#pragma once
+
+// When and where all components of a heterogeneous job can start at one instant, on resources of
+// their own.
+//
+// Components are placed one after the other, each beside those before it: in every order where they
+// are few, else in the given one and its reverse. Thread promise: owned by one pass. Invariants:
+// (1) a search leaves the availability as it found it; (2) what it returns fits together; (3) the
+// answer depends on the snapshot and the calls alone.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/search/start_options.h"
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/plan/snapshot.h"
+
+namespace muster {
+
+// A component and the ways in which it may start, in order of preference.
+struct GroupMember {
+  JobId job;
+  std::vector<const StartOption*> options;
+};
+
+struct MemberPlace {
+  const StartOption* option = nullptr;
+  Opening opening;
+  Allocation allocation;  // of a start now: where its ranks go
+};
+
+// The nodes that the last plan promised to the job, if they are free for it at that time.
+std::optional<Opening> FindPromised(const Snapshot& snapshot, const Availability& availability,
+                                    JobId job, const Need& need, Time start);
+// The ranks' places on the chosen nodes, as `picture_of` shows them. Nothing when a node's free
+// threads and GPUs do not lie as their number promises; `too_small`, if there, is that node.
+std::optional<Allocation> PlaceRanks(
+    const Availability& availability, const Need& need, const Opening& opening,
+    const std::function<const NodePicture&(std::uint32_t)>& picture_of,
+    std::uint32_t* too_small = nullptr);
+
+class GroupSearch {
+ public:
+  // `touched` are the nodes, by position, on which the pass has started something. REQUIRES: all
+  // outlive it.
+  GroupSearch(const Snapshot& snapshot, Availability& availability,
+              const std::map<std::uint32_t, NodePicture>& touched)
+      : snapshot_(snapshot), availability_(availability), touched_(touched) {}
+
+  // The waiting components of the leader's group, in order.
+  std::vector<const WaitingJob*> ComponentsOf(const WaitingJob& leader);
+  // Whether the members fit together on the nodes that are up when nothing else runs.
+  bool EverFit(const std::vector<GroupMember>& members);
+  // A start of all now, in the members' order, with their ranks' places.
+  std::optional<std::vector<MemberPlace>> FindNow(const std::vector<GroupMember>& members);
+  // The earliest common opening, as Availability::FindEarliest words it; nothing when none is
+  // found.
+  std::optional<std::vector<MemberPlace>> FindEarliest(const std::vector<GroupMember>& members);
+
+ private:
+  using Order = std::vector<std::size_t>;
+  [[nodiscard]] static std::vector<Order> OrdersOf(std::size_t members);
+  std::optional<std::vector<MemberPlace>> FindAt(const std::vector<GroupMember>& members,
+                                                 Time start, bool with_ranks);
+  std::optional<std::vector<MemberPlace>> FindIn(const Order& order,
+                                                 const std::vector<GroupMember>& members,
+                                                 Time start, bool keep_promises, bool with_ranks);
+  // The member's place beside those before it, which it then holds.
+  std::optional<MemberPlace> Take(const GroupMember& member, Time start, bool keep_promises,
+                                  bool with_ranks);
+  void Undo();
+  [[nodiscard]] const NodePicture& PictureOf(std::uint32_t node) const;
+
+  const Snapshot& snapshot_;
+  Availability& availability_;
+  const std::map<std::uint32_t, NodePicture>& touched_;
+  std::map<std::uint32_t, NodeTimeline> before_;  // of the nodes that a trial took of
+  std::map<std::uint32_t, NodePicture> pictures_;
+  std::map<JobId, std::vector<const WaitingJob*>> components_;  // by leader, once one was met
+  std::map<std::vector<std::uint64_t>, bool> ever_fit_;         // by the shapes of the options
+};
+
+}  // namespace muster

@@ -1,0 +1,363 @@
+#include "scheduler/core/plan/search/preemption.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/numeric/int128.h"
+#include "scheduler/core/place/nodes/feature_match.h"
+#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/rank_layout.h"
+#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/books/usage_keys.h"
+
+namespace muster {
+namespace {
+
+// Work that ending the job now would lose: its time times its rate.
+std::uint64_t CostOf(const RunningJob& job, Time now) {
+  const Duration ran = now - job.started - job.suspended;
+  const auto elapsed = static_cast<std::uint64_t>(std::max(ran, Duration(0)).count());
+  const absl::uint128 cost =
+      absl::uint128(elapsed + 1) * std::max<std::uint64_t>(job.billing.value(), 1);
+  constexpr std::uint64_t kCostMax = std::numeric_limits<std::uint64_t>::max() >> 20U;
+  return static_cast<std::uint64_t>(std::min<absl::uint128>(cost, kCostMax));
+}
+
+// What is taken of the node without the jobs that held these parts of it, while others are to have
+// `promised`, which is in the picture's memory already.
+NodePicture Without(NodePicture picture, const std::vector<const Holding*>& parts,
+                    const std::vector<NodeAllocation>& promised) {
+  for (const Holding* part : parts) {
+    picture.taken.cpus -= part->cpus;
+    picture.taken.memory -= std::min(part->memory, picture.taken.memory);
+    for (const GpuGrant& grant : part->gpus) {
+      if (grant.gpu < picture.taken.gpus.size()) {
+        GpuShare& taken = picture.taken.gpus[grant.gpu];
+        taken -= std::min(grant.share, taken);
+      }
+    }
+  }
+  for (NodeAllocation part : promised) {
+    part.memory = Bytes();
+    CoverUse(picture.taken, *picture.machine, part);
+  }
+  return picture;
+}
+
+// Whether some QOS or partition lets jobs preempt at all.
+bool MayAnybody(const PolicyBook& book) {
+  return std::any_of(book.qos.begin(), book.qos.end(),
+                     [](const auto& entry) { return !entry.second.preempt.empty(); }) ||
+         std::any_of(book.partitions.begin(), book.partitions.end(), [](const auto& entry) {
+           return entry.second.preempt_mode != PreemptMode::kOff;
+         });
+}
+
+}  // namespace
+
+Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
+                       const std::map<std::uint32_t, NodePicture>& touched)
+    : snapshot_(snapshot),
+      tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get()),
+      availability_(availability),
+      touched_(touched) {
+  if (snapshot.policy != nullptr) {
+    possible_ = MayAnybody(*snapshot.policy->book);
+  }
+  any_elastic_ =
+      std::any_of(snapshot.running.begin(), snapshot.running.end(),
+                  [](const RunningJob& job) { return job.spec->elastic && !job.ending; });
+  if (!possible_ && !any_elastic_) {
+    return;
+  }
+  for (std::size_t i = 0; i < snapshot.running.size(); ++i) {
+    gives_cores_.push_back(possible_ && ModeOf(snapshot.running[i]) == PreemptMode::kSuspend);
+    costs_.push_back(gives_cores_[i] ? 0 : CostOf(snapshot.running[i], snapshot.now));
+    positions_[snapshot.running[i].id] = i;
+  }
+  for (std::uint32_t i = 0; i < snapshot.nodes.size(); ++i) {
+    node_positions_[snapshot.nodes[i].id] = i;
+  }
+  NoteWhatIsLeft();
+}
+// A job that would be suspended leaves its cores, and not for good.
+void Preemption::NoteWhatIsLeft() {
+  if (std::find(gives_cores_.begin(), gives_cores_.end(), true) == gives_cores_.end()) {
+    return;
+  }
+  for (const NodePicture& node : snapshot_.nodes) {
+    for (const Holding& holding : node.holdings) {
+      if (gives_cores_[positions_.at(holding.job)]) {
+        left_.emplace(&holding, Holding{holding.job, holding.ends, holding.cpus, Bytes(), {}});
+      }
+    }
+  }
+}
+
+PreemptMode Preemption::ModeOf(const RunningJob& victim) const {
+  const PolicyBook& book = *snapshot_.policy->book;
+  const Qos* qos = FindQos(book, EffectiveQos(victim.spec->qos));
+  const Partition* partition = FindPartition(book, EffectivePartition(victim.partition));
+  const PreemptMode mode = qos == nullptr ? PreemptMode::kOff : qos->preempt_mode;
+  return mode == PreemptMode::kOff && partition != nullptr ? partition->preempt_mode : mode;
+}
+
+bool Preemption::MayPreempt(const WaitingJob& job, const StartOption& option,
+                            const RunningJob& victim) const {
+  const PolicyBook& book = *snapshot_.policy->book;
+  const Qos* victims_qos = FindQos(book, EffectiveQos(victim.spec->qos));
+  if (victim.ending || victim.component ||
+      (victims_qos != nullptr &&
+       snapshot_.now - victim.started < victims_qos->preempt_exempt_time)) {
+    return false;
+  }
+  if (gives_cores_[positions_.at(victim.id)] && victim.state != JobState::kRunning) {
+    return false;
+  }
+  return Outranks(job, option, victim);
+}
+
+bool Preemption::Outranks(const WaitingJob& job, const StartOption& option,
+                          const RunningJob& victim) const {
+  if (tiers_.Of(*job.spec) <= tiers_.Of(*victim.spec)) {
+    return false;
+  }
+  const PolicyBook& book = *snapshot_.policy->book;
+  const Qos* own = FindQos(book, EffectiveQos(job.spec->qos));
+  if (own != nullptr && std::find(own->preempt.begin(), own->preempt.end(),
+                                  EffectiveQos(victim.spec->qos)) != own->preempt.end()) {
+    return true;
+  }
+  const Partition* mine = FindPartition(book, option.partition);
+  const Partition* its = FindPartition(book, EffectivePartition(victim.partition));
+  return mine != nullptr && its != nullptr && its->preempt_mode != PreemptMode::kOff &&
+         mine->priority_tier > its->priority_tier;
+}
+
+std::vector<bool> Preemption::Candidates(const WaitingJob& job, const StartOption& option) const {
+  std::vector<bool> candidates(snapshot_.running.size(), false);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    candidates[i] = !gone_.contains(i) && MayPreempt(job, option, snapshot_.running[i]);
+  }
+  return candidates;
+}
+
+std::vector<const Holding*> Preemption::PartsOf(std::uint32_t node,
+                                                const std::set<std::size_t>& jobs) const {
+  std::vector<const Holding*> parts;
+  for (const Holding& holding : snapshot_.nodes[node].holdings) {
+    if (jobs.contains(positions_.at(holding.job))) {
+      const auto left = left_.find(&holding);
+      parts.push_back(left == left_.end() ? &holding : &left->second);
+    }
+  }
+  return parts;
+}
+
+std::uint32_t Preemption::RoomWithout(std::uint32_t node, const Need& need,
+                                      const std::set<std::size_t>& gone) const {
+  return availability_.RoomWithout(need, node, PartsOf(node, gone));
+}
+
+Preemption::Offer Preemption::OfferOf(std::uint32_t node, const StartOption& option,
+                                      std::uint32_t tasks, const std::vector<bool>& candidates,
+                                      const std::set<std::size_t>& gone) const {
+  Offer offer;
+  if (!availability_.IsOpenAt(node, option.need, snapshot_.now)) {
+    return offer;
+  }
+  std::set<std::size_t> trial = gone;
+  offer.able = RoomWithout(node, option.need, trial) >= tasks;
+  std::vector<std::pair<std::uint64_t, std::size_t>> cheapest;
+  for (const Holding& holding : snapshot_.nodes[node].holdings) {
+    const std::size_t position = positions_.at(holding.job);
+    if (!offer.able && candidates[position] && !gone.contains(position)) {
+      cheapest.emplace_back(costs_[position], position);
+    }
+  }
+  std::sort(cheapest.begin(), cheapest.end());
+  for (const auto& [cost, position] : cheapest) {
+    if (offer.able) {
+      break;
+    }
+    trial.insert(position);
+    offer.victims.push_back(position);
+    offer.able = RoomWithout(node, option.need, trial) >= tasks;
+  }
+  // Whoever was taken and is not needed stays, the dearest first.
+  for (std::size_t i = offer.victims.size(); offer.able && i-- > 0;) {
+    trial.erase(offer.victims[i]);
+    if (RoomWithout(node, option.need, trial) >= tasks) {
+      offer.victims.erase(offer.victims.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      trial.insert(offer.victims[i]);
+    }
+  }
+  for (const std::size_t victim : offer.victims) {
+    offer.cost += costs_[victim];
+  }
+  return offer;
+}
+
+std::optional<std::uint32_t> Preemption::CheapestOf(const std::vector<Offer>& offers) {
+  std::optional<std::uint32_t> best;
+  for (std::uint32_t node = 0; node < offers.size(); ++node) {
+    if (offers[node].able && (!best.has_value() || offers[node].cost < offers[*best].cost)) {
+      best = node;
+    }
+  }
+  return best;
+}
+
+std::optional<Eviction> Preemption::Gather(const StartOption& option,
+                                           const std::vector<bool>& candidates,
+                                           std::uint32_t nodes) const {
+  const std::uint32_t tasks = option.request.tasks;
+  const std::uint32_t share = (tasks + nodes - 1) / nodes;
+  Eviction eviction;
+  eviction.opening.start = snapshot_.now;
+  std::vector<Offer> offers;
+  for (std::uint32_t node = 0; node < snapshot_.nodes.size(); ++node) {
+    offers.push_back(OfferOf(node, option, share, candidates, eviction.victims));
+  }
+  std::uint32_t left = tasks;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    const std::optional<std::uint32_t> best = CheapestOf(offers);
+    if (!best.has_value()) {
+      return std::nullopt;
+    }
+    const std::uint32_t some = std::min(share, left - (nodes - 1 - i));
+    eviction.opening.shares.push_back(NodeShare{*best, some});
+    left -= some;
+    const std::vector<std::size_t> victims = std::exchange(offers[*best], Offer()).victims;
+    eviction.victims.insert(victims.begin(), victims.end());
+    // Their other nodes cost less now.
+    for (const std::size_t victim : victims) {
+      for (const NodeId id : snapshot_.running[victim].nodes) {
+        const std::uint32_t node = node_positions_.at(id);
+        if (offers[node].able || !offers[node].victims.empty()) {
+          offers[node] = OfferOf(node, option, share, candidates, eviction.victims);
+        }
+      }
+    }
+  }
+  std::sort(eviction.opening.shares.begin(), eviction.opening.shares.end(),
+            [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
+  return eviction;
+}
+
+void Preemption::DropUnneeded(const Need& need, Eviction& eviction) const {
+  std::vector<std::pair<std::uint64_t, std::size_t>> dearest;
+  for (const std::size_t victim : eviction.victims) {
+    dearest.emplace_back(costs_[victim], victim);
+  }
+  std::sort(dearest.rbegin(), dearest.rend());
+  for (const auto& [cost, victim] : dearest) {
+    std::set<std::size_t> fewer = eviction.victims;
+    fewer.erase(victim);
+    const bool fits = std::all_of(eviction.opening.shares.begin(), eviction.opening.shares.end(),
+                                  [&](const NodeShare& share) {
+                                    return RoomWithout(share.node, need, fewer) >= share.tasks;
+                                  });
+    if (fits) {
+      eviction.victims = std::move(fewer);
+    }
+  }
+}
+
+bool Preemption::Place(const Need& need, Eviction& eviction) const {
+  std::set<std::size_t> all_gone = gone_;
+  all_gone.insert(eviction.victims.begin(), eviction.victims.end());
+  for (const NodeShare& share : eviction.opening.shares) {
+    const auto touched = touched_.find(share.node);
+    const NodePicture& now =
+        touched == touched_.end() ? snapshot_.nodes[share.node] : touched->second;
+    const auto promised = taken_over_.find(share.node);
+    Placed placed = PlaceOnNode(
+        Without(now, PartsOf(share.node, all_gone),
+                promised == taken_over_.end() ? std::vector<NodeAllocation>() : promised->second),
+        *need.request, share.tasks);
+    if (!AddPlaced(std::move(placed), share.tasks, eviction.allocation)) {
+      return false;
+    }
+  }
+  const std::vector<NodeShare>& shares = eviction.opening.shares;
+  LayOutRanks(
+      *need.request,
+      [&](std::size_t i) -> const Machine& { return *snapshot_.nodes[shares[i].node].machine; },
+      [&](std::size_t i) { return availability_.LeafOf(shares[i].node); }, eviction.allocation);
+  return true;
+}
+
+std::optional<Eviction> Preemption::Find(const WaitingJob& job, const StartOption& option) const {
+  return possible_ ? FindAmong(Candidates(job, option), option) : std::nullopt;
+}
+
+std::optional<Eviction> Preemption::FindWithout(std::size_t running,
+                                                const StartOption& option) const {
+  std::vector<bool> candidates(snapshot_.running.size(), false);
+  candidates[running] = !gone_.contains(running);
+  return FindAmong(candidates, option);
+}
+
+std::optional<Eviction> Preemption::FindAmong(const std::vector<bool>& candidates,
+                                              const StartOption& option) const {
+  const ResourceRequest& request = option.request;
+  if (NamesNodes(request)) {
+    return std::nullopt;
+  }
+  if (std::find(candidates.begin(), candidates.end(), true) == candidates.end()) {
+    return std::nullopt;
+  }
+  const std::uint32_t most =
+      std::max(request.min_nodes, std::min(request.max_nodes, request.tasks));
+  for (std::uint32_t nodes = request.min_nodes; nodes <= most;
+       nodes = std::max(nodes + 1, nodes * 2)) {
+    std::optional<Eviction> eviction = Gather(option, candidates, nodes);
+    if (eviction.has_value() && !eviction->victims.empty()) {
+      DropUnneeded(option.need, *eviction);
+      if (Place(option.need, *eviction)) {
+        return eviction;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void Preemption::Take(const StartOption& option, const Eviction& eviction) {
+  std::map<std::uint32_t, std::vector<const Holding*>> holdings;
+  for (std::size_t i = 0; i < eviction.opening.shares.size(); ++i) {
+    const std::uint32_t node = eviction.opening.shares[i].node;
+    holdings[node] = PartsOf(node, eviction.victims);
+    taken_over_[node].push_back(eviction.allocation.nodes[i]);
+  }
+  availability_.TakeInPlaceOf(holdings, option.need, eviction.opening);
+  for (const std::size_t victim : eviction.victims) {
+    gone_.insert(victim);
+  }
+}
+
+bool Preemption::GivesWay(JobId job) const {
+  const auto position = positions_.find(job);
+  return position != positions_.end() && gone_.contains(position->second);
+}
+
+PlannedPreemption Preemption::PlanOf(JobId job, const Eviction& eviction) const {
+  PlannedPreemption plan;
+  plan.job = job;
+  plan.allocation = eviction.allocation;
+  for (const std::size_t position : eviction.victims) {
+    const RunningJob& victim = snapshot_.running[position];
+    const PreemptMode mode = ModeOf(victim);
+    const bool suspend = mode == PreemptMode::kSuspend;
+    const bool may_requeue =
+        victim.spec->kind == JobKind::kBatch && victim.spec->requeue != Choice::kNo;
+    plan.victims.push_back(PlannedVictim{victim.id, victim.attempt,
+                                         may_requeue && mode != PreemptMode::kCancel && !suspend,
+                                         suspend});
+  }
+  return plan;
+}
+
+}  // namespace muster

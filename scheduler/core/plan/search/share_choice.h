@@ -1,0 +1,65 @@
+#pragma once
+
+// Which GPU a job gets a part of, and what that means for those who were promised whole ones.
+//
+// A job that needs one share is put where the jobs that the cluster really sees lose least of what
+// is idle (core/gpu_packing, over the waiting and the running jobs). A GPU that is in use may only
+// be shared longer than its present users need it where that many whole GPUs are still free of
+// promises. Thread promise: owned by one pass. Invariants: (1) no opening that the pass has kept
+// for a job is delayed by a share; (2) the answer depends on the snapshot and the calls alone; ties
+// fall to the lighter, then the tighter node, then to the lower GPU.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "scheduler/core/place/gpu_packing.h"
+#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/plan/snapshot.h"
+
+namespace muster {
+
+class ShareChoice {
+ public:
+  using PictureOf = std::function<const NodePicture&(std::uint32_t)>;
+  struct Place {
+    std::uint32_t node = 0;
+    std::uint32_t gpu = 0;
+  };
+
+  // REQUIRES: both outlive it.
+  ShareChoice(const Snapshot& snapshot, Availability& availability)
+      : snapshot_(snapshot), availability_(availability) {}
+
+  // The node as the job may use it: a GPU that it must not share counts as taken. REQUIRES: the
+  // job asks for a share.
+  [[nodiscard]] NodePicture Visible(const Need& need, std::uint32_t node,
+                                    const NodePicture& picture) const;
+
+  // The best place for a job that needs one share; nothing when it needs several, or there is none.
+  std::optional<Place> Choose(const Need& need, const PictureOf& picture_of);
+
+  // The job starts there. REQUIRES: `picture_of` shows the nodes without it.
+  void Start(const Need& need, const Opening& opening, const Allocation& allocation,
+             const PictureOf& picture_of);
+
+ private:
+  [[nodiscard]] Time LastEnd(std::uint32_t node, std::uint32_t gpu) const;
+  const PackingMix& Mix();
+  void AddClass(const JobSpec& spec, std::uint64_t count);
+  std::uint32_t NumberOf(const std::string& model);
+  [[nodiscard]] PackingRoom RoomOf(std::uint32_t model, const NodePicture& picture) const;
+
+  const Snapshot& snapshot_;
+  Availability& availability_;
+  std::map<std::string, std::uint32_t> models_;
+  std::optional<PackingMix> mix_;
+  // When the last user of a GPU that started in this pass ends, by node and GPU.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Time> started_;
+};
+
+}  // namespace muster

@@ -1,0 +1,421 @@
+#include "scheduler/core/plan/snapshot_builder.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "scheduler/core/handle/attempts/elastic_turns.h"
+#include "scheduler/core/place/nodes/node_room.h"
+#include "scheduler/core/place/nodes/node_timeline.h"
+#include "scheduler/core/plan/queue_order.h"
+#include "scheduler/core/state/books/attempt.h"
+
+namespace muster {
+namespace {
+
+// True when it is to run on without being asked for again.
+bool ComesBack(const Attempt& attempt) {
+  return attempt.suspended_by == SuspendedBy::kPreemption ||
+         attempt.suspended_by == SuspendedBy::kReleased;
+}
+
+void AddHoldings(const Job& job, NodeId node, Time now, std::vector<Holding>& holdings) {
+  const Attempt& attempt = *job.attempt;
+  const NodeAllocation& part = attempt.allocation.nodes[*RunOn(attempt, node)];
+  const Time any_moment = attempt.started;
+  Holding holding;
+  holding.job = job.id;
+  if (const Duration limit = PlannedDuration(job.spec->time_limit); limit.count() > 0) {
+    holding.ends = CountedFrom(attempt, now) + limit;
+  }
+  if (attempt.ending != EndCause::kNone) {
+    holding.ends = any_moment;
+  } else if (attempt.suspended_by == SuspendedBy::kOperator) {
+    holding.ends = kNoTime;  // nobody knows: as one without a limit
+  }
+  holding.memory = part.memory;
+  holding.gpus = part.gpus;
+  const bool freezing = attempt.suspended_by == SuspendedBy::kOperator ||
+                        attempt.suspended_by == SuspendedBy::kPreemption;
+  if (!HoldsCores(attempt)) {
+    holding.given_back = part.cpus;
+  } else if (freezing && attempt.ending == EndCause::kNone) {
+    holdings.push_back(Holding{job.id, any_moment, part.cpus, Bytes(), {}});
+    holding.ends = kNoTime;  // nobody knows when it has its cores again
+  } else {
+    holding.cpus = part.cpus;
+  }
+  holdings.push_back(std::move(holding));
+}
+
+// What is left of the suspended job's time limit; nothing without one.
+std::optional<Duration> LeftOf(const Holding& holding, Time now) {
+  return holding.ends == kNoTime ? std::nullopt : std::optional(holding.ends - now);
+}
+
+// When the suspended job can have its cores on the node again: once all that run on them have
+// ended, and all other suspended ones that want some of them have had their time, too.
+Time BackOn(const NodePicture& node, const Holding& own, const std::set<JobId>& coming, Time now) {
+  Time back = now;
+  for (const Holding& other : node.holdings) {
+    if (other.cpus.Meets(own.given_back)) {
+      back = std::max(back, EndOf(other, now));
+    }
+  }
+  for (const Holding& other : node.holdings) {
+    if (other.job != own.job && coming.contains(other.job) &&
+        other.given_back.Meets(own.given_back)) {
+      const std::optional<Duration> left = LeftOf(other, now);
+      back = !left.has_value() || back >= kHorizon ? kHorizon : back + std::max(*left, Duration(0));
+    }
+  }
+  return back;
+}
+
+// A suspended job that comes back ends its time limit's remainder after the moment at which it has
+// all its cores again. REQUIRES: `ends` of those that come back are as if they ran now.
+void FindReturns(const ClusterState& state, Time now, std::vector<NodePicture>& pictures) {
+  std::set<JobId> coming;
+  for (const JobId id : state.suspended()) {
+    const Attempt& attempt = *state.FindJob(id)->attempt;
+    if (!HoldsCores(attempt) && ComesBack(attempt)) {
+      coming.insert(id);
+    }
+  }
+  if (coming.empty()) {
+    return;
+  }
+  std::map<JobId, Time> back;
+  for (const NodePicture& node : pictures) {
+    for (const Holding& holding : node.holdings) {
+      if (coming.contains(holding.job)) {
+        Time& latest = back.emplace(holding.job, now).first->second;
+        latest = std::max(latest, BackOn(node, holding, coming, now));
+      }
+    }
+  }
+  for (NodePicture& node : pictures) {
+    for (Holding& holding : node.holdings) {
+      const auto found = back.find(holding.job);
+      if (found != back.end()) {
+        const std::optional<Duration> left = LeftOf(holding, now);
+        const bool known = found->second < kHorizon;
+        holding.back = known ? found->second : kNoTime;
+        holding.ends = known && left.has_value() ? found->second + *left : kNoTime;
+      }
+    }
+  }
+}
+
+RunningJob RunningOf(const Job& job, Time now) {
+  const Attempt& attempt = *job.attempt;
+  RunningJob running{job.id,
+                     job.spec,
+                     attempt.number,
+                     attempt.started,
+                     attempt.billing,
+                     attempt.partition,
+                     attempt.ending != EndCause::kNone,
+                     0,
+                     Bytes(),
+                     0,
+                     {},
+                     job.state,
+                     attempt.suspended_by,
+                     SuspendedFor(attempt, now),
+                     IsComponent(job)};
+  if (job.spec->elastic) {
+    running.resized = job.resized;
+    running.change_cost = ChangeCostOf(attempt);
+    running.resizing = attempt.ending == EndCause::kResized;
+  }
+  for (const NodeAllocation& part : attempt.allocation.nodes) {
+    running.cpus += part.cpus.Count();
+    running.memory += part.memory;
+    running.gpus += static_cast<std::uint32_t>(part.gpus.size());
+    running.nodes.push_back(part.node);
+  }
+  return running;
+}
+
+// One node, and the jobs that run from it on: it is the first of theirs. False when it goes with
+// time, because a job on it does not hold its cores.
+bool AddPicture(const ClusterState& state, const Node& node, Time now, NodePicture& picture,
+                std::vector<RunningJob>& running) {
+  picture = NodePicture{node.id,    node.name, node.machine,  node.connected, node.drained,
+                        node.taken, {},        node.features, node.weight};
+  bool lasts = true;
+  for (const JobId job : state.JobsOn(node.id)) {
+    const Job& holder = *state.FindJob(job);
+    lasts = lasts && HoldsCores(*holder.attempt);
+    AddHoldings(holder, node.id, now, picture.holdings);
+    if (holder.attempt->allocation.nodes.front().node == node.id) {
+      running.push_back(RunningOf(holder, now));
+    }
+  }
+  return lasts;
+}
+
+bool IsEarlier(const RunningJob& a, const RunningJob& b) {
+  return a.id < b.id;
+}
+
+// Whether nothing of them goes with time; so does the next.
+bool AddAllNodes(const ClusterState& state, Snapshot& snapshot) {
+  bool lasts = true;
+  snapshot.nodes.resize(state.nodes().size());
+  snapshot.running.clear();
+  std::size_t i = 0;
+  for (const auto& [id, node] : state.nodes()) {
+    lasts = AddPicture(state, node, snapshot.now, snapshot.nodes[i++], snapshot.running) && lasts;
+  }
+  std::sort(snapshot.running.begin(), snapshot.running.end(), IsEarlier);
+  FindReturns(state, snapshot.now, snapshot.nodes);
+  return lasts;
+}
+
+// The positions of the nodes that were touched since, ascending; nothing when any may have been.
+std::optional<std::vector<std::uint32_t>> TouchedSince(const ClusterState& state, Version since,
+                                                       const std::vector<NodePicture>& nodes) {
+  std::vector<NodeId> ids;
+  if (!state.AppendTouched(since, ids)) {
+    return std::nullopt;
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::vector<std::uint32_t> positions;
+  for (const NodeId id : ids) {
+    const auto at =
+        std::lower_bound(nodes.begin(), nodes.end(), id,
+                         [](const NodePicture& node, NodeId other) { return node.id < other; });
+    if (at == nodes.end() || at->id != id) {
+      return std::nullopt;
+    }
+    positions.push_back(static_cast<std::uint32_t>(at - nodes.begin()));
+  }
+  return positions;
+}
+
+std::vector<RunningJob>::iterator Place(std::vector<RunningJob>& running, JobId id) {
+  return std::lower_bound(running.begin(), running.end(), id,
+                          [](const RunningJob& job, JobId other) { return job.id < other; });
+}
+
+// Of the jobs that begin on the touched nodes: those that `held` something there before are what
+// `now` says, or gone. Those that run on are changed where they stand, for the others are many.
+void UpdateRunning(const std::set<NodeId>& touched, const std::set<JobId>& held,
+                   std::vector<RunningJob> now, std::vector<RunningJob>& running) {
+  std::set<JobId> runs_on;
+  std::vector<RunningJob> more;
+  for (RunningJob& job : now) {
+    const auto place = Place(running, job.id);
+    runs_on.insert(job.id);
+    if (place != running.end() && place->id == job.id) {
+      *place = std::move(job);
+    } else {
+      more.push_back(std::move(job));
+    }
+  }
+  std::set<JobId> gone;
+  for (const JobId id : held) {
+    const auto place = Place(running, id);
+    if (place != running.end() && place->id == id && !runs_on.contains(id) &&
+        touched.contains(place->nodes.front())) {
+      gone.insert(id);
+    }
+  }
+  if (!gone.empty()) {
+    running.erase(std::remove_if(Place(running, *gone.begin()), running.end(),
+                                 [&gone](const RunningJob& job) { return gone.contains(job.id); }),
+                  running.end());
+  }
+  std::sort(more.begin(), more.end(), IsEarlier);
+  const auto middle = static_cast<std::ptrdiff_t>(running.size());
+  const bool behind = more.empty() || running.empty() || running.back().id < more.front().id;
+  std::move(more.begin(), more.end(), std::back_inserter(running));
+  if (!behind) {
+    std::inplace_merge(running.begin(), running.begin() + middle, running.end(), IsEarlier);
+  }
+}
+
+// Brings the nodes of a snapshot of `since`, which lasts, up to date. False when it cannot, or when
+// the snapshot does not last any more: then they are to be made anew.
+bool UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
+  if (snapshot.nodes.size() != state.nodes().size()) {
+    return false;
+  }
+  const auto positions = TouchedSince(state, since, snapshot.nodes);
+  if (!positions.has_value()) {
+    return false;
+  }
+  bool lasts = true;
+  std::set<NodeId> touched;
+  std::set<JobId> held;
+  std::vector<RunningJob> running;
+  for (const std::uint32_t position : *positions) {
+    NodePicture& picture = snapshot.nodes[position];
+    touched.insert(picture.id);
+    for (const Holding& holding : picture.holdings) {
+      held.insert(holding.job);
+    }
+    const Node& node = *state.FindNode(picture.id);
+    lasts = AddPicture(state, node, snapshot.now, picture, running) && lasts;
+  }
+  if (touched.empty() || !lasts) {
+    return lasts;
+  }
+  UpdateRunning(touched, held, std::move(running), snapshot.running);
+  return true;
+}
+
+bool GoesByElement(const JobSpec& spec) {
+  return std::any_of(
+      spec.dependency.terms.begin(), spec.dependency.terms.end(),
+      [](const DependencyTerm& term) { return term.kind == DependencyKind::kAfterCorr; });
+}
+
+// Calls visit(job, count) for the pending jobs, as JobTable::ForEachRun would: one by one where
+// they are few among many that run.
+template <class Visitor>
+void ForEachPending(const ClusterState& state, const Visitor& visit) {
+  constexpr std::size_t kLookup = 8;  // steps of a walk that a look-up costs
+  const JobTable& jobs = state.jobs();
+  if (state.pending().size() * kLookup > jobs.size() - jobs.untouched()) {
+    jobs.ForEachRun([&visit](const Job& job, std::uint32_t count) {
+      if (job.state == JobState::kPending) {
+        visit(job, count);
+      }
+    });
+    return;
+  }
+  auto next = state.pending().begin();
+  const auto end = state.pending().end();
+  jobs.ForEachUntouched([&](const Job& job, std::uint32_t count) {
+    for (; next != end && *next < job.id; ++next) {
+      visit(*jobs.Find(*next), 1U);
+    }
+    visit(job, count);
+  });
+  for (; next != end; ++next) {
+    visit(*jobs.Find(*next), 1U);
+  }
+}
+
+// What the job asks for: an elastic one that shrinks, fewer nodes than it may have.
+std::shared_ptr<const JobSpec> SpecOf(const Job& job) {
+  if (job.within == 0) {
+    return job.spec;
+  }
+  auto spec = std::make_shared<JobSpec>(*job.spec);
+  spec->request.max_nodes = std::min(spec->request.max_nodes, job.within);
+  return spec;
+}
+
+// The waiting jobs: the elements of an array that nobody has touched stand in one entry, but for
+// those that differ in more than their index.
+std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
+  std::set<JobId> quarantined;
+  for (const NodeId id : state.quarantining()) {
+    for (const QuarantinedAttempt& attempt : state.FindNode(id)->quarantined) {
+      quarantined.insert(attempt.job);
+    }
+  }
+  std::vector<WaitingJob> waiting;
+  const auto add = [&](const Job& job, std::uint32_t count) {
+    waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, SpecOf(job), job.held,
+                                 quarantined.contains(job.id), job.submitted, job.last_attempt,
+                                 job.held_by, state.dependencies().Look(job, now), count,
+                                 job.het_size, job.resized != kNoTime});
+  };
+  ForEachPending(state, [&](const Job& job, std::uint32_t count) {
+    if (count == 1 || !GoesByElement(*job.spec)) {
+      add(job, count);
+      return;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      add(*state.FindJob(JobId(job.id.value() + i)), 1);
+    }
+  });
+  return waiting;
+}
+
+// Everything but the nodes and what runs.
+void AddTheRest(const ClusterState& state, const Plan* last, Snapshot& snapshot) {
+  snapshot.usage = state.usage().Picture();
+  snapshot.waiting = WaitingOf(state, snapshot.now);
+  if (!std::is_sorted(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore)) {
+    std::sort(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore);
+  }
+  snapshot.arrays.clear();
+  for (const auto& [submission, running] : state.array_running()) {
+    snapshot.arrays.push_back(ArrayRunning{submission, running});
+  }
+  snapshot.promised.clear();
+  snapshot.growing.clear();
+  if (last != nullptr) {
+    snapshot.promised = last->reservations;
+    std::sort(snapshot.promised.begin(), snapshot.promised.end(),
+              [](const auto& a, const auto& b) { return a.job < b.job; });
+    snapshot.growing = last->resizes;
+  }
+  snapshot.licenses = state.licenses().Uses();
+  snapshot.policy = state.policy().active()
+                        ? std::make_shared<const PolicyPicture>(state.policy().picture())
+                        : nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now, const Plan* last,
+                                              std::shared_ptr<const Network> network) {
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->network = std::move(network);
+  snapshot->version = state.version();
+  snapshot->now = now;
+  AddAllNodes(state, *snapshot);
+  AddTheRest(state, last, *snapshot);
+  return snapshot;
+}
+
+std::shared_ptr<const Snapshot> SnapshotBuilder::Build(const ClusterState& state, Time now,
+                                                       const Plan* last,
+                                                       std::shared_ptr<const Network> network) {
+  constexpr std::size_t kKeptMost = 2;
+  Kept kept;
+  if (kept_.size() == kKeptMost) {
+    kept = std::move(kept_.front());
+    kept_.erase(kept_.begin());
+  }
+  const bool usable = kept.snapshot != nullptr && kept.snapshot.use_count() == 1 && kept.lasts &&
+                      kept.snapshot->version <= state.version();
+  if (!usable) {
+    kept.snapshot = std::make_shared<Snapshot>();
+  }
+  Snapshot& snapshot = *kept.snapshot;
+  const Version since = std::exchange(snapshot.version, state.version());
+  snapshot.network = std::move(network);
+  snapshot.now = now;
+  kept.lasts = usable && UpdateNodes(state, since, snapshot);
+  if (!kept.lasts) {
+    kept.lasts = AddAllNodes(state, snapshot);
+  }
+  AddTheRest(state, last, snapshot);
+  snapshot.delta.reset();
+  if (!kept_.empty() && kept.lasts && kept_.back().lasts) {
+    const Snapshot& before = *kept_.back().snapshot;
+    std::optional<std::vector<std::uint32_t>> nodes;
+    if (before.nodes.size() == snapshot.nodes.size()) {
+      nodes = TouchedSince(state, before.version, snapshot.nodes);
+    }
+    if (nodes.has_value()) {
+      snapshot.delta = SnapshotDelta{&before, before.version, *std::move(nodes)};
+    }
+  }
+  kept_.push_back(kept);
+  return kept.snapshot;
+}
+
+}  // namespace muster

@@ -1,0 +1,42 @@
+#pragma once
+
+// From the state to the picture that a pass looks at.
+//
+// Called on the controller's thread; what it returns is handed to the planner's. Thread promise:
+// BuildSnapshot is pure; a SnapshotBuilder belongs to one thread. Invariants: the same state and
+// the same `now` make the same snapshot, in queue order, by either.
+
+#include <memory>
+#include <vector>
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/plan/plan.h"
+#include "scheduler/model/plan/snapshot.h"
+
+namespace muster {
+
+// `last` is the plan of the pass before, if there was one: its reservations are kept to. `network`
+// is the configured one, if any.
+std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now,
+                                              const Plan* last = nullptr,
+                                              std::shared_ptr<const Network> network = nullptr);
+
+// The same for one who asks again and again: a snapshot that nobody holds any more is brought up to
+// date in place, by the nodes that were touched since. It keeps two, for while one is planned on
+// the planner's memory holds the one before.
+class SnapshotBuilder {
+ public:
+  std::shared_ptr<const Snapshot> Build(const ClusterState& state, Time now, const Plan* last,
+                                        std::shared_ptr<const Network> network);
+  // As if newly made. To be called when the state is replaced by another.
+  void Forget() { kept_.clear(); }
+
+ private:
+  struct Kept {
+    std::shared_ptr<Snapshot> snapshot;
+    bool lasts = true;  // its nodes do not go with time: all jobs on them hold their cores
+  };
+  std::vector<Kept> kept_;  // the older first
+};
+
+}  // namespace muster

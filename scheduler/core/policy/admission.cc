@@ -1,0 +1,275 @@
+#include "scheduler/core/policy/admission.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/base/status.h"
+#include "scheduler/core/policy/limits.h"
+#include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/books/usage_keys.h"
+
+namespace muster {
+namespace {
+
+bool Names(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+template <class T>
+std::string KnownNames(const std::map<std::string, T>& objects) {
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> names;
+  for (const auto& [name, object] : objects) {
+    names.push_back(names.size() == kShown ? "…" : name);
+    if (names.size() > kShown) {
+      break;
+    }
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+absl::Status FillPartition(const PolicyBook& book, JobSpec* spec) {
+  if (spec->partition.empty()) {
+    for (const auto& [name, partition] : book.partitions) {
+      if (partition.is_default) {
+        spec->partition = name;
+        return absl::OkStatus();
+      }
+    }
+    return book.partitions.empty() ? absl::OkStatus()
+                                   : absl::FailedPreconditionError(absl::StrCat(
+                                         "--partition: there is no default partition; name one of ",
+                                         KnownNames(book.partitions)));
+  }
+  if (book.partitions.empty() && spec->partition == kImpliedPartition) {
+    spec->partition.clear();
+    return absl::OkStatus();
+  }
+  std::vector<std::string> seen;
+  for (const std::string& name : PartitionNames(*spec)) {
+    if (FindPartition(book, name) == nullptr) {
+      return absl::NotFoundError(absl::StrCat(
+          "--partition: there is no partition ", name.empty() ? "\"\"" : name, "; there are ",
+          book.partitions.empty() ? std::string(kImpliedPartition) : KnownNames(book.partitions)));
+    }
+    if (Names(seen, name)) {
+      return absl::InvalidArgumentError(absl::StrCat("--partition: names ", name, " twice"));
+    }
+    seen.push_back(name);
+  }
+  return absl::OkStatus();
+}
+
+void FillAccount(const PolicyBook& book, JobSpec* spec) {
+  if (!spec->account.empty()) {
+    return;
+  }
+  for (const auto& [name, association] : book.associations) {
+    if (association.user != spec->user.name) {
+      continue;
+    }
+    if (association.is_default || spec->account.empty()) {
+      spec->account = association.account;
+    }
+    if (association.is_default) {
+      return;
+    }
+  }
+}
+
+void FillQos(const PolicyBook& book, JobSpec* spec) {
+  if (!spec->qos.empty()) {
+    return;
+  }
+  if (const AssociationRules* own = FindAssociation(book, spec->account, spec->user.name)) {
+    spec->qos = own->default_qos;
+  }
+  for (const std::string& name : ChargedAccounts(book, spec->account)) {
+    const AccountRules* account = FindAccount(book, name);
+    if (spec->qos.empty() && account != nullptr) {
+      spec->qos = account->default_qos;
+    }
+  }
+}
+
+// The QOS that the spec's association allows; empty: all.
+std::vector<std::string> AllowedQos(const PolicyBook& book, const JobSpec& spec) {
+  const AssociationRules* own = FindAssociation(book, spec.account, spec.user.name);
+  if (own != nullptr && !own->qos.empty()) {
+    return own->qos;
+  }
+  for (const std::string& name : ChargedAccounts(book, spec.account)) {
+    const AccountRules* account = FindAccount(book, name);
+    if (account != nullptr && !account->qos.empty()) {
+      return account->qos;
+    }
+  }
+  return {};
+}
+
+absl::Status MayUseReservation(const PolicyBook& book, const JobSpec& spec, Time now) {
+  if (spec.reservation.empty()) {
+    return absl::OkStatus();
+  }
+  const Reservation* reservation = FindReservation(book, spec.reservation);
+  if (reservation == nullptr || !WindowAt(*reservation, now).has_value()) {
+    return absl::NotFoundError(absl::StrCat(
+        "--reservation: there is no reservation ", spec.reservation,
+        reservation == nullptr ? "" : " any more: it is over", "; see muster reservation list"));
+  }
+  const bool by_account = std::any_of(
+      reservation->accounts.begin(), reservation->accounts.end(),
+      [&](const std::string& name) { return Names(ChargedAccounts(book, spec.account), name); });
+  if (!by_account && !Names(reservation->users, spec.user.name)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("--reservation: ", spec.reservation, " is not for ", spec.user.name,
+                     spec.account.empty() ? "" : absl::StrCat(" in account ", spec.account)));
+  }
+  return absl::OkStatus();
+}
+
+// The time limit of a job that said none: the partition's, and no more than it may have.
+void FillTime(const PolicyPicture& policy, JobSpec* spec) {
+  const PolicyBook& book = *policy.book;
+  std::optional<Duration> chosen;
+  const auto at_most = [&chosen](const std::optional<Duration>& limit) {
+    if (limit.has_value() && (!chosen.has_value() || *limit < *chosen)) {
+      chosen = *limit;
+    }
+  };
+  if (spec->time_limit.count() > 0) {
+    chosen = spec->time_limit;
+  }
+  const std::vector<JobPartition> partitions = PartitionsOf(policy, *spec);
+  if (!partitions.empty() && partitions.front().rules != nullptr) {
+    const Partition& first = *partitions.front().rules;
+    chosen = first.default_time.has_value() ? first.default_time : chosen;
+    at_most(first.max_time);
+  }
+  for (const std::string& name : QosOf(book, spec->qos, PartitionNames(*spec))) {
+    if (const Qos* qos = FindQos(book, name)) {
+      at_most(qos->limits.max_wall);
+    }
+  }
+  if (const AssociationRules* own = FindAssociation(book, spec->account, spec->user.name)) {
+    at_most(own->limits.max_wall);
+  }
+  for (const std::string& name : ChargedAccounts(book, spec->account)) {
+    if (const AccountRules* account = FindAccount(book, name)) {
+      at_most(account->limits.max_wall);
+    }
+  }
+  spec->time_limit = chosen.value_or(Duration(0));
+}
+
+absl::Status MayUsePartitions(const PolicyPicture& policy, const JobSpec& spec) {
+  absl::Status refused = absl::OkStatus();
+  for (const JobPartition& partition : PartitionsOf(policy, spec)) {
+    if (partition.rules == nullptr) {
+      return absl::OkStatus();
+    }
+    const PartitionState state = partition.rules->state;
+    absl::Status may = MayUsePartition(*partition.rules, spec);
+    if (may.ok() && (state == PartitionState::kDrain || state == PartitionState::kInactive)) {
+      may = absl::FailedPreconditionError(
+          absl::StrCat("--partition: ", partition.name, " takes no submissions: it is ",
+                       state == PartitionState::kDrain ? "drained" : "inactive"));
+    }
+    if (may.ok()) {
+      return may;
+    }
+    refused.Update(may);
+  }
+  return refused;
+}
+
+// What no waiting will mend is refused where a QOS of the job says so.
+absl::Status CheckDenied(const PolicyPicture& policy, const JobSpec& spec) {
+  const PolicyBook& book = *policy.book;
+  const std::vector<std::string> names = QosOf(book, spec.qos, PartitionNames(spec));
+  const bool deny = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const Qos* qos = FindQos(book, name);
+    return qos != nullptr && (qos->flags & kDenyOnLimit) != 0;
+  });
+  if (!deny) {
+    return absl::OkStatus();
+  }
+  std::optional<Reason> first;
+  for (const JobPartition& partition : PartitionsOf(policy, spec)) {
+    const std::vector<Reason> broken = CheckJobLimits(book, LeastAsk(spec, partition.name));
+    if (broken.empty()) {
+      return absl::OkStatus();
+    }
+    first = first.has_value() ? first : broken.front();
+  }
+  return first.has_value() ? absl::FailedPreconditionError(
+                                 absl::StrCat(Name(first->kind), ": ", ToSentence(*first)))
+                           : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status MayUsePartition(const Partition& partition, const JobSpec& spec) {
+  const std::string qos = EffectiveQos(spec.qos);
+  if ((!partition.allow_accounts.empty() && !Names(partition.allow_accounts, spec.account)) ||
+      Names(partition.deny_accounts, spec.account)) {
+    return absl::PermissionDeniedError(absl::StrCat("--partition: ", partition.name,
+                                                    " is not for account ",
+                                                    spec.account.empty() ? "\"\"" : spec.account));
+  }
+  if ((!partition.allow_qos.empty() && !Names(partition.allow_qos, qos)) ||
+      Names(partition.deny_qos, qos)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("--partition: ", partition.name, " is not for QOS ", qos));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MayUseAccountAndQos(const PolicyBook& book, const JobSpec& spec) {
+  if (!book.accounts.empty() && !spec.account.empty() && spec.account != kRootAccountName &&
+      FindAccount(book, spec.account) == nullptr) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("--account: there is no account ", spec.account, "; see muster accounts"));
+  }
+  if (!book.associations.empty() &&
+      FindAssociation(book, spec.account, spec.user.name) == nullptr) {
+    return absl::PermissionDeniedError(
+        spec.account.empty()
+            ? absl::StrCat("--account: ", spec.user.name, " is in no account; ask for one")
+            : absl::StrCat("--account: ", spec.user.name, " is not in account ", spec.account));
+  }
+  const std::string qos = EffectiveQos(spec.qos);
+  if (FindQos(book, qos) == nullptr && qos != kImpliedQos) {
+    return absl::NotFoundError(
+        absl::StrCat("--qos: there is no QOS ", qos, "; there are ",
+                     book.qos.empty() ? std::string(kImpliedQos) : KnownNames(book.qos)));
+  }
+  const std::vector<std::string> allowed = AllowedQos(book, spec);
+  if (!allowed.empty() && !Names(allowed, qos)) {
+    return absl::NotFoundError(
+        absl::StrCat("--qos: ", spec.user.name, spec.account.empty() ? "" : " in account ",
+                     spec.account, " may use ", absl::StrJoin(allowed, ", "), ", not ", qos));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Admit(const PolicyPicture& policy, const Submission& submission, JobSpec* spec) {
+  const PolicyBook& book = *policy.book;
+  RETURN_IF_ERROR(FillPartition(book, spec));
+  FillAccount(book, spec);
+  FillQos(book, spec);
+  RETURN_IF_ERROR(MayUseAccountAndQos(book, *spec));
+  RETURN_IF_ERROR(MayUsePartitions(policy, *spec));
+  RETURN_IF_ERROR(MayUseReservation(book, *spec, submission.now));
+  if (!submission.time_said) {
+    FillTime(policy, spec);
+  }
+  RETURN_IF_ERROR(CheckDenied(policy, *spec));
+  return CheckSubmitLimits(policy, *spec, submission.count);
+}
+
+}  // namespace muster

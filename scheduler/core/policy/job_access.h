@@ -1,0 +1,50 @@
+#pragma once
+
+// Who may change a job, and the refusals that every request about a job shares.
+//
+// Thread promise: pure. Invariants: an operator (root, or who runs the controller) may change every
+// job; anybody else only their own.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "scheduler/model/job/job.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster {
+
+inline bool IsOperator(const User& by, const PolicyConfig& config) {
+  return by.uid == 0 || by.uid == config.operator_uid;
+}
+
+inline bool MayChange(const Job& job, const User& by, const PolicyConfig& config) {
+  return IsOperator(by, config) || by.uid == job.spec->user.uid;
+}
+
+// "12", or "12_3" for an element.
+inline std::string Label(JobId job, std::optional<std::uint32_t> array_index) {
+  return array_index.has_value() ? absl::StrCat(job.value(), "_", *array_index) : ToString(job);
+}
+
+inline absl::Status NoSuchJob(JobId job, std::optional<std::uint32_t> array_index) {
+  return absl::NotFoundError(absl::StrCat("job ", Label(job, array_index),
+                                          ": no such job, or it has ended; see muster history"));
+}
+
+inline absl::Status CheckToken(const std::string& token) {
+  constexpr std::size_t kTokenBytesMax = 64;
+  if (token.empty() || token.size() > kTokenBytesMax) {
+    return absl::InvalidArgumentError("token: the client must send one of 1 to 64 bytes");
+  }
+  return absl::OkStatus();
+}
+
+inline absl::Status NotYours(const Job& job) {
+  return absl::PermissionDeniedError(
+      absl::StrCat("job ", ToString(job.id), ": belongs to ", job.spec->user.name));
+}
+
+}  // namespace muster

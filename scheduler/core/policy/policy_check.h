@@ -1,0 +1,29 @@
+#pragma once
+
+// What a book of policy may not say: unknown names, circles, limits that contradict one another.
+//
+// Used by the turns that change policy and, with the line of the file, by the configuration. Thread
+// promise: pure. Invariants: a book without a problem holds the invariants of model/partition,
+// account_rules and reservation.
+
+#include <optional>
+#include <string>
+
+#include "scheduler/model/policy/policy.h"
+
+namespace muster {
+
+struct PolicyProblem {
+  PolicyKind kind = PolicyKind::kPartition;
+  std::string name;
+  std::string key;   // of the table in model/policy_text; "" concerns the whole object
+  std::string text;  // what is wrong, and the mend
+};
+
+// "qos high: Preempt: there is no QOS lwo".
+std::string ToSentence(const PolicyProblem& problem);
+
+// The first problem, in the order of kinds and names.
+std::optional<PolicyProblem> FindProblem(const PolicyBook& book);
+
+}  // namespace muster

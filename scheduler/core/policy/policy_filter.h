@@ -1,0 +1,100 @@
+#pragma once
+
+// Where and when policy lets a job start: partitions, reservations, and all that policy has against
+// it now.
+//
+// Used by the planner to filter and by verify to check again. Thread promise: pure. Invariants: (1)
+// a job gets nodes of one of its partitions only; (2) no job that does not name a reservation runs
+// on its nodes while it holds, by its time limit; (3) AddPolicyBlockers adds every blocker that
+// does not depend on which nodes are free.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/core/policy/limits.h"
+#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/model/plan/snapshot.h"
+
+namespace muster {
+
+// A partition as a job sees it; `rules` and `nodes` are null for the implied one of all nodes.
+struct JobPartition {
+  std::string name;
+  const Partition* rules = nullptr;
+  const NodeGroup* nodes = nullptr;
+};
+
+// The job's partitions that exist, in its order.
+std::vector<JobPartition> PartitionsOf(const PolicyPicture& policy, const JobSpec& spec);
+
+// What the partition has against any job of the spec starting: its state, its limits, who may use
+// it. Nothing when it has nothing.
+std::optional<Reason> PartitionBlocker(const PolicyPicture& policy, const JobSpec& spec,
+                                       const JobPartition& partition);
+
+// What of that is about the job's time limit.
+std::optional<Reason> TimeBlocker(const PolicyPicture& policy, const JobSpec& spec,
+                                  const JobPartition& partition);
+
+// The request as it is in the partition: whole nodes where it gives only those, and no more or
+// fewer nodes than it gives.
+ResourceRequest RequestIn(const PolicyPicture& policy, const JobSpec& spec,
+                          const JobPartition& partition);
+
+// When a job that starts at `start` must be done by; Time::max() without a time limit.
+Time EndBy(const JobSpec& spec, Time start);
+
+// Whether the job may hold the node from `start` to `end`: the node is in the partition, and no
+// reservation has it for others.
+bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& spec,
+                     const JobPartition& partition, Time start, Time end);
+// The same in any of the job's partitions that takes it. A snapshot without policy allows all.
+bool NodeMayByPolicy(const Snapshot& snapshot, const NodePicture& node, const WaitingJob& job,
+                     Time start, Time end);
+
+// The reservation for which a job that holds the node could not go on to `end`: another's that
+// begins before, or its own that ends before.
+struct ReservedFrom {
+  std::string name;
+  Time when = kNoTime;
+  bool own = false;
+};
+std::optional<ReservedFrom> ReservationInTheWay(const PolicyPicture& policy, NodeId node,
+                                                const JobSpec& spec, Time start, Time end);
+
+// The job's partition of that name ("" the implied one), when the job may name it.
+std::optional<JobPartition> FindOwn(const PolicyPicture& policy, const JobSpec& spec,
+                                    const std::string& name);
+// Whether policy lets the job start on these nodes at `now`, limits aside.
+bool MayStart(const PolicyPicture& policy, const JobSpec& spec, const JobPartition& partition,
+              const Allocation& allocation, Time now);
+
+// All that policy has against the job starting now, whichever nodes are free: its partitions, its
+// reservation, its account and QOS, the limits (by what it needs at least).
+void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, PassUsage& usage,
+                       std::vector<Reason>& reasons);
+
+// When the job's charge ends by its time limit; kNoTime without one.
+inline Time ChargedUntil(const JobSpec& spec, Time started) {
+  return spec.time_limit.count() > 0 ? started + spec.time_limit : kNoTime;
+}
+
+// What a job that starts at `now` is charged.
+template <class MachineOf>
+RunningCharge ChargeOf(JobId job, const JobSpec& spec, const std::string& partition, Time now,
+                       const Allocation& allocation, const MachineOf& machine_of) {
+  RunningCharge charge;
+  charge.job = job;
+  charge.account = spec.account;
+  charge.user = spec.user.name;
+  charge.qos = EffectiveQos(spec.qos);
+  charge.partition = EffectivePartition(partition);
+  charge.reservation = spec.reservation;
+  charge.started = now;
+  charge.ends = ChargedUntil(spec, now);
+  charge.tres = AskOf(spec, partition, allocation, machine_of).tres;
+  return charge;
+}
+
+}  // namespace muster

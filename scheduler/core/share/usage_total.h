@@ -1,0 +1,25 @@
+#pragma once
+
+// What parts of a job used, of several nodes, as one.
+//
+// Thread promise: pure. Invariant: times and energy add up, and so does what groups on different
+// nodes held; what is the most of one process or of one GPU stays that.
+
+#include <algorithm>
+
+#include "scheduler/model/job/exit_status.h"
+
+namespace muster {
+
+inline void AddUsage(const Usage& part, Usage& total) {
+  total.user_cpu += part.user_cpu;
+  total.system_cpu += part.system_cpu;
+  total.peak_memory = std::max(total.peak_memory, part.peak_memory);
+  total.group_memory += part.group_memory;
+  total.gpu_busy += part.gpu_busy;
+  total.gpu_memory = std::max(total.gpu_memory, part.gpu_memory);
+  total.gpu_energy_mj += part.gpu_energy_mj;
+  total.cpu_energy_mj += part.cpu_energy_mj;
+}
+
+}  // namespace muster

@@ -1,0 +1,131 @@
+#pragma once
+
+// The live jobs: those that something has happened to, each by itself, and the elements of arrays
+// that nobody has touched yet, as runs of ids.
+//
+// An untouched element differs from its neighbours in its id and index alone, so a run of a million
+// costs as much as one job. Thread promise: none, not even of the methods that are const; owned by
+// one thread. Invariants: (1) every live id is in exactly one job or run; (2) a run lies within one
+// submission and its jobs are pending, as that submission made them.
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "scheduler/model/change/state_image.h"
+#include "scheduler/model/job/job.h"
+#include "scheduler/model/value/ids.h"
+
+namespace muster {
+
+class JobTable {
+ public:
+  // Adds a job by itself. REQUIRES: its id is not there.
+  void Add(Job job);
+  // Adds a run. REQUIRES: none of its ids is there; `elements.first` is pending and untouched.
+  void Add(UntouchedElements elements);
+
+  // Null when it is not live. An untouched element is made for the asking: the pointer is good
+  // until the table changes.
+  [[nodiscard]] const Job* Find(JobId id) const;
+  // The job, by itself from now on; null when it is not live.
+  Job* Touch(JobId id);
+  // REQUIRES: the job is live.
+  void Erase(JobId id);
+  // REQUIRES: all of them are untouched elements of one run.
+  void EraseUntouched(JobId first, std::uint32_t count);
+
+  [[nodiscard]] std::size_t size() const { return kept_.size() + untouched_; }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] bool contains(JobId id) const;
+  [[nodiscard]] bool IsUntouched(JobId id) const { return RunWith(id) != runs_.end(); }
+  // How many elements nobody has touched.
+  [[nodiscard]] std::size_t untouched() const { return untouched_; }
+
+  // How many untouched elements of its run there are from `id` on; 0 when it is not one.
+  [[nodiscard]] std::uint32_t UntouchedFrom(JobId id) const;
+  // The first live id that is not below `id`, or nothing.
+  [[nodiscard]] std::optional<JobId> NextFrom(JobId id) const;
+
+  // Calls visit(job, count) in the order of ids: count 1 for a job by itself, else for the first of
+  // `count` untouched elements.
+  template <class Visitor>
+  void ForEachRun(Visitor&& visit) const;
+  // The same for untouched elements alone.
+  template <class Visitor>
+  void ForEachUntouched(Visitor&& visit) const;
+
+  // All jobs one by one in the order of ids, as pairs of id and job. The job is good until the
+  // iterator moves.
+  class Iterator;
+  [[nodiscard]] Iterator begin() const;
+  [[nodiscard]] std::default_sentinel_t end() const { return std::default_sentinel; }
+
+ private:
+  struct Run {
+    std::uint32_t count = 0;
+    std::shared_ptr<const Job> like;  // any of them, or one that was
+  };
+  using Runs = std::map<JobId, Run>;  // by the first id
+
+  [[nodiscard]] Runs::const_iterator RunWith(JobId id) const;
+  // Takes elements out of their run, which may leave one before them and one behind.
+  void TakeOut(Runs::const_iterator run, JobId first, std::uint32_t count);
+  static Job ElementOf(const Job& like, JobId id);
+
+  std::map<JobId, Job> kept_;
+  Runs runs_;
+  std::size_t untouched_ = 0;
+  mutable std::map<JobId, Job> made_;  // elements asked for since the last change
+};
+
+class JobTable::Iterator {
+ public:
+  explicit Iterator(const JobTable& table);
+  [[nodiscard]] std::pair<JobId, const Job&> operator*() const;
+  Iterator& operator++();
+  friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.AtEnd(); }
+
+ private:
+  [[nodiscard]] bool AtEnd() const;
+  // True when a job by itself is next, false when an untouched element is.
+  [[nodiscard]] bool AtKept() const;
+  void Make();
+
+  const JobTable* table_;
+  std::map<JobId, Job>::const_iterator kept_;
+  Runs::const_iterator run_;
+  std::uint32_t offset_ = 0;  // in the run
+  Job made_;
+};
+
+inline JobTable::Iterator JobTable::begin() const {
+  return Iterator(*this);
+}
+
+template <class Visitor>
+void JobTable::ForEachUntouched(Visitor&& visit) const {
+  for (const auto& [first, run] : runs_) {
+    visit(ElementOf(*run.like, first), run.count);
+  }
+}
+
+template <class Visitor>
+void JobTable::ForEachRun(Visitor&& visit) const {
+  auto kept = kept_.begin();
+  auto run = runs_.begin();
+  while (kept != kept_.end() || run != runs_.end()) {
+    if (run == runs_.end() || (kept != kept_.end() && kept->first < run->first)) {
+      visit(kept->second, std::uint32_t{1});
+      ++kept;
+    } else {
+      visit(ElementOf(*run->second.like, run->first), run->second.count);
+      ++run;
+    }
+  }
+}
+
+}  // namespace muster

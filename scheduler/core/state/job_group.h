@@ -1,0 +1,42 @@
+#pragma once
+
+// Heterogeneous jobs: components with ids one after the other that start together and end together.
+//
+// A plain job is a group of itself. Thread promise: pure. Invariants: between two turns (1) all
+// components of a group are in the state or none; (2) all hold resources, since the same moment, or
+// none; BrokenGroup says which is not so.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/plan/plan.h"
+
+namespace muster {
+
+// The components of the job's group, the leader first; a plain job alone.
+std::vector<const Job*> GroupOf(const ClusterState& state, const Job& job);
+
+// The number of the attempt that a start now would be: one for the whole group.
+AttemptNumber NextAttempt(const ClusterState& state, const Job& job);
+
+// Refuses a request that names one component where the whole is meant. REQUIRES: `job` was found by
+// `named`.
+absl::Status NamesWhole(const Job& job, JobId named);
+
+// "12+1", or "12" for a plain job.
+std::string LabelOf(const Job& job);
+
+// How many of the starts, from the first on, are of one group: 1 for a plain job.
+std::size_t StartsTogether(const ClusterState& state, std::span<const PlannedStart> starts);
+// Whether they are all of the group's components, in order.
+bool IsWholeGroup(const ClusterState& state, std::span<const PlannedStart> starts);
+
+// What is broken of the invariants above.
+std::optional<std::string> BrokenGroup(const ClusterState& state);
+
+}  // namespace muster

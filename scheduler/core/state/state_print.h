@@ -1,0 +1,16 @@
+#pragma once
+
+// The print of a state: one number for everything in it that two equal states have in common.
+//
+// For tests and replays: a state that was replayed, loaded or kept in memory must print the same.
+// Thread promise: pure. Invariants: jobs count one by one, however the state keeps them.
+
+#include <cstdint>
+
+#include "scheduler/core/state/cluster_state.h"
+
+namespace muster {
+
+std::uint64_t PrintOf(const ClusterState& state);
+
+}  // namespace muster

@@ -1,0 +1,13 @@
+#include "scheduler/core/state/transition.h"
+
+#include <utility>
+
+namespace muster {
+
+Turn Refused(absl::Status status) {
+  Turn turn;
+  turn.status = std::move(status);
+  return turn;
+}
+
+}  // namespace muster

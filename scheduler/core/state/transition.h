@@ -1,0 +1,34 @@
+#pragma once
+
+// What an input does to the state: events to persist, effects to perform once they are durable, and
+// the answer.
+//
+// Thread promise: plain values. Invariants: a refusal has neither events nor effects; only
+// ClusterState::Apply writes the state.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "scheduler/model/change/effect.h"
+#include "scheduler/model/change/event.h"
+
+namespace muster {
+
+struct Turn {
+  absl::Status status;  // why the input was refused; one line for the user
+  std::vector<Event> events;
+  std::vector<Effect> effects;  // to perform once the events are durable
+  JobId job;                    // SubmitJob, StartStep, AttachStep: the answer
+  StepId step;                  // StartStep, AttachStep: the answer
+  Allocation placement;         // StartStep, AttachStep: where its ranks are; empty: nowhere yet
+  std::string waits;            // StartStep: what it waits for; empty: nothing
+  NodeId node;                  // RegisterAgent: the answer
+  std::uint32_t count = 0;      // CancelJob, HoldJob, SignalJob: how many jobs it reached
+};
+
+// A transition that refuses its input: neither events nor effects.
+Turn Refused(absl::Status status);
+
+}  // namespace muster

@@ -1,0 +1,74 @@
+#pragma once
+
+// How a process, a step or an attempt ended, and what it used.
+//
+// Thread promise: plain values. Invariants: at most one of `code` and `signal` is non-zero.
+
+#include <cstdint>
+#include <string>
+
+#include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/value/units.h"
+
+namespace muster {
+
+struct ExitStatus {
+  std::int32_t code = 0;    // what it passed to exit(), 0-255
+  std::int32_t signal = 0;  // the signal that ended it, or 0
+  static constexpr auto Fields(auto list) {
+    return list(Field{"code", &ExitStatus::code}, Field{"signal", &ExitStatus::signal});
+  }
+  [[nodiscard]] bool success() const { return code == 0 && signal == 0; }
+  friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
+};
+
+// Why an attempt's part on a node ended.
+enum class EndCause : std::uint8_t {
+  kNone = 0,
+  kExited = 1,               // its processes ended by themselves
+  kCancelled = 2,            // somebody asked
+  kTimeLimit = 3,            // it reached its time limit
+  kLaunchFailed = 4,         // it could not be started: see the text
+  kLostSupervisor = 5,       // its supervisor died; what was left was killed
+  kNodeRebooted = 6,         // the node came back with another boot id
+  kNodeLostRecord = 7,       // the agent came back without its record of it
+  kNeverStarted = 8,         // it was told to end before it had begun
+  kOutOfMemory = 9,          // the kernel's out-of-memory killer ended it
+  kJobEnding = 10,           // the job ended on its other nodes
+  kPrologFailed = 11,        // the site's prolog failed there; nothing of the job ran
+  kHung = 12,                // it made no progress for as long as it may
+  kRequeued = 20,            // somebody asked that it run again
+  kPreempted = 21,           // it gives way to a job that may preempt it, and ends
+  kPreemptedToRequeue = 22,  // it gives way and runs again
+  kResized = 23,             // it runs again at once, with another number of nodes
+};
+
+// True when the node failed the attempt, and not the attempt itself.
+constexpr bool IsNodeFailure(EndCause cause) {
+  return cause == EndCause::kNodeRebooted || cause == EndCause::kNodeLostRecord ||
+         cause == EndCause::kLostSupervisor;
+}
+
+struct Usage {
+  Duration user_cpu{0};    // CPU time in user mode
+  Duration system_cpu{0};  // CPU time in the kernel
+  Bytes peak_memory;       // the largest resident set of any one process
+  // Sampled while it ran, where the node can tell; 0 where it cannot.
+  Bytes group_memory;               // the most that all its processes on one node held at once
+  Duration gpu_busy{0};             // time in which its GPUs worked, of all of them together
+  Bytes gpu_memory;                 // the most that was taken of one of its GPUs
+  std::uint64_t gpu_energy_mj = 0;  // what its GPUs took, millijoules
+  std::uint64_t cpu_energy_mj = 0;  // its share of what the node's processors took, by CPU time
+  static constexpr auto Fields(auto list) {
+    return list(Field{"user_cpu", &Usage::user_cpu}, Field{"system_cpu", &Usage::system_cpu},
+                Field{"peak_memory", &Usage::peak_memory},
+                Field{"group_memory", &Usage::group_memory}, Field{"gpu_busy", &Usage::gpu_busy},
+                Field{"gpu_memory", &Usage::gpu_memory},
+                Field{"gpu_energy_mj", &Usage::gpu_energy_mj},
+                Field{"cpu_energy_mj", &Usage::cpu_energy_mj});
+  }
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+}  // namespace muster

@@ -1,0 +1,126 @@
+#pragma once
+
+// Facts: what a supervisor writes into its journal about an attempt on its node, and the agent
+// passes on.
+//
+// A fact is numbered from 1 within (job, attempt, node); the controller acknowledges the number
+// once the events it caused are durable, and the agent sends again what was not acknowledged.
+// Thread promise: plain values. Invariants: RunEnded is the last fact of an attempt on a node.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "scheduler/model/job/checkpoint_record.h"
+#include "scheduler/model/job/exit_status.h"
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/value/time.h"
+
+namespace muster {
+
+// The attempt's processes on this node are under way (for a batch job's first node: the script was
+// started).
+struct RunStarted {
+  Time time = kNoTime;
+  std::uint32_t pid = 0;  // the supervisor's
+  std::string limits;     // "enforced", or "not enforced (why)"
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &RunStarted::time}, Field{"pid", &RunStarted::pid},
+                Field{"limits", &RunStarted::limits});
+  }
+  friend bool operator==(const RunStarted&, const RunStarted&) = default;
+};
+
+// What was read back of ranks after they were launched.
+struct BindingRead {
+  Time time = kNoTime;
+  std::vector<RankBinding> ranks;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &BindingRead::time}, Field{"ranks", &BindingRead::ranks});
+  }
+  friend bool operator==(const BindingRead&, const BindingRead&) = default;
+};
+
+struct RankExit {
+  std::uint32_t rank = 0;
+  ExitStatus status;
+  Time time = kNoTime;
+  std::string text;  // why it could not be started, where it could not
+  static constexpr auto Fields(auto list) {
+    return list(Field{"rank", &RankExit::rank}, Field{"status", &RankExit::status},
+                Field{"time", &RankExit::time}, Field{"text", &RankExit::text});
+  }
+  friend bool operator==(const RankExit&, const RankExit&) = default;
+};
+
+// A step's ranks on this node have all ended.
+struct StepEnded {
+  StepId step;
+  Time time = kNoTime;
+  std::vector<RankExit> ranks;
+  Usage usage;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"step", &StepEnded::step}, Field{"time", &StepEnded::time},
+                Field{"ranks", &StepEnded::ranks}, Field{"usage", &StepEnded::usage});
+  }
+  friend bool operator==(const StepEnded&, const StepEnded&) = default;
+};
+
+// What the node was told of Attempt::suspension is done: none of the attempt's processes here can
+// run, or, `resumed`, all of them again.
+struct RunSuspended {
+  Time time = kNoTime;
+  std::uint32_t suspension = 0;
+  bool resumed = false;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &RunSuspended::time}, Field{"suspension", &RunSuspended::suspension},
+                Field{"resumed", &RunSuspended::resumed});
+  }
+  friend bool operator==(const RunSuspended&, const RunSuspended&) = default;
+};
+
+// The attempt's programs here committed a checkpoint, came back from one, or answered a notice.
+struct RunCheckpointed {
+  Time time = kNoTime;
+  CheckpointRecord record;  // all of it as it is now
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &RunCheckpointed::time}, Field{"record", &RunCheckpointed::record});
+  }
+  friend bool operator==(const RunCheckpointed&, const RunCheckpointed&) = default;
+};
+
+// Nothing of the attempt is left on this node.
+struct RunEnded {
+  Time time = kNoTime;
+  EndCause cause = EndCause::kExited;
+  ExitStatus status;  // the batch script's; of a run job: the first rank that failed, else success
+  Usage usage;        // everything the attempt used on this node
+  std::string text;
+  std::string node_fault;  // why the node is to be drained; empty: it is not
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &RunEnded::time}, Field{"cause", &RunEnded::cause},
+                Field{"status", &RunEnded::status}, Field{"usage", &RunEnded::usage},
+                Field{"text", &RunEnded::text}, Field{"node_fault", &RunEnded::node_fault});
+  }
+  friend bool operator==(const RunEnded&, const RunEnded&) = default;
+};
+
+using Fact =
+    std::variant<RunStarted, BindingRead, StepEnded, RunEnded, RunSuspended, RunCheckpointed>;
+
+struct Report {
+  JobId job;
+  AttemptNumber attempt;
+  std::uint64_t index = 0;  // from 1
+  Fact fact;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &Report::job}, Field{"attempt", &Report::attempt},
+                Field{"index", &Report::index}, Field{"fact", &Report::fact});
+  }
+  friend bool operator==(const Report&, const Report&) = default;
+};
+
+}  // namespace muster

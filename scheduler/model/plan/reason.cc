@@ -1,0 +1,283 @@
+#include "scheduler/model/plan/reason.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "scheduler/model/plan/policy_reason.h"
+
+namespace muster {
+namespace {
+
+// 3 GiB, 512 MiB, 7 B: exact where it is exact, else with one decimal.
+std::string BytesText(std::uint64_t bytes) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+  const auto scaled = [bytes](std::uint64_t unit, const char* name) {
+    const std::uint64_t whole = bytes / unit;
+    const std::uint64_t tenths = bytes % unit * 10 / unit;
+    return tenths == 0 ? absl::StrCat(whole, " ", name)
+                       : absl::StrCat(whole, ".", tenths, " ", name);
+  };
+  if (bytes >= kGiB) {
+    return scaled(kGiB, "GiB");
+  }
+  return bytes >= kMiB ? scaled(kMiB, "MiB") : absl::StrCat(bytes, " B");
+}
+
+std::string Counted(std::uint64_t count, const char* noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
+// How many nodes there are of those that are needed.
+std::string FitText(const Shortage& shortage) {
+  if (shortage.available == 0) {
+    return "none fits";
+  }
+  return absl::StrCat("only ", shortage.available, shortage.available == 1 ? " fits" : " fit");
+}
+
+std::string ShortOf(const std::string& needed, const std::string& has) {
+  return absl::StrCat("short of ", needed, " (has ", has, ")");
+}
+
+std::string ShortageText(const Shortage& shortage) {
+  const std::string text = ToSentence(shortage);
+  return shortage.nodes == 0 ? text : absl::StrCat(shortage.nodes, " ", text);
+}
+
+std::string ShortagesText(const Reason& reason) {
+  std::string text = absl::StrCat(Counted(reason.nodes, "node"), ":");
+  const char* separator = " ";
+  for (const Shortage& shortage : reason.shortages) {
+    absl::StrAppend(&text, separator, ShortageText(shortage));
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string TimeText(Time time) {
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(time - day));
+  return absl::StrFormat("%04d-%02u-%02u %02d:%02d:%02d UTC", static_cast<int>(date.year()),
+                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                         clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
+// "job 12", "jobs 12, 13 and 5 more"; nothing for none.
+std::string HoldersText(const std::vector<JobId>& holders) {
+  constexpr std::size_t kNamed = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, holders.size()); ++i) {
+    absl::StrAppend(&text, i == 0 ? (holders.size() == 1 ? "job " : "jobs ") : ", ",
+                    holders[i].value());
+  }
+  if (holders.size() > kNamed) {
+    absl::StrAppend(&text, " and ", holders.size() - kNamed, " more");
+  }
+  return text;
+}
+
+std::string LicensesText(const Reason& reason) {
+  if (reason.verdict == ReasonClass::kNever) {
+    return absl::StrCat("never on this cluster: needs ", reason.needed, " of licence ", reason.name,
+                        ", which has ", reason.capacity);
+  }
+  return absl::StrCat("needs ", reason.needed, " of licence ", reason.name, ": ", reason.used,
+                      " of ", reason.capacity, " in use", reason.holders.empty() ? "" : " by ",
+                      HoldersText(reason.holders));
+}
+
+std::string SuspendedText(const Reason& reason) {
+  if (reason.used == 0) {
+    return absl::StrCat("node ", reason.name, ", which has its CPUs, is down");
+  }
+  return absl::StrCat(
+      reason.used, " of its ", Counted(reason.needed, "CPU"), " on ", reason.name, " taken",
+      reason.holders.empty() ? "" : " by ", HoldersText(reason.holders),
+      reason.until == kNoTime ? "" : absl::StrCat(", until ", TimeText(reason.until)));
+}
+
+std::string DependencyText(const Reason& reason) {
+  return absl::StrCat(
+      "waits for ", reason.name,
+      reason.until == kNoTime ? "" : absl::StrCat(", until ", TimeText(reason.until)));
+}
+
+// `behind`: the component that keeps the others waiting, if it is one alone.
+std::string HetJobText(const Reason& reason) {
+  const char* never = reason.verdict == ReasonClass::kNever ? "never on this cluster: " : "";
+  if (reason.behind.valid()) {
+    return absl::StrCat(never, "waits for component ", reason.needed,
+                        " of the heterogeneous job, job ", ToString(reason.behind));
+  }
+  return absl::StrCat(never, "the ", reason.needed,
+                      " components of the heterogeneous job do not fit together",
+                      reason.verdict == ReasonClass::kNever ? "" : " now");
+}
+
+std::string SwitchesText(const Reason& reason) {
+  return absl::StrCat("on at most ", reason.limit,
+                      reason.limit == 1 ? " leaf switch" : " leaf switches", " there is room for ",
+                      reason.capacity, " of its ", Counted(reason.needed, "task"), " now; from ",
+                      TimeText(reason.until), " on it takes what there is");
+}
+
+}  // namespace
+
+const char* Name(ReasonKind kind) {
+  switch (kind) {
+    case ReasonKind::kNone:
+      return "None";
+    case ReasonKind::kResources:
+      return "Resources";
+    case ReasonKind::kPriority:
+      return "Priority";
+    case ReasonKind::kBadConstraints:
+      return "BadConstraints";
+    case ReasonKind::kJobHeldUser:
+      return "JobHeldUser";
+    case ReasonKind::kBeginTime:
+      return "BeginTime";
+    case ReasonKind::kJobArrayTaskLimit:
+      return "JobArrayTaskLimit";
+    case ReasonKind::kReqNodeNotAvail:
+      return "ReqNodeNotAvail";
+    case ReasonKind::kNotPlannedYet:
+      return "NotPlannedYet";
+    case ReasonKind::kCleaning:
+      return "Cleaning";
+    case ReasonKind::kDependency:
+      return "Dependency";
+    case ReasonKind::kDependencyNeverSatisfied:
+      return "DependencyNeverSatisfied";
+    case ReasonKind::kJobHeldAdmin:
+      return "JobHeldAdmin";
+    case ReasonKind::kJobHoldMaxRequeue:
+      return "JobHoldMaxRequeue";
+    case ReasonKind::kJobLaunchFailure:
+      return "JobLaunchFailure";
+    case ReasonKind::kLicenses:
+      return "Licenses";
+    case ReasonKind::kDeadline:
+      return "DeadLine";
+    case ReasonKind::kSuspended:
+      return "Suspended";
+    case ReasonKind::kHetJob:
+      return "HetJob";
+    case ReasonKind::kSwitches:
+      return "Switches";
+    default:
+      return PolicyReasonName(kind);
+  }
+  return "None";
+}
+
+// Thousandths of a GPU: "0.25".
+std::string GpuShareText(std::uint64_t thousandths) {
+  constexpr std::uint64_t kWhole = 1000;
+  std::string text =
+      absl::StrCat(thousandths / kWhole, ".", absl::Dec(thousandths % kWhole, absl::kZeroPad3));
+  text.erase(text.find_last_not_of('0') + 1);
+  return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
+}
+
+std::string ToSentence(const Shortage& shortage) {
+  switch (shortage.kind) {
+    case ShortageKind::kCores:
+      return ShortOf(Counted(shortage.needed, "core"), absl::StrCat(shortage.available));
+    case ShortageKind::kMemory:
+      return ShortOf(BytesText(shortage.needed), BytesText(shortage.available));
+    case ShortageKind::kGpus:
+      return ShortOf(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available));
+    case ShortageKind::kTasks:
+      return absl::StrCat("with room for ", shortage.available, " of ",
+                          Counted(shortage.needed, "task"));
+    case ShortageKind::kNodes:
+      return absl::StrCat("needs ", Counted(shortage.needed, "node"), ", ", FitText(shortage));
+    case ShortageKind::kGpuType:
+      return "without GPUs of that type";
+    case ShortageKind::kDown:
+      return "down";
+    case ShortageKind::kDrained:
+      return "drained";
+    case ShortageKind::kFeatures:
+      return absl::StrCat("without the features ", shortage.name);
+    case ShortageKind::kExcluded:
+      return "excluded";
+    case ShortageKind::kNotListed:
+      return "not in the node list";
+    case ShortageKind::kListedNodes:
+      return absl::StrCat("cannot use ", shortage.name, " of its node list");
+    case ShortageKind::kFeatureNodes:
+      return absl::StrCat("needs ", Counted(shortage.needed, "node"), " with ", shortage.name, ", ",
+                          FitText(shortage));
+    case ShortageKind::kReserved:
+      return absl::StrCat("reserved for ", shortage.name);
+    case ShortageKind::kLayout:
+      return absl::StrCat("without ", shortage.name);
+    case ShortageKind::kGpuShare:
+      return ShortOf(absl::StrCat(GpuShareText(shortage.needed), " of one GPU"),
+                     GpuShareText(shortage.available));
+    case ShortageKind::kSegments:
+      return absl::StrCat("needs ", Counted(shortage.needed, "segment"), " of ", shortage.name,
+                          " on one leaf switch each, ", FitText(shortage));
+  }
+  return "";
+}
+
+std::string ToSentence(const Reason& reason) {
+  switch (reason.kind) {
+    case ReasonKind::kNone:
+      return "";
+    case ReasonKind::kResources:
+      return ShortagesText(reason);
+    case ReasonKind::kBadConstraints:
+      return absl::StrCat("never on this cluster: ", ShortagesText(reason));
+    case ReasonKind::kReqNodeNotAvail:
+      return absl::StrCat("fits only on nodes that are not available: ", ShortagesText(reason));
+    case ReasonKind::kPriority:
+      return absl::StrCat(Counted(reason.ahead, "job"), " before it, first job ",
+                          ToString(reason.behind));
+    case ReasonKind::kJobHeldUser:
+      return "held; muster release starts it on its way";
+    case ReasonKind::kBeginTime:
+      return absl::StrCat("not before ", TimeText(reason.until));
+    case ReasonKind::kJobArrayTaskLimit:
+      return absl::StrCat("the array runs at most ", reason.limit, " at a time");
+    case ReasonKind::kNotPlannedYet:
+      return "no pass has looked at it yet";
+    case ReasonKind::kCleaning:
+      return "an attempt of it that this controller did not start still runs; it waits for its end";
+    case ReasonKind::kDependency:
+      return DependencyText(reason);
+    case ReasonKind::kDependencyNeverSatisfied:
+      return absl::StrCat("never: ", reason.name,
+                          " can no longer be met; cancel it, or muster update --dependency");
+    case ReasonKind::kJobHeldAdmin:
+      return "held by the operator, who alone can release it";
+    case ReasonKind::kJobHoldMaxRequeue:
+      return absl::StrCat("held: it was requeued ", reason.used, " times, at most ",
+                          reason.capacity, " are allowed; muster release starts it on its way");
+    case ReasonKind::kJobLaunchFailure:
+      return absl::StrCat("held: ", reason.name, "; muster release lets it try again");
+    case ReasonKind::kLicenses:
+      return LicensesText(reason);
+    case ReasonKind::kDeadline:
+      return absl::StrCat("can no longer end by its deadline, ", TimeText(reason.until));
+    case ReasonKind::kSuspended:
+      return SuspendedText(reason);
+    case ReasonKind::kHetJob:
+      return HetJobText(reason);
+    case ReasonKind::kSwitches:
+      return SwitchesText(reason);
+    default:
+      return PolicyReasonSentence(reason);
+  }
+  return "";
+}
+
+}  // namespace muster

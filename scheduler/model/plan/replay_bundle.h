@@ -1,0 +1,39 @@
+#pragma once
+
+// A replay bundle: one pass of the planner, whole, so that it can be made again elsewhere.
+//
+// Written by the controller when its watchdog accuses the planner; read by `muster replay`. Thread
+// promise: plain values. Invariants: `plan` is what the pass made of `snapshot` under `config`.
+
+#include <string>
+#include <vector>
+
+#include "scheduler/model/plan/plan.h"
+#include "scheduler/model/plan/snapshot.h"
+#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/value/time.h"
+
+namespace muster {
+
+// A job that waits, and nodes that would take it.
+struct OverlookedJob {
+  JobId job;
+  std::vector<NodeId> nodes;
+  Time since = kNoTime;  // of the first pass that left it; of a single pass, its time
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &OverlookedJob::job}, Field{"nodes", &OverlookedJob::nodes},
+                Field{"since", &OverlookedJob::since});
+  }
+};
+
+struct ReplayBundle {
+  std::string program;  // the version that made it
+  Snapshot snapshot;
+  PolicyConfig config;
+  Plan plan;
+  std::vector<OverlookedJob> overlooked;  // by this pass
+};
+
+}  // namespace muster

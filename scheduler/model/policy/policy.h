@@ -1,0 +1,98 @@
+#pragma once
+
+// Policy: all that an administrator says about who may have what, as one book of named objects.
+//
+// Changed only by events (core/policy_turns judges, core/policy_ledger applies). Thread promise:
+// plain values; a published book is immutable. Invariants: every object stands under its own name;
+// names hold no '/'; associations stand under "ACCOUNT/USER". An empty book is a cluster without
+// rules: one implied partition "main" of all nodes, one implied QOS "normal", everybody may use
+// everything.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "scheduler/model/policy/account_rules.h"
+#include "scheduler/model/policy/partition.h"
+#include "scheduler/model/policy/reservation.h"
+
+namespace muster {
+
+inline constexpr const char* kImpliedPartition = "main";
+inline constexpr const char* kImpliedQos = "normal";
+
+// The order of alternatives is the order of the wire's oneof: append only.
+using PolicyObject = std::variant<Partition, Qos, AccountRules, AssociationRules, Reservation>;
+
+// In the order of PolicyObject's alternatives.
+enum class PolicyKind : std::uint8_t {
+  kPartition = 0,
+  kQos = 1,
+  kAccount = 2,
+  kAssociation = 3,
+  kReservation = 4,
+};
+
+inline std::string AssociationName(const std::string& account, const std::string& user) {
+  return account + "/" + user;
+}
+
+struct PolicyBook {
+  std::map<std::string, Partition> partitions;
+  std::map<std::string, Qos> qos;
+  std::map<std::string, AccountRules> accounts;
+  std::map<std::string, AssociationRules> associations;
+  std::map<std::string, Reservation> reservations;
+
+  static constexpr auto Fields(auto list) {
+    return list(Field{"partitions", &PolicyBook::partitions}, Field{"qos", &PolicyBook::qos},
+                Field{"accounts", &PolicyBook::accounts},
+                Field{"associations", &PolicyBook::associations},
+                Field{"reservations", &PolicyBook::reservations});
+  }
+  [[nodiscard]] bool empty() const {
+    return partitions.empty() && qos.empty() && accounts.empty() && associations.empty() &&
+           reservations.empty();
+  }
+  friend bool operator==(const PolicyBook&, const PolicyBook&) = default;
+};
+
+// "KEY=VALUE" as an administrator wrote it; names are matched whatever their case and underscores.
+struct Assignment {
+  std::string key;
+  std::string value;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"key", &Assignment::key}, Field{"value", &Assignment::value});
+  }
+  friend bool operator==(const Assignment&, const Assignment&) = default;
+};
+
+PolicyKind KindOf(const PolicyObject& object);
+// "partition", "qos", "account", "association", "reservation".
+const char* Name(PolicyKind kind);
+std::string NameOf(const PolicyObject& object);
+bool IsConfigured(const PolicyObject& object);
+void SetConfigured(PolicyObject& object, bool configured);
+
+// An object of the kind that says nothing but its name.
+PolicyObject MakePolicyObject(PolicyKind kind, const std::string& name);
+// Null when there is none.
+const Partition* FindPartition(const PolicyBook& book, const std::string& name);
+const Qos* FindQos(const PolicyBook& book, const std::string& name);
+const AccountRules* FindAccount(const PolicyBook& book, const std::string& name);
+const AssociationRules* FindAssociation(const PolicyBook& book, const std::string& account,
+                                        const std::string& user);
+const Reservation* FindReservation(const PolicyBook& book, const std::string& name);
+bool Has(const PolicyBook& book, PolicyKind kind, const std::string& name);
+// A copy. REQUIRES: Has().
+PolicyObject Get(const PolicyBook& book, PolicyKind kind, const std::string& name);
+void Put(PolicyBook& book, const PolicyObject& object);
+void Erase(PolicyBook& book, PolicyKind kind, const std::string& name);
+// All objects, by kind and name.
+std::vector<PolicyObject> ObjectsOf(const PolicyBook& book);
+// The account and all above it, the root account last; at most 64.
+std::vector<std::string> AccountChain(const PolicyBook& book, const std::string& account);
+
+}  // namespace muster

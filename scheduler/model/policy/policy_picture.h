@@ -1,0 +1,54 @@
+#pragma once
+
+// The policy as a pass sees it: the book, which nodes belong to what, and what is in use.
+//
+// Part of a snapshot; also what the state keeps. Thread promise: immutable once in a snapshot.
+// Invariants: `book` and `nodes` are never null; `nodes` was made from the book and the registered
+// nodes' names.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/policy/policy.h"
+#include "scheduler/model/policy/policy_usage.h"
+#include "scheduler/model/value/ids.h"
+
+namespace muster {
+
+// The nodes of a partition or a reservation, by id.
+struct NodeGroup {
+  bool all = false;
+  std::vector<bool> members;  // by NodeId's value
+  std::uint32_t named = 0;    // names in the list, registered or not
+  static constexpr auto Fields(auto list) {
+    return list(Field{"all", &NodeGroup::all}, Field{"members", &NodeGroup::members},
+                Field{"named", &NodeGroup::named});
+  }
+  [[nodiscard]] bool Has(NodeId node) const {
+    return all || (node.value() < members.size() && members[node.value()]);
+  }
+};
+
+struct PolicyNodes {
+  std::map<std::string, NodeGroup> partitions;
+  std::map<std::string, NodeGroup> reservations;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"partitions", &PolicyNodes::partitions},
+                Field{"reservations", &PolicyNodes::reservations});
+  }
+};
+
+struct PolicyPicture {
+  std::shared_ptr<const PolicyBook> book = std::make_shared<const PolicyBook>();
+  std::shared_ptr<const PolicyNodes> nodes = std::make_shared<const PolicyNodes>();
+  PolicyUsage usage;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"book", &PolicyPicture::book}, Field{"nodes", &PolicyPicture::nodes},
+                Field{"usage", &PolicyPicture::usage});
+  }
+};
+
+}  // namespace muster

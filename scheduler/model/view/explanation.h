@@ -1,0 +1,37 @@
+#pragma once
+
+// Why a job waits, why it runs where it does, or how it ended: the controller's answer as a value.
+//
+// Fetched by Connection::Explain, rendered by explain as text or JSON with these field names.
+// Thread promise: plain values. Invariants: `allocation` is empty unless the job holds resources.
+
+#include <string>
+#include <vector>
+
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/plan/explanation.h"
+#include "scheduler/model/value/fields.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster {
+
+struct JobExplanation {
+  JobView job;
+  std::string summary;  // one sentence
+  std::vector<NodeAnswer> nodes;
+  Allocation allocation;
+  std::vector<Suggestion> suggestions;
+  Priority priority;         // of a waiting job, where one is reckoned
+  PlacementWorth placement;  // of a running job
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &JobExplanation::job}, Field{"summary", &JobExplanation::summary},
+                Field{"nodes", &JobExplanation::nodes},
+                Field{"allocation", &JobExplanation::allocation},
+                Field{"suggestions", &JobExplanation::suggestions},
+                Field{"priority", &JobExplanation::priority},
+                Field{"placement", &JobExplanation::placement});
+  }
+  friend bool operator==(const JobExplanation&, const JobExplanation&) = default;
+};
+
+}  // namespace muster

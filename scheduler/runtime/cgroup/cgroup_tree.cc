@@ -1,0 +1,114 @@
+#include "scheduler/runtime/cgroup/cgroup_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster {
+namespace {
+
+// A job may make groups of its own in its group; nobody nests them deeper than this.
+constexpr int kDepthMax = 64;
+
+// Removes what is below the directory `at`/`name`, then that.
+void RemoveBelow(int at, const char* name, int depth) {
+  const int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) {
+    return;
+  }
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(fdopendir(fd), closedir);
+  if (directory == nullptr) {
+    close(fd);
+    return;
+  }
+  while (const dirent* entry = readdir(directory.get())) {  // NOLINT(concurrency-mt-unsafe)
+    const std::string child = entry->d_name;
+    if (entry->d_type == DT_DIR && child != "." && child != ".." && depth < kDepthMax) {
+      RemoveBelow(fd, child.c_str(), depth + 1);
+    }
+  }
+  unlinkat(at, name, AT_REMOVEDIR);
+}
+
+std::vector<std::string> Words(const std::string& text) {
+  return absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
+}
+
+// What the group could pass on and does not, in the order in which it is tried.
+std::vector<std::string> NotPassedOn(const std::string& directory) {
+  const std::vector<std::string> here = Words(ReadCgroupFile(directory, "cgroup.controllers"));
+  const std::vector<std::string> on = Words(ReadCgroupFile(directory, "cgroup.subtree_control"));
+  std::vector<std::string> missing;
+  for (const std::string controller : {"memory", "cpuset", "pids", "io"}) {
+    if (std::find(here.begin(), here.end(), controller) != here.end() &&
+        std::find(on.begin(), on.end(), controller) == on.end()) {
+      missing.push_back(controller);
+    }
+  }
+  return missing;
+}
+
+}  // namespace
+
+std::string ReadCgroupFile(const std::string& directory, const std::string& file) {
+  std::string text = ReadFile(absl::StrCat(directory, "/", file)).value_or("");
+  while (!text.empty() && text.back() == '\n') {
+    text.pop_back();
+  }
+  return text;
+}
+
+absl::Status WriteCgroupFile(const std::string& directory, const std::string& file,
+                             const std::string& value) {
+  const std::string path = absl::StrCat(directory, "/", file);
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd.valid()) {
+    return absl::ErrnoToStatus(errno, path);
+  }
+  // One write: the kernel takes a value whole or not at all.
+  if (write(fd.get(), value.data(), value.size()) != static_cast<ssize_t>(value.size())) {
+    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": \"", value, "\" refused"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EnableControllers(const std::string& directory) {
+  for (const std::string& controller : NotPassedOn(directory)) {
+    RETURN_IF_ERROR(
+        WriteCgroupFile(directory, "cgroup.subtree_control", absl::StrCat("+", controller)));
+  }
+  return absl::OkStatus();
+}
+
+bool PassesAllOn(const std::string& directory) {
+  return NotPassedOn(directory).empty();
+}
+
+bool CgroupPopulated(const std::string& directory) {
+  return absl::StrContains(ReadCgroupFile(directory, "cgroup.events"), "populated 1");
+}
+
+bool KillCgroup(const std::string& directory) {
+  return WriteCgroupFile(directory, "cgroup.kill", "1").ok();
+}
+
+void RemoveCgroup(const std::string& directory) {
+  if (!directory.empty()) {
+    RemoveBelow(AT_FDCWD, directory.c_str(), 0);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,212 @@
+#include "scheduler/simulator/crash/clients.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kAskAgain{3'000};
+constexpr Duration kSuspended{20'000};  // at most
+constexpr Duration kLimitMax{60'000};
+constexpr Duration kEndless = std::chrono::hours(24 * 36525);
+constexpr std::uint32_t kUid = 1000;
+constexpr std::uint64_t kStepsMax = 4;
+
+User Somebody() {
+  return User{kUid, kUid, "ada"};
+}
+
+User Operator() {
+  return User{0, 0, "root"};
+}
+
+}  // namespace
+
+void Clients::Start() {
+  for (std::uint32_t number = 1; number <= plan_.submissions; ++number) {
+    ++unanswered_;  // what is still to be submitted counts too
+    clock_.After(faults_.Between(Duration(0), plan_.active), [this, number] {
+      --unanswered_;
+      Submit(number);
+    });
+  }
+  clock_.After(faults_.Between(Duration(0), plan_.active), [this] { DrainAndResume(); });
+}
+
+void Clients::Request(Input input, Answer answer) {
+  ++unanswered_;
+  Try(std::make_shared<const Input>(std::move(input)), std::make_shared<bool>(false),
+      std::make_shared<const Answer>(std::move(answer)));
+}
+
+void Clients::Try(const std::shared_ptr<const Input>& input, const std::shared_ptr<bool>& answered,
+                  const std::shared_ptr<const Answer>& answer) {
+  if (*answered) {
+    return;
+  }
+  clock_.After(faults_.MessageDelay(), [this, input, answered, answer] {
+    controller_.Take(*input, [this, answered, answer](const Turn& turn) {
+      if (faults_.Fault(faults_.rates().reply_lost)) {
+        ++faults_.counts().replies_lost;
+        return;
+      }
+      clock_.After(faults_.MessageDelay(), [this, answered, answer, turn] {
+        // Every answer is heard, so that two different ones are noticed.
+        if (!std::exchange(*answered, true)) {
+          --unanswered_;
+          (*answer)(turn);
+        } else if (turn.job.valid() && !turn.step.valid()) {
+          (*answer)(turn);
+        }
+      });
+    });
+  });
+  clock_.After(kAskAgain, [this, input, answered, answer] { Try(input, answered, answer); });
+}
+
+SubmitJob Clients::Make(std::uint32_t number) {
+  SubmitJob submit;
+  submit.token = absl::StrCat("token-", number);
+  JobSpec& spec = submit.spec;
+  spec.name = absl::StrCat("job-", number);
+  spec.user = Somebody();
+  spec.kind = faults_.Chance(500) ? JobKind::kRun : JobKind::kBatch;
+  const auto nodes = static_cast<std::uint32_t>(1 + faults_.Below(std::min(plan_.nodes, 3U)));
+  spec.request.min_nodes = nodes;
+  spec.request.max_nodes = nodes;
+  spec.request.tasks_per_node = 1;
+  spec.request.tasks = nodes;
+  spec.request.cpus_per_task = static_cast<std::uint32_t>(1 + faults_.Below(plan_.cpus_per_node));
+  spec.kill_grace = Duration(5'000);
+  if (faults_.Chance(200)) {
+    spec.time_limit = faults_.Between(Duration(1'000), Duration(20'000));
+  }
+  if (faults_.Chance(100)) {
+    spec.begin = clock_.now() + faults_.Between(Duration(1'000), Duration(30'000));
+  }
+  if (spec.kind == JobKind::kBatch && faults_.Chance(100)) {
+    ArraySpec array;
+    array.ranges.push_back(ArrayRange{0, static_cast<std::uint32_t>(faults_.Below(5)), 1});
+    array.max_running = static_cast<std::uint32_t>(faults_.Below(3));
+    spec.array = array;
+  }
+  if (spec.kind == JobKind::kBatch && plan_.elastic > 0 && faults_.Chance(plan_.elastic)) {
+    spec.elastic = true;
+    spec.request.tasks = 0;
+    spec.request.min_nodes = 1;
+    spec.request.max_nodes = std::max(plan_.nodes, 2U);
+    spec.replace_wait = faults_.Between(Duration(0), Duration(60'000));
+  }
+  submit.program.argv = {"/bin/true"};
+  if (spec.kind == JobKind::kBatch) {
+    submit.program.script = "#!/bin/sh\ntrue\n";
+  }
+  submit.program.work_dir = "/";
+  return submit;
+}
+
+void Clients::Submit(std::uint32_t number) {
+  SubmitJob submit = Make(number);
+  const std::string token = submit.token;
+  const bool batch = submit.spec.kind == JobKind::kBatch;
+  auto first = std::make_shared<bool>(true);
+  Request(std::move(submit), [this, token, batch, first](const Turn& turn) {
+    if (!turn.status.ok()) {
+      witness_.Broken(absl::StrCat(token, " was refused: ", std::string(turn.status.message())));
+      return;
+    }
+    witness_.Acknowledged(token, turn.job);
+    if (std::exchange(*first, false)) {
+      Afterwards(turn.job, batch);
+    }
+  });
+}
+
+// What users do with a job of theirs.
+void Clients::Afterwards(JobId job, bool batch) {
+  const Duration when = faults_.Between(Duration(0), Duration(30'000));
+  const std::uint64_t what = faults_.Below(10);
+  ++unanswered_;
+  clock_.After(when, [this, job, batch, what] {
+    --unanswered_;
+    if (what < 2) {
+      Request(CancelJob{job, std::nullopt, Somebody()}, [](const Turn&) {});
+    } else if (what < 4) {
+      HoldAndRelease(job);
+    } else if (batch && what < 8) {
+      StartSteps(job);
+    } else if (what >= 8) {
+      SuspendAndResume(job);
+    } else {
+      ChangeLimit(job);
+    }
+  });
+}
+
+// Several at once, so that some wait for the others' threads.
+void Clients::StartSteps(JobId job) {
+  const std::uint64_t count = 1 + faults_.Below(kStepsMax);
+  for (std::uint64_t number = 1; number <= count; ++number) {
+    StartStep start;
+    start.token = absl::StrCat("step-", number, "-of-", ToString(job));
+    start.job = job;
+    start.spec.tasks = static_cast<std::uint32_t>(1 + faults_.Below(2));
+    start.spec.cpus_per_task = static_cast<std::uint32_t>(faults_.Below(plan_.cpus_per_node));
+    start.spec.immediate = faults_.Chance(100);
+    start.program.argv = {"/bin/hostname"};
+    start.by = Somebody();
+    Request(std::move(start), [](const Turn&) {});
+  }
+}
+
+// Twice released: a hold that was asked twice may come once more after the first.
+void Clients::HoldAndRelease(JobId job) {
+  Request(HoldJob{job, std::nullopt, true, Somebody()}, [this, job](const Turn&) {
+    for (const Duration after : {Duration(0), kAskAgain * 4}) {
+      ++unanswered_;
+      clock_.After(after, [this, job] {
+        --unanswered_;
+        Request(HoldJob{job, std::nullopt, false, Somebody()}, [](const Turn&) {});
+      });
+    }
+  });
+}
+
+// Mostly when it runs already: for longer, for less, or without a limit; some of it is refused.
+void Clients::ChangeLimit(JobId job) {
+  UpdateJob update{job, std::nullopt, JobUpdate(), {}, Operator()};
+  update.changes.time_limit =
+      faults_.Chance(200) ? kEndless : faults_.Between(Duration(1'000), kLimitMax);
+  Request(std::move(update), [](const Turn&) {});
+}
+
+// Twice asked back, for the same reason.
+void Clients::SuspendAndResume(JobId job) {
+  Request(SuspendJob{job, std::nullopt, true, Operator()}, [this, job](const Turn&) {
+    const Duration first = faults_.Between(Duration(1), kSuspended);
+    for (const Duration after : {first, first + kAskAgain * 4}) {
+      ++unanswered_;
+      clock_.After(after, [this, job] {
+        --unanswered_;
+        Request(SuspendJob{job, std::nullopt, false, Operator()}, [](const Turn&) {});
+      });
+    }
+  });
+}
+
+void Clients::DrainAndResume() {
+  const std::string node = absl::StrCat("node", 1 + faults_.Below(plan_.nodes));
+  Request(DrainNode{node, true, "to see what happens"}, [this, node](const Turn&) {
+    ++unanswered_;
+    clock_.After(faults_.Between(Duration(1'000), Duration(60'000)), [this, node] {
+      --unanswered_;
+      Request(DrainNode{node, false, ""}, [](const Turn&) {});
+    });
+  });
+}
+
+}  // namespace muster

@@ -1,0 +1,69 @@
+#pragma once
+
+// Simulated users: they submit, cancel, hold, release, start steps and drain nodes, and ask again
+// with the same token until they have an answer.
+//
+// Thread promise: none; one thread. Invariants: (1) each submission is told to the witness when its
+// answer arrives; (2) a request is repeated until it is answered, across any number of controllers;
+// (3) what is held is released and what is drained is resumed in the end.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "scheduler/core/handle/step.h"
+#include "scheduler/model/change/input.h"
+#include "scheduler/simulator/crash/faults.h"
+#include "scheduler/simulator/crash/simulated_controller.h"
+#include "scheduler/simulator/crash/virtual_clock.h"
+#include "scheduler/simulator/crash/witness.h"
+
+namespace muster {
+
+// What they have to work with.
+struct ClientPlan {
+  std::uint32_t submissions = 0;
+  Duration active{0};  // they submit within this time from the start
+  std::uint32_t nodes = 0;
+  std::uint32_t cpus_per_node = 0;
+  std::uint32_t elastic = 0;  // thousandths of the batch jobs that may change their size
+};
+
+class Clients {
+ public:
+  Clients(VirtualClock& clock, Faults& faults, Witness& witness, SimulatedController& controller,
+          ClientPlan plan)
+      : clock_(clock), faults_(faults), witness_(witness), controller_(controller), plan_(plan) {}
+  Clients(const Clients&) = delete;
+  Clients& operator=(const Clients&) = delete;
+
+  void Start();
+  // How many requests have no answer yet.
+  [[nodiscard]] std::uint64_t unanswered() const { return unanswered_; }
+
+ private:
+  using Answer = std::function<void(const Turn&)>;
+
+  // Sends it at once, and again and again until there is an answer.
+  void Request(Input input, Answer answer);
+  void Try(const std::shared_ptr<const Input>& input, const std::shared_ptr<bool>& answered,
+           const std::shared_ptr<const Answer>& answer);
+  void Submit(std::uint32_t number);
+  void Afterwards(JobId job, bool batch);
+  void StartSteps(JobId job);
+  void HoldAndRelease(JobId job);
+  void ChangeLimit(JobId job);
+  void SuspendAndResume(JobId job);
+  void DrainAndResume();
+  SubmitJob Make(std::uint32_t number);
+
+  VirtualClock& clock_;
+  Faults& faults_;
+  Witness& witness_;
+  SimulatedController& controller_;
+  const ClientPlan plan_;
+  std::uint64_t unanswered_ = 0;
+};
+
+}  // namespace muster

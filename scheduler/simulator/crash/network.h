@@ -1,0 +1,89 @@
+#pragma once
+
+// The streams between agents and the controller, with delays and losses.
+//
+// As with the real link, the agent opens the stream and what goes one way over one stream arrives
+// in order. What a lost stream had under way downwards is gone; a report that had left the agent
+// may still arrive, late. Thread promise: none; one thread. Invariants: (1) handlers are called
+// from the clock, never from inside Send; (2) nothing reaches a controller that began after it was
+// sent.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "scheduler/model/change/effect.h"
+#include "scheduler/model/job/order.h"
+#include "scheduler/model/job/report.h"
+#include "scheduler/model/machine/node.h"
+#include "scheduler/simulator/crash/faults.h"
+#include "scheduler/simulator/crash/virtual_clock.h"
+
+namespace muster {
+
+// The controller's answers to a registration.
+struct Welcome {
+  NodeId node;
+  Epoch epoch;
+};
+struct Refusal {
+  std::string text;
+};
+
+using ToAgent = std::variant<Welcome, Refusal, LaunchOrder, StepOrder, TerminateOrder, Acknowledge,
+                             SuspendOrder, AdviceOrder>;
+using ToController = std::variant<Registration, Report>;
+
+// One stream; never reused, 0 for none.
+using Session = std::uint64_t;
+
+class SimulatedNetwork {
+ public:
+  struct Handlers {
+    std::function<void(Session, const ToController&)> up;
+    std::function<void(std::size_t agent, Session, const ToAgent&)> down;
+    std::function<void(std::size_t agent, Session)> agent_noticed_loss;
+    std::function<void(Session, Duration silent)> controller_noticed_loss;
+  };
+
+  SimulatedNetwork(VirtualClock& clock, Faults& faults) : clock_(clock), faults_(faults) {}
+  void Attach(Handlers handlers) { handlers_ = std::move(handlers); }
+
+  // Opens a stream; 0 while nobody listens.
+  Session Connect(std::size_t agent);
+  void SendUp(Session session, ToController message);
+  void SendDown(Session session, ToAgent message);
+
+  // Both ends notice in their own time.
+  void Cut(Session session);
+  [[nodiscard]] bool IsOpen(Session session) const { return open_.contains(session); }
+  // A stream that is open, or 0.
+  [[nodiscard]] Session AnyOpen(std::uint64_t choice) const;
+
+  // The controller is there, or gone with all its streams.
+  void Listen();
+  void StopListening();
+
+ private:
+  struct Stream {
+    std::size_t agent = 0;
+    Time last_up = kNoTime;  // when the newest message that way arrives
+    Time last_down = kNoTime;
+  };
+  Duration InOrder(Time& last);
+  void Arrive(Session session, std::uint64_t listener, bool late, const ToController& message);
+
+  VirtualClock& clock_;
+  Faults& faults_;
+  Handlers handlers_;
+  std::map<Session, Stream> open_;
+  Session last_ = 0;
+  std::uint64_t listener_ = 0;  // which life of the controller
+  bool listening_ = false;
+};
+
+}  // namespace muster

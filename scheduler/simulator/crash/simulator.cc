@@ -1,0 +1,192 @@
+#include "scheduler/simulator/crash/simulator.h"
+
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/value/fingerprint.h"
+#include "scheduler/simulator/cluster/cluster_simulation.h"
+#include "scheduler/simulator/crash/agents.h"
+#include "scheduler/simulator/crash/clients.h"
+#include "scheduler/simulator/crash/network.h"
+#include "scheduler/simulator/crash/simulated_controller.h"
+#include "scheduler/simulator/crash/virtual_clock.h"
+#include "scheduler/simulator/crash/witness.h"
+
+namespace muster {
+namespace {
+
+// 2026-01-01 00:00 UTC.
+constexpr Time kBeginning{Duration(1'767'225'600'000)};
+// After faults stop, everything must be over within this time.
+constexpr Duration kPatience = std::chrono::hours(1);
+
+// Simulated jobs run for seconds: what changes their size is in a hurry, too.
+PolicyConfig PolicyFor(const Scenario& scenario) {
+  PolicyConfig policy;
+  if (scenario.elastic > 0) {
+    policy.elastic.restart_cost = std::chrono::seconds(1);
+    policy.elastic.last_call = std::chrono::seconds(2);
+  }
+  return policy;
+}
+
+// How often jobs changed their size.
+void CountChanges(const std::vector<JournalEntry>& journal, SimulationResult* result) {
+  std::set<JobId> growing;
+  for (const JournalEntry& entry : journal) {
+    if (const auto* ending = std::get_if<AttemptEnding>(&entry.event);
+        ending != nullptr && ending->cause == EndCause::kResized && ending->within == 0) {
+      growing.insert(ending->job);
+    }
+    if (const auto* again = std::get_if<JobRequeued>(&entry.event);
+        again != nullptr && again->resized) {
+      ++(growing.erase(again->job) > 0 ? result->grown : result->shrunk);
+    }
+  }
+}
+
+class Simulation {
+ public:
+  Simulation(const Scenario& scenario, std::uint64_t seed)
+      : scenario_(scenario),
+        clock_(kBeginning),
+        faults_(seed, scenario.faults),
+        network_(clock_, faults_),
+        controller_(clock_, network_, faults_, witness_, PolicyFor(scenario)),
+        clients_(clock_, faults_, witness_, controller_,
+                 ClientPlan{scenario.submissions, scenario.active, scenario.nodes,
+                            scenario.cores_per_node, scenario.elastic}) {
+    MUSTER_CHECK(scenario.nodes > 0 && scenario.cores_per_node > 0);
+    const Machine machine = PlainMachine(scenario.cores_per_node, 0, "", kGibibyte * 16);
+    for (std::uint32_t i = 0; i < scenario.nodes; ++i) {
+      agents_.push_back(
+          std::make_unique<SimulatedAgent>(AgentSurroundings{clock_, network_, faults_, witness_},
+                                           i, absl::StrCat("node", i + 1), machine));
+    }
+    network_.Attach(SimulatedNetwork::Handlers{
+        [this](Session session, const ToController& message) {
+          controller_.Receive(session, message);
+        },
+        [this](std::size_t agent, Session session, const ToAgent& message) {
+          agents_[agent]->Receive(session, message);
+        },
+        [this](std::size_t agent, Session session) { agents_[agent]->NoticeLoss(session); },
+        [this](Session session, Duration silent) { controller_.NoticeLoss(session, silent); }});
+  }
+
+  SimulationResult Run() {
+    controller_.Start();
+    for (const auto& agent : agents_) {
+      agent->Start();
+    }
+    clients_.Start();
+    Expect(scenario_.faults.connection_lost_every, &Simulation::LoseConnection);
+    Expect(scenario_.faults.agent_dies_every, &Simulation::KillAgent);
+    Expect(scenario_.faults.controller_dies_every, &Simulation::KillController);
+    clock_.After(scenario_.active, [this] { faults_.Stop(); });
+    while (!witness_.broken().has_value() && !Settled()) {
+      if (!clock_.RunNext() || clock_.now() > kBeginning + scenario_.active + kPatience) {
+        witness_.Broken(absl::StrCat("promise 5: not all is over: ", Describe()));
+      }
+    }
+    controller_.CheckReplay();
+    witness_.CheckJournal(controller_.journal(), true);
+    return Result();
+  }
+
+ private:
+  // Lets `fault` happen every now and then until faults stop.
+  void Expect(Duration mean, void (Simulation::*fault)()) {
+    if (mean <= Duration(0)) {
+      return;
+    }
+    clock_.After(faults_.Until(mean), [this, mean, fault] {
+      if (!faults_.stopped()) {
+        (this->*fault)();
+        Expect(mean, fault);
+      }
+    });
+  }
+
+  void LoseConnection() {
+    if (const Session session = network_.AnyOpen(faults_.Below(scenario_.nodes)); session != 0) {
+      ++faults_.counts().connections_lost;
+      network_.Cut(session);
+    }
+  }
+
+  void KillAgent() {
+    const FaultRates& rates = faults_.rates();
+    AgentDeath how = AgentDeath::kProcess;
+    if (faults_.Chance(rates.record_lost)) {
+      how = AgentDeath::kRecordLost;
+    } else if (faults_.Chance(rates.reboot)) {
+      how = AgentDeath::kReboot;
+    }
+    agents_[faults_.Below(agents_.size())]->Die(how);
+  }
+
+  void KillController() { controller_.Die(); }
+
+  [[nodiscard]] bool Settled() const {
+    if (!faults_.stopped() || clients_.unanswered() > 0 || !controller_.idle()) {
+      return false;
+    }
+    for (const auto& agent : agents_) {
+      const Node* node = controller_.state().FindNode(agent->name());
+      if (!agent->idle() || node == nullptr || !node->connected) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::string Describe() const {
+    std::string text = absl::StrCat(clients_.unanswered(), " requests unanswered");
+    for (const auto& [id, job] : controller_.state().jobs()) {
+      absl::StrAppend(&text, "; job ", ToString(id), " ", Name(job.state), job.held ? " held" : "");
+    }
+    for (const auto& agent : agents_) {
+      absl::StrAppend(&text, "; ", agent->Describe());
+    }
+    for (const auto& [id, node] : controller_.state().nodes()) {
+      absl::StrAppend(&text, node.connected ? "" : "; the controller misses ",
+                      node.connected ? "" : node.name);
+    }
+    return text;
+  }
+
+  [[nodiscard]] SimulationResult Result() const {
+    SimulationResult result;
+    result.broken = witness_.broken();
+    result.history = Fingerprint().Add(controller_.journal()).value();
+    result.events = controller_.journal().size();
+    result.executions = witness_.executions();
+    result.queued_steps = witness_.queued_steps();
+    CountChanges(controller_.journal(), &result);
+    result.took = clock_.now() - kBeginning;
+    result.faults = faults_.counts();
+    return result;
+  }
+
+  const Scenario& scenario_;
+  VirtualClock clock_;
+  Faults faults_;
+  Witness witness_;
+  SimulatedNetwork network_;
+  SimulatedController controller_;
+  Clients clients_;
+  std::vector<std::unique_ptr<SimulatedAgent>> agents_;
+};
+
+}  // namespace
+
+SimulationResult Simulate(const Scenario& scenario, std::uint64_t seed) {
+  return Simulation(scenario, seed).Run();
+}
+
+}  // namespace muster

@@ -1,0 +1,42 @@
+#pragma once
+
+// One simulated life of a cluster: users, a controller, agents, a network, and what goes wrong.
+//
+// It runs while faults happen, then lets everything come back and sees whether all jobs end. Thread
+// promise: pure; two simulations share nothing. Invariants: the same scenario and seed make the
+// same history, event for event, on every machine.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scheduler/model/value/time.h"
+#include "scheduler/simulator/crash/faults.h"
+
+namespace muster {
+
+struct Scenario {
+  std::string name;
+  std::uint32_t nodes = 4;
+  std::uint32_t cores_per_node = 4;
+  std::uint32_t submissions = 30;
+  std::uint32_t elastic = 0;  // thousandths of the batch jobs that may change their size
+  Duration active{120'000};   // how long users submit and faults happen
+  FaultRates faults;
+};
+
+struct SimulationResult {
+  std::optional<std::string> broken;  // the first broken promise, as a sentence
+  std::uint64_t history = 0;          // the fingerprint of the journal
+  std::uint64_t events = 0;
+  std::uint64_t executions = 0;
+  std::uint64_t queued_steps = 0;  // that waited for others of their job
+  std::uint64_t grown = 0;         // elastic jobs that were told to end so that they grow
+  std::uint64_t shrunk = 0;        // and that went on without a node that was lost
+  Duration took{0};                // in the simulation's time
+  FaultCounts faults;
+};
+
+SimulationResult Simulate(const Scenario& scenario, std::uint64_t seed);
+
+}  // namespace muster

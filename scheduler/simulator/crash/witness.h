@@ -1,0 +1,90 @@
+#pragma once
+
+// The witness: sees what really ran on the nodes and what clients were really told, and says which
+// promise was broken.
+//
+// It believes no state of the controller's. Thread promise: none; one thread. Invariants: the first
+// broken promise is kept; later ones follow from it and are dropped.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "scheduler/model/change/event.h"
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/value/time.h"
+
+namespace muster {
+
+// A job's part on one node, as the node itself saw it.
+struct Execution {
+  std::string node;
+  JobId job;
+  AttemptNumber attempt;
+  CpuSet cpus;
+  Time begin = kNoTime;
+  std::optional<Time> end;
+};
+
+class Witness {
+ public:
+  // A part began on a node, or ended there. Broken: it ran there before; another attempt of the job
+  // is running anywhere; its threads are another job's.
+  void Began(const Execution& execution);
+  void Ended(const std::string& node, JobId job, AttemptNumber attempt, Time now);
+  // It is frozen, and runs again. Broken: it was not there; its threads are another job's by now.
+  void Frozen(const std::string& node, JobId job, AttemptNumber attempt);
+  void Thawed(const std::string& node, JobId job, AttemptNumber attempt);
+
+  // A client was told that its submission is that job. Broken: it was told another one before.
+  void Acknowledged(const std::string& token, JobId job);
+
+  // Compares the journal with what clients were told. Broken: an acknowledged submission is not in
+  // it; a token made two; a job ended twice, or without having been submitted; a step began twice;
+  // a part was ended by its time limit before any that it has had was over. With `all_over` also: a
+  // job has not ended, or something still runs.
+  void CheckJournal(const std::vector<JournalEntry>& journal, bool all_over);
+
+  void Broken(std::string what);
+  [[nodiscard]] const std::optional<std::string>& broken() const { return broken_; }
+  [[nodiscard]] std::size_t executions() const { return executions_.size(); }
+  // Steps that waited for others of their job, by the journal that was checked.
+  [[nodiscard]] std::size_t queued_steps() const { return queued_steps_; }
+
+ private:
+  using Key = std::tuple<std::string, JobId, AttemptNumber>;
+  // The time limits of a job.
+  struct LimitTally {
+    Duration limit{0};                 // 0: none
+    Duration least = Duration::max();  // that its attempt has had
+    Time started = kNoTime;
+  };
+  // What the journal says.
+  struct Tally {
+    std::map<std::string, JobId> made;                         // by token
+    std::map<JobId, int> ends;                                 // how often each submitted job ended
+    std::set<std::tuple<JobId, AttemptNumber, StepId>> steps;  // begun
+    std::map<JobId, LimitTally> limits;                        // of what is not elastic
+  };
+  void CheckThreads(const Key& key);
+  void Count(const JobSubmitted& submitted, Tally& tally);
+  void Count(const JobEnded& ended, Tally& tally);
+  void Count(const StepStarted& started, Tally& tally);
+  // Of limits that change: no part ends by one that its attempt never had.
+  void CountLimits(const Event& event, Tally& tally);
+  void CheckLimit(const RunReported& reported, const Tally& tally);
+
+  std::map<Key, Execution> executions_;
+  std::vector<Key> running_;
+  std::set<Key> frozen_;  // of those
+  std::map<std::string, JobId> told_;
+  std::size_t queued_steps_ = 0;
+  std::optional<std::string> broken_;
+};
+
+}  // namespace muster

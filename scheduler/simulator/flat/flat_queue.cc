@@ -1,0 +1,16 @@
+#include "scheduler/simulator/flat/flat_queue.h"
+
+#include "scheduler/simulator/flat/conservative_queue.h"
+#include "scheduler/simulator/flat/easy_queue.h"
+
+namespace muster {
+
+std::unique_ptr<FlatQueue> MakeFlatQueue(const FlatPolicy& policy, std::int64_t processors,
+                                         Tick now) {
+  if (policy.backfill == Backfill::kConservative) {
+    return std::make_unique<ConservativeQueue>(policy, processors, now);
+  }
+  return std::make_unique<EasyQueue>(policy, processors, now);
+}
+
+}  // namespace muster

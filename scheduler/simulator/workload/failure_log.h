@@ -1,0 +1,18 @@
+#pragma once
+
+// Failures of nodes out of a file: a line each, "time,node,repair" in seconds, plain or compressed.
+//
+// The first line names the columns; times are the trace's, in any order. Thread promise: pure
+// functions of a file. Errors are one line: "FILE:LINE: WHAT: MEND".
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "scheduler/simulator/workload/node_failures.h"
+
+namespace muster {
+
+absl::StatusOr<std::vector<LoggedFailure>> ReadFailureLog(const std::string& path);
+
+}  // namespace muster

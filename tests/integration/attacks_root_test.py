@@ -1,0 +1,269 @@
+"""What root's agent and supervisors do in a user's space they do as him: connect, open, remove; and nothing of it keeps a node.
+
+Rows C3, D1, D3, D9 and F9 of the list of attacks.
+"""
+
+import contextlib
+import ctypes
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from cluster import PATIENCE, program, read_file, wait_until
+from secured import USERS, SecuredCluster, why_not
+
+REASON = why_not()
+
+
+class Listener:
+    """A socket of root's that notes who connects: (uid, the first bytes)."""
+
+    def __init__(self, path, mode):
+        self.path = path
+        self.seen = []
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        os.chmod(path, mode)
+        self.socket.listen(8)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                peer, _ = self.socket.accept()
+                uid = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+                peer.settimeout(2)
+                data = b""
+                with contextlib.suppress(OSError):
+                    data = peer.recv(4096)
+                self.seen.append((uid, data))
+                peer.close()
+
+    def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
+
+@unittest.skipIf(REASON, f"SKIPPED: {REASON}")
+class RootAttacksTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # As of a service of systemd's: the daemons have a session keyring, and hand it on.
+        ctypes.CDLL(None).syscall(250, 1, b"agent-session")
+        # With a private /tmp nothing of the cluster's may lie in the machine's.
+        root, work = (tempfile.mkdtemp(prefix="mit-", dir="/var/lib") for _ in range(2))
+        cls.cluster = SecuredCluster(nodes=1, agent_options=["--private-tmp"], root=root, work=work)
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.start()
+        cls.node = os.path.join(cls.cluster.state, "agents", "node1")
+
+    def tearDown(self):
+        """The next legitimate request succeeds, whatever was tried."""
+        job = self.cluster.submit_as("alice", "-o", "/dev/null", "--wrap", "true")
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+
+    def listener(self, directory_mode, mode):
+        place = tempfile.mkdtemp(dir=self.cluster.root)
+        os.chmod(place, directory_mode)
+        made = Listener(os.path.join(place, "root.sock"), mode)
+        self.addCleanup(made.close)
+        return made
+
+    def start_as(self, user, *words):
+        """The command runs on; its sockets lie in a directory of the user's own."""
+        runtime = self.cluster.place_of(user, "runtime")
+        shutil.rmtree(runtime, ignore_errors=True)
+        os.mkdir(runtime, mode=0o700)
+        os.chown(runtime, USERS[user], USERS[user])
+        process = subprocess.Popen(
+            [program("muster"), words[0], "--controller", self.cluster.tcp, *words[1:]],
+            cwd=self.cluster.place_of(user), text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, user=USERS[user], group=USERS[user],
+            extra_groups=[],
+            env={"PATH": "/usr/bin:/bin", "MUSTER_KEYS": self.cluster.trust, "HOME": "/",
+                 "MUSTER_MUNGE_SOCKET": self.cluster.munge, "XDG_RUNTIME_DIR": runtime})
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        return process, runtime
+
+    def point_elsewhere(self, runtime, target):
+        """Lays a link over the socket at which a `muster run` listens, as its user may."""
+        def found():
+            for name in os.listdir(runtime):
+                path = os.path.join(runtime, name, "io.sock")
+                if os.path.exists(path):
+                    return path
+            return None
+        path = wait_until(found, "nobody listens")
+        os.unlink(path)
+        os.symlink(target, path)
+
+    def redirected_run(self, target):
+        """mallory's `muster run`, whose socket became a link to `target` before the start."""
+        self.cluster.must("drain", "node1", "--reason", "test")
+        run, runtime = self.start_as("mallory", "run", "sleep", "5")
+        wait_until(lambda: [job for job, row in self.cluster.queue().items()
+                            if row["state"] == "PENDING"], "it is not queued")
+        self.point_elsewhere(runtime, target)
+        self.cluster.must("resume", "node1")
+        return run
+
+    # F9: the supervisor connects to what the user names.
+
+    def test_a_socket_of_roots_is_not_connected_to_for_a_user(self):
+        listener = self.listener(0o700, 0o600)
+        run = self.redirected_run(listener.path)
+        _, err = run.communicate(timeout=PATIENCE)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertEqual(listener.seen, [])
+        self.assertIn("Permission denied", err + str(self.last_detail()))
+
+    def last_detail(self):
+        return self.cluster.must("show", max(self.cluster.history()), "--json")
+
+    def test_a_socket_that_all_may_open_sees_the_user_and_not_root(self):
+        listener = self.listener(0o755, 0o666)
+        run = self.redirected_run(listener.path)
+        run.communicate(timeout=PATIENCE)
+        wait_until(lambda: listener.seen, "nobody connected: nothing was tried here")
+        self.assertEqual({uid for uid, _ in listener.seen}, {USERS["mallory"]})
+
+    def test_the_same_of_a_socket_for_attach(self):
+        listener = self.listener(0o755, 0o666)
+        run, _ = self.start_as("mallory", "run", "sleep", "20")
+        (job,) = wait_until(lambda: [job for job, row in self.cluster.queue().items()
+                                     if row["state"] == "RUNNING"], "it does not run")
+        agent = self.cluster.agents[0].process
+        kept = self.cluster.place_of("mallory", "kept")
+        os.rename(self.cluster.place_of("mallory", "runtime"), kept)
+        agent.send_signal(19)  # it passes the order on only once the link is there
+        try:
+            _, runtime = self.start_as("mallory", "attach", str(job))
+            self.point_elsewhere(runtime, listener.path)
+            time.sleep(1)
+        finally:
+            agent.send_signal(18)
+        wait_until(lambda: listener.seen, "nobody connected: nothing was tried here")
+        self.assertEqual({uid for uid, _ in listener.seen}, {USERS["mallory"]})
+        self.cluster.must("cancel", job)
+        run.wait()
+
+    # D1: the supervisor opens what the user names.
+
+    def test_a_jobs_input_shows_nothing_of_roots_memory(self):
+        for name in ("maps", "environ", "auxv"):
+            out = self.cluster.place_of("mallory", "shown")
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(out)
+            done = self.cluster.as_user("mallory", "submit", "--parsable", "-o", out, "-i",
+                                        f"/proc/self/{name}", "--wrap", "exec head -c 4000 2>/dev/null")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.cluster.wait_ended(int(done.stdout))
+            self.assertEqual(read_file(out), b"", name)
+
+    # D3: whatever a job leaves, its node goes on and the agent starts.
+
+    def trash(self):
+        return os.listdir(os.path.join(self.node, "trash"))
+
+    def restart(self):
+        self.cluster.agents[0].stop()
+        self.cluster.agents[0].start()
+
+    def test_a_deep_private_tmp_is_removed_and_keeps_no_agent(self):
+        job = self.cluster.submit_as(
+            "mallory", "-o", "/dev/null", "--wrap",
+            "cd /tmp && mkdir closed && chmod 0 closed && for i in $(seq 300); do mkdir d && cd d; done")
+        self.cluster.wait_ended(job)
+        wait_until(lambda: not self.trash(), lambda: f"it stays: {self.trash()}")
+        self.restart()
+
+    def test_deep_session_directories_of_mpi_are_removed_and_keep_no_agent(self):
+        dig = self.cluster.place_of("mallory", "dig.py")
+        with open(dig, "w", encoding="utf-8") as file:
+            file.write("import os\n"
+                       "os.chdir(os.environ['PMIX_SERVER_TMPDIR'] + '/' + os.environ['PMIX_NAMESPACE'])\n"
+                       "for i in range(5000):\n    os.mkdir('d')\n    os.chdir('d')\n")
+        os.chmod(dig, 0o644)
+        done = self.cluster.as_user(
+            "mallory", "run", "-n", "2", "--mpi=pmix", "sh", "-c",
+            f"[ $PMIX_RANK = 0 ] && exec /usr/bin/python3 {dig}; sleep 1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        wait_until(lambda: not self.trash() and not os.listdir(os.path.join(self.node, "attempts")),
+                   lambda: f"it stays: {self.trash()}")
+        self.restart()
+
+    def test_an_agent_starts_with_trash_that_cannot_be_removed(self):
+        self.cluster.agents[0].stop()
+        place = os.path.join(self.node, "trash", "7", "mounted")
+        os.makedirs(place)
+        subprocess.run(["mount", "-t", "tmpfs", "none", place], check=True)
+        try:
+            self.cluster.agents[0].start()
+            job = self.cluster.submit_as("alice", "-o", "/dev/null", "--wrap", "true")
+            (row,) = self.cluster.wait_ended(job)
+            self.assertEqual(row["state"], "COMPLETED")
+            log = self.cluster.agents[0].log
+            wait_until(lambda: b"could not all be removed" in read_file(log), lambda: read_file(log))
+        finally:
+            subprocess.run(["umount", place], check=True)
+        self.restart()
+        wait_until(lambda: not self.trash(), lambda: f"it stays: {self.trash()}")
+
+    # C3: a private /tmp is private.
+
+    def test_nobody_else_gets_into_a_private_tmp(self):
+        job = self.cluster.submit_as("alice", "-o", "/dev/null", "--wrap",
+                                     "echo secret >/tmp/mine && chmod 777 /tmp/mine && exec sleep 600")
+        self.addCleanup(self.cluster.must, "cancel", job)
+        self.cluster.wait_state(job, "RUNNING")
+        attempt = os.path.join(self.node, "attempts", f"{job}.1")
+        (mine,) = wait_until(lambda: [os.path.join(place, "mine") for place, _, names in
+                                      os.walk(attempt) if "mine" in names], "alice's /tmp is not there")
+        for command in (["ls", os.path.dirname(mine)], ["cat", mine],
+                        ["ln", "-s", "/etc/passwd", os.path.join(os.path.dirname(mine), "planted")]):
+            done = subprocess.run(command, user=USERS["mallory"], group=USERS["mallory"],
+                                  extra_groups=[], capture_output=True, check=False)
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertEqual(done.stdout, b"")
+
+    # D9: a session keyring for each attempt.
+
+    KEY = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+if sys.argv[1] == "put":
+    print(libc.syscall(248, b"user", b"ticket", b"canary-11d2", 11, -3) > 0)
+else:
+    text = ctypes.create_string_buffer(64)
+    key = libc.syscall(250, 10, -3, b"user", b"ticket", 0)
+    print(text.raw[:libc.syscall(250, 11, key, text, 64, 0)] if key > 0 else "none")
+"""
+
+    def test_no_job_finds_what_another_user_put_into_the_session_keyring(self):
+        said = {}
+        for user, what in (("alice", "put"), ("alice", "get"), ("mallory", "get")):
+            code = self.cluster.place_of(user, "key.py")
+            with open(code, "w", encoding="utf-8") as file:
+                file.write(self.KEY)
+            os.chmod(code, 0o644)
+            job = self.cluster.submit_as(user, "-o", "keys", "--wrap", f"/usr/bin/python3 key.py {what}")
+            self.cluster.wait_ended(job)
+            said[user, what] = read_file(self.cluster.place_of(user, "keys")).decode().strip()
+        self.assertEqual(said, {("alice", "put"): "True", ("alice", "get"): "none",
+                                ("mallory", "get"): "none"})
+
+
+if __name__ == "__main__":
+    unittest.main()

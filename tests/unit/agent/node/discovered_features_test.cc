@@ -1,0 +1,62 @@
+#include "agent/node/discovered_features.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scheduler/model/machine/device_link.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr ProcessorFlags kOld{.v2 = true};
+constexpr ProcessorFlags kNew{.v2 = true, .v3 = true, .v4 = true};
+
+TEST(DiscoveredFeatures, AProcessorHasItsLevelAndThoseBelow) {
+  EXPECT_THAT(DiscoveredFeatures(Machine(), kOld, false, false), ElementsAre("x86-64-v2"));
+  EXPECT_THAT(DiscoveredFeatures(Machine(), kNew, false, false),
+              ElementsAre("x86-64-v2", "x86-64-v3", "x86-64-v4"));
+  EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), false, false), IsEmpty());
+}
+
+TEST(DiscoveredFeatures, NvLinkIsALinkOfThatKindAndRdmaADeviceOfTheFabric) {
+  Machine machine;
+  machine.gpus.resize(2);
+  machine.gpu_links.resize(1);
+  machine.gpu_links[0].kind = LinkKind::kSwitch;
+  machine.nics.resize(1);
+  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), false, false), IsEmpty());
+  machine.gpu_links[0].kind = LinkKind::kNvLink;
+  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), false, false), ElementsAre("nvlink"));
+  machine.nics[0].fabric = true;
+  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), true, true),
+              ElementsAre("nvlink", "rdma", "gpu-aware-mpi", "criu"));
+}
+
+TEST(DiscoveredFeatures, ANodeThatPlaysAnotherMachineFindsNone) {
+  Machine machine;
+  machine.enforced = false;
+  EXPECT_THAT(DiscoveredFeatures(machine, kNew, true, true), IsEmpty());
+}
+
+TEST(DiscoveredFeatures, WhatIsConfiguredComesFirstAndNothingComesTwice) {
+  EXPECT_THAT(AllFeatures({"big", "x86-64-v2"}, {"x86-64-v2", "nvlink"}),
+              ElementsAre("big", "x86-64-v2", "nvlink"));
+}
+
+TEST(DiscoveredFeatures, AnMpiSaysItselfWhetherItTakesGpuMemory) {
+  EXPECT_TRUE(HasGpuAwareMpi(FAKE_MPI_GPU_AWARE));
+  EXPECT_FALSE(HasGpuAwareMpi(FAKE_MPI_PLAIN));
+  EXPECT_FALSE(HasGpuAwareMpi("libnobody-has-this.so"));
+}
+
+TEST(DiscoveredFeatures, ALevelIsNeverHadWithoutTheOneBelow) {
+  const ProcessorFlags flags = FlagsOfThisProcessor();
+  EXPECT_TRUE(flags.v2 || !flags.v3);
+  EXPECT_TRUE(flags.v3 || !flags.v4);
+}
+
+}  // namespace
+}  // namespace muster

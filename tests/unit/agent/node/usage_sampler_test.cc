@@ -1,0 +1,342 @@
+#include "agent/node/usage_sampler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Usage GpuUse(int busy_ms, int memory, int energy_mj) {
+  Usage usage;
+  usage.gpu_busy = Duration(busy_ms);
+  usage.gpu_memory = Bytes(static_cast<std::uint64_t>(memory));
+  usage.gpu_energy_mj = static_cast<std::uint64_t>(energy_mj);
+  return usage;
+}
+
+// Says what the test has it say.
+class SaidMeter final : public GpuMeter {
+ public:
+  std::vector<GpuReading> Read() override { return said; }
+  std::vector<GpuReading> said;
+};
+
+class UsageSamplerTest : public ::testing::Test {
+ protected:
+  UsageSamplerTest() {
+    machine_.gpus.resize(2);
+    machine_.gpus[0].uuid = "GPU-a";
+    machine_.gpus[1].uuid = "GPU-b";
+    meter_.said = {{"GPU-a", 50, Bytes(10), 5000, false}, {"GPU-b", 100, Bytes(20), 9000, false}};
+    state_ = std::make_unique<StateDirectory>(StateDirectory::Open(directory_ / "agent").value());
+  }
+  // A part of this node with those shares of its GPUs.
+  static NodeAllocation Part(std::vector<GpuGrant> gpus) {
+    NodeAllocation part;
+    part.gpus = std::move(gpus);
+    return part;
+  }
+  Usage Sum(const AttemptKey& key) { return ReadSampledUsage(state_->Attempt(key).Sampled()); }
+  void Make(const AttemptKey& key) { ASSERT_TRUE(state_->MakeAttempt(key).ok()); }
+
+  TempDirectory directory_;
+  Machine machine_;
+  SaidMeter meter_;
+  std::unique_ptr<StateDirectory> state_;
+  const AttemptKey one_{JobId(1), AttemptNumber(1)};
+  const AttemptKey two_{JobId(2), AttemptNumber(1)};
+  const SteadyTime start_ = SteadyTime(std::chrono::hours(1));
+};
+
+TEST_F(UsageSamplerTest, WhatGpusDoBetweenSamplesIsTheirJobs) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  const NodeAllocation part = Part({{0}, {1}});
+  Make(one_);
+  sampler.Sample({{one_, {&part}}}, start_);
+  EXPECT_EQ(Sum(one_), Usage()) << "what was before is nobody's";
+  meter_.said[0].energy_mj += 700;
+  meter_.said[1].energy_mj += 300;
+  sampler.Sample({{one_, {&part}}}, start_ + seconds(10));
+  EXPECT_EQ(Sum(one_), GpuUse(0, 20, 1000)) << "one look says not how busy they were";
+  meter_.said[1].memory_used = Bytes(5);
+  sampler.Sample({{one_, {&part}}}, start_ + seconds(12));
+  EXPECT_EQ(Sum(one_), GpuUse(18'000, 20, 1000));
+}
+
+TEST_F(UsageSamplerTest, JobsThatShareAGpuShareWhatItDoes) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  const NodeAllocation quarter = Part({{1, GpuShare(250)}});
+  const NodeAllocation rest = Part({{1, GpuShare(750)}});
+  Make(one_);
+  Make(two_);
+  sampler.Sample({{one_, {&quarter}}, {two_, {&rest}}}, start_);
+  meter_.said[1].energy_mj += 1000;
+  sampler.Sample({{one_, {&quarter}}, {two_, {&rest}}}, start_ + seconds(2));
+  sampler.Sample({{one_, {&quarter}}, {two_, {&rest}}}, start_ + seconds(4));
+  EXPECT_EQ(Sum(one_), GpuUse(1000, 20, 250));
+  EXPECT_EQ(Sum(two_), GpuUse(3000, 20, 750));
+}
+
+TEST_F(UsageSamplerTest, AJobThatCameSinceTheLastSampleIsNotChargedForBefore) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  sampler.Sample({}, start_);
+  const NodeAllocation part = Part({{0}});
+  Make(one_);
+  sampler.Sample({{one_, {&part}}}, start_ + seconds(10));
+  EXPECT_EQ(Sum(one_), Usage());
+}
+
+TEST_F(UsageSamplerTest, TheNextAgentGoesOnFromWhatWasSampled) {
+  const NodeAllocation part = Part({{0}});
+  Make(one_);
+  for (int agent = 0; agent < 2; ++agent) {
+    UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+    sampler.Sample({{one_, {&part}}}, start_);
+    sampler.Sample({{one_, {&part}}}, start_ + seconds(2));
+    sampler.Sample({{one_, {&part}}}, start_ + seconds(4));
+  }
+  EXPECT_EQ(Sum(one_).gpu_busy, seconds(4));
+}
+
+TEST_F(UsageSamplerTest, GpusThatWereIdleAtEachLookAreNotThoseOfWhichNobodyKnows) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  const NodeAllocation first = Part({{0}});
+  const NodeAllocation second = Part({{1}});
+  Make(one_);
+  Make(two_);
+  meter_.said[0].busy_percent = 0;
+  meter_.said[1].busy_percent = std::nullopt;
+  for (int i = 0; i < 4; ++i) {
+    sampler.Sample({{one_, {&first}}, {two_, {&second}}}, start_ + seconds(10 * i));
+  }
+  EXPECT_EQ(Sum(one_), GpuUse(1, 10, 0));
+  EXPECT_EQ(Sum(two_), GpuUse(0, 20, 0)) << "memory is known of a GPU that MIG divides";
+}
+
+TEST_F(UsageSamplerTest, ADriverThatCountsAnewTakesNothingAway) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  const NodeAllocation part = Part({{0}});
+  Make(one_);
+  sampler.Sample({{one_, {&part}}}, start_);
+  meter_.said[0].energy_mj += 100;
+  sampler.Sample({{one_, {&part}}}, start_ + seconds(1));
+  meter_.said[0].energy_mj = 3;
+  sampler.Sample({{one_, {&part}}}, start_ + seconds(2));
+  EXPECT_EQ(Sum(one_).gpu_energy_mj, 100U);
+}
+
+TEST_F(UsageSamplerTest, AGpuThatFallsOffTheBusIsToldOnce) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  EXPECT_THAT(sampler.Sample({}, start_), IsEmpty());
+  meter_.said[1].lost = true;
+  EXPECT_THAT(sampler.Sample({}, start_ + seconds(1)), ElementsAre("GPU-b"));
+  EXPECT_THAT(sampler.Sample({}, start_ + seconds(2)), IsEmpty());
+}
+
+// A machine of which the test writes /proc and the powercap tree.
+class ProcessSampleTest : public UsageSamplerTest {
+ protected:
+  ProcessSampleTest() {
+    std::filesystem::create_directories(directory_ / "proc");
+    Write("power/intel-rapl:0/name", "package-0");
+    Write("power/intel-rapl:0/max_energy_range_uj", "100000000");
+    SetEnergy(0);
+    SetBusy(0);
+    meter_.said.clear();
+    power_ = CpuEnergyMeter::Open(directory_ / "power");
+    Make(one_);
+    Make(two_);
+  }
+  void Write(const std::string& name, const std::string& text) {
+    const std::filesystem::path path = directory_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text << "\n";
+  }
+  void SetEnergy(int microjoules) {
+    Write("power/intel-rapl:0/energy_uj", std::to_string(microjoules));
+  }
+  // Of all the machine.
+  void SetBusy(int ticks) {
+    Write("proc/stat", "cpu  " + std::to_string(ticks) + " 0 0 99 99 0 0 0 0 0");
+  }
+  void SetProcess(int pid, int parent, int ticks, int pages) {
+    Write("proc/" + std::to_string(pid) + "/stat",
+          std::to_string(pid) + " (x) R " + std::to_string(parent) + " 1 1 0 -1 0 1 2 3 4 " +
+              std::to_string(ticks) + " 0 0 0 20 0 1 0 7 1 " + std::to_string(pages) + " 1");
+  }
+  void SetGroup(const std::string& cgroup, int user_usec, int system_usec, int now, int peak) {
+    Write(cgroup + "/cpu.stat", "usage_usec 1\nuser_usec " + std::to_string(user_usec) +
+                                    "\nsystem_usec " + std::to_string(system_usec));
+    Write(cgroup + "/memory.current", std::to_string(now));
+    Write(cgroup + "/memory.peak", std::to_string(peak));
+  }
+  UsageSampler Sampler() {
+    return {
+        machine_, *state_, {.gpus = nullptr, .cpus = power_.get(), .proc = directory_ / "proc"}};
+  }
+  [[nodiscard]] static Duration Ticks(int ticks) {
+    return Duration(ticks * 1000 / sysconf(_SC_CLK_TCK));
+  }
+
+  std::unique_ptr<CpuEnergyMeter> power_;
+};
+
+TEST_F(ProcessSampleTest, AnAttemptWithoutAGroupIsItsProcesses) {
+  UsageSampler sampler = Sampler();
+  SetProcess(10, 1, 5000, 9);
+  SetProcess(11, 10, 200, 3);
+  sampler.Sample({{one_, {nullptr, "", 10}}}, start_);
+  const Usage first = sampler.used().at(one_);
+  EXPECT_EQ(first.user_cpu, Ticks(200));
+  EXPECT_EQ(first.group_memory.value(), 3U * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+  SetProcess(11, 10, 300, 1);
+  sampler.Sample({{one_, {nullptr, "", 10}}}, start_ + seconds(10));
+  const Usage second = sampler.used().at(one_);
+  EXPECT_EQ(second.user_cpu, Ticks(300));
+  EXPECT_EQ(second.group_memory, first.group_memory) << "the most, not the last";
+  EXPECT_EQ(Sum(one_), second) << "what the supervisor and the next agent find";
+}
+
+TEST_F(ProcessSampleTest, AnAttemptWithAGroupIsWhatTheKernelCounted) {
+  UsageSampler sampler = Sampler();
+  SetProcess(10, 1, 0, 0);
+  SetProcess(11, 10, 200, 3);
+  SetGroup("group", 7'000'000, 500'000, 40, 60);
+  sampler.Sample({{one_, {nullptr, directory_ / "group", 10}}}, start_);
+  const Usage used = sampler.used().at(one_);
+  EXPECT_EQ(used.user_cpu, seconds(7));
+  EXPECT_EQ(used.system_cpu, milliseconds(500));
+  EXPECT_EQ(used.group_memory, Bytes(60));
+}
+
+TEST_F(ProcessSampleTest, WhatAGroupDoesNotCountIsReadOfItsProcesses) {
+  UsageSampler sampler = Sampler();
+  SetProcess(10, 1, 0, 0);
+  SetProcess(11, 10, 200, 3);
+  Write("group/cpu.stat", "usage_usec 1\nuser_usec 9000000\nsystem_usec 0");
+  sampler.Sample({{one_, {nullptr, directory_ / "group", 10}}}, start_);
+  EXPECT_EQ(sampler.used().at(one_).user_cpu, seconds(9));
+  EXPECT_GT(sampler.used().at(one_).group_memory, Bytes(0));
+}
+
+TEST_F(ProcessSampleTest, OfTheProcessorsEnergyEachHasThePartThatItsCpuTimeIsOfTheMachines) {
+  UsageSampler sampler = Sampler();
+  const UsageSampler::Running both = {{one_, {nullptr, directory_ / "one", 0}},
+                                      {two_, {nullptr, directory_ / "two", 0}}};
+  SetGroup("one", 50'000'000, 0, 1, 1);
+  SetGroup("two", 0, 0, 1, 1);
+  SetEnergy(777);
+  sampler.Sample(both, start_);
+  EXPECT_EQ(sampler.used().at(one_).cpu_energy_mj, 0U) << "nobody knows in what time that was";
+  SetEnergy(777 + 80'000);
+  SetBusy(static_cast<int>(8 * sysconf(_SC_CLK_TCK)));
+  SetGroup("one", 51'000'000, 1'000'000, 1, 1);
+  SetGroup("two", 1'000'000, 0, 1, 1);
+  sampler.Sample(both, start_ + seconds(10));
+  EXPECT_EQ(sampler.used().at(one_).cpu_energy_mj, 20U);
+  EXPECT_EQ(sampler.used().at(two_).cpu_energy_mj, 10U);
+  EXPECT_EQ(Sum(one_).cpu_energy_mj, 20U);
+}
+
+TEST_F(ProcessSampleTest, JobsAreNeverCountedMoreThanTheProcessorsTook) {
+  UsageSampler sampler = Sampler();
+  const UsageSampler::Running both = {{one_, {nullptr, directory_ / "one", 0}},
+                                      {two_, {nullptr, directory_ / "two", 0}}};
+  SetGroup("one", 0, 0, 1, 1);
+  SetGroup("two", 0, 0, 1, 1);
+  sampler.Sample(both, start_);
+  SetEnergy(80'000);
+  SetBusy(1);  // read at another moment than the groups
+  SetGroup("one", 3'000'000, 0, 1, 1);
+  SetGroup("two", 1'000'000, 0, 1, 1);
+  sampler.Sample(both, start_ + seconds(10));
+  EXPECT_EQ(sampler.used().at(one_).cpu_energy_mj, 60U);
+  EXPECT_EQ(sampler.used().at(two_).cpu_energy_mj, 20U);
+}
+
+TEST_F(ProcessSampleTest, AnAttemptThatCameSinceTheLastSampleDidAllItsWorkSinceThen) {
+  UsageSampler sampler = Sampler();
+  sampler.Sample({}, start_);
+  SetEnergy(10'000);
+  SetBusy(static_cast<int>(2 * sysconf(_SC_CLK_TCK)));
+  SetGroup("one", 1'000'000, 0, 1, 1);
+  sampler.Sample({{one_, {nullptr, directory_ / "one", 0}}}, start_ + seconds(10));
+  EXPECT_EQ(sampler.used().at(one_).cpu_energy_mj, 5U);
+}
+
+TEST_F(ProcessSampleTest, TheNextAgentCountsNoWorkTwice) {
+  const UsageSampler::Running one = {{one_, {nullptr, directory_ / "one", 0}}};
+  SetGroup("one", 10'000'000, 0, 1, 1);
+  for (int agent = 1; agent <= 2; ++agent) {
+    UsageSampler sampler = Sampler();
+    sampler.Sample(one, start_);
+    SetEnergy(agent * 10'000);
+    SetBusy(static_cast<int>(agent * 2 * sysconf(_SC_CLK_TCK)));
+    SetGroup("one", 10'000'000 + agent * 1'000'000, 0, 1, 1);
+    sampler.Sample(one, start_ + seconds(10));
+  }
+  EXPECT_EQ(Sum(one_).cpu_energy_mj, 10U);
+}
+
+TEST_F(ProcessSampleTest, AnAttemptThatHasEndedIsForgotten) {
+  UsageSampler sampler = Sampler();
+  sampler.Sample({{one_, {}}}, start_);
+  EXPECT_EQ(sampler.used().size(), 1U);
+  sampler.Sample({}, start_ + seconds(10));
+  EXPECT_THAT(sampler.used(), IsEmpty());
+}
+
+TEST(SampledUsage, AFileThatIsNoSampleIsNothingSampled) {
+  const TempDirectory directory;
+  const std::string path = directory / "sampled";
+  EXPECT_EQ(ReadSampledUsage(path), Usage());
+  Usage all = GpuUse(1, 2, 3);
+  all.cpu_energy_mj = 4;
+  all.user_cpu = Duration(5);
+  all.system_cpu = Duration(6);
+  all.group_memory = Bytes(7);
+  all.peak_memory = Bytes(8);
+  WriteSampledUsage(path, all);
+  EXPECT_EQ(ReadSampledUsage(path), all);
+  std::ofstream(path) << "1 2 3\n";
+  EXPECT_EQ(ReadSampledUsage(path), GpuUse(1, 2, 3)) << "an earlier version's";
+  for (const char* text : {"", "1 2", "1 2 x", "1 2 3 4", "-1 2 3", "1 2 3 4 5 6 7 8 9"}) {
+    std::ofstream(path) << text;
+    EXPECT_EQ(ReadSampledUsage(path), Usage()) << text;
+  }
+}
+
+TEST(SampledUsage, TheEndOfAnAttemptHasWhatOnlyTheAgentSaw) {
+  Usage sampled = GpuUse(1, 2, 3);
+  sampled.cpu_energy_mj = 4;
+  sampled.user_cpu = seconds(9);
+  sampled.group_memory = Bytes(70);
+  Usage end;
+  end.user_cpu = seconds(10);
+  end.group_memory = Bytes(50);
+  AddSampled(sampled, end);
+  EXPECT_EQ(end.user_cpu, seconds(10)) << "what the kernel says of children is exact";
+  EXPECT_EQ(end.cpu_energy_mj, 4U);
+  EXPECT_EQ(end.gpu_energy_mj, 3U);
+  EXPECT_EQ(end.group_memory, Bytes(70));
+}
+
+}  // namespace
+}  // namespace muster

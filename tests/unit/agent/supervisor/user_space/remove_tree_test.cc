@@ -1,0 +1,176 @@
+#include "agent/supervisor/user_space/remove_tree.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/unique_fd.h"
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Duration kLong{60000};
+constexpr uid_t kUser = 61001;
+constexpr uid_t kOther = 61002;
+
+// A chain of `depth` directories below `path`, each with a file in it.
+void MakeChain(const std::string& path, int depth, uid_t owner) {
+  UniqueFd at(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int i = 0; i < depth; ++i) {
+    ASSERT_EQ(mkdirat(at.get(), "d", 0700), 0);
+    const UniqueFd file(openat(at.get(), "f", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    if (owner != 0) {
+      ASSERT_EQ(fchownat(at.get(), "d", owner, owner, 0), 0);
+      ASSERT_EQ(fchown(file.get(), owner, owner), 0);
+    }
+    at.reset(openat(at.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ASSERT_TRUE(at.valid());
+  }
+}
+
+TEST(RemoveTreeTest, ADirectoryGoesWithItsContent) {
+  const TempDirectory temp;
+  fs::create_directories(temp / "a/b/c");
+  ASSERT_TRUE(WriteFileAtomically(temp / "a/b/file", "text").ok());
+  EXPECT_TRUE(RemoveTree(temp / "a", kLong).ok());
+  EXPECT_FALSE(fs::exists(temp / "a"));
+  EXPECT_TRUE(RemoveTree(temp / "a", kLong).ok()) << "absent is no error";
+}
+
+TEST(RemoveTreeTest, WhatALinkPointsToStays) {
+  const TempDirectory temp;
+  fs::create_directories(temp / "outside");
+  ASSERT_TRUE(WriteFileAtomically(temp / "outside/file", "text").ok());
+  fs::create_directories(temp / "a/deep/er");
+  for (const char* place : {"a/link", "a/deep/link", "a/deep/er/link"}) {
+    fs::create_directory_symlink(temp / "outside", temp / place);
+  }
+  fs::create_hard_link(temp / "outside/file", temp / "a/hard");
+  EXPECT_TRUE(RemoveTree(temp / "a", kLong).ok());
+  EXPECT_FALSE(fs::exists(temp / "a"));
+  EXPECT_EQ(ReadFile(temp / "outside/file").value(), "text");
+  fs::create_directory_symlink(temp / "outside", temp / "link");
+  EXPECT_TRUE(RemoveTree(temp / "link", kLong).ok()) << "the link itself";
+  EXPECT_TRUE(fs::exists(temp / "outside/file"));
+}
+
+TEST(RemoveTreeTest, FiveThousandLevelsGoWithAHandfulOfDescriptors) {
+  const TempDirectory temp;
+  fs::create_directories(temp / "a");
+  MakeChain(temp / "a", 5000, 0);
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const UniqueFd next(dup(STDERR_FILENO));
+  const rlimit few = {static_cast<rlim_t>(next.get()) + 6, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const absl::Status removed = RemoveTree(temp / "a", kLong);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(removed.ok()) << removed;
+  EXPECT_FALSE(fs::exists(temp / "a"));
+}
+
+TEST(RemoveTreeTest, AWideAndBushyTreeGoesWhole) {
+  const TempDirectory temp;
+  for (int i = 0; i < 30; ++i) {
+    for (int j = 0; j < 10; ++j) {
+      fs::create_directories(temp / absl::StrCat("a/", i, "/", j, "/.1/.2"));
+      ASSERT_TRUE(WriteFileAtomically(temp / absl::StrCat("a/", i, "/", j, "/.1/x"), "").ok());
+    }
+  }
+  for (int i = 0; i < 5000; ++i) {
+    const UniqueFd file(open((temp / absl::StrCat("a/f", i)).c_str(), O_CREAT | O_WRONLY, 0600));
+  }
+  fs::create_directories(temp / "a/.1/in");  // names that moved directories would like to have
+  ASSERT_TRUE(WriteFileAtomically(temp / "a/.2", "").ok());
+  const absl::Status removed = RemoveTree(temp / "a", kLong);
+  EXPECT_TRUE(removed.ok()) << removed;
+  EXPECT_FALSE(fs::exists(temp / "a"));
+}
+
+TEST(RemoveTreeTest, ATreeThatTakesTooLongIsLeftInTime) {
+  const TempDirectory temp;
+  fs::create_directories(temp / "a/b");
+  const absl::Status removed = RemoveTree(temp / "a", Duration(0));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(removed)) << removed;
+  EXPECT_THAT(std::string(removed.message()), testing::HasSubstr("takes too long"));
+}
+
+class UsersTreeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) {
+      GTEST_SKIP() << "SKIPPED: only root can make a tree that is another user's";
+    }
+    fs::create_directories(temp_ / "a/his");
+    Own("a/his", 0700);
+  }
+  void Own(const std::string& name, mode_t mode, uid_t owner = kUser) {
+    ASSERT_EQ(chown((temp_ / name).c_str(), owner, owner), 0);
+    ASSERT_EQ(chmod((temp_ / name).c_str(), mode), 0);
+  }
+  TempDirectory temp_;
+};
+
+TEST_F(UsersTreeTest, FiveThousandLevelsOfAUsersGo) {
+  MakeChain(temp_ / "a/his", 5000, kUser);
+  const absl::Status removed = RemoveTree(temp_ / "a", kLong);
+  EXPECT_TRUE(removed.ok()) << removed;
+  EXPECT_FALSE(fs::exists(temp_ / "a"));
+}
+
+TEST_F(UsersTreeTest, DirectoriesThatHeHasClosedGo) {
+  fs::create_directories(temp_ / "a/his/1/2/3/4");
+  ASSERT_TRUE(WriteFileAtomically(temp_ / "a/his/1/2/3/4/file", "").ok());
+  for (const char* name :
+       {"a/his/1/2/3/4/file", "a/his/1/2/3/4", "a/his/1/2/3", "a/his/1/2", "a/his/1", "a/his"}) {
+    Own(name, 0);
+  }
+  const absl::Status removed = RemoveTree(temp_ / "a", kLong);
+  EXPECT_TRUE(removed.ok()) << removed;
+  EXPECT_FALSE(fs::exists(temp_ / "a"));
+}
+
+TEST_F(UsersTreeTest, WhatAThirdUserLeftInItGoesToo) {
+  fs::create_directories(temp_ / "a/his/others/deep/er");
+  Own("a/his/others/deep/er", 0, kOther);
+  Own("a/his/others/deep", 0700, kOther);
+  Own("a/his/others", 0755, kOther);
+  const absl::Status removed = RemoveTree(temp_ / "a", kLong);
+  EXPECT_TRUE(removed.ok()) << removed;
+  EXPECT_FALSE(fs::exists(temp_ / "a"));
+}
+
+// Root could, and the user may not: so it stays where his child does it. He is the one who set up
+// this link farm, and gets no more than his own rights for it.
+TEST_F(UsersTreeTest, NothingOutsideGoesWhereverItPoints) {
+  fs::create_directories(temp_ / "roots/inner");
+  ASSERT_TRUE(WriteFileAtomically(temp_ / "roots/inner/file", "text").ok());
+  fs::create_directory_symlink(temp_ / "roots", temp_ / "a/his/link");
+  fs::create_directories(temp_ / "a/his/d");
+  Own("a/his/d", 0700);
+  fs::create_directory_symlink(temp_ / "roots/inner", temp_ / "a/his/d/link");
+  EXPECT_TRUE(RemoveTree(temp_ / "a", kLong).ok());
+  EXPECT_EQ(ReadFile(temp_ / "roots/inner/file").value(), "text");
+}
+
+TEST_F(UsersTreeTest, TheTrashIsSweptAsFarAsItGoes) {
+  fs::create_directories(temp_ / "trash/1/in");
+  fs::create_directories(temp_ / "trash/2");
+  fs::create_directories(temp_ / "trash/10/in");
+  EXPECT_TRUE(SweepTrash(temp_ / "trash", kLong).ok());
+  EXPECT_TRUE(fs::is_empty(temp_ / "trash"));
+  EXPECT_FALSE(SweepTrash(temp_ / "nothing", kLong).ok());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,214 @@
+#include "cli/request/job_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/parse/time_limit.h"
+
+namespace muster {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const Moment kMoment{.now = Time(std::chrono::milliseconds(1'773'480'413'000)),
+                     .zone = absl::UTCTimeZone()};
+
+absl::StatusOr<JobRequest> Read(const std::map<std::string, std::string>& values,
+                                const std::string& script = "") {
+  const auto lines = ParseDirectives(script);
+  const auto given = ReadDirectives(*lines, "job.sh");
+  if (!given.ok()) {
+    return given.status();
+  }
+  return ReadJobOptions(values, *given, JobVerb::kSubmit, kMoment);
+}
+
+std::string Error(const std::map<std::string, std::string>& values,
+                  const std::string& script = "") {
+  const auto request = Read(values, script);
+  EXPECT_TRUE(absl::IsInvalidArgument(request.status())) << request.status();
+  return std::string(request.status().message());
+}
+
+TEST(JobOptions, FillTheSpec) {
+  const JobRequest request = Read({{"nodes", "2-4"},
+                                   {"ntasks", "8"},
+                                   {"cpus-per-task", "3"},
+                                   {"mem", "4G"},
+                                   {"gpus-per-node", "h100:2"},
+                                   {"time", "1:00:00"},
+                                   {"array", "0-9%2"},
+                                   {"hold", ""},
+                                   {"exclusive", ""},
+                                   {"nice", "5"},
+                                   {"begin", "now+1minute"},
+                                   {"output", "out-%j"},
+                                   {"open-mode", "append"},
+                                   {"mpi", "none"},
+                                   {"job-name", "Grüße"}})
+                                 .value();
+  EXPECT_EQ(request.spec.request.min_nodes, 2U);
+  EXPECT_EQ(request.spec.request.max_nodes, 4U);
+  EXPECT_EQ(request.spec.request.tasks, 8U);
+  EXPECT_EQ(request.spec.request.cpus_per_task, 3U);
+  EXPECT_EQ(request.spec.request.memory_per_node, kGibibyte * 4);
+  EXPECT_EQ(request.spec.request.gpus_per_node, (GpuRequest{"h100", 2}));
+  EXPECT_TRUE(request.spec.request.exclusive);
+  EXPECT_EQ(request.spec.time_limit, std::chrono::hours(1));
+  EXPECT_EQ(request.spec.array->max_running, 2U);
+  EXPECT_TRUE(request.spec.held);
+  EXPECT_EQ(request.spec.nice, 5);
+  EXPECT_EQ(request.spec.begin, kMoment.now + std::chrono::minutes(1));
+  EXPECT_EQ(request.program.stdout_path, "out-%j");
+  EXPECT_TRUE(request.program.append_output);
+  EXPECT_EQ(request.program.mpi, MpiFlavour::kNone);
+  EXPECT_EQ(request.spec.name, "Grüße");
+}
+
+TEST(JobOptions, TermsAreReadFromBoth) {
+  const JobRequest request =
+      Read({{"licenses", "ansys:2"}, {"no-requeue", ""}, {"exclude", "n9"}},
+           "#SBATCH -d afterok:1:2 -C a&b -w n[1-2] --requeue --deadline=now+1hour\n"
+           "#SBATCH --kill-on-invalid-dep=yes\n")
+          .value();
+  EXPECT_EQ(ToText(request.spec.dependency), "afterok:1,afterok:2");
+  EXPECT_EQ(ToText(request.spec.request.constraint), "a&b");
+  EXPECT_EQ(request.spec.request.nodelist, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ(request.spec.request.exclude, std::vector<std::string>{"n9"});
+  EXPECT_EQ(request.spec.licenses.front().count, 2U);
+  EXPECT_EQ(request.spec.requeue, Choice::kNo);
+  EXPECT_EQ(request.spec.kill_on_invalid_dep, Choice::kYes);
+  EXPECT_EQ(request.spec.deadline, kMoment.now + std::chrono::hours(1));
+  EXPECT_THAT(Error({{"kill-on-invalid-dep", "maybe"}}), StartsWith("--kill-on-invalid-dep: "));
+}
+
+TEST(JobOptions, TheCommandLineWinsOverDirectives) {
+  const JobRequest request =
+      Read({{"ntasks", "1"}}, "#SBATCH -n 4 -J first\n#MUSTER -J second -Hc2\n").value();
+  EXPECT_EQ(request.spec.request.tasks, 1U);
+  EXPECT_EQ(request.spec.request.cpus_per_task, 2U);
+  EXPECT_EQ(request.spec.name, "second");
+  EXPECT_TRUE(request.spec.held);
+}
+
+TEST(JobOptions, AnOverriddenDirectiveIsNotEvenChecked) {
+  EXPECT_TRUE(Read({{"mem-per-cpu", "1G"}}, "#SBATCH --mem=4G\n")
+                  .value()
+                  .spec.request.memory_per_node.zero())
+      << "--mem-per-cpu replaces a directive's --mem";
+}
+
+TEST(JobOptions, ErrorsSayWhere) {
+  EXPECT_THAT(Error({{"mem", "10Q"}}), StartsWith("--mem: \"10Q\" is not a size"));
+  EXPECT_THAT(Error({}, "#!/bin/sh\n#SBATCH --mem=10Q\n"),
+              StartsWith("job.sh:2: --mem: \"10Q\" is not a size"));
+  EXPECT_THAT(Error({}, "#!/bin/sh\n\n#SBATCH --frobnicate=1\n"),
+              StartsWith("job.sh:3: \"--frobnicate=1\" is not an option"));
+  EXPECT_THAT(Error({}, "#SBATCH -n\n"), StartsWith("job.sh:1: --ntasks: needs a value"));
+  EXPECT_THAT(Error({}, "#SBATCH --hold=yes\n"), StartsWith("job.sh:1: --hold: takes no value"));
+  EXPECT_THAT(Error({}, "#SBATCH 4\n"), StartsWith("job.sh:1: \"4\" is not an option"));
+  EXPECT_EQ(Error({{"mem", "1G"}, {"mem-per-cpu", "1G"}}),
+            "--mem and --mem-per-cpu exclude each other: give one");
+}
+
+TEST(JobOptions, FewSwitchesAreWaitedForAsLongAsIsSaid) {
+  EXPECT_EQ(Read({{"switches", "2"}})->spec.request.switches, 2U);
+  EXPECT_EQ(Read({{"switches", "2"}})->spec.request.switches_wait, std::chrono::minutes(5));
+  EXPECT_EQ(Read({{"switches", "1@1:30:00"}})->spec.request.switches_wait,
+            std::chrono::minutes(90));
+  for (const char* wrong : {"0", "x", "1@", "1@soon", "@5", "-1"}) {
+    EXPECT_THAT(Error({{"switches", wrong}}), HasSubstr("is not a number of leaf switches"))
+        << wrong;
+  }
+}
+
+TEST(JobOptions, MemoryForEachGpuIsTheTasksOrTheNodes) {
+  const auto asks = [](std::map<std::string, std::string> values) {
+    values["mem-per-gpu"] = "3G";
+    return Read(values)->spec.request;
+  };
+  EXPECT_EQ(asks({{"ntasks", "4"}, {"gpus-per-task", "2"}, {"cpus-per-task", "2"}}).memory_per_cpu,
+            kGibibyte * 3);
+  EXPECT_EQ(asks({{"gpus-per-node", "4"}}).memory_per_node, kGibibyte * 12);
+  EXPECT_EQ(asks({{"ntasks", "2"}, {"gpus", "4"}}).memory_per_cpu, kGibibyte * 6);
+  EXPECT_EQ(asks({{"ntasks", "3"}, {"gpus", "4"}}).memory_per_node, kGibibyte * 12);
+  EXPECT_EQ(asks({{"gpu-share", "0.5"}}).memory_per_cpu, kGibibyte * 3);
+  EXPECT_EQ(Error({{"mem-per-gpu", "3G"}}), "--mem-per-gpu: the job asks for no GPUs; say --mem");
+  EXPECT_EQ(Error({{"mem-per-gpu", "3G"}, {"mem", "1G"}, {"gpus", "1"}}),
+            "--mem-per-gpu: excludes --mem and --mem-per-cpu: give one of them");
+}
+
+TEST(JobOptions, TheCheckpointIntervalIsSecondsForTheSupervisor) {
+  EXPECT_EQ(Read({{"checkpoint-interval", "15m"}})->checkpoint_interval, "900");
+  EXPECT_EQ(Read({{"checkpoint-interval", "90s"}})->checkpoint_interval, "90");
+  EXPECT_EQ(Read({{"checkpoint-interval", "auto"}})->checkpoint_interval, "auto");
+  EXPECT_EQ(Read({}, "#MUSTER --checkpoint-interval=1h\n")->checkpoint_interval, "3600");
+  EXPECT_EQ(Error({{"checkpoint-interval", "400d"}}),
+            "--checkpoint-interval: \"400d\" is no interval: use 1s to 366d, or auto");
+  EXPECT_THAT(Error({{"checkpoint-interval", "often"}}), StartsWith("--checkpoint-interval: "));
+  EXPECT_THAT(Error({{"checkpoint-interval", "0"}}), HasSubstr("is no interval"));
+  EXPECT_THAT(Error({{"checkpoint-dir", ""}}), StartsWith("--checkpoint-dir: "));
+}
+
+TEST(JobOptions, WhoMakesTheCheckpointsIsTheProgramOrCriu) {
+  EXPECT_EQ(Read({})->spec.checkpoint_with, CheckpointMeans::kProgram);
+  EXPECT_EQ(Read({{"checkpoint-with", "criu"}})->spec.checkpoint_with, CheckpointMeans::kCriu);
+  EXPECT_EQ(Read({}, "#MUSTER --checkpoint-with=criu\n")->spec.checkpoint_with,
+            CheckpointMeans::kCriu);
+  EXPECT_EQ(Read({{"checkpoint-with", "program"}}, "#MUSTER --checkpoint-with=criu\n")
+                ->spec.checkpoint_with,
+            CheckpointMeans::kProgram);
+  EXPECT_EQ(Error({{"checkpoint-with", "luck"}}),
+            "--checkpoint-with: \"luck\" is not one of program, criu");
+}
+
+TEST(JobOptions, TheWarningBeforeTheEndIsSlurmsSignal) {
+  EXPECT_EQ(Read({{"signal", "B:TERM@120"}})->spec.warning,
+            (WarningSignal{15, std::chrono::seconds(120), false, true}));
+  EXPECT_EQ(Read({}, "#SBATCH --signal=USR1@auto\n")->spec.warning,
+            (WarningSignal{10, std::chrono::seconds(60), true, false}));
+  EXPECT_THAT(Error({{"signal", "LUCK"}}), StartsWith("--signal: \"LUCK\" is no warning: use "));
+  EXPECT_THAT(Error({}, "#SBATCH --signal=USR1@\n"), StartsWith("job.sh:1: --signal: "));
+}
+
+TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
+  EXPECT_EQ(Error({{"mail-type", "END"}}), "--mail-type: not in this version");
+  EXPECT_EQ(Error({}, "#SBATCH --tmp=1G\n"), "job.sh:1: --tmp: not in this version");
+}
+
+TEST(JobOptions, PolicyIsNamedAndRequeueIsSaidOnce) {
+  EXPECT_THAT(Error({{"partition", "a,,b"}}), StartsWith("--partition: \"\" is not a name"));
+  EXPECT_EQ(Read({{"partition", "a,b"}, {"qos", "high"}, {"reservation", "exam"}})->spec.partition,
+            "a,b");
+  EXPECT_TRUE(Read({{"partition", "main"}}).ok());
+  EXPECT_FALSE(Read({{"requeue", ""}, {"no-requeue", ""}}).ok());
+  EXPECT_EQ(Read({{"requeue-exit", "99"}})->spec.requeue_exit, 99U);
+  EXPECT_EQ(Read({{"requeue-exit", "none"}})->spec.requeue_exit, kNoRequeueExit);
+  for (const char* wrong : {"0", "256", "-1", "x", ""}) {
+    EXPECT_THAT(Error({{"requeue-exit", wrong}}), HasSubstr("is not an exit code")) << wrong;
+  }
+}
+
+TEST(JobOptions, NamesAreCheckedText) {
+  EXPECT_THAT(Error({{"job-name", std::string(1 << 20, 'a')}}), StartsWith("--job-name: \"aaa"));
+  EXPECT_LT(Error({{"job-name", std::string(1 << 20, 'a')}}).size(), 200U);
+  EXPECT_FALSE(Read({{"job-name", std::string("a\0b", 3)}}).ok());
+  EXPECT_FALSE(Read({{"job-name", "a\nb"}}).ok());
+  EXPECT_FALSE(Read({{"output", ""}}).ok());
+}
+
+TEST(JobOptions, EveryLetterAndNameIsUnique) {
+  for (const JobVerb verb : {JobVerb::kSubmit, JobVerb::kRun, JobVerb::kAlloc}) {
+    std::map<std::string, int> seen;
+    for (const Option& option : JobOptions(verb)) {
+      EXPECT_EQ(++seen["--" + option.name], 1) << option.name;
+      if (option.letter != 0) {
+        EXPECT_EQ(++seen[std::string("-") + option.letter], 1) << option.letter;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,147 @@
+#include "cli/sheet/job_sheet.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/sheet/usage_text.h"
+#include "tests/unit/cli/render/samples.h"
+
+namespace muster {
+namespace {
+
+using samples::Golden;
+using samples::kNow;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(JobSheet, AnEndedJobShowsWhereEachRankWasPlannedAndFound) {
+  EXPECT_EQ(PrintJobSheet(samples::EndedDetail(), kNow, {}), Golden("show_ended.txt"));
+}
+
+TEST(JobSheet, AWaitingJobShowsItsReason) {
+  JobDetail detail;
+  detail.job = samples::QueueJobs().back();
+  detail.request = samples::EndedDetail().request;
+  detail.request.max_nodes = 4;
+  detail.work_dir = "/home/alice";
+  detail.stdout_path = detail.stderr_path = "/home/alice/muster-30.out";
+  EXPECT_EQ(PrintJobSheet(detail, kNow, {}), Golden("show_waiting.txt"));
+}
+
+TEST(JobSheet, ARunningJobShowsForHowLongAndWhatIsNotYetReadBack) {
+  JobDetail detail = samples::EndedDetail();
+  detail.job = samples::QueueJobs().front();
+  detail.job.account.clear();
+  detail.attempts[0].end_time = kNoTime;
+  detail.attempts[0].ranks.resize(1);
+  RankView& rank = detail.attempts[0].ranks[0];
+  rank.found_cpus.clear();
+  rank.found_mem_policy.clear();
+  rank.found_gpus.clear();
+  rank.gpus.clear();
+  rank.verdict = "unread";
+  EXPECT_EQ(PrintJobSheet(detail, kNow, {}), Golden("show_running.txt"));
+}
+
+TEST(JobSheet, ARunningJobShowsWhatItHasUsedSoFarOnEachNode) {
+  JobDetail detail = samples::EndedDetail();
+  detail.job.state = "RUNNING";
+  detail.job.end_time = kNoTime;
+  detail.attempts[0].end_time = kNoTime;
+  detail.attempts[0].ranks.clear();
+  NodeUsage node{"node1", detail.job.start_time + std::chrono::seconds(90), {}};
+  node.usage.user_cpu = std::chrono::seconds(170);
+  node.usage.system_cpu = std::chrono::seconds(10);
+  node.usage.group_memory = kGibibyte;
+  node.usage.gpu_busy = std::chrono::seconds(45);
+  node.usage.gpu_memory = kGibibyte * 3;
+  node.usage.gpu_energy_mj = 36'000'000;
+  node.usage.cpu_energy_mj = 18'000'000;
+  detail.live_usage = {node};
+  const std::string partly = PrintJobSheet(detail, kNow, {});
+  EXPECT_THAT(partly, HasSubstr(" on 1 of its nodes: CPU time 3:00 (user 2:50, system 0:10.00)\n"));
+  EXPECT_THAT(partly, Not(HasSubstr("efficiency"))) << "of what it has there, nobody knows";
+  node.node = "node2";
+  node.time += std::chrono::seconds(10);
+  node.usage.user_cpu = std::chrono::seconds(20);
+  detail.live_usage.push_back(node);
+  const std::string page = PrintJobSheet(detail, kNow, {});
+  EXPECT_THAT(page, HasSubstr(": CPU time 3:30 (user 3:10, system 0:20.00), CPU efficiency 26 %, "
+                              "memory 2 GiB of 4 GiB (50 %)\n"));
+  EXPECT_THAT(page, HasSubstr("GPU use    45 % of 2 GPUs, at most 3 GiB of one, 20.0 Wh\n"));
+  EXPECT_THAT(page, HasSubstr("energy     10.0 Wh of CPUs, 20.0 Wh of GPUs, 30.0 Wh in all\n"));
+  EXPECT_THAT(page, HasSubstr("NODE   CPUTIME  CPUS-BUSY    MEM  GPUS-BUSY  GPU-MEM   ENERGY\n"));
+  EXPECT_THAT(page, HasSubstr("node1     3:00       2.00  1 GiB       0.50    3 GiB  15.0 Wh\n"));
+  EXPECT_THAT(page, HasSubstr("node2  0:30.00       0.30  1 GiB       0.45    3 GiB  15.0 Wh\n"));
+}
+
+TEST(JobSheet, WhatWasNotMeasuredIsNotMentioned) {
+  JobDetail detail = samples::EndedDetail();
+  EXPECT_THAT(PrintJobSheet(detail, kNow, {}), Not(HasSubstr("energy")));
+  detail.attempts[0].usage.cpu_energy_mj = 7000;
+  EXPECT_THAT(PrintJobSheet(detail, kNow, {}), HasSubstr("energy     7 J of CPUs\n"));
+}
+
+TEST(JobSheet, WhatNobodyMeasuredSaysSo) {
+  JobDetail detail = samples::EndedDetail();
+  detail.attempts[0].usage = Usage();
+  const std::string page = PrintJobSheet(detail, kNow, {});
+  EXPECT_THAT(page, HasSubstr("  used       not sampled\n"));
+  EXPECT_THAT(page, HasSubstr("  GPU use    not sampled\n"));
+  EXPECT_THAT(page, Not(HasSubstr("0 %")));
+}
+
+TEST(JobSheet, OneNodeOfSeveralWhoseGpusOrEnergyNobodyKnowsHasNoNumber) {
+  const Time start = kNow - std::chrono::seconds(100);
+  NodeUsage told{"node1", kNow, {}};
+  told.usage.user_cpu = std::chrono::seconds(10);
+  told.usage.gpu_busy = std::chrono::seconds(50);
+  told.usage.gpu_memory = kGibibyte;
+  told.usage.gpu_energy_mj = 36'000'000;
+  NodeUsage quiet{"node2", kNow, {}};
+  quiet.usage.user_cpu = std::chrono::seconds(10);
+  EXPECT_EQ(PrintNodeUsage({told, quiet}, start, {}),
+            "  NODE   CPUTIME  CPUS-BUSY  MEM  GPUS-BUSY  GPU-MEM   ENERGY\n"
+            "  node1  0:10.00       0.10    -       0.50    1 GiB  10.0 Wh\n"
+            "  node2  0:10.00       0.10    -          -        -        -\n");
+}
+
+PlacementWorth Worth(std::uint64_t nanoseconds) {
+  PlacementWorth worth;
+  worth.ranks = worth.local_ranks = 2;
+  worth.predicted = {{"allreduce", kGibibyte, nanoseconds, "ring", 0, ""}};
+  return worth;
+}
+
+TEST(JobSheet, CollectivesArePredictedForJobsOfSeveralNodesOrGpus) {
+  JobDetail detail = samples::EndedDetail();
+  detail.placement = Worth(2'000'000);
+  detail.job.nodes = {"node1", "node2"};
+  detail.job.gpus = 0;
+  EXPECT_THAT(PrintJobSheet(detail, kNow, {}), HasSubstr("all-reduce of 1 GiB in 2 ms (ring)\n"));
+  detail.job.nodes = {"node1"};
+  EXPECT_THAT(PrintJobSheet(detail, kNow, {}), Not(HasSubstr("all-reduce"))) << "a rank or two";
+  detail.job.gpus = 2;
+  EXPECT_THAT(PrintJobSheet(detail, kNow, {}), HasSubstr("all-reduce of 1 GiB in 2 ms (ring)\n"));
+  detail.placement = Worth(0);
+  EXPECT_THAT(PrintJobSheet(detail, kNow, {}), Not(HasSubstr("all-reduce"))) << "nobody to send to";
+}
+
+TEST(JobSheet, ARequestIsOneSentence) {
+  ResourceRequest request;
+  EXPECT_EQ(RequestText(request), "1 task, 1 cpu each");
+  request.tasks = 8;
+  request.min_nodes = 1;
+  request.max_nodes = 4;
+  request.tasks_per_node = 2;
+  request.memory_per_cpu = kMebibyte * 512;
+  request.gpus = {.type = "", .count = 4};
+  request.exclusive = true;
+  request.overcommit = true;
+  EXPECT_EQ(RequestText(request),
+            "8 tasks, 1 cpu each, 1 to 4 nodes, 2 tasks a node, 512 MiB a cpu, 4 GPUs in all, "
+            "whole nodes, overcommitted");
+}
+
+}  // namespace
+}  // namespace muster

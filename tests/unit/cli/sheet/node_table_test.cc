@@ -1,0 +1,49 @@
+#include "cli/sheet/node_table.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/cli/render/samples.h"
+
+namespace muster {
+namespace {
+
+std::vector<NodeView> SampleNodes() {
+  NodeView played = samples::SampleNode(48);
+  played.name = "node12";
+  played.binding = "recorded, not enforced (it plays dgx.xml)";
+  played.limits = "not enforced (it plays dgx.xml)";
+  played.state = "IDLE";
+  played.cpus_taken = 0;
+  played.memory_taken = Bytes(0);
+  played.gpus_taken = 0;
+  NodeView drained = samples::SampleNode(2);
+  drained.name = "node13";
+  drained.state = "DOWN+DRAIN";
+  drained.reason = "bad fan";
+  drained.gpus = 0;
+  drained.limits = "pids; not memory (the control group /m does not offer it)";
+  NodeView whole = samples::SampleNode(2);
+  whole.limits = "cpuset, memory, pids";
+  return {whole, played, drained};
+}
+
+TEST(NodeTable, EachNodeShowsWhatIsTakenOfAll) {
+  EXPECT_EQ(PrintNodes(SampleNodes(), true, {}), samples::Golden("nodes.txt"));
+}
+
+TEST(NodeTable, HealthHasAColumnOnceANodeWasChecked) {
+  std::vector<NodeView> nodes = SampleNodes();
+  EXPECT_EQ(PrintNodes(nodes, true, {}).find("HEALTH"), std::string::npos);
+  nodes[1].health = "slow: clock";
+  EXPECT_NE(PrintNodes(nodes, true, {}).find("slow: clock  -\n"), std::string::npos);
+}
+
+TEST(NodeTable, StatesOutOfServiceAreRed) {
+  EXPECT_EQ(NodePaint("DOWN"), Paint::kRed);
+  EXPECT_EQ(NodePaint("IDLE+DRAIN"), Paint::kRed);
+  EXPECT_EQ(NodePaint("ALLOCATED"), Paint::kYellow);
+  EXPECT_EQ(NodePaint("MIXED"), Paint::kGreen);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,114 @@
+#include "daemon/agents/live_usage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/unit/scheduler/core/builders.h"
+
+namespace muster {
+namespace {
+
+using ::testing::IsEmpty;
+using testing::Tasks;
+
+class LiveUsageTest : public ::testing::Test {
+ protected:
+  LiveUsageTest() : one_(world_.AddNode("n1")), two_(world_.AddNode("n2")) {
+    ResourceRequest request = Tasks(8);
+    request.min_nodes = request.max_nodes = 2;
+    job_ = world_.Submit(request);
+    world_.Schedule();
+  }
+  [[nodiscard]] static UsageSample Sample(JobId job, int attempt, int cpu_s) {
+    UsageSample sample;
+    sample.job = job;
+    sample.attempt = AttemptNumber(static_cast<std::uint32_t>(attempt));
+    sample.time = testing::At(cpu_s);
+    sample.usage.user_cpu = std::chrono::seconds(cpu_s);
+    return sample;
+  }
+  void Take(NodeId node, const std::vector<UsageSample>& samples) {
+    live_.Take(node, samples, world_.state);
+  }
+  [[nodiscard]] std::vector<NodeUsage> Of(JobId job) const {
+    return live_.Of(*world_.state.FindJob(job), world_.state);
+  }
+
+  testing::World world_;
+  NodeId one_;
+  NodeId two_;
+  JobId job_;
+  LiveUsage live_;
+};
+
+TEST_F(LiveUsageTest, TheNewestOfEachNodeIsShownInTheOrderOfTheNodes) {
+  ASSERT_TRUE(world_.state.FindJob(job_)->attempt.has_value());
+  Take(two_, {Sample(job_, 1, 5)});
+  Take(one_, {Sample(job_, 1, 7)});
+  Take(two_, {Sample(job_, 1, 9)});
+  const std::vector<NodeUsage> usage = Of(job_);
+  ASSERT_EQ(usage.size(), 2U);
+  EXPECT_EQ(usage[0], (NodeUsage{"n1", testing::At(7), Sample(job_, 1, 7).usage}));
+  EXPECT_EQ(usage[1], (NodeUsage{"n2", testing::At(9), Sample(job_, 1, 9).usage}));
+}
+
+TEST_F(LiveUsageTest, ANodesWordIsTakenOnlyForWhatRunsOnIt) {
+  const NodeId other = world_.AddNode("n3");
+  const JobId there = world_.Submit(Tasks(4));
+  world_.Schedule();
+  ASSERT_TRUE(world_.state.FindJob(there)->attempt.has_value());
+  Take(other, {Sample(job_, 1, 5), Sample(there, 2, 5), Sample(JobId(99), 1, 5)});
+  EXPECT_THAT(Of(job_), IsEmpty());
+  EXPECT_THAT(Of(there), IsEmpty()) << "another attempt";
+  Take(other, {Sample(there, 1, 5)});
+  EXPECT_EQ(Of(there).size(), 1U);
+}
+
+TEST_F(LiveUsageTest, AnAttemptThatHasEndedOnANodeIsNotShownThere) {
+  Take(one_, {Sample(job_, 1, 5)});
+  Take(two_, {Sample(job_, 1, 5)});
+  world_.TellStarted(one_, job_);
+  world_.TellStarted(two_, job_);
+  world_.TellEnded(two_, job_, 2);
+  ASSERT_NE(world_.state.FindJob(job_), nullptr);
+  ASSERT_EQ(Of(job_).size(), 1U);
+  EXPECT_EQ(Of(job_)[0].node, "n1");
+  Take(two_, {Sample(job_, 1, 6)});
+  EXPECT_EQ(Of(job_).size(), 1U) << "told late";
+}
+
+TEST_F(LiveUsageTest, WhatALostNodeSaidIsForgotten) {
+  Take(one_, {Sample(job_, 1, 5)});
+  Take(two_, {Sample(job_, 1, 5)});
+  live_.Forget(one_);
+  ASSERT_EQ(Of(job_).size(), 1U);
+  world_.Take(LoseAgent{two_});
+  EXPECT_THAT(Of(job_), IsEmpty());
+}
+
+TEST_F(LiveUsageTest, WhatANodeNoLongerNamesIsForgotten) {
+  Take(one_, {Sample(job_, 1, 5)});
+  Take(one_, {});
+  EXPECT_THAT(Of(job_), IsEmpty());
+}
+
+TEST(ReadSamples, ASampleSaysWhoseAndWhen) {
+  wire::UsageSamples message;
+  wire::AttemptUsage& sample = *message.add_attempts();
+  sample.set_job(7);
+  sample.set_attempt(2);
+  sample.set_time(1234);
+  sample.mutable_usage()->set_user_cpu(99);
+  const auto read = ReadSamples(message);
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read->size(), 1U);
+  EXPECT_EQ(read->front().job, JobId(7));
+  EXPECT_EQ(read->front().attempt, AttemptNumber(2));
+  EXPECT_EQ(read->front().time, Time(Duration(1234)));
+  EXPECT_EQ(read->front().usage.user_cpu, Duration(99));
+}
+
+}  // namespace
+}  // namespace muster

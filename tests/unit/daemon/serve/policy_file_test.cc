@@ -1,0 +1,194 @@
+#include "daemon/serve/policy_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <future>
+
+#include "daemon/serve/config.h"
+#include "scheduler/model/policy/policy_text.h"
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+
+namespace muster {
+namespace {
+
+using testing::HasSubstr;
+
+class SilentDoor : public AgentDoor {
+ public:
+  void Send(NodeId, const Order&) override {}
+  void CloseAll() override {}
+  std::vector<LoseAgent> TakeExpired() override { return {}; }
+};
+
+class PolicyFileTest : public testing::Test {
+ protected:
+  void SetUp() override { Open(); }
+  void TearDown() override { controller_.reset(); }
+
+  void Open() {
+    controller_.reset();
+    store_.reset();
+    auto store = JobStore::Open(directory_.path() + "/state");
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+    controller_ =
+        std::make_unique<Controller>(*store_, door_, clock_, log_, PolicyConfig(), "test");
+    const absl::Status started = controller_->Start();
+    ASSERT_TRUE(started.ok()) << started;
+  }
+  // Makes the text the configuration; what the controller says to it.
+  std::string Apply(const std::string& text) {
+    const std::string path = directory_ / "m.toml";
+    std::ofstream(path) << text;
+    const absl::Status status = ApplyPolicyFile(path, *controller_, User{0, 0, "root"});
+    const std::string said(status.message());
+    return said.rfind(directory_.path(), 0) == 0 ? said.substr(directory_.path().size() + 1) : said;
+  }
+  PolicyBook Book() {
+    std::promise<PolicyBook> promise;
+    controller_->Look([&](const Picture& picture) -> Controller::Reply {
+      return [&promise, book = picture.state().policy().book()](const absl::Status&) {
+        promise.set_value(book);
+      };
+    });
+    return promise.get_future().get();
+  }
+
+  TempDirectory directory_;
+  SilentDoor door_;
+  SystemClock clock_;
+  Logger log_ = Logger::ToStandardError(clock_);
+  std::unique_ptr<JobStore> store_;
+  std::unique_ptr<Controller> controller_;
+};
+
+constexpr const char* kGood = R"(
+[qos.high]
+priority = 100
+max_tres_per_user = "cpu=64,gres/gpu=2"
+[partition.debug]
+nodes = "n[1-2]"
+default = true
+max_time = "1h"
+allow_qos = ["high", "normal"]
+[account.physics]
+fairshare = 10
+[account.theory]
+parent = "physics"
+[user.ada]
+accounts = ["physics", "theory"]
+default_account = "theory"
+max_jobs = 20
+[reservation.upgrade]
+duration = "4h"
+start_time = "2030-01-31T08:00:00Z"
+nodes = "ALL"
+flags = ["MAINT", "IGNORE_JOBS"]
+)";
+
+TEST_F(PolicyFileTest, EveryTableBecomesAnObjectAndStaysAfterARestart) {
+  ASSERT_EQ(Apply(kGood), "");
+  const PolicyBook book = Book();
+  EXPECT_EQ(FindQos(book, "high")->priority, 100U);
+  EXPECT_TRUE(FindPartition(book, "debug")->is_default);
+  EXPECT_EQ(FindAccount(book, "theory")->parent, "physics");
+  EXPECT_TRUE(FindAssociation(book, "theory", "ada")->is_default);
+  EXPECT_EQ(FindAssociation(book, "physics", "ada")->limits.max_jobs, 20U);
+  EXPECT_EQ(FindReservation(book, "upgrade")->end - FindReservation(book, "upgrade")->start,
+            std::chrono::hours(4));
+  Open();
+  EXPECT_EQ(Book(), book);
+  const auto history = store_->ReadPolicyHistory(100);
+  ASSERT_TRUE(history.ok());
+  EXPECT_EQ(history->size(), 7U);
+  ASSERT_EQ(Apply(kGood), "");
+  EXPECT_EQ(store_->ReadPolicyHistory(100)->size(), 7U) << "the same again changes nothing";
+}
+
+TEST_F(PolicyFileTest, NonsenseIsRefusedWithItsLineAndTheOldStaysInForce) {
+  ASSERT_EQ(Apply("[qos.high]\npriority = 7\n"), "");
+  const PolicyBook before = Book();
+  const std::vector<std::pair<std::string, std::string>> nonsense = {
+      {"[qos.high]\npriority = -1\n", "m.toml:2: qos.high.priority: \"-1\" is not a whole number"},
+      {"[qos.high]\npreempt = [\"lwo\"]\n", "m.toml:2: qos.high.preempt: there is no QOS lwo"},
+      {"[partition.p]\n\nqos = \"none\"\n", "m.toml:3: partition.p.qos: there is no QOS none"},
+      {"[account.a]\nparent = \"b\"\n[account.b]\nparent = \"a\"\n",
+       "m.toml:2: account.a.parent: account a would be above itself"},
+      {"[partition.a]\nnodes = \"n[1-4]\"\n[partition.b]\nnodes = \"n[4-8]\"\nexclusive = true\n",
+       "m.toml:5: partition.b.exclusive: contradicts partition a, which has n4 too"},
+      {"[partition.a]\nmin_nodes = 4\nmax_nodes = 2\n",
+       "m.toml:2: partition.a.min_nodes: 4 is more than MaxNodes=2"},
+      {"[partition.a]\nmax_tiem = \"1h\"\n", "m.toml:2: partition.a.max_tiem: no such key"},
+      {"[user.ada]\naccounts = [\"nowhere\"]\n",
+       "m.toml:2: user.ada.accounts: there is no account nowhere"},
+      {"[qos.high]\ngrp_tres = \"cpu=-4\"\n", "m.toml:2: qos.high.grp_tres: \"cpu=-4\""},
+      {"[qos.high\n", "m.toml:1: "}};
+  for (const auto& [text, said] : nonsense) {
+    EXPECT_THAT(Apply(text), testing::StartsWith(said)) << text;
+    EXPECT_EQ(Book(), before) << text;
+  }
+}
+
+TEST_F(PolicyFileTest, WhatWasBudgetedAndSpentStaysAfterARestart) {
+  ASSERT_EQ(Apply("[account.physics]\ngrp_tres_mins = \"cpu=100\"\n"), "");
+  Batch batch;
+  Spent spent;
+  spent.scope = UsageScope::kAccount;
+  spent.name = "physics";
+  spent.cpu_seconds = 6000;
+  const Version last = store_->Load()->version;
+  controller_.reset();
+  batch.entries.push_back({last.Next(), JobHeld{JobId(1), true, Time(Duration(1))}});
+  batch.spent.push_back(spent);
+  ASSERT_TRUE(store_->Commit({&batch, 1}).ok());
+  EXPECT_EQ(store_->Load()->spent, std::vector<Spent>{spent});
+}
+
+TEST_F(PolicyFileTest, KeysAreLookedAtWhenTheSettingsAreRead) {
+  const std::string path = directory_ / "m.toml";
+  std::ofstream(path) << "[policy]\nkill_grace = \"5s\"\n[qos.q]\nmax_wall = \"soon\"\n";
+  DaemonConfig config;
+  EXPECT_THAT(std::string(ReadConfigFile(path, config).message()),
+              HasSubstr("m.toml:4: qos.q.max_wall: \"soon\" is not a time"));
+}
+
+TEST_F(PolicyFileTest, TheGraceThatAJobMayAskForHasAMaximum) {
+  EXPECT_EQ(Apply(""), "");
+  EXPECT_EQ(controller_->policy()->kill_grace_max, std::chrono::minutes(10));
+  EXPECT_EQ(Apply("[policy]\nkill_grace_max = \"2m\"\n"), "");
+  EXPECT_EQ(controller_->policy()->kill_grace_max, std::chrono::minutes(2));
+  EXPECT_EQ(Apply("[policy]\nkill_grace = \"20m\"\n"), "");
+  EXPECT_EQ(controller_->policy()->kill_grace_max, std::chrono::minutes(20));
+  EXPECT_THAT(Apply("[policy]\nkill_grace = \"1m\"\nkill_grace_max = \"30s\"\n"),
+              HasSubstr(":3: policy.kill_grace_max: is less than kill_grace, 0:01:00"));
+}
+
+TEST_F(PolicyFileTest, HealthIsOffUnlessItHasAnInterval) {
+  EXPECT_EQ(controller_->policy()->health.interval, Duration(0));
+  EXPECT_EQ(Apply("[health]\ninterval = \"24h\"\nrecheck = \"5m\"\nmad = 4\ndrain = false\n"), "");
+  const HealthPolicy health = controller_->policy()->health;
+  EXPECT_EQ(health.interval, std::chrono::hours(24));
+  EXPECT_EQ(health.recheck, std::chrono::minutes(5));
+  EXPECT_EQ(health.mad, 4U);
+  EXPECT_FALSE(health.drain);
+  EXPECT_TRUE(health.at_boot);
+  EXPECT_THAT(Apply("[health]\nconfirm = 0\n"), HasSubstr("m.toml:2: health.confirm: "));
+  EXPECT_THAT(Apply("[health]\nintervall = \"1h\"\n"), HasSubstr("m.toml:2: "));
+}
+
+TEST_F(PolicyFileTest, WhoMayRunLongerIsRead) {
+  EXPECT_EQ(controller_->policy()->checkpoint.extension, ExtensionRule::kGpu);
+  EXPECT_FALSE(controller_->policy()->checkpoint.owners_extend);
+  EXPECT_EQ(Apply("[checkpoint]\nextension = \"all\"\nowners_extend = true\n"), "");
+  EXPECT_EQ(controller_->policy()->checkpoint.extension, ExtensionRule::kAll);
+  EXPECT_TRUE(controller_->policy()->checkpoint.owners_extend);
+  EXPECT_EQ(Apply("[checkpoint]\nextension = \"none\"\n"), "");
+  EXPECT_EQ(controller_->policy()->checkpoint.extension, ExtensionRule::kNone);
+  EXPECT_THAT(Apply("[checkpoint]\nextension = \"cpu\"\n"),
+              HasSubstr("m.toml:2: checkpoint.extension: \"cpu\" is not none, gpu or all"));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,56 @@
+#include "scheduler/core/explain/promise_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/scheduler/core/builders.h"
+
+namespace muster {
+namespace {
+
+using testing::At;
+
+Plan Promises(std::uint64_t job, std::int64_t start) {
+  Plan plan;
+  plan.reservations.push_back({JobId(job), At(start), {}});
+  return plan;
+}
+
+AttemptStarted Started(std::uint64_t job, std::int64_t time) {
+  AttemptStarted start;
+  start.job = JobId(job);
+  start.time = At(time);
+  return start;
+}
+
+TEST(PromiseLedger, AStartIsHeldAgainstItsFirstAndItsLastPromise) {
+  PromiseLedger ledger;
+  ledger.Plan(Promises(1, 100), At(0));
+  ledger.Plan(Promises(1, 140), At(50));
+  ledger.Plan(Promises(2, 60), At(50));
+  ledger.Apply(Started(2, 40));
+  ledger.Apply(Started(1, 141));
+  ledger.Apply(Started(3, 141));  // nobody had promised it anything
+  const PromiseReport report = ledger.Report();
+  EXPECT_EQ(report.starts, 2U);
+  EXPECT_EQ(report.first.held, 1U);
+  EXPECT_EQ(report.last.held, 2U) << "a second late is in time";
+  EXPECT_DOUBLE_EQ(report.first.error_s, (41 + 20) / 2.0);
+  EXPECT_DOUBLE_EQ(report.last.error_s, (1 + 20) / 2.0);
+  EXPECT_DOUBLE_EQ(report.promised_wait_s, (100 + 10) / 2.0);
+  EXPECT_EQ(report.worst, JobId(1));
+  EXPECT_DOUBLE_EQ(report.worst_s, 41);
+}
+
+TEST(PromiseLedger, AJobThatEndsWithoutAStartCountsNot) {
+  PromiseLedger ledger;
+  ledger.Plan(Promises(1, 100), At(0));
+  JobEnded end;
+  end.job = JobId(1);
+  ledger.Apply(end);
+  ledger.Apply(Started(1, 10));
+  EXPECT_EQ(ledger.Report().starts, 0U);
+  EXPECT_FALSE(ledger.Report().worst.valid());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,110 @@
+#include "scheduler/core/explain/watchdog.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "tests/unit/scheduler/core/policy_world.h"
+
+namespace muster {
+namespace {
+
+using testing::PolicyWorld;
+using testing::Tasks;
+
+// A planner that forgets a job: its start is gone, and it waits as if somebody were before it.
+Plan Forgetting(Plan plan, JobId job) {
+  std::erase_if(plan.starts, [job](const PlannedStart& start) { return start.job == job; });
+  LeftWaiting left;
+  left.job = job;
+  left.reason.kind = ReasonKind::kPriority;
+  plan.waiting.push_back(left);
+  return plan;
+}
+
+std::vector<OverlookedJob> Overlooked(const PolicyWorld& world, const Plan& plan) {
+  return FindOverlooked(*BuildSnapshot(world.state, world.now), plan, world.config);
+}
+
+TEST(Watchdog, SeesTheJobThatThePlannerForgets) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  const NodeId second = world.AddNode("n2");
+  world.Submit(Tasks(1, 4));
+  const JobId forgotten = world.Submit(Tasks(1, 3));
+  const Plan plan = world.MakePlanNow();
+  ASSERT_EQ(plan.starts.size(), 2U);
+  EXPECT_TRUE(Overlooked(world, plan).empty());
+  const auto overlooked = Overlooked(world, Forgetting(plan, forgotten));
+  ASSERT_EQ(overlooked.size(), 1U);
+  EXPECT_EQ(overlooked[0].job, forgotten);
+  EXPECT_EQ(overlooked[0].nodes, std::vector{second});
+}
+
+TEST(Watchdog, LeavesTheNodesOfAReservationAlone) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  const NodeId second = world.AddNode("n2");
+  JobSpec running = world.Spec(Tasks(1, 4));
+  running.time_limit = std::chrono::hours(1);
+  world.Submit(running);
+  world.Schedule();
+  ResourceRequest both = Tasks(2, 4);
+  both.min_nodes = both.max_nodes = 2;
+  world.Submit(both);
+  JobSpec brief = world.Spec(Tasks(1, 2));
+  brief.time_limit = std::chrono::minutes(10);
+  const JobId fits_before = world.Submit(brief);
+  brief.time_limit = std::chrono::hours(2);
+  const JobId would_delay = world.Submit(brief);
+  const Plan plan = world.MakePlanNow();
+  ASSERT_EQ(plan.reservations.size(), 1U);
+  EXPECT_TRUE(Overlooked(world, plan).empty()) << "job " << ToString(would_delay);
+  const auto overlooked = Overlooked(world, Forgetting(plan, fits_before));
+  ASSERT_EQ(overlooked.size(), 1U);
+  EXPECT_EQ(overlooked[0].job, fits_before);
+  EXPECT_EQ(overlooked[0].nodes, std::vector{second});
+}
+
+TEST(Watchdog, KnowsOfHoldsBeginTimesAndLimits) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  world.Add(PolicyKind::kQos, "one", {{"MaxJobsPerUser", "1"}});
+  JobSpec spec = world.Spec(Tasks(1));
+  spec.held = true;
+  world.Submit(spec);
+  spec.held = false;
+  spec.begin = world.now + std::chrono::hours(1);
+  world.Submit(spec);
+  spec.begin = kNoTime;
+  spec.qos = "one";
+  world.Submit(spec);
+  world.Submit(spec);
+  const Plan plan = world.MakePlanNow();
+  ASSERT_EQ(plan.starts.size(), 1U);
+  ASSERT_EQ(plan.waiting.size(), 3U);
+  EXPECT_TRUE(Overlooked(world, plan).empty());
+}
+
+TEST(Watchdog, TellsOnceAfterMoreThanTwoPlans) {
+  const OverlookedJob first{JobId(7), {NodeId(1)}, testing::At(100)};
+  OverlookedJob later = first;
+  later.since = testing::At(200);
+  Watchdog watchdog;
+  EXPECT_TRUE(watchdog.Heed({first}).empty());
+  EXPECT_TRUE(watchdog.Heed({later}).empty());
+  EXPECT_TRUE(watchdog.alerts().empty());
+  const auto alerts = watchdog.Heed({later});
+  ASSERT_EQ(alerts.size(), 1U);
+  EXPECT_EQ(alerts[0].job, JobId(7));
+  EXPECT_EQ(alerts[0].since, testing::At(100));
+  EXPECT_TRUE(watchdog.Heed({later}).empty());
+  EXPECT_EQ(watchdog.alerts().size(), 1U);
+  EXPECT_TRUE(watchdog.Heed({}).empty());
+  EXPECT_TRUE(watchdog.alerts().empty());
+  EXPECT_TRUE(watchdog.Heed({later}).empty());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,66 @@
+#include "scheduler/core/handle/attempts/group_end.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/scheduler/core/builders.h"
+
+namespace muster {
+namespace {
+
+using testing::Tasks;
+using testing::World;
+
+Report Ended(JobId job, std::uint64_t index) {
+  RunEnded end;
+  end.cause = EndCause::kExited;
+  return Report{job, AttemptNumber(1), index, end};
+}
+
+// A run on three nodes.
+class ThreeNodes : public ::testing::Test {
+ protected:
+  ThreeNodes() {
+    for (const char* name : {"n1", "n2", "n3"}) {
+      nodes_.push_back(world_.AddNode(name));
+    }
+    ResourceRequest request = Tasks(3);
+    request.min_nodes = request.max_nodes = 3;
+    JobSpec spec = world_.Spec(request);
+    spec.kind = JobKind::kRun;
+    job_ = world_.Submit(spec);
+    world_.Schedule();
+    for (const NodeId node : nodes_) {
+      world_.TellStarted(node, job_);
+    }
+  }
+
+  World world_;
+  std::vector<NodeId> nodes_;
+  JobId job_;
+};
+
+TEST_F(ThreeNodes, EndsOfOneTurnAddUp) {
+  TurnJobs jobs(world_.state);
+  Turn turn;
+  jobs.TakeFact(job_, nodes_[0], Ended(job_, 2), world_.now, turn);
+  EXPECT_EQ(turn.events.size(), 1U) << "nothing follows from one end of three";
+  EXPECT_EQ(jobs.Look(job_).attempt->runs[0].phase, RunPhase::kEnded);
+  jobs.TakeFact(job_, nodes_[1], Ended(job_, 2), world_.now, turn);
+  EXPECT_EQ(turn.events.size(), 2U);
+  jobs.TakeFact(job_, nodes_[2], Ended(job_, 2), world_.now, turn);
+  ASSERT_EQ(turn.events.size(), 4U);
+  ASSERT_TRUE(std::holds_alternative<JobEnded>(turn.events.back()));
+  EXPECT_EQ(std::get<JobEnded>(turn.events.back()).state, JobState::kCompleted);
+}
+
+TEST_F(ThreeNodes, EndsOfSeveralTurnsAddUp) {
+  for (const NodeId node : nodes_) {
+    EXPECT_NE(world_.StateOf(job_), JobState::kCompleted);
+    world_.TellEnded(node, job_, 2);
+  }
+  ASSERT_TRUE(world_.EndOf(job_).has_value());
+  EXPECT_EQ(world_.EndOf(job_)->state, JobState::kCompleted);
+}
+
+}  // namespace
+}  // namespace muster

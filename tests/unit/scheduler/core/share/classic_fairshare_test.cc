@@ -1,0 +1,81 @@
+#include "scheduler/core/share/classic_fairshare.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/unit/scheduler/core/share_trees.h"
+
+namespace muster {
+namespace {
+
+using testing::AnyTree;
+using testing::DocumentedTree;
+using testing::InAccount;
+using testing::User;
+
+TEST(ClassicFairshare, TheDocumentedExample) {
+  // Users who are gone used 30 of 100.
+  const ShareStandings standings = ClassicFairshare(DocumentedTree(30));
+  EXPECT_NEAR(standings.accounts[2].effectv_usage, 0.3875, 1e-12);    // B
+  EXPECT_NEAR(standings.accounts[3].effectv_usage, 0.3, 1e-12);       // C
+  EXPECT_NEAR(standings.accounts[5].effectv_usage, 0.25, 1e-12);      // E
+  EXPECT_NEAR(standings.accounts[6].effectv_usage, 0.1458333, 5e-8);  // F
+  const double usage[] = {0.3875, 0.275, 0.15, 0.25, 0.1458333};
+  const double fairshare[] = {0.408479, 0.022097, 0.125, 0.5, 0.749154};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_NEAR(standings.associations[i].effectv_usage, usage[i], 5e-8) << i;
+    EXPECT_NEAR(standings.associations[i].fairshare, fairshare[i], 5e-7) << i;
+    EXPECT_EQ(standings.associations[i].factor.value(),
+              std::floor(standings.associations[i].fairshare * 1e9));
+  }
+}
+
+TEST(ClassicFairshare, WhoeverUsedTheirShareHasAHalf) {
+  const AccountTree tree = {.accounts = {},
+                            .associations = {User("root", "a", 3, 75), User("root", "b", 1, 25)}};
+  EXPECT_DOUBLE_EQ(ClassicFairshare(tree).associations[0].fairshare, 0.5);
+  EXPECT_DOUBLE_EQ(ClassicFairshare(tree).associations[1].fairshare, 0.5);
+  EXPECT_DOUBLE_EQ(ClassicFairshare(tree, 2).associations[0].fairshare, std::sqrt(0.5));
+}
+
+TEST(ClassicFairshare, NoSharesAreZeroAndNoUsageIsOne) {
+  const AccountTree tree = {.accounts = {},
+                            .associations = {User("root", "a", 0, 0), User("root", "b", 1, 0)}};
+  EXPECT_EQ(ClassicFairshare(tree).associations[0].fairshare, 0);
+  EXPECT_EQ(ClassicFairshare(tree).associations[1].fairshare, 1);
+  EXPECT_TRUE(ClassicFairshare({}).associations.empty());
+}
+
+TEST(ClassicFairshare, UsersWithParentSharesHaveWhatTheirAccountHas) {
+  const AccountTree tree = {
+      .accounts = {InAccount("root", "A", 1), InAccount("root", "B", 1)},
+      .associations = {User("A", "x", -1, 10), User("A", "y", -1, 30), User("B", "z", 1, 60)}};
+  const ShareStandings standings = ClassicFairshare(tree);
+  EXPECT_DOUBLE_EQ(standings.associations[0].effectv_usage, 0.4);
+  EXPECT_DOUBLE_EQ(standings.associations[0].norm_shares, 0.5);
+  EXPECT_EQ(standings.associations[0].fairshare, standings.associations[1].fairshare);
+}
+
+TEST(ClassicFairshare, PowersOfAHalfAreThoseOfTheLibrary) {
+  for (double x = 0; x < 1100; x += 0.37) {
+    EXPECT_DOUBLE_EQ(HalfPower(x), std::exp2(-x)) << x;
+  }
+  EXPECT_EQ(HalfPower(std::numeric_limits<double>::infinity()), 0);
+}
+
+TEST(ClassicFairshareProperty, EveryFactorIsFromZeroToOne) {
+  EXPECT_TRUE(rc::check([] {
+    const AccountTree tree = *AnyTree();
+    for (const ShareStanding& standing : ClassicFairshare(tree).associations) {
+      RC_ASSERT(standing.fairshare >= 0 && standing.fairshare <= 1);
+      RC_ASSERT(standing.factor <= kWholeFactor);
+      RC_ASSERT(standing.effectv_usage > -1e-12 && standing.effectv_usage < 1 + 1e-12);
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,114 @@
+// The witness must be able to see each promise broken; a simulation that passes means nothing
+// otherwise.
+#include "scheduler/simulator/crash/witness.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+Execution On(const std::string& node, std::uint64_t job, std::uint32_t attempt, std::uint32_t cpu) {
+  Execution execution{node, JobId(job), AttemptNumber(attempt), CpuSet(), Time(Duration(1)), {}};
+  execution.cpus.Insert(cpu);
+  return execution;
+}
+
+JournalEntry Submitted(std::uint64_t version, std::uint64_t job, const std::string& token) {
+  JobSubmitted event;
+  event.first = JobId(job);
+  event.token = token;
+  return {Version(version), event};
+}
+
+JournalEntry Ended(std::uint64_t version, std::uint64_t job) {
+  JobEnded event;
+  event.job = JobId(job);
+  return {Version(version), event};
+}
+
+TEST(Witness, AcceptsALifeInOrder) {
+  Witness witness;
+  witness.Acknowledged("a", JobId(1));
+  witness.Acknowledged("a", JobId(1));
+  witness.Began(On("node1", 1, 1, 0));
+  witness.Began(On("node2", 1, 1, 0));
+  witness.Ended("node1", JobId(1), AttemptNumber(1), Time(Duration(5)));
+  witness.Ended("node2", JobId(1), AttemptNumber(1), Time(Duration(6)));
+  witness.CheckJournal({Submitted(1, 1, "a"), Ended(2, 1)}, true);
+  EXPECT_FALSE(witness.broken().has_value()) << *witness.broken();
+}
+
+TEST(Witness, SeesTwoAttemptsOfAJobOverlap) {
+  Witness witness;
+  witness.Began(On("node1", 1, 1, 0));
+  witness.Began(On("node2", 1, 2, 0));
+  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 3"));
+}
+
+TEST(Witness, SeesAnAttemptStartedTwice) {
+  Witness witness;
+  witness.Began(On("node1", 1, 1, 0));
+  witness.Ended("node1", JobId(1), AttemptNumber(1), Time(Duration(5)));
+  witness.Began(On("node1", 1, 1, 0));
+  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 3"));
+}
+
+TEST(Witness, SeesAFrozenJobsThreadTakenOnlyOnceItRunsAgain) {
+  Witness witness;
+  witness.Began(On("node1", 1, 1, 0));
+  witness.Frozen("node1", JobId(1), AttemptNumber(1));
+  witness.Began(On("node1", 2, 1, 0));
+  EXPECT_FALSE(witness.broken().has_value()) << *witness.broken();
+  witness.Thawed("node1", JobId(1), AttemptNumber(1));
+  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 2"));
+}
+
+TEST(Witness, SeesTwoJobsOnOneThread) {
+  Witness witness;
+  witness.Began(On("node1", 1, 1, 0));
+  witness.Began(On("node1", 2, 1, 1));
+  EXPECT_FALSE(witness.broken().has_value());
+  witness.Began(On("node1", 3, 1, 1));
+  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 2"));
+}
+
+TEST(Witness, SeesALostSubmission) {
+  Witness witness;
+  witness.Acknowledged("a", JobId(1));
+  witness.CheckJournal({Submitted(1, 1, "b")}, false);
+  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 1"));
+}
+
+TEST(Witness, SeesARetryThatHadTwoEffects) {
+  Witness told;
+  told.Acknowledged("a", JobId(1));
+  told.Acknowledged("a", JobId(2));
+  EXPECT_THAT(told.broken().value_or(""), HasSubstr("promise 1"));
+  Witness made;
+  made.CheckJournal({Submitted(1, 1, "a"), Submitted(2, 2, "a")}, false);
+  EXPECT_THAT(made.broken().value_or(""), HasSubstr("promise 1"));
+}
+
+TEST(Witness, SeesAJobThatEndsTwiceOrNever) {
+  Witness twice;
+  twice.CheckJournal({Submitted(1, 1, "a"), Ended(2, 1), Ended(3, 1)}, false);
+  EXPECT_THAT(twice.broken().value_or(""), HasSubstr("promise 5"));
+  Witness never;
+  never.CheckJournal({Submitted(1, 1, "a")}, false);
+  EXPECT_FALSE(never.broken().has_value());
+  never.CheckJournal({Submitted(1, 1, "a")}, true);
+  EXPECT_THAT(never.broken().value_or(""), HasSubstr("promise 5"));
+}
+
+TEST(Witness, SeesWhatStillRunsWhenAllIsOver) {
+  Witness witness;
+  witness.Began(On("node1", 1, 1, 0));
+  witness.CheckJournal({Submitted(1, 1, "a"), Ended(2, 1)}, true);
+  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("still runs"));
+}
+
+}  // namespace
+}  // namespace muster

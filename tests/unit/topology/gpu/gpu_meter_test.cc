@@ -1,0 +1,62 @@
+#include "topology/gpu/gpu_meter.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+
+namespace muster {
+namespace {
+
+class GpuMeterTest : public ::testing::Test {
+ protected:
+  ~GpuMeterTest() override { unsetenv("MUSTER_FAKE_NVML_JSON"); }
+  std::unique_ptr<GpuMeter> OpenFake(const std::string& json) {
+    std::ofstream(directory_ / "gpus.json") << json;
+    setenv("MUSTER_FAKE_NVML_JSON", (directory_ / "gpus.json").c_str(), 1);
+    return GpuMeter::Open(FAKE_NVML);
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+TEST_F(GpuMeterTest, ReadsWhatEachGpuDoesAndTakes) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
+    {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "used": 60, "busy": 40, "energy": 1000, "energy_step": 250},
+    {"uuid": "GPU-b", "pci": [0, 2, 0], "memory": 100}]})");
+  ASSERT_NE(meter, nullptr);
+  std::vector<GpuReading> readings = meter->Read();
+  ASSERT_EQ(readings.size(), 2U);
+  EXPECT_EQ(readings[0].uuid, "GPU-a");
+  EXPECT_EQ(readings[0].busy_percent, 40U);
+  EXPECT_EQ(readings[0].memory_used, Bytes(60));
+  EXPECT_EQ(readings[0].energy_mj, 1000U);
+  EXPECT_EQ(readings[1].energy_mj, 0U) << "it cannot tell";
+  readings = meter->Read();
+  EXPECT_EQ(readings[0].energy_mj, 1250U);
+  EXPECT_FALSE(readings[0].lost);
+}
+
+TEST_F(GpuMeterTest, AGpuThatFellOffTheBusIsLostAndNotIdle) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(
+      R"({"devices": [{"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "memory_error": 15}]})");
+  ASSERT_NE(meter, nullptr);
+  EXPECT_TRUE(meter->Read().at(0).lost);
+}
+
+TEST_F(GpuMeterTest, NoLibraryNoDriverAndNoGpuIsNoMeter) {
+  EXPECT_EQ(GpuMeter::Open(""), nullptr);
+  EXPECT_EQ(GpuMeter::Open("libthere-is-no-such-nvml.so.1"), nullptr);
+  EXPECT_EQ(GpuMeter::Open("libc.so.6"), nullptr);
+  EXPECT_EQ(OpenFake(R"({"init": 9, "devices": []})"), nullptr);
+  EXPECT_EQ(OpenFake(R"({"devices": []})"), nullptr);
+}
+
+}  // namespace
+}  // namespace muster

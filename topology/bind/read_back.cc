@@ -1,0 +1,180 @@
+#include "topology/bind/read_back.h"
+
+#include <fcntl.h>
+#include <linux/mempolicy.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kEnvironBytesMax = std::size_t{8} << 20;
+constexpr std::array<std::string_view, 2> kVisibleDevices = {"CUDA_VISIBLE_DEVICES=",
+                                                             "ROCR_VISIBLE_DEVICES="};
+
+// The head of a /proc file, at most `bytes_max` of it; empty when it cannot be read (the process
+// has ended, or is another user's by now).
+std::string ReadHead(const std::string& path, std::size_t bytes_max) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return "";
+  }
+  std::string text;
+  std::array<char, kPageBytes> buffer = {};
+  while (text.size() < bytes_max) {
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    if (got <= 0) {
+      break;
+    }
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  close(fd);
+  return text;
+}
+
+template <class Set, std::size_t kWords>
+Set FromWords(const std::array<std::uint64_t, kWords>& words) {
+  Set set;
+  for (std::size_t i = 0; i < kWords * 64; ++i) {
+    if (((words.at(i / 64) >> (i % 64)) & 1U) != 0) {
+      set.Insert(static_cast<std::uint32_t>(i));
+    }
+  }
+  return set;
+}
+
+std::string PolicyName(const KernelBinding& said) {
+  const std::string nodes = FromWords<NumaSet>(said.nodes).ToList();
+  switch (said.policy) {
+    case MPOL_DEFAULT:
+      return "default";
+    case MPOL_BIND:
+      return absl::StrCat("bind:", nodes);
+    case MPOL_PREFERRED:
+      return absl::StrCat("prefer:", nodes);
+    case MPOL_INTERLEAVE:
+      return absl::StrCat("interleave:", nodes);
+    default:
+      return absl::StrCat("policy ", said.policy);
+  }
+}
+
+std::string GpuText(const std::vector<std::string>& gpus) {
+  return gpus.empty() ? "none" : absl::StrJoin(gpus, ",");
+}
+
+}  // namespace
+
+std::optional<CpuSet> CpusOfStatus(std::string_view status) {
+  constexpr std::string_view kKey = "\nCpus_allowed_list:";
+  const std::size_t at = status.find(kKey);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::size_t begin = at + kKey.size();
+  std::string list(status.substr(begin, status.find('\n', begin) - begin));
+  absl::StripAsciiWhitespace(&list);
+  absl::StatusOr<CpuSet> cpus = CpuSet::Parse(list);
+  return cpus.ok() ? std::optional<CpuSet>(*std::move(cpus)) : std::nullopt;
+}
+
+std::optional<std::string> PolicyOfNumaMaps(std::string_view maps) {
+  const std::string line(maps.substr(0, maps.find('\n')));
+  const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+  return words.size() < 2 ? std::nullopt : std::optional<std::string>(words[1]);
+}
+
+std::optional<std::vector<std::string>> GpusOfEnviron(std::string_view environ_text) {
+  if (environ_text.empty()) {
+    return std::nullopt;
+  }
+  std::vector<std::string> gpus;
+  for (const std::string_view name : kVisibleDevices) {
+    for (std::string_view rest = environ_text; !rest.empty();) {
+      const std::size_t end = rest.find('\0');
+      const std::string_view assignment = rest.substr(0, end);
+      if (assignment.substr(0, name.size()) == name) {
+        const std::vector<std::string> more =
+            absl::StrSplit(std::string(assignment.substr(name.size())), ',', absl::SkipEmpty());
+        gpus.insert(gpus.end(), more.begin(), more.end());
+        break;
+      }
+      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    }
+  }
+  return gpus;
+}
+
+absl::StatusOr<ObservedBinding> ReadBack(pid_t pid) {
+  const std::string directory = absl::StrCat("/proc/", pid);
+  const std::string status = ReadHead(directory + "/status", 4 * kPageBytes);
+  if (status.empty()) {
+    return absl::NotFoundError(absl::StrCat("no process ", pid));
+  }
+  ObservedBinding found;
+  found.cpus = CpusOfStatus(status);
+  // One read of numa_maps is enough: the policy of the first mapping is the process's own.
+  found.mem_policy = PolicyOfNumaMaps(ReadHead(directory + "/numa_maps", 1));
+  found.gpus = GpusOfEnviron(ReadHead(directory + "/environ", kEnvironBytesMax));
+  return found;
+}
+
+ObservedBinding FromKernel(const KernelBinding& said, std::vector<std::string> gpus) {
+  ObservedBinding found;
+  const CpuSet cpus = FromWords<CpuSet>(said.cpus);
+  if (!cpus.Empty()) {
+    found.cpus = cpus;
+  }
+  found.mem_policy = PolicyName(said);
+  found.gpus = std::move(gpus);
+  return found;
+}
+
+RankBinding Compare(const PlannedBinding& plan, const ObservedBinding& found) {
+  RankBinding result;
+  result.cpus = found.cpus.value_or(CpuSet());
+  result.mem_policy = found.mem_policy.value_or("");
+  result.gpus = found.gpus.value_or(std::vector<std::string>());
+  if (!plan.enforced) {
+    result.verdict = BindingVerdict::kNotEnforced;
+    result.text = plan.why_not_enforced;
+    return result;
+  }
+  if (!found.cpus.has_value() || !found.mem_policy.has_value() || !found.gpus.has_value()) {
+    result.verdict = BindingVerdict::kUnreadable;
+    result.text = "the process ended before its binding could be read";
+    return result;
+  }
+  std::vector<std::string> differences;
+  if (!plan.cpus.Empty() && *found.cpus != plan.cpus) {
+    differences.push_back(
+        absl::StrCat("cpus ", found.cpus->ToList(), " instead of ", plan.cpus.ToList()));
+  }
+  const std::string policy = absl::StrCat("bind:", plan.mem_nodes.ToList());
+  const bool memory_differs = !plan.mem_nodes.Empty() && *found.mem_policy != policy;
+  if (memory_differs && !plan.one_memory_node) {
+    differences.push_back(absl::StrCat("memory ", *found.mem_policy, " instead of ", policy));
+  }
+  if (*found.gpus != plan.gpus) {
+    differences.push_back(
+        absl::StrCat("GPUs ", GpuText(*found.gpus), " instead of ", GpuText(plan.gpus)));
+  }
+  result.verdict = differences.empty() ? BindingVerdict::kVerified : BindingVerdict::kDiffers;
+  result.text = absl::StrJoin(differences, "; ");
+  if (differences.empty() && memory_differs) {
+    result.text = absl::StrCat("memory ", *found.mem_policy, ": the machine has one memory node");
+  }
+  return result;
+}
+
+}  // namespace muster

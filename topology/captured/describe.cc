@@ -1,0 +1,53 @@
+#include "topology/captured/describe.h"
+
+#include <map>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace muster {
+namespace {
+
+std::string Counted(std::size_t count, const char* one) {
+  return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
+}
+
+// Whole GiB from 10 on, a decimal below, MiB below one.
+std::string Memory(Bytes memory) {
+  const auto gib = static_cast<double>(memory.value()) / static_cast<double>(kGibibyte.value());
+  if (gib >= 10) {
+    return absl::StrFormat("%.0f GiB", gib);
+  }
+  return gib >= 1 ? absl::StrFormat("%.1f GiB", gib) : absl::StrFormat("%.0f MiB", gib * 1024);
+}
+
+}  // namespace
+
+std::string DescribeMachine(const Machine& machine) {
+  std::vector<std::string> parts;
+  if (!machine.packages.empty()) {
+    parts.push_back(Counted(machine.packages.size(), "package"));
+  }
+  if (!machine.dies.empty()) {
+    parts.push_back(Counted(machine.dies.size(), "die"));
+  }
+  parts.push_back(Counted(machine.numa_nodes.size(), "NUMA node"));
+  parts.push_back(Counted(machine.cores.size(), "core"));
+  parts.push_back(Counted(AllCpus(machine).Count(), "thread"));
+  std::map<std::string, std::size_t> models;
+  for (const Gpu& gpu : machine.gpus) {
+    ++models[gpu.model.empty() ? "GPU" : gpu.model];
+  }
+  for (const auto& [model, count] : models) {
+    parts.push_back(absl::StrCat(count, " × ", model));
+  }
+  parts.push_back(machine.memory.zero() ? "memory unknown" : Memory(machine.memory));
+  if (!machine.mps.empty()) {
+    parts.emplace_back("CUDA MPS");
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+}  // namespace muster

@@ -1,0 +1,207 @@
+#include "topology/gpu/gpu_rocm.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "topology/gpu/loaded_library.h"
+
+namespace muster {
+namespace {
+
+// The part of ROCm SMI's ABI that we use; names and values as in its reference.
+using RocmStatus = int;
+constexpr RocmStatus kRocmSuccess = 0;  // RSMI_STATUS_SUCCESS
+constexpr int kVideoMemory = 0;         // RSMI_MEM_TYPE_VRAM
+constexpr int kXgmi = 2;                // RSMI_IOLINK_TYPE_XGMI
+
+// One loaded ROCm SMI: its entry points, and its initialised state for as long as the object lives.
+class RocmSmi {
+ public:
+  explicit RocmSmi(const std::string& library) : library_(library) {
+    if (!library_.loaded()) {
+      return;
+    }
+    library_.Need("rsmi_init", init_);
+    library_.Need("rsmi_shut_down", shut_down_);
+    library_.Need("rsmi_status_string", status_string_);
+    library_.Need("rsmi_num_monitor_devices", count);
+    library_.Need("rsmi_dev_name_get", name);
+    library_.Need("rsmi_dev_memory_total_get", memory);
+    library_.Need("rsmi_dev_pci_id_get", pci);
+    library_.Find("rsmi_dev_unique_id_get", unique_id);  // these may be absent
+    library_.Find("rsmi_dev_partition_id_get", partition);
+    library_.Find("rsmi_topo_get_numa_node_number", numa);
+    library_.Find("rsmi_topo_get_link_type", link_type);
+    library_.Find("rsmi_minmax_bandwidth_get", bandwidth);
+  }
+  RocmSmi(const RocmSmi&) = delete;
+  RocmSmi& operator=(const RocmSmi&) = delete;
+  ~RocmSmi() {
+    if (started_) {
+      shut_down_();
+    }
+  }
+
+  [[nodiscard]] bool loaded() const { return library_.loaded(); }
+
+  // "" when the library is ready for use, else why not.
+  std::string Start() {
+    if (!library_.missing().empty()) {
+      return absl::StrCat("it has no ", library_.missing());
+    }
+    const RocmStatus status = init_(0);
+    started_ = status == kRocmSuccess;
+    return started_ ? "" : Explain(status);
+  }
+
+  [[nodiscard]] std::string Explain(RocmStatus status) const {
+    const char* text = nullptr;
+    return status_string_(status, &text) == kRocmSuccess && text != nullptr
+               ? text
+               : absl::StrCat("error ", status);
+  }
+
+  // The entry points, as the library has them; the first argument is a device's number.
+  RocmStatus (*count)(std::uint32_t*) = nullptr;
+  RocmStatus (*name)(std::uint32_t, char*, std::size_t) = nullptr;
+  RocmStatus (*memory)(std::uint32_t, int, std::uint64_t*) = nullptr;
+  RocmStatus (*pci)(std::uint32_t, std::uint64_t*) = nullptr;
+  RocmStatus (*unique_id)(std::uint32_t, std::uint64_t*) = nullptr;
+  RocmStatus (*partition)(std::uint32_t, std::uint32_t*) = nullptr;
+  RocmStatus (*numa)(std::uint32_t, std::uint32_t*) = nullptr;
+  RocmStatus (*link_type)(std::uint32_t, std::uint32_t, std::uint64_t*, int*) = nullptr;
+  RocmStatus (*bandwidth)(std::uint32_t, std::uint32_t, std::uint64_t*, std::uint64_t*) = nullptr;
+
+ private:
+  LoadedLibrary library_;
+  bool started_ = false;
+  RocmStatus (*init_)(std::uint64_t) = nullptr;
+  RocmStatus (*shut_down_)() = nullptr;
+  RocmStatus (*status_string_)(RocmStatus, const char**) = nullptr;
+};
+
+// rsmi_dev_pci_id_get: domain in bits 63 to 32, bus in 15 to 8, device in 7 to 3, function in 2 to
+// 0. A partitioned GPU's partition stands in bits 31 to 28 or, in older versions, in place of the
+// function, which is 0.
+std::string AddressOf(const RocmSmi& rocm, std::uint32_t device, std::uint64_t id) {
+  const auto function = static_cast<std::uint32_t>(id & 7U);
+  std::uint32_t partition = 0;
+  const bool is_partition = rocm.partition != nullptr &&
+                            rocm.partition(device, &partition) == kRocmSuccess &&
+                            partition == function;
+  return absl::StrFormat("%04x:%02x:%02x.%x", id >> 32U, id >> 8U & 0xffU, id >> 3U & 0x1fU,
+                         is_partition ? 0 : function);
+}
+
+// The words of ROCm SMI about the device `gpu.os_index`, but for its UUID.
+RocmStatus ReadGpu(const RocmSmi& rocm, Gpu& gpu) {
+  std::array<char, 128> text{};
+  RocmStatus status = rocm.name(gpu.os_index, text.data(), text.size() - 1);
+  if (status != kRocmSuccess) {
+    return status;
+  }
+  gpu.model = text.data();
+  std::uint64_t id = 0;
+  status = rocm.pci(gpu.os_index, &id);
+  if (status != kRocmSuccess) {
+    return status;
+  }
+  gpu.pci_address = AddressOf(rocm, gpu.os_index, id);
+  std::uint64_t memory = 0;
+  status = rocm.memory(gpu.os_index, kVideoMemory, &memory);
+  gpu.memory = Bytes(memory);
+  return status;
+}
+
+// Its unique id, else its place: partitions of a GPU share the former, older GPUs have none.
+void NameGpu(const RocmSmi& rocm, std::set<std::string>& taken, Gpu& gpu, RocmReading& reading) {
+  std::uint64_t id = 0;
+  if (rocm.unique_id != nullptr && rocm.unique_id(gpu.os_index, &id) == kRocmSuccess && id != 0) {
+    gpu.uuid = absl::StrFormat("GPU-%016x", id);
+  }
+  if (gpu.uuid.empty() || taken.count(gpu.uuid) != 0) {
+    gpu.uuid = absl::StrCat("AMD-", gpu.os_index, "-", gpu.pci_address);
+    reading.remarks.push_back(absl::StrCat("AMD GPU ", gpu.os_index,
+                                           " has no unique id of its own: it is called ", gpu.uuid,
+                                           ", which ROCR_VISIBLE_DEVICES does not know"));
+  }
+  taken.insert(gpu.uuid);
+}
+
+void AddLinks(const RocmSmi& rocm, RocmReading& reading) {
+  for (std::uint32_t a = 0; rocm.link_type != nullptr && a < reading.gpus.size(); ++a) {
+    for (std::uint32_t b = a + 1; b < reading.gpus.size(); ++b) {
+      const std::uint32_t from = reading.gpus[a].os_index;
+      const std::uint32_t to = reading.gpus[b].os_index;
+      std::uint64_t hops = 0;
+      int type = 0;
+      if (rocm.link_type(from, to, &hops, &type) != kRocmSuccess || type != kXgmi) {
+        continue;
+      }
+      std::uint64_t least = 0;
+      std::uint64_t most = 0;  // MB/s
+      if (rocm.bandwidth == nullptr || rocm.bandwidth(from, to, &least, &most) != kRocmSuccess) {
+        most = 0;
+      }
+      reading.links.push_back({a, b, LinkKind::kNvLink, 0, most});
+    }
+  }
+}
+
+}  // namespace
+
+std::string RocmSmiLibrary() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): called before other threads change the environment
+  const char* chosen = std::getenv("MUSTER_ROCM_SMI");
+  return chosen == nullptr ? "librocm_smi64.so" : chosen;
+}
+
+RocmReading ReadRocmSmi(const std::string& library) {
+  RocmReading reading;
+  if (library.empty()) {
+    return reading;
+  }
+  RocmSmi rocm(library);
+  if (!rocm.loaded()) {
+    if (library.find('/') != std::string::npos) {
+      reading.remarks.push_back(
+          absl::StrCat(library, ": ROCm SMI does not load, so no AMD GPUs are seen"));
+    }
+    return reading;
+  }
+  const std::string trouble = rocm.Start();
+  std::uint32_t count = 0;
+  const RocmStatus counted = trouble.empty() ? rocm.count(&count) : kRocmSuccess;
+  if (!trouble.empty() || counted != kRocmSuccess) {
+    reading.remarks.push_back(absl::StrCat(
+        library, ": ROCm SMI does not start: ", trouble.empty() ? rocm.Explain(counted) : trouble));
+    return reading;
+  }
+  std::set<std::string> taken;
+  for (std::uint32_t device = 0; device < count; ++device) {
+    Gpu gpu;
+    gpu.os_index = device;
+    gpu.vendor = GpuVendor::kAmd;
+    const RocmStatus status = ReadGpu(rocm, gpu);
+    if (status != kRocmSuccess) {
+      reading.remarks.push_back(
+          absl::StrCat("AMD GPU ", device, " is left out: ", rocm.Explain(status)));
+      continue;
+    }
+    NameGpu(rocm, taken, gpu, reading);
+    std::uint32_t numa = 0;
+    const bool told = rocm.numa != nullptr && rocm.numa(device, &numa) == kRocmSuccess;
+    reading.numa_told.push_back(told ? std::optional(numa) : std::nullopt);
+    reading.gpus.push_back(std::move(gpu));
+  }
+  AddLinks(rocm, reading);
+  return reading;
+}
+
+}  // namespace muster

@@ -1,0 +1,132 @@
+#pragma once
+
+// The part of NVML's ABI that we use, and one loaded library of it. Debian has no nvml.h; names and
+// layouts are those of NVIDIA's "NVML API Reference", version 2 and up.
+//
+// Thread promise: one thread at a time. Invariant: NVML is initialised between a Start that went
+// well and the end of the object.
+
+#include <array>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "topology/gpu/loaded_library.h"
+
+namespace muster::nvml {
+
+using Result = int;
+inline constexpr Result kSuccess = 0;
+using Device = struct OpaqueNvmlDevice*;
+
+struct PciInfo {
+  std::array<char, 16> bus_id_legacy;
+  unsigned int domain;
+  unsigned int bus;
+  unsigned int device;
+  unsigned int pci_device_id;
+  unsigned int pci_subsystem_id;
+  std::array<char, 32> bus_id;
+};
+
+struct MemoryInfo {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+
+struct Attributes {  // nvmlDeviceAttributes_t
+  unsigned int multiprocessors;
+  unsigned int copy_engines;
+  unsigned int decoders;
+  unsigned int encoders;
+  unsigned int jpeg_decoders;
+  unsigned int optical_flow_units;
+  unsigned int gpu_slices;
+  unsigned int compute_slices;
+  unsigned long long memory_mib;
+};
+
+struct Utilization {  // per cent
+  unsigned int gpu;
+  unsigned int memory;
+};
+
+// One loaded NVML: its entry points, and its initialised state for as long as the object lives.
+class Nvml {
+ public:
+  explicit Nvml(const std::string& library) : library_(library) {
+    if (!library_.loaded()) {
+      return;
+    }
+    library_.Need("nvmlInit_v2", init_);
+    library_.Need("nvmlShutdown", shutdown_);
+    library_.Need("nvmlErrorString", error_string_);
+    library_.Need("nvmlDeviceGetCount_v2", count);
+    library_.Need("nvmlDeviceGetHandleByIndex_v2", handle);
+    library_.Need("nvmlDeviceGetUUID", uuid);
+    library_.Need("nvmlDeviceGetName", name);
+    library_.Need("nvmlDeviceGetMemoryInfo", memory);
+    library_.Need("nvmlDeviceGetPciInfo_v3", pci);
+    library_.Find("nvmlDeviceGetMinorNumber", minor);  // these may be absent
+    library_.Find("nvmlDeviceGetMigMode", mig);
+    library_.Find("nvmlDeviceGetMaxMigDeviceCount", mig_count);
+    library_.Find("nvmlDeviceGetMigDeviceHandleByIndex", mig_handle);
+    library_.Find("nvmlDeviceGetAttributes_v2", attributes);
+    library_.Find("nvmlDeviceGetNvLinkState", link_state);
+    library_.Find("nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote);
+    library_.Find("nvmlDeviceGetP2PStatus", p2p);
+    library_.Find("nvmlDeviceGetUtilizationRates", utilization);
+    library_.Find("nvmlDeviceGetTotalEnergyConsumption", energy);  // Volta and later
+  }
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml() {
+    if (started_) {
+      shutdown_();
+    }
+  }
+
+  [[nodiscard]] bool loaded() const { return library_.loaded(); }
+
+  // "" when NVML is ready for use, else why not.
+  std::string Start() {
+    if (!library_.missing().empty()) {
+      return absl::StrCat("it has no ", library_.missing());
+    }
+    const Result result = init_();
+    started_ = result == kSuccess;
+    return started_ ? "" : Explain(result);
+  }
+
+  [[nodiscard]] std::string Explain(Result result) const {
+    const char* text = error_string_(result);
+    return text == nullptr ? absl::StrCat("error ", result) : text;
+  }
+
+  // The entry points, as NVML has them.
+  Result (*count)(unsigned int*) = nullptr;
+  Result (*handle)(unsigned int, Device*) = nullptr;
+  Result (*uuid)(Device, char*, unsigned int) = nullptr;
+  Result (*name)(Device, char*, unsigned int) = nullptr;
+  Result (*memory)(Device, MemoryInfo*) = nullptr;
+  Result (*pci)(Device, PciInfo*) = nullptr;
+  Result (*minor)(Device, unsigned int*) = nullptr;
+  Result (*mig)(Device, unsigned int*, unsigned int*) = nullptr;
+  Result (*mig_count)(Device, unsigned int*) = nullptr;
+  Result (*mig_handle)(Device, unsigned int, Device*) = nullptr;
+  Result (*attributes)(Device, Attributes*) = nullptr;
+  Result (*link_state)(Device, unsigned int, unsigned int*) = nullptr;
+  Result (*link_remote)(Device, unsigned int, PciInfo*) = nullptr;
+  Result (*p2p)(Device, Device, int, int*) = nullptr;
+  Result (*utilization)(Device, Utilization*) = nullptr;
+  Result (*energy)(Device, unsigned long long*) = nullptr;
+
+ private:
+  LoadedLibrary library_;
+  bool started_ = false;
+  Result (*init_)() = nullptr;
+  Result (*shutdown_)() = nullptr;
+  const char* (*error_string_)(Result) = nullptr;
+};
+
+}  // namespace muster::nvml
