@@ -405,7 +405,7 @@ void Supervisor::OnStepEnded(StepId id) {
   if (found == steps_.end()) {
     return;
   }
-  const std::unique_ptr<Step> step = std::move(found->second);
+  std::unique_ptr<Step> step = std::move(found->second);
   steps_.erase(found);
   if (main_step_ == id) {
     if (BeginsOtherwise(*step)) {
@@ -421,6 +421,8 @@ void Supervisor::OnStepEnded(StepId id) {
     }
     EndCriu(*step);
   }
+  // Before anything ends this process: it hands its connection to closing_, which waits for it.
+  step.reset();
   RunStepEpilog(id);
 }
 

@@ -238,7 +238,7 @@ void RunSession::OnNews(std::size_t component, const JobNews& news) {
   }
   if (IsTerminalName(job_.state)) {
     JobEnded();
-  } else if (finishing_ && !Whole() && job_.state == Name(JobState::kPending)) {
+  } else if (finishing_ && plan_.own_job && !Whole() && job_.state == Name(JobState::kPending)) {
     Finish(JobCode());  // it begins again, without us
   } else if ((plan_.show_waiting || job_.reason.never) && job_.state == Name(JobState::kPending)) {
     loop_.RunAfter(kWaitingPause, [this] { TellWaiting(); });

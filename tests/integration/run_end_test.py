@@ -7,7 +7,6 @@ import concurrent.futures
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -34,8 +33,6 @@ CASES = {
 class RunEnds:
     """The cases, on `cluster`; `call` says how a command line begins, and who calls with which environment."""
 
-    open_defects = ()
-
     def setUp(self):
         with tempfile.NamedTemporaryFile("w", prefix="mit-input-", delete=False) as file:
             file.write(LINE * 600000)  # 17 MB
@@ -50,10 +47,6 @@ class RunEnds:
 
     def test_each_run_has_its_ranks_code_and_output_whatever_of_the_input_they_read(self):
         for what, (arguments, code, output) in CASES.items():
-            if what in self.open_defects:
-                print(f"NOT TESTED, A DEFECT THAT IS OPEN: by TCP, {what}: the connection is reset now and then",
-                      file=sys.stderr)
-                continue
             with self.subTest(read=what), concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as at_a_time:
                 wrong = [done.stderr or f"exit code {done.returncode}, {len(done.stdout)} bytes"
                          for done in at_a_time.map(self.run_once, [arguments] * RUNS)
@@ -96,8 +89,6 @@ REASON = unsecured()
 @unittest.skipIf(REASON, f"SKIPPED: {REASON}")
 class SecuredRunEndsTest(RunEnds, unittest.TestCase):
     """By TCP, as from another machine: called by its name, this one is none of the loopback's."""
-
-    open_defects = ("nothing on the first of two nodes",)
 
     @classmethod
     def setUpClass(cls):

@@ -256,8 +256,9 @@ bool Step::OthersLeft() const {
 ExitMeaning Step::MeaningOf(const Rank& rank, bool joined) const {
   const std::uint32_t number = rank.placement.rank;
   ExitMeaning meaning;
-  meaning.with_others = (broken_ && culprit_ != number) || (ended_by_others_ && !rank.failed);
-  meaning.aborted = rank.failed || (aborted_ && culprit_ == number);
+  const bool own = rank.failed && !rank.recalled;
+  meaning.with_others = (broken_ && culprit_ != number) || (ended_by_others_ && !own);
+  meaning.aborted = own || (aborted_ && culprit_ == number);
   if (pmix_ != nullptr && !terminating_) {
     meaning.fatal = joined || rank.exit.status.signal != 0;
     meaning.unjoined = !pmix_->EverJoined(number);

@@ -150,6 +150,7 @@ class Step {
   [[nodiscard]] bool HasTerminal() const;
   absl::Status OpenTerminal(Rank* rank);
   void TypeIn(const std::string& data);
+  [[nodiscard]] bool InputFull() const;
   void CheckInput();
   StepGreeting Greeting() const;
   absl::Status LaunchRank(Rank* rank);

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kFrameBytesMax = std::size_t{8} << 20;
+// Less is not worth a frame.
+constexpr std::size_t kGrantBytesMin = StepConnection::kInputRoomBytes / 4;
 
 std::string Framed(const wire::StepFrame& frame) {
   const std::string body = frame.SerializeAsString();
@@ -67,6 +69,7 @@ absl::StatusOr<std::unique_ptr<StepConnection>> StepConnection::Open(
   hello->set_ranks(greeting.ranks);
   hello->set_nodes(greeting.nodes);
   hello->set_terminal(greeting.terminal);
+  hello->set_input_room(kInputRoomBytes);
   for (const std::string& address : greeting.exchange) {
     hello->add_exchange(address);
   }
@@ -142,6 +145,7 @@ bool StepConnection::Full(std::uint32_t rank) const {
 void StepConnection::PauseInput(bool paused) {
   pauses_ += paused ? 1 : -1;
   UpdateEvents();
+  GrantRoom();
 }
 
 void StepConnection::Queue(Outgoing frame) {
@@ -279,13 +283,42 @@ void StepConnection::TakeFrames() {
   incoming_.erase(0, at);
 }
 
+// False when the client has sent more than it may.
+bool StepConnection::CountInput(const wire::StepInput& input) {
+  client_counts_ = input.within_room();
+  if (!client_counts_) {
+    return true;
+  }
+  if (input.data().size() > room_) {
+    return false;
+  }
+  room_ -= input.data().size();
+  taken_ += input.data().size();
+  return true;
+}
+
+void StepConnection::GrantRoom() {
+  if (lost_ || pauses_ > 0 || taken_ < kGrantBytesMin) {
+    return;
+  }
+  wire::StepFrame frame;
+  frame.mutable_input_room()->set_bytes(taken_);
+  room_ += std::exchange(taken_, 0);
+  QueueHere({.bytes = Framed(frame)});
+}
+
 void StepConnection::TakeInput(const wire::StepInput& input) {
+  if (!CountInput(input)) {
+    Lose();
+    return;
+  }
   const bool stops = input.stops() && !std::exchange(client_stops_, true);
   if (!input_ended_) {
     handlers_.on_input(input.data());
   } else if (stops) {
     TellInputEnded();
   }
+  GrantRoom();
 }
 
 void StepConnection::Lose() {
@@ -302,7 +335,8 @@ void StepConnection::UpdateEvents() {
   if (lost_) {
     return;
   }
-  const std::uint32_t events = (pauses_ > 0 ? 0U : static_cast<std::uint32_t>(EPOLLIN)) |
+  const bool reads = pauses_ == 0 || client_counts_;
+  const std::uint32_t events = (reads ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
                                (outgoing_.empty() ? 0U : static_cast<std::uint32_t>(EPOLLOUT));
   loop_.SetEvents(socket_.get(), events).IgnoreError();
 }

@@ -6,8 +6,9 @@
 // Thread promise: the loop's thread. Invariants: frames leave in the order they were given; a rank
 // whose queued output reached kQueuedBytesMax is Full() until on_room names it; after on_lost
 // nothing is sent and no handler is called any more; what was given before the end of a connection
-// that is not lost reaches the client, whatever it has sent. Handlers must not destroy the
-// connection.
+// that is not lost reaches the client, whatever it has sent. A client that keeps within its room
+// for input is read all the time, so that no signal waits behind input that no rank takes; one that
+// sends more than its room is lost. Handlers must not destroy the connection.
 
 #include <cstdint>
 #include <deque>
@@ -63,6 +64,8 @@ struct StepConnectionHandlers {
 class StepConnection {
  public:
   static constexpr std::size_t kQueuedBytesMax = std::size_t{1} << 20;
+  // Input that the client may send ahead of what the ranks take.
+  static constexpr std::size_t kInputRoomBytes = std::size_t{1} << 20;
 
   // Greets over `socket`, which is connected (step_opening.h), and shows `token`. `closing` has the
   // socket from the connection's end until the client has heard that.
@@ -86,7 +89,8 @@ class StepConnection {
   // Everything given was handed to the kernel.
   [[nodiscard]] bool Flushed() const { return outgoing_.empty(); }
   [[nodiscard]] bool lost() const { return lost_; }
-  // While paused nothing is read from the client; as many pauses, so many ends of them.
+  // While paused the client is granted no room for input, and one that does not keep within its
+  // room is not read at all. Each pause has an end of its own.
   void PauseInput(bool paused);
   // Called once when the queue runs empty.
   void WhenFlushed(std::function<void()> done) { when_flushed_ = std::move(done); }
@@ -111,6 +115,8 @@ class StepConnection {
   void QueueHere(Outgoing frame);
   void Copy(const Outgoing& frame);
   void TakeInput(const wire::StepInput& input);
+  [[nodiscard]] bool CountInput(const wire::StepInput& input);
+  void GrantRoom();
   void TellInputEnded();
   void OnReady(std::uint32_t events);
   void Write();
@@ -130,8 +136,11 @@ class StepConnection {
   std::string incoming_;
   std::vector<StepConnection*> copies_;
   int pauses_ = 0;
-  bool input_ended_ = false;   // no rank takes any more
-  bool client_stops_ = false;  // sending input when it is told that
+  bool input_ended_ = false;            // no rank takes any more
+  bool client_stops_ = false;           // sending input when it is told that
+  bool client_counts_ = false;          // it keeps within its room
+  std::size_t room_ = kInputRoomBytes;  // what the client may still send
+  std::size_t taken_ = 0;               // of its input, and not granted again yet
   bool lost_ = false;
   std::function<void()> when_flushed_;
 };

@@ -146,7 +146,8 @@ std::string Step::ErrorOf(const Rank& rank) const {
 void Step::Opened(absl::StatusOr<Brought> brought) {
   task_.reset();
   absl::Status status = TakeOpened(std::move(brought));
-  if (status.ok() && terminating_) {
+  const bool recalled = status.ok() && terminating_;
+  if (recalled) {
     status = absl::CancelledError("it was told to end before it could begin");
   }
   if (status.ok() && plan_.step.valid()) {
@@ -162,6 +163,7 @@ void Step::Opened(absl::StatusOr<Brought> brought) {
     rank->output_end.reset();
     rank->error_end.reset();
     if (!launched.ok()) {
+      rank->recalled = recalled;
       FailRank(rank.get(), kCannotRun, std::string(launched.message()));
     }
   }
@@ -171,13 +173,7 @@ void Step::Opened(absl::StatusOr<Brought> brought) {
   CheckInput();
   if (pmix_ != nullptr && pmix_->TakesInput() && connection_ != nullptr) {
     pmix_->BeginInput({.give = [this](const std::string& data) { TypeIn(data); },
-                       .full =
-                           [this] {
-                             return std::any_of(inputs_.begin(), inputs_.end(),
-                                                [](const std::unique_ptr<InputPipe>& input) {
-                                                  return input->full();
-                                                });
-                           },
+                       .full = [this] { return InputFull(); },
                        .pause = [this](bool paused) { connection_->PauseInput(paused); }});
   }
   CheckStarted();
@@ -312,6 +308,11 @@ void Step::TypeIn(const std::string& data) {
   }
 }
 
+bool Step::InputFull() const {
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [](const std::unique_ptr<InputPipe>& input) { return input->full(); });
+}
+
 // What the nodes hand on others may still want, and an onlooker may type into a terminal.
 void Step::CheckInput() {
   const bool shared = HasTerminal() || (pmix_ != nullptr && pmix_->TakesInput());
@@ -372,7 +373,7 @@ absl::Status Step::ShowOn(absl::StatusOr<Brought> brought, const std::string& to
   }
   return onlookers_->Add(*connection_, std::move(brought->descriptors.front()), token, Greeting(),
                          [this, input](const std::string& data) {
-                           if (input && !data.empty()) {
+                           if (input && !data.empty() && !InputFull()) {
                              TypeIn(data);
                            }
                          });

@@ -23,8 +23,9 @@ struct Step::Rank {
   std::string said_bytes;
   std::optional<KernelBinding> self;  // what the child said of itself
   std::optional<RankBinding> binding;
-  bool settled = false;  // it runs and was read, or it could not be started
-  bool failed = false;   // it could not be started
+  bool settled = false;   // it runs and was read, or it could not be started
+  bool failed = false;    // it could not be started
+  bool recalled = false;  // the step was told to end before it could begin
   bool ended = false;
   RankExit exit;
   // The child's ends, until it is forked; shared files are in Step::files_.

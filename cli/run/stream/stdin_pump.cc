@@ -48,7 +48,7 @@ void StdinPump::Pump() {
     loop_.RunAfter(kBackgroundPause, [this] { Wait(); });
     return;
   }
-  std::array<char, 32768> buffer;  // NOLINT: read() fills what is used.
+  std::array<char, StepSession::kInputChunkBytes> buffer;  // NOLINT: read() fills what is used.
   const ssize_t got = read(fd_, buffer.data(), buffer.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) {
     Wait();
@@ -70,6 +70,7 @@ void StdinPump::Send(const char* data, std::size_t size) {
   wire::StepFrame frame;
   frame.mutable_input()->set_data(data, size);
   frame.mutable_input()->set_stops(!leave_);
+  frame.mutable_input()->set_within_room(true);
   listener_.SendToAll(frame);
 }
 

@@ -23,6 +23,12 @@ int CodeOf(const wire::StepRankExit& exit) {
   return std::clamp(code, 0, 255);
 }
 
+// An older supervisor does not count: it leaves the connection unread instead.
+std::uint64_t RoomOf(const wire::StepHello& hello) {
+  constexpr std::uint64_t kUncounted = std::uint64_t{1} << 62;
+  return hello.input_room() > 0 ? hello.input_room() : kUncounted;
+}
+
 }  // namespace
 
 bool SameToken(std::string_view a, std::string_view b) {
@@ -55,6 +61,9 @@ absl::Status StepSession::Take(ConnectionId connection, const wire::StepFrame& f
     case wire::StepFrame::kInputClosed:
       node->second.takes_input = false;
       return absl::OkStatus();
+    case wire::StepFrame::kInputRoom:
+      node->second.input_room += frame.input_room().bytes();
+      return absl::OkStatus();
     case wire::StepFrame::kMeet:
       TakeMeet(connection, node->second);
       return absl::OkStatus();
@@ -72,6 +81,7 @@ absl::Status StepSession::TakeHello(ConnectionId connection, const wire::StepFra
   nodes_[connection] = Node{.name = EscapeControl(frame.hello().node()),
                             .done = false,
                             .takes_input = true,
+                            .input_room = RoomOf(frame.hello()),
                             .component = *component,
                             .index = frame.hello().node_index()};
   ++joined_;
@@ -98,6 +108,13 @@ std::optional<std::size_t> StepSession::ComponentOf(std::string_view token) cons
 
 std::string StepSession::RankName(std::size_t component, std::uint32_t rank) const {
   return more_tokens_.empty() ? absl::StrCat(rank) : absl::StrCat(component, ".", rank);
+}
+
+void StepSession::SentInput(ConnectionId connection, std::size_t bytes) {
+  const auto node = nodes_.find(connection);
+  if (node != nodes_.end()) {
+    node->second.input_room -= std::min<std::uint64_t>(node->second.input_room, bytes);
+  }
 }
 
 void StepSession::Closed(ConnectionId connection) {

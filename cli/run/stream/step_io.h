@@ -39,6 +39,8 @@ struct StepSink {
 class StepSession {
  public:
   using ConnectionId = std::uint64_t;
+  // Input is sent in frames of at most so much.
+  static constexpr std::size_t kInputChunkBytes = 32768;
 
   // `token` is what a supervisor must show; `label` prefixes each line with its rank.
   StepSession(std::string token, bool label, StepSink sink)
@@ -71,6 +73,13 @@ class StepSession {
     const auto node = nodes_.find(connection);
     return node != nodes_.end() && node->second.takes_input && !node->second.done;
   }
+  // It takes kInputChunkBytes more of input now.
+  bool HasInputRoom(ConnectionId connection) const {
+    const auto node = nodes_.find(connection);
+    return node != nodes_.end() && node->second.input_room >= kInputChunkBytes;
+  }
+  // So much input was sent to it.
+  void SentInput(ConnectionId connection, std::size_t bytes);
   // It is the first node of its step.
   bool IsFirst(ConnectionId connection) const {
     const auto node = nodes_.find(connection);
@@ -98,7 +107,8 @@ class StepSession {
   struct Node {
     std::string name;
     bool done = false;
-    bool takes_input = true;  // until it says that no rank there does any more
+    bool takes_input = true;       // until it says that no rank there does any more
+    std::uint64_t input_room = 0;  // bytes that may be sent to it
     std::size_t component = 0;
     std::uint32_t index = 0;  // among the step's, of its component
   };

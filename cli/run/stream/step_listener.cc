@@ -189,6 +189,7 @@ void StepListener::SendToAll(const wire::StepFrame& frame) {
   const std::string bytes = EncodeFrame(frame);
   for (auto& [id, peer] : peers_) {
     if (frame.has_input() ? TakesInput(id) : session_->Knows(id)) {
+      session_->SentInput(id, frame.input().data().size());
       peer.queued += bytes;
       WriteTo(peer);
     }
@@ -216,7 +217,8 @@ void StepListener::SendReplies() {
 
 bool StepListener::WritesPending() const {
   return std::any_of(peers_.begin(), peers_.end(), [this](const auto& entry) {
-    return entry.second.queued.size() > kQueuedBytesMax && TakesInput(entry.first);
+    return TakesInput(entry.first) &&
+           (entry.second.queued.size() > kQueuedBytesMax || !session_->HasInputRoom(entry.first));
   });
 }
 

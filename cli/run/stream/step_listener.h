@@ -56,7 +56,7 @@ class StepListener {
   void SendInputToFirst() { first_only_ = true; }
   // Sends what the session has to say; also after it was told how many nodes to expect.
   void SendReplies();
-  // True while some peer that takes input has more queued than it should.
+  // True while some peer that takes input has more queued than it should, or no room for more.
   bool WritesPending() const;
   // True while what SendToAll() sends as input may be read by a rank.
   bool TakesInput() const;

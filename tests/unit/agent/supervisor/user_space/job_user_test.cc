@@ -285,11 +285,13 @@ TEST_F(JobUserTest, WhereTheUserHasTooManyProcessesNothingRunsAsRootInstead) {
     if (!child.ok()) {
       _exit(99);
     }
-    std::string said(4096, '\0');
-    const ssize_t got = read(child->said.get(), said.data(), said.size());
-    said.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     int status = -1;
     waitpid(child->pid, &status, 0);
+    std::string said;  // in as many writes as the child had to say things
+    std::array<char, 4096> part = {};
+    for (ssize_t got = 0; (got = read(child->said.get(), part.data(), part.size())) > 0;) {
+      said.append(part.data(), static_cast<std::size_t>(got));
+    }
     // Some kernels refuse the exec; those that do not have it run as the user.
     _exit(ParseOutcome(said).error == EAGAIN || status == 0 ? 0 : 1);
   }
