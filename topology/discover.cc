@@ -8,11 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/machine/machine_check.h"
 #include "topology/gpu/cuda_mps.h"
 #include "topology/gpu/gpu_nvml.h"
 #include "topology/gpu/gpu_rocm.h"
 #include "topology/gpu/live_gpus.h"
-#include "topology/hwloc/check.h"
 #include "topology/hwloc/hwloc_topology.h"
 #include "topology/hwloc/inventory.h"
 #include "topology/hwloc/memory_capacity.h"

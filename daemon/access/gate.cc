@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/certificate.h"
 
 namespace muster {
@@ -18,14 +17,6 @@ std::string PropertyOf(const grpc::AuthContext& context, const char* name) {
 }
 
 }  // namespace
-
-absl::StatusOr<std::string> Gate::Revoked() const {
-  if (revoked_.empty()) {
-    return "";
-  }
-  absl::StatusOr<std::string> list = ReadFile(revoked_);
-  return absl::IsNotFound(list.status()) ? absl::StatusOr<std::string>("") : list;
-}
 
 Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
   Transport transport;
@@ -56,7 +47,7 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
                                    std::string_view method) const {
   const Transport transport = TransportOf(context);
   const absl::StatusOr<std::string> revoked =
-      transport.certificate.empty() ? absl::StatusOr<std::string>("") : Revoked();
+      transport.certificate.empty() ? absl::StatusOr<std::string>("") : revoked_.Now();
   absl::StatusOr<Caller> caller =
       revoked.ok() ? Identify(transport, *revoked)
                    : absl::PermissionDeniedError(absl::StrCat(
@@ -93,7 +84,7 @@ absl::Status Gate::StillGood(const Caller& caller) const {
     return absl::OkStatus();
   }
   facts.serial = caller.proof.substr(kCertificate.size());
-  ASSIGN_OR_RETURN(const std::string revoked, Revoked());
+  ASSIGN_OR_RETURN(const std::string revoked, revoked_.Now());
   if (!IsRevoked(revoked, facts)) {
     return absl::OkStatus();
   }

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/access/access.h"
 #include "daemon/access/munge_door.h"
+#include "daemon/access/revocation_list.h"
 #include "daemon/door/acceptor.h"
 #include "scheduler/runtime/log.h"
 
@@ -47,11 +48,8 @@ class Gate {
 
  private:
   [[nodiscard]] Transport TransportOf(const grpc::CallbackServerContext& context) const;
-  // The list of revoked certificates; one that cannot be read lets nobody in.
-  [[nodiscard]] absl::StatusOr<std::string> Revoked() const;
-
   const Logger& log_;
-  const std::string revoked_;
+  const RevocationList revoked_;  // one that cannot be read lets nobody in
   MungeDoor* const munge_;
   const uid_t min_uid_;
   Acceptor* const acceptor_;

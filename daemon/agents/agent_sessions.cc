@@ -85,9 +85,14 @@ class AgentSession final
                const AgentService::Setting& setting)
       : controller_(controller), sessions_(sessions), setting_(setting) {}
 
-  void Begin(Caller caller) {
+  // `context` lives until OnDone.
+  void Begin(Caller caller, grpc::CallbackServerContext* context) {
     self_ = shared_from_this();
     caller_ = std::move(caller);
+    {
+      const MutexLock lock(&mutex_);
+      context_ = context;
+    }
     Heard();
     StartRead(&incoming_);
   }
@@ -105,6 +110,9 @@ class AgentSession final
 
   // Sends an order for this node and this stream alone.
   void SendSigned(const Order& order) {
+    if (!CheckStillGood()) {
+      return;
+    }
     wire::OrderBody body;
     *body.mutable_order() = ToMessage(order);
     body.set_node(registration_.registration.name);
@@ -147,6 +155,22 @@ class AgentSession final
     CloseLocked();
   }
 
+  // A certificate that was revoked ends the stream for which it was shown, at once: whoever holds
+  // it may read and answer nothing.
+  bool CheckStillGood() {
+    const absl::Status good = setting_.gate.StillGood(caller_);
+    if (good.ok()) {
+      return true;
+    }
+    const MutexLock lock(&mutex_);
+    if (context_ != nullptr && !std::exchange(cut_off_, true)) {
+      setting_.gate.Note(caller_, kAttach, good);
+      closing_ = true;
+      context_->TryCancel();
+    }
+    return false;
+  }
+
   [[nodiscard]] Duration Silent() const {
     return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - heard_.load());
   }
@@ -156,11 +180,13 @@ class AgentSession final
       Break();
       return;
     }
+    if (!CheckStillGood()) {
+      return;  // nothing more is read from it
+    }
     Heard();
     if (incoming_.has_registration()) {
       Register(incoming_);
     } else if (incoming_.has_heartbeat()) {
-      CheckStillGood();
       AnswerHeartbeat(incoming_.heartbeat());
     } else if (incoming_.has_report()) {
       TakeReport(incoming_.report());
@@ -190,6 +216,10 @@ class AgentSession final
   void OnCancel() override { Break(); }
 
   void OnDone() override {
+    {
+      const MutexLock lock(&mutex_);
+      context_ = nullptr;
+    }
     const NodeId node(node_.load());
     if (node.valid() && sessions_.Remove(node, this, broken_)) {
       setting_.usage.Forget(node);
@@ -262,14 +292,6 @@ class AgentSession final
       wire::ControllerMessage message;
       message.mutable_heard()->set_number(heartbeat.number());
       Send(std::move(message));
-    }
-  }
-
-  // A certificate that was revoked ends the stream for which it was shown.
-  void CheckStillGood() {
-    if (const absl::Status good = setting_.gate.StillGood(caller_); !good.ok()) {
-      setting_.gate.Note(caller_, kAttach, good);
-      Close();
     }
   }
 
@@ -440,6 +462,8 @@ class AgentSession final
   Mutex mutex_;
   std::deque<wire::ControllerMessage> outgoing_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;  // of the last order
+  grpc::CallbackServerContext* context_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
@@ -478,6 +502,7 @@ void AgentSessions::CloseAll() {
 std::vector<LoseAgent> AgentSessions::TakeExpired() {
   std::vector<LoseAgent> expired;
   std::vector<std::shared_ptr<AgentSession>> ended;
+  std::vector<std::shared_ptr<AgentSession>> all;
   {
     const MutexLock lock(&mutex_);
     for (auto it = sessions_.begin(); it != sessions_.end();) {
@@ -486,12 +511,16 @@ std::vector<LoseAgent> AgentSessions::TakeExpired() {
         ended.push_back(std::move(it->second));
         it = sessions_.erase(it);
       } else {
+        all.push_back(it->second);
         ++it;
       }
     }
   }
   for (const std::shared_ptr<AgentSession>& session : ended) {
     session->Close();
+  }
+  for (const std::shared_ptr<AgentSession>& session : all) {
+    session->CheckStillGood();
   }
   return expired;
 }
@@ -556,7 +585,7 @@ grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>* AgentServi
   auto session = std::make_shared<AgentSession>(controller_, sessions_, setting_);
   const absl::StatusOr<Caller> caller = setting_.gate.Admit(*context, kAttach);
   if (caller.ok()) {
-    session->Begin(*caller);
+    session->Begin(*caller, context);
   } else {
     session->Refuse(caller.status());
   }

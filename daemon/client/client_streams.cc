@@ -19,8 +19,13 @@ constexpr std::size_t kInFlightMax = 4096;
 class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>,
                            public std::enable_shared_from_this<SubmitStream> {
  public:
-  SubmitStream(Controller& controller, Accounting& accounting, Worker& reader, User user)
-      : controller_(controller), accounting_(accounting), reader_(reader), user_(std::move(user)) {}
+  SubmitStream(Controller& controller, Accounting& accounting, Worker& reader, const Gate& gate,
+               Caller caller)
+      : controller_(controller),
+        accounting_(accounting),
+        reader_(reader),
+        gate_(gate),
+        caller_(std::move(caller)) {}
 
   void Begin() {
     self_ = shared_from_this();
@@ -71,7 +76,9 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   // Hands the request on. True when nothing may be read before its answer: one that looks other
   // jobs up first would be overtaken.
   bool Take() {
-    absl::StatusOr<SubmitJob> read = ReadSubmission(request_, user_);
+    const absl::Status good = gate_.StillGood(caller_);
+    absl::StatusOr<SubmitJob> read =
+        good.ok() ? ReadSubmission(request_, caller_.user) : absl::StatusOr<SubmitJob>(good);
     request_.Clear();
     {
       const MutexLock lock(&mutex_);
@@ -134,7 +141,8 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   Controller& controller_;
   Accounting& accounting_;
   Worker& reader_;
-  const User user_;
+  const Gate& gate_;
+  const Caller caller_;
   std::shared_ptr<SubmitStream> self_;
   wire::SubmitRequest request_;
   Mutex mutex_;
@@ -209,6 +217,11 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
 
  private:
   void Show(const JobView& view, const Allocation* allocation) {
+    if (const absl::Status good = gate_->StillGood(caller_); !good.ok()) {
+      gate_->Note(caller_, "WatchJob", good);
+      End(good);
+      return;
+    }
     if (!MaySee(caller_, view.user)) {
       const absl::Status refused =
           absl::PermissionDeniedError(absl::StrCat("job ", view.label, ": belongs to ", view.user));
@@ -284,8 +297,8 @@ grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>* ClientService::
       !may.ok()) {
     caller = may;
   }
-  auto stream = std::make_shared<SubmitStream>(controller_, accounting_, reader_,
-                                               caller.ok() ? caller->user : User());
+  auto stream = std::make_shared<SubmitStream>(controller_, accounting_, reader_, gate_,
+                                               caller.ok() ? *caller : Caller());
   if (caller.ok()) {
     stream->Begin();
   } else {

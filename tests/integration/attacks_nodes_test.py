@@ -6,7 +6,9 @@ Rows A1, A2, B6, D11 and F9 of the list of attacks, and that keys can be changed
 import contextlib
 import json
 import os
+import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -104,6 +106,21 @@ class NodeAttacksTest(unittest.TestCase):
         let_go()
         (row,) = self.cluster.wait_ended(job)
         self.assertEqual((row["exit_code"], row["state"]), (7, "FAILED"))
+
+    def test_a_revoked_node_that_says_nothing_is_cut_off_at_once(self):
+        agent = self.cluster.agents[1].process.pid
+        refused = r"access: refused .*agent node2 by certificate .*revoked"
+        before = len(re.findall(refused, self.cluster.log()))
+        os.kill(agent, signal.SIGSTOP)
+        try:
+            self.cluster.make_keys("revoke", "agent", "node2")
+            # Without a word of the agent's, and before its lease has run out.
+            self.wait_node("node2", ("DOWN", "DOWN*", "UNKNOWN", "UNREACHABLE"))
+            self.assertEqual(len(re.findall(refused, self.cluster.log())), before + 1)
+        finally:
+            os.kill(agent, signal.SIGCONT)
+        self.cluster.make_keys("agent", "node2")
+        self.wait_node("node2", ("IDLE",))
 
     def test_the_authority_is_changed_while_everything_runs(self):
         job, let_go = self.gated("alice", "node1")

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "topology/hwloc/check.h"
+#include "scheduler/model/machine/machine_check.h"
 
 namespace muster {
 namespace {

@@ -30,6 +30,9 @@ LinkKind WayTo(const Machine& machine, std::uint32_t gpu, std::uint32_t nic) {
   if (found != machine.nic_links.end()) {
     return found->kind;
   }
+  if (gpu >= machine.gpus.size()) {
+    return LinkKind::kUnknown;
+  }
   const std::uint32_t near_gpu = EffectiveNuma(machine, machine.gpus[gpu].numa);
   const std::uint32_t near_nic = EffectiveNuma(machine, machine.nics[nic].numa);
   if (near_gpu == kNowhere || near_nic == kNowhere) {
@@ -54,7 +57,8 @@ bool IsLocal(const Machine& machine, const RankPlacement& rank) {
   }
   return rank.mem_nodes == NumaSet::Of({machine.numa_nodes[numa].os_index}) &&
          std::all_of(rank.gpus.begin(), rank.gpus.end(), [&](std::uint32_t gpu) {
-           return EffectiveNuma(machine, machine.gpus[gpu].numa) == numa;
+           return gpu < machine.gpus.size() &&  // it may have come back with fewer
+                  EffectiveNuma(machine, machine.gpus[gpu].numa) == numa;
          });
 }
 

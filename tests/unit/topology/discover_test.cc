@@ -12,9 +12,9 @@
 #include <fstream>
 #include <string>
 
+#include "scheduler/model/machine/machine_check.h"
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
-#include "topology/hwloc/check.h"
 #include "topology/hwloc/memory_capacity.h"
 
 namespace muster {

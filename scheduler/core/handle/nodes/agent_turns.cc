@@ -11,6 +11,7 @@
 #include "scheduler/core/handle/attempts/group_end.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/state/books/attempt.h"
+#include "scheduler/model/machine/machine_check.h"
 
 namespace muster {
 namespace {
@@ -171,8 +172,7 @@ Turn ReportOfUnknown(const Node& node, const TakeReport& input, Time now) {
 
 constexpr std::size_t kNodeNameBytesMax = 255;
 
-// What the rest of the core relies on: a machine's numbers are in range and no thread is in two
-// cores.
+// What the rest of the core relies on. A compromised agent harms its own node alone.
 absl::Status CheckRegistration(const Registration& registration) {
   const std::string& name = registration.name;
   if (name.empty() || name.size() > kNodeNameBytesMax ||
@@ -180,31 +180,20 @@ absl::Status CheckRegistration(const Registration& registration) {
     return absl::InvalidArgumentError(
         "--name: a node's name has 1 to 255 printable characters and no space");
   }
-  const auto bad = [&](const char* what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("node ", name, ": ", what, "; check its --topology"));
-  };
   constexpr std::size_t kFeaturesMax = 256;
   if (registration.features.size() > kFeaturesMax ||
       !std::all_of(registration.features.begin(), registration.features.end(), IsFeatureName)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "node ", name, ": --features: at most ", kFeaturesMax, " names of letters, digits, . _ -"));
   }
-  const Machine& machine = registration.machine;
-  CpuSet seen;
-  for (const Core& core : machine.cores) {
-    if (core.cpus.Empty() || seen.Meets(core.cpus)) {
-      return bad("a core without threads, or a thread in two cores");
-    }
-    seen |= core.cpus;
+  constexpr std::size_t kAttemptsMax = 8192;
+  if (registration.attempts.size() > kAttemptsMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node ", name, ": its agent has more than ", kAttemptsMax, " attempts"));
   }
-  if (machine.cores.empty()) {
-    return bad("no cores");
-  }
-  for (const NumaNode& numa : machine.numa_nodes) {
-    if (numa.os_index >= Bits::kLimit) {
-      return bad("a memory node numbered 65536 or higher");
-    }
+  if (const absl::Status machine = CheckMachine(registration.machine); !machine.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "node ", name, ": ", std::string(machine.message()), "; check its --topology"));
   }
   return absl::OkStatus();
 }

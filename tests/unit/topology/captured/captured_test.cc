@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/model/machine/machine_check.h"
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "topology/captured/describe.h"
-#include "topology/hwloc/check.h"
 
 namespace muster {
 namespace {

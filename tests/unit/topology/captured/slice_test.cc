@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/model/machine/machine_check.h"
 #include "topology/captured/captured.h"
-#include "topology/hwloc/check.h"
 
 namespace muster {
 namespace {

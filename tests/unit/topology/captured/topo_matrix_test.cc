@@ -4,11 +4,11 @@
 
 #include <fstream>
 
+#include "scheduler/model/machine/machine_check.h"
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "tests/unit/topology/links.h"
 #include "topology/captured/captured.h"
-#include "topology/hwloc/check.h"
 
 namespace muster {
 namespace {

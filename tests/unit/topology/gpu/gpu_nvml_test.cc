@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/model/machine/machine_check.h"
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
-#include "topology/hwloc/check.h"
 #include "topology/hwloc/hwloc_schema.h"
 #include "topology/hwloc/hwloc_topology.h"
 #include "topology/hwloc/inventory.h"

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/model/machine/machine_check.h"
 #include "scheduler/runtime/file.h"
 #include "tests/unit/topology/links.h"
-#include "topology/hwloc/check.h"
 #include "topology/hwloc/hwloc_schema.h"
 #include "topology/hwloc/inventory.h"
 

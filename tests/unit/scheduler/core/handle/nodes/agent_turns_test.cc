@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/core/handle/step.h"
+#include "scheduler/core/place/locality.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster {
@@ -97,6 +98,26 @@ TEST(Registration, AMachineThatCannotBeIsRefused) {
   EXPECT_TRUE(refused([](Registration& r) { r.machine.cores[0].cpus = CpuSet(); }));
   EXPECT_TRUE(refused([](Registration& r) { r.machine.cores[0].cpus = Cpus("1"); }));
   EXPECT_TRUE(refused([](Registration& r) { r.machine.numa_nodes[0].os_index = 65536; }));
+  EXPECT_TRUE(refused([](Registration& r) { r.machine.cores[0].numa = 1U << 30U; }));
+  EXPECT_TRUE(refused([](Registration& r) { r.machine.cores[0].l3 = 1U << 30U; }));
+  EXPECT_TRUE(refused([](Registration& r) { r.machine.cores[0].package = 1U << 30U; }));
+  EXPECT_TRUE(refused([](Registration& r) { r.machine.memory = Bytes(~std::uint64_t{0}); }));
+  EXPECT_TRUE(refused([](Registration& r) { r.machine.gpu_links.push_back({0, 1}); }));
+  EXPECT_TRUE(refused([](Registration& r) { r.attempts.resize(10000); }));
+}
+
+TEST(Registration, AJobsGpuThatItsMachineLostIsNotLocal) {
+  ResourceRequest request = Tasks(2);
+  request.gpus_per_task.count = 1;
+  OneJob one({.cores = 2, .gpus = 2}, request);
+  ASSERT_TRUE(one.world.state.FindJob(one.job)->attempt.has_value());
+  const NodeAllocation part = one.world.state.FindJob(one.job)->attempt->allocation.nodes[0];
+  one.world.Take(LoseAgent{one.node});
+  ASSERT_TRUE(
+      one.world.Take(RegisterAgent{Back({Known(one.job, "0-1")}, {.cores = 2})}).status.ok());
+  Locality locality;
+  AddLocality(*one.world.state.FindNode(one.node)->machine, part, locality);
+  EXPECT_EQ(locality.local, 0U);
 }
 
 TEST(Registration, AnOrderThatNeverArrivedIsSentAgain) {

@@ -1,5 +1,6 @@
-#include "topology/hwloc/check.h"
+#include "scheduler/model/machine/machine_check.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -19,6 +20,27 @@ absl::Status Wrong(const std::string& what) {
 template <class T>
 bool Points(std::uint32_t position, const std::vector<T>& into) {
   return position == kNowhere || position < into.size();
+}
+
+// So that neither sums nor sets of numbers overflow.
+absl::Status CheckAmounts(const Machine& machine) {
+  if (std::max({machine.packages.size(), machine.numa_nodes.size(), machine.l3_caches.size(),
+                machine.gpus.size(), machine.nics.size(), machine.dies.size()}) >
+      kMachineDevicesMax) {
+    return Wrong(absl::StrCat("more than ", kMachineDevicesMax, " of a kind"));
+  }
+  if (machine.memory > kMachineMemoryMax) {
+    return Wrong("more than 1 PiB of memory");
+  }
+  for (const NumaNode& node : machine.numa_nodes) {
+    if (node.os_index >= Bits::kLimit) {
+      return Wrong("a memory node numbered 65536 or higher");
+    }
+    if (node.memory > kMachineMemoryMax) {
+      return Wrong("a memory node with more than 1 PiB");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckCores(const Machine& machine) {
@@ -181,8 +203,8 @@ absl::Status CheckLinks(const Machine& machine) {
 }  // namespace
 
 absl::Status CheckMachine(const Machine& machine) {
-  for (const auto check :
-       {CheckCores, CheckNumaNodes, CheckCaches, CheckDies, CheckDevices, CheckLinks}) {
+  for (const auto check : {CheckAmounts, CheckCores, CheckNumaNodes, CheckCaches, CheckDies,
+                           CheckDevices, CheckLinks}) {
     const absl::Status status = check(machine);
     if (!status.ok()) {
       return absl::InternalError(absl::StrCat(

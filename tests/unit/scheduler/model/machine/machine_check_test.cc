@@ -1,4 +1,4 @@
-#include "topology/hwloc/check.h"
+#include "scheduler/model/machine/machine_check.h"
 
 #include <gtest/gtest.h>
 
