@@ -10,6 +10,7 @@
 
 #include "tests/tidy/floors.h"
 #include "tests/tidy/functions.h"
+#include "tests/tidy/pages.h"
 #include "tests/tidy/purity.h"
 #include "tests/tidy/source.h"
 #include "tests/tidy/tree.h"
@@ -111,6 +112,14 @@ TEST(House, EveryFolderFitsInOneHead) {
                                    {"agent/kernels/mpi", 30},
                                    {"agent/kernels/cpu", 26},
                                    {"daemon/store", 26}}));
+}
+
+TEST(House, NoLineOfAPageIsWiderThanAScreen) {
+  ExpectClean(CheckPageWidth);
+}
+
+TEST(House, EveryPathThatAPageNamesExists) {
+  Report(CheckPagePaths(Tree(), {"cli/man"}));
 }
 
 TEST(House, EveryFolderHasItsPage) {
