@@ -147,7 +147,7 @@ void Step::Opened(absl::StatusOr<Brought> brought) {
   task_.reset();
   absl::Status status = TakeOpened(std::move(brought));
   if (status.ok() && terminating_) {
-    status = absl::CancelledError("it was told to end before it could begin");
+    status = absl::CancelledError("the order to end it came before it could begin");
   }
   if (status.ok() && plan_.step.valid()) {
     master_port_ =
@@ -337,7 +337,8 @@ StepGreeting Step::Greeting() const {
 
 absl::Status Step::Show(const StepIo& io, bool input) {
   if (connection_ == nullptr || connection_->lost() || ended_) {
-    return absl::FailedPreconditionError("nobody watches the step: its ranks write to files");
+    return absl::FailedPreconditionError(
+        "no muster run watches the step: its ranks write to files");
   }
   if (input && !HasTerminal()) {
     return absl::FailedPreconditionError("its input is taken: only a step with --pty shares it");

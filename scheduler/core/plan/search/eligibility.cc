@@ -30,7 +30,7 @@ Reason WhyHeld(const WaitingJob& job, const PolicyConfig& config) {
     }
     case HoldBy::kOrderTooLarge: {
       Reason reason = Of(ReasonKind::kJobLaunchFailure);
-      reason.name = "it has more tasks than a node can be told of; submit it with fewer";
+      reason.name = "it has more tasks than an order to one node can hold; submit it with fewer";
       return reason;
     }
     case HoldBy::kOrderFailed: {
