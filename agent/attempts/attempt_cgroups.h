@@ -49,7 +49,7 @@ class AttemptCgroups {
   LimitSet limits_;
 };
 
-// Says, in one line, what is wrong with a directory that somebody named as root.
+// Says, in one line, what is wrong with a directory that the operator named as the root.
 absl::Status CheckCgroupRoot(const std::string& root);
 
 }  // namespace muster

@@ -74,7 +74,7 @@ class ControllerLink {
   // Opens the first stream.
   void Connect();
 
-  // Ends the stream, if there is one; the next introduces the owner anew.
+  // Ends the stream, if there is one; the next introduces the owner again.
   void Reconnect();
 
   bool attached() const { return attached_; }

@@ -33,7 +33,7 @@ class PmixSteps {
 
   // Whose the ranks are; ours unless said.
   void RunAs(uid_t uid, gid_t gid);
-  // What `plan` gets; `news` is told on the loop what its ranks and the other nodes say.
+  // What `plan` gets; `news` receives on the loop what its ranks and the other nodes say.
   PmixGrant Grant(const StepPlan& plan, PmixNews news);
 
  private:

@@ -27,7 +27,7 @@ struct LimitSet {
   friend bool operator==(const LimitSet&, const LimitSet&) = default;
 };
 
-// The controllers of cgroup v2 that hold a job, in the order in which they are told.
+// The controllers of cgroup v2 that hold a job, in the order in which views list them.
 const std::vector<std::string>& LimitControllers();
 
 // What a group says of its controllers.

@@ -18,7 +18,7 @@
 
 namespace muster {
 
-// What a step is told of its ranks and of the other nodes.
+// What a step learns of its ranks and of the other nodes.
 struct PmixNews {
   // A rank called MPI_Abort or PMIx_Abort.
   std::function<void(std::uint32_t rank, int code, const std::string& text)> on_abort;

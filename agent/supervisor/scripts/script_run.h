@@ -38,7 +38,7 @@ class ScriptRun {
     SiteScript script;
     std::vector<std::string> environment;
     std::string input;              // for its standard input
-    const JobUser* user = nullptr;  // who "as_user" is; null: as we are
+    const JobUser* user = nullptr;  // the user of "as_user"; null: ours
   };
 
   ScriptRun(EventLoop& loop, Request request, Done done);

@@ -78,19 +78,19 @@ class StepConnection {
   // Asks for on_peers, once all nodes are there.
   void SendMeet();
   void SendDone();
-  // No rank here takes input any more: on_input is not called again, and a client that stops then
-  // is told.
+  // No rank here takes input any more: on_input is not called again, and a client that then stops
+  // is told so.
   void EndInput();
 
   [[nodiscard]] bool Full(std::uint32_t rank) const;
   // Everything given was handed to the kernel.
   [[nodiscard]] bool Flushed() const { return outgoing_.empty(); }
   [[nodiscard]] bool lost() const { return lost_; }
-  // While paused nothing is read from the client; as many pauses, so many ends of them.
+  // While paused nothing is read from the client; each pause needs an end of its own.
   void PauseInput(bool paused);
   // Called once when the queue runs empty.
   void WhenFlushed(std::function<void()> done) { when_flushed_ = std::move(done); }
-  // From now on `other` is sent what this one is; it is lost when it falls behind.
+  // From now on `other` receives what this one receives; it is cut off when it lags.
   void CopyTo(StepConnection* other) { copies_.push_back(other); }
   void StopCopying(const StepConnection* other) { std::erase(copies_, other); }
 
@@ -131,7 +131,7 @@ class StepConnection {
   std::vector<StepConnection*> copies_;
   int pauses_ = 0;
   bool input_ended_ = false;   // no rank takes any more
-  bool client_stops_ = false;  // sending input when it is told that
+  bool client_stops_ = false;  // the client stops sending input when it hears that
   bool lost_ = false;
   std::function<void()> when_flushed_;
 };

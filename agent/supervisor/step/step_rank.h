@@ -16,7 +16,7 @@ namespace muster {
 struct Step::Rank {
   RankPlacement placement;
   pid_t pid = 0;
-  pid_t awaited = 0;              // who is to be restored in place of `pid`; 0 once he is
+  pid_t awaited = 0;  // the process that is to be restored in place of `pid`; 0 once it is
   std::optional<int> early_end;   // with which wait status he has ended before `pid`
   std::uint32_t started_pid = 0;  // kept for the report
   UniqueFd said;                  // open until the exec or its failure

@@ -9,9 +9,9 @@
 // Thread promise: the caller's thread; `work` runs in the child, which has copies of our memory,
 // but of our descriptors only the one that is named: it must use nothing else of them, and no lock
 // that another thread may hold. Invariants: (1) nothing of `work` runs as us, unless `user` is
-// null, which means that he is who we are: then it runs here, without a child; (2) what is brought
-// is handed out only once the child is gone, so that no descriptor of its /proc entries shows
-// anything; (3) a child that does not answer within `limit` is killed, and that is an error.
+// null, which means our own user: then it runs here, without a child; (2) what is brought is handed
+// out only once the child is gone, so that no descriptor of its /proc entries shows anything; (3) a
+// child that does not answer within `limit` is killed, and that is an error.
 
 #include <sys/types.h>
 

@@ -23,7 +23,7 @@ struct StepOpening {
     bool output = false;  // else input
     bool append = false;
   };
-  std::string address = {};  // of `muster run`; empty: nobody watches
+  std::string address = {};  // of `muster run`; empty: no client watches
   bool refused = false;      // the step will not start: it only says so to `muster run`
   std::string work_dir = {};
   mode_t umask = 022;
