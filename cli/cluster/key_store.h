@@ -48,7 +48,7 @@ class KeyStore {
   // rotation is not finished.
   absl::Status Rotate(Time now);
   // Ends a rotation: the controller's certificate is the fresh authority's, and the old one is
-  // trusted no more. FailedPrecondition names who would be locked out.
+  // trusted no more. FailedPrecondition names the agents and users that would be locked out.
   absl::Status Finish(Time now, std::chrono::hours life);
   // From now on the certificate of `subject` counts no more.
   absl::Status Revoke(const CertificateSubject& subject) const;

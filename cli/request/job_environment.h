@@ -3,8 +3,8 @@
 // The environment of a job as its first node knows it, and what of it holds elsewhere.
 //
 // The script of an allocation writes its environment to `muster alloc`, entry by entry with a NUL
-// behind each and one more at the end. Thread promise: one owner; the function is pure.
-// Invariant: nothing is taken behind the end.
+// after each and one more at the end. Thread promise: one owner; the function is pure. Invariant:
+// nothing is taken after the end.
 
 #include <cstddef>
 #include <string>

@@ -105,13 +105,13 @@ class RunSession {
   JobView job_;                                     // of what ended worst, or the first
   bool job_ended_ = false;
   bool finishing_ = false;  // the step is done; only the job's end is waited for
-  bool broken_ = false;     // nobody reads our output any more
+  bool broken_ = false;     // no process reads our output any more
   bool unwritten_ = false;  // a file could not be written
   bool queued_ = false;     // the step waits for others
   bool ending_ = false;     // Ctrl-C came twice
   bool loss_seen_ = false;  // the connection to a node broke
   bool loss_told_ = false;
-  SteadyTime ask_until_ = SteadyTime::max();  // about the step; max: nobody asks
+  SteadyTime ask_until_ = SteadyTime::max();  // about the step; max: no question
   RawTerminal terminal_;
   std::string waiting_told_;
   std::optional<SteadyTime> interrupted_;

@@ -2,7 +2,7 @@
 
 // What running attempts have used so far, as their nodes last said.
 //
-// It is told and forgotten: nothing of it is in the journal, and nothing is decided by it. Thread
+// It is shown and forgotten: nothing of it is in the journal, and nothing is decided by it. Thread
 // promise: safe from any thread. Invariants: a node's word counts for attempts that run on it and
 // for no other; of each attempt there is the newest sample of each node, and none once it, or its
 // node, is gone.

@@ -1,12 +1,12 @@
 #pragma once
 
-// What a step's frames mean: who has connected, what the ranks wrote, how they ended.
+// What a step's frames mean: which nodes have connected, what the ranks wrote, how they ended.
 //
-// The state machine behind `muster run`, without sockets: the listener hands it frames and asks it
-// what to do. Thread promise: one owner. Invariants: no frame of a connection counts before its
-// hello with the right token; the step is done when every expected node has said so or is lost;
-// the exit code is that of the first MPI_Abort, else the highest of all ranks that were not ended
-// for another's failure, 128 + signal for signals.
+// The state machine of `muster run`, without sockets: the listener hands it frames and asks it what
+// to do. Thread promise: one owner. Invariants: no frame of a connection counts before its hello
+// with the right token; the step is done when every expected node has said so or is lost; the exit
+// code is that of the first MPI_Abort, else the highest of all ranks that were not ended for
+// another's failure, 128 + signal for signals.
 
 #include <cstdint>
 #include <functional>
@@ -58,7 +58,7 @@ class StepSession {
 
   // A frame of `connection`. PermissionDenied or InvalidArgument: close it.
   absl::Status Take(ConnectionId connection, const wire::StepFrame& frame);
-  // The connection has ended, whoever closed it.
+  // The connection has ended, whichever side closed it.
   void Closed(ConnectionId connection);
 
   // What is to be sent to supervisors after frames were taken and connections closed.

@@ -54,7 +54,7 @@ class StepListener {
   void SendToAll(const wire::StepFrame& frame);
   // From now on input goes to the first node of the step alone, which hands it on.
   void SendInputToFirst() { first_only_ = true; }
-  // Sends what the session has to say; also after it was told how many nodes to expect.
+  // Sends what the session has to say; also after it learned how many nodes to expect.
   void SendReplies();
   // True while some peer that takes input has more queued than it should.
   bool WritesPending() const;

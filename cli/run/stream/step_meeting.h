@@ -5,8 +5,8 @@
 //
 // It is the one process that hears of every rank's end, however early or late its node was. Frames
 // in, frames out, no sockets. Thread promise: one owner. Invariants: addresses go out only when
-// every node has said hello, and to nodes of the same component; a component's first failure is
-// told once to each of its nodes, to one that comes late, too.
+// every node has said hello, and to nodes of the same component; a component's first failure goes
+// once to each of its nodes, to one that connects late, too.
 
 #include <cstdint>
 #include <map>
