@@ -52,8 +52,8 @@ enum class GpuBind : std::uint8_t {
   kUnsaid = 0,
   kNone = 1,     // all, its own first
   kClosest = 2,  // those on the NUMA nodes of its cores
-  kPerTask = 3,  // so many for each rank, of its own
-  kSingle = 4,   // one, that so many ranks share
+  kPerTask = 3,  // that many for each rank, of its own
+  kSingle = 4,   // one, that that many ranks share
   kMapGpu = 5,   // that of the list, by its number on the node
   kMaskGpu = 6,
 };

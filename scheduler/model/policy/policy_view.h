@@ -43,7 +43,7 @@ struct PolicyView {
 // One change, as the journal has it.
 struct PolicyChangeView {
   Time time = kNoTime;
-  std::string user;  // who
+  std::string user;  // the user
   std::string kind;
   std::string name;
   bool deleted = false;

@@ -257,7 +257,7 @@ struct HolderView {
 struct LargestGpuJob {
   std::string model;
   std::uint32_t gpus = 0;       // that are up
-  std::uint32_t free = 0;       // of which nobody has a share
+  std::uint32_t free = 0;       // of which no job has a share
   std::uint32_t on_node = 0;    // a job on one node, its weakest link any
   std::uint32_t on_nvlink = 0;  // a job on one node whose GPUs are all joined by NVLink
   std::uint32_t on_leaf = 0;   // a job of equal parts below one leaf switch; 0: no network is known
