@@ -68,7 +68,7 @@ class HealthCheck {
   pid_t pid_ = 0;
   UniqueFd pidfd_;
   UniqueFd output_;
-  std::string text_;  // that it wrote
+  std::string text_;  // the output of the program
   std::optional<EventLoop::TimerId> timer_;
   SteadyTime began_;
   std::optional<HealthReport> last_;
