@@ -2,7 +2,7 @@
 
 // Telling an attempt to end.
 //
-// Thread promise: pure. Invariant: whoever tells an attempt to end does it here, so that the event
+// Thread promise: pure. Invariant: all code that ends an attempt does it here, so that the event
 // and the orders to its nodes come together.
 
 #include <cstdint>
