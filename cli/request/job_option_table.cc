@@ -360,7 +360,7 @@ const JobOption kJobOptions[] = {
      "failures)",
      READ(return ReadCheckpointInterval(value, &request->checkpoint_interval);), true, true},
     {"checkpoint-with", "", "METHOD",
-     "Who makes its checkpoints: program, or criu, of its processes as they are (batch scripts)",
+     "What makes its checkpoints: program, or criu, of its processes as they are (batch scripts)",
      READ(return ReadMeans(value, &request->spec.checkpoint_with);), true, true},
     {"elastic", "", "", "Let its nodes grow and shrink within --nodes=MIN-MAX, from checkpoints",
      SET(request->spec.elastic = true), true, false},
