@@ -115,7 +115,7 @@ class Agent final : public ControllerLink::Owner {
   StateDirectory& state_;
   Config config_;
   absl::Status outcome_;
-  NodeId node_;  // as the last Welcome said, like the cluster
+  NodeId node_;  // from the last Welcome, like the cluster
   std::string cluster_;
   OrderCheck check_;
   Outbox outbox_;

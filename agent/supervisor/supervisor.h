@@ -5,8 +5,8 @@
 // Owns every process of the attempt here (it is their subreaper) and ends only when none is left
 // and the journal says so; no signal but SIGKILL ends it sooner. Thread promise: the loop's thread.
 // Invariants: (1) RunEnded is reported once, last, with no process left; (2) the first cause of an
-// end stands; (3) a step that came twice is started once; (4) while it is suspended nothing is
-// started and its time limit stands still; an end undoes the suspension.
+// end stands; (3) a step that is ordered twice is started once; (4) while it is suspended nothing
+// is started and its time limit stands still; an end undoes the suspension.
 
 #include <cstdint>
 #include <map>
@@ -168,7 +168,7 @@ class Supervisor {
   LimitSet limits_;                        // what holds the attempt
   UniqueFd mounts_;                        // the mount namespace of what it runs, if not ours
   std::optional<JobUser> user_;            // as whom it runs, if not as we do
-  std::unique_ptr<PamSession> session_;    // his, where the site wants one
+  std::unique_ptr<PamSession> session_;    // the job's user's, where the site wants one
   std::unique_ptr<CriuCheckpoints> criu_;  // where the job wants it
   SteadyTime end_by_ = SteadyTime::min();  // ordered to end, within that
   bool save_at_end_ = false;
@@ -210,7 +210,7 @@ class Supervisor {
   bool awaits_answer_ = false;
   std::uint32_t suspension_ = 0;  // the highest that was ordered
   bool frozen_ = false;           // ordered to freeze, and since then neither to run nor to end
-  std::vector<StepOrder> held_steps_;  // came while frozen
+  std::vector<StepOrder> held_steps_;  // ordered while frozen
   bool started_reported_ = false;
   bool ending_ = false;
   bool forced_ = false;

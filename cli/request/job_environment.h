@@ -28,8 +28,8 @@ class JobEnvironmentReader {
 };
 
 // `own` as a command in the allocation has it: with what `job` says of the job (MUSTER_*, SLURM_*)
-// but not of the node that said it, without what an enclosing job said, and with `controller` as
-// the address to call.
+// but not of the node that sent it, without what an enclosing job set, and with `controller` as the
+// address to call.
 std::vector<std::string> EnvironmentInside(const Environment& own,
                                            const std::vector<std::string>& job,
                                            const std::string& controller);

@@ -5,7 +5,7 @@
 // Ties the listener, the session, the watch and the signals together on one loop. Output comes
 // straight from the nodes, so a controller that goes away disturbs nothing. Where a connection to a
 // node breaks, the controller's word on the job or step counts. Thread promise: the loop's owner.
-// Invariants: Run() returns exactly once, with 0-255; what completed is not said to have failed.
+// Invariants: Run() returns exactly once, with 0-255; what completed is not reported as failed.
 
 #include <chrono>
 #include <cstdint>

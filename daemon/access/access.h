@@ -1,6 +1,7 @@
 #pragma once
 
-// Who speaks, and what they may call: identity from the transport, one table of every method.
+// The caller of each method and what it may call: identity from the transport, one table of every
+// method.
 //
 // Thread promise: safe from any thread. Invariants: (1) no message field identifies the caller; (2)
 // a method without a row is refused, and the program does not start with one missing; (3) a caller

@@ -60,7 +60,7 @@ class Acceptor {
   // A call over the connection of this peer, in gRPC's words, was admitted.
   void Know(const std::string& peer);
 
-  // Whom gRPC has and of whom nothing is known, as "192.0.2.7:4711".
+  // The connections that gRPC has and that are not identified, as "192.0.2.7:4711".
   [[nodiscard]] std::vector<std::string> Strangers() const;
 
   struct Counts {

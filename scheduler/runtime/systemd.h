@@ -28,10 +28,10 @@ class ServiceManager {
   void Ready(const std::string& status) const;
   // Where we are, at any time.
   void Status(const std::string& status) const;
-  // Settings are being read again, until Ready is said.
+  // Settings are being read again, until Ready is sent.
   void Reloading() const;
   void Stopping() const;
-  // We are alive; to be said at least each feed_every().
+  // We are alive; to be sent at least each feed_every().
   void Alive() const;
 
   // Half of the time after which silence is taken for a hang; zero: it does not watch.

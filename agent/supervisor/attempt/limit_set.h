@@ -35,7 +35,7 @@ struct GroupControllers {
   std::string group;    // its path
   std::string offered;  // its cgroup.controllers
   std::string enabled;  // its cgroup.subtree_control
-  std::string refusal;  // what was said to enabling what is offered; empty: nothing
+  std::string refusal;  // the kernel's error when offered controllers were enabled; empty: none
 };
 
 // What can be held below such a group. "io" is held where it is there, and not missed where not.

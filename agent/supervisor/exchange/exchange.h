@@ -4,11 +4,11 @@
 // modex.
 //
 // Each listens from the beginning; once the first rank has joined MPI all receive the others'
-// addresses (Meet), and each calls its parent in the tree. What is said before a connection stands
-// waits for it. Thread promise: the loop's thread. Invariants: (1) only holders of the attempt's
-// secret are believed, and of them only tree neighbours speak; (2) when a neighbour has died, or
-// has left while our ranks wait for it, on_broken is called, once; (3) garbage and strangers are
-// refused and logged, and change nothing.
+// addresses (Meet), and each calls its parent in the tree. Messages before a connection stands wait
+// for it. Thread promise: the loop's thread. Invariants: (1) only holders of the attempt's secret
+// are believed, and of them only tree neighbours speak; (2) when a neighbour has died, or has left
+// while our ranks wait for it, on_broken is called, once; (3) garbage and strangers are refused and
+// logged, and change nothing.
 
 #include <cstdint>
 #include <deque>

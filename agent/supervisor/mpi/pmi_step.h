@@ -5,7 +5,7 @@
 //
 // Thread promise: the loop's thread. Invariants: a rank's channel is its own from its birth, so
 // that it identifies the rank; a rank that breaks the protocol loses its channel and nothing else;
-// what a rank said last is heard, although it takes no answer any more.
+// the last message of a rank is read, although it takes no answer any more.
 
 #include <map>
 #include <memory>

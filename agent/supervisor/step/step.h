@@ -104,7 +104,7 @@ class Step {
   absl::Status Show(const StepIo& io, bool input);
   // Gives up on output that no client takes: for an attempt that is being ended by force.
   void DropConnection();
-  // A rank said so through PMIx: its code is the step's.
+  // A rank aborted through PMIx: its code is the step's.
   void Aborted(std::uint32_t rank, int code, const std::string& message);
   // A rank has joined MPI: the nodes of the step need one another.
   void RankJoined();

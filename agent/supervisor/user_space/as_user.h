@@ -1,7 +1,7 @@
 #pragma once
 
-// Work in a user's own space (his files, his sockets, the names that he gives) is done by a child
-// process that has become him for good and hands back descriptors and a text.
+// Work in a user's own space (the user's files, sockets and names) is done by a child process that
+// has become that user for good and hands back descriptors and a text.
 //
 // Why a process: the credentials of a socket's peer, /proc/self and what a hung file system holds
 // up are those of the process that acts, whatever the thread's file user is.

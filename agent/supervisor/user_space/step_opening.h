@@ -2,7 +2,7 @@
 
 // What a step has of its user's space before its first rank is forked: the connection to the
 // `muster run` that watches it, and its files. All of it by names that the user gave, so it is
-// opened in one go, as him (as_user.h).
+// opened in one go, as that user (as_user.h).
 //
 // Thread promise: the functions are called where the user is, once a step.
 

@@ -25,7 +25,7 @@ absl::Status ParseGpuBind(const std::string& text, RankLayout* layout);
 // compute_bound, memory_bound, multithread, nomultithread; what --cpu-bind, --ntasks-per-socket and
 // --threads-per-core say goes before it.
 absl::Status ParseHint(const std::string& text, RankLayout* layout);
-// Any of tp, pp and dp, each once; those that are not said are 0.
+// Any of tp, pp and dp, each once; those that are not given are 0.
 absl::Status ParseParallel(const std::string& text, RankLayout* layout);
 
 }  // namespace muster

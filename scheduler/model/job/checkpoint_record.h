@@ -53,14 +53,14 @@ struct CheckpointAdvice {
   friend bool operator==(const CheckpointAdvice&, const CheckpointAdvice&) = default;
 };
 
-// An attempt's checkpoints on one node. All zero: its programs have said nothing.
+// An attempt's checkpoints on one node. All zero: its programs have reported nothing.
 struct CheckpointRecord {
   std::uint64_t count = 0;   // committed in this attempt
   Time begun = kNoTime;      // of the newest: the work before it is safe
   Time committed = kNoTime;  // of the newest
   Duration cost{0};          // of one, as measured: the mean, newer ones count more
   Duration stall{0};         // in which the programs stood still for them, in all
-  Duration restart{0};       // from the attempt's start to work again; 0: it came back from none
+  Duration restart{0};       // from the attempt's start to work again; 0: it restarted from none
   Duration interval{0};      // of work between them, as advised; 0: no advice
   Bytes bytes;               // of the newest, on this node
   std::uint32_t notice = 0;  // the number of the last notice that was answered by one

@@ -94,7 +94,7 @@ struct QueuedStep {
   friend bool operator==(const QueuedStep&, const QueuedStep&) = default;
 };
 
-// Who had a job suspended, and so how it comes back.
+// What suspended a job, and so how it resumes.
 enum class SuspendedBy : std::uint8_t {
   kNobody = 0,      // it runs
   kOperator = 1,    // it waits to be asked back

@@ -47,7 +47,8 @@ struct GpuRequest {
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };
 
-// The resources of a job. Zero means "not said"; core/validate fills in what follows from the rest.
+// The resources of a job. Zero means "not given"; core/validate fills in what follows from the
+// rest.
 struct ResourceRequest {
   std::uint32_t min_nodes = 0;
   std::uint32_t max_nodes = 0;
@@ -288,7 +289,7 @@ struct StepSpec {
   std::uint32_t nodes = 0;          // 0: all that the tasks need
   bool overcommit = false;          // ranks may share hardware threads
   std::optional<RankLayout> layout = {};
-  // Neither said: as many as each of the job's tasks has, else all of the job's on its nodes.
+  // Neither given: as many as each of the job's tasks has, else all of the job's on its nodes.
   GpuRequest gpus = {};  // over the whole step
   GpuRequest gpus_per_task = {};
   Bytes memory_per_node = {};              // zero: it shares the job's

@@ -13,7 +13,7 @@ namespace muster {
 
 enum class JobState : std::uint8_t {
   kPending = 0,
-  kConfiguring = 1,  // resources are given; the nodes have not all said that they started
+  kConfiguring = 1,  // resources are given; not all nodes have reported that they started
   kRunning = 2,
   kCompleting = 3,  // ending: some node still has processes of it
   kCompleted = 4,

@@ -82,7 +82,7 @@ struct RunSuspended {
   friend bool operator==(const RunSuspended&, const RunSuspended&) = default;
 };
 
-// The attempt's programs here committed a checkpoint, came back from one, or answered a notice.
+// The attempt's programs here committed a checkpoint, restarted from one, or answered a notice.
 struct RunCheckpointed {
   Time time = kNoTime;
   CheckpointRecord record;  // all of it as it is now

@@ -161,7 +161,7 @@ struct NodeHealth {
   std::uint32_t slow = 0;  // checks in a row that found it slow
   bool drained = false;    // by its health
   HealthRecord last;       // the newest check that measured; number 0: none did
-  Time tried = kNoTime;    // when the newest check ended, whatever came of it
+  Time tried = kNoTime;    // when the newest check ended, with a result or not
   std::vector<HealthBaseline> baselines;
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &NodeHealth::node}, Field{"number", &NodeHealth::number},

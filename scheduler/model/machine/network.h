@@ -19,7 +19,7 @@
 
 namespace muster {
 
-// What a link carries. Zero: not said.
+// What a link carries. Zero: unknown.
 struct LinkSpeed {
   std::uint64_t bandwidth = 0;   // MB/s in one direction
   std::uint64_t latency_ns = 0;  // of one message of no length, one way

@@ -218,7 +218,7 @@ struct JobDetail {
   std::string constraint;         // request.constraint as --constraint reads it
   PlacementWorth placement = {};  // of a running job
   std::vector<StepView> steps = {};
-  std::vector<NodeUsage> live_usage = {};  // of a running job, where its nodes have said it
+  std::vector<NodeUsage> live_usage = {};  // of a running job, where its nodes have reported it
   std::string checkpoint_interval = {};    // how often it is advised to checkpoint, and why
   std::string elastic = {};  // of an elastic job: its range, and why it grows or does not
   static constexpr auto Fields(auto list) {

@@ -2,12 +2,12 @@
 
 // The file system to which all jobs of a simulated cluster write their checkpoints.
 //
-// Its bandwidth is shared evenly by those that write at a moment, of whom none gets more than its
-// own nodes can send. With a number of writers given, no more write at once, and the others are
-// given their turns in order of what they would lose: the most work first, ties to the lower job.
-// Whole bytes and seconds: a share is rounded down, a writer is done at the next whole second.
-// Thread promise: a value; one thread at a time. Invariants: time does not go back; the shares of
-// those that write add up to no more than the bandwidth.
+// Its bandwidth is shared evenly by the jobs that write at a moment; none gets more than its own
+// nodes can send. With a number of writers given, no more write at once, and the others are given
+// their turns in order of what they would lose: the most work first, ties to the lower job. Whole
+// bytes and seconds: a share is rounded down, a writer is done at the next whole second. Thread
+// promise: a value; one thread at a time. Invariants: time does not go back; the shares of those
+// that write add up to no more than the bandwidth.
 
 #include <cstdint>
 #include <map>

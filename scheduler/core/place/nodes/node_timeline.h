@@ -107,7 +107,7 @@ class NodeTimeline {
 
 // A time limit as planning takes it: zero, no limit, for those of a century and more (UNLIMITED).
 Duration PlannedDuration(Duration time_limit);
-// Until when something that lasts so long holds what it has; zero is no limit.
+// Until when something that lasts that long holds what it has; zero is no limit.
 Time EndOf(Time start, Duration duration);
 // Until when it must be let have it: without a limit, for ever.
 Time NeededUntil(Time start, Duration duration);
