@@ -47,8 +47,7 @@ struct GpuRequest {
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };
 
-// The resources of a job. Zero means "not given"; core/validate fills in what follows from the
-// rest.
+// The resources of a job. Zero means "not said"; core/validate fills in what follows from the rest.
 struct ResourceRequest {
   std::uint32_t min_nodes = 0;
   std::uint32_t max_nodes = 0;
