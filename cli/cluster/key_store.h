@@ -2,7 +2,7 @@
 
 // The directory in which `muster keys` keeps a cluster's authority and the keys that it made.
 //
-//   ca.key             the authority's key, and behind it its own certificate
+//   ca.key             the authority's key, and after it its own certificate
 //   ca.pem             whom to trust: the authority's certificate, and the one before while it
 //   lasts controller.{pem,key} agents/NODE/       agent.{pem,key} and ca.pem: what goes to that
 //   node clients/USER/      client.{pem,key} and ca.pem: what goes to that user revoked serials
