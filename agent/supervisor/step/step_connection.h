@@ -86,7 +86,7 @@ class StepConnection {
   // Everything given was handed to the kernel.
   [[nodiscard]] bool Flushed() const { return outgoing_.empty(); }
   [[nodiscard]] bool lost() const { return lost_; }
-  // While paused nothing is read from the client; each pause needs an end of its own.
+  // While paused nothing is read from the client; as many pauses, so many ends of them.
   void PauseInput(bool paused);
   // Called once when the queue runs empty.
   void WhenFlushed(std::function<void()> done) { when_flushed_ = std::move(done); }
@@ -131,7 +131,7 @@ class StepConnection {
   std::vector<StepConnection*> copies_;
   int pauses_ = 0;
   bool input_ended_ = false;   // no rank takes any more
-  bool client_stops_ = false;  // the client stops sending input when it hears that
+  bool client_stops_ = false;  // sending input when it is told that
   bool lost_ = false;
   std::function<void()> when_flushed_;
 };

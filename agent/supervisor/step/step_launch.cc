@@ -147,7 +147,7 @@ void Step::Opened(absl::StatusOr<Brought> brought) {
   task_.reset();
   absl::Status status = TakeOpened(std::move(brought));
   if (status.ok() && terminating_) {
-    status = absl::CancelledError("the order to end it came before it could begin");
+    status = absl::CancelledError("it was told to end before it could begin");
   }
   if (status.ok() && plan_.step.valid()) {
     master_port_ =
