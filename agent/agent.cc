@@ -152,7 +152,7 @@ void Agent::Received(const wire::ControllerMessage& message) {
   } else if (message.has_ack()) {
     Acknowledged(message.ack());
   } else {
-    log_.Error(kComponent, "an order without a signature: refused; connecting anew");
+    log_.Error(kComponent, "an order without a signature: refused; connecting again");
     link_.Break();
   }
 }
@@ -168,7 +168,7 @@ void Agent::TakeSigned(const wire::SignedOrder& order) {
     // The controller orders anew what should be under way, once we are back.
     log_.Error(kComponent,
                absl::StrCat("an order was refused: ", std::string(opened.status().message()),
-                            "; connecting anew"));
+                            "; connecting again"));
     link_.Break();
     return;
   }

@@ -115,25 +115,25 @@ class Agent final : public ControllerLink::Owner {
   StateDirectory& state_;
   Config config_;
   absl::Status outcome_;
-  NodeId node_;  // as the last Welcome said, like the cluster
+  NodeId node_;  // from the last Welcome, like the cluster
   std::string cluster_;
   OrderCheck check_;
   Outbox outbox_;
   Attempts attempts_;
   UsageSampler sampler_;
-  bool usage_told_ = false;  // of some attempt, and so that it is no more has to be told, too
+  bool usage_told_ = false;  // was sent of some attempt: that it has ended must be sent, too
   SteadyTime lease_until_ = SteadyTime::min();  // up to when parts of elastic jobs may run
   std::string fault_;                           // what is wrong with the node; empty: nothing
   HealthCheck health_;
   bool health_untold_ = false;  // since the link last took it
-  // Attempts that came to their acknowledged end: an order for one that is still on its way is
-  // refused. The oldest are forgotten; by then their orders have expired.
+  // Attempts whose end was acknowledged: an order for one that still arrives is refused. The oldest
+  // are forgotten; by then their orders have expired.
   std::set<AttemptKey> finished_;
   std::deque<AttemptKey> finished_order_;
   std::unique_ptr<Doorbell> doorbell_;
   EventLoop::TimerId check_timer_{};
   EventLoop::TimerId sample_timer_{};
-  ControllerLink link_;  // last: it goes first, and calls nobody after that
+  ControllerLink link_;  // last: it is destroyed first, and calls nothing after that
 };
 
 }  // namespace muster

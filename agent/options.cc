@@ -195,7 +195,8 @@ void AddPlace(CLI::App& app, AgentOptions& options) {
                  "what muster keys agent made: agent.pem, agent.key and ca.pem");
   app.add_option("--tls-cert", options.tls.certificate, "our certificate (PEM)");
   app.add_option("--tls-key", options.tls.key, "its key (PEM)");
-  app.add_option("--tls-ca", options.tls.authority, "who signs the controller's (PEM)");
+  app.add_option("--tls-ca", options.tls.authority,
+                 "the authority that signs the controller's (PEM)");
 }
 
 void AddNode(CLI::App& app, AgentOptions& options, Texts& texts) {
@@ -211,7 +212,7 @@ void AddNode(CLI::App& app, AgentOptions& options, Texts& texts) {
   app.add_option("--pids-max", options.pids,
                  "how many processes and threads a job may have here; 0: any (default: 16384)");
   app.add_option("--memory-high", options.memory_high,
-                 "slow a job that has so many per cent of its memory; 0: never (default)")
+                 "slow a job that uses this per cent of its memory; 0: never (default)")
       ->check(CLI::Range(0, 100));
   app.add_option("--min-uid", options.min_uid,
                  "with keys: run no jobs of users below, and never root's (default: 1000)");

@@ -48,7 +48,7 @@ struct AgentOptions {
 // What to do after reading the command line.
 struct ParsedOptions {
   AgentOptions options;
-  int exit_code = -1;  // not -1: end at once with this code; everything was said
+  int exit_code = -1;  // not -1: end at once with this code; everything was printed
 };
 
 ParsedOptions ParseAgentOptions(int argc, const char* const* argv);

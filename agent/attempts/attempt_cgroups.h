@@ -6,9 +6,9 @@
 // Looked for below the agent's own group, so that an ordinary user's delegated subtree serves as
 // well as root's, or where --cgroup-root says. Controllers are passed on to it, for which Muster's
 // own daemons step aside into a group of their own (no group may both have processes and pass
-// controllers on). What it buys at the least is cgroup.kill: no process of an attempt escapes its
-// end. The supervisor makes the attempt's own directory, the agent removes it. Thread promise: the
-// owner thread's.
+// controllers on). At least it gives cgroup.kill: no process of an attempt escapes its end. The
+// supervisor makes the attempt's own directory, the agent removes it. Thread promise: the owner
+// thread's.
 
 #include <string>
 
@@ -49,7 +49,7 @@ class AttemptCgroups {
   LimitSet limits_;
 };
 
-// Says, in one line, what is wrong with a directory that somebody named as root.
+// Says, in one line, what is wrong with a directory that the operator named as the root.
 absl::Status CheckCgroupRoot(const std::string& root);
 
 }  // namespace muster

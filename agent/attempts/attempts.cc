@@ -161,7 +161,7 @@ absl::Status Attempts::Terminate(const TerminateOrder& order) {
   if (found == attempts_.end()) {
     RETURN_IF_ERROR(state_.MakeAttempt(key));
     attempts_[key] = LocalAttempt();
-    End(key, EndCause::kNeverStarted, "told to end before it was told to start");
+    End(key, EndCause::kNeverStarted, "its order to end came before its order to start");
   } else if (found->second.phase == Phase::kSupervised) {
     Control(key).Send(Packet(order),
                       [this, key](const absl::Status& status) { TerminateAnswered(key, status); });
@@ -471,8 +471,9 @@ absl::Status Attempts::StartEpilog(const AttemptKey& key, const SiteScript& epil
   LocalAttempt& attempt = attempts_.at(key);
   const AttemptDirectory directory = state_.Attempt(key);
   if (!absl::IsNotFound(ReadEpilogClaim(directory).status())) {
-    return absl::AbortedError(absl::StrCat("epilog ", epilog.program,
-                                           ": perhaps not run to its end: who ran it was killed"));
+    return absl::AbortedError(
+        absl::StrCat("epilog ", epilog.program,
+                     ": perhaps not run to its end: the process that ran it was killed"));
   }
   if (std::exchange(attempt.epilog_tried, true)) {
     return absl::AbortedError(
@@ -549,7 +550,8 @@ void Attempts::TerminateAnswered(const AttemptKey& key, const absl::Status& stat
     return;
   }
   log_.Warning(kComponent,
-               absl::StrCat(ToString(key), " was not told to end: ", std::string(status.message())),
+               absl::StrCat(ToString(key),
+                            " did not receive its order to end: ", std::string(status.message())),
                ToString(key.job));
   const LocalAttempt& attempt = attempts_.at(key);
   if (absl::IsDeadlineExceeded(status) && attempt.pidfd.valid()) {

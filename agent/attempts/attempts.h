@@ -4,9 +4,9 @@
 //
 // Every change begins with the attempt's directory (standing.h), so that starting, adopting after a
 // restart of the agent and cleaning up after a dead supervisor are one path. Thread promise: the
-// owner of the loop. Invariants: (1) an attempt is supervised at most once: whoever would end it in
-// the journal holds its claim, or knows the claim's holder dead; (2) RunEnded is written only when
-// nothing of the attempt is left.
+// owner of the loop. Invariants: (1) an attempt is supervised at most once: a process that writes
+// its end into the journal holds its claim, or knows the claim's holder dead; (2) RunEnded is
+// written only when nothing of the attempt is left.
 
 #include <functional>
 #include <map>
@@ -46,7 +46,7 @@ class Attempts {
   };
   using News = std::function<void(const AttemptKey&)>;
 
-  // `news` is told when an attempt's journal may have grown. All references outlive this object.
+  // `news` is called when an attempt's journal may have grown. All references outlive this object.
   Attempts(EventLoop& loop, const Clock& clock, const Logger& log, StateDirectory& state,
            Config config, News news);
   Attempts(const Attempts&) = delete;
@@ -76,8 +76,8 @@ class Attempts {
   // one that is not known.
   absl::Status Suspend(const SuspendOrder& order);
 
-  // Passes a signal, or somebody who wants to see a step, to the attempt's supervisor; NotFound
-  // when the attempt is not known.
+  // Passes a signal, or the address of a client that wants to see a step, to the attempt's
+  // supervisor; NotFound when the attempt is not known.
   absl::Status Signal(const SignalOrder& order);
   absl::Status Attach(const AttachOrder& order);
   absl::Status Advise(const AdviceOrder& order);
@@ -108,7 +108,7 @@ class Attempts {
     pid_t child = 0;            // the supervisor, where we spawned it
     pid_t supervisor = 0;       // the same, or the one that was adopted
     bool tried = false;         // a supervisor was spawned and has ended
-    bool epilog_tried = false;  // the same of who would run the epilog of a dead supervisor
+    bool epilog_tried = false;  // the same for a process that runs the epilog
     std::string failure;        // how it ended
     UniqueFd pidfd;             // the supervisor's; watched while valid
     std::unique_ptr<ControlCall> control;

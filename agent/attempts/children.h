@@ -2,8 +2,8 @@
 
 // The agent's child processes: the supervisors it spawned, and the orphans that come to it.
 //
-// As a subreaper the agent inherits what a dead supervisor leaves behind; a child that is no
-// supervisor is such a leftover. Thread promise: the owner thread's, and nobody else in the process
+// As a subreaper the agent inherits the processes of a dead supervisor; a child that is no
+// supervisor is such a leftover. Thread promise: the owner thread's; no other thread of the process
 // waits for children. Invariant: a supervisor's pid stays known until it was reaped, so that its
 // number cannot name another child meanwhile.
 
@@ -46,7 +46,7 @@ class Children {
   // How a reaped supervisor ended, once: "exited with code 3", "was killed by signal 9".
   std::optional<std::string> TakeEnd(pid_t pid);
 
-  // Says that nobody will ask how `pid` ended.
+  // Says that no caller will ask how `pid` ended.
   void Forget(pid_t pid);
 
  private:

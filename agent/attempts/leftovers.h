@@ -3,9 +3,9 @@
 // What is left of an attempt whose supervisor died, and its end.
 //
 // Only processes that provably belong to the attempt are killed: those in its control group; those
-// whose process, group or session is one that the supervisor made; and those of our own children
-// that are nobody's, which a dead supervisor's are once the agent is their subreaper. A pid that
-// was reused since is told by its start time. Thread promise: the owner thread's; nothing waits.
+// whose process, group or session is one that the supervisor made; and our own children that no
+// supervisor owns: those of a dead supervisor, once the agent is their subreaper. The start time
+// tells a reused pid from the recorded process. Thread promise: the owner thread's; nothing waits.
 
 #include <sys/types.h>
 
@@ -19,8 +19,8 @@
 
 namespace muster {
 
-// A process that the supervisor recorded, and when: whoever has the pid and started later is
-// somebody else.
+// A process that the supervisor recorded, and when: one with that pid that started later is another
+// process.
 struct RecordedProcess {
   pid_t pid = 0;
   Time seen = kNoTime;

@@ -1,6 +1,6 @@
 #pragma once
 
-// An attempt under way on this node, as those who measure it need it.
+// An attempt under way on this node, as the units that measure it need it.
 //
 // Thread promise: plain values. Invariant: `part` lives as long as nothing about attempts changes.
 

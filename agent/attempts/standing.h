@@ -17,10 +17,10 @@ namespace muster {
 enum class Standing {
   kEnded,       // the journal holds its RunEnded
   kEmpty,       // its order was never written: it was not taken
-  kUnclaimed,   // ordered; nobody supervises it yet
+  kUnclaimed,   // ordered; no process supervises it yet
   kSupervised,  // its supervisor lives
   kDead,        // its supervisor died without a RunEnded
-  kEpilog,      // and the site's epilog is run for it by somebody who lives
+  kEpilog,      // and a living process runs the site's epilog for it
   kOtherBoot,   // it was under way when the machine went down
 };
 

@@ -11,7 +11,7 @@
 //   trash/     attempts on their way out
 //
 // Thread promise: one owner. Invariants: (1) the epoch never falls; (2) an attempt's directory is
-// renamed into trash/ before anything in it goes; (3) nothing that lies in trash/ keeps anybody
+// renamed into trash/ before anything in it goes; (3) nothing that lies in trash/ keeps an agent
 // from opening it.
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Where the controller is and by which keys its link is protected.
 //
 // Thread promise: plain values. Invariant: what CheckControllerAddress() accepts is a unix socket,
-// or TCP where both ends show certificates: who holds a port proves nothing.
+// or TCP where both ends show certificates: to hold a port proves nothing.
 
 #include <string>
 
@@ -15,7 +15,7 @@ namespace muster {
 struct AgentTlsFiles {
   std::string certificate;  // ours, with its chain
   std::string key;
-  std::string authority;  // who signed the controller's
+  std::string authority;  // the authority that signed the controller's
   bool complete() const { return !certificate.empty() && !key.empty() && !authority.empty(); }
   bool empty() const { return certificate.empty() && key.empty() && authority.empty(); }
 };

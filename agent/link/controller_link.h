@@ -49,7 +49,7 @@ class ControllerLink {
     // take it; the link then tries again later.
     virtual absl::Status Welcomed(const wire::Welcome& welcome, const std::string& certificate) = 0;
     virtual void Received(const wire::ControllerMessage& message) = 0;
-    // What was said at that time has reached the controller, which had not lost us before.
+    // The controller has received what was sent until then, and had not given us up before.
     virtual void HeardAt(SteadyTime /*said*/) {}
     // Send() takes messages again after having refused one.
     virtual void Writable() = 0;
@@ -74,7 +74,7 @@ class ControllerLink {
   // Opens the first stream.
   void Connect();
 
-  // Ends the stream, if there is one; the next introduces the owner anew.
+  // Ends the stream, if there is one; the next introduces the owner again.
   void Reconnect();
 
   bool attached() const { return attached_; }
@@ -106,7 +106,7 @@ class ControllerLink {
   std::shared_ptr<grpc::Channel> channel_;
   std::shared_ptr<LinkStream> stream_;
   bool attached_ = false;
-  bool starved_ = false;  // Send() said no since the queue was last empty enough
+  bool starved_ = false;  // Send() refused since the queue was last empty enough
   bool refused_ = false;  // the stream's end was announced in words
   unsigned failures_ = 0;
   std::chrono::milliseconds heartbeat_{0};

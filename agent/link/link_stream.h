@@ -27,7 +27,7 @@ class LinkStream final
       public std::enable_shared_from_this<LinkStream> {
  public:
   // A channel to the controller by the link's configuration. An error says which file cannot be
-  // read, or, without keys, who listens there instead (own_controller.h).
+  // read, or, without keys, which process listens there instead (own_controller.h).
   static absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(
       const ControllerLink::Config& config);
 
@@ -43,7 +43,7 @@ class LinkStream final
   std::string PeerCertificate() const;
   // Ends the stream soon, from our side.
   void Cancel() { context_.TryCancel(); }
-  // Nothing is told to the link any more.
+  // The link receives nothing more.
   void Detach() { link_ = nullptr; }
   // Cancels, and waits until gRPC is done with this object.
   void CloseAndWait();

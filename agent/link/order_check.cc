@@ -81,8 +81,8 @@ absl::Status OrderCheck::Judge(const wire::OrderBody& body, Time now) const {
     return absl::PermissionDeniedError("it was signed for another stream: it is shown again");
   }
   if (body.sequence() != sequence_ + 1) {
-    return absl::PermissionDeniedError(absl::StrCat("it is order ", body.sequence(),
-                                                    " of the stream and came behind ", sequence_));
+    return absl::PermissionDeniedError(
+        absl::StrCat("it is order ", body.sequence(), " of the stream and came after ", sequence_));
   }
   if (body.expiry() == 0) {
     return absl::OkStatus();  // such an order is good for ever, whatever the clocks say

@@ -47,7 +47,7 @@ class OrderCheck {
 };
 
 // As whom an agent runs jobs: as `own`, which it is itself. On a cluster, where it has keys, root's
-// agent becomes the jobs' users instead, never root and nobody below `min_uid`.
+// agent becomes the jobs' users instead, never root and no user below `min_uid`.
 struct JobUsers {
   uid_t own = 0;
   uid_t min_uid = 0;

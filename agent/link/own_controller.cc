@@ -48,7 +48,8 @@ absl::StatusOr<UniqueFd> ConnectToOwnController(const std::string& path, const s
   ucred peer = {};
   socklen_t size = sizeof(peer);
   if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot tell who listens there"));
+    return absl::ErrnoToStatus(errno,
+                               absl::StrCat(path, ": cannot find out which process listens there"));
   }
   if (!IsOwn(peer.uid)) {
     return NotOwn(path, peer.uid, node);

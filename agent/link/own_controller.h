@@ -14,7 +14,8 @@ namespace muster {
 
 // Connects to the unix socket at `path`. PermissionDenied, in one line, when another user listens
 // there (SO_PEERCRED) or the socket is in another's name, as one is that a service manager opened
-// for him; `node` is ours, for which keys would be made. Any other error: nobody is there now.
+// for him; `node` is ours, for which keys would be made. Any other error: no process listens there
+// now.
 absl::StatusOr<UniqueFd> ConnectToOwnController(const std::string& path, const std::string& node);
 
 }  // namespace muster

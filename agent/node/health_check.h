@@ -3,10 +3,11 @@
 // The check of this node's health that the controller ordered: a program beside the kernels, run as
 // a child of the agent while nothing else runs here.
 //
-// A job that comes meanwhile has the node at once: Yield kills the program with all that it started
-// and returns when it is gone. What a check came to is kept until the next one, so that it can be
-// said again after the link broke. Thread promise: the owner of the loop. Invariants: (1) one check
-// at a time; (2) each that began is told of once, and again whenever the same one is asked for.
+// A job that arrives meanwhile has the node at once: Yield kills the program with all that it
+// started and returns when it is gone. The result of a check is kept until the next one, so that it
+// can be reported again after the link broke. Thread promise: the owner of the loop. Invariants:
+// (1) one check at a time; (2) each that began is reported once, and again whenever the same one is
+// asked for.
 
 #include <chrono>
 #include <functional>
@@ -41,7 +42,7 @@ class HealthCheck {
   HealthCheck& operator=(const HealthCheck&) = delete;
   ~HealthCheck();
 
-  // Begins the check, instead of another; one that is under way goes on, one that ended is told of
+  // Begins the check, instead of another; one that is under way goes on, one that ended is reported
   // again.
   void Begin(std::uint64_t number, HealthKind kind);
   // Gives the node to a job.
@@ -67,7 +68,7 @@ class HealthCheck {
   pid_t pid_ = 0;
   UniqueFd pidfd_;
   UniqueFd output_;
-  std::string text_;  // that it wrote
+  std::string text_;  // the output of the program
   std::optional<EventLoop::TimerId> timer_;
   SteadyTime began_;
   std::optional<HealthReport> last_;

@@ -85,8 +85,8 @@ absl::StatusOr<std::vector<HealthFigure>> ReadHealthDocument(const std::string& 
   if (!document.is_object() || !document["figures"].is_array() ||
       document["figures"].size() > kFiguresMax) {
     return absl::InvalidArgumentError(
-        said.empty() ? std::string("the health program said nothing")
-                     : absl::StrCat("the health program said: ", said.substr(0, kSaidBytesMax)));
+        said.empty() ? std::string("the health program printed nothing")
+                     : absl::StrCat("the health program printed: ", said.substr(0, kSaidBytesMax)));
   }
   std::vector<HealthFigure> figures;
   for (const Json& object : document["figures"]) {

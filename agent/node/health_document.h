@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// An error says what the program said last.
+// An error has the last words of the program.
 absl::StatusOr<std::vector<HealthFigure>> ReadHealthDocument(const std::string& text);
 
 }  // namespace muster

@@ -5,7 +5,7 @@
 //
 // One look at every process of the machine serves any number of trees. Thread promise: safe from
 // any thread. Invariants: a process counts for the nearest of the roots above it; CPU time of
-// processes that have ended is their parents' (who waited for them), and so it stays in the tree.
+// processes that have ended is their parents' (which waited for them), and so it stays in the tree.
 
 #include <sys/types.h>
 

@@ -4,15 +4,15 @@
 //
 // CPU time and memory are read of an attempt's control group or, without one, of the processes
 // below its supervisor. Busy time and energy are what a GPU did between two samples, of which a job
-// that has a part of it is counted that part. How busy is told from the second look on, which
-// covers half of the attempt at the least; GPUs that were idle at each have a millisecond then,
-// since nothing means that nobody knows. Of what the processors took between two samples each
-// attempt is counted E x t / max(T, sum of t), with t its CPU time and T the machine's busy time in
-// between: what an idle machine takes is borne by who works, and by none while nobody does (the
-// rule of Scaphandre, "How scaphandre computes per process power consumption"; the sum bounds it
-// where the two clocks differ). Sums are kept in the attempt's directory, so that the next agent
-// goes on from them, and the supervisor puts them into the attempt's end. Thread promise: the
-// loop's thread. Invariant: a sum never goes down.
+// with a part of it is counted that part. Busy time is reported from the second look on, which
+// covers at least half of the attempt; GPUs that were idle at each have a millisecond then, since
+// nothing means unknown. Of what the processors took between two samples each attempt is counted E
+// x t / max(T, sum of t), with t its CPU time and T the machine's busy time in between: what an
+// idle machine takes is counted to the attempts that work, and to none while none works (the rule
+// of Scaphandre, "How scaphandre computes per process power consumption"; the sum bounds it where
+// the two clocks differ). Sums are kept in the attempt's directory, so that the next agent goes on
+// from them, and the supervisor puts them into the attempt's end. Thread promise: the loop's
+// thread. Invariant: a sum never goes down.
 
 #include <cstdint>
 #include <map>

@@ -37,7 +37,7 @@ class ControlSocket {
                                                              Handler handler);
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
-  // Removes the socket: an agent that connects is told at once that nobody is there.
+  // Removes the socket: an agent that connects is refused at once.
   ~ControlSocket();
 
  private:

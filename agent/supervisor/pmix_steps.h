@@ -31,9 +31,9 @@ class PmixSteps {
   PmixSteps& operator=(const PmixSteps&) = delete;
   ~PmixSteps();
 
-  // Whose the ranks are; ours unless said.
+  // The user of the ranks; by default ours.
   void RunAs(uid_t uid, gid_t gid);
-  // What `plan` gets; `news` is told on the loop what its ranks and the other nodes say.
+  // What `plan` gets; `news` receives on the loop what its ranks and the other nodes say.
   PmixGrant Grant(const StepPlan& plan, PmixNews news);
 
  private:

@@ -5,8 +5,8 @@
 // Owns every process of the attempt here (it is their subreaper) and ends only when none is left
 // and the journal says so; no signal but SIGKILL ends it sooner. Thread promise: the loop's thread.
 // Invariants: (1) RunEnded is reported once, last, with no process left; (2) the first cause of an
-// end stands; (3) a step that came twice is started once; (4) while it is suspended nothing is
-// started and its time limit stands still; an end undoes the suspension.
+// end stands; (3) a step that is ordered twice is started once; (4) while it is suspended nothing
+// is started and its time limit stands still; an end undoes the suspension.
 
 #include <cstdint>
 #include <map>
@@ -123,7 +123,7 @@ class Supervisor {
   void Reap();
 
   // Checkpoints (supervisor_checkpoints.cc): what the programs say of theirs is looked at each
-  // second; who has answered the notice that the attempt ends has no need of its grace.
+  // second; programs that have answered the notice that the attempt ends need no grace.
   static SupervisorOrder WithPages(SupervisorOrder order, CheckpointHints* hints,
                                    CheckpointWatch* watch, const Logger& log);
   static bool EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec);
@@ -145,7 +145,7 @@ class Supervisor {
 
   // The end, in its stages. Ends what runs after SIGTERM and `grace`.
   void EndByForce(EndCause cause, Duration grace, const std::string& text);
-  // The main step has ended by itself: what it left behind follows.
+  // The main step has ended by itself: what it left follows.
   void EndByItself();
   // Once no checkpoint is on its way any more, or that takes too long.
   void TerminateLeftovers(Duration grace, int looks_left);
@@ -168,9 +168,9 @@ class Supervisor {
   LimitSet limits_;                        // what holds the attempt
   UniqueFd mounts_;                        // the mount namespace of what it runs, if not ours
   std::optional<JobUser> user_;            // as whom it runs, if not as we do
-  std::unique_ptr<PamSession> session_;    // his, where the site wants one
+  std::unique_ptr<PamSession> session_;    // the job's user's, where the site wants one
   std::unique_ptr<CriuCheckpoints> criu_;  // where the job wants it
-  SteadyTime end_by_ = SteadyTime::min();  // told to end, within that
+  SteadyTime end_by_ = SteadyTime::min();  // ordered to end, within that
   bool save_at_end_ = false;
   Freezer freezer_;
   Lease lease_;
@@ -208,9 +208,9 @@ class Supervisor {
   CheckpointRecord told_checkpoints_;  // as it was reported last
   SteadyTime told_at_ = SteadyTime::min();
   bool awaits_answer_ = false;
-  std::uint32_t suspension_ = 0;       // the highest that was ordered
-  bool frozen_ = false;                // told to be, and since then not told to run or to end
-  std::vector<StepOrder> held_steps_;  // came while frozen
+  std::uint32_t suspension_ = 0;  // the highest that was ordered
+  bool frozen_ = false;           // ordered to freeze, and since then neither to run nor to end
+  std::vector<StepOrder> held_steps_;  // ordered while frozen
   bool started_reported_ = false;
   bool ending_ = false;
   bool forced_ = false;

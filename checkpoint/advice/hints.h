@@ -4,7 +4,7 @@
 //
 // One page: the scheduler's side publishes, the program reads without a system call. A sequence
 // number guards it (a seqlock: H.-J. Boehm, Can seqlocks get along with programming language memory
-// models?, MSPC 2012): odd while it changes; who reads an odd or a changed number reads again.
+// models?, MSPC 2012): odd while it changes; a reader of an odd or a changed number reads again.
 // Thread promise: one publisher, any number of readers, in any processes. Invariants: (1) hints
 // that come back are those of one Publish, never of two; (2) a publisher that was killed in the
 // middle stops no reader: it goes on with what it knew.
@@ -28,7 +28,8 @@ struct Hints {
   Notice notice = Notice::kNone;    // a checkpoint is wanted at once
   std::uint32_t notice_number = 0;  // another one for each notice
   IoTurn io_turn = IoTurn::kFree;
-  // Of those committed on the node one of so many is copied to the shared directory; 0: each.
+  // Of those committed on the node each whose number this divides is copied to the shared
+  // directory; 0: each.
   std::uint32_t copy_every = 0;
   friend bool operator==(const Hints&, const Hints&) = default;
 };

@@ -36,8 +36,7 @@ LevelsPlan PlanLevels(const std::vector<Level>& levels);
 
 // As PlanLevels, with each interval a whole multiple of the one below it, so that a checkpoint of a
 // level is one of the levels below, too: the nearest to the ratio of the free intervals, at least
-// 1. Overheads are evaluated anew.
-// REQUIRES: levels from the cheapest up.
+// 1. Overheads are computed again. REQUIRES: levels from the cheapest up.
 LevelsPlan PlanNestedLevels(const std::vector<Level>& levels);
 
 // How many checkpoints of a level there are for one of the next: the nearest to the ratio of their

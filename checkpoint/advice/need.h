@@ -44,7 +44,7 @@ struct Committed {
 };
 
 // Whether it is copied to the shared directory: of those for the interval each copy_every-th, and
-// each that answers, or behind which so little is left that there may be no other.
+// each that answers, or after which so little time is left that there may be no other.
 bool IsCopied(const Hints& hints, const Committed& committed, double unix_now_s);
 
 // The rule of SCR's SCR_Need_checkpoint (A. Moody et al., SC 2010; scr.c of release 3): each limit

@@ -25,7 +25,7 @@ inline constexpr std::size_t kProgressSlots = 256;
 // What one session said. Times are milliseconds of the Unix epoch; 0: never.
 struct SlotReport {
   std::uint32_t index = 0;
-  std::uint32_t pid = 0;  // with its start, who has it: /proc/PID/stat, field 22
+  std::uint32_t pid = 0;  // with its start, the process that has it: /proc/PID/stat, field 22
   std::uint64_t start_ticks = 0;
   std::uint64_t serial = 0;  // of the session: another one for each that took a slot
   bool closed = false;       // the session is over

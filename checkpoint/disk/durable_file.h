@@ -42,8 +42,8 @@ class DurableFile {
   FileError Open();
   // Appends. REQUIRES: Open went well. After an error only the destructor is of use.
   FileError Write(const void* bytes, std::size_t size);
-  // Asks the disk to begin with what was written, and waits until it is there: so that who has
-  // other files to flush has these flushed with them. Commit flushes what was not.
+  // Asks the disk to begin with what was written, and waits until it is there: so that a caller
+  // with other files to flush has these flushed with them. Commit flushes what was not.
   void BeginFlush();
   FileError Flush();
   // Makes what was written the file's content. REQUIRES: Open went well; called once.

@@ -3,7 +3,7 @@
 // A file that is written from its beginning and hashed on the way, and one that is read so.
 //
 // Piece by piece, small enough to stay in a core's own cache between hashing and the system call;
-// the disk is told to begin while more is hashed. Thread promise: one thread at a time. Invariant:
+// the disk begins to write while more is hashed. Thread promise: one thread at a time. Invariant:
 // checksum() is that of the written() bytes that were handed over.
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class HashedFile {
   int fd_;
   Checksum checksum_;
   std::uint64_t written_ = 0;
-  std::uint64_t begun_ = 0;  // up to there the disk was told to begin
+  std::uint64_t begun_ = 0;  // up to there the disk was asked to write
 };
 
 // The checksum of the `size` bytes that `fd` begins with; kCorrupt when it has fewer.

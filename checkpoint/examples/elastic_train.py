@@ -5,7 +5,7 @@
 Run by elastic_train.sh as an elastic job. Each step takes the same samples however many workers share them, so that
 the loss does not depend on the number of workers but for rounding. Rank 0 keeps the state in MUSTER_CHECKPOINT_DIR:
 written beside, flushed, renamed over. Asked by SIGTERM or SIGUSR1, all workers save after the same step and exit 85.
-Rank 0 touches MUSTER_PROGRESS_FILE after each step, by which a hang is told from work.
+Rank 0 touches MUSTER_PROGRESS_FILE after each step, which tells a hang from work.
 """
 
 import argparse
@@ -99,7 +99,7 @@ def main():
         if rank == 0 and progress:
             pathlib.Path(progress).touch()
         if leave:
-            dist.barrier()  # nobody ends before the checkpoint is there
+            dist.barrier()  # no rank ends before the checkpoint is there
             os._exit(RUN_ME_AGAIN)
         if arguments.pause > 0:
             time.sleep(arguments.pause)

@@ -18,7 +18,7 @@
 # PET_RDZV_BACKEND, PET_RDZV_ENDPOINT and PET_RDZV_ID. So say none of --nnodes, --rdzv-endpoint, --rdzv-id: within a
 # run the number of nodes is fixed, and no launcher waits for others that may still come. The id is another one for each
 # run and cannot be guessed, and the store ends with the run: launchers of an earlier run, of a node that was cut off,
-# or of somebody else's job never meet those of this one. --max_restarts=0 leaves restarts to Muster, which knows
+# or of another job never meet those of this one. --max_restarts=0 leaves restarts to Muster, which knows
 # whether the nodes are there.
 directory=${ELASTIC_TRAIN:-$(dirname "$0")}
 [ -e "$directory/elastic_train.py" ] || directory=$MUSTER_SUBMIT_DIR

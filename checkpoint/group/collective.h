@@ -33,7 +33,7 @@ class Collective {
   // For protecting, and for reading what another number of ranks wrote.
   Session& session() { return *session_; }
 
-  // After an error the generation before stands. One that is told of after the rename (a shard that
+  // After an error the generation before stands. One that is found after the rename (a shard that
   // does not read back right) leaves the new one there, and the older ones with it.
   Error Save();
 

@@ -27,7 +27,7 @@ struct ParityRound {
   bool broken = false;
 };
 
-// kUsage when the set cannot have so many parities. `largest`: the largest member's shard.
+// kUsage when the set cannot have that many parities. `largest`: the largest member's shard.
 Result<ParityRound> MakeRound(Group* group, const ProtectionSet& set, std::uint32_t parities,
                               std::uint64_t largest);
 

@@ -106,7 +106,8 @@ class Session {
   Error VerifyOwn(const ShardSeal& seal, std::uint64_t generation);
   Error RetireVerified(std::uint64_t generation);  // rank 0
   // What rank 0's Commit does by itself: a checkpoint is done, the next interval begins; and, when
-  // this rank has done all that belongs to it, the scheduler's side is told, unless that failed.
+  // this rank has done all that belongs to it, the scheduler's side learns of it, unless that
+  // failed.
   void NoteDone();
   void TellDone(const Error& error);
 

@@ -4,11 +4,11 @@
 // muster-checkpoint-flush, and how a program starts it.
 //
 // The helper is a process of its own in a session of its own, so that it ends neither with the
-// program nor with its terminal: whoever is the next subreaper (the supervisor of the job) adopts
-// it. It ends when nothing is left to do. Thread promise: one thread at a time. Invariants: (1) in
-// the shared directory a generation appears whole or not at all, wherever the helper is killed; (2)
-// one helper works for a rank at a time; (3) a generation that failed is told of and left, and the
-// next one is tried.
+// program nor with its terminal: the next subreaper (the supervisor of the job) adopts it. It ends
+// when nothing is left to do. Thread promise: one thread at a time. Invariants: (1) in the shared
+// directory a generation appears whole or not at all, wherever the helper is killed; (2) one helper
+// works for a rank at a time; (3) a generation that failed is reported and left, and the next one
+// is tried.
 
 #include <cstdint>
 #include <string>

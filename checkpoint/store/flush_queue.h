@@ -9,8 +9,8 @@
 //
 // The program adds and withdraws, its helper begins and ends: each by one rename or removal, so
 // that a generation is either withdrawn or begun. Thread promise: one program and one helper.
-// Invariants: (1) what is added is begun, or withdrawn, or still there, whoever dies; (2) nobody
-// waits for a lock.
+// Invariants: (1) what is added is begun, or withdrawn, or still there, whichever process dies; (2)
+// no process waits for a lock.
 
 #include <cstdint>
 #include <string>
@@ -42,7 +42,7 @@ class FlushQueue {
   Result<bool> Lock(OpenFile* lock);
   // The oldest that was begun or waits: it is begun now. 0: there is none.
   Result<std::uint64_t> BeginOldest();
-  // How long ago that one, which was begun, was added; 0 when that cannot be told.
+  // How long ago that one, which was begun, was added; 0 when that is unknown.
   double SecondsSinceAdded(std::uint64_t generation) const;
   void End(std::uint64_t generation);
   void Fail(const std::string& line);

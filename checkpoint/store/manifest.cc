@@ -163,7 +163,7 @@ Result<Manifest> ParseManifest(std::string_view text) {
   }
   const std::uint64_t sealed = ChecksumOf(text.substr(0, text.size() - reader.Left()));
   reader.Expect(ParseHex(reader.Field("end")) == sealed, "does not match its checksum");
-  reader.Expect(reader.AtEnd(), "goes on behind its end");
+  reader.Expect(reader.AtEnd(), "goes on after its end");
   if (reader.failed()) {
     return {{}, MakeError(Fault::kCorrupt, reader.fault())};
   }

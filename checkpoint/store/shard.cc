@@ -181,7 +181,7 @@ Error Shard::ReadTable(const ShardHead& head) {
     offset += place.size;
     regions_.push_back(std::move(place));
   }
-  return offset == seal_.bytes ? Error() : Corrupt(name, "goes on behind its last region");
+  return offset == seal_.bytes ? Error() : Corrupt(name, "goes on after its last region");
 }
 
 const RegionPlace* Shard::Find(const std::string& name) const {

@@ -8,7 +8,7 @@
 //   head   = "MUSTSHRD" version:u32 regions:u32 rank:u32 ranks:u32 generation:u64
 //            job:64 bytes
 //   region = name:64 bytes size:u64           ; `regions` of them
-//   data   = the region's bytes               ; in the table's order, nothing between or behind
+//   data   = the region's bytes               ; in the table's order, nothing between or after
 //
 // The checksum of the whole file stands in the manifest. Thread promise: one thread at a time an
 // object. Invariants: (1) a shard is opened only if it is a plain file of ours with one name, no
@@ -78,7 +78,7 @@ class Shard {
   // Reads all of it and compares.
   Error VerifyChecksum() const;
 
-  // Of the file as it lies there, zeros behind its end.
+  // Of the file as it lies there, zeros after its end.
   Error ReadRaw(std::uint64_t offset, void* bytes, std::uint64_t size) const;
 
   // All of the file, as it lies there.

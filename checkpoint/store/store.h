@@ -90,7 +90,7 @@ class Store {
   // `newest` reads back right. Age and size are those that the manifests tell; one that cannot be
   // read is of no age and no size.
   Error Retire(std::uint64_t newest, const Retention& retention);
-  // As Retire, for who verified it already.
+  // As Retire, for a caller that verified it already.
   Error RetireVerified(std::uint64_t newest, const Retention& retention);
   // Removes a generation. It stops being complete before its first file goes.
   Error Remove(const GenerationName& name);

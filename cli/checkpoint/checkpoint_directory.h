@@ -18,7 +18,7 @@ namespace muster {
 // Their options, for the verb's table.
 std::vector<Option> CheckpointDirectoryOptions();
 
-// What the library said, as a refusal.
+// The library's error, as a refusal.
 absl::Status StatusOf(const checkpoint::Error& error);
 
 absl::StatusOr<int> CheckpointList(const Invocation& invocation);

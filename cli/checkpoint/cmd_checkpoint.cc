@@ -42,7 +42,7 @@ absl::StatusOr<int> Checkpoint(const Invocation& invocation) {
 Verb CheckpointVerb() {
   Verb verb;
   verb.name = "checkpoint";
-  verb.purpose = "Tell how often to checkpoint; list, verify and prune checkpoints";
+  verb.purpose = "Compute how often to checkpoint; list, verify and prune checkpoints";
   verb.synopsis = "interval|list DIR|verify DIR|prune DIR…";
   verb.examples = {"muster checkpoint interval --cost 5m --mtbf 24h --restart 10m",
                    "muster checkpoint interval --level 2s/8h --level 40s/26h",

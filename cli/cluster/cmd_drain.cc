@@ -13,7 +13,7 @@ constexpr std::size_t kReasonBytesMax = 500;
 absl::StatusOr<int> Drain(const Invocation& invocation) {
   const std::string reason = invocation.Value("reason");
   if (reason.empty()) {
-    return absl::InvalidArgumentError("missing --reason TEXT: say why, for whoever asks later");
+    return absl::InvalidArgumentError("missing --reason TEXT: say why, for users who ask later");
   }
   const absl::Status fits = CheckText(reason, kReasonBytesMax);
   if (!fits.ok()) {

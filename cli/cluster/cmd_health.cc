@@ -211,7 +211,7 @@ Verb HealthVerb() {
   verb.examples = {"muster health", "muster health node2", "muster health node2 --quick --wait"};
   verb.remarks =
       "With --quick or --burn-in the exit code is 0 when nothing was found, 1 when something was, "
-      "or when a job came first.\n";
+      "or when a job started first.\n";
   verb.options = {
       {.name = "quick", .letter = 0, .metavar = "", .text = "Check the nodes now, in seconds"},
       {.name = "burn-in", .letter = 0, .metavar = "", .text = "Check the nodes now, for minutes"},

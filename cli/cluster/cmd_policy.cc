@@ -175,7 +175,7 @@ Verb AccountsVerb() {
                    {"muster accounts add physics Fairshare=10 GrpTRES=cpu=512",
                     "muster accounts add physics user=ada MaxJobs=20", "muster accounts history"},
                    "With user=NAME\nit is that user in the account (DefaultAccount=YES too); once "
-                   "there are users, nobody else\nmay submit. RawUsage=0 forgets what was spent "
+                   "there are users, no other user\nmay submit. RawUsage=0 forgets what was spent "
                    "of GrpTRESMins and GrpWall.");
   verb.run = [](const Invocation& invocation) {
     return Run(invocation, PolicyKind::kAccount, "accounts");

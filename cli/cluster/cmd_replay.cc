@@ -40,7 +40,7 @@ absl::StatusOr<int> Replay(const Invocation& invocation) {
 Verb ReplayVerb() {
   Verb verb;
   verb.name = "replay";
-  verb.purpose = "Make a controller's decisions again, and tell where they differ";
+  verb.purpose = "Make a controller's decisions again, and show where they differ";
   verb.synopsis = "STATE_DIR|BUNDLE";
   verb.examples = {
       "muster replay ~/.local/state/muster --verify",

@@ -2,7 +2,7 @@
 
 // The directory in which `muster keys` keeps a cluster's authority and the keys that it made.
 //
-//   ca.key             the authority's key, and behind it its own certificate
+//   ca.key             the authority's key, and after it its own certificate
 //   ca.pem             whom to trust: the authority's certificate, and the one before while it
 //   lasts controller.{pem,key} agents/NODE/       agent.{pem,key} and ca.pem: what goes to that
 //   node clients/USER/      client.{pem,key} and ca.pem: what goes to that user revoked serials
@@ -48,7 +48,7 @@ class KeyStore {
   // rotation is not finished.
   absl::Status Rotate(Time now);
   // Ends a rotation: the controller's certificate is the fresh authority's, and the old one is
-  // trusted no more. FailedPrecondition names who would be locked out.
+  // trusted no more. FailedPrecondition names the agents and users that would be locked out.
   absl::Status Finish(Time now, std::chrono::hours life);
   // From now on the certificate of `subject` counts no more.
   absl::Status Revoke(const CertificateSubject& subject) const;

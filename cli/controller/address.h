@@ -15,7 +15,7 @@ namespace muster {
 // By what a controller is known over TCP, and we to it: PEM files.
 struct ClientKeys {
   std::string authority;     // whom to trust; empty: of a unix socket
-  std::string certificate;   // ours; empty: MUNGE says who we are
+  std::string certificate;   // ours; empty: MUNGE identifies us
   std::string key;           // its
   std::string munge_socket;  // empty: where libmunge looks
   friend bool operator==(const ClientKeys&, const ClientKeys&) = default;
@@ -37,7 +37,8 @@ struct Address {
 absl::StatusOr<Address> ParseAddress(const std::string& text);
 
 // True when the controller runs on this machine, so that a path here is a path there: a unix
-// socket, localhost, an address in 127.0.0.0/8 or ::1. It says nothing of who listens there.
+// socket, localhost, an address in 127.0.0.0/8 or ::1. It says nothing of the process that listens
+// there.
 bool IsLocal(const Address& address);
 
 // `option` (--state), else $MUSTER_STATE, else $XDG_STATE_HOME/muster, else ~/.local/state/muster;

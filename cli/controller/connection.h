@@ -5,8 +5,8 @@
 // The only place of the cli that knows gRPC. Every call has a deadline. A call that changes
 // something is tried again with the same token while the controller restarts (Patience::changing);
 // a call that only reads gives up earlier. Errors are one line ready for the user and never
-// InvalidArgument, which stands for bad usage: Unavailable when nobody answers. Thread promise:
-// safe from any thread; each call blocks its own.
+// InvalidArgument, which stands for bad usage: Unavailable when no controller answers. Thread
+// promise: safe from any thread; each call blocks its own.
 
 #include <chrono>
 #include <cstdint>
@@ -34,7 +34,7 @@
 
 namespace muster {
 
-// How long a call goes on trying while nobody answers.
+// How long a call goes on trying while no controller answers.
 struct Patience {
   std::chrono::milliseconds changing{10'000};
   std::chrono::milliseconds reading{1'500};
@@ -52,14 +52,14 @@ struct ClusterStatus {
 
 struct JobFilter {
   std::vector<std::string> states;  // names; empty: all
-  std::string user;                 // empty: everybody's
+  std::string user;                 // empty: all users'
   std::vector<JobId> jobs;          // empty: all
   bool fold = false;  // one view for all untouched elements of an array that wait for the same
 };
 
 // Where and when a job would start.
 struct StartForecast {
-  Time start = kNoTime;  // kNoTime: nobody knows
+  Time start = kNoTime;  // kNoTime: unknown
   std::vector<std::string> nodes;
   std::string reason;  // why not now
   bool never = false;  // not on this cluster as it is

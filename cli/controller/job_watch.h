@@ -4,7 +4,7 @@
 //
 // Survives restarts of the controller: the stream is opened again until the job has ended. Thread
 // promise: made and destroyed on the loop's thread; `tell` and `failed` run there. Invariants:
-// after the job's terminal news nothing more is told; the destructor waits for the thread.
+// after the job's terminal news no more news comes; the destructor waits for the thread.
 
 #include <atomic>
 #include <functional>

@@ -36,7 +36,7 @@ inline constexpr std::size_t kEnvironmentBytesMax = std::size_t{1} << 20;
 
 // What `list` chooses of `environment`. Entries that no message can carry (no name, not UTF-8) are
 // dropped, and of several with one name all but the last, which a shell would take; with `new_job`,
-// what an enclosing job was given (MUSTER_*, SLURM_*, PMIX_*) is left behind unless named.
+// what an enclosing job was given (MUSTER_*, SLURM_*, PMIX_*) is dropped unless named.
 // InvalidArgument when the result exceeds kEnvironmentBytesMax.
 absl::StatusOr<std::vector<std::string>> SelectEnvironment(const Environment& environment,
                                                            const ExportList& list, bool new_job);

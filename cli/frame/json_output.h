@@ -1,6 +1,6 @@
 #pragma once
 
-// Described values as JSON: the one converter behind every --json.
+// Described values as JSON: the one converter of every --json.
 //
 // Times are ISO 8601 in UTC with milliseconds, kNoTime is null; durations are seconds; bytes and
 // ids are numbers; index sets are lists as text ("0-3"); keys keep the order of Fields(). Thread

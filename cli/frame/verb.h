@@ -34,11 +34,11 @@ struct Option {
 // How a heterogeneous job's components stand on a verb's command line, with a lone ":" between.
 enum class Components {
   kNone,      // not at all
-  kOptions,   // options each, and what follows them behind the last
+  kOptions,   // options each, and after the last what follows them
   kCommands,  // options and a command each
 };
 
-// What stands behind a ":".
+// What follows a ":".
 struct ComponentWords {
   std::map<std::string, std::string> values;  // as in Invocation
   std::vector<std::string> arguments;

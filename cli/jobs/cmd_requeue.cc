@@ -22,7 +22,8 @@ Verb RequeueVerb() {
   verb.synopsis = "JOB…";
   verb.examples = {"muster requeue 12", "muster requeue 12_[3-5]"};
   verb.remarks =
-      "The job keeps its number and its place; its next attempt begins anew. One that is requeued\n"
+      "The job keeps its number and its place; its next attempt begins again. One that is "
+      "requeued\n"
       "more often than the controller allows (policy.requeues_max, 5 unless set) is held.\n"
       "Refused for jobs that were submitted with --no-requeue.";
   verb.arguments_min = 1;

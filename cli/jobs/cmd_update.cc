@@ -62,7 +62,7 @@ Verb UpdateVerb() {
                    "muster update 12 --dependency none"};
   verb.remarks =
       "A job that has started takes --job-name, --comment and --time: its owner may shorten it; "
-      "who gives it more, and when, says the controller's [checkpoint] configuration.";
+      "the controller's [checkpoint] configuration says who may give it more, and when.";
   verb.options = {
       Changes("time", 't', "LIMIT", "Time limit: minutes, HH:MM:SS, D-HH:MM or UNLIMITED"),
       Changes("nice", 0, "N", "Lower the priority"),

@@ -136,7 +136,7 @@ absl::StatusOr<ScalingPoint> PointOf(const Growth& growth, int ranks, const Json
     point.best = NumberIn(document, "seconds", "best");
   }
   if (point.seconds <= 0) {
-    return absl::InternalError("the kernel told no time: choose a larger --n");
+    return absl::InternalError("the kernel printed no time: choose a larger --n");
   }
   if (document.contains("wait_seconds")) {
     point.communication_share = NumberIn(document, "wait_seconds", "median") / point.seconds;
@@ -276,7 +276,7 @@ absl::StatusOr<int> ScaleKernel(const ScaleRequest& request, const Environment& 
   ASSIGN_OR_RETURN(const std::optional<long long> given, TakeSize(&arguments));
   if (request.kernel.needs == KernelNeeds::kRanks && request.ranks.front() < 2) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--ranks: ", request.kernel.name, " needs 2 ranks at the least: begin with 2, as in 2,4"));
+        "--ranks: ", request.kernel.name, " needs at least 2 ranks: begin with 2, as in 2,4"));
   }
   ScalingResult result;
   result.kernel = request.kernel.name;
@@ -305,7 +305,7 @@ absl::StatusOr<int> CompareBinding(const BundledKernel& kernel,
                                    const Environment& environment) {
   if (std::string(kernel.name) != "stream") {
     return absl::InvalidArgumentError(
-        "--compare-binding: only stream tells what a binding is worth");
+        "--compare-binding: only stream measures what a binding is worth");
   }
   ASSIGN_OR_RETURN(const std::string program, KernelProgram(kernel, environment));
   std::vector<std::string> words = {program};
@@ -324,7 +324,7 @@ absl::StatusOr<int> CompareBinding(const BundledKernel& kernel,
     const double median = NumberIn(document, "gb_per_s", "median");
     const double best = NumberIn(document, "gb_per_s", "best");
     if (median <= 0) {
-      return absl::InternalError("the kernel told no bandwidth: choose a larger --n");
+      return absl::InternalError("the kernel printed no bandwidth: choose a larger --n");
     }
     bound = rows.empty() ? median : bound;
     const auto migrations = document.value("migrations", Json(nullptr));

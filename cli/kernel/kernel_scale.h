@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text);
 // The numbers to run with where none are given: from the fewest that the kernel runs with.
 std::string DefaultRanks(const BundledKernel& kernel);
 
-// The `--n` of a run by so many ranks, where `n` is that of one. All of a kernel's work is n^power
+// The `--n` of a run by `ranks` ranks, where `n` is that of one. All of a kernel's work is n^power
 // x ranks^work_of_ranks: it stays what one rank's is, or grows with the ranks (`weak`).
 long long SizeFor(long long n, int ranks, int power, int work_of_ranks, bool weak);
 

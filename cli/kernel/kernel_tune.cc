@@ -76,7 +76,7 @@ absl::StatusOr<int> TuneKernel(const TuneRequest& request, const Invocation& inv
   Json found = document.contains("tuning") ? document.at("tuning") : Json();
   if (!found.is_object()) {
     return absl::InternalError(
-        absl::StrCat(program, ": told no block sizes: is it a kernel of this version?"));
+        absl::StrCat(program, ": printed no block sizes: is it a kernel of this version?"));
   }
   const std::string not_shared = Share(found, invocation);
   found["shared"] = not_shared.empty();

@@ -29,7 +29,7 @@ absl::StatusOr<int> TuneKernel(const TuneRequest& request, const Invocation& inv
 // controller or it knows nothing.
 std::string SharedTunings(const BundledKernel& kernel, const Invocation& invocation);
 
-// The environment variable by which a kernel is told.
+// The environment variable by which a kernel gets its block sizes.
 inline constexpr const char* kTuningVariable = "MUSTER_KERNEL_TUNINGS";
 
 }  // namespace muster

@@ -33,7 +33,8 @@ std::string MomentText(Time time, absl::TimeZone zone);
 
 // CPU time used, user and system.
 Duration CpuTime(const Usage& usage);
-// The share of `cpus` over `elapsed` that was used: "93 %"; "" when nothing could be, or was, told.
+// The share of `cpus` over `elapsed` that was used: "93 %"; "" when it could not be measured, or
+// was not.
 std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cpus);
 
 // The share of `gpus` over `elapsed` in which they worked: "31 %"; "" when nothing was sampled.

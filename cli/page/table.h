@@ -31,7 +31,7 @@ class Table {
   // One cell for each column. Text is made printable here.
   void Add(std::vector<Cell> cells);
 
-  // The lines, each behind `indent` blanks; the titles first unless `header` is false.
+  // The lines, each after `indent` blanks; the titles first unless `header` is false.
   std::string Print(const Style& style, bool header = true, std::size_t indent = 0) const;
 
  private:

@@ -17,7 +17,7 @@ struct Tree {
   std::vector<Tree> children;
 };
 
-// The lines, the root's first, each behind `indent`.
+// The lines, the root's first, each after `indent`.
 std::string PrintTree(const Tree& tree, const Style& style, const std::string& indent = "");
 
 }  // namespace muster

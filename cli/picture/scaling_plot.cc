@@ -42,7 +42,7 @@ std::string Verdict(const ScalingResult& result) {
   const int last = result.points.back().ranks;
   const int pays = result.PaysUpTo();
   if (pays == last) {
-    return absl::StrCat("It pays up to ", last, ", the most that was tried.");
+    return absl::StrCat("It pays up to ", last, ", the largest number tried.");
   }
   return absl::StrCat("It stops paying after ", pays,
                       ": beyond, less than half of what is added arrives.");

@@ -16,9 +16,9 @@ namespace muster {
 struct ScalingPoint {
   int ranks = 0;
   double seconds = 0;                         // of one repeat
-  std::optional<double> communication_share;  // of these seconds; absent: not told
+  std::optional<double> communication_share;  // of these seconds; absent: not measured
   double bytes = 0;  // that each rank moves in these, where to move them is all its work; else 0
-  double best = 0;   // the shortest repeat; 0: not told
+  double best = 0;   // the shortest repeat; 0: not measured
 };
 
 enum class Scaling { kStrong, kWeak };

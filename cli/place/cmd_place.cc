@@ -61,7 +61,7 @@ Verb PlaceVerb() {
       "Times are predicted by latency + bytes/bandwidth for each class of links, for a ring\n"
       "(2(N-1)/N x bytes), level by level, or recursive doubling, whichever is fastest; beside it\n"
       "the same for nodes filled in the order of their names, first free cores and GPUs. A\n"
-      "bandwidth that no file says (~) is NCCL's for its class; see the manual page.\n";
+      "bandwidth that no file names (~) is NCCL's for its class; see the manual page.\n";
   verb.options = PlaceOptionTable();
   verb.arguments_max = kAnyNumber;
   verb.run = Place;

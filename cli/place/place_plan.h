@@ -27,7 +27,7 @@ namespace muster {
 struct PlaceOptions {
   std::vector<std::string> topologies;  // one: every node is that machine
   std::string network;                  // a file; empty: none
-  std::uint32_t nodes = 0;              // --cluster-nodes; 0: not said
+  std::uint32_t nodes = 0;              // --cluster-nodes; 0: not given
   std::string features;                 // as up takes them; empty: none
   Bytes message = kMessage;             // of the collectives that are predicted
   JobSpec spec;                         // normalised

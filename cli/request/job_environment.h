@@ -3,8 +3,8 @@
 // The environment of a job as its first node knows it, and what of it holds elsewhere.
 //
 // The script of an allocation writes its environment to `muster alloc`, entry by entry with a NUL
-// behind each and one more at the end. Thread promise: one owner; the function is pure.
-// Invariant: nothing is taken behind the end.
+// after each and one more at the end. Thread promise: one owner; the function is pure. Invariant:
+// nothing is taken after the end.
 
 #include <cstddef>
 #include <string>
@@ -28,8 +28,8 @@ class JobEnvironmentReader {
 };
 
 // `own` as a command in the allocation has it: with what `job` says of the job (MUSTER_*, SLURM_*)
-// but not of the node that said it, without what an enclosing job said, and with `controller` as
-// the address to call.
+// but not of the node that sent it, without what an enclosing job set, and with `controller` as the
+// address to call.
 std::vector<std::string> EnvironmentInside(const Environment& own,
                                            const std::vector<std::string>& job,
                                            const std::string& controller);

@@ -272,9 +272,8 @@ const JobOption kJobOptions[] = {
           return absl::OkStatus();),
      true, true},
     {"kill-on-invalid-dep", "", "yes|no",
-     "A dependency that can never be met: yes cancels the job, no lets it wait; unless said, it "
-     "is "
-     "refused at submission and waits when that shows later",
+     "A dependency that can never be met: yes cancels the job, no lets it wait; by default it is "
+     "refused at submission, and waits when that shows later",
      READ(return ReadChoice(value, &request->spec.kill_on_invalid_dep);), true, true},
     {"constraint", "C", "FEATURES", "Nodes with these features: a&(b|!c), a*2, [a*2&b*4]",
      READ(ASSIGN_OR_RETURN(request->spec.request.constraint, ParseConstraint(value));
@@ -316,7 +315,7 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->spec.request.gpus_per_node, ParseGres(value));
           return absl::OkStatus();),
      true, true},
-    {"ntasks-per-socket", "", "N", "Tasks on each socket, at the most",
+    {"ntasks-per-socket", "", "N", "At most N tasks on each socket",
      READ(return ReadCount(value, &LayoutOf(request)->tasks_per_socket);), true, true},
     {"threads-per-core", "", "N",
      "Hardware threads of a core that a task counts and runs on; cores are given whole",
@@ -327,7 +326,7 @@ const JobOption kJobOptions[] = {
     {"parallel", "", "tp=N,pp=N,dp=N",
      "Groups of ranks: tensor-parallel ones beside one another, pipelines, data-parallel rings",
      READ(return ParseParallel(value, LayoutOf(request));), true, true},
-    {"cores-per-socket", "", "N", "Nodes with at least so many cores on a socket",
+    {"cores-per-socket", "", "N", "Nodes with at least N cores on a socket",
      READ(return ReadCount(value, &LayoutOf(request)->cores_per_socket);), true, true},
     {"ntasks-per-core", "", "N", "1: a task has whole cores of its own (--overcommit shares them)",
      READ(return ReadTasksPerCore(value);), true, true},
@@ -357,18 +356,18 @@ const JobOption kJobOptions[] = {
      "Where its programs keep their checkpoints (muster-JOB.checkpoint in its directory otherwise)",
      READ(return ReadPath(value, &request->checkpoint_dir);), true, true},
     {"checkpoint-interval", "", "TIME|auto",
-     "Work between two checkpoints, told to its programs: 90s, 15m, 1h (auto: by cost and "
+     "Work between two checkpoints, a hint to its programs: 90s, 15m, 1h (auto: by cost and "
      "failures)",
      READ(return ReadCheckpointInterval(value, &request->checkpoint_interval);), true, true},
     {"checkpoint-with", "", "METHOD",
-     "Who makes its checkpoints: program, or criu, of its processes as they are (batch scripts)",
+     "What makes its checkpoints: program, or criu, of its processes as they are (batch scripts)",
      READ(return ReadMeans(value, &request->spec.checkpoint_with);), true, true},
     {"elastic", "", "", "Let its nodes grow and shrink within --nodes=MIN-MAX, from checkpoints",
      SET(request->spec.elastic = true), true, false},
     {"replace-wait", "", "TIME",
-     "With too few nodes left, keep the others so long for a replacement (--elastic)",
+     "With too few nodes left, keep the others for TIME to wait for a replacement (--elastic)",
      READ(return ReadPeriod(value, &request->spec.replace_wait);), true, false},
-    {"progress-timeout", "", "TIME", "End it when it shows no progress for so long: 90s, 10m",
+    {"progress-timeout", "", "TIME", "End it when it shows no progress for TIME: 90s, 10m",
      READ(return ReadPeriod(value, &request->spec.progress_timeout);), true, true},
     {"progress-file", "", "FILE",
      "The file whose change is progress, named as output (otherwise $MUSTER_PROGRESS_FILE)",

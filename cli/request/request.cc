@@ -127,7 +127,7 @@ absl::Status CheckProgress(const JobSpec& spec, const Program& program) {
   return program.progress_path.empty() || spec.progress_timeout > Duration(0)
              ? absl::OkStatus()
              : absl::InvalidArgumentError(
-                   "--progress-file: nobody looks at it without --progress-timeout; add that");
+                   "--progress-file: has no effect without --progress-timeout; add that");
 }
 
 // They travel in the job's environment, where its supervisor finds them.

@@ -30,7 +30,7 @@ absl::StatusOr<Script> LoadScript(const std::string& path);
 // The script that runs `command` by /bin/sh.
 absl::StatusOr<Script> WrapCommand(const std::string& command);
 
-// Checks that `pattern` can be written, as far as that can be told before its %s are filled in.
+// Checks that `pattern` can be written, as far as that is known before its %s are filled in.
 absl::Status CheckOutput(const std::string& option, const std::string& pattern,
                          const std::string& work_dir);
 

@@ -40,7 +40,7 @@ std::string NodesOf(const JobNews& news) {
 
 std::string AllocationScript() {
   return "#!/bin/sh\n"
-         "# Made by muster alloc: tells its environment, then waits for the exit code.\n"
+         "# Made by muster alloc: sends its environment, then waits for the exit code.\n"
          "cat /proc/$$/environ && printf '\\0' || exit 1\n"
          "exec >/dev/null\n"
          "read -r code\n"

@@ -79,7 +79,7 @@ class AllocSession {
   bool begun_ = false;    // the job's script is heard
   bool in_hand_ = false;  // the command was begun
   bool job_ended_ = false;
-  bool released_ = false;  // the command has ended, and the script was told
+  bool released_ = false;  // the command has ended, and the script knows
   std::optional<pid_t> child_;
   std::string waiting_told_;
   int exit_code_ = 0;

@@ -203,7 +203,7 @@ Verb RunVerb() {
   verb.remarks =
       "Outside a job it makes one, waits and ends it; inside a job it starts a step of it, which\n"
       "has what it asks for (-n, -c, -G, --mem) to itself and waits in order until that is free.\n"
-      "The exit code is the highest of all ranks, 128 + N for signal N. Ctrl-C tells how the "
+      "The exit code is the highest of all ranks, 128 + N for signal N. Ctrl-C shows how the "
       "ranks\n"
       "are; twice within a second sends them SIGINT, and SIGKILL 5 s later or at the next Ctrl-C.\n"
       "A lone \":\" begins the next component of a heterogeneous job: all start and end together.";

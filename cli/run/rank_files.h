@@ -63,7 +63,7 @@ class RankFiles {
   std::set<std::string> begun_;
 };
 
-// Writes all of `bytes`, waiting where the descriptor does not. False when nobody reads.
+// Writes all of `bytes`, waiting where the descriptor does not. False when no process reads.
 bool WriteAll(int fd, std::string_view bytes);
 
 }  // namespace muster

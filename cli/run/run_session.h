@@ -5,7 +5,7 @@
 // Ties the listener, the session, the watch and the signals together on one loop. Output comes
 // straight from the nodes, so a controller that goes away disturbs nothing. Where a connection to a
 // node breaks, the controller's word on the job or step counts. Thread promise: the loop's owner.
-// Invariants: Run() returns exactly once, with 0-255; what completed is not said to have failed.
+// Invariants: Run() returns exactly once, with 0-255; what completed is not reported as failed.
 
 #include <chrono>
 #include <cstdint>
@@ -105,13 +105,13 @@ class RunSession {
   JobView job_;                                     // of what ended worst, or the first
   bool job_ended_ = false;
   bool finishing_ = false;  // the step is done; only the job's end is waited for
-  bool broken_ = false;     // nobody reads our output any more
+  bool broken_ = false;     // no process reads our output any more
   bool unwritten_ = false;  // a file could not be written
   bool queued_ = false;     // the step waits for others
   bool ending_ = false;     // Ctrl-C came twice
   bool loss_seen_ = false;  // the connection to a node broke
   bool loss_told_ = false;
-  SteadyTime ask_until_ = SteadyTime::max();  // about the step; max: nobody asks
+  SteadyTime ask_until_ = SteadyTime::max();  // about the step; max: no question
   RawTerminal terminal_;
   std::string waiting_told_;
   std::optional<SteadyTime> interrupted_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What `muster run` was told of the ranks' standard streams: --output, --error, --open-mode,
+// The options of `muster run` about the ranks' standard streams: --output, --error, --open-mode,
 // --input.
 //
 // Thread promise: the main thread's; opens the input's file, changes nothing. Invariant: what is
@@ -18,7 +18,7 @@ namespace muster {
 
 struct StreamChoice {
   OutputChoice output;
-  std::string takers;  // who has the input, as the supervisors read it: "", "all", "none", "3"
+  std::string takers;  // the ranks with input, for the supervisors: "", "all", "none", "3"
   UniqueFd file;       // of the input; none: our own standard input
 };
 

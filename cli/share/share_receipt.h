@@ -14,8 +14,8 @@
 
 namespace muster {
 
-// The receipts of the user, one for each account, for people. NotFound when nobody of that name has
-// a share or has used anything.
+// The receipts of the user, one for each account, for people. NotFound when no user of that name
+// has a share or has used anything.
 absl::StatusOr<std::string> PrintReceipts(const Shares& shares, const std::string& user,
                                           const Style& style);
 

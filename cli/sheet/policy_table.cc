@@ -145,7 +145,7 @@ std::string PrintAccounts(const std::vector<PolicyView>& objects, bool header, c
 
 std::string PrintPolicySheet(const PolicyView& object, const Style&) {
   std::string page = absl::StrCat(object.kind, " ", object.name,
-                                  object.implied ? " (implied: nothing else is said)" : "",
+                                  object.implied ? " (implied: none is defined)" : "",
                                   object.configured ? " (from the configuration)" : "", "\n");
   const auto add = [&page](const std::string& key, const std::string& value) {
     if (!value.empty()) {

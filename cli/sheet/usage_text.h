@@ -2,8 +2,8 @@
 
 // What jobs used, in words and tables: how well they used what they had, and the energy.
 //
-// Pure. Thread promise: safe from any thread. Invariant: what was not measured is not
-// told as nothing: it is left out, or said to be so.
+// Pure. Thread promise: safe from any thread. Invariant: what was not measured is not shown as
+// nothing: it is left out, or marked as not measured.
 
 #include <string>
 #include <vector>
@@ -13,10 +13,10 @@
 
 namespace muster {
 
-// Whether anybody measured what the processes used: each has memory. False where a node was lost.
+// Whether the processes' use was measured: each has memory. False where a node was lost.
 bool IsMeasured(const Usage& usage);
 
-// "-" for none, which nobody measured.
+// "-" for none, which was not measured.
 std::string BytesOrDash(Bytes bytes);
 
 // CPU time, CPU efficiency over `cpus`, memory of `memory`; what is zero of these is not known.

@@ -284,7 +284,7 @@ absl::Status CheckFailureSettings(const ClusterRun& run) {
   }
   if (run.checkpoints.size == 0 && run.file_system.bandwidth > 0) {
     return absl::InvalidArgumentError(
-        "--file-system: nobody writes to it: give the checkpoints a size, --job-checkpoints "
+        "--file-system: no job writes to it: give the checkpoints a size, --job-checkpoints "
         "interval=1h,size=64G");
   }
   return absl::OkStatus();

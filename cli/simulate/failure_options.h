@@ -28,10 +28,10 @@ absl::StatusOr<FailureLaw> ParseFailureLaw(const std::string& text);
 // in `directory`, unless it says where.
 absl::Status ReadFailureKeys(ConfigFile& file, const std::string& table, NodeClass* nodes);
 absl::Status ReadFailureKeys(ConfigFile& file, const std::string& directory, ClusterRun* run);
-// Whether what is said of failures, checkpoints and the file system goes together.
+// Whether the options about failures, checkpoints and the file system go together.
 absl::Status CheckFailureSettings(const ClusterRun& run);
 
-// The options, over what the file said; then whether all of it goes together.
+// The options, over those of the file; then whether all of it goes together.
 absl::Status ReadFailureOptions(const Invocation& invocation, ClusterRun* run);
 
 // Refuses the options where there is no cluster.

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a simulation came to, as a page and as a JSON document.
+// The result of a simulation, as a page and as a JSON document.
 //
 // Neither says how long it took or when it ran: two runs give the same bytes. Thread promise: pure.
 

@@ -193,7 +193,7 @@ absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation) {
 
 std::vector<Option> AlikeNodesOptionTable() {
   return {
-      MakeOption("nodes", "N", "So many nodes, under the code that schedules live"),
+      MakeOption("nodes", "N", "A cluster of N nodes, under the code that schedules live"),
       MakeOption("cpus-per-node", "C", "Hardware threads of each, a core each"),
       MakeOption("gpus-per-node", "G", "GPUs of each (default: none)"),
       MakeOption("gpu-model", "NAME", "What they are (default: gpu)"),

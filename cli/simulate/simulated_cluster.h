@@ -1,6 +1,7 @@
 #pragma once
 
-// The cluster of `muster simulate`: so many nodes that are alike, or a file that describes them.
+// The cluster of `muster simulate`: a number of nodes that are alike, or a file that describes
+// them.
 //
 // The file is TOML: [nodes.NAME] count, and cpus, gpus, gpu_model, memory, or topology (a captured
 // machine); features, weight, failures; failure_log, job_checkpoints; beside them the tables of the

@@ -2,9 +2,9 @@
 
 // What a simulation is of, in one line: what must be the same for its decisions to hold again.
 //
-// The bytes of the trace, every option that bears on who starts when, the cluster with what its
-// file names, and the version of muster. Where results go is not among them. Thread promise: reads
-// files; else pure. Invariants: equal simulations give equal lines.
+// The bytes of the trace, every option that bears on which job starts when, the cluster with what
+// its file names, and the version of muster. Where results go is not among them. Thread promise:
+// reads files; else pure. Invariants: equal simulations give equal lines.
 
 #include <string>
 

@@ -185,8 +185,9 @@ Verb UpVerb() {
       "the nodes play other machines: placement is real, binding is recorded and not enforced.\n"
       "Jobs are held to their cores, memory and GPUs where control groups can be made: as root, "
       "or\n"
-      "by systemd-run --user --scope -p Delegate=yes muster up. Where others are in its control\n"
-      "group, as in a shell, it makes one for itself and its agents; where none can be made, it "
+      "by systemd-run --user --scope -p Delegate=yes muster up. Where other processes are in its\n"
+      "control group, as in a shell, it makes one for itself and its agents; where none can be "
+      "made, it "
       "says\n"
       "why not.\n"
       "Jobs outlive a stop: their supervisors go on, and the next muster up adopts them.";

@@ -35,7 +35,7 @@ class DaemonChild {
   int end_fd() const { return pidfd_.get(); }
   // Readable when the child is ready, or ends.
   int ready_fd() const { return ready_.get(); }
-  // True when the child has said that it is ready; call it when ready_fd() is readable, once.
+  // True when the child has reported that it is ready; call it when ready_fd() is readable, once.
   bool TakeReady();
   // SIGTERM or SIGKILL; a child that has ended is not hit.
   void Signal(int signal) const;

@@ -4,9 +4,9 @@
 // others live, as in a shell: no group may both have processes and pass controllers on.
 //
 // Made below the nearest group above the present one that offers the most controllers, so that no
-// other process has to move. Thread promise: one owner. Invariants: (1) nobody but this process is
-// moved, and it goes back when the group is left; (2) a group of one name is the same one at each
-// start, so that jobs that ran on meanwhile are found; (3) nothing is moved out of a job.
+// other process has to move. Thread promise: one owner. Invariants: (1) no other process than this
+// one is moved, and it goes back when the group is left; (2) a group of one name is the same one at
+// each start, so that jobs that ran on meanwhile are found; (3) nothing is moved out of a job.
 
 #include <string>
 #include <utility>
@@ -18,8 +18,8 @@ namespace muster {
 
 class OwnGroup {
  public:
-  // Does nothing where there is nothing to gain: no cgroup v2, nobody else in our group, or a group
-  // that may have processes. An error says why there is none.
+  // Does nothing where there is nothing to gain: no cgroup v2, no other process in our group, or a
+  // group that may have processes. An error says why there is none.
   static absl::StatusOr<OwnGroup> Enter(const std::string& state, const Environment& environment);
 
   OwnGroup() = default;

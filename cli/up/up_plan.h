@@ -4,7 +4,7 @@
 //
 // Pure but for the check that the programs are there. Thread promise: safe from any thread.
 // Invariants: the first daemon is the controller; a node's agent keeps its state in
-// STATE/agents/NAME and is told the controller's unix socket.
+// STATE/agents/NAME and gets the path of the controller's unix socket.
 
 #include <cstdint>
 #include <string>

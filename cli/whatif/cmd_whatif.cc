@@ -51,7 +51,7 @@ void AddClusterMetrics(const ClusterResult& result, std::vector<Metric>* metrics
                       held > 0 ? static_cast<double>(result.gpu_seconds) / held : 0, false, "",
                       "GPU seconds held / (GPUs x makespan)"});
   metrics->push_back({"preemptions", static_cast<double>(result.preemptions), true, "",
-                      "how often a running job gave way"});
+                      "how often a running job was preempted"});
   metrics->push_back({"refused", static_cast<double>(result.refused), true, "",
                       "jobs that policy or the size of every node shuts out"});
   const std::vector<Metric> more = ClusterMetrics(result);

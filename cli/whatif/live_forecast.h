@@ -32,7 +32,7 @@ struct LiveState {
 LiveState ReadLiveState(const std::vector<NodeView>& nodes, const std::vector<JobView>& jobs,
                         const std::vector<JobView>& history, Time now, ForecastUnit unit);
 
-// The live default is nearest to this: nobody who waits is put off by those behind.
+// The live default is nearest to this: no waiting job is delayed by a later one.
 FlatPolicy LivePolicy();
 
 std::string PrintLiveForecast(const LiveState& live, const std::vector<StartQuantiles>& starts,

@@ -89,7 +89,7 @@ absl::StatusOr<std::int64_t> ChangedNumber(const SettingChange& change, std::int
           ? __builtin_add_overflow(number, change.by, &changed)
           : change.sign == '-' && __builtin_sub_overflow(number, change.by, &changed);
   if (overflows || changed < 1 || changed > max) {
-    return absl::InvalidArgumentError(absl::StrCat("comes to none, or to more than ", max));
+    return absl::InvalidArgumentError(absl::StrCat("gives none, or more than ", max));
   }
   return changed;
 }

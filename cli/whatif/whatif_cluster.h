@@ -5,7 +5,7 @@
 // "policy.backfill=easy", "nodes.gpu.count+=16"; and short for them, as on identical processors,
 // nodes, cpus_per_node and gpus_per_node (of the only class), policy (a name of muster simulate
 // --policy) and estimates. Thread promise: a value; Under() is const. Invariants: what is changed
-// is read as if the file had said it; a change that cannot be is one line that says what could.
+// is read as if it stood in the file; a change that cannot be is one line that says what could.
 
 #include <string>
 #include <utility>

@@ -1,9 +1,10 @@
 #pragma once
 
-// Who speaks, and what they may call: identity from the transport, one table of every method.
+// The caller of each method and what it may call: identity from the transport, one table of every
+// method.
 //
-// Thread promise: safe from any thread. Invariants: (1) no message field says who speaks; (2) a
-// method without a row is refused, and the program does not start with one missing; (3) a caller
+// Thread promise: safe from any thread. Invariants: (1) no message field identifies the caller; (2)
+// a method without a row is refused, and the program does not start with one missing; (3) a caller
 // that cannot be identified is refused; (4) a connection with TLS is judged by TLS alone: nothing
 // weaker is looked at.
 
@@ -22,11 +23,11 @@
 namespace muster {
 
 enum class Role : std::uint8_t {
-  kOwner = 0,       // who owns the controller's process, by the socket's permissions
+  kOwner = 0,       // the user of the controller's process, by the socket's permissions
   kUser = 1,        // a user of this cluster, as MUNGE says
-  kClient = 2,      // who showed a certificate of a client: its user
-  kAgent = 3,       // who showed a certificate of an agent: its node
-  kController = 4,  // who showed a certificate of a controller: nobody calls with that
+  kClient = 2,      // a caller with a certificate of a client: its user
+  kAgent = 3,       // a caller with a certificate of an agent: its node
+  kController = 4,  // one with a certificate of a controller: it may call nothing
 };
 inline constexpr Role kRoles[] = {Role::kOwner, Role::kUser, Role::kClient, Role::kAgent,
                                   Role::kController};
@@ -34,7 +35,7 @@ const char* Name(Role role);
 
 struct Caller {
   Role role = Role::kOwner;
-  User user;               // of an agent and a controller: nobody's that may own a job
+  User user;               // of an agent and a controller: one that may own no job
   std::string node = {};   // kAgent: for which it speaks
   std::string proof = {};  // what says so: "certificate 4a0b…", "MUNGE"; empty: the kernel
   std::string peer = {};   // gRPC's words for the other end
@@ -55,9 +56,10 @@ struct Transport {
 // The account of a numeric user id; the number as a name when there is none.
 User UserOf(uid_t uid);
 
-// Who is at the other end. Over TLS: the role of the certificate, which must not be in `revoked`
-// (the list's text), or who without one MUNGE says it is. Else a unix socket's caller is its owner,
-// and anybody else is PermissionDenied: a TCP connection alone proves nothing.
+// The caller at the other end. Over TLS: the role of its certificate, which must not be in
+// `revoked` (the list's text), or, without one, the user whom MUNGE names. Else a unix socket's
+// caller is its owner, and any other caller is PermissionDenied: a TCP connection alone proves
+// nothing.
 absl::StatusOr<Caller> Identify(const Transport& transport, std::string_view revoked = {});
 
 // PermissionDenied when the table does not let the caller call the method

@@ -1,6 +1,6 @@
 #pragma once
 
-// The gate of every call: who is there, may he, and a line in the log when not.
+// The gate of every call: who calls, whether he may, and a line in the log when not.
 //
 // Thread promise: safe from any thread. Invariant: what is refused leaves one line that names who
 // really called, what, and why.
@@ -23,8 +23,8 @@ namespace muster {
 class Gate {
  public:
   // `revoked` is the file of revoked certificates; empty: there is none. `munge` may be null, and
-  // outlives the gate. Jobs of users below `min_uid` are not taken; 0: anybody's. `acceptor` is
-  // told of whom it is known who they are; it may be null, and outlives the gate.
+  // outlives the gate. Jobs of users below `min_uid` are not taken; 0: any user's. `acceptor` hears
+  // of each caller that was identified; it may be null, and outlives the gate.
   Gate(const Logger& log, std::string revoked, MungeDoor* munge, uid_t min_uid,
        Acceptor* acceptor = nullptr)
       : log_(log),
@@ -40,7 +40,7 @@ class Gate {
   // PermissionDenied when no job is taken of this caller.
   [[nodiscard]] absl::Status MaySubmit(const Caller& caller) const;
 
-  // Not OK once the certificate of a caller who was admitted has been revoked.
+  // Not OK once the certificate of an admitted caller has been revoked.
   [[nodiscard]] absl::Status StillGood(const Caller& caller) const;
 
   // Says in the log that the method itself refused the caller; does nothing for other statuses.
@@ -49,7 +49,7 @@ class Gate {
  private:
   [[nodiscard]] Transport TransportOf(const grpc::CallbackServerContext& context) const;
   const Logger& log_;
-  const RevocationList revoked_;  // one that cannot be read lets nobody in
+  const RevocationList revoked_;  // one that cannot be read admits no caller
   MungeDoor* const munge_;
   const uid_t min_uid_;
   Acceptor* const acceptor_;

@@ -44,7 +44,7 @@ void HandshakeLog::Take(const std::string& text) {
 }
 
 void HandshakeLog::Refused(const std::string& method, const std::string& why) {
-  Tell(absl::StrCat(", who called ", method, ": ", why), true);
+  Tell(absl::StrCat(", which called ", method, ": ", why), true);
 }
 
 void HandshakeLog::Tell(const std::string& text, bool names_a_stranger) {
@@ -79,7 +79,7 @@ std::string HandshakeLog::Strangers() const {
   std::vector<std::string> strangers =
       acceptor_ == nullptr ? std::vector<std::string>() : acceptor_->Strangers();
   if (strangers.empty()) {
-    return "a caller who is gone";
+    return "a caller that is gone";
   }
   const std::size_t all = strangers.size();
   strangers.resize(std::min(all, kToldMost));

@@ -2,10 +2,10 @@
 
 // Refusals of TLS in the log, with the addresses of those whom they can have been for.
 //
-// gRPC says that a handshake failed and why, and not with whom. While it says so the acceptor still
-// has the connection among its strangers: as a rule there is one such, and its address is told.
-// While an object lives, what else gRPC has to say goes to our log, too. Thread promise: safe from
-// any thread. Invariants: one object in the process; a flood of failures is a line in which their
+// gRPC logs that a handshake failed and why, but not the peer. At that moment the acceptor still
+// has the connection among its strangers: as a rule there is one such, and its address is logged.
+// While an object lives, gRPC's other lines go to our log, too. Thread promise: safe from any
+// thread. Invariants: one object in the process; a flood of failures is a line in which their
 // number stands, once a second.
 
 #include <string>
@@ -19,14 +19,13 @@ namespace muster {
 
 class HandshakeLog {
  public:
-  // The references outlive it. `acceptor` knows who the strangers are; null: nobody does.
+  // The references outlive it. `acceptor` knows the strangers' addresses; null: unknown.
   HandshakeLog(const Logger& log, const Clock& clock, const Acceptor* acceptor = nullptr);
   HandshakeLog(const HandshakeLog&) = delete;
   HandshakeLog& operator=(const HandshakeLog&) = delete;
   ~HandshakeLog();
 
-  // A call that showed nothing that says who calls, or nothing good: refused before its message was
-  // read.
+  // A call without a valid certificate or credential: refused before its message was read.
   void Refused(const std::string& method, const std::string& why);
 
   // What gRPC has to say.
@@ -45,7 +44,7 @@ class HandshakeLog {
   Mutex mutex_;
   SteadyTime second_ ABSL_GUARDED_BY(mutex_) = SteadyTime::min();
   int told_ ABSL_GUARDED_BY(mutex_) = 0;    // in that second
-  int untold_ ABSL_GUARDED_BY(mutex_) = 0;  // since something was told
+  int untold_ ABSL_GUARDED_BY(mutex_) = 0;  // since the last line
 };
 
 }  // namespace muster

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where calls over TLS show who they are: a certificate, which TLS has verified, or a MUNGE
-// credential in each call's metadata.
+// Identifies the callers over TLS: a certificate, which TLS has verified, or a MUNGE credential in
+// each call's metadata.
 //
 // gRPC asks it on threads of its own when a call's headers are there, before its message is read,
 // so that no other thread waits for munged; the method then takes what was found. Thread promise:
@@ -31,9 +31,9 @@ namespace muster {
 
 class MungeDoor final : public grpc::AuthMetadataProcessor {
  public:
-  // With the libmunge of this machine; without, which the log tells, it takes no credential.
-  // `certificate` is the PEM file of the server's own; with none nobody calls over TLS: null.
-  // `refusals`, which may be null, outlives it.
+  // With the libmunge of this machine; without, which is logged, it takes no credential.
+  // `certificate` is the PEM file of the server's own; null when there is none, and then no call
+  // comes over TLS. `refusals`, which may be null, outlives it.
   static std::shared_ptr<MungeDoor> Open(const std::string& socket, const std::string& certificate,
                                          const Logger& log, HandshakeLog* refusals);
   // `munge` null: no credential is taken.
@@ -45,7 +45,7 @@ class MungeDoor final : public grpc::AuthMetadataProcessor {
   grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context,
                        OutputMetadata* consumed, OutputMetadata* response) override;
 
-  // Whose a credential is, or why it is nobody's.
+  // The user of a credential, or why it has none.
   struct Judged {
     absl::Status status;
     uid_t uid = 0;

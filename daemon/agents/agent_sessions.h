@@ -1,11 +1,11 @@
 #pragma once
 
-// The agents' streams: who is connected as which node, and the way to send it an order.
+// The agents' streams: which agent is connected as which node, and the way to send it an order.
 //
 // Thread promise: Send, CloseAll and TakeExpired from any thread; gRPC's threads only parse, hand
 // over and return. Invariants: (1) at most one session speaks for a node: a new one of the same
 // agent takes the old one's place, whose end then means nothing; (2) an order for a node without a
-// session is dropped (it is made anew at registration); (3) a session whose queue passes its limit
+// session is dropped (it is made again at registration); (3) a session whose queue passes its limit
 // is ended; (4) a session whose caller is an agent speaks for the node of its certificate; (5)
 // every order is signed for one stream and its place in it; (6) an order that no agent would take,
 // or that broke its stream again and again, is not sent: its attempt ends.

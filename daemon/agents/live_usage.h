@@ -1,8 +1,8 @@
 #pragma once
 
-// What running attempts have used so far, as their nodes last said.
+// What running attempts have used so far, by the last reports of their nodes.
 //
-// It is told and forgotten: nothing of it is in the journal, and nothing is decided by it. Thread
+// It is shown and forgotten: nothing of it is in the journal, and nothing is decided by it. Thread
 // promise: safe from any thread. Invariants: a node's word counts for attempts that run on it and
 // for no other; of each attempt there is the newest sample of each node, and none once it, or its
 // node, is gone.
@@ -32,11 +32,11 @@ absl::StatusOr<std::vector<UsageSample>> ReadSamples(const wire::UsageSamples& m
 
 class LiveUsage {
  public:
-  // What the node says takes the place of all that it said before.
+  // A node's report replaces all of its earlier ones.
   void Take(NodeId node, const std::vector<UsageSample>& samples, const ClusterState& state);
   void Forget(NodeId node);
-  // Of the job's attempt under way, in the order of its nodes; those that have not said anything
-  // are left out.
+  // Of the job's attempt under way, in the order of its nodes; those that have not reported are
+  // left out.
   [[nodiscard]] std::vector<NodeUsage> Of(const Job& job, const ClusterState& state) const;
 
  private:

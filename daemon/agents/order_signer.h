@@ -27,7 +27,7 @@ class OrderSigner {
   static absl::StatusOr<std::unique_ptr<OrderSigner>> Open(const std::string& path,
                                                            const std::string& tls_key);
 
-  // Fills in who verifies our orders, and who says so.
+  // Fills in the key that verifies our orders, and the TLS key's signature of it.
   void Introduce(wire::Welcome* welcome);
   // The body with its signature.
   [[nodiscard]] absl::StatusOr<wire::SignedOrder> Sign(const wire::OrderBody& body) const;

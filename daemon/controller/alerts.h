@@ -1,10 +1,10 @@
 #pragma once
 
-// Alerts: what the watchdog has told of jobs that the planner leaves though they fit (promise 8),
-// for the log, `show` and `explain`, with a replay bundle of the pass that left them.
+// Alerts: what the watchdog reported of jobs that the planner leaves waiting though they fit
+// (promise 8), for the log, `show` and `explain`, with a replay bundle of the pass that left them.
 //
 // Thread promise: one owner, the controller's thread; WriteReplayBundle from any. Invariants: (1) a
-// job is told of once, and forgotten when a pass no longer overlooks it; (2) at most kBundlesKept
+// job is reported once, and forgotten when a pass no longer overlooks it; (2) at most kBundlesKept
 // bundles lie in the directory, the newest.
 
 #include <functional>

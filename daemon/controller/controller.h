@@ -7,7 +7,7 @@
 // loop on a snapshot. Thread promise: Take, Look, Watch and Stop from any thread; answers come on
 // the store's writer thread and must not block. Invariants: (1) an answer leaves only after
 // everything it saw is durable; (2) when a commit fails, the state goes back to what the store has
-// and the callers are told; (3) no lock is held anywhere while planning.
+// and the callers get an error; (3) no lock is held anywhere while planning.
 
 #include <atomic>
 #include <chrono>
@@ -40,7 +40,7 @@
 namespace muster {
 
 // The way to the agents, as the controller sees it: sends an order if the node's agent is there (if
-// it is not, the order is made anew when it registers).
+// it is not, the order is made again when it registers).
 class AgentDoor {
  public:
   virtual ~AgentDoor() = default;
@@ -127,7 +127,8 @@ class Controller {
   void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
 
   void Take(Input input, Done done);
-  // Whether so many inputs would be taken now: who makes many of one call asks before the first.
+  // Whether that many inputs would be taken now: a caller that makes many of one call asks before
+  // the first.
   [[nodiscard]] bool HasRoomFor(std::size_t inputs) const;
   // Makes other settings those in force, and `input` what the configuration says; neither when the
   // input is refused.
@@ -139,7 +140,7 @@ class Controller {
   // `look` runs on the controller's thread; what it returns is called once what it saw is durable.
   void Look(std::function<Reply(const Picture&)> look);
   // Watches a job until the watcher's handle is dropped. The first call comes at once; none ever
-  // comes for a job that is not (or no longer) live: `found` is told kNotFound.
+  // comes for a job that is not (or no longer) live: `found` gets kNotFound.
   using WatchHandle = std::shared_ptr<const Watcher>;
   void Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply found);
 

@@ -2,10 +2,10 @@
 
 // The secrets by which the supervisors of an attempt know one another.
 //
-// Made from a key of the controller's, so that every node of an attempt is told the same one, also
-// by a controller that was started again in between, and nothing needs to be stored for a job.
-// Thread promise: immutable; safe from any thread. Invariant: who knows the secret of one attempt
-// learns nothing of another's.
+// Made from a key of the controller's, so that every node of an attempt gets the same one, also by
+// a controller that was started again in between, and nothing needs to be stored for a job. Thread
+// promise: immutable; safe from any thread. Invariant: the secret of one attempt reveals nothing of
+// another's.
 
 #include <string>
 

@@ -3,8 +3,8 @@
 // The network of the configuration, held against the nodes that there are.
 //
 // Neither a place without a node nor a node without a place is an error: nodes come and go, and one
-// that is off the map is used like any other, but is near to nobody. Both are told. Thread promise:
-// immutable once made. Invariants: a line names a few nodes and counts the rest.
+// that is off the map is used like any other, but is near to no other. Both are logged. Thread
+// promise: immutable once made. Invariants: a line names a few nodes and counts the rest.
 
 #include <map>
 #include <memory>
@@ -25,7 +25,7 @@ absl::StatusOr<std::shared_ptr<const Network>> ReadNetworkMap(const std::string&
 
 class NetworkMap {
  public:
-  // `network`: null when there is none; then nothing is ever told.
+  // `network`: null when there is none; then nothing is ever logged.
   explicit NetworkMap(std::shared_ptr<const Network> network = nullptr);
 
   // What the source says of itself, the places without a node and the nodes without a place, a line

@@ -18,7 +18,8 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // False when the worker ends or has too much to do: whoever waits for the closure must be told.
+  // False when the worker ends or has too much to do: the code that waits for the closure must
+  // learn that.
   [[nodiscard]] bool Run(TaskQueue::Task task) { return queue_.Push(std::move(task)); }
 
  private:

@@ -491,7 +491,7 @@ void Acceptor::ReadLimit() {
 void Acceptor::Tell() {
   std::uint64_t all = 0;
   std::vector<std::string> reasons;
-  const std::map<Why, const char*> words = {{Why::kNoCaller, "said nothing that a caller says"},
+  const std::map<Why, const char*> words = {{Why::kNoCaller, "sent nothing that a client sends"},
                                             {Why::kCrowd, "had to make room"},
                                             {Why::kLate, "took too long"},
                                             {Why::kBytes, "sent too much"},

@@ -6,9 +6,10 @@
 // gRPC 1.51 is not the first to see a stranger: it neither bounds connections nor survives running
 // out of descriptors. A connection is *waiting* until its first bytes are those of a caller,
 // *greeted* while gRPC has it and no call was admitted, and then *known*; the first two are a
-// stranger's, and counted of their source and in all. Whoever waited longest makes room for the
-// next, so that silence keeps nobody out. A stranger has a deadline, and a number of bytes; what is
-// over is closed. Callers of unix sockets are never strangers, and descriptors are kept for them.
+// stranger's, and counted of their source and in all. The stranger that waited longest makes room
+// for the next, so that silent ones keep no caller out. A stranger has a deadline, and a number of
+// bytes; what is over is closed. Callers of unix sockets are never strangers, and descriptors are
+// kept for them.
 //
 // Thread promise: Add, Start, Stop and the destructor from one thread, Know, Strangers, counts and
 // turns_of_loop from any; connections are handed over on a thread of its own. Invariants: of a
@@ -53,13 +54,13 @@ class Acceptor {
   // A listening socket whose connections are of that kind. REQUIRES: before Start.
   void Add(UniqueFd listening, Kind kind, HandOver hand_over);
   absl::Status Start();
-  // Closes the listening sockets and all who were not known.
+  // Closes the listening sockets and all strangers.
   void Stop();
 
   // A call over the connection of this peer, in gRPC's words, was admitted.
   void Know(const std::string& peer);
 
-  // Whom gRPC has and of whom nothing is known, as "192.0.2.7:4711".
+  // The connections that gRPC has and that are not identified, as "192.0.2.7:4711".
   [[nodiscard]] std::vector<std::string> Strangers() const;
 
   struct Counts {
@@ -126,7 +127,7 @@ class Acceptor {
   const ConnectionLimits limits_;
 
   UniqueFd epoll_;
-  UniqueFd word_;  // somebody is known, or it is over
+  UniqueFd word_;  // a caller is known, or it is over
   UniqueFd spare_;
   std::atomic<bool> over_ = false;
   std::thread thread_;
@@ -146,7 +147,7 @@ class Acceptor {
   SteadyTime last_second_ = SteadyTime::min();
   SteadyTime told_at_ = SteadyTime::min();
   int turned_away_now_ = 0;              // in this second, for want of room
-  std::map<Why, std::uint64_t> closed_;  // since it was told
+  std::map<Why, std::uint64_t> closed_;  // since the last line in the log
   std::map<std::string, std::uint64_t> closed_of_;
   std::size_t room_ = 0;     // descriptors that connections may have
   std::size_t of_unix_ = 0;  // of those, that TCP leaves to unix sockets

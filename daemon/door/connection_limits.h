@@ -1,8 +1,8 @@
 #pragma once
 
-// How much of the controller strangers may have: callers of whom it is not known yet who they are.
+// How much of the controller strangers may have: callers that are not identified yet.
 //
-// Thread promise: plain values. Invariant: callers of a unix socket, and those who are known, are
+// Thread promise: plain values. Invariant: callers of a unix socket, and identified ones, are
 // bounded by the process's descriptors alone.
 
 #include <chrono>
@@ -19,11 +19,11 @@ struct ConnectionLimits {
   std::size_t greeted_of_source = 16;
   // Until a call was admitted; also for the first bytes.
   std::chrono::milliseconds deadline{10'000};
-  // A stranger who was greeted this long ago makes room for one who waits.
+  // A stranger that was greeted this long ago makes room for one that waits.
   std::chrono::milliseconds patience{2'000};
   // Received until a call was admitted: the handshake, headers and the first request.
   std::uint64_t first_bytes = 64 << 10;
-  // Of one source: strangers who were greeted and never became known.
+  // Of one source: strangers that were greeted and never identified.
   double failures_at_once = 16;
   double failures_per_second = 1;
   // Connections that are taken in a second while strangers are turned away.

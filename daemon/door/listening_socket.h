@@ -22,13 +22,14 @@ namespace muster {
 bool IsUnix(std::string_view address);
 
 // Listens on "unix:PATH" or "HOST:PORT": a socket for each address that HOST has, all with one
-// port. A socket file that nobody listens on any more is replaced: the caller holds the store's
-// lock. Unavailable, one line, when the address is taken or not ours.
+// port. A socket file on which no process listens any more is replaced: the caller holds the
+// store's lock. Unavailable, one line, when the address is taken or not ours.
 absl::StatusOr<std::vector<UniqueFd>> ListenOn(const std::string& address);
 
 // "unix:PATH" or "HOST:PORT" of a listening socket. InvalidArgument, one line, when it is no
 // listening stream socket, and PermissionDenied when it is a unix socket that others than its owner
-// may open or that belongs to another user than ours: agents take its owner for who serves there.
+// may open or that belongs to another user than ours: agents take its owner for the user that
+// serves there.
 absl::StatusOr<std::string> AddressOfPassed(const UniqueFd& socket);
 
 // What connections inherit from the socket that they came to: no delay of small writes, an end of

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the kernel says of a connection: who is at its other end, how much it has sent, whether it
+// What the kernel says of a connection: the user at its other end, how much it has sent, whether it
 // is still the same one; and whether its first bytes are a caller's.
 //
 // Thread promise: plain functions, safe from any thread.

@@ -1,7 +1,7 @@
 #pragma once
 
-// Whom of one source the acceptor has not come to know: who waits, who was greeted, and how many
-// it has failed to know lately.
+// The strangers of each source: which wait, which were greeted, and how many the acceptor failed to
+// identify lately.
 //
 // A source is where connections come from: an address, with the user where the other end is on this
 // machine. A connection that is greeted costs a token, which it gives back when it becomes known;
@@ -23,7 +23,7 @@ class SourceTable {
   explicit SourceTable(const ConnectionLimits& limits) : limits_(limits) {}
 
   void Wait(const std::string& source, std::uint64_t id) { sources_[source].waiting.insert(id); }
-  // Whether the source has a token for one more who may turn out to be nobody.
+  // Whether the source has a token for one more stranger.
   [[nodiscard]] bool MayFail(const std::string& source, SteadyTime now);
   void Greet(const std::string& source, std::uint64_t id);
   // It is a stranger no more.
@@ -31,7 +31,7 @@ class SourceTable {
   void Forget(const std::string& source, std::uint64_t id);
 
   [[nodiscard]] bool Full(const std::string& source) const;
-  // Who has waited longest, of the source; 0: nobody waits.
+  // The stranger of the source that has waited longest; 0: none waits.
   [[nodiscard]] std::uint64_t OldestWaiting(const std::string& source) const;
   // The first of the source that was greeted; 0: none.
   [[nodiscard]] std::uint64_t OldestGreeted(const std::string& source) const;

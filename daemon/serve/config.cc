@@ -17,7 +17,7 @@ namespace muster {
 namespace {
 
 constexpr const char* kFooter =
-    "The controller: keeps the jobs, decides what starts where, tells the agents.\n"
+    "The controller: keeps the jobs, decides what starts where, sends orders to the agents.\n"
     "Most people start it with `muster up`.\n\n"
     "Examples:\n"
     "  musterd --state /var/lib/muster\n"
@@ -50,14 +50,14 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
                  "the switches between the nodes: Slurm's topology.conf or topology.yaml, or TOML; "
                  "SIGHUP reads it again");
   app.add_option("--keys", config.keys,
-                 "what muster keys made: our key, whom to trust, who is revoked");
+                 "the directory of muster keys: our key, the authority to trust, revoked keys");
   app.add_option("--tls-cert", config.tls.certificate, "our certificate, PEM");
   app.add_option("--tls-key", config.tls.key, "its key, PEM, mode 0600");
   app.add_option("--tls-ca", config.tls.authority,
-                 "who signs agents' and clients' certificates, PEM");
+                 "the authority that signs agents' and clients' certificates, PEM");
   app.add_option("--tls-revoked", config.tls.revoked, "serials of certificates that count no more");
   app.add_option("--munge-socket", config.munge_socket,
-                 "munged's socket (default: libmunge's), which says who users over TLS are");
+                 "munged's socket (default: libmunge's), to identify users over TLS");
   app.add_option("--min-uid", config.min_uid,
                  "with keys: no jobs of users below, and never root's (default: 1000)");
   app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once serving");

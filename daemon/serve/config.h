@@ -31,8 +31,8 @@ struct DaemonConfig {
   bool help = false;
   std::string help_text;
 
-  // Jobs of users below are not taken; 0: anybody's. Who has keys serves others, too, and no agent
-  // with keys runs a job of root's.
+  // Jobs of users below are not taken; 0: any user's. A controller with keys serves others, too,
+  // and no agent with keys runs a job of root's.
   [[nodiscard]] std::uint32_t least_uid() const {
     return tls.given() ? std::max(min_uid.value_or(kMinUidDefault), 1U) : 0;
   }
@@ -47,7 +47,7 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv);
 std::vector<std::string> AddressesOf(const DaemonConfig& config, bool passed);
 
 // Reads a file into the config; errors carry file and line. Of its policy (scheduler/settings) only
-// each key is looked at here: what it comes to depends on the state.
+// each key is looked at here: its effect depends on the state.
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config);
 
 // Reads the network that --network names, if it names one, into the policy.

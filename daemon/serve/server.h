@@ -27,7 +27,7 @@ namespace muster {
 struct TlsFiles {
   std::string certificate;  // PEM, ours
   std::string key;          // PEM
-  std::string authority;    // PEM, who signs callers' certificates
+  std::string authority;    // PEM, the authority that signs callers' certificates
   std::string revoked;      // of callers' certificates; empty: none are
   [[nodiscard]] bool given() const {
     return !certificate.empty() || !key.empty() || !authority.empty();
@@ -38,9 +38,8 @@ class Server {
  public:
   // Listens on every address ("unix:PATH", "HOST:PORT") and takes connections from `passed`,
   // sockets that a service manager listens on for us. An error is one line: the address, what is
-  // wrong, the mend; then nothing listens.
-  // `processor` looks at the calls over TLS; it may be null. `acceptor`, which nobody has started,
-  // outlives the server.
+  // wrong, the mend; then nothing listens. `processor` looks at the calls over TLS; it may be null.
+  // `acceptor`, which is not started yet, outlives the server.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
       Acceptor& acceptor, const std::vector<std::string>& addresses, const TlsFiles& tls,
       const std::vector<grpc::Service*>& services, std::vector<UniqueFd> passed = {},
@@ -78,7 +77,7 @@ class Server {
 // is one line for the user.
 absl::Status CheckAddress(const std::string& address, const TlsFiles& tls);
 
-// Whether the files are a controller's: all there, the key nobody else's to read, the certificate
+// Whether the files are a controller's: all there, the key readable by us alone, the certificate
 // its, with the role of a controller. What the log should say of its expiry, or nothing.
 absl::StatusOr<std::string> CheckTlsFiles(const TlsFiles& tls);
 

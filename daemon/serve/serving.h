@@ -3,9 +3,9 @@
 // What the controller's main thread does while it serves: signals, reloads, and the word to the
 // service manager that it lives.
 //
-// Thread promise: main's. Invariant: alive is said only once every address has answered a call, and
-// the controller's loop and the store's writer have both come round. An address that is busy
-// turning strangers away need not answer ours: a flood must not have us started again.
+// Thread promise: main's. Invariant: the watchdog is fed only once every address has answered a
+// call, and the controller's loop and the store's writer have both come round. An address that is
+// busy turning strangers away need not answer ours: a flood must not have us started again.
 
 #include "absl/status/status.h"
 #include "daemon/controller/controller.h"

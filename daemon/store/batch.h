@@ -35,7 +35,7 @@ struct EndedJob {
 struct EndedAttempt {
   JobId job;
   AttemptView attempt;
-  std::string user;  // who is charged for it
+  std::string user;  // the user that is charged for it
   std::string account;
 };
 

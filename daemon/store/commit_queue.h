@@ -27,20 +27,20 @@ namespace muster {
 
 class CommitQueue {
  public:
-  // `store` must outlive the queue, and nobody else may call its Commit meanwhile.
+  // `store` must outlive the queue, and no other code may call its Commit meanwhile.
   explicit CommitQueue(JobStore& store);
   CommitQueue(const CommitQueue&) = delete;
   CommitQueue& operator=(const CommitQueue&) = delete;
   // Commits what was pushed, then returns.
   ~CommitQueue();
 
-  // Queues a batch. `done` is told OK once it is durable, Commit's error when it could not be
-  // written, kAborted when an earlier one could not. An empty batch is a barrier: its OK says that
-  // all before it is durable.
+  // Queues a batch. `done` gets OK once it is durable, Commit's error when it could not be written,
+  // kAborted when an earlier one could not. An empty batch is a barrier: its OK says that all
+  // before it is durable.
   void Push(Batch batch, std::function<void(absl::Status)> done);
 
   // After a failure, lets the batches pushed from now on be written again; those pushed before stay
-  // kAborted. For the caller that has loaded its state anew.
+  // kAborted. For the caller that has loaded its state again.
   void Reset();
 
   // Batches pushed whose `done` has not returned.

@@ -2,7 +2,7 @@
 
 // The store: the journal, the state and the accounting of one controller, in DIR/state.db.
 //
-// One narrow interface, so that a replicated database can stand behind it later. Thread promise:
+// One narrow interface, so that a replicated database can implement it later. Thread promise:
 // Commit and Checkpoint belong to one thread (CommitQueue's); everything else is safe from any
 // thread beside them and reads what is committed. Invariants: (1) a Commit that returned OK is on
 // the disk; one that did not has changed nothing; (2) versions have no gap; (3) no other process
@@ -57,7 +57,7 @@ class JobStore {
   absl::StatusOr<std::vector<HealthRecord>> ReadHealth(NodeId node, std::uint32_t limit);
   // Tunings of the kernel, or of all (""), the newest first.
   absl::StatusOr<std::vector<Tuning>> ReadTunings(const std::string& kernel);
-  // Who used a client token, however old; nullopt when nobody did. Submissions only.
+  // The submission that used a client token, however old; nullopt when none did. Submissions only.
   absl::StatusOr<std::optional<JobId>> FindToken(const std::string& token);
   // Calls visit(entry) for each entry from `from` on, in order, until it returns false.
   absl::Status ReadJournal(Version from, const std::function<bool(const JournalEntry&)>& visit);

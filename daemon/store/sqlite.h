@@ -32,7 +32,7 @@ class Database {
   Database& operator=(const Database&) = delete;
   ~Database();
 
-  // Runs SQL that has no parameters and whose rows nobody reads.
+  // Runs SQL that has no parameters and whose rows are not needed.
   absl::Status Execute(const std::string& sql);
   // The first column of the first row of `sql`; 0 when there is none.
   absl::StatusOr<std::int64_t> ReadInteger(const std::string& sql);
@@ -55,7 +55,7 @@ struct Blob {
 
 class Statement {
  public:
-  // Prepares `sql`. A failure is told by the first Run() or Next().
+  // Prepares `sql`. The first Run() or Next() reports a failure.
   Statement(Database& database, const std::string& sql);
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Model <-> wire: the only translator between the house's values and its messages.
+// Model <-> wire: the only translator between model values and messages.
 //
 // ToWire never fails; FromWire says which field holds what it should not. Both walk the struct's
 // Fields(), so a member added to a model struct needs a field of the same name in its message and

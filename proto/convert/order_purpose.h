@@ -13,7 +13,7 @@ inline constexpr const char* kOrderPurpose = "muster order 1";
 // That key's PEM, by the key of the controller's certificate.
 inline constexpr const char* kOrderKeyPurpose = "muster order key 1";
 
-// Clocks of a controller and its agents differ by so many seconds at the most.
+// The clocks of a controller and its agents differ by at most that many seconds.
 inline constexpr int kClocksDifferSeconds = 30;
 
 }  // namespace muster

@@ -1,6 +1,6 @@
 #pragma once
 
-// Status macros and checks: the one error vocabulary of the house.
+// Status macros and checks: the one error vocabulary of this tree.
 //
 // An operation that can fail returns absl::Status or absl::StatusOr<T>; "this job cannot be placed"
 // is a Reason (model/reason.h), not an error; a broken invariant ends the process in every build

@@ -1,6 +1,6 @@
 #pragma once
 
-// The two clocks a long-running process of ours reads, behind one interface.
+// One interface to the two clocks that a long-running process of ours reads.
 //
 // Now() is the wall clock, for what people and records see. SteadyNow() never goes backwards and
 // counts suspended time (CLOCK_BOOTTIME), for every duration and deadline. Code that has a Clock&
@@ -17,7 +17,7 @@ namespace muster {
 // Wall-clock time; the same type as the model's, which this floor may not include.
 using Time = std::chrono::sys_time<std::chrono::milliseconds>;
 
-// The name of the clock behind SteadyTime. It has no now(): only a Clock can be asked.
+// The name of the clock of SteadyTime. It has no now(): only a Clock can be asked.
 struct BootClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -46,7 +46,7 @@ class SystemClock final : public Clock {
   SteadyTime SteadyNow() const override;
 };
 
-// A clock that moves only when told to, for tests.
+// A clock that moves only when a test moves it.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(Time start) : now_(start) {}

@@ -6,7 +6,7 @@
 // throws away what it has not delivered yet. Here a socket is closed in order: what is left is
 // sent, the sending side is shut down, and input is read and thrown away until the peer closes.
 // Thread promise: the loop's thread. Invariants: a socket is closed when its peer has closed, has
-// gone, or after `patience`; nothing is waited for by whoever gives it.
+// gone, or after `patience`; the code that hands it over waits for nothing.
 
 #include <chrono>
 #include <cstddef>

@@ -61,7 +61,7 @@ class ConfigFile {
   // such, everything else, and what stands in double quotes, as a string; a string stays one.
   // Errors about the key then name no line. InvalidArgument when `key` is a table or no path.
   absl::Status Set(const std::string& key, const std::string& value);
-  // The keys that somebody has asked for, whether they are there or not.
+  // The keys that were asked for, whether they are there or not.
   const std::set<std::string>& known() const { return known_; }
 
   // The line of the file that holds `key` (a table's is that of its heading); 0 when it is absent.
@@ -70,7 +70,7 @@ class ConfigFile {
   // InvalidArgument "FILE:LINE: KEY: PROBLEM", for a check of the caller's own; without a line when
   // `key` is absent.
   absl::Status ErrorAt(const std::string& key, const std::string& problem) const;
-  // The first key that nobody has read, as an error.
+  // The first key that no reader asked for, as an error.
   absl::Status RefuseUnknownKeys() const;
 
  private:

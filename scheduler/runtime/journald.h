@@ -32,10 +32,10 @@ class Journald {
   // The same, where our parent wrote there and says so by kJournaldVariable: our own standard error
   // is a file.
   static std::optional<Journald> OfParent();
-  // The one that listens on a datagram socket at `path`; none when nobody does.
+  // The one that listens on a datagram socket at `path`; none when no journal does.
   static std::optional<Journald> At(const std::string& path);
 
-  // False when it was not taken: too long, or nobody listens any more.
+  // False when it was not taken: too long, or no journal listens any more.
   [[nodiscard]] bool Send(const std::vector<JournaldField>& fields) const;
 
  private:

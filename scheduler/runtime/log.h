@@ -60,8 +60,8 @@ class Logger {
   // main, before threads start.
   static Logger ToStandardError(const Clock& clock);
 
-  // Lines go to the journal as well, those that name no job as about `job`. REQUIRES: before
-  // anybody else writes.
+  // Lines go to the journal as well, those that name no job as about `job`. REQUIRES: before any
+  // other thread writes.
   void AlsoTo(Journald journald, std::string job);
 
   // True when a line of `level` would be written: guards a costly message.

@@ -2,8 +2,8 @@
 
 // Message authentication: HMAC-SHA-256 (RFC 2104 over FIPS 180-4), and the random bytes it needs.
 //
-// What two processes say to each other over a network that others share is told from forgeries by a
-// code that only the holders of a key can make. SHA-256 is OpenSSL's. Thread promise: safe from any
+// A code that only the holders of a key can make tells the messages of two processes from
+// forgeries, on a network that others share. SHA-256 is OpenSSL's. Thread promise: safe from any
 // thread. Invariant: how long a comparison takes says nothing about where two codes differ.
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace muster {
 
 inline constexpr std::size_t kMacBytes = 32;
 
-// The code of `parts`, taken one behind the other, under `key`. The caller sees to it that no other
+// The code of `parts`, taken one after the other, under `key`. The caller sees to it that no other
 // parts make the same text.
 std::string MacOf(std::string_view key, std::initializer_list<std::string_view> parts);
 

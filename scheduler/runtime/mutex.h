@@ -1,6 +1,6 @@
 #pragma once
 
-// The one lock of the house, known to clang's thread-safety analysis and to ThreadSanitizer.
+// The one lock of this tree, known to clang's thread-safety analysis and to ThreadSanitizer.
 //
 // absl::Mutex has the annotations but lives in a library that ThreadSanitizer does not see into, so
 // that every use of it reads as a race; std::mutex is seen, but has no annotations. This is

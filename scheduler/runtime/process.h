@@ -2,7 +2,7 @@
 
 // Processes by an identity that survives pid reuse, and starting them without fork.
 //
-// A pid names a process only until it ends; (pid, start time, boot id) names it for ever. Whoever
+// A pid names a process only until it ends; (pid, start time, boot id) names it for ever. Code that
 // kills or adopts by a remembered pid checks the identity first, or holds a pidfd. "Cannot tell" is
 // an error here, never "dead": taking a live process for dead is how an attempt runs twice. Thread
 // promise: every function is safe from any thread.

@@ -2,8 +2,8 @@
 
 // Sole owner of one file descriptor; closes it when it goes.
 //
-// Invariant: get() is -1 or a descriptor that nobody else closes.
-// Thread promise: as an int; one owner at a time.
+// Invariant: get() is -1 or a descriptor that no other code closes. Thread promise: as an int; one
+// owner at a time.
 
 #include <unistd.h>
 

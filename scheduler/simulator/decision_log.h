@@ -32,7 +32,7 @@ class DecisionLog {
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20U;
 
   // A new one. An error where the file is there already. `what` says what is simulated: one line.
-  // After so many bytes of decisions it wants a state.
+  // After that many bytes of decisions it wants a state.
   static absl::StatusOr<std::unique_ptr<DecisionLog>> Create(const std::string& path,
                                                              const std::string& what,
                                                              std::size_t block_bytes = kBlockBytes);
@@ -46,7 +46,7 @@ class DecisionLog {
 
   // Whether the run that is known read the trace in order of submission, which it found unsorted.
   [[nodiscard]] bool sorted() const { return sorted_; }
-  // The simulation begins anew; a way of reading that is not the known run's forgets that one.
+  // The simulation begins again; a way of reading that is not the known run's forgets that one.
   absl::Status Begin(bool sorted);
 
   // Whether there are decisions that were made before.
@@ -72,7 +72,7 @@ class DecisionLog {
 
   absl::Status WriteHeader(const std::string& what);
   absl::Status ReadHeader(const std::string& what);
-  // Finds where the whole blocks end, and drops what is behind them.
+  // Finds where the whole blocks end, and drops what follows them.
   absl::Status DropTornBlock();
   absl::StatusOr<bool> ReadBlock();
   absl::Status Forget();

@@ -47,7 +47,7 @@ class IdSet {
 
   Ranges ranges_;
   Ranges::iterator newest_ = ranges_.end();  // the range that grew last
-  std::int64_t next_first_ = 0;              // of the range behind it
+  std::int64_t next_first_ = 0;              // of the range after it
 };
 
 }  // namespace muster

@@ -252,7 +252,7 @@ class UserAttacksTest(unittest.TestCase):
         said = self.cluster.as_user("mallory", "run", "--overlap", "--overcommit", "-n", "1000000", "true",
                                     environment={"MUSTER_JOB_ID": str(job)})
         self.assertEqual(said.returncode, 1, (said.stdout, said.stderr))
-        self.assertIn("more tasks than a node can be told of", said.stderr)
+        self.assertIn("more tasks than an order to one node can hold", said.stderr)
         before = self.cluster.log().count("registered")
         for node in json.loads(self.cluster.must("nodes", "--json"))["nodes"]:
             self.assertIn(node["state"], ("IDLE", "MIXED", "ALLOCATED"))

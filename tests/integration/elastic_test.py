@@ -109,7 +109,7 @@ class ElasticTest(ClusterTest):
                 (("--elastic", "-N", "1-3", "-n", "3"), "--elastic: --ntasks or --gpus: says one size"),
                 (("--elastic", "-N", "1-3", "--no-requeue"), "--elastic: --no-requeue:"),
                 (("--replace-wait", "5m"), "--replace-wait: only for --elastic jobs"),
-                (("--progress-file", "x"), "--progress-file: nobody looks at it without --progress-timeout")):
+                (("--progress-file", "x"), "--progress-file: has no effect without --progress-timeout")):
             ran = self.cluster.muster("submit", *options, script)
             self.assertNotEqual(ran.returncode, 0, options)
             self.assertIn(text, ran.stderr)

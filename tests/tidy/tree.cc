@@ -278,13 +278,6 @@ size_t CountWords(std::string_view text) {
   return words;
 }
 
-// Characters of UTF-8, not bytes.
-size_t WidthOf(std::string_view line) {
-  return static_cast<size_t>(std::count_if(line.begin(), line.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
 // The unit that a row of a page's table begins with, or nothing: "| `unit` | …".
 std::string_view UnitOfRow(std::string_view line) {
   constexpr std::string_view kOpen = "| `";
@@ -310,16 +303,6 @@ std::vector<Finding> CheckPageSize(const Source& page) {
   };
   hold(CountLines(page.text), kPageLinesMax, "lines");
   hold(CountWords(page.text), kPageWordsMax, "words");
-  std::string_view text = page.text;
-  for (size_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = FirstLine(&text);
-    const size_t limit = line.starts_with("|") ? kPageTableWidthMax : kPageWidthMax;
-    if (const size_t width = WidthOf(line); width > limit) {
-      findings.push_back({page.path, number,
-                          std::to_string(width) + " characters, over " + std::to_string(limit) +
-                              ". Break the line, or say it shorter"});
-    }
-  }
   return findings;
 }
 

@@ -20,8 +20,6 @@ inline constexpr size_t kFolderSourcesMax = 25;
 inline constexpr size_t kRoomSourcesMin = 2;
 inline constexpr size_t kPageLinesMax = 60;
 inline constexpr size_t kPageWordsMax = 600;
-inline constexpr size_t kPageWidthMax = 120;
-inline constexpr size_t kPageTableWidthMax = 160;
 
 // A header starts with #pragma once and a paragraph: purpose, thread promise, invariants.
 std::vector<Finding> CheckHeaderOpening(const Source& source);

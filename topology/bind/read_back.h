@@ -4,7 +4,7 @@
 // was planned.
 //
 // ReadBack asks /proc for the threads it may run on, its memory policy and the devices in its
-// environment; FromKernel turns what a child said of itself before exec into the same form, for
+// environment; FromKernel turns what a child reported of itself before exec into the same form, for
 // processes that end too soon to be asked. Compare is a pure function. Thread promise: safe from
 // any thread.
 
@@ -43,7 +43,7 @@ struct PlannedBinding {
 // process that has ended or is just now in exec are absent.
 absl::StatusOr<ObservedBinding> ReadBack(pid_t pid);
 
-// The same from what the process said of itself; `gpus` are what its environment was given.
+// The same from what the process reported of itself; `gpus` are what its environment was given.
 ObservedBinding FromKernel(const KernelBinding& said, std::vector<std::string> gpus);
 
 // The verdict and its text; sets cpus, mem_policy, gpus, verdict and text of the result only.

@@ -1,6 +1,6 @@
 #pragma once
 
-// A machine that somebody captured or described, for an agent to play.
+// A machine that was captured or described, for an agent to play.
 //
 // Such a machine is never enforced: placements on it are real decisions, bindings are recorded
 // only. Thread promise: as hwloc_topology.h. Invariant: what comes out passes CheckMachine, has

@@ -21,7 +21,7 @@ namespace muster {
 struct TopoMatrix {
   struct GpuRow {
     std::uint32_t number = 0;           // nvidia-smi's
-    CpuSet cpus;                        // "CPU Affinity"; empty: not said
+    CpuSet cpus;                        // "CPU Affinity"; empty: not given
     std::optional<std::uint32_t> numa;  // "NUMA Affinity"; not when it names none or several
   };
   std::string source;

@@ -4,7 +4,7 @@
 // API Reference": nvmlDeviceGetUtilizationRates, nvmlDeviceGetTotalEnergyConsumption).
 //
 // Thread promise: one thread at a time. Invariant: reading changes nothing on the GPU, and a GPU
-// that does not answer is told as lost and not as idle.
+// that does not answer is reported as lost and not as idle.
 
 #include <cstdint>
 #include <memory>

@@ -206,7 +206,7 @@ void AddInstances(const Nvml& nvml, Device device, const Gpu& parent, NvmlReadin
   if (reading.gpus.size() == before && reading.remarks.size() == remarks_before) {
     reading.remarks.push_back(
         absl::StrCat("GPU ", parent.os_index,
-                     " is divided by MIG but has no instances, so nobody can use it: make some "
+                     " is divided by MIG but has no instances, so no job can use it: make some "
                      "(nvidia-smi mig -cgi) or turn MIG off"));
   }
 }

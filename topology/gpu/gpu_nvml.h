@@ -28,8 +28,8 @@ struct NvmlReading {
 // MUSTER_NVML means: no GPUs.
 std::string NvmlLibrary();
 
-// The GPUs that `library` tells of. A library that is not there is no error; a path (with a slash)
-// that does not load is a remark, because somebody asked for it.
+// The GPUs that `library` lists. A library that is not there is no error; a path (with a slash)
+// that does not load is a remark, because a user asked for it.
 NvmlReading ReadNvml(const std::string& library);
 
 }  // namespace muster

@@ -4,9 +4,9 @@
 //
 // Debian's headers of it are in no package that we need, so the few prototypes used are declared in
 // the .cc file, from AMD's ROCm SMI API reference. A GPU's UUID is what ROCR_VISIBLE_DEVICES takes:
-// "GPU-" and its unique id in sixteen hexadecimal digits. Only XGMI links are told; the ways
-// through PCIe are read from the PCI tree, as for other GPUs. Everything that the library refuses
-// becomes a remark; a GPU whose PCI address is not told is left out. Thread promise: loads and
+// "GPU-" and its unique id in sixteen hexadecimal digits. The library lists XGMI links only; the
+// ways through PCIe are read from the PCI tree, as for other GPUs. Everything that the library
+// refuses becomes a remark; a GPU without a PCI address is left out. Thread promise: loads and
 // unloads the library within the call; call it from one thread.
 
 #include <optional>
@@ -29,8 +29,8 @@ struct RocmReading {
 // MUSTER_ROCM_SMI means: no AMD GPUs.
 std::string RocmSmiLibrary();
 
-// The GPUs that `library` tells of. A library that is not there is no error; a path (with a slash)
-// that does not load is a remark, because somebody asked for it.
+// The GPUs that `library` lists. A library that is not there is no error; a path (with a slash)
+// that does not load is a remark, because a user asked for it.
 RocmReading ReadRocmSmi(const std::string& library);
 
 }  // namespace muster

@@ -2,9 +2,9 @@
 
 // A vendor's library, loaded at run time, and its entry points.
 //
-// For libraries that a machine may lack: nothing is linked, and what is not there is told, not died
-// of. Thread promise: owned by one thread. Invariants: the library stays loaded as long as this
-// lives.
+// For libraries that a machine may lack: nothing is linked, and a missing library is reported and
+// ends no program. Thread promise: owned by one thread. Invariants: the library stays loaded as
+// long as this lives.
 
 #include <dlfcn.h>
 

@@ -59,8 +59,8 @@ class Inventory {
 
  private:
   static absl::Status TooLarge(const char* what, unsigned index) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " ", index, " is beyond the ", Bits::kLimit, " that can be told apart"));
+    return absl::InvalidArgumentError(absl::StrCat(what, " ", index, " is beyond the ",
+                                                   Bits::kLimit, " that can be distinguished"));
   }
 
   absl::Status TakeNumaNodes() {

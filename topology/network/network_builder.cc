@@ -230,7 +230,7 @@ void NetworkBuilder::RemarkOnGaps() {
                                    [](const NetworkSwitch& s) { return s.parent == kNowhere; });
   if (roots > 1) {
     AddRemark(absl::StrCat(network_.source, ": ", roots,
-                           " switches have none above them: how they are joined is not said"));
+                           " switches have none above them: no line says how they are joined"));
   }
   for (std::uint32_t i = 0; i < network_.blocks.size() && !network_.block_sizes.empty(); ++i) {
     const auto nodes = count([i](const NetworkNode& node) { return node.block == i; });

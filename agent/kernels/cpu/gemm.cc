@@ -247,7 +247,7 @@ int Run(int argc, char** argv) {
   auto tuned = std::make_shared<Tuned>();
   auto side = std::make_shared<int64_t>(0);
   kernel.add_options = [tuned](CommandLine* line) {
-    line->AddReal("tune", "search so many seconds for the best block sizes, and keep them",
+    line->AddReal("tune", "search this many seconds for the best block sizes, and keep them",
                   &tuned->budget, 0, 86400);
   };
   kernel.prepare = [tuned, side](const BenchOptions& options) {

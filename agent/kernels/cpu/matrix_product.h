@@ -22,7 +22,7 @@ struct Blocking {
 // Whether a product can be made with these sizes, zeros included.
 bool IsBlocking(const Blocking& blocking);
 
-// What zeros mean for a product of so many rows by so many threads.
+// What zeros mean for a product of that many rows by that many threads.
 Blocking BlockingFor(int64_t rows, int64_t threads);
 
 // c = a * b, row-major and dense: a is rows x depth, b depth x columns, c rows x columns. Reads no

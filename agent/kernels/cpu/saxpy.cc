@@ -103,7 +103,7 @@ void VerifySizes(Check* check) {
           i == n ? arrays.y.data()[i] : Expected(arrays.x.data()[i], arrays.y.data()[i], 1);
     }
     AxpyLoop(static_cast<T>(kFactor), arrays.x.data(), arrays.y.data(), n);
-    check->Hold("axpy of " + std::to_string(n) + " and the element behind",
+    check->Hold("axpy of " + std::to_string(n) + " and the element after it",
                 LargestError<T>({arrays.y.data(), expected.size()}, expected), 0);
   }
 }

@@ -102,7 +102,7 @@ void VerifySizes(Check* check) {
       AddLoop(arrays.a.data(), arrays.b.data(), arrays.c.data(), n, stores);
       const std::string what = "add of " + std::to_string(n);
       check->Hold(what, MaxError(arrays, expected), 0);
-      check->Hold(what + ", the element behind", ErrorOf(arrays.c.data()[n], 5), 0);
+      check->Hold(what + ", the element after it", ErrorOf(arrays.c.data()[n], 5), 0);
     }
   }
 }

@@ -3,7 +3,7 @@
 // A GPU's memory, streams and events as values, and the check of every call.
 //
 // Thread promise: one thread. Invariants: a call that fails ends the program with one line that
-// names the call, what it was for and the runtime's own words (exit 1): nothing is measured behind
+// names the call, what it was for and the runtime's own words (exit 1): nothing is measured after
 // an error; what was taken is given back.
 
 #include <cstdint>

@@ -119,7 +119,7 @@ void AddOptions(Request* request, CommandLine* line) {
   line->AddCount("side", "rows and columns of each matrix", &request->gpu.side, 1, 1 << 15);
   line->AddCount("columns", "elements of a row that is normalised", &request->gpu.columns, 1,
                  1 << 16);
-  line->AddReal("tune", "search so many seconds for gemm's fastest tile, and keep it",
+  line->AddReal("tune", "search this many seconds for gemm's fastest tile, and keep it",
                 &request->gpu.tune, 0, 86400);
   line->AddSwitch("by-rule", "gemm by the tile that is the rule, whatever was found",
                   &request->gpu.by_rule);

@@ -23,7 +23,7 @@ constexpr int kExitUsage = 2;
 // 63 bits.
 std::optional<int64_t> ParseCount(std::string_view text);
 
-// Finite decimal number, nothing behind it. nullopt: not one.
+// Finite decimal number, nothing after it. nullopt: not one.
 std::optional<double> ParseReal(std::string_view text);
 
 // `text` fit for a one-line message: control characters become '?', and at most 60 bytes are kept.

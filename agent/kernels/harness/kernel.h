@@ -28,7 +28,7 @@ struct Operation {
   double steps = 0;  // what follows one upon the other and has a latency: loads, launches, messages
   bool memory_roof = true;      // false: the data fits in a cache, or travels over a link
   std::function<double()> run;  // one repeat; its seconds
-  // Compares what the repeats left behind with a reference; may be empty.
+  // Compares the result of the repeats with a reference; may be empty.
   std::function<void(Check*)> check = nullptr;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // What OMP_NUM_THREADS may hold. OpenMP's runtime reads it before main and answers a bad value with
-// a warning of its own and a default team; a measurement with a team nobody asked for is worthless,
-// so kernels refuse.
+// a warning of its own and a default team; a measurement with another team than the one asked for
+// is worthless, so kernels refuse.
 //
 // Thread promise: pure. Invariant: needs no library call, because it runs before any library is
 // initialised.

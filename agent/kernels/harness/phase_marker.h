@@ -1,7 +1,7 @@
 #pragma once
 
 // Marks the phases of a program in a timeline that Perfetto and chrome://tracing read; header-only
-// C++17, for kernels and for anybody's job.
+// C++17, for kernels and for the programs of any job.
 //
 //   muster::PhaseMarker marker("timeline.%r.json");
 //   { const auto phase = marker.Phase("exchange"); … }

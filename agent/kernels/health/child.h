@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs that the health program starts: they die with it, whoever kills it.
+// Programs that the health program starts: they die with it, however it is killed.
 //
 // Thread promise: one caller at a time.
 

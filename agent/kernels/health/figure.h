@@ -14,7 +14,7 @@ enum class Better {
   kHigher,
   kLower,
   kNever,  // anything but 0 is a defect
-  kShown,  // told, not judged
+  kShown,  // shown, not judged
 };
 
 struct Figure {

@@ -4,8 +4,8 @@
 // beside it measures of each.
 //
 // The counters are those of nvidia-smi --query-gpu, as comma-separated values; what a GPU or a
-// driver does not have it answers with "[N/A]" or "[Not Supported]", and nothing is said of it. A
-// node without nvidia-smi has no GPUs here. Thread promise: one caller at a time.
+// driver does not have it answers with "[N/A]" or "[Not Supported]", and no figure is printed for
+// it. A node without nvidia-smi has no GPUs here. Thread promise: one caller at a time.
 
 #include <map>
 #include <string>

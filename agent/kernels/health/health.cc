@@ -87,7 +87,7 @@ void PrintText(const std::vector<Figure>& figures) {
     std::printf("%-32s %10.3f %-8s%s", figure.component.c_str(), figure.value, figure.unit.c_str(),
                 IsDefect(figure) ? " DEFECT" : "");
     if (figure.roof > 0) {
-      std::printf(" %3.0f %% of the most seen here", 100 * figure.value / figure.roof);
+      std::printf(" %3.0f %% of the best seen here", 100 * figure.value / figure.roof);
     }
     std::printf("\n");
   }

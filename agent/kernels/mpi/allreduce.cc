@@ -248,7 +248,7 @@ int Run(int argc, char** argv) {
   kernel.name = "allreduce";
   kernel.purpose =
       "the sum over all ranks, by a ring, by recursive doubling, by the library (from "
-      "GPUs, too, where it\nsays that it can), and behind computation. Bus bandwidth: 2 (p - 1) / "
+      "GPUs, too, where it\nsays that it can), and during computation. Bus bandwidth: 2 (p - 1) / "
       "p of the data over "
       "the time.";
   kernel.example = "muster run -n 4 allreduce --n 1M --json";

@@ -179,7 +179,7 @@ int Run(int argc, char** argv) {
   kernel.name = "halo";
   kernel.purpose =
       "the edges of square tiles to their neighbours on a grid of ranks: alone, and "
-      "behind the work\non the inside.";
+      "during the work\non the inside.";
   kernel.example = "muster run -n 4 halo --n 2048 --json";
   kernel.n_meaning = "cells along a side of each rank's tile";
   kernel.n = 1024;

@@ -5,7 +5,7 @@
 // A checkpoint holds each rank's cells, row after row, and where they lie, so that any number of
 // ranks can go on from it. Thread promise: the thread that may call MPI; every call is made by all
 // ranks. Invariants: a plate comes back only to the plate that it is of; a checkpoint that fails is
-// told of and costs nothing but itself.
+// reported and costs nothing but itself.
 
 #include <array>
 #include <cstdint>

@@ -54,7 +54,7 @@ struct RunResult {
 
 class Jacobi {
  public:
-  // Takes two tiles for this rank's cells. `ranks` and `marker`, which is told the phases of a
+  // Takes two tiles for this rank's cells. `ranks` and `marker`, which records the phases of a
   // step, must outlive it; check allocated() before Run.
   Jacobi(const Plate& plate, const Ranks& ranks, PhaseMarker* marker);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The ranks of a run on a Cartesian communicator: who they are, what tile each owns, who its
-// neighbours are.
+// The ranks of a run on a Cartesian communicator: their numbers, the tile that each owns, and its
+// neighbours.
 //
 // Thread promise: the thread that initialised MPI. Invariant: the object is freed before
 // MPI_Finalize; ranks are not reordered, so a rank here is the rank the launcher placed.

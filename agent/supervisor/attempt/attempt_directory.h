@@ -1,6 +1,7 @@
 #pragma once
 
-// An attempt's directory on its node: which files it holds, who claimed it, what was acknowledged.
+// An attempt's directory on its node: which files it holds, which process claimed it, what was
+// acknowledged.
 //
 // Made by the agent (mode 0700) before it spawns the supervisor; removed by the agent once the
 // controller acknowledged the attempt's last report. proto/supervisor.proto describes the files.
@@ -58,13 +59,13 @@ class AttemptDirectory {
   std::string path_;
 };
 
-// Makes `self` the attempt's supervisor. AlreadyExists when somebody is.
+// Makes `self` the attempt's supervisor. AlreadyExists when another process is.
 absl::Status TakeClaim(const AttemptDirectory& directory, const ProcessIdentity& self);
 
-// Who supervises the attempt; NotFound when nobody has claimed it.
+// The process that supervises the attempt; NotFound when none has claimed it.
 absl::StatusOr<ProcessIdentity> ReadClaim(const AttemptDirectory& directory);
 
-// The same of who runs the site's epilog, which is run once.
+// The same of the process that runs the site's epilog, which runs once.
 absl::Status TakeEpilogClaim(const AttemptDirectory& directory, const ProcessIdentity& self);
 absl::StatusOr<ProcessIdentity> ReadEpilogClaim(const AttemptDirectory& directory);
 

@@ -27,7 +27,7 @@ struct LimitSet {
   friend bool operator==(const LimitSet&, const LimitSet&) = default;
 };
 
-// The controllers of cgroup v2 that hold a job, in the order in which they are told.
+// The controllers of cgroup v2 that hold a job, in the order in which views list them.
 const std::vector<std::string>& LimitControllers();
 
 // What a group says of its controllers.
@@ -35,7 +35,7 @@ struct GroupControllers {
   std::string group;    // its path
   std::string offered;  // its cgroup.controllers
   std::string enabled;  // its cgroup.subtree_control
-  std::string refusal;  // what was said to enabling what is offered; empty: nothing
+  std::string refusal;  // the kernel's error when offered controllers were enabled; empty: none
 };
 
 // What can be held below such a group. "io" is held where it is there, and not missed where not.

@@ -22,7 +22,7 @@ struct SupervisorOrder {
   LaunchOrder launch;
   Machine machine;           // the node's
   std::string node_name;     // must be the name of a node in launch.allocation
-  std::string doorbell;      // path of the agent's socket; empty: nobody is told
+  std::string doorbell;      // path of the agent's socket; empty: none listens
   std::string module_dir;    // where libmuster-pmix.so is
   std::string cgroup;        // directory for the attempt's own cgroup; empty: none can be made
   std::string controller;    // the address that `muster` inside the job calls

@@ -17,7 +17,7 @@
 namespace muster {
 
 // FailedPrecondition, one line, when an agent of this state directory cannot have it: it is not
-// root's, or it keeps its own files below /tmp or /dev/shm, where nobody would find them.
+// root's, or it keeps its own files below /tmp or /dev/shm, where no other process would find them.
 absl::Status MayHavePrivateTmp(const std::string& state);
 
 // A namespace with both. `directory` is made, for us alone; in it lies what is /tmp, mode 1777.

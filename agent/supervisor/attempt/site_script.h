@@ -3,7 +3,7 @@
 // Which programs of the site a node runs around jobs and steps: prologs and epilogs.
 //
 // Thread promise: plain values; CheckSiteScript is safe from any thread. Invariant: a program that
-// somebody else could have written is never run.
+// another user could have written is never run.
 
 #include <string>
 
@@ -26,8 +26,8 @@ struct SiteScripts {
   SiteScript step_epilog;
 };
 
-// Whether the program is one that root may run on nobody else's word: a file that is there, can be
-// executed, belongs to us or root, and that nobody else may write. The error is one line.
+// Whether root may run the program without trust in another user: a file that is there, can be
+// executed, belongs to us or root, and that no other user may write. The error is one line.
 absl::Status CheckSiteScript(const std::string& program);
 
 }  // namespace muster

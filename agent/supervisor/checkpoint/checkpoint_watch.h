@@ -73,7 +73,7 @@ class CheckpointWatch {
   SafeTimes safe_times_;                   // from a checkpoint's begin to its copy elsewhere
   std::map<std::uint32_t, Counted> seen_;  // by slot
   std::uint64_t beats_ = 0;
-  std::uint64_t restored_ms_ = 0;  // the first that came back from a checkpoint
+  std::uint64_t restored_ms_ = 0;  // the first restart from a checkpoint
   std::uint32_t answered_ = 0;     // by all open sessions, at the last look
   std::uint64_t copies_ = 0;
   bool crowded_ = false;

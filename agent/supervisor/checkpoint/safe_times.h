@@ -1,6 +1,6 @@
 #pragma once
 
-// How long checkpoints took until they were safe, and what 99 of 100 of them took at the most.
+// How long checkpoints took until they were safe, and the time that 99 of 100 of them took at most.
 //
 // Thread promise: none; one thread. Invariants: it keeps the newest kSafeTimesKept times, and what
 // it says is one of them: by nearest rank (the smallest that at least 99 of 100 do not exceed), so

@@ -76,7 +76,7 @@ class CriuCheckpoints {
   // Of the dump's own process.
   [[nodiscard]] bool Owns(pid_t pid) const { return pid_ > 0 && pid == pid_; }
   void Reaped(int wait_status);
-  // The script has come to its own end: nothing is to be restored.
+  // The script has ended by itself: nothing is to be restored.
   void Forget();
 
   // What there is to tell of them, as a program would.

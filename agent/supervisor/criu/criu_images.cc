@@ -149,8 +149,8 @@ std::string ReasonIn(int directory, const std::string& name) {
   constexpr const char* kError = "Error (";
   for (const std::string& line :
        std::vector<std::string>(absl::StrSplit(TextOf(directory, name, kLogBytes), '\n'))) {
-    // That it may not open more files than others hinders nothing, and that one of its helpers
-    // ended is not why.
+    // Two lines are not the reason: that it may not raise its limit of open files, and that one of
+    // its helpers ended.
     const std::size_t at = line.find(kError);
     const std::size_t end = at == std::string::npos ? at : line.find("): ", at);
     if (end != std::string::npos && line.find("rlimit: ", end) == std::string::npos &&

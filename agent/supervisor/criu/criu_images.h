@@ -8,7 +8,7 @@
 // holds CRIU's images, its logs and `leader`, the process id of the script. Thread promise: pure
 // but for the file system; one writer. Invariants: (1) `N` was flushed before it got its name; (2)
 // until it has, the generations before it are untouched; (3) what is opened is a directory of the
-// user that was asked for, writable by nobody else, reached through no link.
+// user that was asked for, writable by no other user, reached through no link.
 
 #include <sys/types.h>
 
@@ -24,7 +24,7 @@
 
 namespace muster {
 
-// What a dump came to.
+// The result of a dump.
 struct SavedGeneration {
   std::uint64_t number = 0;
   std::uint64_t bytes = 0;
@@ -61,7 +61,7 @@ class CriuImages {
   absl::StatusOr<UniqueFd> BeginNext();
   // Makes it a generation; older ones than the newest two go.
   absl::StatusOr<SavedGeneration> CommitNext(int next, pid_t leader);
-  // It came to nothing: its log stays.
+  // It failed: its log stays.
   void DropNext(int next, const std::string& log);
 
   // All generations go.

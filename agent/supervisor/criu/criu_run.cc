@@ -136,7 +136,7 @@ absl::StatusOr<DumpReport> ParseDumpReport(const std::string& text) {
   if (words.size() != 3 || !absl::SimpleAtoi(words[0], &report.generation) ||
       !absl::SimpleAtoi(words[1], &report.bytes) ||
       !absl::SimpleAtoi(words[2], &report.stopped_us)) {
-    return absl::InternalError("it said no more of it");
+    return absl::InternalError("it gave no reason");
   }
   return report;
 }

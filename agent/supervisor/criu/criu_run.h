@@ -46,7 +46,7 @@ absl::StatusOr<DumpReport> ParseDumpReport(const std::string& text);
 // when that is not possible: the exit code, after a line on standard error.
 int BecomeRestore(const std::string& criu, const std::string& directory, const std::string& name);
 
-// Where CRIU is told to leave its log, in the generation's directory.
+// Where CRIU leaves its log, in the generation's directory.
 inline constexpr const char* kRestoreLog = "restore.log";
 inline constexpr const char* kDumpLog = "dump.log";
 

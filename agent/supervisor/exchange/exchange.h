@@ -3,8 +3,8 @@
 // What the supervisors of one step tell one another for their PMIx servers: fences and direct
 // modex.
 //
-// Each listens from the beginning; once the first rank has joined MPI all are told where the others
-// are (Meet), and each calls its parent in the tree. What is said before a connection stands waits
+// Each listens from the beginning; once the first rank has joined MPI all receive the others'
+// addresses (Meet), and each calls its parent in the tree. Messages before a connection stands wait
 // for it. Thread promise: the loop's thread. Invariants: (1) only holders of the attempt's secret
 // are believed, and of them only tree neighbours speak; (2) when a neighbour has died, or has left
 // while our ranks wait for it, on_broken is called, once; (3) garbage and strangers are refused and
@@ -47,7 +47,7 @@ struct ExchangeConfig {
 
 struct ExchangeHandlers {
   std::function<void(const StepBreak&)> on_broken;
-  // Somebody wants what our rank `rank` has published: AnswerModex with the same words.
+  // Another node wants what our rank `rank` has published: AnswerModex with the same words.
   std::function<void(std::uint32_t asker, std::uint64_t id, std::uint32_t rank)> on_asked;
 };
 
@@ -66,7 +66,7 @@ class Exchange {
 
   // Where we can be called.
   [[nodiscard]] const std::vector<std::string>& addresses() const { return addresses_; }
-  // Where everybody can be called, by position. Only the first call counts.
+  // Where each node can be called, by position. Only the first call counts.
   void Meet(const std::vector<std::vector<std::string>>& addresses);
 
   // See Gathering::Enter.
@@ -78,8 +78,8 @@ class Exchange {
   void AnswerModex(std::uint32_t asker, std::uint64_t id, const std::optional<std::string>& data);
   // Tells the others that the step is broken.
   void Break(const StepBreak& why);
-  // Our ranks have ended: nothing is taken any more. `told`: because the attempt was told to end,
-  // which the others will be, too.
+  // Our ranks have ended: nothing is taken any more. `told`: because the attempt was ordered to
+  // end, as it will be on the other nodes.
   void Leave(bool told);
 
  private:
@@ -88,7 +88,7 @@ class Exchange {
     std::deque<wire::PeerFrame> waiting;  // until it is proved
     bool proved = false;                  // at some time
     bool left = false;                    // or was never there
-    bool told = false;                    // it left because it was told to
+    bool told = false;                    // it left because it was ordered to
   };
 
   Exchange(EventLoop& loop, ClosingSockets& closing, const Logger& log, ExchangeConfig config,

@@ -49,7 +49,7 @@ struct ExchangeListener {
 absl::StatusOr<ExchangeListener> ListenForPeers(bool one_machine);
 
 // True when the nodes of a cluster whose controller is called at `controller` ("unix:PATH",
-// "HOST:PORT") are all on this machine: nobody else could call it.
+// "HOST:PORT") are all on this machine: no other machine could call it.
 bool IsOneMachine(const std::string& controller);
 
 }  // namespace muster

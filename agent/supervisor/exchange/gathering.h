@@ -1,6 +1,6 @@
 #pragma once
 
-// Collectives among the supervisors of a step: each brings bytes, all get everybody's.
+// Collectives among the supervisors of a step: each brings bytes, and all get the bytes of all.
 //
 // What a subtree brought goes up the tree of the collective's members once it is complete, and the
 // whole comes down again. The state machine alone: it sends through a function and is handed what

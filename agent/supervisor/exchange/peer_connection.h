@@ -2,8 +2,8 @@
 
 // A PeerSession on a TCP socket: connects or was called, proves itself, carries frames.
 //
-// A caller tries the peer's addresses one after the other until one leads to whoever knows the
-// secret. Silence is not the end: a peer that cannot be reached any more is given up after many
+// A caller tries the peer's addresses one after the other until one leads to a process that knows
+// the secret. Silence is not the end: a peer that cannot be reached any more is given up after many
 // minutes, so that a network that fails for a while ends no job; a peer that has died is known at
 // once, by its kernel. Thread promise: the loop's thread. Invariants: frames leave in the order
 // they were given, and reach the peer although the connection ends; after on_closed no handler is

@@ -106,7 +106,7 @@ absl::Status PeerSession::TakeUnproved(std::string_view body) {
 absl::Status PeerSession::TakeHello(const wire::PeerFrame& frame) {
   if (frame.hello().step() != self_.step || frame.to() != self_.position ||
       frame.from() == self_.position || frame.hello().nonce().size() != kNonceBytes) {
-    return NotOurs("a call for somebody else");
+    return NotOurs("a call for another supervisor");
   }
   peer_ = frame.from();
   transcript_ = TranscriptOf(self_.step, peer_, self_.position, frame.hello().nonce(), nonce_);
@@ -126,7 +126,8 @@ absl::Status PeerSession::TakeChallenge(const wire::PeerFrame& frame) {
   }
   transcript_ = TranscriptOf(self_.step, self_.position, peer_, nonce_, frame.challenge().nonce());
   if (!SameBytes(frame.challenge().proof(), CodeOf(kAnswerRole))) {
-    return absl::PermissionDeniedError("who answers does not know the attempt's secret");
+    return absl::PermissionDeniedError(
+        "the process that answers does not know the attempt's secret");
   }
   wire::PeerFrame answer;
   answer.set_from(self_.position);
@@ -139,7 +140,7 @@ absl::Status PeerSession::TakeChallenge(const wire::PeerFrame& frame) {
 
 absl::Status PeerSession::TakeProof(const wire::PeerFrame& frame) {
   if (!SameBytes(frame.proof().proof(), CodeOf(kCallRole))) {
-    return absl::PermissionDeniedError("who calls does not know the attempt's secret");
+    return absl::PermissionDeniedError("the process that calls does not know the attempt's secret");
   }
   Prove(/*caller=*/false);
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 #pragma once
 
-// One connection between two supervisors of a step, without its socket: who is there, and frames.
+// One connection between two supervisors of a step, without its socket: the peer's identity, and
+// frames.
 //
 // Both prove that they hold the attempt's secret, by a nonce of each side, before either believes
 // the other a word; from then on every frame carries a code (proto/supervisor.proto has the bytes).
@@ -33,7 +34,7 @@ class PeerSession {
 
   // We have called the supervisor at position `to`.
   static absl::StatusOr<PeerSession> Call(PeerSelf self, std::uint32_t to);
-  // Somebody has called us.
+  // A peer has called us.
   static absl::StatusOr<PeerSession> Answer(PeerSelf self);
 
   // Bytes that came; whole frames are appended to `frames`. PermissionDenied: it does not know the

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a job's processes are told of the node's devices: the GPUs they can see, and their NICs.
+// The variables by which a job's processes find the node's devices: the GPUs that they can see, and
+// their NICs.
 //
 // All of a job's GPUs on the node are visible to all its ranks there, each rank's nearest being
 // device LOCAL_RANK, because NCCL needs to see its peers'; with --gpu-bind a rank sees its own

@@ -29,7 +29,7 @@ struct StepSurroundings {
   std::uint16_t master_port = 0;
 };
 
-// The submitter's variables without those that belong to a launch of ours or of somebody else.
+// The submitter's variables without those that belong to a launch of ours or of another launcher.
 std::vector<std::string> WithoutStaleVariables(const std::vector<std::string>& environment);
 
 // Of the batch script on the allocation's node `node_index`. Sorted by name.

@@ -41,14 +41,14 @@ struct LaunchRequest {
   int cgroup_directory = -1;       // the same group's directory: to be started in it, where it can
 };
 
-// A child that was forked and has not said yet how its exec went.
+// A child that was forked and has not reported yet how its exec went.
 struct LaunchedChild {
   pid_t pid = 0;
   UniqueFd said;  // non-blocking; end of file once it has executed or failed
 };
 
 enum class LaunchStage : std::uint8_t {
-  kBound = 0,  // not a failure: the child says what it is bound to
+  kBound = 0,  // not a failure: the child reports its binding
   kCgroup = 1,
   kDescriptors = 2,
   kWorkDir = 3,
@@ -57,7 +57,7 @@ enum class LaunchStage : std::uint8_t {
   kMounts = 6,
 };
 
-// What a child said up to its exec.
+// What a child reported up to its exec.
 struct LaunchOutcome {
   std::optional<KernelBinding> binding;
   LaunchStage failed_at = LaunchStage::kBound;

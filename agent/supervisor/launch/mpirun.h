@@ -3,7 +3,7 @@
 // What an `mpirun` in a job's script needs to start ranks on the job's nodes: a list of them, and a
 // program that does there what ssh would do.
 //
-// Thread promise: one owner. Invariants: the list is readable by everybody and writable by us; it
+// Thread promise: one owner. Invariants: every user may read the list, and only we may write it; it
 // names the job's nodes with as many slots as it has tasks there.
 
 #include <string>

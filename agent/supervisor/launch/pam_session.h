@@ -29,7 +29,7 @@ inline std::string PamServiceFile(const std::string& service) {
 
 class PamSession {
  public:
-  // An error is one line, with what modules said.
+  // An error is one line, with the modules' messages.
   static absl::StatusOr<std::unique_ptr<PamSession>> Open(const std::string& service,
                                                           const std::string& user);
   virtual ~PamSession() = default;

@@ -2,8 +2,8 @@
 
 // A pseudo-terminal for a rank (--pty): our end, and the end that becomes its standard streams.
 //
-// Thread promise: the loop's thread. Invariants: the rank's end belongs to the job's user and
-// nobody else may write to it; opening it makes it nobody's controlling terminal.
+// Thread promise: the loop's thread. Invariants: the rank's end belongs to the job's user and no
+// other user may write to it; opening it makes it no process's controlling terminal.
 
 #include "absl/status/statusor.h"
 #include "agent/supervisor/user_space/job_user.h"

@@ -43,8 +43,8 @@ class AttemptCgroup {
   [[nodiscard]] bool Populated() const;
   // SIGKILL to everything in it, atomically; false where the kernel cannot.
   [[nodiscard]] bool Kill() const;
-  // How the kernel's out-of-memory killer came to strike in it, in words with the peak and the
-  // limit; nothing when it did not.
+  // Why the kernel's out-of-memory killer struck in it, in words with the peak and the limit;
+  // nothing when it did not.
   [[nodiscard]] std::optional<std::string> OutOfMemory() const;
   // The same, but nothing unless the limit that was reached is this group's own.
   [[nodiscard]] std::optional<std::string> OutOfOwnMemory() const;

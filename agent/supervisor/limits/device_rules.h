@@ -15,7 +15,7 @@
 
 namespace muster {
 
-// For character devices; of blocks nothing is said.
+// For character devices; block devices are left alone.
 struct DeviceRule {
   std::uint32_t major = 0;
   std::uint32_t first_minor = 0;

@@ -25,7 +25,7 @@
 
 namespace muster {
 
-// Which ranks have joined and not said goodbye; written by libpmix's thread.
+// Which ranks have joined and not finalized; written by libpmix's thread.
 class Membership {
  public:
   void Join(std::uint32_t rank) {

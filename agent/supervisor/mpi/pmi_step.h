@@ -4,8 +4,8 @@
 // ranks have put, exchanged at each barrier.
 //
 // Thread promise: the loop's thread. Invariants: a rank's channel is its own from its birth, so
-// that it says who it is; a rank that breaks the protocol loses its channel and nothing else; what
-// a rank said last is heard, although it takes no answer any more.
+// that it identifies the rank; a rank that breaks the protocol loses its channel and nothing else;
+// the last message of a rank is read, although it takes no answer any more.
 
 #include <map>
 #include <memory>

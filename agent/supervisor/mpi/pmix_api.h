@@ -46,7 +46,7 @@ struct PmixCallbacks {
   // The rank called MPI_Abort or PMIx_Abort: the step is to be ended. `message` is never null.
   void (*on_abort)(void* context, uint32_t rank, int32_t status, const char* message);
   // The local ranks among `ranks` (rank_count 0: of all ranks) wait for the others with `data`:
-  // finish_fence() with what every node brought, one behind the other, lets them go on.
+  // finish_fence() with what every node brought, one after the other, lets them go on.
   void (*on_fence)(void* context, uint64_t id, const uint32_t* ranks, uint32_t rank_count,
                    const char* data, size_t size);
   // A local rank wants what `rank`, on another node, has published: finish_modex().

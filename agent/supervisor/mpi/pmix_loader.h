@@ -66,7 +66,7 @@ class PmixStep {
   // them are close-on-exec.
   absl::StatusOr<std::vector<std::string>> RankEnv(uint32_t rank) const;
 
-  // Answers on_fence: what every node brought, one behind the other.
+  // Answers on_fence: what every node brought, one after the other.
   void FinishFence(uint64_t id, const std::string& data) const;
   // Answers on_modex; nothing when it was not found.
   void FinishModex(uint64_t id, const std::optional<std::string>& data) const;

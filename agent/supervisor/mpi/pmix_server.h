@@ -38,7 +38,7 @@ class PmixServer {
   void EndStep(const std::string& nspace, bool all_exited);
   // Hands libpmix what it waits for under `id`; nothing happens when its step has ended.
   void Answer(uint64_t id, bool ok, const char* data, size_t size);
-  // Has the step told, under `id`, what its local rank `rank` has published, once it has.
+  // Sends the step, under `id`, what its local rank `rank` has published, once it has.
   static void AskPublished(const std::string& nspace, uint32_t rank, uint64_t id);
   // Ends what is left, for good. libpmix's threads stay until the process ends.
   void Close();

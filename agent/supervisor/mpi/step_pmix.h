@@ -18,7 +18,7 @@
 
 namespace muster {
 
-// What a step is told of its ranks and of the other nodes.
+// What a step learns of its ranks and of the other nodes.
 struct PmixNews {
   // A rank called MPI_Abort or PMIx_Abort.
   std::function<void(std::uint32_t rank, int code, const std::string& text)> on_abort;
@@ -57,9 +57,9 @@ class StepPmix {
   [[nodiscard]] virtual bool TakesInput() const { return false; }
   virtual void BeginInput(InputHandlers) {}
   virtual void Input(const std::string&) {}
-  // The rank has ended: takes in what it said before that.
+  // The rank has ended: takes in its messages from before that.
   virtual void Hear(std::uint32_t) {}
-  // True when the rank joined the others and has not said goodbye: if it ends like that, they would
+  // True when the rank joined the others and has not finalized: if it ends like that, they would
   // wait for it for ever.
   [[nodiscard]] virtual bool Joined(std::uint32_t rank) const = 0;
   // True when the rank joined the others at some time.

@@ -19,7 +19,7 @@ namespace muster {
 struct FoundRank {
   pid_t pid = 0;
   InnerRank rank;
-  std::string hydra_binding;  // what MPICH's proxy was told about the binding of all its ranks
+  std::string hydra_binding;  // what MPICH's proxy read of the binding of all its ranks
 };
 
 // That the program is a daemon of an `mpiexec` of MPICH or Intel MPI.

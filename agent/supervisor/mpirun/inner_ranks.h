@@ -62,7 +62,7 @@ class InnerRanks {
     pid_t pid = 0;
     InnerRank rank;
     bool answered = false;
-    std::optional<KernelBinding> self;  // what it said of itself before its exec
+    std::optional<KernelBinding> self;  // what it reported of itself before its exec
     int tries_left = 8;                 // a millisecond apart, while the exec completes
   };
 

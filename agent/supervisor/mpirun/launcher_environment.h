@@ -1,7 +1,7 @@
 #pragma once
 
-// What launchers inside a job are told, and the ranks that they start: Open MPI's `mpirun`, the
-// `mpiexec` of MPICH and of Intel MPI.
+// The environment of launchers inside a job, and of the ranks that they start: Open MPI's `mpirun`,
+// the `mpiexec` of MPICH and of Intel MPI.
 //
 // A launcher knows its machine and not the job, and hands its own node's environment to ranks on
 // others. So each starts its ranks on a node by a process of ours there: Open MPI each rank through
@@ -23,7 +23,7 @@ namespace muster {
 enum class LauncherKind : std::uint8_t {
   kNone,            // no launcher
   kOpenMpi,         // "orted"
-  kHydra,           // "hydra": an mpiexec of which nobody knows how many ranks it wants here
+  kHydra,           // "hydra": an mpiexec that may want any number of ranks here
   kHydraAsPlanned,  // "hydra-as-planned": it wants the plan's
 };
 LauncherKind LauncherOf(const std::vector<std::string>& environment);
@@ -31,8 +31,8 @@ LauncherKind LauncherOf(const std::vector<std::string>& environment);
 // For the script, or a step on `node`.
 void SetLaunchers(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables);
 
-// For a step that is a launcher's daemon on the node, in place of what its rank would be told: what
-// all the ranks have that it starts.
+// For a step that is a launcher's daemon on the node, in place of its rank's environment: what all
+// the ranks have that it starts.
 void SetDaemon(const SupervisorOrder& order, const NodeAllocation& whole, LauncherKind kind,
                Variables* variables);
 
@@ -47,7 +47,7 @@ struct InnerRank {
   std::uint32_t size = 1;
   std::uint32_t local_rank = 0;
   std::uint32_t local_size = 1;
-  bool found = false;                    // and did not ask: who started it has placed it
+  bool found = false;                    // and did not ask: its launcher has placed it
   bool bound = false;                    // by its launcher: its user wanted that
   const RankPlacement* place = nullptr;  // of a planned rank; null: all that the job has there
   std::vector<std::string> own;          // what it has of OMP_, UCX_ and NCCL_ already

@@ -1,6 +1,6 @@
 #pragma once
 
-// The environment of one process while it is made, and what any rank is told there of its part of a
+// The environment of one process while it is made, and what any rank reads there of its part of a
 // node.
 //
 // Thread promise: one owner; the functions are pure. Invariant: a name is in it once.

@@ -4,8 +4,8 @@
 // records the attempt's end.
 //
 // The agent starts it when nothing of the attempt is left; like a supervisor it outlives the agent.
-// Thread promise: called from main. Invariant: the epilog is begun at most once, by whoever holds
-// the claim to it; an end that is recorded is the attempt's last word.
+// Thread promise: called from main. Invariant: the epilog is begun at most once, by the process
+// that holds the claim to it; an end that is recorded is the attempt's last word.
 
 #include "absl/status/status.h"
 #include "agent/supervisor/attempt/attempt_directory.h"

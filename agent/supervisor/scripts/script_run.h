@@ -24,7 +24,7 @@
 
 namespace muster {
 
-// The last lines of what a script said, on one line, escaped and short enough for a reason.
+// The last lines of what a script printed, on one line, escaped and short enough for a reason.
 std::string LastLines(const std::string& said);
 
 class ScriptRun {
@@ -38,7 +38,7 @@ class ScriptRun {
     SiteScript script;
     std::vector<std::string> environment;
     std::string input;              // for its standard input
-    const JobUser* user = nullptr;  // who "as_user" is; null: as we are
+    const JobUser* user = nullptr;  // the user of "as_user"; null: ours
   };
 
   ScriptRun(EventLoop& loop, Request request, Done done);
@@ -65,7 +65,7 @@ class ScriptRun {
   pid_t pid_ = -1;
   UniqueFd said_;     // whether it could be started
   UniqueFd output_;   // standard output and error
-  std::string text_;  // the end of what it said
+  std::string text_;  // the end of its output
   bool timed_out_ = false;
   EventLoop::TimerId timer_{};
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a program of the site is told of the job that it is run for.
+// What a program of the site learns of the job that it is run for.
 //
 // Pure. Thread promise: safe from any thread. Invariant: nothing that a user wrote is a variable or
 // an argument; it is lines on standard input.
@@ -14,7 +14,7 @@
 namespace muster {
 
 // A run of `script`, which is the job's `what` ("epilog") or that of a step, on the node of that
-// place in the allocation. `user` is who "as user" is; null: as we are.
+// place in the allocation. `user` is the user of "as user"; null: ours.
 ScriptRun::Request SiteRequest(const SupervisorOrder& order, std::uint32_t node_index,
                                const char* what, const SiteScript& script, StepId step,
                                const JobUser* user);

@@ -1,10 +1,10 @@
 #pragma once
 
-// Those who look at a step that another watches (`muster attach`): they are sent what its `muster
-// run` is sent from then on.
+// The clients that look at a step that another one watches (`muster attach`): they receive what its
+// `muster run` receives from then on.
 //
 // Thread promise: the loop's thread. Invariants: one that does not take its output is cut off, so
-// that it never holds up the step; nobody's leaving ends anything.
+// that it never holds up the step; the end of one ends nothing else.
 
 #include <functional>
 #include <memory>
@@ -28,7 +28,7 @@ class Onlookers {
   Onlookers& operator=(const Onlookers&) = delete;
   ~Onlookers();
 
-  // Whether nobody has a place any more, with `coming` that are about to come.
+  // Whether no place is left, with `coming` that are about to connect.
   [[nodiscard]] bool full(std::size_t coming) const {
     return connections_.size() + coming >= kMost;
   }

@@ -99,19 +99,19 @@ class Step {
   // To the ranks' own processes, not to what they have started.
   void SignalLeaders(int signal);
   // Has what the ranks print from now on sent to `io` as well; `input`: what comes back is typed
-  // into the terminal. FailedPrecondition when nobody watches the step, or it has no terminal; that
-  // `io` cannot be reached goes to the log.
+  // into the terminal. FailedPrecondition when no client watches the step, or it has no terminal;
+  // that `io` cannot be reached goes to the log.
   absl::Status Show(const StepIo& io, bool input);
-  // Gives up on output that nobody takes: for an attempt that is being ended by force.
+  // Gives up on output that no client takes: for an attempt that is being ended by force.
   void DropConnection();
-  // A rank said so through PMIx: its code is the step's.
+  // A rank aborted through PMIx: its code is the step's.
   void Aborted(std::uint32_t rank, int code, const std::string& message);
   // A rank has joined MPI: the nodes of the step need one another.
   void RankJoined();
   // The ranks here cannot go on, for a reason on another node: its status is the step's.
   void BrokenElsewhere(const StepBreak& why);
-  // The whole attempt is told to end, here and elsewhere: what ends now breaks nothing.
-  // `by_others`: because of what became of it on other nodes.
+  // The whole attempt is ordered to end, here and elsewhere: what ends now breaks nothing.
+  // `by_others`: for what happened on other nodes.
   void ToldToEnd(bool by_others);
 
   [[nodiscard]] StepId id() const { return plan_.step; }

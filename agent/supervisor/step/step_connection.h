@@ -81,8 +81,8 @@ class StepConnection {
   // Asks for on_peers, once all nodes are there.
   void SendMeet();
   void SendDone();
-  // No rank here takes input any more: on_input is not called again, and a client that stops then
-  // is told.
+  // No rank here takes input any more: on_input is not called again, and a client that then stops
+  // is told so.
   void EndInput();
 
   [[nodiscard]] bool Full(std::uint32_t rank) const;
@@ -94,7 +94,7 @@ class StepConnection {
   void PauseInput(bool paused);
   // Called once when the queue runs empty.
   void WhenFlushed(std::function<void()> done) { when_flushed_ = std::move(done); }
-  // From now on `other` is sent what this one is; it is lost when it falls behind.
+  // From now on `other` receives what this one receives; it is cut off when it lags.
   void CopyTo(StepConnection* other) { copies_.push_back(other); }
   void StopCopying(const StepConnection* other) { std::erase(copies_, other); }
 

@@ -338,7 +338,8 @@ StepGreeting Step::Greeting() const {
 
 absl::Status Step::Show(const StepIo& io, bool input) {
   if (connection_ == nullptr || connection_->lost() || ended_) {
-    return absl::FailedPreconditionError("nobody watches the step: its ranks write to files");
+    return absl::FailedPreconditionError(
+        "no muster run watches the step: its ranks write to files");
   }
   if (input && !HasTerminal()) {
     return absl::FailedPreconditionError("its input is taken: only a step with --pty shares it");

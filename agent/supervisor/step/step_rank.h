@@ -16,12 +16,12 @@ namespace muster {
 struct Step::Rank {
   RankPlacement placement;
   pid_t pid = 0;
-  pid_t awaited = 0;              // who is to be restored in place of `pid`; 0 once he is
-  std::optional<int> early_end;   // with which wait status he has ended before `pid`
+  pid_t awaited = 0;  // the process that is to be restored in place of `pid`; 0 once it is
+  std::optional<int> early_end;   // its wait status, if it ended before `pid`
   std::uint32_t started_pid = 0;  // kept for the report
   UniqueFd said;                  // open until the exec or its failure
   std::string said_bytes;
-  std::optional<KernelBinding> self;  // what the child said of itself
+  std::optional<KernelBinding> self;  // what the child reported of itself
   std::optional<RankBinding> binding;
   bool settled = false;   // it runs and was read, or it could not be started
   bool failed = false;    // it could not be started

@@ -1,7 +1,7 @@
 #pragma once
 
-// Work in a user's own space (his files, his sockets, the names that he gives) is done by a child
-// process that has become him for good and hands back descriptors and a text.
+// Work in a user's own space (the user's files, sockets and names) is done by a child process that
+// has become that user for good and hands back descriptors and a text.
 //
 // Why a process: the credentials of a socket's peer, /proc/self and what a hung file system holds
 // up are those of the process that acts, whatever the thread's file user is.
@@ -9,9 +9,9 @@
 // Thread promise: the caller's thread; `work` runs in the child, which has copies of our memory,
 // but of our descriptors only the one that is named: it must use nothing else of them, and no lock
 // that another thread may hold. Invariants: (1) nothing of `work` runs as us, unless `user` is
-// null, which means that he is who we are: then it runs here, without a child; (2) what is brought
-// is handed out only once the child is gone, so that no descriptor of its /proc entries shows
-// anything; (3) a child that does not answer within `limit` is killed, and that is an error.
+// null, which means our own user: then it runs here, without a child; (2) what is brought is handed
+// out only once the child is gone, so that no descriptor of its /proc entries shows anything; (3) a
+// child that does not answer within `limit` is killed, and that is an error.
 
 #include <sys/types.h>
 

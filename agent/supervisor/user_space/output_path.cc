@@ -52,8 +52,9 @@ std::string Resolve(const std::string& work_dir, const std::string& path) {
 
 absl::Status CannotOpen(const char* what, const std::string& path, int error) {
   const std::string text = absl::StrCat("cannot open ", what, " ", path);
-  return error == ENXIO ? absl::FailedPreconditionError(text + ": it is a FIFO that nobody reads")
-                        : absl::ErrnoToStatus(error, text);
+  return error == ENXIO
+             ? absl::FailedPreconditionError(text + ": it is a FIFO that no process reads")
+             : absl::ErrnoToStatus(error, text);
 }
 
 // Opened without waiting, used with waiting.

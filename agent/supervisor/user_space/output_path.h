@@ -34,7 +34,7 @@ std::string DefaultOutputPattern(const PatternValues& values);
 
 // Opens `path` (relative to `work_dir`) for writing at its end (the ranks of several nodes and
 // steps may share it), with mode 0666 less the umask in force; cut to nothing unless `append`.
-// Never waits: a FIFO that nobody reads is refused. The error is one line that names the path.
+// Never waits: a FIFO that no process reads is refused. The error is one line that names the path.
 absl::StatusOr<UniqueFd> OpenOutput(const std::string& work_dir, const std::string& path,
                                     bool append);
 

@@ -2,7 +2,7 @@
 
 // What a step has of its user's space before its first rank is forked: the connection to the
 // `muster run` that watches it, and its files. All of it by names that the user gave, so it is
-// opened in one go, as him (as_user.h).
+// opened in one go, as that user (as_user.h).
 //
 // Thread promise: the functions are called where the user is, once a step.
 
@@ -23,7 +23,7 @@ struct StepOpening {
     bool output = false;  // else input
     bool append = false;
   };
-  std::string address = {};  // of `muster run`; empty: nobody watches
+  std::string address = {};  // of `muster run`; empty: no client watches
   bool refused = false;      // the step will not start: it only says so to `muster run`
   std::string work_dir = {};
   mode_t umask = 022;

@@ -20,12 +20,12 @@ absl::Status ParseDistribution(const std::string& text, RankLayout* layout);
 absl::Status ParseCpuBind(const std::string& text, RankLayout* layout);
 // none, local, rank, map_mem:LIST or mask_mem:LIST.
 absl::Status ParseMemBind(const std::string& text, RankLayout* layout);
-// none, closest, single[:N], per_task:N, map_gpu:LIST or mask_gpu:LIST, perhaps behind "verbose,".
+// none, closest, single[:N], per_task:N, map_gpu:LIST or mask_gpu:LIST, perhaps after "verbose,".
 absl::Status ParseGpuBind(const std::string& text, RankLayout* layout);
 // compute_bound, memory_bound, multithread, nomultithread; what --cpu-bind, --ntasks-per-socket and
 // --threads-per-core say goes before it.
 absl::Status ParseHint(const std::string& text, RankLayout* layout);
-// Any of tp, pp and dp, each once; those that are not said are 0.
+// Any of tp, pp and dp, each once; those that are not given are 0.
 absl::Status ParseParallel(const std::string& text, RankLayout* layout);
 
 }  // namespace muster

@@ -6,7 +6,7 @@
 //   0    ./coordinator --port 7000
 //   1-3  ./worker --rank %t --of %o
 //
-// Words stand between blanks, in quotes, or behind a backslash; %t is the rank, %o its place among
+// Words stand between blanks, in quotes, or after a backslash; %t is the rank, %o its place among
 // the line's, %% a percent sign. Pure. Thread promise: safe from any thread. Invariants: every line
 // has a program; no rank is named twice.
 

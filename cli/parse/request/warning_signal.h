@@ -3,7 +3,7 @@
 // The signal before the time limit's end, in Slurm's form: [{R|B}:]SIGNAL[@TIME|@auto].
 //
 // Pure; errors as in number.h. Thread promise: safe from any thread. Invariants: an accepted signal
-// is one of signal.h; TIME is seconds, or a duration with units or colons; unless said, a minute.
+// is one of signal.h; TIME is seconds, or a duration with units or colons; by default a minute.
 
 #include <string_view>
 

@@ -4,8 +4,8 @@
 //
 // Works for what epoll can watch (pipes, sockets, terminals) and for what it cannot (files,
 // /dev/null). Thread promise: the loop's owner. Invariants: the end of the input is sent exactly
-// once, unless nobody took it before that: then no more is read; nothing is read while the
-// listener's peers are behind; a terminal is read only while we are in its foreground, so that a
+// once, unless no rank took it before that: then no more is read; nothing is read while the
+// listener's peers lag; a terminal is read only while we are in its foreground, so that a
 // background run is not stopped.
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The frames of a step's i/o connection: a StepFrame behind its length as a 4-byte little-endian
-// number.
+// The frames of a step's i/o connection: the length of a StepFrame as a 4-byte little-endian
+// number, then the StepFrame.
 //
 // Thread promise: a FrameReader has one owner. Invariants: a frame larger than kFrameBytesMax or
 // one that does not parse ends the connection; it is never guessed at.

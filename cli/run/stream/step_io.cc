@@ -132,7 +132,7 @@ void StepSession::Closed(ConnectionId connection) {
 
 std::string StepSession::LostText() const {
   return absl::StrCat("lost the connection to ", absl::StrJoin(lost_, ","),
-                      " before it had said how its ranks ended");
+                      " before it reported how its ranks ended");
 }
 
 std::string StepSession::RanksText() const {

@@ -1,12 +1,12 @@
 #pragma once
 
-// What a step's frames mean: who has connected, what the ranks wrote, how they ended.
+// What a step's frames mean: which nodes have connected, what the ranks wrote, how they ended.
 //
-// The state machine behind `muster run`, without sockets: the listener hands it frames and asks it
-// what to do. Thread promise: one owner. Invariants: no frame of a connection counts before its
-// hello with the right token; the step is done when every expected node has said so or is lost;
-// the exit code is that of the first MPI_Abort, else the highest of all ranks that were not ended
-// for another's failure, 128 + signal for signals.
+// The state machine of `muster run`, without sockets: the listener hands it frames and asks it what
+// to do. Thread promise: one owner. Invariants: no frame of a connection counts before its hello
+// with the right token; the step is done when every expected node has reported so or is lost; the
+// exit code is that of the first MPI_Abort, else the highest of all ranks that were not ended for
+// another's failure, 128 + signal for signals.
 
 #include <cstdint>
 #include <functional>
@@ -53,14 +53,14 @@ class StepSession {
     end_on_bad_exit_ = true;
     meeting_.EndOnBadExit();
   }
-  // How many nodes have ranks of this step; until it is said, the step cannot be done.
+  // How many nodes have ranks of this step; until it is known, the step cannot be done.
   void Expect(std::uint32_t nodes) { expected_ = nodes; }
-  // Until that is said, the first node to say hello says it.
+  // Until that is known, the first hello of a node gives it.
   void ExpectAsToldByNodes() { nodes_tell_ = true; }
 
   // A frame of `connection`. PermissionDenied or InvalidArgument: close it.
   absl::Status Take(ConnectionId connection, const wire::StepFrame& frame);
-  // The connection has ended, whoever closed it.
+  // The connection has ended, whichever side closed it.
   void Closed(ConnectionId connection);
 
   // What is to be sent to supervisors after frames were taken and connections closed.

@@ -50,11 +50,11 @@ class StepListener {
   // every end of a connection.
   absl::Status Start(StepSession* session, std::function<void()> changed);
 
-  // Sends `frame` to every supervisor that has said hello.
+  // Sends `frame` to every supervisor that has sent its hello.
   void SendToAll(const wire::StepFrame& frame);
   // From now on input goes to the first node of the step alone, which hands it on.
   void SendInputToFirst() { first_only_ = true; }
-  // Sends what the session has to say; also after it was told how many nodes to expect.
+  // Sends what the session has to say; also after it learned how many nodes to expect.
   void SendReplies();
   // True while some peer that takes input has more queued than it should, or no room for more.
   bool WritesPending() const;
@@ -67,7 +67,7 @@ class StepListener {
     FrameReader reader;
     std::string queued;
     bool writing = false;  // EPOLLOUT is watched
-    bool deaf = false;     // it takes nothing any more; what it has said is still to be read
+    bool deaf = false;     // it takes nothing any more; what it has sent is still to be read
   };
   using Id = StepSession::ConnectionId;
 

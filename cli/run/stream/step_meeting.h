@@ -5,8 +5,8 @@
 //
 // It is the one process that hears of every rank's end, however early or late its node was. Frames
 // in, frames out, no sockets. Thread promise: one owner. Invariants: addresses go out only when
-// every node has said hello, and to nodes of the same component; a component's first failure is
-// told once to each of its nodes, to one that comes late, too.
+// every node has sent its hello, and to nodes of the same component; a component's first failure
+// goes once to each of its nodes, to one that connects late, too.
 
 #include <cstdint>
 #include <map>
@@ -42,7 +42,7 @@ class StepMeeting {
   // earlier word.
   bool Ended(ConnectionId connection, const wire::StepRankExit& exit);
 
-  // What is to be sent now; `all_here`: every node of the step has said hello.
+  // What is to be sent now; `all_here`: every node of the step has sent its hello.
   std::vector<StepReply> Take(bool all_here);
 
  private:

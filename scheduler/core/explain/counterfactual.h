@@ -2,10 +2,10 @@
 
 // Counterfactuals: single changes of a waiting job's request with which it would start sooner.
 //
-// Each is found by planning again, on the same snapshot, with that one thing changed; jobs behind
-// it are left out, since they cannot delay it. A heterogeneous job is one job here, whichever of
-// its components is named: it starts when all do. Thread promise: pure; takes as long as several
-// passes. Invariants: every change that is told starts the job earlier than its present request.
+// Each is found by planning again, on the same snapshot, with that one thing changed; later jobs
+// are left out, since they cannot delay it. A heterogeneous job is one job here, whichever of its
+// components is named: it starts when all do. Thread promise: pure; takes as long as several
+// passes. Invariants: every suggested change starts the job earlier than its present request.
 
 #include <vector>
 
@@ -18,7 +18,7 @@ namespace muster {
 
 // When and where a waiting job would start if all run to their limits.
 struct Forecast {
-  Time start = kNoTime;  // now, later, or kNoTime when nobody knows
+  Time start = kNoTime;  // now, later, or kNoTime: unknown
   std::vector<NodeId> nodes;
   Reason reason;  // why not now
 };

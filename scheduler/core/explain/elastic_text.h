@@ -1,6 +1,6 @@
 #pragma once
 
-// What is said of an elastic job's size: its range, and why it grows or does not.
+// The sentence about an elastic job's size: its range, and why it grows or does not.
 //
 // Thread promise: pure functions.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Explain: the long answer to "why does my job wait": the reason of the last pass, who is before
+// Explain: the long answer to "why does my job wait": the reason of the last pass, the jobs before
 // it, and what each node lacks.
 //
 // Asked for by a user, so it may look at every node. Thread promise: pure. Invariants: a node

@@ -7,8 +7,8 @@
 // what is free after the plan's starts, node by node, and core/span to place the job there. It
 // rather says nothing than accuse wrongly: nodes with a start reserved on them before the job would
 // end or whose cores a suspended job wants back, machines whose cores differ, components of
-// heterogeneous jobs, and jobs without a time limit behind one whose start nobody knows are left
-// out. Thread promise: FindOverlooked is pure; a Watchdog belongs to one thread. Invariants: an
+// heterogeneous jobs, and jobs without a time limit after one whose start is unknown are left out.
+// Thread promise: FindOverlooked is pure; a Watchdog belongs to one thread. Invariants: an
 // overlooked job is kept by no hold, dependency, time, limit or policy, and starting it on the
 // nodes named delays no job with a reservation.
 
@@ -30,14 +30,14 @@ std::vector<OverlookedJob> FindOverlooked(const Snapshot& snapshot, const Plan& 
 
 class Watchdog {
  public:
-  // Passes that may leave a job before it is told of.
+  // Passes that may leave a job before it is reported.
   static constexpr std::uint32_t kPatience = 2;
 
   // Takes in what one pass overlooked; the jobs that more passes in a row than that have left, each
-  // told once.
+  // reported once.
   std::vector<OverlookedJob> Heed(const std::vector<OverlookedJob>& overlooked);
 
-  // All that were told of and still wait so, by job.
+  // All that were reported and still wait so, by job.
   [[nodiscard]] std::vector<OverlookedJob> alerts() const;
 
  private:

@@ -14,7 +14,7 @@
 namespace muster {
 
 Turn On(const ClusterState& state, const ChangePolicy& input, Time now, const PolicyConfig& config);
-// All of it, or nothing: the first problem is told and the book stays as it was.
+// All of it, or nothing: the first problem is the error and the book stays as it was.
 Turn On(const ClusterState& state, const ConfigurePolicy& input, Time now,
         const PolicyConfig& config);
 

@@ -48,7 +48,7 @@ class Verifier {
   std::map<NodeId, NodeUse> use_;
   std::set<JobId> accepted_;
   std::set<JobId> victims_;
-  std::set<JobId> quarantined_;  // jobs with an attempt that nobody here started
+  std::set<JobId> quarantined_;  // jobs with an attempt that this controller did not start
   std::map<JobId, std::uint32_t> started_of_array_;
 };
 

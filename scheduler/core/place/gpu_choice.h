@@ -32,7 +32,7 @@ struct GpuDemand {
 
 inline constexpr std::uint32_t kSetsCompared = 256;
 
-// Tasks that are local in a domain with so many chosen GPUs.
+// Tasks that are local in a domain with that many chosen GPUs.
 std::uint32_t LocalTasks(const GpuDemand& demand, std::uint32_t gpus, std::uint32_t core_tasks);
 
 // The chosen GPUs, ascending. REQUIRES: the domains have as many; at most 64 in all are looked at,

@@ -30,7 +30,7 @@ class GpuLinkTable {
   std::vector<std::uint64_t> qualities_;
 };
 
-// Better than every link: what the pairs of a set without pairs come to.
+// Better than every link: the rating of a set without pairs.
 inline constexpr std::uint64_t kNoLink = UINT64_MAX;
 
 // The weakest link between two of the GPUs (positions), as the machine has it; nothing for fewer

@@ -1,6 +1,6 @@
 #pragma once
 
-// The layout of a request, checked and completed: groups that are not said, lists that need whole
+// The layout of a request, checked and completed: groups that are not given, lists that need whole
 // nodes.
 //
 // Thread promise: pure. Invariants: (1) after Complete the groups multiply to the request's tasks;

@@ -47,8 +47,8 @@ absl::Status CheckStepPlacement(const Allocation& placement) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "the step has more tasks than a node can be told of (", kPlacementBytesMax / kMiB, " MiB, ",
-      kRanksPerNodeMax, " tasks on one node): ask for fewer, or start several steps"));
+      "the step has more tasks than an order to one node can hold (", kPlacementBytesMax / kMiB,
+      " MiB, ", kRanksPerNodeMax, " tasks on one node): ask for fewer, or start several steps"));
 }
 
 }  // namespace muster

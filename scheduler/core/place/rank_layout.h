@@ -29,7 +29,7 @@ void LayOutRanks(const ResourceRequest& request,
                  const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation);
 
 // What a rank sees of its node's devices: its GPUs as --gpu-bind says, and its NIC (core/locality).
-// For whoever changes ranks or GPUs of a part after LayOutRanks, which does this itself.
+// For code that changes ranks or GPUs of a part after LayOutRanks, which does this itself.
 void GiveDevices(const std::optional<RankLayout>& layout, const Machine& machine,
                  NodeAllocation& part);
 

@@ -44,10 +44,10 @@ class Pass {
     bool fits = false;             // some day, if it is known
     bool no_start = false;         // none starts in this pass: free amounts only fall
     std::optional<Reason> beyond;  // why they never start on the nodes that are up
-    // A reservation is in their way, which keeps nobody behind them waiting.
+    // A reservation is in their way, which keeps no later job waiting.
     std::optional<std::optional<Reason>> reserved;
   };
-  // Who keeps those behind it waiting in a partition.
+  // The job that keeps later ones waiting in a partition.
   struct Blocker {
     JobId first;
     std::uint32_t waiting = 0;
@@ -66,7 +66,7 @@ class Pass {
   };
 
   // One element of an array after the other. Once two in a row were left waiting and changed
-  // nothing for those behind them, the others share their fate.
+  // nothing for later jobs, the others share their fate.
   void LookAtAll(const WaitingJob& entry, const QueueTurn& turn);
 
   // How often the pass has changed what others find.
@@ -133,10 +133,10 @@ class Pass {
 
   const NodePicture& PictureOf(std::uint32_t node) const;
 
-  // The job waits for resources, or behind one that does; the first ones get a reservation.
+  // The job waits for resources, or for an earlier job that does; the first ones get a reservation.
   void LeaveBlocked(const WaitingJob& job, const Options& options);
 
-  // Those that come after in the partition wait behind the job.
+  // Later jobs of the partition wait for the job.
   void BlockIn(const std::string& partition, JobId job);
 
   // Whether the option holds on no arrangement of the nodes that are up.
@@ -150,11 +150,11 @@ class Pass {
   // That it could start on more leaf switches than it asks for; nothing when it could not.
   std::optional<Reason> WhySwitches(const WaitingJob& job, const StartOption& option);
 
-  // Has others give way to the job, or keeps it the earliest opening. When it starts, or kNoTime
-  // when nobody knows.
+  // Preempts others for the job, or keeps it the earliest opening. When it starts, or kNoTime:
+  // unknown.
   Time PlanAhead(const WaitingJob& job, const Options& options);
 
-  // The earliest opening of all options; of none when nobody knows of one.
+  // The earliest opening of all options; of none when none is known.
   Prospect Earliest(const WaitingJob& job, const Options& options);
 
   // Keeps the prospect's nodes free of jobs that come after.
@@ -169,7 +169,7 @@ class Pass {
   bool MayShrink() const;
 
   // Has an elastic job give up nodes so that the job starts, where that pays. When it starts;
-  // nothing when no elastic job is told to yet.
+  // nothing when no elastic job is ordered to yet.
   std::optional<Time> ShrinkFor(const WaitingJob& job, const Options& options,
                                 const Prospect& prospect);
 
@@ -177,7 +177,7 @@ class Pass {
   bool MayGive(const RunningJob& job) const;
 
   // Whether the elastic job, by position, is to shrink for the option, which otherwise starts at
-  // `start`; `starts`: when it starts then, if the elastic one is told now.
+  // `start`; `starts`: when it starts then, if the elastic one is ordered now.
   bool PlanShrink(std::size_t position, const WaitingJob& job, const StartOption& option,
                   Time start, std::optional<Time>* starts);
 
@@ -190,7 +190,7 @@ class Pass {
 
   void AddReservation(JobId job, const Opening& opening);
 
-  // The components of a heterogeneous job: all start now, or each is told why not.
+  // The components of a heterogeneous job: all start now, or each gets the reason why not.
   void LookAtGroup(const WaitingJob& leader);
 
   void LeaveTogether(const std::vector<const WaitingJob*>& group, const Reason& reason);
@@ -199,11 +199,11 @@ class Pass {
   bool StartGroup(const std::vector<const WaitingJob*>& group, std::vector<MemberPlace>& places,
                   std::optional<Reason>& limit);
 
-  // The group waits for resources, or behind somebody who does, or it never can start.
+  // The group waits for resources, or for an earlier job that does, or it never can start.
   void LeaveWaitingGroup(const std::vector<const WaitingJob*>& group,
                          const std::vector<GroupMember>& members);
 
-  // Those that come after in the group's partitions wait behind it.
+  // Later jobs of the group's partitions wait for it.
   void BlockBehind(const WaitingJob& leader, const std::vector<GroupMember>& members);
 
   // Why none of the options ever starts.
@@ -212,11 +212,11 @@ class Pass {
   // Why a component could not start now if it were alone; nothing when it could.
   std::optional<Reason> WhyNotAlone(const WaitingJob& job, const Options& options);
 
-  // Keeps the group its earliest common opening. When it starts, or kNoTime when nobody knows.
+  // Keeps the group its earliest common opening. When it starts, or kNoTime: unknown.
   Time KeepForGroup(const std::vector<const WaitingJob*>& group,
                     const std::vector<GroupMember>& members);
 
-  // Keeps what elastic jobs that have been told to end for it will grow by.
+  // Keeps what elastic jobs that were ordered to end for it will grow by.
   void KeepRoomToGrow();
 
   // Judges the size of the elastic jobs that run, by what all others leave.
@@ -226,7 +226,7 @@ class Pass {
 
   ElasticStanding StandingToGrow(const RunningJob& job);
 
-  // How many nodes more it could have now; none where a limit is against so many.
+  // How many nodes more it could have now; none where a limit is against that many.
   std::uint32_t RoomToGrow(const RunningJob& job, const StartOption& option, std::uint32_t most);
 
   // How the last plan had the attempt change so; null when it did not.
@@ -246,7 +246,7 @@ class Pass {
   const Snapshot& snapshot_;
   const PolicyConfig& config_;
   std::uint32_t reservations_left_;
-  std::size_t kept_ = 0;  // openings kept for jobs, also those too far off to be told
+  std::size_t kept_ = 0;  // openings kept for jobs, also those too far off to be shown
   const bool may_pass_;   // jobs may overtake those that wait for resources
   PassCounts counts_;
   PassUsage usage_;

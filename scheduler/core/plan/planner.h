@@ -3,8 +3,8 @@
 // The pass: from a snapshot to a plan.
 //
 // The one function that decides, live and in the simulator. Policy: priority, then first come first
-// served; a job that cannot start now keeps those behind it waiting, unless it can never start here
-// or only on nodes that are away. Thread promise: pure: same bytes in, same bytes out, on every
+// served; a job that cannot start now keeps later ones waiting, unless it can never start here or
+// only on nodes that are away. Thread promise: pure: same bytes in, same bytes out, on every
 // machine. Invariants: with a memory of the passes before, the plan is the same, made sooner.
 
 #include <memory>

@@ -3,7 +3,7 @@
 // What a pass leaves for the next one: the nodes' timelines, and what was found for each shape of
 // job.
 //
-// Whoever plans again and again (the controller's planning thread, the simulator) owns one and
+// Code that plans again and again (the controller's planning thread, the simulator) owns one and
 // hands it to each pass. It holds the last snapshot, finds the nodes that differ in the next, and
 // drops everything when more differs than what runs: nodes, partitions, the clock going back.
 // Thread promise: none; one pass at a time. Invariants: it never changes a plan, only how long the

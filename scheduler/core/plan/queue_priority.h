@@ -5,8 +5,8 @@
 // first served.
 //
 // Thread promise: immutable once made. Invariants: (1) a strict total order: ties fall to the job
-// submitted first; (2) without weights and tiers it is the order of the snapshot; (3) with a
-// weight on age every job is first in its tier some day, if no priority grows without bound: nobody
+// submitted first; (2) without weights and tiers it is the order of the snapshot; (3) with a weight
+// on age every job is first in its tier some day, if no priority grows without bound: no job
 // starves.
 
 #include <cstdint>

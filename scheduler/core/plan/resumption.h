@@ -1,15 +1,15 @@
 #pragma once
 
-// Suspended jobs that want their cores back: when in the queue's order their turn is, and whether
-// the cores are free.
+// Resumes suspended jobs that need their cores back: decides at which place of the queue each has
+// its turn, and whether its cores are free.
 //
-// A job that was suspended to make room, or was asked back, goes before every waiting job but those
-// that could have it suspended again, and whoever stands before these in the queue: if it went
-// before them too, the two would take the cores from one another for ever. Of several the higher
-// tier goes first, then the one that started first, then the lower id. Cores that are not all free
-// yet are kept for it from its turn on, so that nobody who comes after it keeps it waiting. Thread
-// promise: owned by one pass. Invariants: (1) each such job has one turn in a pass; (2) it gets its
-// own cores back, all of them, or none.
+// A job that was preempted by suspension, or that a user resumed, goes before every waiting job,
+// except those that may preempt it again and the jobs before these in the queue: otherwise the two
+// would take the cores from one another for ever. Of several the higher tier goes first, then the
+// one that started first, then the lower id. Cores that are not all free yet are kept for it from
+// its turn on, so that no later job keeps it waiting. Thread promise: owned by one pass.
+// Invariants: (1) each such job has one turn in a pass; (2) it gets its own cores back, all of
+// them, or none.
 
 #include <cstddef>
 #include <cstdint>

@@ -21,8 +21,8 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
                                               const Plan* last = nullptr,
                                               std::shared_ptr<const Network> network = nullptr);
 
-// The same for one who asks again and again: a snapshot that nobody holds any more is brought up to
-// date in place, by the nodes that were touched since. It keeps two, for while one is planned on
+// The same for a caller that asks again and again: a snapshot that no code holds any more is
+// updated in place, by the nodes that were touched since. It keeps two, for while one is planned on
 // the planner's memory holds the one before.
 class SnapshotBuilder {
  public:

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// A limit from here on is none: nobody waits for it.
+// A limit from here on is none: no job waits for it.
 inline constexpr Duration kNoLimit = std::chrono::hours(24) * 36500;
 
 inline bool HasLimit(const JobSpec& spec) {

@@ -2,10 +2,11 @@
 
 // Limits: what a job may not have yet, or not at all, by its QOS, its accounts and its association.
 //
-// Where several limits hold, each is checked and all that are broken are told. Of an association's
-// Max* limits the nearest counts: its own, else its account's, and so on up. Thread promise: pure
-// (PassUsage belongs to one pass). Invariants: a job that CheckLimits passes with what it really
-// gets breaks no limit by starting now; budgets count what running jobs may still use.
+// Where several limits hold, each is checked and all that are broken are reported. Of an
+// association's Max* limits the nearest counts: its own, else its account's, and so on up. Thread
+// promise: pure (PassUsage belongs to one pass). Invariants: a job that CheckLimits passes with
+// what it really gets breaks no limit by starting now; budgets count what running jobs may still
+// use.
 
 #include <map>
 #include <string>

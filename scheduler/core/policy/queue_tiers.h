@@ -1,11 +1,12 @@
 #pragma once
 
-// The tiers of the queue: who goes before whom whatever their priorities.
+// The tiers of the queue: which jobs go before others whatever their priorities.
 //
 // First by the highest PriorityTier of the job's partitions, then by how many QOS below it its QOS
-// may preempt, one below the other: whoever may preempt a job goes before it, or the job would take
-// back at once what it gave. Thread promise: immutable once made. Invariant: a job of a QOS that
-// may preempt another's stands in a higher tier than one of that other QOS in the same partitions.
+// may preempt, one below the other: a job that may preempt another goes before it, or the other
+// would take back at once what it gave. Thread promise: immutable once made. Invariant: a job of a
+// QOS that may preempt another's stands in a higher tier than one of that other QOS in the same
+// partitions.
 
 #include <cstdint>
 #include <map>

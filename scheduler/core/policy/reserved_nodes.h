@@ -4,8 +4,7 @@
 //
 // Made once in a pass for all jobs that use the same reservation, or none. Thread promise:
 // immutable once made. Invariants: OpenFrom() never answers a start at which the job, running to
-// its limit, would meet an occurrence of somebody else's reservation on the node, or outlast its
-// own.
+// its limit, would meet an occurrence of another reservation on the node, or outlast its own.
 
 #include <cstdint>
 #include <string>

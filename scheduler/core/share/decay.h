@@ -1,6 +1,6 @@
 #pragma once
 
-// Usage that halves with each half-life, exactly, however often anybody looks at it.
+// Usage that halves with each half-life, exactly, however often it is read.
 //
 // A run at rate r over [a, b) is worth, at time t, r H/ln2 (2^((b-t)/H) - 2^((a-t)/H)): the
 // integral of r 2^((s-t)/H). Instead of multiplying what is stored at each tick, a run is added

@@ -13,8 +13,8 @@
 //
 // Where this differs from Slurm 22.05: (1) its merge of tied accounts never happens, because
 // _count_tied_accounts() stops at the first account, so that there the order of an unstable sort
-// decides; (2) an account with nobody in it takes no part in ties. As Slurm's code does, and not
-// its text, U is of the parent's usage, which holds that of users who are gone. LFs are compared as
+// decides; (2) an account without users takes no part in ties. As Slurm's code does, and not its
+// text, U is of the parent's usage, which holds that of users who are gone. LFs are compared as
 // fractions of integers, exactly. Thread promise: pure.
 
 #include "scheduler/core/share/account_tree.h"

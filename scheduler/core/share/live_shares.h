@@ -33,7 +33,7 @@ LiveShares LiveSharesOf(const Snapshot& snapshot);
 // The same; what is kept of the running jobs saves work.
 LiveShares LiveSharesOf(const Snapshot& snapshot, RunningCharges& charges);
 
-// Where everybody stands by the configured rule.
+// The share standing of all users by the configured rule.
 ShareStandings Standings(const AccountTree& tree, const PriorityConfig& config);
 
 }  // namespace muster

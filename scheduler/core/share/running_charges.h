@@ -21,7 +21,7 @@ namespace muster {
 
 class RunningCharges {
  public:
-  // What one user's jobs in one account come to.
+  // The charges of one user's jobs in one account.
   struct Charge {
     const std::string* account = nullptr;  // of the snapshot
     const std::string* user = nullptr;

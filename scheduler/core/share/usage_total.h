@@ -1,9 +1,9 @@
 #pragma once
 
-// What parts of a job used, of several nodes, as one.
+// Adds up what the parts of a job used on several nodes.
 //
-// Thread promise: pure. Invariant: times and energy add up, and so does what groups on different
-// nodes held; what is the most of one process or of one GPU stays that.
+// Thread promise: pure. Invariant: times, energy and the memory of groups on different nodes are
+// sums; the peak of one process or of one GPU stays a maximum.
 
 #include <algorithm>
 

@@ -72,7 +72,7 @@ class ClusterState {
   // Partitions, QOS, accounts, reservations, and what is in use of them.
   [[nodiscard]] const PolicyLedger& policy() const { return policy_; }
 
-  // What everybody has used, for fairshare.
+  // The usage of all users, for fairshare.
   [[nodiscard]] const UsageLedger& usage() const { return usage_; }
 
   // What is known of the nodes' health.
@@ -162,7 +162,7 @@ class ClusterState {
   // What is taken of the node, from its jobs and its quarantined attempts.
   [[nodiscard]] NodeUse UseOf(const Node& node) const;
   void Remember(TokenOwner owner);
-  // The ids of an attempt that nobody here started are never given out again.
+  // The ids of an attempt that this controller did not start are never given out again.
   void UseUp(const QuarantinedAttempt& attempt);
 
   // Marks the nodes that the event changes, or the jobs on which it does. Called before it is

@@ -98,7 +98,7 @@ Problem CheckSuspension(const ClusterState& state, const Job& job) {
   }
   for (const NodeRun& run : attempt.runs) {
     if (run.suspension > attempt.suspension) {
-      return absl::StrCat(name, ": a node has carried out a suspension that nobody asked for");
+      return absl::StrCat(name, ": a node has carried out a suspension that was never ordered");
     }
   }
   return std::nullopt;

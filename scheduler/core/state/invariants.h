@@ -15,7 +15,7 @@ namespace muster {
 // The first invariant that does not hold, as a sentence; nothing when all hold:
 //  1. what is taken of a node is the sum over its jobs and quarantined attempts;
 //  2. no hardware thread and no GPU share is given to two jobs (what a quarantined attempt holds
-//  was given by somebody else, and may meet a job's);
+//  was given by another controller, and may meet a job's);
 //  3. a job has an attempt exactly while it holds resources, with a run for each node;
 //  4. no job in the state is in a terminal state; every waiting job is in the pending set and no
 //  other; running elements of throttled arrays are counted;

@@ -56,7 +56,7 @@ struct Replan {
   friend bool operator==(const Replan&, const Replan&) = default;
 };
 
-// Tell the node to freeze its part of the attempt. A node heeds the highest `suspension` only.
+// Order the node to freeze its part of the attempt. A node obeys the highest `suspension` only.
 struct Suspend {
   JobId job;
   AttemptNumber attempt;
@@ -86,7 +86,7 @@ struct PassSignal {
   friend bool operator==(const PassSignal&, const PassSignal&) = default;
 };
 
-// Tell the node to show a step to somebody. The order has all but the epoch.
+// Order the node to show a step to a client. The order has all but the epoch.
 struct ShowStep {
   AttachOrder order;
   friend bool operator==(const ShowStep&, const ShowStep&) = default;

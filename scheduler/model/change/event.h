@@ -106,14 +106,14 @@ struct RunReported {
   friend bool operator==(const RunReported&, const RunReported&) = default;
 };
 
-// An attempt was told to end.
+// An attempt was ordered to end.
 struct AttemptEnding {
   JobId job;
   AttemptNumber attempt;
   EndCause cause = EndCause::kCancelled;
   std::string text;
   Time time = kNoTime;
-  std::uint32_t within = 0;  // kResized: it goes on with so many nodes at most; 0: any
+  std::uint32_t within = 0;  // kResized: it goes on with at most that many nodes; 0: any
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &AttemptEnding::job}, Field{"attempt", &AttemptEnding::attempt},
                 Field{"cause", &AttemptEnding::cause}, Field{"text", &AttemptEnding::text},
@@ -267,7 +267,7 @@ struct PolicyChanged {
   friend bool operator==(const PolicyChanged&, const PolicyChanged&) = default;
 };
 
-// An attempt was told to give its cores back, or, `by` kReleased, was asked back.
+// An attempt was ordered to give its cores back, or, `by` kReleased, was asked back.
 struct AttemptSuspending {
   JobId job;
   AttemptNumber attempt;
@@ -332,7 +332,7 @@ struct HealthCheckOrdered {
   friend bool operator==(const HealthCheckOrdered&, const HealthCheckOrdered&) = default;
 };
 
-// Somebody wants a check as soon as the node is idle.
+// A user wants a check as soon as the node is idle.
 struct HealthCheckWanted {
   NodeId node;
   HealthKind kind = HealthKind::kQuick;
@@ -390,7 +390,7 @@ struct StepDropped {
   friend bool operator==(const StepDropped&, const StepDropped&) = default;
 };
 
-// An attempt's programs are told something else about checkpoints from now on.
+// An attempt's programs get other advice about checkpoints from now on.
 struct AttemptAdvised {
   JobId job;
   AttemptNumber attempt;

@@ -128,7 +128,7 @@ struct ConfigurePolicy {
   std::string source;  // the file, for the history
 };
 
-// Somebody wants a node's health checked.
+// A user wants a node's health checked.
 struct CheckNodeHealth {
   std::string name;
   HealthKind kind = HealthKind::kQuick;
@@ -154,7 +154,7 @@ struct SignalJob {
   User by;
 };
 
-// Somebody wants to see what a running step prints from now on, and maybe to type into it.
+// A user wants to see what a running step prints from now on, and maybe to type into it.
 struct AttachStep {
   JobId job;
   std::optional<std::uint32_t> array_index;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is known of an attempt's checkpoints, and what its programs are told of them.
+// What is known of an attempt's checkpoints, and the advice to its programs.
 //
 // A supervisor learns from the page that libmuster-checkpoint writes what was committed and what it
 // cost; the scheduler advises how often, and gives notice. Thread promise: plain values.
@@ -28,7 +28,7 @@ enum class CheckpointTurn : std::uint8_t {
   kWait = 2,   // it is others' turn
 };
 
-// What the programs of an attempt are told. Of two the one with the higher number holds.
+// The advice to the programs of an attempt. Of two the one with the higher number holds.
 struct CheckpointAdvice {
   std::uint32_t number = 0;
   Duration mtbf{0};       // between failures of any of its nodes; 0: not known
@@ -53,20 +53,20 @@ struct CheckpointAdvice {
   friend bool operator==(const CheckpointAdvice&, const CheckpointAdvice&) = default;
 };
 
-// An attempt's checkpoints on one node. All zero: its programs have said nothing.
+// An attempt's checkpoints on one node. All zero: its programs have reported nothing.
 struct CheckpointRecord {
   std::uint64_t count = 0;   // committed in this attempt
   Time begun = kNoTime;      // of the newest: the work before it is safe
   Time committed = kNoTime;  // of the newest
   Duration cost{0};          // of one, as measured: the mean, newer ones count more
   Duration stall{0};         // in which the programs stood still for them, in all
-  Duration restart{0};       // from the attempt's start to work again; 0: it came back from none
+  Duration restart{0};       // from the attempt's start to work again; 0: it restarted from none
   Duration interval{0};      // of work between them, as advised; 0: no advice
   Bytes bytes;               // of the newest, on this node
   std::uint32_t notice = 0;  // the number of the last notice that was answered by one
   Duration flush{0};         // from its commit on the node to its copy elsewhere; 0: no measure
   Duration slow{0};          // 99 of 100 are safe within this time from their begin; 0: no measure
-  std::uint32_t copy_every = 0;  // one of so many is copied elsewhere, as advised; 0: no advice
+  std::uint32_t copy_every = 0;  // each whose number this divides is copied elsewhere; 0: no advice
   static constexpr auto Fields(auto list) {
     return list(
         Field{"count", &CheckpointRecord::count}, Field{"begun", &CheckpointRecord::begun},

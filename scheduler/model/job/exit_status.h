@@ -27,20 +27,20 @@ struct ExitStatus {
 enum class EndCause : std::uint8_t {
   kNone = 0,
   kExited = 1,               // its processes ended by themselves
-  kCancelled = 2,            // somebody asked
+  kCancelled = 2,            // a user asked
   kTimeLimit = 3,            // it reached its time limit
   kLaunchFailed = 4,         // it could not be started: see the text
   kLostSupervisor = 5,       // its supervisor died; what was left was killed
   kNodeRebooted = 6,         // the node came back with another boot id
   kNodeLostRecord = 7,       // the agent came back without its record of it
-  kNeverStarted = 8,         // it was told to end before it had begun
+  kNeverStarted = 8,         // its order to end came before it had begun
   kOutOfMemory = 9,          // the kernel's out-of-memory killer ended it
   kJobEnding = 10,           // the job ended on its other nodes
   kPrologFailed = 11,        // the site's prolog failed there; nothing of the job ran
   kHung = 12,                // it made no progress for as long as it may
-  kRequeued = 20,            // somebody asked that it run again
-  kPreempted = 21,           // it gives way to a job that may preempt it, and ends
-  kPreemptedToRequeue = 22,  // it gives way and runs again
+  kRequeued = 20,            // a user asked that it run again
+  kPreempted = 21,           // a job preempts it, and it ends
+  kPreemptedToRequeue = 22,  // a job preempts it, and it runs again
   kResized = 23,             // it runs again at once, with another number of nodes
 };
 

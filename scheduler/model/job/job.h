@@ -6,7 +6,7 @@
 // `attempt` is set exactly while IsAllocated(state); (2) `spec` is never null in a cluster state;
 // it is stored once per submission, so Fields() leaves it out; (3) `attempt->runs` is parallel to
 // `attempt->allocation.nodes`; (4) while the state is SUSPENDED, and only then or while it ends
-// from there, `attempt->suspension` is odd and `attempt->suspended_by` is somebody.
+// from there, `attempt->suspension` is odd and `attempt->suspended_by` is not kNobody.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,7 @@
 namespace muster {
 
 enum class RunPhase : std::uint8_t {
-  kOrdered = 0,  // the node was told (or will be); it has not said that it started
+  kOrdered = 0,  // the order is sent (or will be); the node has not reported that it started
   kStarted = 1,
   kEnded = 2,
 };
@@ -94,7 +94,7 @@ struct QueuedStep {
   friend bool operator==(const QueuedStep&, const QueuedStep&) = default;
 };
 
-// Who had a job suspended, and so how it comes back.
+// What suspended a job, and so how it resumes.
 enum class SuspendedBy : std::uint8_t {
   kNobody = 0,      // it runs
   kOperator = 1,    // it waits to be asked back
@@ -109,13 +109,13 @@ struct Attempt {
   std::vector<NodeRun> runs;
   std::vector<StepRun> steps;
   StepId last_step;
-  EndCause ending = EndCause::kNone;  // why it was told to end, if it was
+  EndCause ending = EndCause::kNone;  // why it was ordered to end, if it was
   std::string ending_text;
   std::string partition;  // where it runs; empty: the implied one
   BillingRate billing;    // what it is charged for each second
   SuspendedBy suspended_by = SuspendedBy::kNobody;
   std::string suspended_text;      // "suspended by ada", "preempted by job 7"
-  std::uint32_t suspension = 0;    // counts what it was told: odd to be frozen, even to run
+  std::uint32_t suspension = 0;    // counts the orders: odd to freeze, even to run
   Time suspended_since = kNoTime;  // since when its cores are given back; kNoTime: it holds them
   Duration suspended_total{0};     // how long they were, in earlier suspensions
   std::vector<QueuedStep> queued_steps;  // the first that came is the first to start
@@ -140,7 +140,7 @@ struct Attempt {
 inline bool HoldsCores(const Attempt& attempt) {
   return attempt.suspended_since == kNoTime;
 }
-// True when it is told to be frozen.
+// True when it is ordered to be frozen.
 inline bool IsToBeFrozen(const Attempt& attempt) {
   return attempt.suspension % 2 == 1;
 }
@@ -155,7 +155,7 @@ inline Time CountedFrom(const Attempt& attempt, Time now) {
   return attempt.started + SuspendedFor(attempt, now);
 }
 
-// Who holds a held job, and so who may release it.
+// The role that holds a held job, and so may release it.
 enum class HoldBy : std::uint8_t {
   kUser = 0,
   kAdmin = 1,          // the operator: the owner cannot release it
@@ -183,7 +183,7 @@ struct Job {
   std::uint32_t het_size = 0;
   CheckpointTotals checkpoints;  // of its ended attempts
   Time resized = kNoTime;        // when it was given another number of nodes
-  std::uint32_t within = 0;      // waiting: its next attempt has so many nodes at most; 0: any
+  std::uint32_t within = 0;      // waiting: its next attempt has at most that many nodes; 0: any
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &Job::id}, Field{"submission", &Job::submission},
                 Field{"array_index", &Job::array_index}, Field{"state", &Job::state},

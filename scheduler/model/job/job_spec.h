@@ -66,9 +66,9 @@ struct ResourceRequest {
   std::vector<std::string> exclude;   // none of these
   // --nodes=MIN-MAX without --ntasks: on as many nodes as can be had, with MIN's share on each.
   bool as_wide_as_fits = false;
-  std::uint32_t switches = 0;  // on at most so many leaf switches
+  std::uint32_t switches = 0;  // on at most that many leaf switches
   Duration switches_wait{0};   // for so long; then on as many as there are
-  std::uint32_t segment = 0;   // so many nodes each on one leaf switch or in one block
+  std::uint32_t segment = 0;   // groups of that many nodes, each on one leaf switch or in one block
   std::optional<RankLayout> layout = {};
   GpuShare gpu_share = {};  // of each GPU that it asks for; zero: whole GPUs
   static constexpr auto Fields(auto list) {
@@ -213,7 +213,7 @@ struct JobSpec {
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
-// Where a step's output goes while somebody watches: the address at which `muster run` listens.
+// Where a step's output goes while a client watches: the address at which `muster run` listens.
 struct StepIo {
   std::string address;  // "unix:PATH" or "HOST:PORT"; empty: files only
   std::string token;    // 32 hex digits that the supervisor must show
@@ -247,7 +247,8 @@ struct Program {
   std::vector<std::string> argv;         // batch: the script's arguments; otherwise the command
   std::vector<std::string> environment;  // "NAME=value", the submitter's as --export chose it
   std::string work_dir;
-  std::string stdin_path;      // patterns; empty: /dev/null; with `io`: who has the client's input
+  std::string
+      stdin_path;  // patterns; empty: /dev/null; with `io`: the ranks that have the client's input
   std::string stdout_path;     // empty: muster-%j.out (arrays: muster-%A_%a.out)
   std::string stderr_path;     // empty: where stdout goes
   bool append_output = false;  // --open-mode=append
@@ -269,7 +270,7 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-// A further component of a heterogeneous job: what stood behind a ":" of its submission.
+// A further component of a heterogeneous job: what followed a ":" of its submission.
 struct Component {
   JobSpec spec;
   Program program;
@@ -287,7 +288,7 @@ struct StepSpec {
   std::uint32_t nodes = 0;          // 0: all that the tasks need
   bool overcommit = false;          // ranks may share hardware threads
   std::optional<RankLayout> layout = {};
-  // Neither said: as many as each of the job's tasks has, else all of the job's on its nodes.
+  // Neither given: as many as each of the job's tasks has, else all of the job's on its nodes.
   GpuRequest gpus = {};  // over the whole step
   GpuRequest gpus_per_task = {};
   Bytes memory_per_node = {};              // zero: it shares the job's

@@ -13,7 +13,7 @@ namespace muster {
 
 enum class JobState : std::uint8_t {
   kPending = 0,
-  kConfiguring = 1,  // resources are given; the nodes have not all said that they started
+  kConfiguring = 1,  // resources are given; not all nodes have reported that they started
   kRunning = 2,
   kCompleting = 3,  // ending: some node still has processes of it
   kCompleted = 4,
@@ -23,7 +23,7 @@ enum class JobState : std::uint8_t {
   kNodeFail = 8,
   kOutOfMemory = 9,
   kDeadline = 10,   // it could not end by its deadline, or had not
-  kPreempted = 11,  // it gave way to a job that may preempt it
+  kPreempted = 11,  // a job preempted it
   kSuspended = 12,  // its processes are frozen, or about to be, and its cores given back
 };
 
@@ -75,11 +75,11 @@ constexpr bool IsAllocated(JobState state) {
 enum class JobChange : std::uint8_t {
   kStart,      // a verified plan gave it resources
   kRun,        // every node of it has started
-  kTerminate,  // it is told to end
+  kTerminate,  // it is ordered to end
   kEnd,        // every node of it has ended
   kDrop,       // it ends without having started
   kRequeue,    // every node of it has ended, and it shall run again
-  kSuspend,    // it is told to give its cores back
+  kSuspend,    // it is ordered to give its cores back
   kResume,     // it has its cores again
 };
 

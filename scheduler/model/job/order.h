@@ -20,7 +20,7 @@
 
 namespace muster {
 
-// What a component of a heterogeneous job is told of each.
+// What a component of a heterogeneous job learns of each.
 struct ComponentExtent {
   JobId job;
   ResourceRequest request;
@@ -149,8 +149,8 @@ enum class SignalScope : std::uint8_t {
   kFull = 2,   // everything
 };
 
-// Send a signal to processes of an attempt on this node, or end a step there. It is sent once: what
-// does not reach a node is told to who asked, and not repeated.
+// Send a signal to processes of an attempt on this node, or end a step there. It is sent once: a
+// node that it does not reach is named to the caller, and it is not repeated.
 struct SignalOrder {
   JobId job;
   AttemptNumber attempt;
@@ -168,7 +168,7 @@ struct SignalOrder {
   friend bool operator==(const SignalOrder&, const SignalOrder&) = default;
 };
 
-// Show what a step prints here from now on to somebody who listens.
+// Send what a step prints here from now on to a client that listens.
 struct AttachOrder {
   JobId job;
   AttemptNumber attempt;

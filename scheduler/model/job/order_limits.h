@@ -19,7 +19,7 @@ inline constexpr std::size_t kLinkBytesMax = 16 * kMiB;
 inline constexpr std::size_t kOrderBytesMax = kLinkBytesMax - 64 * 1024;
 // Script, arguments, environment and paths together.
 inline constexpr std::size_t kProgramBytesMax = 4 * kMiB;
-// Arguments, and entries of the environment: of each so many.
+// Arguments, and entries of the environment: at most that many of each.
 inline constexpr std::size_t kProgramEntriesMax = 1U << 16U;
 // What a job or a step asks for.
 inline constexpr std::size_t kRequestBytesMax = kMiB;

@@ -3,7 +3,7 @@
 // What a job asks of its ranks beyond their number: how they are dealt to nodes and sockets, what
 // each is bound to, and which of them belong together.
 //
-// The words are Slurm's. Thread promise: plain values. Invariants: (1) zero means "not said"; (2)
+// The words are Slurm's. Thread promise: plain values. Invariants: (1) zero means "not given"; (2)
 // the lists are empty but for the kinds that have one.
 
 #include <cstdint>
@@ -52,8 +52,8 @@ enum class GpuBind : std::uint8_t {
   kUnsaid = 0,
   kNone = 1,     // all, its own first
   kClosest = 2,  // those on the NUMA nodes of its cores
-  kPerTask = 3,  // so many for each rank, of its own
-  kSingle = 4,   // one, that so many ranks share
+  kPerTask = 3,  // that many for each rank, of its own
+  kSingle = 4,   // one, that that many ranks share
   kMapGpu = 5,   // that of the list, by its number on the node
   kMaskGpu = 6,
 };

@@ -69,8 +69,8 @@ struct StepEnded {
   friend bool operator==(const StepEnded&, const StepEnded&) = default;
 };
 
-// What the node was told of Attempt::suspension is done: none of the attempt's processes here can
-// run, or, `resumed`, all of them again.
+// The node has carried out Attempt::suspension: none of the attempt's processes here can run, or,
+// `resumed`, all of them again.
 struct RunSuspended {
   Time time = kNoTime;
   std::uint32_t suspension = 0;
@@ -82,7 +82,7 @@ struct RunSuspended {
   friend bool operator==(const RunSuspended&, const RunSuspended&) = default;
 };
 
-// The attempt's programs here committed a checkpoint, came back from one, or answered a notice.
+// The attempt's programs here committed a checkpoint, restarted from one, or answered a notice.
 struct RunCheckpointed {
   Time time = kNoTime;
   CheckpointRecord record;  // all of it as it is now

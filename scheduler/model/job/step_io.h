@@ -1,7 +1,7 @@
 #pragma once
 
 // Whether a StepIo says what it may: the node's supervisor connects to that address and shows that
-// token, both of which come from whoever submits.
+// token, both of which come from the submitter.
 //
 // Thread promise: pure.
 

@@ -27,8 +27,8 @@ struct DeviceLink {
   std::uint32_t a = 0;  // position in Machine::gpus
   std::uint32_t b = 0;  // of gpu_links: position in Machine::gpus, above a; of nic_links: in nics
   LinkKind kind = LinkKind::kUnknown;
-  std::uint32_t lanes = 0;      // bonded NVLinks; 0: not said
-  std::uint64_t bandwidth = 0;  // MB/s in one direction; 0: not said
+  std::uint32_t lanes = 0;      // bonded NVLinks; 0: unknown
+  std::uint64_t bandwidth = 0;  // MB/s in one direction; 0: unknown
   static constexpr auto Fields(auto list) {
     return list(Field{"a", &DeviceLink::a}, Field{"b", &DeviceLink::b},
                 Field{"kind", &DeviceLink::kind}, Field{"lanes", &DeviceLink::lanes},

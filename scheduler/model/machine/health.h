@@ -25,7 +25,7 @@ enum class HealthKind : std::uint8_t {
 
 // Why a node is checked.
 enum class HealthCause : std::uint8_t {
-  kAsked = 0,        // somebody asked
+  kAsked = 0,        // a user asked
   kBoot = 1,         // the node started
   kSchedule = 2,     // the last check was long ago
   kFailure = 3,      // an attempt failed there
@@ -38,7 +38,7 @@ enum class HealthSense : std::uint8_t {
   kHigher = 0,  // a rate
   kLower = 1,   // a latency, a count of what should be rare
   kNever = 2,   // anything but 0 is a defect
-  kShown = 3,   // told, not judged
+  kShown = 3,   // shown, not judged
 };
 
 enum class HealthStanding : std::uint8_t {
@@ -84,7 +84,7 @@ struct HealthVerdict {
   friend bool operator==(const HealthVerdict&, const HealthVerdict&) = default;
 };
 
-// What the agent is told to measure.
+// What the agent is ordered to measure.
 struct HealthOrder {
   std::string cluster;
   NodeId node;
@@ -156,12 +156,12 @@ struct NodeHealth {
   HealthCause cause = HealthCause::kAsked;
   Time ordered = kNoTime;
   std::string boot_id;  // of the node when it was ordered
-  bool wanted = false;  // somebody asked for one as soon as the node is idle
+  bool wanted = false;  // a user asked for one as soon as the node is idle
   HealthKind wanted_kind = HealthKind::kQuick;
   std::uint32_t slow = 0;  // checks in a row that found it slow
   bool drained = false;    // by its health
   HealthRecord last;       // the newest check that measured; number 0: none did
-  Time tried = kNoTime;    // when the newest check ended, whatever came of it
+  Time tried = kNoTime;    // when the newest check ended, with a result or not
   std::vector<HealthBaseline> baselines;
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &NodeHealth::node}, Field{"number", &NodeHealth::number},

@@ -7,7 +7,7 @@
 // all, so the root stands for one global hop); Slurm's block topology is blocks and the sizes into
 // which they are put together. Thread promise: plain values, immutable once read. Invariants: (1)
 // parents, leaves, blocks and domains are positions in the vectors of this network or kNowhere; (2)
-// a switch stands behind its parent; (3) node names and switch names are unique; (4) `level` is 0
+// a switch stands after its parent; (3) node names and switch names are unique; (4) `level` is 0
 // for a switch that has nodes, else one more than the highest of its children.
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace muster {
 
-// What a link carries. Zero: not said.
+// What a link carries. Zero: unknown.
 struct LinkSpeed {
   std::uint64_t bandwidth = 0;   // MB/s in one direction
   std::uint64_t latency_ns = 0;  // of one message of no length, one way

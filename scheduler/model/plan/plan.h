@@ -59,8 +59,8 @@ struct PlannedReservation {
   friend bool operator==(const PlannedReservation&, const PlannedReservation&) = default;
 };
 
-// A job that waits, or elements of one array that do so for the same reasons: of a job behind
-// others, each is behind one more than the element before it.
+// A job that waits, or elements of one array that do so for the same reasons: of a job after
+// others, each comes after one more than the element before it.
 struct LeftWaiting {
   JobId job;
   Reason reason;
@@ -97,7 +97,7 @@ struct PlannedDrop {
   friend bool operator==(const PlannedDrop&, const PlannedDrop&) = default;
 };
 
-// A running job that is to give way.
+// A running job that is to be preempted.
 struct PlannedVictim {
   JobId job;
   AttemptNumber attempt;
@@ -111,9 +111,9 @@ struct PlannedVictim {
   friend bool operator==(const PlannedVictim&, const PlannedVictim&) = default;
 };
 
-// Jobs that give way to one, which then fits where `allocation` says: all of them or none.
+// Jobs that are preempted for one, which then fits where `allocation` says: all of them or none.
 struct PlannedPreemption {
-  JobId job;  // that they give way to
+  JobId job;  // for which they are preempted
   std::vector<PlannedVictim> victims;
   Allocation allocation;
   static constexpr auto Fields(auto list) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Why a job waits: a kind with Slurm's name, a class, and the numbers behind it.
+// Why a job waits: a kind with Slurm's name, a class, and its numbers.
 //
 // Made by the planner's filters, counted per kind over the nodes, shown by queue, show and explain.
 // Thread promise: plain values. Invariants: (1) a reason of kind kResources or kBadConstraints
@@ -19,7 +19,7 @@ namespace muster {
 enum class ReasonKind : std::uint8_t {
   kNone = 0,
   kResources = 1,       // it is first, and what it needs is taken
-  kPriority = 2,        // somebody before it waits
+  kPriority = 2,        // a job before it waits
   kBadConstraints = 3,  // never on this cluster
   kJobHeldUser = 4,
   kBeginTime = 5,
@@ -133,7 +133,7 @@ struct Reason {
   std::uint64_t used = 0;
   std::uint64_t needed = 0;
   std::uint64_t capacity = 0;
-  std::vector<JobId> holders;  // who holds it, or is waited for
+  std::vector<JobId> holders;  // the jobs that hold it, or that it waits for
   static constexpr auto Fields(auto list) {
     return list(Field{"kind", &Reason::kind}, Field{"verdict", &Reason::verdict},
                 Field{"nodes", &Reason::nodes}, Field{"shortages", &Reason::shortages},

@@ -120,7 +120,7 @@ struct RunningJob {
   Time started = kNoTime;
   BillingRate billing;
   std::string partition;  // empty: the implied one
-  bool ending = false;    // told to end
+  bool ending = false;    // ordered to end
   std::uint32_t cpus = 0;
   Bytes memory;
   std::uint32_t gpus = 0;
@@ -133,7 +133,7 @@ struct RunningJob {
   // as measured, or 0.
   Time resized = kNoTime;
   Duration change_cost{0};
-  bool resizing = false;  // told to end for that
+  bool resizing = false;  // ordered to end for that
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &RunningJob::id}, Field{"spec", &RunningJob::spec},
                 Field{"attempt", &RunningJob::attempt}, Field{"started", &RunningJob::started},
@@ -149,7 +149,7 @@ struct RunningJob {
   }
 };
 
-// What everybody has used, as it is kept.
+// The usage of all users, as it is kept.
 struct UsagePicture {
   std::vector<AccountUsage> used;  // by account, user
   Duration half_life{0};
@@ -158,7 +158,7 @@ struct UsagePicture {
   }
 };
 
-// Which nodes differ from those of an earlier snapshot, for one who has that.
+// Which nodes differ from those of an earlier snapshot, for a reader that has that.
 struct SnapshotDelta {
   const void* from = nullptr;        // that snapshot; never looked into
   Version since;                     // its version

@@ -25,7 +25,7 @@ enum class PartitionState : std::uint8_t {
   kInactive = 3,  // neither
 };
 
-// How running jobs give way to those that may preempt them.
+// How running jobs are preempted.
 enum class PreemptMode : std::uint8_t {
   kOff = 0,
   kCancel = 1,

@@ -5,7 +5,7 @@
 // Changed only by events (core/policy_turns judges, core/policy_ledger applies). Thread promise:
 // plain values; a published book is immutable. Invariants: every object stands under its own name;
 // names hold no '/'; associations stand under "ACCOUNT/USER". An empty book is a cluster without
-// rules: one implied partition "main" of all nodes, one implied QOS "normal", everybody may use
+// rules: one implied partition "main" of all nodes, one implied QOS "normal", every user may use
 // everything.
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is held and queued, by everybody whom a limit may count.
+// What is held and queued, by every user and account that a limit may count.
 //
 // Kept by core/policy_ledger with each start and end; read by core/limits. Thread promise: plain
 // values. Invariants: (1) what stands under a key is the sum over the charges that have the key;
@@ -31,7 +31,7 @@ struct TresUse {
 };
 
 enum class UsageScope : std::uint8_t {
-  kAccount = 0,      // everybody under it
+  kAccount = 0,      // all users under it
   kAssociation = 1,  // name: account, user
   kQos = 2,
   kQosUser = 3,

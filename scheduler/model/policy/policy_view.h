@@ -20,7 +20,7 @@ struct PolicyView {
   std::string name;  // of an association: "ACCOUNT/USER"
   std::vector<Assignment> properties;  // what is not at its default
   bool configured = false;             // from the configuration
-  bool implied = false;                // there because nothing is said: main, normal
+  bool implied = false;                // there because no object is defined: main, normal
   std::uint64_t jobs_submitted = 0;
   std::uint64_t jobs_running = 0;
   std::string held;         // "cpu=10,mem=4G": by the running ones
@@ -43,7 +43,7 @@ struct PolicyView {
 // One change, as the journal has it.
 struct PolicyChangeView {
   Time time = kNoTime;
-  std::string user;  // who
+  std::string user;  // the user
   std::string kind;
   std::string name;
   bool deleted = false;

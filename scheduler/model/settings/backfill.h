@@ -16,7 +16,7 @@ namespace muster {
 enum class Backfill : std::uint8_t {
   kNone = 0,          // none do
   kEasy = 1,          // those that do not delay the first (Lifka, JSSPP 1995)
-  kConservative = 2,  // those that delay nobody (Mu'alem and Feitelson, TPDS 12(6), 2001)
+  kConservative = 2,  // those that delay no job (Mu'alem and Feitelson, TPDS 12(6), 2001)
   kHybrid = 3,        // those that do not delay the first few; the planner of nodes only
 };
 

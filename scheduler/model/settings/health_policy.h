@@ -3,7 +3,7 @@
 // The settings of the nodes' health checks: [health] in the configuration.
 //
 // Thread promise: plain value. Invariants: durations are not negative; with `interval` zero nothing
-// is checked unless somebody asks, and no node is drained or resumed by its health.
+// is checked unless a user asks, and no node is drained or resumed by its health.
 
 #include <chrono>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct HealthPolicy {
   bool drain = true;                            // false: it says so, and does nothing
   std::uint32_t mad = 3;                   // how many scaled median absolute deviations are slow
   std::uint32_t slack_percent = 10;        // of the median: what is nearer is never slow
-  std::uint32_t confirm = 3;               // slow so many times in a row is sick
+  std::uint32_t confirm = 3;               // slow that many times in a row is sick
   std::uint32_t samples = 8;               // of a class, before it judges
   std::uint32_t drained_percent_max = 10;  // of a class; at least one node
   std::uint32_t at_once_percent = 10;      // of the nodes are checked at a time; at least one

@@ -80,7 +80,7 @@ enum class ExtensionRule : std::uint8_t {
 };
 
 // [checkpoint]: how jobs share the file system to which they write checkpoints (both zero: at
-// will), and who may run longer.
+// will), and which users may extend a job's time.
 struct CheckpointPolicy {
   std::uint32_t writers = 0;  // jobs at once; 0: any number
   Bytes bandwidth;            // a second, of all of them together; zero: any
@@ -105,7 +105,7 @@ struct PolicyConfig {
   std::uint32_t tasks_max = 1U << 20;
   std::uint32_t nodes_max = 1U << 16;
   std::uint32_t requeues_max = 5;      // then a job is held
-  std::uint32_t operator_uid = 0;      // who runs the controller: may what root may
+  std::uint32_t operator_uid = 0;      // the user of the controller: may what root may
   std::vector<LicenseCount> licenses;  // what the cluster has, sorted by name
   PriorityConfig priority;
   std::shared_ptr<const Network> network = {};  // the map of the cluster; null: none

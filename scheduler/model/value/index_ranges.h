@@ -52,7 +52,7 @@ struct IndexRanges {
   }
 
  private:
-  // The first run that begins behind `index`.
+  // The first run that begins after `index`.
   [[nodiscard]] std::vector<IndexRun>::const_iterator After(std::uint32_t index) const {
     return std::upper_bound(
         runs.begin(), runs.end(), index,

@@ -2,12 +2,12 @@
 
 // Described values as bytes, and back: for what one build of this program writes for itself.
 //
-// Not a wire format: there are no field numbers and no versions, so whoever keeps such bytes keeps
-// beside them what wrote them. Numbers are LEB128, signed ones in zigzag order; lengths go before
-// contents; a struct is its fields in order. Thread promise: values; one thread at a time.
-// Invariants: (1) equal values give equal bytes on every machine; (2) ValueReader never reads
-// beyond its bytes and never allocates more than they can fill: what does not fit makes it fail,
-// and it stays so.
+// Not a wire format: there are no field numbers and no versions, so code that keeps such bytes
+// keeps beside them which build wrote them. Numbers are LEB128, signed ones in zigzag order;
+// lengths go before contents; a struct is its fields in order. Thread promise: values; one thread
+// at a time. Invariants: (1) equal values give equal bytes on every machine; (2) ValueReader never
+// reads beyond its bytes and never allocates more than they can fill: what does not fit makes it
+// fail, and it stays so.
 
 #include <chrono>
 #include <cstddef>

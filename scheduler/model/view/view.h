@@ -218,7 +218,7 @@ struct JobDetail {
   std::string constraint;         // request.constraint as --constraint reads it
   PlacementWorth placement = {};  // of a running job
   std::vector<StepView> steps = {};
-  std::vector<NodeUsage> live_usage = {};  // of a running job, where its nodes have said it
+  std::vector<NodeUsage> live_usage = {};  // of a running job, where its nodes have reported it
   std::string checkpoint_interval = {};    // how often it is advised to checkpoint, and why
   std::string elastic = {};  // of an elastic job: its range, and why it grows or does not
   static constexpr auto Fields(auto list) {
@@ -257,7 +257,7 @@ struct HolderView {
 struct LargestGpuJob {
   std::string model;
   std::uint32_t gpus = 0;       // that are up
-  std::uint32_t free = 0;       // of which nobody has a share
+  std::uint32_t free = 0;       // of which no job has a share
   std::uint32_t on_node = 0;    // a job on one node, its weakest link any
   std::uint32_t on_nvlink = 0;  // a job on one node whose GPUs are all joined by NVLink
   std::uint32_t on_leaf = 0;   // a job of equal parts below one leaf switch; 0: no network is known

@@ -2,8 +2,8 @@
 
 // The control group (v2) that this process is in, and what else is in it.
 //
-// Thread promise: safe from any thread. Invariant: nothing here moves anybody but EnterCgroup(),
-// which moves this process alone.
+// Thread promise: safe from any thread. Invariant: only EnterCgroup() moves a process, and it moves
+// this one alone.
 
 #include <string>
 #include <string_view>

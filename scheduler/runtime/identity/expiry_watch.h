@@ -1,8 +1,8 @@
 #pragma once
 
-// Says once a day that a certificate ends soon, for daemons that run for months.
+// Logs once a day that a certificate expires soon, for daemons that run for months.
 //
-// The file is read anew each time: who replaces the certificate in time hears no more of it. Thread
+// The file is read again each time: once the certificate is replaced, the warnings end. Thread
 // promise: one thread. Invariant: one line a day at most.
 
 #include <chrono>
@@ -16,7 +16,8 @@ class ExpiryWatch {
  public:
   static constexpr std::chrono::hours kEvery{24};
 
-  // The certificate in the file `path`, of which its daemon spoke itself at `started`; empty: none.
+  // Watches the certificate in the file `path` (empty: none). The daemon itself has logged its
+  // expiry at `started`, so the first look comes a day later.
   ExpiryWatch(std::string path, Time started) : path_(std::move(path)), looked_(started) {}
 
   // What is to be logged now; empty: nothing. To be asked every hour or so.

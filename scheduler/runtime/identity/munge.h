@@ -1,6 +1,7 @@
 #pragma once
 
-// MUNGE: who a process is, vouched for by its machine, for any machine that has the same key.
+// MUNGE credentials: a machine vouches for the user of a process, for any machine that has the same
+// key.
 //
 // libmunge is opened when it is wanted: nothing here needs it to be installed. Thread promise:
 // immutable; safe from any thread, and each call waits for the local munged (milliseconds).
@@ -45,7 +46,7 @@ class Munge {
 };
 
 // What a credential for one call of ours is over: it is good for the server with that certificate
-// and for that method ("/muster.wire.Controller/Submit"), and for nobody whom it is shown to on the
+// and for that method ("/muster.wire.Controller/Submit"), and useless to others that see it on the
 // way.
 std::string MungePayload(const std::string& server_fingerprint, const std::string& method,
                          const std::string& nonce);

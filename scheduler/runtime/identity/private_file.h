@@ -1,6 +1,6 @@
 #pragma once
 
-// Files that hold a secret: nobody but their owner may read them.
+// Files that hold a secret: only their owner may read them.
 //
 // Thread promise: safe from any thread. Invariant: what ReadPrivateFile returns was read from the
 // very file whose owner and mode were looked at.
@@ -11,7 +11,7 @@
 
 namespace muster {
 
-// The content of a regular file that belongs to us or to root and that nobody else may open. An
+// The content of a regular file that belongs to us or to root and that no other user may open. An
 // error is one line with the mend.
 absl::StatusOr<std::string> ReadPrivateFile(const std::string& path);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Signatures: what a holder of a key says, anybody with the other half of it can check.
+// Signatures: a holder of a private key signs, and any holder of its public half can check.
 //
 // Keys that we make are Ed25519 (RFC 8032); those of certificates made elsewhere may be RSA or
 // elliptic curves, and sign with SHA-256. A signature is for one purpose, which stands in front of

@@ -4,9 +4,8 @@
 //
 // For the sources of the cluster's simulation alone: cluster_simulation.cc has the loop,
 // cluster_jobs.cc the jobs' lives, cluster_stages.cc the checkpoints that they write to a shared
-// file system, cluster_failures.cc what fails. Thread promise: one thread.
-// Invariants: the state changes through core/step only; a row is told once, when its job has left
-// the state.
+// file system, cluster_failures.cc what fails. Thread promise: one thread. Invariants: the state
+// changes through core/step only; a row is handed on once, when its job has left the state.
 
 #include <cstdint>
 #include <functional>
@@ -85,7 +84,7 @@ class ClusterReplay {
     std::uint32_t gpus = 0;
     std::string earlier;  // attempts, as in ScheduleRow
   };
-  // What a pass came to: of the plan without what the jobs that wait are told.
+  // The result of a pass: of the plan without the reasons of waiting jobs.
   struct Decision {
     Tick now = 0;
     Plan plan;

@@ -226,7 +226,7 @@ absl::StatusOr<ClusterReplay::Decision> ClusterReplay::NextKnown() {
   }
   return absl::DataLossError(absl::StrCat(run_.decisions->path(),
                                           ": its decisions do not fit this simulation at ", now_,
-                                          " s: begin anew with --checkpoint"));
+                                          " s: begin again with --checkpoint"));
 }
 
 // Between two instants: what is decided goes to the log, and after its last known decision the

@@ -68,8 +68,8 @@ struct ClusterResult {
   std::uint64_t lost_seconds = 0;  // of runs that were preempted and begun again
   bool faults = false;             // nodes could fail, or jobs wrote checkpoints
   FailureTotals failures;
-  FreeRoom threads;  // hardware threads that nobody has
-  // GPUs that nobody has, as far as there is a thread for each: where they are of one model,
+  FreeRoom threads;  // hardware threads that no job has
+  // GPUs that no job has, as far as there is a thread for each: where they are of one model,
   // `largest` is on_node of core/largest_gpu_job.h, and `free` anywhere.
   FreeRoom free_gpus;
   std::uint64_t refused = 0;      // by the policy, or because no node could ever take them
@@ -80,7 +80,7 @@ struct ClusterResult {
 // Rows: processors are numbered node by node, in the order of the nodes.
 absl::StatusOr<ClusterResult> SimulateCluster(const ClusterRun& run, FlatObserver& observer);
 
-// A machine of so many cores with one thread each on one NUMA node, and GPUs that are joined two by
+// A machine of `cpus` cores with one thread each on one NUMA node, and GPUs that are joined two by
 // two by NVLink. `memory` zero: as much as any job may ask for.
 Machine PlainMachine(std::uint32_t cpus, std::uint32_t gpus, const std::string& gpu_model,
                      Bytes memory);

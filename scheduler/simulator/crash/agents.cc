@@ -166,7 +166,7 @@ void SimulatedAgent::On(const LaunchOrder& order) {
   const auto part = std::find_if(order.allocation.nodes.begin(), order.allocation.nodes.end(),
                                  [this](const NodeAllocation& own) { return own.node == node_; });
   if (part == order.allocation.nodes.end()) {
-    world_.witness.Broken(absl::StrCat(name_, " was told to launch what gives it nothing"));
+    world_.witness.Broken(absl::StrCat(name_, " got a launch order that gives it no resources"));
     return;
   }
   LocalAttempt& attempt = attempts_[key];
@@ -244,7 +244,8 @@ void SimulatedAgent::On(const Acknowledge& ack) {
   }
   LocalAttempt& attempt = known->second;
   if (ack.index > attempt.journal.size()) {
-    world_.witness.Broken(absl::StrCat(name_, " got an acknowledgement of what it never said"));
+    world_.witness.Broken(
+        absl::StrCat(name_, " got an acknowledgement of a report that it never sent"));
     return;
   }
   attempt.acknowledged = std::max(attempt.acknowledged, ack.index);

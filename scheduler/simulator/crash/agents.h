@@ -5,8 +5,8 @@
 // It answers the controller's orders as the real agent does (agent/): it refuses old epochs, takes
 // an order twice with one effect, reports facts in order and sends again what was not acknowledged.
 // Thread promise: none; one thread. Invariants: (1) the agent's death ends no process, and what
-// happens meanwhile is on record; (2) a reboot, and a node set up anew (its record is lost), end
-// all of them; (3) what begins and ends is told to the witness at that moment.
+// happens meanwhile is on record; (2) a reboot, and a node that is set up again (its record is
+// lost), end all of them; (3) the witness hears at that moment of all that begins and ends.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ struct AgentSurroundings {
 enum class AgentDeath : std::uint8_t {
   kProcess,     // the agent alone; its record and the jobs stay
   kReboot,      // the node went down; the record stays
-  kRecordLost,  // the node was set up anew
+  kRecordLost,  // the node was set up again
 };
 
 class SimulatedAgent {

@@ -3,7 +3,7 @@
 // Simulated users: they submit, cancel, hold, release, start steps and drain nodes, and ask again
 // with the same token until they have an answer.
 //
-// Thread promise: none; one thread. Invariants: (1) each submission is told to the witness when its
+// Thread promise: none; one thread. Invariants: (1) the witness hears of each submission when its
 // answer arrives; (2) a request is repeated until it is answered, across any number of controllers;
 // (3) what is held is released and what is drained is resumed in the end.
 

@@ -15,7 +15,7 @@ namespace muster {
 struct FaultRates {
   Duration connection_lost_every{0};          // the mean time between two losses, over all agents
   Duration agent_dies_every{0};               // the mean time between two deaths, over all agents
-  std::uint32_t record_lost = 0;              // thousandths of agents' deaths: set up anew
+  std::uint32_t record_lost = 0;              // thousandths of agents' deaths: set up again
   std::uint32_t reboot = 0;                   // thousandths of agents' deaths: the node went down
   Duration controller_dies_every{0};          // the mean time between two deaths
   std::uint32_t controller_dies_at_step = 0;  // thousandths of the points of DeathPoint passed
@@ -29,7 +29,7 @@ struct FaultRates {
 // Where, between an input and its effects, the controller can die.
 enum class DeathPoint : std::uint8_t {
   kBeforeCommit,
-  kInCommit,  // durable or not: nobody knows
+  kInCommit,  // durable or not: unknown
   kAfterCommit,
   kBetweenEffects,
 };

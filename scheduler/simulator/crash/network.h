@@ -53,7 +53,7 @@ class SimulatedNetwork {
   SimulatedNetwork(VirtualClock& clock, Faults& faults) : clock_(clock), faults_(faults) {}
   void Attach(Handlers handlers) { handlers_ = std::move(handlers); }
 
-  // Opens a stream; 0 while nobody listens.
+  // Opens a stream; 0 while no controller listens.
   Session Connect(std::size_t agent);
   void SendUp(Session session, ToController message);
   void SendDown(Session session, ToAgent message);

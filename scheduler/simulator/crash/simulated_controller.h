@@ -3,10 +3,10 @@
 // The controller's loop under a virtual clock: the same Step, Apply and MakePlan as in daemon/,
 // with a journal that commits in batches and a process that can die at any point.
 //
-// Thread promise: none; one thread. Invariants: (1) answers and orders leave only after the events
-// behind them are in the journal; (2) death loses everything but the journal, and of a commit under
-// way nobody knows whether it is in; (3) BrokenInvariant() is asked after every turn, and a replay
-// of the journal must give the state that was committed, fingerprint for fingerprint.
+// Thread promise: none; one thread. Invariants: (1) answers and orders leave only after their
+// events are in the journal; (2) death loses everything but the journal, and a commit under way may
+// be in or not; (3) BrokenInvariant() is asked after every turn, and a replay of the journal must
+// give the state that was committed, fingerprint for fingerprint.
 
 #include <cstdint>
 #include <functional>

@@ -31,7 +31,7 @@ struct SimulationResult {
   std::uint64_t events = 0;
   std::uint64_t executions = 0;
   std::uint64_t queued_steps = 0;  // that waited for others of their job
-  std::uint64_t grown = 0;         // elastic jobs that were told to end so that they grow
+  std::uint64_t grown = 0;         // elastic jobs that were ordered to end so that they grow
   std::uint64_t shrunk = 0;        // and that went on without a node that was lost
   Duration took{0};                // in the simulation's time
   FaultCounts faults;

@@ -82,7 +82,7 @@ void Witness::Ended(const std::string& node, JobId job, AttemptNumber attempt, T
 void Witness::Acknowledged(const std::string& token, JobId job) {
   const auto [told, first] = told_.emplace(token, job);
   if (!first && told->second != job) {
-    Broken(absl::StrCat("promise 1: token ", token, " was told job ", ToString(told->second),
+    Broken(absl::StrCat("promise 1: token ", token, " got the answer job ", ToString(told->second),
                         " and job ", ToString(job)));
   }
 }

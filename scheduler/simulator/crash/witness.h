@@ -1,7 +1,7 @@
 #pragma once
 
-// The witness: sees what really ran on the nodes and what clients were really told, and says which
-// promise was broken.
+// The witness: sees what really ran on the nodes and which answers clients really got, and says
+// which promise was broken.
 //
 // It believes no state of the controller's. Thread promise: none; one thread. Invariants: the first
 // broken promise is kept; later ones follow from it and are dropped.
@@ -41,13 +41,13 @@ class Witness {
   void Frozen(const std::string& node, JobId job, AttemptNumber attempt);
   void Thawed(const std::string& node, JobId job, AttemptNumber attempt);
 
-  // A client was told that its submission is that job. Broken: it was told another one before.
+  // A client got the answer that its submission is that job. Broken: it got another one before.
   void Acknowledged(const std::string& token, JobId job);
 
-  // Compares the journal with what clients were told. Broken: an acknowledged submission is not in
-  // it; a token made two; a job ended twice, or without having been submitted; a step began twice;
-  // a part was ended by its time limit before any that it has had was over. With `all_over` also: a
-  // job has not ended, or something still runs.
+  // Compares the journal with the answers that clients got. Broken: an acknowledged submission is
+  // not in it; a token made two; a job ended twice, or without having been submitted; a step began
+  // twice; a part was ended by its time limit before any that it has had was over. With `all_over`
+  // also: a job has not ended, or something still runs.
   void CheckJournal(const std::vector<JournalEntry>& journal, bool all_over);
 
   void Broken(std::string what);

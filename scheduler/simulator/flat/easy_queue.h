@@ -5,7 +5,7 @@
 // EASY: A. Mu'alem, D. G. Feitelson, IEEE TPDS 12(6), 2001, section 2.2: the head that does not fit
 // gets a shadow time, the earliest moment at which enough is free for it, and others may start if
 // they end by then or fit beside it. Nothing is kept from pass to pass but what can be worked out
-// again: while no job has ended and the head is the same, whoever was passed over still cannot
+// again: while no job has ended and the head is the same, a job that was passed over still cannot
 // start (less is free and the shadow is nearer), so a pass then looks at newcomers only. Thread
 // promise: a value; one thread at a time. Invariants: as FlatQueue's.
 

@@ -65,12 +65,12 @@ class FlatQueue {
   // A running job has ended.
   virtual void End(std::uint32_t handle) = 0;
   // The jobs that start at `now`, in the order in which they were chosen; valid until the next
-  // call. Everything told since the last pass counts as of `now`.
+  // call. Every arrival and end since the last pass counts as of `now`.
   virtual const std::vector<FlatStart>& Pass(Tick now) = 0;
   // The next moment at which a pass would start a job even if nothing happens; kNever if none.
   [[nodiscard]] virtual Tick NextWake() = 0;
   [[nodiscard]] virtual std::size_t waiting() const = 0;
-  // All that decides what comes later, for Load(). REQUIRES: nothing was told since the last pass.
+  // All that decides what comes later, for Load(). REQUIRES: no arrival or end since the last pass.
   [[nodiscard]] virtual std::string Save() const = 0;
   // Goes on where the saved queue stood after its pass at `now`; false where these are not its
   // bytes. REQUIRES: a queue as MakeFlatQueue gave it, of the same policy and size.

@@ -43,7 +43,7 @@ struct FlatDecision {
 
 absl::Status NotOurs(const DecisionLog& log) {
   return absl::DataLossError(absl::StrCat(
-      log.path(), ": its decisions do not fit this simulation: begin anew with --checkpoint"));
+      log.path(), ": its decisions do not fit this simulation: begin again with --checkpoint"));
 }
 
 class FlatSimulation {

@@ -2,11 +2,11 @@
 
 // A trace on a machine of identical processors, instant by instant, under a policy of core's.
 //
-// The loop is all that is here: what is told to core/flat_queue, in which order, and what came of
-// it. Every job that ends is handed to the observer at once and forgotten, so that memory goes with
-// the jobs that wait or run. Thread promise: one thread; two simulations share nothing but the
-// file. Invariants: the same trace and options give the same rows in the same order on every
-// machine and build.
+// The loop is all that is here: which arrivals and ends the queue hears of, in which order, and
+// which jobs then start. Every job that ends is handed to the observer at once and forgotten, so
+// that memory goes with the jobs that wait or run. Thread promise: one thread; two simulations
+// share nothing but the file. Invariants: the same trace and options give the same rows in the same
+// order on every machine and build.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@
 
 namespace muster {
 
-// What the scheduler is told about how long a job will run.
+// What the scheduler knows of how long a job will run.
 enum class Estimates : std::uint8_t {
   kRequested = 0,
   kExact = 1,
@@ -65,8 +65,8 @@ class FlatObserver {
   FlatObserver& operator=(const FlatObserver&) = delete;
   virtual ~FlatObserver() = default;
 
-  // The simulation begins; or begins anew, because the trace turned out not to be sorted, and what
-  // was told before is void.
+  // The simulation begins; or begins again, because the trace turned out not to be sorted, and all
+  // rows before are void.
   virtual absl::Status Begin(std::int64_t processors) = 0;
   // A job has ended. Rows come in order of end, then of start.
   virtual absl::Status Ended(const ScheduleRow& row) = 0;

@@ -20,7 +20,7 @@ class FlatUsage {
  public:
   static constexpr auto Fields(auto list) { return list(Field{"of", &FlatUsage::of_}); }
 
-  // The user held so many processors in [from, until).
+  // The user held that many processors in [from, until).
   void Charge(std::int64_t user, std::int64_t processors, Tick from, Tick until);
   // What is left of it at `now`, in whole processor-seconds, rounded down.
   [[nodiscard]] std::uint64_t At(std::int64_t user, Tick now) const;

@@ -16,8 +16,8 @@ namespace muster {
 
 class LastTwoPrediction {
  public:
-  // A job of `user` ended after `run_time` seconds. Jobs that end together are told in the order in
-  // which they started.
+  // A job of `user` ended after `run_time` seconds. Jobs that end together are reported in the
+  // order in which they started.
   void Observe(std::int64_t user, Tick run_time);
 
   // The mean of the last two, rounded down and at least 1, and at most `requested`; `requested`

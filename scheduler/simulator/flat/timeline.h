@@ -49,7 +49,7 @@ class Timeline {
     return Search(duration, amount, kNever, kNever);
   }
 
-  // The same for a holder of `amount` in [held_from, held_from + duration) who would like to start
+  // The same for a holder of `amount` in [held_from, held_from + duration) that would like to start
   // earlier, as if it had been taken out: only starts before `before` and `held_from` count.
   [[nodiscard]] Tick EarlierFit(Tick duration, std::int64_t amount, Tick held_from,
                                 Tick before) const {

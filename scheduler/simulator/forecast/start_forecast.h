@@ -32,8 +32,8 @@ class LimitUse {
   // REQUIRES: 0 < run_time, 0 < limit.
   void Add(std::int64_t user, Tick run_time, Tick limit);
   // A run time in (elapsed, limit]: by what is drawn from the user's jobs of a limit like this one
-  // (half to twice), or else from anybody's such, the user's own, anybody's, whichever are enough.
-  // REQUIRES: 0 <= elapsed < limit.
+  // (half to twice), or else of all users' such jobs, of all the user's jobs, of all jobs: the
+  // first of these that are enough. REQUIRES: 0 <= elapsed < limit.
   Tick Draw(std::int64_t user, Tick elapsed, Tick limit, RandomSequence* random) const;
 
  private:

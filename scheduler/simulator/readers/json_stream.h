@@ -31,9 +31,9 @@ class JsonStream {
 
   // Goes into the array or object that comes next. An error when there is none.
   absl::Status Enter(char bracket);
-  // True with something else than its end next in the array or object; false behind its end.
+  // True with something else than its end next in the array or object; false after its end.
   absl::StatusOr<bool> HasNext(char closing);
-  // The key of an object's next member, and what stands behind its ':' next.
+  // The key of an object's next member, and what follows its ':' next.
   absl::StatusOr<std::string> Key();
   // The whole next value.
   absl::StatusOr<JsonValue> Value();

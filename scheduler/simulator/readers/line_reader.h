@@ -3,8 +3,8 @@
 // The lines of a byte source, numbered from 1, in bounded memory.
 //
 // A line longer than kLineBytesMax is reported as too long, with its beginning, and passed over
-// without being kept. Thread promise: a value; one thread at a time. Invariants: a line has no
-// '\n' and no trailing '\r'; what is behind the last '\n' is a line if it is not empty.
+// without being kept. Thread promise: a value; one thread at a time. Invariants: a line has no '\n'
+// and no trailing '\r'; what follows the last '\n' is a line if it is not empty.
 
 #include <cstddef>
 #include <cstdint>

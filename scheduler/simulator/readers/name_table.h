@@ -3,7 +3,7 @@
 // Names as numbers: the users, accounts, partitions and queues of a trace that spells them out.
 //
 // Thread promise: a value; one thread at a time. Invariants: the n-th distinct name has the number
-// n - 1; beyond kNamesMax names are not told apart (-1), so that memory is bounded.
+// n - 1; beyond kNamesMax names are not distinguished (-1), so that memory is bounded.
 
 #include <cstddef>
 #include <cstdint>

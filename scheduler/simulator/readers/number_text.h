@@ -16,11 +16,11 @@ inline bool IsBlank(char c) {
 
 std::string_view Trimmed(std::string_view text);
 
-// The next word of `text` between blanks, which begins behind it afterwards; empty at the end.
+// The next word of `text` between blanks, which begins after it then; empty at the end.
 std::string_view NextWord(std::string_view* text);
 
 // The next word of `text` when it is a whole number of at most 18 digits, as nearly all are; `text`
-// begins behind it afterwards. Otherwise false, and `text` is as it was.
+// then begins after it. Otherwise false, and `text` is as it was.
 bool ReadWholeWord(std::string_view* text, std::int64_t* number);
 
 // All of `word` as a whole number of at most 18 digits; false, and `number` as it was, otherwise.

@@ -27,7 +27,7 @@ bool ReadSlurmGpus(std::string_view text, std::int64_t* gpu_milli);
 std::int64_t SlurmStatus(std::string_view text);
 
 // "12" is 12; the array task "12_3" is 12,000,003; the component "12+1" of a heterogeneous job is
-// 13, as Slurm numbers it. `is_step`: "12.batch", or the tasks "12_[4-9]" that have not come to be.
+// 13, as Slurm numbers it. `is_step`: "12.batch", or the tasks "12_[4-9]" that were never started.
 bool ReadSlurmJobId(std::string_view text, std::int64_t* id, bool* is_step);
 
 }  // namespace muster

@@ -19,7 +19,7 @@ namespace muster {
 struct TableRow {
   TraceRecord record;
   bool has_id = false;
-  bool is_step = false;     // no job: a step of one, or an array's tasks that have not come to be
+  bool is_step = false;     // no job: a step of one, or an array's tasks that were never started
   std::int64_t start = -1;  // s
   std::int64_t end = -1;    // s
   std::int64_t gpus = -1;   // GPUs, each of gpu_share
@@ -42,7 +42,7 @@ struct TableFormat {
   std::vector<TableColumn> columns;
 };
 
-// Those that are told by more columns come first.
+// Those that more columns recognise come first.
 const std::vector<TableFormat>& TableFormats();
 // REQUIRES: one of TableFormats().
 const TableFormat& TableFormatOf(TraceFormat format);

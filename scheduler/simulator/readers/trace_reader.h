@@ -94,8 +94,8 @@ class TraceReader {
 
   TraceReader(std::string path, bool lenient) : path_(std::move(path)), lenient_(lenient) {}
 
-  // The next record, or what is wrong with it; afterwards the one behind it can be read. An error
-  // is of the file and ends the reading.
+  // The next record, or what is wrong with it; afterwards the next one can be read. An error is of
+  // the file and ends the reading.
   virtual absl::StatusOr<Found> ReadOne(TraceRecord* record, absl::Status* broken) = 0;
 
   // Reads the header and the first record, so that errors there come at once.

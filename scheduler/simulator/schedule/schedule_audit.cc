@@ -141,7 +141,7 @@ void Audit::CheckEarlier(const ScheduleRow& row) {
     const std::vector<std::string> halves = absl::StrSplit(attempt, absl::MaxSplits(':', 1));
     std::vector<Range> time;
     if (halves.size() != 2 || !ReadRanges(halves[0], &time) || time.size() != 1) {
-      Expect(false, absl::StrCat(job, " has earlier attempts that nobody can read: \"",
+      Expect(false, absl::StrCat(job, " has earlier attempts that cannot be read: \"",
                                  row.earlier_attempts, "\""));
       return;
     }

@@ -29,7 +29,7 @@ class ScheduleCheck {
  public:
   static absl::StatusOr<ScheduleCheck> Open(const std::string& path);
 
-  // What was compared before is void: the simulation begins anew.
+  // What was compared before is void: the simulation begins again.
   void Restart();
   void Compare(const ScheduleRow& row);
   // With the jobs that only the other schedule has. Call once, at the end.

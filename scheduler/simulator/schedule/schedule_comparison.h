@@ -41,7 +41,7 @@ struct Difference {
   double low = 0;
   double high = 0;
   bool known = false;  // the interval; with jobs in fewer than five blocks it would be a pretence
-  // Only these say that somebody gains or loses: the interval leaves 0 out.
+  // Only these are a gain or a loss: the interval leaves 0 out.
   [[nodiscard]] bool is_less() const { return known && high < 0; }
   [[nodiscard]] bool is_more() const { return known && low > 0; }
 };

@@ -19,7 +19,7 @@ struct ScheduleRow {
   std::int64_t starting_time = 0;
   std::int64_t execution_time = 0;
   std::string allocated_resources;   // "0-3 7"
-  std::string reason;                // how it came to start: head, backfilled, reserved
+  std::string reason;                // why it started: head, backfilled, reserved
   std::int64_t promised_start = -1;  // the latest start it had been promised; -1: none
   std::int64_t user = -1;            // a number of the trace's; -1: not known; so are these
   std::int64_t group = -1;

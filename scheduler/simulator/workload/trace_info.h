@@ -45,7 +45,7 @@ struct TraceInfo {
   std::vector<TraceWeek> weeks;     // from the first submission on
 };
 
-// How large the machine is, for those who know better than the trace; 0: what its header says.
+// How large the machine is, for a caller that knows better than the trace; 0: what its header says.
 struct MachineSize {
   std::int64_t cpus = 0;
   std::int64_t gpus = 0;

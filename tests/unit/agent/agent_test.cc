@@ -220,7 +220,7 @@ TEST_F(AgentTest, AnOrderThatIsShownAgainIsNotObeyedOnThisStreamNorOnTheNext) {
   controller_->Acknowledge(controller_->AwaitReport());
   EXPECT_TRUE(Eventually([this] { return !std::filesystem::exists(attempt("1.1")); }));
   controller_->Send(message);
-  EXPECT_TRUE(Eventually([this] { return HasLogged("and came behind 1"); }));
+  EXPECT_TRUE(Eventually([this] { return HasLogged("and came after 1"); }));
   controller_->AwaitRegistration();
   controller_->Send(message);
   EXPECT_TRUE(Eventually([this] { return HasLogged("signed for another stream"); }));

@@ -304,7 +304,7 @@ TEST_F(RunTest, WhereAConnectionBreaksTheJobsOwnCodeCounts) {
     Start({"run", "true"});
     controller_.Tell("RUNNING", 0);
     { Supervisor lost(controller_.Program()); }
-    WaitForErr("muster: lost the connection to node1 before it had said how its ranks ended\n");
+    WaitForErr("muster: lost the connection to node1 before it reported how its ranks ended\n");
     controller_.Tell(state, of_job);
     EXPECT_EQ(Wait(), expected);
     EXPECT_THAT(Err(), HasSubstr("muster: job 5 ended: " + state));
@@ -319,7 +319,7 @@ TEST_F(RunTest, WhereAConnectionBreaksTheStepsOwnCodeCounts) {
     controller_.TellOfStep("RUNNING", 0);
     Start({"run", "true"}, {"MUSTER_JOB_ID=5"});
     { Supervisor lost(controller_.Program()); }
-    WaitForErr("muster: lost the connection to node1 before it had said how its ranks ended\n");
+    WaitForErr("muster: lost the connection to node1 before it reported how its ranks ended\n");
     controller_.TellOfStep(state, of_step);
     EXPECT_EQ(Wait(), expected);
     EXPECT_THAT(Err(), HasSubstr("muster: step 5.1 ended: " + state));

@@ -504,7 +504,7 @@ TEST_F(Simulate, WhatifReadsItsBaseAndRefusesWhatIsNoSetting) {
   EXPECT_THAT(error("node=1"), HasSubstr("\"node\" is not a setting: processors, nodes, "
                                          "cpus_per_node, policy, backfill, backfill_order"));
   EXPECT_THAT(error("policy=best"), HasSubstr("\"best\" is not a policy"));
-  EXPECT_THAT(error("nodes-=4"), HasSubstr("comes to none"));
+  EXPECT_THAT(error("nodes-=4"), HasSubstr("gives none"));
   EXPECT_THAT(error("nodes*=1000000000"), HasSubstr("more than 1000000000"));
   EXPECT_THAT(error("policy+=1"), HasSubstr("is not a setting that is a number"));
   std::ofstream(base, std::ios::trunc) << "nodes = 2\nnode = 3\n";

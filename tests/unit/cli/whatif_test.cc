@@ -98,7 +98,7 @@ TEST_F(Whatif, AChangeThatCannotBeIsOneLineAndNothingRuns) {
                         "priority.weight_age, "));
   EXPECT_THAT(Refusal("nodes.big.cuont+=5"), HasSubstr("near it are nodes.big.count, "));
   EXPECT_THAT(Refusal("nodse=5"), HasSubstr("near it are nodes, "));
-  EXPECT_THAT(Refusal("nodes.big.count-=2"), HasSubstr("comes to none"));
+  EXPECT_THAT(Refusal("nodes.big.count-=2"), HasSubstr("gives none"));
   EXPECT_THAT(Refusal("nodes.big.count=0"), HasSubstr("nodes.big.count: 0 is outside 1 to"));
   EXPECT_THAT(Refusal("policy.backfill=best"), HasSubstr("is not none, easy, conservative"));
   EXPECT_THAT(Refusal("policy=sjf"), HasSubstr("\"sjf\" is not a policy of a cluster"));

@@ -2,7 +2,7 @@
 
 // Telling an attempt to end.
 //
-// Thread promise: pure. Invariant: whoever tells an attempt to end does it here, so that the event
+// Thread promise: pure. Invariant: all code that ends an attempt does it here, so that the event
 // and the orders to its nodes come together.
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct AttemptEnd {
 // REQUIRES: the job has an attempt.
 void EndAttempt(const ClusterState& state, const Job& job, AttemptEnd end, Time now, Turn& turn);
 
-// Says to the nodes what they have to do for the job as it is.
+// Sends the nodes the orders that the job needs as it is now.
 void OrderActions(const ClusterState& state, const Job& job, Turn& turn);
 
 }  // namespace muster

@@ -1,10 +1,10 @@
 #pragma once
 
-// What running attempts are told about checkpoints: that a node of theirs is to leave, and how
-// often nodes fail.
+// Advises running attempts about checkpoints: that a node of theirs is to leave, and how often
+// nodes fail.
 //
 // An attempt's first advice comes with its launch orders. Thread promise: pure. Invariants: each
-// advice has a higher number than the one before; an attempt that is told to end is advised no
+// advice has a higher number than the one before; an attempt that is ordered to end is advised no
 // more.
 
 #include "scheduler/core/state/cluster_state.h"
@@ -25,9 +25,9 @@ void NoticeDrain(const Job& job, Time now, Turn& turn);
 // A checkpoint is wanted at once of what runs on the node, which is to take nothing more.
 void NoticeDrain(const ClusterState& state, NodeId node, Time now, Turn& turn);
 
-// Tells attempts that make checkpoints when their nodes fail, or are lost, more often, or less, by
-// more than a quarter of what they were told. One that has not answered its notice is not
-// disturbed.
+// Advises attempts that make checkpoints again when their nodes fail, or are lost, more often, or
+// less, by more than a quarter than their advice assumes. One that has not answered its notice is
+// not disturbed.
 void AdviseAnew(const ClusterState& state, Time now, Turn& turn);
 
 }  // namespace muster

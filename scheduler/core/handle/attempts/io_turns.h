@@ -1,14 +1,14 @@
 #pragma once
 
-// Turns on the shared file system: who may write a checkpoint to it now.
+// Turns on the shared file system: which attempt may write a checkpoint to it now.
 //
-// Where no more than so many jobs may write at once, or no more than so many bytes a second, those
-// whose checkpoint is due are given their turns in order of the work that they would lose by a
-// failure: the time since their last checkpoint began, times the hardware threads that they have;
-// ties to the lower job. (A single job that alone needs more than the bandwidth has its turn when
-// nobody else does.) A turn ends with the commit, or when that takes too long. Thread promise:
-// pure. Invariants: turns that are given keep within both limits, but for one that is alone; with
-// neither limit every attempt is free.
+// Where the number of jobs that write at once is limited, or their bytes a second, the jobs whose
+// checkpoint is due get their turns in order of the work that they would lose by a failure: the
+// time since their last checkpoint began, times the hardware threads that they have; ties to the
+// lower job. (A single job that alone needs more than the bandwidth has its turn when no other job
+// has.) A turn ends with the commit, or when that takes too long. Thread promise: pure. Invariants:
+// turns that are given keep within both limits, but for one that is alone; with neither limit every
+// attempt is free.
 
 #include <vector>
 

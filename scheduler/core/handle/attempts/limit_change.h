@@ -1,8 +1,9 @@
 #pragma once
 
-// Another time limit for a job that runs already: who may give it, how much, and who is told.
+// Another time limit for a job that runs already: which user may give it, how much, and which nodes
+// and programs hear of it.
 //
-// Thread promise: pure. Invariants: a limit that CheckNewLimit passes lies behind what the attempt
+// Thread promise: pure. Invariants: a limit that CheckNewLimit passes lies after what the attempt
 // has used, and, where it is longer, within what its partition, its QOS, its accounts, its deadline
 // and the reservations of its nodes allow.
 
@@ -14,8 +15,8 @@
 
 namespace muster {
 
-// Refuses `limit` for the job's attempt, with what stands against it. REQUIRES: it has one; whoever
-// asks may change the job; `limit` is one that a job may be submitted with.
+// Refuses `limit` for the job's attempt, with what stands against it. REQUIRES: it has one; the
+// user who asks may change the job; `limit` is one that a job may be submitted with.
 absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration limit,
                            const UpdateJob& input, Time now, const PolicyConfig& config);
 

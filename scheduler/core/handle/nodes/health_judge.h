@@ -5,8 +5,8 @@
 // A figure is slow when it is worse than the class's median by more than `mad` scaled median
 // absolute deviations (1.4826 MAD is a normal distribution's standard deviation) and by more than
 // `slack_percent` of the median, so that a class that is very even raises no alarm about nothing.
-// While a class has too few samples nothing is judged but defects. The roof, which is the most that
-// the node was seen to do in a moment, is told and not judged by: how far below it a node works
+// While a class has too few samples nothing is judged but defects. The roof, which is the best that
+// the node was seen to do in a moment, is shown and not judged by: how far below it a node works
 // depends on its neighbours and its cooling, and is the class's to say. Thread promise: pure; whole
 // numbers only.
 
@@ -34,7 +34,7 @@ std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStanding st
 // Their names only: "memory bandwidth, clock".
 std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStanding standing);
 
-// Thousandths as a decimal with at most three significant digits behind the point: "41.2", "0.005".
+// Thousandths as a decimal with at most three significant digits after the point: "41.2", "0.005".
 std::string Thousandths(std::uint64_t value);
 
 }  // namespace muster

@@ -19,7 +19,7 @@ struct NetworkSpan {
   std::vector<std::uint32_t> blocks;
   std::vector<std::uint32_t> domains;  // NVLink domains
   bool known = true;                   // false: the network lacks one of the nodes
-  std::uint64_t bandwidth = 0;         // MB/s of the narrowest link up to `top`; 0: not said
+  std::uint64_t bandwidth = 0;         // MB/s of the narrowest link up to `top`; 0: unknown
 };
 
 NetworkSpan SpanOf(const Network& network, const std::vector<std::string>& nodes);

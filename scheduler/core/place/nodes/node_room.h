@@ -40,7 +40,7 @@ Time EndOf(const Holding& holding, Time now);
 // What the holding is of the node.
 FreeAmounts AmountsOf(const Holding& holding, const Machine& machine, const NodeCapacity& capacity);
 
-// What is free of the node from now on, as its jobs come to their limits. A job past its limit is
+// What is free of the node from now on, as its jobs reach their limits. A job past its limit is
 // taken to end a little later than now.
 NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, Time now);
 
@@ -49,13 +49,13 @@ struct DemandScale {
   NodeDemand fixed;
   NodeDemand each;
   bool whole_node = false;          // only an untouched node will do, and all of it is taken
-  std::uint32_t together = 1;       // tasks come in groups of so many
+  std::uint32_t together = 1;       // tasks come in groups of that many
   std::uint32_t most = UINT32_MAX;  // tasks on one node
   std::uint32_t sharers = 1;        // tasks that have a GPU of `each` together
 };
 
-// Shares of GPUs are counted as such, or, `whole_gpus`, as the GPUs that they fill: how those in
-// use lie later nobody knows, a whole one holds them. REQUIRES: a normalised request.
+// Shares of GPUs are counted as such, or, `whole_gpus`, as the GPUs that they fill: where those in
+// use will lie is unknown, so each fills whole ones. REQUIRES: a normalised request.
 DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request,
                     bool whole_gpus = false);
 NodeDemand DemandOf(const NodeCapacity& capacity, const DemandScale& scale, std::uint32_t tasks);

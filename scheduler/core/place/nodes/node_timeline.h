@@ -16,18 +16,18 @@
 
 namespace muster {
 
-// When jobs without a limit are taken to end: later than all others, so that what is planned behind
+// When jobs without a limit are taken to end: later than all others, so that what is planned after
 // them is kept free of further jobs without a limit and of nothing else.
 inline constexpr Time kHorizon{std::chrono::milliseconds{std::int64_t{1} << 59}};
 // The end of what begins at the horizon: never.
 inline constexpr Time kFarFuture{std::chrono::milliseconds{std::int64_t{1} << 60}};
 
-// Models of GPU that are told apart on one node; further ones count as the last.
+// Models of GPU that are distinguished on one node; further ones count as the last.
 inline constexpr std::size_t kGpuModels = 4;
 
 struct FreeAmounts {
   std::uint32_t cores = 0;
-  std::array<std::uint16_t, kGpuModels> gpus{};    // of which nobody has a share
+  std::array<std::uint16_t, kGpuModels> gpus{};    // of which no job has a share
   std::array<std::uint32_t, kGpuModels> shares{};  // thousandths, those of whole GPUs among them
   Bytes memory;
   friend bool operator==(const FreeAmounts&, const FreeAmounts&) = default;
@@ -71,7 +71,7 @@ class NodeTimeline {
   // [from, until) has the demand taken out of it. REQUIRES: from is not before now.
   void Take(const NodeDemand& demand, Time from, Time until);
 
-  // In [from, until) a GPU of the model that nobody had a share of is one of which somebody has.
+  // In [from, until) a GPU of the model of which no job had a share becomes one of which a job has.
   void BreakGpu(std::size_t model, Time from, Time until);
 
   // No more is free at any time than in `other`.
@@ -107,7 +107,7 @@ class NodeTimeline {
 
 // A time limit as planning takes it: zero, no limit, for those of a century and more (UNLIMITED).
 Duration PlannedDuration(Duration time_limit);
-// Until when something that lasts so long holds what it has; zero is no limit.
+// Until when something that lasts that long holds what it has; zero is no limit.
 Time EndOf(Time start, Duration duration);
 // Until when it must be let have it: without a limit, for ever.
 Time NeededUntil(Time start, Duration duration);

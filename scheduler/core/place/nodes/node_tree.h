@@ -5,7 +5,7 @@
 // Made once for a network and a list of nodes. Where a network has no switches its base blocks are
 // the leaves, below what they may be put together to; where it has NVLink domains alone, those are.
 // A node that the network does not name is a leaf of its own. Thread promise: immutable once made.
-// Invariants: (1) a switch stands behind its parent; (2) the first one, and no other, has no parent
+// Invariants: (1) a switch stands after its parent; (2) the first one, and no other, has no parent
 // and is above all nodes; (3) every node has a leaf; (4) a level is one more than the highest of
 // the switches below, 0 where there are none.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which nodes a job gets that is to lie in segments: so many nodes each, below one leaf switch or
-// in one block.
+// Which nodes a job gets that is to lie in segments: equally many nodes each, below one leaf switch
+// or in one block.
 //
 // As few segments as hold the job; of the leaves those that hold most segments, the last of them
 // the one that fits best, so that large ones stay whole. Thread promise: pure. Invariants: (1) from
@@ -25,7 +25,7 @@ inline bool IsInSegments(const ResourceRequest& request) {
 std::vector<CandidateNode> ChooseSegments(std::vector<std::vector<CandidateNode>> leaves,
                                           const ResourceRequest& request);
 
-// Whether so many nodes of each leaf are whole segments.
+// Whether that many nodes of each leaf are whole segments.
 bool AreSegments(const std::map<std::uint32_t, std::uint32_t>& nodes_of_leaf,
                  const ResourceRequest& request);
 

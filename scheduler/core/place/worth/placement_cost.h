@@ -33,10 +33,10 @@ struct PlacementLevel {
   std::vector<std::uint32_t> group_sizes;  // as in LinkLevel
   Link link;                               // of one flow alone
   double shared_bandwidth = 0;             // of each flow when all GPUs (or ranks) send at once
-  bool assumed = false;                    // the bandwidth is the class's, not what was said
+  bool assumed = false;                    // the bandwidth is the class's, not a given one
 };
 
-// Of a processor's own, when nothing is said; bytes per second and seconds.
+// Of a processor's own, when none is given; bytes per second and seconds.
 inline constexpr Link kMemoryLink{0.3e-6, 10e9};       // ranks of one NUMA node
 inline constexpr Link kInterconnectLink{0.6e-6, 8e9};  // ranks of several
 inline constexpr Link kNvLinkLane{0.6e-6, 20e9};       // one lane

@@ -21,7 +21,7 @@
 
 namespace muster {
 
-// What collectives are predicted for, where nobody says a size.
+// The size for which collectives are predicted, where none is given.
 inline constexpr Bytes kMessage{std::uint64_t{1} << 30};
 
 // The collectives that are predicted, by the names that documents give them.

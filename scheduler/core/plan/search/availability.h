@@ -66,7 +66,8 @@ class Availability {
   [[nodiscard]] std::optional<Opening> FindNow(const Need& need) const;
   // The same at a later time, also on several nodes.
   [[nodiscard]] std::optional<Opening> FindAt(const Need& need, Time start) const;
-  // How many nodes could take so many tasks each, now and for the job's whole time; at most `most`.
+  // How many nodes could take that many tasks each, now and for the job's whole time; at most
+  // `most`.
   [[nodiscard]] std::uint32_t CountNow(const Need& need, std::uint32_t tasks,
                                        std::uint32_t most) const;
   // The earliest opening from that time on; at kHorizon when it hangs on a job without a limit, at
@@ -94,9 +95,9 @@ class Availability {
   // Whether these nodes take these tasks from then on for the job's whole time.
   [[nodiscard]] bool Fits(const Need& need, const Opening& opening) const;
   void Take(const Need& need, const Opening& opening);
-  // Takes so many cores of the node in [from, until).
+  // Takes that many cores of the node in [from, until).
   void TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until);
-  // A GPU of the model of which nobody has a share is one of which somebody has in [from, until).
+  // In [from, until) a GPU of the model of which no job had a share becomes one of which a job has.
   void BreakGpu(std::uint32_t node, std::size_t model, Time from, Time until);
   // Nodes, at most `most`, that could take all tasks now for the job's whole time, in the order in
   // which FindNow looks for one.
@@ -110,8 +111,8 @@ class Availability {
   // holdings were gone.
   [[nodiscard]] std::uint32_t RoomWithout(const Need& need, std::uint32_t node,
                                           const std::vector<const Holding*>& holdings) const;
-  // As Take, where the jobs with these holdings, by node, give way: what they leave beyond the need
-  // is nobody's before they are gone.
+  // As Take, where the jobs with these holdings, by node, are preempted: what they leave beyond the
+  // need is free only once they are gone.
   void TakeInPlaceOf(const std::map<std::uint32_t, std::vector<const Holding*>>& holdings,
                      const Need& need, const Opening& opening);
 
@@ -130,7 +131,7 @@ class Availability {
   }
 
  private:
-  // A job's parts of one size: so many nodes with so many tasks each.
+  // A job's parts of one size: a number of nodes with equally many tasks.
   struct Part {
     std::uint32_t tasks = 0;
     std::uint32_t nodes = 0;
@@ -167,13 +168,13 @@ class Availability {
   [[nodiscard]] static Time OpenFrom(std::uint32_t node, const Need& need, Time start) {
     return need.reserved == nullptr ? start : need.reserved->OpenFrom(node, start, need.duration);
   }
-  // The first time from `from` on at which the node, with this timeline, takes so many tasks for
+  // The first time from `from` on at which the node, with this timeline, takes that many tasks for
   // the job's whole time.
   [[nodiscard]] Time EarliestOn(const NodeTimeline& timeline, const Need& need, const Shape& shape,
                                 std::uint32_t node, std::uint32_t tasks, Time from) const;
   // The node's timeline as it was before anything was taken of it.
   [[nodiscard]] const NodeTimeline& Untaken(std::uint32_t node) const;
-  // The node's timeline, to take something out of. The sum over all is to be made anew then.
+  // The node's timeline, to take something out of. The sum over all is to be computed again then.
   NodeTimeline& Touch(std::uint32_t node);
   void Reindex(std::uint32_t node, const std::array<std::uint32_t, 3>& before);
   void GiveBack();

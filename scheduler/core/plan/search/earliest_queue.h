@@ -1,11 +1,11 @@
 #pragma once
 
-// Nodes by the earliest time at which each could take a part of a job: a queue of lower bounds, of
-// which the first ones last from pass to pass.
+// Nodes in order of the earliest time at which each could take a part of a job: a heap of lower
+// bounds. The earliest bounds are kept from pass to pass.
 //
 // A pass pops a node, works out its exact time and pushes it back; the next pass begins again with
 // the bounds of nodes on which nothing is planned. Nodes that changed since are left out of these
-// and pushed anew. Thread promise: none; owned by one pass at a time. Invariants: (1) a node is in
+// and pushed again. Thread promise: none; owned by one pass at a time. Invariants: (1) a node is in
 // the queue at most once; (2) no bound is later than the node's exact time; (3) nodes that are not
 // kept have no earlier bound than `beyond`.
 

@@ -43,8 +43,8 @@ struct ElasticStanding {
 PlannedResize JudgeSize(const ElasticStanding& job, const ElasticPolicy& policy, Time now);
 
 // Whether it goes on with `within` nodes, so that a job that waits starts, which otherwise starts
-// `wait` from now (kNeverEnds: nobody knows when). What the change costs the one job has to be less
-// than the other waits. REQUIRES: 0 < within < nodes.
+// `wait` from now (kNeverEnds: unknown). What the change costs the one job has to be less than the
+// other waits. REQUIRES: 0 < within < nodes.
 PlannedResize JudgeShrink(const ElasticStanding& job, Duration wait, const ElasticPolicy& policy,
                           Time now);
 

@@ -4,7 +4,7 @@
 // it.
 //
 // The filters before placement: holds, dependencies, begin times, deadlines, throttles, licences.
-// Each blocker is a Reason with its numbers; all of them are told, not only the first. Thread
+// Each blocker is a Reason with its numbers; all of them are reported, not only the first. Thread
 // promise: pure; PassCounts belongs to one pass. Invariants: (1) a job without blockers may start
 // as far as anything but nodes is concerned; (2) `wake` is never later than the first time at which
 // time alone changes the answer for a job.

@@ -1,13 +1,14 @@
 #pragma once
 
-// Who gives way so that a job can start now: the fewest losses, and only when it then does start.
+// Chooses the jobs to preempt so that a job can start now: the fewest losses, and only when it then
+// does start.
 //
 // A job may preempt by its QOS (Qos::preempt) and by the tier of its partition, where the victim's
 // partition lets that happen, if it goes before the victim in the queue (core/queue_tiers.h); not
 // within the victim's exempt time, and never a job that is ending or a component of a heterogeneous
 // one. One whose PreemptMode is SUSPEND leaves its cores only, and loses no work; it must be
 // running for that. Per node the cheapest jobs go, work lost since the start times what is charged
-// for it, and whoever turns out not to be needed stays. Thread promise: owned by one pass.
+// for it, and a victim that turns out not to be needed stays. Thread promise: owned by one pass.
 // Invariants: (1) the eviction's allocation fits on its nodes once the victims are gone; (2)
 // without any one of the victims it would not; (3) no job is a victim twice in a pass.
 
@@ -40,7 +41,7 @@ class Preemption {
   Preemption(const Snapshot& snapshot, Availability& availability,
              const std::map<std::uint32_t, NodePicture>& touched);
 
-  // False when no running job may be preempted by anybody.
+  // False when no running job may be preempted.
   [[nodiscard]] bool possible() const { return possible_; }
   // True when an elastic job runs that is not ending.
   [[nodiscard]] bool any_elastic() const { return any_elastic_; }
@@ -50,7 +51,7 @@ class Preemption {
   std::optional<Eviction> FindWithout(std::size_t running, const StartOption& option) const;
   // The job has what they leave, and they are not asked again.
   void Take(const StartOption& option, const Eviction& eviction);
-  // Whether the running job gives way in this pass.
+  // Whether this pass preempts the running job.
   [[nodiscard]] bool GivesWay(JobId job) const;
   [[nodiscard]] PlannedPreemption PlanOf(JobId job, const Eviction& eviction) const;
   // Whether the job may preempt that one at all, by QOS or partition, now or later. REQUIRES: the

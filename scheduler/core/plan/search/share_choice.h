@@ -1,6 +1,6 @@
 #pragma once
 
-// Which GPU a job gets a part of, and what that means for those who were promised whole ones.
+// Which GPU a job gets a part of, and what that means for jobs that were promised whole ones.
 //
 // A job that needs one share is put where the jobs that the cluster really sees lose least of what
 // is idle (core/gpu_packing, over the waiting and the running jobs). A GPU that is in use may only

@@ -43,13 +43,13 @@ class StartOptions {
   // REQUIRES: the snapshot outlives it.
   explicit StartOptions(const Snapshot& snapshot);
 
-  // On to a later snapshot of the same nodes and policy. False when this is better made anew.
+  // On to a later snapshot of the same nodes and policy. False when this is better built again.
   // REQUIRES: the snapshot outlives it.
   [[nodiscard]] bool MoveTo(const Snapshot& next);
 
   // The options of a job's spec. Empty when no partition takes the job.
   const std::vector<const StartOption*>& Of(const std::shared_ptr<const JobSpec>& spec);
-  // The same option, on just so many nodes. REQUIRES: its request is as wide as fits.
+  // The same option, on exactly that many nodes. REQUIRES: its request is as wide as fits.
   const StartOption* OnNodes(const StartOption& option, std::uint32_t nodes);
 
  private:

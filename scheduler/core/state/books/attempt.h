@@ -26,7 +26,7 @@ std::optional<std::size_t> RunOn(const Attempt& attempt, NodeId node);
 // True when every node's run has started (or ended).
 bool AllStarted(const Attempt& attempt);
 bool AllEnded(const Attempt& attempt);
-// True when it was told to be frozen and every node on which it has not ended says that it is.
+// True when it was ordered to freeze and every node on which it has not ended reports that it is.
 bool AllFrozen(const Attempt& attempt);
 // What it holds of the node at that position: without its cores while they are given back.
 NodeAllocation HeldPart(const Attempt& attempt, std::size_t position);

@@ -3,7 +3,7 @@
 // What checkpoints and failures cost an attempt and its job.
 //
 // Of an attempt on several nodes the programs make checkpoints together: what counts is what every
-// node that told of any has. The time that an attempt held its resources is work that was kept,
+// node that reported any has. The time that an attempt held its resources is work that was kept,
 // work that is lost, time stood still for checkpoints and time until it had come back from one.
 // Thread promise: pure. Invariant: lost, stall and restart together are at most what was held.
 
@@ -26,7 +26,7 @@ Duration LostWork(const Job& job, Time end);
 // The job's totals with those of its attempt, if it has one, that ends at `end`.
 CheckpointTotals TotalsAtEnd(const Job& job, Time end);
 
-// The same while the attempt runs: what it told so far, without the time that it holds its
+// The same while the attempt runs: what it reported so far, without the time that it holds its
 // resources.
 CheckpointTotals TotalsSoFar(const Job& job);
 

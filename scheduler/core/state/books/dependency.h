@@ -1,6 +1,7 @@
 #pragma once
 
-// Dependencies as events resolve them: who waits for whom, and how far each term has come.
+// Dependencies as events resolve them: which job waits for which, and how far each term is
+// resolved.
 //
 // Ended jobs leave the state, so what they did is kept with those that wait for them: a start or an
 // end costs as much as the job has dependents, never a scan. All elements of an array share one

@@ -1,7 +1,7 @@
 #pragma once
 
 // The live jobs: those that something has happened to, each by itself, and the elements of arrays
-// that nobody has touched yet, as runs of ids.
+// that are still untouched, as runs of ids.
 //
 // An untouched element differs from its neighbours in its id and index alone, so a run of a million
 // costs as much as one job. Thread promise: none, not even of the methods that are const; owned by
@@ -42,7 +42,7 @@ class JobTable {
   [[nodiscard]] bool empty() const { return size() == 0; }
   [[nodiscard]] bool contains(JobId id) const;
   [[nodiscard]] bool IsUntouched(JobId id) const { return RunWith(id) != runs_.end(); }
-  // How many elements nobody has touched.
+  // How many elements are untouched.
   [[nodiscard]] std::size_t untouched() const { return untouched_; }
 
   // How many untouched elements of its run there are from `id` on; 0 when it is not one.
@@ -72,7 +72,7 @@ class JobTable {
   using Runs = std::map<JobId, Run>;  // by the first id
 
   [[nodiscard]] Runs::const_iterator RunWith(JobId id) const;
-  // Takes elements out of their run, which may leave one before them and one behind.
+  // Takes elements out of their run, which may leave one before them and one after.
   void TakeOut(Runs::const_iterator run, JobId first, std::uint32_t count);
   static Job ElementOf(const Job& like, JobId id);
 

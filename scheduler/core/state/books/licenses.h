@@ -49,7 +49,7 @@ class LicenseCounts {
 // How many of a licence the cluster has; 0 for one that it does not know.
 std::uint64_t TotalOf(const PolicyConfig& config, const std::string& name);
 
-// Refuses licences that the cluster does not have, or not so many of.
+// Refuses licences that the cluster does not have, or fewer of.
 absl::Status CheckLicenses(const std::vector<LicenseCount>& licenses, const PolicyConfig& config);
 
 }  // namespace muster

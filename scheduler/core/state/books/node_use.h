@@ -15,7 +15,7 @@ namespace muster {
 // is taken.
 void AddUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocation);
 // The same where what is added may be taken already: threads count once, a GPU is at most whole.
-// For what agents say of attempts that nobody here planned.
+// For attempts that agents report and this controller did not plan.
 void CoverUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocation);
 void SubtractUse(NodeUse& use, const NodeAllocation& allocation);
 

@@ -3,9 +3,9 @@
 // The ledger: the policy's book and what is in use of it, kept with each event.
 //
 // Part of core/cluster_state, in a file of its own; Apply alone calls what changes it. While the
-// book is empty nothing is counted; with the first rule everything is counted anew. Thread promise:
-// none; owned by the state's thread. Invariants: (1) `usage` is what Recount of the same jobs
-// gives; (2) a running job is charged until its end with what it was given at its start.
+// book is empty nothing is counted; with the first rule everything is counted again. Thread
+// promise: none; owned by the state's thread. Invariants: (1) `usage` is what Recount of the same
+// jobs gives; (2) a running job is charged until its end with what it was given at its start.
 
 #include <map>
 #include <optional>

@@ -32,7 +32,7 @@ std::vector<std::string> QosOf(const PolicyBook& book, const std::string& qos,
 // The keys of a job in these partitions.
 std::vector<UsageKey> KeysOf(const PolicyBook& book, const JobSpec& spec,
                              const std::vector<std::string>& partitions);
-// The limits that stand behind a key; null when there are none.
+// The limits of a key; null when there are none.
 const Limits* LimitsOf(const PolicyBook& book, const UsageKey& key);
 
 void AddUse(TresUse& use, const NodeAllocation& part, const Machine& machine);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What everybody has used, halving with each half-life: the memory of fairshare.
+// The usage of all users, halved with each half-life: the memory of fairshare.
 //
 // Part of a cluster state; an attempt is charged once, when it ends, for its time from start to end
 // less that in which it was suspended, as if it had started later by so much. What runs is charged

@@ -34,9 +34,9 @@ TEST(HealthDocument, TheLastObjectIsReadInThousandths) {
 }
 
 TEST(HealthDocument, WhatTheProgramSaidInsteadIsTold) {
-  EXPECT_EQ(ReadHealthDocument("").status().message(), "the health program said nothing");
+  EXPECT_EQ(ReadHealthDocument("").status().message(), "the health program printed nothing");
   EXPECT_EQ(ReadHealthDocument("one\nhealth: no memory\n").status().message(),
-            "the health program said: health: no memory");
+            "the health program printed: health: no memory");
 }
 
 TEST(HealthDocument, FiguresThatAreNoneAreRefused) {
@@ -140,7 +140,7 @@ TEST_F(HealthCheckTest, AProgramThatIsNotThereOrSaysNothingOrTakesTooLongIsBroke
   HealthCheck& silent = Make("echo no luck >&2; exit 3");
   silent.Begin(2, HealthKind::kQuick);
   ASSERT_TRUE(loop_->Run().ok());
-  EXPECT_EQ(told_.back().text, "the health program said: no luck");
+  EXPECT_EQ(told_.back().text, "the health program printed: no luck");
   unlink((temp_ / "program").c_str());
   silent.Begin(3, HealthKind::kQuick);
   EXPECT_EQ(told_.back().number, 3U);

@@ -102,7 +102,7 @@ TEST_F(BatchTest, DoesNotWaitForAReaderOfAFifo) {
   order_.launch.program.stdout_path = "pipe";
   const RunEnded end = RunToEnd();
   EXPECT_EQ(end.cause, EndCause::kLaunchFailed);
-  EXPECT_THAT(end.text, HasSubstr("FIFO that nobody reads"));
+  EXPECT_THAT(end.text, HasSubstr("FIFO that no process reads"));
 }
 
 TEST_F(BatchTest, SaysThatTheWorkingDirectoryIsMissing) {

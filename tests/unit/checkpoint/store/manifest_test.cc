@@ -102,7 +102,7 @@ TEST(Manifest, TheFirstThingThatIsWrongIsToldWithItsLine) {
   EXPECT_EQ(ParseManifest("").error.text, "manifest:0: ends early");
   EXPECT_EQ(ParseManifest(Replaced(text, "job cluster", "jab cluster")).error.text,
             "manifest:2: is not \"job …\"");
-  EXPECT_EQ(ParseManifest(text + "x").error.text, "manifest:13: goes on behind its end");
+  EXPECT_EQ(ParseManifest(text + "x").error.text, "manifest:13: goes on after its end");
 }
 
 TEST(ManifestProperty, IsReadBackAsItWasWritten) {

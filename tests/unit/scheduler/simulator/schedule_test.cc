@@ -101,7 +101,7 @@ TEST_F(Schedule, TheAuditJudgesEarlierAttemptsLikeTheLast) {
   again.earlier_attempts = "3-10:0-2";
   EXPECT_EQ(Audited({again}), "job 1 ran on 3 processors and had asked for 2");
   again.earlier_attempts = "3-10 0-1";
-  EXPECT_THAT(Audited({again}), HasSubstr("nobody can read"));
+  EXPECT_THAT(Audited({again}), HasSubstr("cannot be read"));
 }
 
 TEST_F(Schedule, TheAuditTrustsNoColumnThatFollowsFromOthers) {

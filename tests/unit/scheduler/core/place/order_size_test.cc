@@ -56,7 +56,8 @@ TEST_F(OrderSizeTest, AStartWhoseOrderNoAgentTakesIsHeldWithTheReason) {
   EXPECT_TRUE(world_.state.FindJob(large)->held);
   EXPECT_EQ(ReasonOf(large).kind, ReasonKind::kJobLaunchFailure);
   EXPECT_EQ(std::string(Name(ReasonOf(large).kind)), "JobLaunchFailure");
-  EXPECT_THAT(ToSentence(ReasonOf(large)), HasSubstr("more tasks than a node can be told of"));
+  EXPECT_THAT(ToSentence(ReasonOf(large)),
+              HasSubstr("more tasks than an order to one node can hold"));
   world_.Schedule();
   EXPECT_TRUE(world_.state.FindJob(other)->attempt.has_value());
   EXPECT_TRUE(world_.Take(HoldJob{large, std::nullopt, false, world_.ada}).status.ok());
@@ -76,8 +77,9 @@ TEST_F(OrderSizeTest, RanksOverManyNodesCountTogether) {
   const PlannedStart some{job, allocation, "", 0, 0};
   EXPECT_TRUE(OrdersFit(world_.state, {&some, 1}));
   EXPECT_TRUE(CheckStepPlacement(allocation).ok());
-  EXPECT_THAT(std::string(CheckStepPlacement(all.allocation).message()),
-              HasSubstr("more tasks than a node can be told of (10 MiB, 65536 tasks on one node)"));
+  EXPECT_THAT(
+      std::string(CheckStepPlacement(all.allocation).message()),
+      HasSubstr("more tasks than an order to one node can hold (10 MiB, 65536 tasks on one node)"));
 }
 
 TEST_F(OrderSizeTest, ABatchJobWhoseOrderCannotBeDeliveredWaitsHeld) {

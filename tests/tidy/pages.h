@@ -1,0 +1,28 @@
+#pragma once
+
+// What holds for the lines of every page (README.md, CONTRIBUTING.md), whatever its folder.
+//
+// Which folders need a page, how long it is and which units it names is tree.h's part. Thread
+// promise: pure functions of their arguments.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/tidy/source.h"
+
+namespace muster::tidy {
+
+inline constexpr size_t kPageWidthMax = 120;
+
+// No line of a page, tables and drawings included, has more than kPageWidthMax characters.
+std::vector<Finding> CheckPageWidth(const Source& source);
+
+// What a page names between backquotes by its path from the root exists: a file, a folder, or a
+// unit (the path of a file without its ending). Not checked: captured files, endings that LoadTree
+// does not read, and paths with a placeholder (`cli/cmd_VERB.h`). `unread`: folders that hold only
+// files that LoadTree does not read.
+std::vector<Finding> CheckPagePaths(const std::vector<Source>& tree,
+                                    const std::set<std::string>& unread);
+
+}  // namespace muster::tidy

@@ -1,0 +1,45 @@
+#include "tests/tidy/pages.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace muster::tidy {
+namespace {
+
+TEST(Pages, NoLineIsWiderThanAScreen) {
+  const auto found = [](const std::string& text) {
+    return CheckPageWidth(MakeSource("a/README.md", text)).size();
+  };
+  EXPECT_EQ(found("short\n" + std::string(120, 'a') + "\n"), 0U);
+  EXPECT_EQ(found("short\n" + std::string(121, 'a')), 1U);
+  EXPECT_EQ(found("| " + std::string(119, 'a') + "\n"), 1U);       // tables, too
+  EXPECT_EQ(found(std::string(118, 'a') + "\u2026\u2192\n"), 0U);  // characters, not bytes
+  ASSERT_EQ(found(std::string(121, 'a') + "\nb\n" + std::string(121, 'a') + "\n"), 2U);
+  EXPECT_EQ(CheckPageWidth(MakeSource("README.md", "\n\n" + std::string(121, 'a')))[0].line, 3U);
+  EXPECT_EQ(CheckPageWidth(MakeSource("CONTRIBUTING.md", std::string(121, 'a'))).size(), 1U);
+  EXPECT_EQ(CheckPageWidth(MakeSource("a.txt", std::string(121, 'a'))).size(), 0U);
+}
+
+TEST(Pages, APathThatAPageNamesExists) {
+  const auto found = [](const std::string& text) {
+    return CheckPagePaths({MakeSource("a/b/x.h", ""), MakeSource("a/b/x.cc", ""),
+                           MakeSource("a/run", ""), MakeSource("a/b/README.md", text)},
+                          {"a/man"})
+        .size();
+  };
+  EXPECT_EQ(found("`a/b`, `a/b/`, `a/b/x`, `a/b/x.h`, `a/run`, `a/b/README.md`"), 0U);
+  EXPECT_EQ(found("`a/man`"), 0U);
+  EXPECT_EQ(found("`a/c`"), 1U);
+  EXPECT_EQ(found("`a/b/y` and `a/b/x.py`"), 2U);
+  // Not a path from the root, a pattern, a placeholder, a command, an ending that is not read.
+  EXPECT_EQ(found("`b/y`, `a/*.y`, `a/cmd_VERB.h`, `ls a/c`, `/a/c`, `a/man.1`, a/c"), 0U);
+  EXPECT_EQ(
+      CheckPagePaths({MakeSource("a/x.cc", "// `a/c`"), MakeSource("a/notes.md", "`a/c`")}, {})
+          .size(),
+      0U);
+}
+
+}  // namespace
+}  // namespace muster::tidy
