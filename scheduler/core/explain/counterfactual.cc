@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/queue_priority.h"
 #include "scheduler/core/plan/waiting_jobs.h"

@@ -8,9 +8,8 @@
 
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/node_room.h"
-#include "scheduler/core/place/nodes/segment_choice.h"
 #include "scheduler/core/place/nodes/span.h"
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/search/eligibility.h"
 #include "scheduler/core/plan/waiting_jobs.h"
 #include "scheduler/core/policy/policy_filter.h"

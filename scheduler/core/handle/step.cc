@@ -28,6 +28,7 @@
 #include "scheduler/core/state/books/usage_keys.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/job/program_check.h"
 #include "scheduler/model/value/fingerprint.h"
 
 namespace muster {
@@ -267,7 +268,7 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
       stale = true;
       continue;
     }
-    if (!OrdersFit(state, together)) {
+    if (!OrdersFit(state.jobs(), together)) {
       HoldTooLarge(together, now, turn);
       stale = true;
       continue;
@@ -281,7 +282,7 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
     const PlannedStart start{preemption.job, preemption.allocation, "", 0, 0};
     if (!gate.Admits(preemption.job) || !verifier.AcceptPreemption(preemption)) {
       stale = true;
-    } else if (!OrdersFit(state, {&start, 1})) {
+    } else if (!OrdersFit(state.jobs(), {&start, 1})) {
       HoldTooLarge({&start, 1}, now, turn);
       stale = true;
     } else {

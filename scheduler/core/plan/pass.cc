@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "scheduler/base/status.h"
-#include "scheduler/core/place/nodes/segment_choice.h"
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/feasibility.h"
 #include "scheduler/core/plan/waiting_jobs.h"
 #include "scheduler/core/policy/policy_filter.h"

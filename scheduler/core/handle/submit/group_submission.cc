@@ -10,6 +10,7 @@
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/admission.h"
 #include "scheduler/core/policy/deadline.h"
+#include "scheduler/model/job/program_check.h"
 
 namespace muster {
 namespace {

@@ -9,7 +9,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/tree_choice.h"
-#include "scheduler/core/place/rank_layout.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {

@@ -16,10 +16,6 @@
 
 namespace muster {
 
-inline bool IsInSegments(const ResourceRequest& request) {
-  return request.segment > 1;
-}
-
 // `leaves`: the candidates of each leaf switch. Empty when they do not hold the job in segments.
 // REQUIRES: IsInSegments(request).
 std::vector<CandidateNode> ChooseSegments(std::vector<std::vector<CandidateNode>> leaves,
