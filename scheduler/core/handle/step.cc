@@ -29,6 +29,7 @@
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/program_check.h"
+#include "scheduler/model/plan/plan.h"
 #include "scheduler/model/value/fingerprint.h"
 
 namespace muster {

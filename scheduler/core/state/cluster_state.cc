@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "scheduler/base/status.h"
-#include "scheduler/core/handle/attempts/elastic_turns.h"
 #include "scheduler/core/state/books/alternatives.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
