@@ -16,6 +16,7 @@
 #include "scheduler/core/handle/policy_turns.h"
 #include "scheduler/core/handle/start_gate.h"
 #include "scheduler/core/handle/steps/step_turns.h"
+#include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/group_submission.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/handle/verify.h"
@@ -71,7 +72,7 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
   if (absl::Status program = CheckProgram(spec->kind, input.program); !program.ok()) {
     return Refused(std::move(program));
   }
-  if (absl::Status dependency = CheckDependencyNow(state, *spec, input.history, now);
+  if (absl::Status dependency = CheckDependencyNow(state.jobs(), *spec, input.history, now);
       !dependency.ok()) {
     return Refused(std::move(dependency));
   }
