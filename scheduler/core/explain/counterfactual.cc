@@ -15,7 +15,7 @@
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/queue_priority.h"
 #include "scheduler/core/plan/waiting_jobs.h"
-#include "scheduler/core/policy/admission.h"
+#include "scheduler/core/policy/permission.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
 namespace muster {

@@ -12,6 +12,7 @@
 #include "scheduler/core/plan/queue_priority.h"
 #include "scheduler/core/plan/waiting_jobs.h"
 #include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/model/plan/reason.h"
 
 namespace muster {

@@ -12,8 +12,10 @@
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/search/eligibility.h"
 #include "scheduler/core/plan/waiting_jobs.h"
+#include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/node_use.h"
 #include "scheduler/model/value/fingerprint.h"
 

@@ -11,6 +11,7 @@
 #include "scheduler/core/plan/waiting_jobs.h"
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/node_use.h"
 #include "scheduler/model/value/fingerprint.h"
 

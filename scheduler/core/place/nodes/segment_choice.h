@@ -11,7 +11,7 @@
 #include <map>
 #include <vector>
 
-#include "scheduler/core/place/nodes/node_choice.h"
+#include "scheduler/core/place/nodes/candidate.h"
 #include "scheduler/model/job/job_spec.h"
 
 namespace muster {
