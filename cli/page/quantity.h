@@ -33,6 +33,8 @@ std::string MomentText(Time time, absl::TimeZone zone);
 
 // CPU time used, user and system.
 Duration CpuTime(const Usage& usage);
+// Whether anybody measured what the processes used: each has memory. False where a node was lost.
+bool IsMeasured(const Usage& usage);
 // The share of `cpus` over `elapsed` that was used: "93 %"; "" when nothing could be, or was, told.
 std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cpus);
 

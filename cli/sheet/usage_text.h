@@ -13,9 +13,6 @@
 
 namespace muster {
 
-// Whether anybody measured what the processes used: each has memory. False where a node was lost.
-bool IsMeasured(const Usage& usage);
-
 // "-" for none, which nobody measured.
 std::string BytesOrDash(Bytes bytes);
 
