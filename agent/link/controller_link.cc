@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/link/link_stream.h"
 
 namespace muster {
 namespace {
@@ -52,7 +51,8 @@ void ControllerLink::CancelTimer(std::optional<EventLoop::TimerId>* timer) {
 
 void ControllerLink::Connect() {
   connect_timer_.reset();
-  absl::StatusOr<std::shared_ptr<grpc::Channel>> channel = LinkStream::MakeChannel(config_);
+  absl::StatusOr<std::shared_ptr<grpc::Channel>> channel =
+      LinkStream::MakeChannel({config_.address, config_.tls, config_.node});
   if (config_.tls.empty() && absl::IsPermissionDenied(channel.status())) {
     owner_->Failed(channel.status());
     return;
@@ -68,7 +68,8 @@ void ControllerLink::Connect() {
     return;
   }
   channel_ = *std::move(channel);
-  stream_ = std::make_shared<LinkStream>(loop_, this, channel_, config_.messages_waiting_max);
+  stream_ = std::make_shared<LinkStream>(loop_, static_cast<LinkStream::Owner*>(this), channel_,
+                                         config_.messages_waiting_max);
   stream_->Open(*std::move(first));
   welcome_timer_ = loop_.RunAfter(config_.welcome_within, [this] {
     welcome_timer_.reset();

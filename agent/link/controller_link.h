@@ -19,25 +19,20 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/link/controller_address.h"
+#include "agent/link/link_stream.h"
 #include "proto/agent.pb.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace grpc {
-class Channel;
-}  // namespace grpc
-
 namespace muster {
-
-class LinkStream;
 
 // How long to wait before trying to connect again, after `failures` (from 1) in a row: from 50 ms
 // doubling to 5 s, times 0.5 to 1 by `jitter` in [0, 1], so that a thousand agents do not come back
 // at one instant.
 std::chrono::milliseconds BackoffDelay(unsigned failures, double jitter);
 
-class ControllerLink {
+class ControllerLink : private LinkStream::Owner {
  public:
   // What the link asks of its owner; every call is on the loop's thread.
   class Owner {
@@ -69,7 +64,7 @@ class ControllerLink {
   ControllerLink(const ControllerLink&) = delete;
   ControllerLink& operator=(const ControllerLink&) = delete;
   // Ends the stream and waits until gRPC has let go of it.
-  ~ControllerLink();
+  ~ControllerLink() override;
 
   // Opens the first stream.
   void Connect();
@@ -87,12 +82,11 @@ class ControllerLink {
   bool Send(const wire::AgentMessage& message);
 
  private:
-  friend class LinkStream;
-  void Handle(const wire::ControllerMessage& message);
+  void Handle(const wire::ControllerMessage& message) override;
   void Welcome(const wire::Welcome& welcome);
   void Refuse(const wire::Refusal& refusal);
-  void Lost(const absl::Status& status);
-  void Drained();
+  void Lost(const absl::Status& status) override;
+  void Drained() override;
   void Beat();
   void TakeHeard(std::uint64_t number);
   void CancelTimer(std::optional<EventLoop::TimerId>* timer);

@@ -33,14 +33,15 @@ grpc::ChannelArguments CommonArguments() {
 }
 
 // Over a socket of our own user's controller: gRPC is given the connection whose other end we know.
-absl::StatusOr<std::shared_ptr<grpc::Channel>> OwnChannel(const ControllerLink::Config& config) {
+absl::StatusOr<std::shared_ptr<grpc::Channel>> OwnChannel(const LinkStream::Target& target) {
   ASSIGN_OR_RETURN(UniqueFd connection,
-                   ConnectToOwnController(UnixPath(config.address), config.node));
+                   ConnectToOwnController(UnixPath(target.address), target.node));
   return grpc::CreateCustomInsecureChannelFromFd(kControllerName, connection.release(),
                                                  CommonArguments());
 }
 
-absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(const AgentTlsFiles& tls) {
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
+    const AgentTlsFiles& tls) {
   grpc::SslCredentialsOptions options;
   ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(tls.authority));
   ASSIGN_OR_RETURN(options.pem_private_key, ReadPrivateFile(tls.key));
@@ -50,13 +51,12 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(const 
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<grpc::Channel>> LinkStream::MakeChannel(
-    const ControllerLink::Config& config) {
-  if (config.tls.empty()) {
-    return OwnChannel(config);
+absl::StatusOr<std::shared_ptr<grpc::Channel>> LinkStream::MakeChannel(const Target& target) {
+  if (target.tls.empty()) {
+    return OwnChannel(target);
   }
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ChannelCredentials> credentials,
-                   MakeCredentials(config.tls));
+                   MakeCredentials(target.tls));
   grpc::ChannelArguments arguments = CommonArguments();
   // A channel of our own for each stream: when to connect again is the link's decision alone.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -66,13 +66,13 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> LinkStream::MakeChannel(
   arguments.SetString(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, kControllerName);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveEveryMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveAnswerMs);
-  return grpc::CreateCustomChannel(config.address, credentials, arguments);
+  return grpc::CreateCustomChannel(target.address, credentials, arguments);
 }
 
-LinkStream::LinkStream(EventLoop& loop, ControllerLink* link,
-                       std::shared_ptr<grpc::Channel> channel, std::size_t waiting_max)
+LinkStream::LinkStream(EventLoop& loop, Owner* owner, std::shared_ptr<grpc::Channel> channel,
+                       std::size_t waiting_max)
     : loop_(loop),
-      link_(link),
+      owner_(owner),
       waiting_max_(waiting_max),
       channel_(std::move(channel)),
       stub_(wire::AgentLink::NewStub(channel_)) {}
@@ -138,8 +138,8 @@ void LinkStream::OnWriteDone(bool ok) {
   }
   if (drained) {
     loop_.Post([self = shared_from_this()] {
-      if (self->link_ != nullptr) {
-        self->link_->Drained();
+      if (self->owner_ != nullptr) {
+        self->owner_->Drained();
       }
     });
   }
@@ -154,8 +154,8 @@ void LinkStream::TakeRead(bool ok) {
     Release();
     return;
   }
-  if (link_ != nullptr) {
-    link_->Handle(incoming_);
+  if (owner_ != nullptr) {
+    owner_->Handle(incoming_);
   }
   if (!released_) {
     StartRead(&incoming_);
@@ -179,8 +179,8 @@ void LinkStream::OnDone(const grpc::Status& status) {
   loop_.Post([self = shared_from_this(),
               why = absl::Status(static_cast<absl::StatusCode>(status.error_code()),
                                  status.error_message())] {
-    if (self->link_ != nullptr) {
-      self->link_->Lost(why);
+    if (self->owner_ != nullptr) {
+      self->owner_->Lost(why);
     }
   });
   // From here on this object may be gone.

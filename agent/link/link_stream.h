@@ -13,9 +13,12 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
-#include "agent/link/controller_link.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "agent/link/controller_address.h"
 #include "proto/agent.grpc.pb.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/mutex.h"
@@ -26,12 +29,27 @@ class LinkStream final
     : public grpc::ClientBidiReactor<wire::AgentMessage, wire::ControllerMessage>,
       public std::enable_shared_from_this<LinkStream> {
  public:
-  // A channel to the controller by the link's configuration. An error says which file cannot be
-  // read, or, without keys, which process listens there instead (own_controller.h).
-  static absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(
-      const ControllerLink::Config& config);
+  // Whose stream it is; every call is on the loop's thread.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void Handle(const wire::ControllerMessage& message) = 0;
+    // The queue is half empty after it was full.
+    virtual void Drained() = 0;
+    // The stream has ended.
+    virtual void Lost(const absl::Status& status) = 0;
+  };
+  struct Target {
+    std::string address;
+    AgentTlsFiles tls;  // empty: the address is a unix socket of our own user's controller
+    std::string node;   // ours
+  };
 
-  LinkStream(EventLoop& loop, ControllerLink* link, std::shared_ptr<grpc::Channel> channel,
+  // A channel to the controller. An error says which file cannot be read, or, without keys, who
+  // listens there instead (own_controller.h).
+  static absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const Target& target);
+
+  LinkStream(EventLoop& loop, Owner* owner, std::shared_ptr<grpc::Channel> channel,
              std::size_t waiting_max);
 
   // Opens the stream and sends `first`.
@@ -43,8 +61,8 @@ class LinkStream final
   std::string PeerCertificate() const;
   // Ends the stream soon, from our side.
   void Cancel() { context_.TryCancel(); }
-  // The link receives nothing more.
-  void Detach() { link_ = nullptr; }
+  // The owner receives nothing more.
+  void Detach() { owner_ = nullptr; }
   // Cancels, and waits until gRPC is done with this object.
   void CloseAndWait();
 
@@ -64,7 +82,7 @@ class LinkStream final
   void Release();
 
   EventLoop& loop_;
-  ControllerLink* link_;  // the loop's; null once detached
+  Owner* owner_;  // the loop's; null once detached
   const std::size_t waiting_max_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<wire::AgentLink::Stub> stub_;

@@ -10,7 +10,7 @@
 #include "agent/supervisor/attempt/journal.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "agent/supervisor/checkpoint/checkpoint_flush.h"
-#include "agent/supervisor/launch/mpirun.h"
+#include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/supervisor.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/event_loop.h"

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/sheet/usage_text.h"
 
 namespace muster {
 namespace {
@@ -85,6 +84,11 @@ std::string MomentText(Time time, absl::TimeZone zone) {
 
 Duration CpuTime(const Usage& usage) {
   return usage.user_cpu + usage.system_cpu;
+}
+
+bool IsMeasured(const Usage& usage) {
+  return CpuTime(usage).count() > 0 || usage.peak_memory.value() > 0 ||
+         usage.group_memory.value() > 0;
 }
 
 std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cpus) {

@@ -33,6 +33,8 @@ std::string MomentText(Time time, absl::TimeZone zone);
 
 // CPU time used, user and system.
 Duration CpuTime(const Usage& usage);
+// Whether the processes' use was measured: each has memory. False where a node was lost.
+bool IsMeasured(const Usage& usage);
 // The share of `cpus` over `elapsed` that was used: "93 %"; "" when it could not be measured, or
 // was not.
 std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cpus);

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "cli/request/job_options.h"
+#include "cli/request/job_request.h"
 
 namespace muster {
 

@@ -13,35 +13,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "cli/frame/verb.h"
-#include "cli/parse/export_list.h"
 #include "cli/parse/request/directives.h"
-#include "scheduler/model/job/job_spec.h"
+#include "cli/request/job_request.h"
 
 namespace muster {
-
-// What the options say; what they leave open is filled in by request.h.
-struct JobRequest {
-  JobSpec spec;
-  Program program;                  // paths as given; neither script, argv nor environment
-  ExportList exports;               // --export
-  std::string checkpoint_dir;       // --checkpoint-dir, as given
-  std::string checkpoint_interval;  // --checkpoint-interval, in seconds, or "auto"
-  std::string alternatives;         // --alt, as given
-  std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
-  Bytes memory_per_gpu;             // --mem-per-gpu
-  bool parsable = false;
-  bool wait = false;
-  bool test_only = false;
-  std::vector<Component> components;  // of a heterogeneous job: those after the first
-};
-
-// Where "now" and "16:30" are: --begin needs it.
-struct Moment {
-  Time now = kNoTime;
-  absl::TimeZone zone;
-};
 
 // An option as it was given, with the place for its errors.
 struct GivenOption {

@@ -34,11 +34,6 @@ std::string BytesOrDash(Bytes bytes) {
   return bytes.value() == 0 ? "-" : BytesText(bytes);
 }
 
-bool IsMeasured(const Usage& usage) {
-  return CpuTime(usage).count() > 0 || usage.peak_memory.value() > 0 ||
-         usage.group_memory.value() > 0;
-}
-
 std::string UsageText(const Usage& usage, Duration elapsed, std::uint32_t cpus, Bytes memory) {
   if (!IsMeasured(usage)) {
     return "not sampled";

@@ -13,9 +13,6 @@
 
 namespace muster {
 
-// Whether the processes' use was measured: each has memory. False where a node was lost.
-bool IsMeasured(const Usage& usage);
-
 // "-" for none, which was not measured.
 std::string BytesOrDash(Bytes bytes);
 

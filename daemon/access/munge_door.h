@@ -29,6 +29,10 @@
 
 namespace muster {
 
+// What daemon/serve/door_probe calls over TLS: there is no such method, and its refusal is not
+// logged.
+inline constexpr const char* kDoorProbe = "/muster.wire.Controller/Door";
+
 class MungeDoor final : public grpc::AuthMetadataProcessor {
  public:
   // With the libmunge of this machine; without, which is logged, it takes no credential.

@@ -8,11 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/controller/views.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/handle/attempts/elastic_turns.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/state/invariants.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/plan/plan.h"
 
 namespace muster {
 namespace {

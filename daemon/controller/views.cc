@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/nodes/health_turns.h"
-#include "scheduler/core/place/placement.h"
 #include "scheduler/core/share/usage_total.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"

@@ -15,9 +15,6 @@
 
 namespace muster {
 
-// The method of the call over TLS: there is none of that name, and its refusal is not logged.
-inline constexpr const char* kDoorProbe = "/muster.wire.Controller/Door";
-
 inline constexpr std::chrono::seconds kProbePatience{5};
 
 // Unavailable, one line, when the address ("unix:PATH", "HOST:PORT") does not answer.

@@ -10,6 +10,7 @@
 
 #include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/node_facts.h"
+#include "agent/kernels/harness/phase_marker.h"
 #include "agent/kernels/harness/timeline.h"
 
 namespace muster::kernels {
@@ -112,6 +113,17 @@ std::string TooLarge(int64_t n, double needed, double available) {
   }
   problem << ": choose fewer";
   return problem.str();
+}
+
+std::vector<Operation> Marked(const std::vector<Operation>& operations, PhaseMarker* marker) {
+  std::vector<Operation> marked = operations;
+  for (Operation& each : marked) {
+    each.run = [marker, name = each.name, run = each.run] {
+      const PhaseMarker::Span phase = marker->Phase(name);
+      return run();
+    };
+  }
+  return marked;
 }
 
 std::vector<Measured> Measure(const std::vector<Operation>& operations,

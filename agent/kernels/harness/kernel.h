@@ -18,6 +18,10 @@
 #include "agent/kernels/harness/check.h"
 #include "agent/kernels/harness/roofline.h"
 
+namespace muster {
+class PhaseMarker;
+}  // namespace muster
+
 namespace muster::kernels {
 
 // One thing that is timed.
@@ -67,6 +71,9 @@ struct Kernel {
 // "--n: N needs X, Y is available here: choose fewer"; `available` 0: the system refused
 // without saying what it has.
 std::string TooLarge(int64_t n, double needed, double available);
+
+// The same operations, each run marked by its name. The marker outlives them.
+std::vector<Operation> Marked(const std::vector<Operation>& operations, PhaseMarker* marker);
 
 // Runs each operation warmup + repeat times. Operations take turns within a repeat, so that a
 // disturbance hits all of them.

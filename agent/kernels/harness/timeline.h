@@ -6,18 +6,14 @@
 // as they are.
 
 #include <string>
-#include <vector>
 
-#include "agent/kernels/harness/kernel.h"
+#include "agent/kernels/harness/command_line.h"
 #include "agent/kernels/harness/phase_marker.h"
 
 namespace muster::kernels {
 
 // Adds --timeline.
 void AddTimelineOption(CommandLine* line, std::string* path);
-
-// The same operations, each run marked by its name. The marker outlives them.
-std::vector<Operation> Marked(const std::vector<Operation>& operations, PhaseMarker* marker);
 
 // What is wrong with the path; "" when nothing is.
 std::string TimelineProblem(const PhaseMarker& marker, const std::string& path);

@@ -14,7 +14,7 @@
 #include "agent/supervisor/exchange/exchange_address.h"
 #include "agent/supervisor/launch/hostlist.h"
 #include "agent/supervisor/mpirun/launcher_environment.h"
-#include "agent/supervisor/mpirun/rank_variables.h"
+#include "agent/supervisor/variables/rank_variables.h"
 
 namespace muster {
 namespace {

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "agent/supervisor/mpi/pmix_api.h"
 #include "agent/supervisor/mpi/pmix_server.h"
+#include "agent/supervisor/mpi/pmix_upcalls.h"
 
 namespace muster {
 namespace {
@@ -33,7 +34,7 @@ int32_t Run(PmixErrorText* error, const Body& body) {
 }
 
 int32_t OpenServer(const PmixServerOptions* options, PmixErrorText* error) {
-  return Run(error, [options] { return PmixServer::Instance().Open(*options); });
+  return Run(error, [options] { return PmixServer::Instance().Open(*options, PmixUpcalls()); });
 }
 
 int32_t StartStep(const PmixStepOptions* options, PmixErrorText* error) {

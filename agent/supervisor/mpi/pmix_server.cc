@@ -18,7 +18,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/mpi/pmix_upcalls.h"
 #include "agent/supervisor/user_space/child_setup.h"
 #include "agent/supervisor/user_space/job_user.h"
 #include "agent/supervisor/user_space/remove_tree.h"
@@ -217,7 +216,7 @@ PmixServer& PmixServer::Instance() {
   return *server;
 }
 
-absl::Status PmixServer::Open(const PmixServerOptions& options) {
+absl::Status PmixServer::Open(const PmixServerOptions& options, pmix_server_module_t upcalls) {
   if (opened_) {
     return absl::FailedPreconditionError(
         "libpmix serves once per process and was opened before: keep one loader for all steps");
@@ -236,8 +235,7 @@ absl::Status PmixServer::Open(const PmixServerOptions& options) {
   // the server for good. The store in messages costs no measurable time. libpmix takes this choice
   // from the environment only.
   const ScopedVariable store("PMIX_MCA_gds", "hash");
-  pmix_server_module_t module = PmixUpcalls();
-  RETURN_IF_ERROR(Check("PMIx_server_init", PMIx_server_init(&module, info.data(), info.size())));
+  RETURN_IF_ERROR(Check("PMIx_server_init", PMIx_server_init(&upcalls, info.data(), info.size())));
   directory_ = options.directory;
   shared_memory_ = options.shared_memory;
   opened_ = true;

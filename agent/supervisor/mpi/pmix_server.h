@@ -27,8 +27,8 @@ class PmixServer {
   // The one server of the process.
   static PmixServer& Instance();
 
-  // Starts libpmix's server. Its thread takes no signals.
-  absl::Status Open(const PmixServerOptions& options);
+  // Starts libpmix's server, which asks `upcalls`. Its thread takes no signals.
+  absl::Status Open(const PmixServerOptions& options, pmix_server_module_t upcalls);
   // Registers the namespace and its local ranks.
   absl::Status StartStep(const PmixStepOptions& options);
   // The variables ("NAME=value") that make a process rank `rank` of the step.

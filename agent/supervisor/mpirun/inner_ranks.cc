@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/launch/device_environment.h"
 #include "agent/supervisor/limits/process_tree.h"
 #include "agent/supervisor/mpirun/inner_rank_scan.h"
 #include "agent/supervisor/mpirun/inner_rank_wire.h"
 #include "agent/supervisor/user_space/unix_socket.h"
+#include "agent/supervisor/variables/device_environment.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/inner_ranks.h"
 

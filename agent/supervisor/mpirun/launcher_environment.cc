@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "agent/supervisor/exchange/exchange_address.h"
-#include "agent/supervisor/launch/mpirun.h"
+#include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_wire.h"
 
 namespace muster {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "agent/supervisor/attempt/order_file.h"
-#include "agent/supervisor/mpirun/rank_variables.h"
+#include "agent/supervisor/variables/rank_variables.h"
 #include "scheduler/model/machine/allocation.h"
 
 namespace muster {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/launch/device_environment.h"
 #include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/mpi/step_pmix.h"
 #include "agent/supervisor/step/step_rank.h"
+#include "agent/supervisor/variables/device_environment.h"
 #include "scheduler/base/status.h"
 
 namespace muster {

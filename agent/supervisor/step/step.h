@@ -76,6 +76,8 @@ struct StepHandlers {
   std::function<void()> on_ended;
 };
 
+struct StepRank;
+
 class Step {
  public:
   Step(StepHost host, StepPlan plan, StepHandlers handlers);
@@ -128,7 +130,7 @@ class Step {
   [[nodiscard]] ExitStatus status() const { return status_; }
 
  private:
-  struct Rank;
+  using Rank = StepRank;
   static constexpr int kReadBackTries = 8;  // a millisecond apart, while the exec completes
 
   const NodeAllocation& Node() const { return plan_.placement.nodes[plan_.node_index]; }

@@ -5,15 +5,22 @@
 // Private to step.cc and step_launch.cc. Thread promise: the loop's thread. Invariant: `pid` is set
 // from the fork to the reaping and 0 otherwise; it is the restorer's until the rank is restored.
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "agent/supervisor/step/step.h"
+#include "agent/supervisor/step/rank_pipes.h"
+#include "scheduler/model/job/report.h"
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/runtime/unique_fd.h"
+#include "topology/bind/read_back.h"
 
 namespace muster {
 
-struct Step::Rank {
+struct StepRank {
   RankPlacement placement;
   pid_t pid = 0;
   pid_t awaited = 0;  // the process that is to be restored in place of `pid`; 0 once it is
@@ -28,7 +35,7 @@ struct Step::Rank {
   bool recalled = false;  // the step was told to end before it could begin
   bool ended = false;
   RankExit exit;
-  // The child's ends, until it is forked; shared files are in Step::files_.
+  // The child's ends, until it is forked; shared files are the step's.
   UniqueFd input_end;
   UniqueFd output_end;
   UniqueFd error_end;

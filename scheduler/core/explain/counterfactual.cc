@@ -11,11 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/queue_priority.h"
 #include "scheduler/core/plan/waiting_jobs.h"
-#include "scheduler/core/policy/admission.h"
+#include "scheduler/core/policy/permission.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
 namespace muster {

@@ -7,10 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/feasibility.h"
 #include "scheduler/core/plan/queue_priority.h"
 #include "scheduler/core/plan/waiting_jobs.h"
 #include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/model/plan/reason.h"
 
 namespace muster {

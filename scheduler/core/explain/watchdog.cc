@@ -8,13 +8,14 @@
 
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/node_room.h"
-#include "scheduler/core/place/nodes/segment_choice.h"
 #include "scheduler/core/place/nodes/span.h"
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/search/eligibility.h"
 #include "scheduler/core/plan/waiting_jobs.h"
+#include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/node_use.h"
 #include "scheduler/model/value/fingerprint.h"
 

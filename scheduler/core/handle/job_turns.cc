@@ -7,6 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/limit_change.h"
+#include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/job_access.h"
@@ -76,7 +77,7 @@ absl::StatusOr<JobSpec> ChangedAsItRuns(const ClusterState& state, const Job& jo
 absl::Status CheckNoCycle(const ClusterState& state, const Job& job, const Dependency& dependency) {
   for (const DependencyTerm& term : dependency.terms) {
     for (const Job* target : state.FindJobs(term.job, term.element)) {
-      if (state.dependencies().WaitsFor(*target, job.submission, state)) {
+      if (state.dependencies().WaitsFor(*target, job.submission, state.jobs())) {
         return absl::InvalidArgumentError(
             absl::StrCat("--dependency: ", ToText(term), ": ",
                          target->submission == job.submission
@@ -105,7 +106,7 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
   }
   if (changes.dependency.has_value()) {
     RETURN_IF_ERROR(CheckNoCycle(state, job, spec.dependency));
-    RETURN_IF_ERROR(CheckDependencyNow(state, spec, input.history, now));
+    RETURN_IF_ERROR(CheckDependencyNow(state.jobs(), spec, input.history, now));
   }
   if ((changes.deadline.has_value() || changes.time_limit.has_value()) &&
       !CanMeetDeadline(spec, now)) {
@@ -115,21 +116,6 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
 }
 
 }  // namespace
-
-absl::Status CheckDependencyNow(const ClusterState& state, const JobSpec& spec,
-                                const std::vector<TargetHistory>& history, Time now) {
-  ASSIGN_OR_RETURN(const std::vector<TermProgress> progress,
-                   BeginProgress(state, spec.dependency, spec.array.has_value(), history));
-  const std::shared_ptr<const OpenDependency> open = LookAhead(spec.dependency, progress, now);
-  if (open != nullptr && open->state == TermState::kNever &&
-      spec.kill_on_invalid_dep != Choice::kNo) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("--dependency: ", open->terms,
-                     " can never be met: that job has ended otherwise; see muster history "
-                     "(--kill-on-invalid-dep=no submits the job all the same)"));
-  }
-  return absl::OkStatus();
-}
 
 Turn On(const ClusterState& state, const RequeueJob& input, Time now, const PolicyConfig& config) {
   const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);

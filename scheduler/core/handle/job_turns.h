@@ -15,9 +15,4 @@ namespace muster {
 Turn On(const ClusterState& state, const RequeueJob& input, Time now, const PolicyConfig& config);
 Turn On(const ClusterState& state, const UpdateJob& input, Time now, const PolicyConfig& config);
 
-// Refuses a dependency that names no job, or one that can never be met (unless the job says
-// --kill-on-invalid-dep=no: then it is accepted and shown as never).
-absl::Status CheckDependencyNow(const ClusterState& state, const JobSpec& spec,
-                                const std::vector<TargetHistory>& history, Time now);
-
 }  // namespace muster

@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/policy/policy_check.h"
-#include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/model/value/host_list.h"
 

@@ -7,12 +7,6 @@
 
 namespace muster {
 
-bool IsSingleton(const JobSpec& spec) {
-  return std::any_of(
-      spec.dependency.terms.begin(), spec.dependency.terms.end(),
-      [](const DependencyTerm& term) { return term.kind == DependencyKind::kSingleton; });
-}
-
 bool StartGate::Admits(JobId id) const {
   const Job* job = state_.FindJob(id);
   return job != nullptr && state_.dependencies().Look(*job, now_) == nullptr &&
@@ -34,7 +28,7 @@ bool StartGate::Admits(std::span<const PlannedStart> starts) const {
 void StartGate::Count(JobId id) {
   const Job& job = *state_.FindJob(id);
   licenses_.Take(id, *job.spec);
-  if (IsSingleton(*job.spec)) {
+  if (IsSingleton(job.spec->dependency)) {
     alone_.insert(job.submission);
   }
 }

@@ -39,7 +39,4 @@ class StartGate {
   std::set<JobId> alone_;  // submissions with kSingleton of which one starts
 };
 
-// True when the job asks to be the only one of its name.
-bool IsSingleton(const JobSpec& spec);
-
 }  // namespace muster

@@ -16,6 +16,7 @@
 #include "scheduler/core/handle/policy_turns.h"
 #include "scheduler/core/handle/start_gate.h"
 #include "scheduler/core/handle/steps/step_turns.h"
+#include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/group_submission.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/handle/verify.h"
@@ -28,6 +29,8 @@
 #include "scheduler/core/state/books/usage_keys.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/job/program_check.h"
+#include "scheduler/model/plan/plan.h"
 #include "scheduler/model/value/fingerprint.h"
 
 namespace muster {
@@ -69,7 +72,7 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
   if (absl::Status program = CheckProgram(spec->kind, input.program); !program.ok()) {
     return Refused(std::move(program));
   }
-  if (absl::Status dependency = CheckDependencyNow(state, *spec, input.history, now);
+  if (absl::Status dependency = CheckDependencyNow(state.jobs(), *spec, input.history, now);
       !dependency.ok()) {
     return Refused(std::move(dependency));
   }
@@ -267,7 +270,7 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
       stale = true;
       continue;
     }
-    if (!OrdersFit(state, together)) {
+    if (!OrdersFit(state.jobs(), together)) {
       HoldTooLarge(together, now, turn);
       stale = true;
       continue;
@@ -281,7 +284,7 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
     const PlannedStart start{preemption.job, preemption.allocation, "", 0, 0};
     if (!gate.Admits(preemption.job) || !verifier.AcceptPreemption(preemption)) {
       stale = true;
-    } else if (!OrdersFit(state, {&start, 1})) {
+    } else if (!OrdersFit(state.jobs(), {&start, 1})) {
       HoldTooLarge({&start, 1}, now, turn);
       stale = true;
     } else {

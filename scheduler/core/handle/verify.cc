@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/core/policy/job_partition.h"
+#include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/node_use.h"
 #include "scheduler/core/state/job_group.h"
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <span>
 
-#include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/policy/limits.h"
 #include "scheduler/core/state/books/alternatives.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/plan/plan.h"

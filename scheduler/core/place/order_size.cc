@@ -26,7 +26,7 @@ bool HasRoomForRanks(const Allocation& allocation) {
 
 }  // namespace
 
-bool OrdersFit(const ClusterState& state, std::span<const PlannedStart> together) {
+bool OrdersFit(const JobTable& jobs, std::span<const PlannedStart> together) {
   std::size_t extents = 0;
   std::size_t largest = 0;
   for (const PlannedStart& start : together) {
@@ -36,7 +36,7 @@ bool OrdersFit(const ClusterState& state, std::span<const PlannedStart> together
     const std::size_t own = WireBytes(start.allocation);
     largest = std::max(largest, own);
     if (together.size() > 1) {
-      extents += own + WireBytes(state.FindJob(start.job)->spec->request);
+      extents += own + WireBytes(jobs.Find(start.job)->spec->request);
     }
   }
   return largest + extents <= kPlacementBytesMax;

@@ -5,12 +5,10 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "scheduler/core/place/gpu_choice.h"
 #include "scheduler/core/place/gpu_links.h"
 #include "scheduler/core/place/locality.h"
-#include "scheduler/core/place/nodes/segment_choice.h"
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {
@@ -436,36 +434,6 @@ void GiveDevices(const std::optional<RankLayout>& layout, const Machine& machine
   for (std::size_t i = 0; i < nics.size(); ++i) {
     part.ranks[i].nic = nics[i] == kNowhere ? 0 : nics[i] + 1;
   }
-}
-
-std::string WhyNoLayout(const RankLayout& layout, const Machine& machine) {
-  CpuSet cpus;
-  for (const CpuSet& some : layout.cpu_list) {
-    cpus |= some;
-  }
-  if (const CpuSet absent = cpus - AllCpus(machine); !absent.Empty()) {
-    return absl::StrCat("CPU ", absent.ToList(), " of --cpu-bind");
-  }
-  NumaSet nodes;
-  for (const NumaSet& some : layout.mem_list) {
-    nodes |= some;
-  }
-  for (const NumaNode& node : machine.numa_nodes) {
-    nodes.Erase(node.os_index);
-  }
-  if (!nodes.Empty()) {
-    return absl::StrCat("memory node ", nodes.ToList(), " of --mem-bind");
-  }
-  std::map<std::uint32_t, std::uint32_t> cores;
-  for (const Core& core : machine.cores) {
-    ++cores[SocketOf(core)];
-  }
-  const bool enough = std::any_of(cores.begin(), cores.end(), [&layout](const auto& socket) {
-    return socket.second >= layout.cores_per_socket;
-  });
-  return enough || layout.cores_per_socket == 0
-             ? ""
-             : absl::StrCat(layout.cores_per_socket, " cores on a socket");
 }
 
 }  // namespace muster

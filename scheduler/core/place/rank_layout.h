@@ -14,7 +14,6 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
@@ -32,14 +31,5 @@ void LayOutRanks(const ResourceRequest& request,
 // For code that changes ranks or GPUs of a part after LayOutRanks, which does this itself.
 void GiveDevices(const std::optional<RankLayout>& layout, const Machine& machine,
                  NodeAllocation& part);
-
-// What the request asks of a node that the machine cannot be: "CPU 96 of --cpu-bind"; empty when it
-// asks nothing such.
-std::string WhyNoLayout(const RankLayout& layout, const Machine& machine);
-
-// Tasks that stay on one node together: a tensor-parallel group, where a node has room for one.
-inline std::uint32_t TasksTogether(const ResourceRequest& request) {
-  return request.layout.has_value() ? request.layout->parallel.tensor : 1;
-}
 
 }  // namespace muster

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "scheduler/core/place/locality.h"
+#include "scheduler/core/place/request.h"
+#include "scheduler/core/place/whole_placement.h"
 #include "scheduler/core/state/books/node_use.h"
 
 namespace muster {
@@ -37,7 +39,7 @@ Placed PlaceBeside(const NodePicture& node, const ResourceRequest& whole, std::u
                    const std::vector<std::uint32_t>& gpus) {
   Placed best;
   for (const std::uint32_t gpu : gpus) {
-    Placed placed = PlaceOnNode(WithOnly(node, gpu), whole, limit);
+    Placed placed = PlaceWhole(WithOnly(node, gpu), whole, limit);
     const bool local =
         placed.tasks > 0 &&
         std::all_of(placed.allocation.ranks.begin(), placed.allocation.ranks.end(),
@@ -97,21 +99,6 @@ Placed PlaceOneByOne(const NodePicture& node, const ResourceRequest& request, st
 }
 
 }  // namespace
-
-GpuShare FreeShare(const NodePicture& node, std::size_t gpu) {
-  return gpu < node.taken.gpus.size() ? kWholeGpu - std::min(node.taken.gpus[gpu], kWholeGpu)
-                                      : kWholeGpu;
-}
-
-GpuShare MostFreeShare(const NodePicture& node, const GpuRequest& request) {
-  GpuShare most;
-  for (std::size_t gpu = 0; gpu < node.machine->gpus.size(); ++gpu) {
-    if (IsOfType(node.machine->gpus[gpu], request.type)) {
-      most = std::max(most, FreeShare(node, gpu));
-    }
-  }
-  return most;
-}
 
 Placed PlaceShares(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit) {
   if (request.gpus_per_task.count > 0) {

@@ -10,16 +10,11 @@
 
 #include <cstdint>
 
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/placed.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/snapshot.h"
 
 namespace muster {
-
-// What is left of one of the node's GPUs.
-GpuShare FreeShare(const NodePicture& node, std::size_t gpu);
-// The most that one GPU of the type has left.
-GpuShare MostFreeShare(const NodePicture& node, const GpuRequest& request);
 
 // As PlaceOnNode. REQUIRES: the request asks for a share.
 Placed PlaceShares(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);

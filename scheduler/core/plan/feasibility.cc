@@ -11,9 +11,7 @@
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/node_choice.h"
 #include "scheduler/core/place/nodes/node_room.h"
-#include "scheduler/core/place/nodes/segment_choice.h"
-#include "scheduler/core/place/placement.h"
-#include "scheduler/core/place/share_placement.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {

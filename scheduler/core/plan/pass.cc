@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "scheduler/base/status.h"
-#include "scheduler/core/place/nodes/segment_choice.h"
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/feasibility.h"
 #include "scheduler/core/plan/waiting_jobs.h"
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/node_use.h"
 #include "scheduler/model/value/fingerprint.h"
 

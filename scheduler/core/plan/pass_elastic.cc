@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "scheduler/core/place/nodes/segment_choice.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/pass.h"
 #include "scheduler/core/plan/search/elastic_size.h"
 #include "scheduler/core/state/books/alternatives.h"

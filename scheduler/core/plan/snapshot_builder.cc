@@ -7,11 +7,11 @@
 #include <set>
 #include <utility>
 
-#include "scheduler/core/handle/attempts/elastic_turns.h"
 #include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/plan/queue_order.h"
 #include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/books/checkpoint_account.h"
 
 namespace muster {
 namespace {

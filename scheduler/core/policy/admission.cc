@@ -8,29 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/limits.h"
-#include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/policy/permission.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
 namespace muster {
 namespace {
-
-bool Names(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-template <class T>
-std::string KnownNames(const std::map<std::string, T>& objects) {
-  constexpr std::size_t kShown = 8;
-  std::vector<std::string> names;
-  for (const auto& [name, object] : objects) {
-    names.push_back(names.size() == kShown ? "…" : name);
-    if (names.size() > kShown) {
-      break;
-    }
-  }
-  return absl::StrJoin(names, ", ");
-}
 
 absl::Status FillPartition(const PolicyBook& book, JobSpec* spec) {
   if (spec->partition.empty()) {
@@ -56,7 +40,7 @@ absl::Status FillPartition(const PolicyBook& book, JobSpec* spec) {
           "--partition: there is no partition ", name.empty() ? "\"\"" : name, "; there are ",
           book.partitions.empty() ? std::string(kImpliedPartition) : KnownNames(book.partitions)));
     }
-    if (Names(seen, name)) {
+    if (IsNamed(seen, name)) {
       return absl::InvalidArgumentError(absl::StrCat("--partition: names ", name, " twice"));
     }
     seen.push_back(name);
@@ -96,21 +80,6 @@ void FillQos(const PolicyBook& book, JobSpec* spec) {
   }
 }
 
-// The QOS that the spec's association allows; empty: all.
-std::vector<std::string> AllowedQos(const PolicyBook& book, const JobSpec& spec) {
-  const AssociationRules* own = FindAssociation(book, spec.account, spec.user.name);
-  if (own != nullptr && !own->qos.empty()) {
-    return own->qos;
-  }
-  for (const std::string& name : ChargedAccounts(book, spec.account)) {
-    const AccountRules* account = FindAccount(book, name);
-    if (account != nullptr && !account->qos.empty()) {
-      return account->qos;
-    }
-  }
-  return {};
-}
-
 absl::Status MayUseReservation(const PolicyBook& book, const JobSpec& spec, Time now) {
   if (spec.reservation.empty()) {
     return absl::OkStatus();
@@ -123,8 +92,8 @@ absl::Status MayUseReservation(const PolicyBook& book, const JobSpec& spec, Time
   }
   const bool by_account = std::any_of(
       reservation->accounts.begin(), reservation->accounts.end(),
-      [&](const std::string& name) { return Names(ChargedAccounts(book, spec.account), name); });
-  if (!by_account && !Names(reservation->users, spec.user.name)) {
+      [&](const std::string& name) { return IsNamed(ChargedAccounts(book, spec.account), name); });
+  if (!by_account && !IsNamed(reservation->users, spec.user.name)) {
     return absl::PermissionDeniedError(
         absl::StrCat("--reservation: ", spec.reservation, " is not for ", spec.user.name,
                      spec.account.empty() ? "" : absl::StrCat(" in account ", spec.account)));
@@ -212,50 +181,6 @@ absl::Status CheckDenied(const PolicyPicture& policy, const JobSpec& spec) {
 }
 
 }  // namespace
-
-absl::Status MayUsePartition(const Partition& partition, const JobSpec& spec) {
-  const std::string qos = EffectiveQos(spec.qos);
-  if ((!partition.allow_accounts.empty() && !Names(partition.allow_accounts, spec.account)) ||
-      Names(partition.deny_accounts, spec.account)) {
-    return absl::PermissionDeniedError(absl::StrCat("--partition: ", partition.name,
-                                                    " is not for account ",
-                                                    spec.account.empty() ? "\"\"" : spec.account));
-  }
-  if ((!partition.allow_qos.empty() && !Names(partition.allow_qos, qos)) ||
-      Names(partition.deny_qos, qos)) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("--partition: ", partition.name, " is not for QOS ", qos));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status MayUseAccountAndQos(const PolicyBook& book, const JobSpec& spec) {
-  if (!book.accounts.empty() && !spec.account.empty() && spec.account != kRootAccountName &&
-      FindAccount(book, spec.account) == nullptr) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("--account: there is no account ", spec.account, "; see muster accounts"));
-  }
-  if (!book.associations.empty() &&
-      FindAssociation(book, spec.account, spec.user.name) == nullptr) {
-    return absl::PermissionDeniedError(
-        spec.account.empty()
-            ? absl::StrCat("--account: ", spec.user.name, " is in no account; ask for one")
-            : absl::StrCat("--account: ", spec.user.name, " is not in account ", spec.account));
-  }
-  const std::string qos = EffectiveQos(spec.qos);
-  if (FindQos(book, qos) == nullptr && qos != kImpliedQos) {
-    return absl::NotFoundError(
-        absl::StrCat("--qos: there is no QOS ", qos, "; there are ",
-                     book.qos.empty() ? std::string(kImpliedQos) : KnownNames(book.qos)));
-  }
-  const std::vector<std::string> allowed = AllowedQos(book, spec);
-  if (!allowed.empty() && !Names(allowed, qos)) {
-    return absl::NotFoundError(
-        absl::StrCat("--qos: ", spec.user.name, spec.account.empty() ? "" : " in account ",
-                     spec.account, " may use ", absl::StrJoin(allowed, ", "), ", not ", qos));
-  }
-  return absl::OkStatus();
-}
 
 absl::Status Admit(const PolicyPicture& policy, const Submission& submission, JobSpec* spec) {
   const PolicyBook& book = *policy.book;

@@ -25,9 +25,4 @@ struct Submission {
 // ResourceExhausted say why it is refused.
 absl::Status Admit(const PolicyPicture& policy, const Submission& submission, JobSpec* spec);
 
-// Whether the spec's account and QOS may use the partition.
-absl::Status MayUsePartition(const Partition& partition, const JobSpec& spec);
-// Whether the spec's user is in its account, and may name its QOS there. NotFound concerns the QOS.
-absl::Status MayUseAccountAndQos(const PolicyBook& book, const JobSpec& spec);
-
 }  // namespace muster

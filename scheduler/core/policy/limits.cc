@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/state/books/policy_ledger.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
 namespace muster {

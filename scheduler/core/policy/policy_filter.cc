@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/policy/admission.h"
-#include "scheduler/core/state/books/policy_ledger.h"
+#include "scheduler/core/policy/permission.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
 namespace muster {
@@ -90,20 +90,6 @@ void AddLimits(const JobSpec& spec, const std::vector<JobPartition>& open, PassU
 
 }  // namespace
 
-std::vector<JobPartition> PartitionsOf(const PolicyPicture& policy, const JobSpec& spec) {
-  std::vector<JobPartition> partitions;
-  for (const std::string& name : PartitionNames(spec)) {
-    const Partition* rules = FindPartition(*policy.book, name);
-    if (rules == nullptr && name != kImpliedPartition) {
-      continue;
-    }
-    const auto nodes = policy.nodes->partitions.find(name);
-    partitions.push_back(JobPartition{
-        name, rules, nodes == policy.nodes->partitions.end() ? nullptr : &nodes->second});
-  }
-  return partitions;
-}
-
 std::optional<Reason> PartitionBlocker(const PolicyPicture& policy, const JobSpec& spec,
                                        const JobPartition& partition) {
   if (partition.rules == nullptr) {
@@ -160,12 +146,6 @@ ResourceRequest RequestIn(const PolicyPicture& policy, const JobSpec& spec,
   return request;
 }
 
-Time EndBy(const JobSpec& spec, Time start) {
-  return spec.time_limit.count() == 0 || start > Time::max() - spec.time_limit
-             ? Time::max()
-             : start + spec.time_limit;
-}
-
 bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& spec,
                      const JobPartition& partition, Time start, Time end) {
   if (partition.nodes != nullptr && !partition.nodes->Has(node)) {
@@ -218,16 +198,6 @@ bool NodeMayByPolicy(const Snapshot& snapshot, const NodePicture& node, const Wa
     return !PartitionBlocker(*snapshot.policy, *job.spec, partition).has_value() &&
            NodeMayByPolicy(*snapshot.policy, node.id, *job.spec, partition, start, end);
   });
-}
-
-std::optional<JobPartition> FindOwn(const PolicyPicture& policy, const JobSpec& spec,
-                                    const std::string& name) {
-  for (const JobPartition& partition : PartitionsOf(policy, spec)) {
-    if (partition.name == EffectivePartition(name)) {
-      return partition;
-    }
-  }
-  return std::nullopt;
 }
 
 bool MayStart(const PolicyPicture& policy, const JobSpec& spec, const JobPartition& partition,

@@ -12,21 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/limits.h"
-#include "scheduler/core/state/books/usage_keys.h"
 #include "scheduler/model/plan/snapshot.h"
 
 namespace muster {
-
-// A partition as a job sees it; `rules` and `nodes` are null for the implied one of all nodes.
-struct JobPartition {
-  std::string name;
-  const Partition* rules = nullptr;
-  const NodeGroup* nodes = nullptr;
-};
-
-// The job's partitions that exist, in its order.
-std::vector<JobPartition> PartitionsOf(const PolicyPicture& policy, const JobSpec& spec);
 
 // What the partition has against any job of the spec starting: its state, its limits, who may use
 // it. Nothing when it has nothing.
@@ -41,9 +31,6 @@ std::optional<Reason> TimeBlocker(const PolicyPicture& policy, const JobSpec& sp
 // fewer nodes than it gives.
 ResourceRequest RequestIn(const PolicyPicture& policy, const JobSpec& spec,
                           const JobPartition& partition);
-
-// When a job that starts at `start` must be done by; Time::max() without a time limit.
-Time EndBy(const JobSpec& spec, Time start);
 
 // Whether the job may hold the node from `start` to `end`: the node is in the partition, and no
 // reservation has it for others.
@@ -63,9 +50,6 @@ struct ReservedFrom {
 std::optional<ReservedFrom> ReservationInTheWay(const PolicyPicture& policy, NodeId node,
                                                 const JobSpec& spec, Time start, Time end);
 
-// The job's partition of that name ("" the implied one), when the job may name it.
-std::optional<JobPartition> FindOwn(const PolicyPicture& policy, const JobSpec& spec,
-                                    const std::string& name);
 // Whether policy lets the job start on these nodes at `now`, limits aside.
 bool MayStart(const PolicyPicture& policy, const JobSpec& spec, const JobPartition& partition,
               const Allocation& allocation, Time now);
@@ -74,27 +58,5 @@ bool MayStart(const PolicyPicture& policy, const JobSpec& spec, const JobPartiti
 // reservation, its account and QOS, the limits (by what it needs at least).
 void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, PassUsage& usage,
                        std::vector<Reason>& reasons);
-
-// When the job's charge ends by its time limit; kNoTime without one.
-inline Time ChargedUntil(const JobSpec& spec, Time started) {
-  return spec.time_limit.count() > 0 ? started + spec.time_limit : kNoTime;
-}
-
-// What a job that starts at `now` is charged.
-template <class MachineOf>
-RunningCharge ChargeOf(JobId job, const JobSpec& spec, const std::string& partition, Time now,
-                       const Allocation& allocation, const MachineOf& machine_of) {
-  RunningCharge charge;
-  charge.job = job;
-  charge.account = spec.account;
-  charge.user = spec.user.name;
-  charge.qos = EffectiveQos(spec.qos);
-  charge.partition = EffectivePartition(partition);
-  charge.reservation = spec.reservation;
-  charge.started = now;
-  charge.ends = ChargedUntil(spec, now);
-  charge.tres = AskOf(spec, partition, allocation, machine_of).tres;
-  return charge;
-}
 
 }  // namespace muster

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "scheduler/base/status.h"
-#include "scheduler/core/handle/attempts/elastic_turns.h"
 #include "scheduler/core/state/books/alternatives.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
@@ -118,7 +117,7 @@ void ClusterState::On(const JobSubmitted& event) {
     dependencies_.Join(component.spec, event.first, 1);
   }
   if (!spec->dependency.terms.empty()) {
-    auto progress = BeginProgress(*this, spec->dependency, spec->array.has_value(), event.history);
+    auto progress = BeginProgress(jobs_, spec->dependency, spec->array.has_value(), event.history);
     MUSTER_CHECK(progress.ok());
     dependencies_.Wait({event.first, false}, spec->dependency, *std::move(progress), event.count);
   }
@@ -267,7 +266,7 @@ void ClusterState::On(const JobUpdated& event) {
   std::vector<TermProgress> progress = dependencies_.ProgressOf(job);
   if (!(event.spec.dependency == job.spec->dependency)) {
     auto begun =
-        BeginProgress(*this, event.spec.dependency, job.array_index.has_value(), event.history);
+        BeginProgress(jobs_, event.spec.dependency, job.array_index.has_value(), event.history);
     MUSTER_CHECK(begun.ok());
     progress = *std::move(begun);
   }
@@ -412,31 +411,6 @@ const Node* ClusterState::FindNode(const std::string& name) const {
   return found == node_names_.end() ? nullptr : FindNode(found->second);
 }
 
-const Job* ClusterState::FindElement(JobId array, std::uint32_t index) const {
-  const std::optional<JobId> some = jobs_.NextFrom(array);
-  const Job* first = some.has_value() ? jobs_.Find(*some) : nullptr;
-  if (first == nullptr || first->submission != array || !first->array_index.has_value()) {
-    return nullptr;
-  }
-  const std::optional<std::uint32_t> ordinal = OrdinalOf(*first->spec->array, index);
-  return ordinal.has_value() ? jobs_.Find(JobId(array.value() + *ordinal)) : nullptr;
-}
-
-std::vector<const Job*> ClusterState::FindJobs(JobId job,
-                                               std::optional<std::uint32_t> array_index) const {
-  if (array_index.has_value()) {
-    const Job* element = FindElement(job, *array_index);
-    return element == nullptr ? std::vector<const Job*>() : std::vector<const Job*>{element};
-  }
-  std::vector<const Job*> found;
-  ForEachOf(job, [&](const Job& first, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      found.push_back(FindJob(JobId(first.id.value() + i)));
-    }
-  });
-  return found;
-}
-
 const TokenOwner* ClusterState::FindToken(const std::string& token) const {
   const auto found = tokens_.find(token);
   return found == tokens_.end() ? nullptr : &found->second;
@@ -540,7 +514,7 @@ void ClusterState::ResolveDependencies(const std::vector<TargetHistory>& history
       return;
     }
     auto progress =
-        BeginProgress(*this, job.spec->dependency, job.array_index.has_value(), history);
+        BeginProgress(jobs_, job.spec->dependency, job.array_index.has_value(), history);
     MUSTER_CHECK(progress.ok());
     dependencies_.Wait({changed ? job.id : job.submission, changed}, job.spec->dependency,
                        *std::move(progress), changed ? 1 : std::exchange(shared->second, 0));

@@ -84,21 +84,14 @@ class ClusterState {
   [[nodiscard]] const Node* FindNode(const std::string& name) const;
   // The live jobs that `job` names: itself, or the live elements of the array of that id.
   [[nodiscard]] std::vector<const Job*> FindJobs(JobId job,
-                                                 std::optional<std::uint32_t> array_index) const;
+                                                 std::optional<std::uint32_t> array_index) const {
+    return jobs_.FindAll(job, array_index);
+  }
   // Calls visit(job, count) for those in the order of ids: count 1, or that of the untouched
   // elements of an array of which the job is the first.
   template <class Visitor>
   void ForEachOf(JobId job, Visitor&& visit) const {
-    for (std::optional<JobId> id = jobs_.NextFrom(job); id.has_value();) {
-      const Job& found = *jobs_.Find(*id);
-      if (found.id != job && found.submission != job) {
-        return;
-      }
-      const std::uint32_t count =
-          found.submission == job ? std::max(1U, jobs_.UntouchedFrom(*id)) : 1U;
-      id = found.submission == job ? jobs_.NextFrom(JobId(id->value() + count)) : std::nullopt;
-      visit(found, count);
-    }
+    jobs_.ForEachOf(job, std::forward<Visitor>(visit));
   }
   // What the client's token made; null when it is unknown (or older than the newest 65,536).
   [[nodiscard]] const TokenOwner* FindToken(const std::string& token) const;
@@ -148,7 +141,6 @@ class ClusterState {
   void On(const HealthChecked& event);
   void NoteRunEnd(const Attempt& attempt, const RunReported& event);
 
-  [[nodiscard]] const Job* FindElement(JobId array, std::uint32_t index) const;
   static void SetSpec(Job& job, JobSpec spec);
   Job& MustJob(JobId id);
   Attempt& MustAttempt(JobId id, AttemptNumber number);

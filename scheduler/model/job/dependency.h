@@ -7,6 +7,7 @@
 // every element must have done it. Thread promise: plain values. Invariants: (1) only a term of
 // kind kSingleton names no job; (2) only kAfter has a delay.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,6 +49,13 @@ struct Dependency {
   }
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
+
+// True when the job asks to be the only one of its name.
+inline bool IsSingleton(const Dependency& dependency) {
+  return std::any_of(
+      dependency.terms.begin(), dependency.terms.end(),
+      [](const DependencyTerm& term) { return term.kind == DependencyKind::kSingleton; });
+}
 
 // "afterok:12_3", "after:12+5", "singleton": what --dependency reads back.
 std::string ToText(const DependencyTerm& term);

@@ -4,7 +4,7 @@
 // (Program).
 //
 // Thread promise: plain values; a JobSpec is shared immutably by all elements of an array.
-// Invariants: a spec that passed core/validate has tasks >= 1, cpus_per_task >= 1, min_nodes >= 1
+// Invariants: a spec that passed validate has tasks >= 1, cpus_per_task >= 1, min_nodes >= 1
 // and max_nodes >= min_nodes.
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct GpuRequest {
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };
 
-// The resources of a job. Zero means "not said"; core/validate fills in what follows from the rest.
+// The resources of a job. Zero means "not said"; validate fills in what follows from the rest.
 struct ResourceRequest {
   std::uint32_t min_nodes = 0;
   std::uint32_t max_nodes = 0;

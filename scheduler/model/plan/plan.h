@@ -8,6 +8,7 @@
 // starts are in queue order; (3) `hash` is the fingerprint of all else in it, the
 // same on every machine.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -182,5 +183,19 @@ struct Plan {
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
+
+// The change is to be made by then.
+inline bool IsDue(const PlannedResize& resize, Time now) {
+  return (resize.verdict == ResizeVerdict::kGrow || resize.verdict == ResizeVerdict::kShrink) &&
+         resize.when <= now;
+}
+
+// True when the plan has anything to be taken at that time.
+inline bool HasWork(const Plan& plan, Time now) {
+  return !plan.starts.empty() || !plan.drops.empty() || !plan.preemptions.empty() ||
+         !plan.resumes.empty() ||
+         std::any_of(plan.resizes.begin(), plan.resizes.end(),
+                     [now](const PlannedResize& resize) { return IsDue(resize, now); });
+}
 
 }  // namespace muster

@@ -37,7 +37,7 @@ enum class ReasonKind : std::uint8_t {
   kSuspended = 30,         // its own cores are not free, or it was not asked back
   kHetJob = 31,            // another component of its heterogeneous job cannot start
   kSwitches = 32,          // it could start now, not on as few leaf switches as it asks for
-  // 40-79: what policy says; model/policy_reason has the names and sentences.
+  // 40-79: what policy says.
   kPartitionDown = 40,
   kPartitionInactive = 41,
   kPartitionNodeLimit = 42,  // it asks more or fewer nodes than the partition gives

@@ -26,7 +26,7 @@
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/simulator/cluster/checkpointed_run.h"
-#include "scheduler/simulator/cluster/cluster_simulation.h"
+#include "scheduler/simulator/cluster/cluster_run.h"
 #include "scheduler/simulator/cluster/free_room.h"
 #include "scheduler/simulator/flat/processor_map.h"
 

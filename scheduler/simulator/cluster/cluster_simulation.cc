@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/handle/attempts/elastic_turns.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/state_print.h"
+#include "scheduler/model/plan/plan.h"
 #include "scheduler/model/value/index_ranges.h"
 #include "scheduler/model/value/value_bytes.h"
 #include "scheduler/simulator/cluster/cluster_replay.h"

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/explain/replay.h"
-#include "scheduler/core/handle/attempts/elastic_turns.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/kill_grace.h"

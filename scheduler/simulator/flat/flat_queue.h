@@ -77,8 +77,4 @@ class FlatQueue {
   [[nodiscard]] virtual bool Load(const std::string& bytes, Tick now) = 0;
 };
 
-// REQUIRES: processors > 0, and the policy allows its combination.
-std::unique_ptr<FlatQueue> MakeFlatQueue(const FlatPolicy& policy, std::int64_t processors,
-                                         Tick now);
-
 }  // namespace muster

@@ -13,6 +13,7 @@
 #include "scheduler/model/value/value_bytes.h"
 #include "scheduler/simulator/flat/flat_queue.h"
 #include "scheduler/simulator/flat/processor_map.h"
+#include "scheduler/simulator/flat/queue_choice.h"
 #include "scheduler/simulator/flat/run_time_prediction.h"
 
 namespace muster {

@@ -9,6 +9,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/flat/flat_queue.h"
+#include "scheduler/simulator/flat/queue_choice.h"
 
 namespace muster {
 namespace {

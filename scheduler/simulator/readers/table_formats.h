@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduler/simulator/readers/trace_format.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
 namespace muster {

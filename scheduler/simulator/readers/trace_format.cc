@@ -16,23 +16,6 @@
 namespace muster {
 namespace {
 
-struct FormatName {
-  const char* name;
-  const char* title;
-};
-
-constexpr std::array<FormatName, 9> kFormats = {{
-    {"swf", "Standard Workload Format"},
-    {"sacct", "Slurm accounting (sacct --parsable2)"},
-    {"batsim", "Batsim workload (JSON)"},
-    {"openb", "Alibaba openb pods (cluster-trace-gpu-v2023)"},
-    {"philly", "Philly jobs as in Chronus"},
-    {"tiresias", "Tiresias jobs"},
-    {"dlrm", "Alibaba DLRM instances (cluster-trace-gpu-v2025)"},
-    {"csv", "muster trace convert --to csv"},
-    {"jobs-csv", "table of jobs of a simulation (Batsim, evalys, --jobs-csv)"},
-}};
-
 constexpr std::array<const char*, 3> kUnits = {"usual", "cpus", "gpus"};
 constexpr std::size_t kPeekedBytes = 4 * kLineBytesMax;
 
@@ -146,28 +129,8 @@ bool IsOfGpus(TraceFormat format) {
 
 }  // namespace
 
-const char* Name(TraceFormat format) {
-  return kFormats[static_cast<std::size_t>(format)].name;
-}
-
-const char* Title(TraceFormat format) {
-  return kFormats[static_cast<std::size_t>(format)].title;
-}
-
 const char* Name(TraceUnit unit) {
   return kUnits[static_cast<std::size_t>(unit)];
-}
-
-absl::StatusOr<TraceFormat> ParseTraceFormat(const std::string& name) {
-  std::string choices;
-  for (std::size_t i = 0; i < kFormats.size(); ++i) {
-    if (name == kFormats[i].name) {
-      return static_cast<TraceFormat>(i);
-    }
-    absl::StrAppend(&choices, choices.empty() ? "" : ", ", kFormats[i].name);
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", name, "\" is not a format: one of ", choices));
 }
 
 absl::StatusOr<TraceUnit> ParseTraceUnit(const std::string& name) {

@@ -17,18 +17,6 @@
 
 namespace muster {
 
-enum class TraceFormat : std::uint8_t {
-  kSwf = 0,
-  kSacct = 1,
-  kBatsim = 2,
-  kOpenb = 3,
-  kPhilly = 4,
-  kTiresias = 5,
-  kDlrm = 6,
-  kCsv = 7,
-  kJobsCsv = 8,
-};
-
 // What a processor of the records is.
 enum class TraceUnit : std::uint8_t {
   kUsual = 0,  // a GPU in traces of GPU clusters, else a CPU
@@ -43,12 +31,6 @@ struct TraceOptions {
   bool lenient = false;
 };
 
-// swf, sacct, batsim, openb, philly, tiresias, dlrm, csv, jobs-csv.
-const char* Name(TraceFormat format);
-// "Standard Workload Format", …
-const char* Title(TraceFormat format);
-// InvalidArgument: `"NAME" is not a format: one of …`.
-absl::StatusOr<TraceFormat> ParseTraceFormat(const std::string& name);
 // usual, cpus, gpus.
 absl::StatusOr<TraceUnit> ParseTraceUnit(const std::string& name);
 const char* Name(TraceUnit unit);

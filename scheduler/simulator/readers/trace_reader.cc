@@ -1,9 +1,31 @@
 #include "scheduler/simulator/readers/trace_reader.h"
 
+#include <array>
+
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
+namespace {
+
+struct FormatName {
+  const char* name;
+  const char* title;
+};
+
+constexpr std::array<FormatName, 9> kFormats = {{
+    {"swf", "Standard Workload Format"},
+    {"sacct", "Slurm accounting (sacct --parsable2)"},
+    {"batsim", "Batsim workload (JSON)"},
+    {"openb", "Alibaba openb pods (cluster-trace-gpu-v2023)"},
+    {"philly", "Philly jobs as in Chronus"},
+    {"tiresias", "Tiresias jobs"},
+    {"dlrm", "Alibaba DLRM instances (cluster-trace-gpu-v2025)"},
+    {"csv", "muster trace convert --to csv"},
+    {"jobs-csv", "table of jobs of a simulation (Batsim, evalys, --jobs-csv)"},
+}};
+
+}  // namespace
 
 absl::Status TraceReader::Begin() {
   TraceRecord first;
@@ -78,6 +100,26 @@ absl::Status TraceReader::Skip(const absl::Status& broken) {
 
 absl::Status TraceReader::ErrorAt(std::uint64_t line, const std::string& what) const {
   return absl::DataLossError(absl::StrCat(path_, ":", line, ": ", what));
+}
+
+const char* Name(TraceFormat format) {
+  return kFormats[static_cast<std::size_t>(format)].name;
+}
+
+const char* Title(TraceFormat format) {
+  return kFormats[static_cast<std::size_t>(format)].title;
+}
+
+absl::StatusOr<TraceFormat> ParseTraceFormat(const std::string& name) {
+  std::string choices;
+  for (std::size_t i = 0; i < kFormats.size(); ++i) {
+    if (name == kFormats[i].name) {
+      return static_cast<TraceFormat>(i);
+    }
+    absl::StrAppend(&choices, choices.empty() ? "" : ", ", kFormats[i].name);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", name, "\" is not a format: one of ", choices));
 }
 
 }  // namespace muster

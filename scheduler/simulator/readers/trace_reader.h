@@ -22,6 +22,25 @@
 
 namespace muster {
 
+// In which format a trace is written.
+enum class TraceFormat : std::uint8_t {
+  kSwf = 0,
+  kSacct = 1,
+  kBatsim = 2,
+  kOpenb = 3,
+  kPhilly = 4,
+  kTiresias = 5,
+  kDlrm = 6,
+  kCsv = 7,
+  kJobsCsv = 8,
+};
+// swf, sacct, batsim, openb, philly, tiresias, dlrm, csv, jobs-csv.
+const char* Name(TraceFormat format);
+// "Standard Workload Format", …
+const char* Title(TraceFormat format);
+// InvalidArgument: `"NAME" is not a format: one of …`.
+absl::StatusOr<TraceFormat> ParseTraceFormat(const std::string& name);
+
 // The largest values that are taken for a time (s), a count of anything, and an id.
 inline constexpr std::int64_t kTraceTimeMax = 1'000'000'000'000;
 inline constexpr std::int64_t kTraceCountMax = 1'000'000'000;

@@ -16,9 +16,6 @@
 namespace muster {
 namespace {
 
-// A job is never left without any time at all.
-constexpr Duration kLeastRest = std::chrono::minutes(1);
-
 struct Membership {
   std::vector<const Node*> lost;  // on which the attempt's part has not ended
   std::size_t running = 0;        // parts on other nodes that have not ended
@@ -124,18 +121,6 @@ Turn On(const ClusterState& state, const TickElastic&, Time now, const PolicyCon
   return turn;
 }
 
-bool HasWork(const Plan& plan, Time now) {
-  return !plan.starts.empty() || !plan.drops.empty() || !plan.preemptions.empty() ||
-         !plan.resumes.empty() ||
-         std::any_of(plan.resizes.begin(), plan.resizes.end(),
-                     [now](const PlannedResize& resize) { return IsDue(resize, now); });
-}
-
-bool IsDue(const PlannedResize& resize, Time now) {
-  return (resize.verdict == ResizeVerdict::kGrow || resize.verdict == ResizeVerdict::kShrink) &&
-         resize.when <= now;
-}
-
 bool Resize(const ClusterState& state, const PlannedResize& resize, Time now, Turn& turn) {
   const Job* job = state.FindJob(resize.job);
   if (job == nullptr || job->state != JobState::kRunning || !job->spec->elastic ||
@@ -151,24 +136,6 @@ bool Resize(const ClusterState& state, const PlannedResize& resize, Time now, Tu
               shrinks ? resize.nodes : 0},
              now, turn);
   return true;
-}
-
-Duration ChangeCostOf(const Attempt& attempt) {
-  Duration cost{0};
-  Duration restart{0};
-  for (const NodeRun& run : attempt.runs) {
-    cost = std::max(cost, run.checkpoints.cost);
-    restart = std::max(restart, run.checkpoints.restart);
-  }
-  return cost + restart;
-}
-
-JobSpec ForTheRest(JobSpec spec, const Attempt& attempt, Time now) {
-  if (spec.time_limit > Duration(0)) {
-    const Duration used = std::max(now - CountedFrom(attempt, now), Duration(0));
-    spec.time_limit = std::max(spec.time_limit - used, std::min(kLeastRest, spec.time_limit));
-  }
-  return spec;
 }
 
 }  // namespace muster

@@ -24,21 +24,8 @@ inline constexpr Duration kElasticSilence = std::chrono::seconds(10);
 
 Turn On(const ClusterState& state, const TickElastic& input, Time now, const PolicyConfig& config);
 
-// True when the plan has anything to be taken at that time.
-bool HasWork(const Plan& plan, Time now);
-
-// The change is to be made by then.
-bool IsDue(const PlannedResize& resize, Time now);
-
 // Tells the attempt to end so that its job goes on with as many nodes as planned. False when the
 // job is not as it was planned.
 bool Resize(const ClusterState& state, const PlannedResize& resize, Time now, Turn& turn);
-
-// What a change of the attempt's size costs by its own checkpoints: writing one, and coming back
-// from it; 0: it was not measured.
-Duration ChangeCostOf(const Attempt& attempt);
-
-// What is left of the job's limit for the attempt after `attempt`, which ends at `now`.
-JobSpec ForTheRest(JobSpec spec, const Attempt& attempt, Time now);
 
 }  // namespace muster

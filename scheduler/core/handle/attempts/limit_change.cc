@@ -10,8 +10,10 @@
 #include "scheduler/core/handle/attempts/checkpoint_turns.h"
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/job_access.h"
+#include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/limits.h"
 #include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 #include "scheduler/model/plan/reason.h"
 

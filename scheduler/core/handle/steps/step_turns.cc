@@ -8,11 +8,11 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/handle/steps/step_placement.h"
 #include "scheduler/core/handle/steps/step_queue.h"
-#include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/job_access.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/model/job/order_limits.h"
+#include "scheduler/model/job/program_check.h"
 #include "scheduler/model/job/step_io.h"
 #include "scheduler/model/value/wire_size.h"
 

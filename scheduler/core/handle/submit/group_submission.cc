@@ -6,10 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/handle/job_turns.h"
+#include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/admission.h"
 #include "scheduler/core/policy/deadline.h"
+#include "scheduler/model/job/program_check.h"
 
 namespace muster {
 namespace {
@@ -78,7 +79,7 @@ absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const Submit
   if (!status.ok()) {
     return In(0, status);
   }
-  RETURN_IF_ERROR(CheckDependencyNow(state, event.spec, input.history, now));
+  RETURN_IF_ERROR(CheckDependencyNow(state.jobs(), event.spec, input.history, now));
   for (std::size_t i = 1; i < count; ++i) {
     Component& component = event.components[i - 1];
     TakeOver(event.spec, &component.spec);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,12 +10,12 @@
 #include "scheduler/core/handle/submit/criu_job.h"
 #include "scheduler/core/handle/submit/terms.h"
 #include "scheduler/core/place/layout_check.h"
-#include "scheduler/core/place/nodes/segment_choice.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/policy/kill_grace.h"
 #include "scheduler/core/state/books/alternatives.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/job/job_text.h"
 #include "scheduler/model/job/order_limits.h"
-#include "scheduler/model/job/step_io.h"
 #include "scheduler/model/value/index_set.h"
 #include "scheduler/model/value/period_text.h"
 #include "scheduler/model/value/wire_size.h"
@@ -24,7 +23,6 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 200;
 constexpr std::size_t kCommentBytesMax = 4096;
 constexpr std::uint32_t kCpusPerTaskMax = Bits::kLimit;
 constexpr std::uint32_t kGpusMax = 1U << 16;
@@ -33,25 +31,6 @@ constexpr std::size_t kArrayRangesMax = 10'000;
 constexpr std::uint32_t kSignalMax = 64;
 constexpr Duration kDurationMax = std::chrono::hours(24) * 36525;  // what UNLIMITED means
 constexpr Time kTimeMax{std::chrono::hours(24) * 365 * 300};
-
-bool HasControl(const std::string& text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == 0x7f;
-  });
-}
-
-absl::Status CheckText(const char* option, const std::string& text, std::size_t bytes_max) {
-  if (text.size() > bytes_max) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(option, ": ", text.size(), " bytes; at most ", bytes_max, " are allowed"));
-  }
-  if (HasControl(text)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(option, ": holds a control character; use printable text"));
-  }
-  return absl::OkStatus();
-}
 
 absl::Status CheckAtMost(const char* option, std::uint32_t value, std::uint32_t limit) {
   if (value > limit) {
@@ -342,72 +321,12 @@ absl::Status CheckTimes(const JobSpec& spec) {
   return absl::OkStatus();
 }
 
-// "NAME=value", each name once: programs differ in which of two they take.
-absl::Status CheckEnvironment(const std::vector<std::string>& environment) {
-  std::vector<std::string_view> names;
-  names.reserve(environment.size());
-  for (const std::string& entry : environment) {
-    const std::size_t equals = entry.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--export: entry ", names.size() + 1, " of the environment ",
-                       equals == 0 ? "has no name" : "has no =", "; an entry is NAME=value"));
-    }
-    names.emplace_back(entry.data(), equals);
-  }
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice == names.end()) {
-    return absl::OkStatus();
-  }
-  const std::string name = HasControl(std::string(*twice)) || twice->size() > kNameBytesMax
-                               ? std::string("a variable")
-                               : std::string(*twice);
-  return absl::InvalidArgumentError(
-      absl::StrCat("--export: the environment has ", name, " twice; leave one of them out"));
-}
-
 }  // namespace
 
-absl::Status FillGpus(ResourceRequest& request) {
-  int said = 0;
-  for (GpuRequest* gpus : {&request.gpus, &request.gpus_per_node, &request.gpus_per_task}) {
-    RETURN_IF_ERROR(CheckText("--gpus", gpus->type, kNameBytesMax));
-    if (gpus->count == 0) {
-      *gpus = GpuRequest();
-    }
-    said += gpus->count > 0 ? 1 : 0;
-  }
-  if (said > 1) {
-    return absl::InvalidArgumentError(
-        "--gpus: say GPUs once: --gpus, --gpus-per-node or --gpus-per-task");
-  }
-  if (!request.gpu_share.zero() && said == 0) {
-    request.gpus_per_task.count = 1;
-  }
-  if (request.gpus.count == 0) {
-    return absl::OkStatus();
-  }
-  const GpuRequest whole = std::exchange(request.gpus, GpuRequest());
-  if (whole.count % request.tasks == 0) {
-    request.gpus_per_task = GpuRequest{whole.type, whole.count / request.tasks};
-  } else if (request.min_nodes == request.max_nodes && whole.count % request.min_nodes == 0) {
-    request.gpus_per_node = GpuRequest{whole.type, whole.count / request.min_nodes};
-  } else if (request.min_nodes == 1) {
-    request.max_nodes = 1;
-    request.gpus_per_node = whole;
-  } else {
-    return absl::InvalidArgumentError(absl::StrCat("--gpus: ", whole.count, " do not divide over ",
-                                                   request.min_nodes, " nodes or ", request.tasks,
-                                                   " tasks; use --gpus-per-node"));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
-  RETURN_IF_ERROR(CheckText("--job-name", spec.name, kNameBytesMax));
-  RETURN_IF_ERROR(CheckText("--account", spec.account, kNameBytesMax));
-  RETURN_IF_ERROR(CheckText("--comment", spec.comment, kCommentBytesMax));
+  RETURN_IF_ERROR(CheckJobText("--job-name", spec.name, kJobNameBytesMax));
+  RETURN_IF_ERROR(CheckJobText("--account", spec.account, kJobNameBytesMax));
+  RETURN_IF_ERROR(CheckJobText("--comment", spec.comment, kCommentBytesMax));
   RETURN_IF_ERROR(CheckTerms(spec, config));
   RETURN_IF_ERROR(NormaliseRequest(spec.request, config));
   RETURN_IF_ERROR(CheckTimes(spec));
@@ -445,37 +364,6 @@ absl::Status CheckGrace(const JobSpec& spec, const PolicyConfig& config) {
       absl::StrCat("kill_grace: ", PeriodText(spec.kill_grace), " between SIGTERM and SIGKILL; ",
                    "this cluster gives at most ", PeriodText(config.kill_grace_max),
                    " (policy.kill_grace_max)"));
-}
-
-absl::Status CheckProgram(JobKind kind, const Program& program) {
-  if (kind == JobKind::kBatch && program.script.rfind("#!", 0) != 0) {
-    return absl::InvalidArgumentError(
-        "the script does not begin with #!; its first line must name its interpreter, such as "
-        "#!/bin/bash");
-  }
-  if (kind != JobKind::kBatch && program.argv.empty()) {
-    return absl::InvalidArgumentError("no command to run");
-  }
-  const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
-  if (has_nul(program.script) || has_nul(program.work_dir) || has_nul(program.stdin_path) ||
-      has_nul(program.stdout_path) || has_nul(program.stderr_path) ||
-      std::any_of(program.argv.begin(), program.argv.end(), has_nul) ||
-      std::any_of(program.environment.begin(), program.environment.end(), has_nul)) {
-    return absl::InvalidArgumentError(
-        "the script, a path, an argument or the environment holds a NUL byte");
-  }
-  if (program.argv.size() > kProgramEntriesMax || program.environment.size() > kProgramEntriesMax) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the program has ", program.argv.size(), " arguments and ", program.environment.size(),
-        " variables; at most ", kProgramEntriesMax, " of each are allowed"));
-  }
-  if (const std::size_t bytes = WireBytes(program); bytes > kProgramBytesMax) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the script, its arguments and its environment are ", bytes, " bytes together; at most ",
-        kProgramBytesMax, " are allowed: move data into a file, or use --export=NONE"));
-  }
-  RETURN_IF_ERROR(CheckEnvironment(program.environment));
-  return program.io == StepIo() ? absl::OkStatus() : CheckStepIo(program.io);
 }
 
 }  // namespace muster

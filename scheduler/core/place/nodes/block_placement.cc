@@ -7,6 +7,7 @@
 
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/place/rank_layout.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {

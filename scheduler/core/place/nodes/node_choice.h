@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "scheduler/core/place/nodes/candidate.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/snapshot.h"
 
@@ -19,32 +20,9 @@ namespace muster {
 
 class NodeTree;
 
-// A node that could take some of a job's tasks.
-struct CandidateNode {
-  const NodePicture* node = nullptr;
-  std::uint32_t position = 0;  // the caller's; no two have the same
-  std::uint32_t room = 0;      // tasks that it takes; not 0
-  std::uint32_t cores = 0;     // free ones: the fewer, the tighter
-  std::uint32_t weight = 0;    // the node's: the lighter, the sooner
-};
-
-// A node, by its position, and the tasks that it gets.
-struct NodeShare {
-  std::uint32_t node = 0;
-  std::uint32_t tasks = 0;
-};
-
 // The shares in the order of positions; empty when the candidates do not hold the job. `tree`: of
 // the network, over the same positions; null when there is none.
 std::vector<NodeShare> ChooseNodes(std::vector<CandidateNode> candidates,
                                    const ResourceRequest& request, const NodeTree* tree = nullptr);
-
-// A part of that rule: the fewest candidates, at least min_nodes, that hold all tasks, the last of
-// them as tight as can be, whatever they weigh; in any order, empty when none do.
-std::vector<CandidateNode> ChooseFewest(std::vector<CandidateNode> candidates,
-                                        const ResourceRequest& request);
-
-// The roomier of two before the other, the tighter of two as roomy.
-bool IsRoomier(const CandidateNode& a, const CandidateNode& b);
 
 }  // namespace muster

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "scheduler/core/place/placement.h"
-#include "scheduler/core/place/rank_layout.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {

@@ -11,14 +11,10 @@
 #include <map>
 #include <vector>
 
-#include "scheduler/core/place/nodes/node_choice.h"
+#include "scheduler/core/place/nodes/candidate.h"
 #include "scheduler/model/job/job_spec.h"
 
 namespace muster {
-
-inline bool IsInSegments(const ResourceRequest& request) {
-  return request.segment > 1;
-}
 
 // `leaves`: the candidates of each leaf switch. Empty when they do not hold the job in segments.
 // REQUIRES: IsInSegments(request).

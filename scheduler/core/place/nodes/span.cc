@@ -10,6 +10,7 @@
 #include "scheduler/core/place/nodes/node_tree.h"
 #include "scheduler/core/place/placement.h"
 #include "scheduler/core/place/rank_layout.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {

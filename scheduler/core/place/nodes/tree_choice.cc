@@ -11,6 +11,7 @@
 
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/segment_choice.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduler/core/place/nodes/node_choice.h"
+#include "scheduler/core/place/nodes/candidate.h"
 #include "scheduler/core/place/nodes/node_tree.h"
 #include "scheduler/model/job/job_spec.h"
 

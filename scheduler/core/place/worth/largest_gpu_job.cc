@@ -8,8 +8,7 @@
 #include "scheduler/core/place/gpu_choice.h"
 #include "scheduler/core/place/gpu_links.h"
 #include "scheduler/core/place/nodes/node_tree.h"
-#include "scheduler/core/place/placement.h"
-#include "scheduler/core/place/share_placement.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {

@@ -6,7 +6,8 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/nodes/feature_match.h"
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/nodes/node_choice.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {
@@ -17,16 +18,6 @@ namespace {
 constexpr std::size_t kUnevenLooks = 1U << 16;
 
 }  // namespace
-
-Need LaterNeed(const Need& need) {
-  Need later = need;
-  if (!need.request->gpu_share.zero() && !need.whole_gpus) {
-    constexpr std::uint64_t kOther = 0x9e3779b97f4a7c15U;  // shapes are fingerprints
-    later.whole_gpus = true;
-    later.shape ^= kOther;
-  }
-  return later;
-}
 
 Availability::Availability(const Snapshot& snapshot)
     : snapshot_(&snapshot), changes_(snapshot.nodes.size()) {

@@ -19,38 +19,18 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/core/place/nodes/node_choice.h"
+#include "scheduler/core/place/nodes/candidate.h"
 #include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/place/nodes/node_tree.h"
 #include "scheduler/core/plan/search/earliest_queue.h"
 #include "scheduler/core/plan/search/free_in_all.h"
+#include "scheduler/core/plan/search/need.h"
 #include "scheduler/core/policy/reserved_nodes.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/snapshot.h"
 
 namespace muster {
-
-// What is looked for. Needs of one shape are equal but for the job.
-struct Need {
-  const ResourceRequest* request = nullptr;
-  Duration duration{0};  // zero: no limit
-  std::uint64_t shape = 0;
-  bool whole_gpus = false;                     // shares of GPUs are looked for as whole ones
-  const std::vector<bool>* inside = nullptr;   // by node position: where the job may be; null: all
-  const std::vector<bool>* allowed = nullptr;  // of those, the nodes that fit its description
-  const ReservedNodes* reserved = nullptr;     // null: none
-  const std::vector<bool>* barred = nullptr;  // by position: where it was tried in vain; null: none
-};
-
-// The need for a start at some later time: how the shares of GPUs lie then is not known, so that
-// one that asks for a share is kept whole GPUs.
-Need LaterNeed(const Need& need);
-
-struct Opening {
-  Time start = kNoTime;
-  std::vector<NodeShare> shares;  // by position in the snapshot
-};
 
 class Availability {
  public:

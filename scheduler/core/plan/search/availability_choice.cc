@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "scheduler/core/place/nodes/feature_match.h"
-#include "scheduler/core/place/nodes/segment_choice.h"
+#include "scheduler/core/place/nodes/node_choice.h"
 #include "scheduler/core/place/nodes/tree_choice.h"
-#include "scheduler/core/place/placement.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/search/availability.h"
 
 namespace muster {

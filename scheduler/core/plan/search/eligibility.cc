@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "scheduler/core/handle/start_gate.h"
 #include "scheduler/core/policy/deadline.h"
 
 namespace muster {
@@ -141,7 +140,7 @@ void CountStart(const WaitingJob& job, PassCounts& counts) {
     ++counts.array_running[job.submission];
   }
   counts.licenses.Take(job.id, *job.spec);
-  if (IsSingleton(*job.spec)) {
+  if (IsSingleton(job.spec->dependency)) {
     counts.alone.insert(job.submission);
   }
 }

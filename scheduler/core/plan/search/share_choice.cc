@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "scheduler/core/place/nodes/node_room.h"
-#include "scheduler/core/place/placement.h"
-#include "scheduler/core/place/share_placement.h"
+#include "scheduler/core/place/request.h"
 
 namespace muster {
 namespace {

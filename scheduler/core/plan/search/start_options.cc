@@ -4,6 +4,7 @@
 
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
+#include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/books/alternatives.h"
 #include "scheduler/model/value/fingerprint.h"
 

@@ -17,8 +17,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scheduler/core/plan/search/availability.h"
-#include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/plan/search/need.h"
+#include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/reserved_nodes.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/snapshot.h"

@@ -10,6 +10,9 @@
 namespace muster {
 namespace {
 
+// A job is never left without any time at all.
+constexpr Duration kLeastRest = std::chrono::minutes(1);
+
 void TakeIn(NodeRun& run, const RunStarted& fact) {
   run.phase = RunPhase::kStarted;
   run.started = fact.time;
@@ -146,6 +149,14 @@ NodeAllocation HeldPart(const Attempt& attempt, std::size_t position) {
 bool AllEnded(const Attempt& attempt) {
   return std::all_of(attempt.runs.begin(), attempt.runs.end(),
                      [](const NodeRun& run) { return run.phase == RunPhase::kEnded; });
+}
+
+JobSpec ForTheRest(JobSpec spec, const Attempt& attempt, Time now) {
+  if (spec.time_limit > Duration(0)) {
+    const Duration used = std::max(now - CountedFrom(attempt, now), Duration(0));
+    spec.time_limit = std::max(spec.time_limit - used, std::min(kLeastRest, spec.time_limit));
+  }
+  return spec;
 }
 
 }  // namespace muster

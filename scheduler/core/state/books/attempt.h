@@ -31,4 +31,7 @@ bool AllFrozen(const Attempt& attempt);
 // What it holds of the node at that position: without its cores while they are given back.
 NodeAllocation HeldPart(const Attempt& attempt, std::size_t position);
 
+// What is left of the job's limit for the attempt after `attempt`, which ends at `now`.
+JobSpec ForTheRest(JobSpec spec, const Attempt& attempt, Time now);
+
 }  // namespace muster

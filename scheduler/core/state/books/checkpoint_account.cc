@@ -103,4 +103,14 @@ CheckpointTotals TotalsSoFar(const Job& job) {
                                  : job.checkpoints;
 }
 
+Duration ChangeCostOf(const Attempt& attempt) {
+  Duration cost{0};
+  Duration restart{0};
+  for (const NodeRun& run : attempt.runs) {
+    cost = std::max(cost, run.checkpoints.cost);
+    restart = std::max(restart, run.checkpoints.restart);
+  }
+  return cost + restart;
+}
+
 }  // namespace muster

@@ -30,4 +30,8 @@ CheckpointTotals TotalsAtEnd(const Job& job, Time end);
 // resources.
 CheckpointTotals TotalsSoFar(const Job& job);
 
+// What a change of the attempt's size costs by its own checkpoints: writing one, and coming back
+// from it; 0: it was not measured.
+Duration ChangeCostOf(const Attempt& attempt);
+
 }  // namespace muster

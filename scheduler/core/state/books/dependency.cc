@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/job/array.h"
 
 namespace muster {
@@ -123,13 +122,13 @@ class Judge {
   OpenDependency never_;
 };
 
-absl::StatusOr<TermProgress> BeginTerm(const ClusterState& state, const DependencyTerm& term,
+absl::StatusOr<TermProgress> BeginTerm(const JobTable& jobs, const DependencyTerm& term,
                                        bool is_array, const std::vector<TargetHistory>& history) {
   TermProgress progress;
   if (term.kind == DependencyKind::kSingleton) {
     return progress;
   }
-  const std::vector<const Job*> live = state.FindJobs(term.job, term.element);
+  const std::vector<const Job*> live = jobs.FindAll(term.job, term.element);
   for (const Job* job : live) {
     CountLive(*job, term.kind, progress);
   }
@@ -166,12 +165,12 @@ absl::StatusOr<TermProgress> BeginTerm(const ClusterState& state, const Dependen
 
 }  // namespace
 
-absl::StatusOr<std::vector<TermProgress>> BeginProgress(const ClusterState& state,
+absl::StatusOr<std::vector<TermProgress>> BeginProgress(const JobTable& jobs,
                                                         const Dependency& dependency, bool is_array,
                                                         const std::vector<TargetHistory>& history) {
   std::vector<TermProgress> all;
   for (const DependencyTerm& term : dependency.terms) {
-    ASSIGN_OR_RETURN(TermProgress progress, BeginTerm(state, term, is_array, history));
+    ASSIGN_OR_RETURN(TermProgress progress, BeginTerm(jobs, term, is_array, history));
     all.push_back(std::move(progress));
   }
   return all;
@@ -366,7 +365,7 @@ std::shared_ptr<const OpenDependency> DependencyBook::Look(const Job& job, Time 
   return judge.Verdict();
 }
 
-bool DependencyBook::WaitsFor(const Job& job, JobId submission, const ClusterState& state) const {
+bool DependencyBook::WaitsFor(const Job& job, JobId submission, const JobTable& jobs) const {
   std::set<JobId> seen;
   std::vector<const Job*> left = {&job};
   while (!left.empty()) {
@@ -380,7 +379,7 @@ bool DependencyBook::WaitsFor(const Job& job, JobId submission, const ClusterSta
     }
     for (const DependencyTerm& term : next.spec->dependency.terms) {
       const std::vector<const Job*> targets =
-          term.job.valid() ? state.FindJobs(term.job, term.element) : std::vector<const Job*>();
+          term.job.valid() ? jobs.FindAll(term.job, term.element) : std::vector<const Job*>();
       left.insert(left.end(), targets.begin(), targets.end());
     }
   }

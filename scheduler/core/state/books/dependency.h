@@ -18,12 +18,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "scheduler/core/state/books/job_table.h"
 #include "scheduler/model/job/dependency.h"
 #include "scheduler/model/job/job.h"
 
 namespace muster {
-
-class ClusterState;
 
 // How far the job (or array) of a term has come.
 struct TermProgress {
@@ -36,8 +35,8 @@ struct TermProgress {
 };
 
 // How far each term has come for a job that begins to wait now. NotFound names the first job that
-// neither is in the state nor in the histories.
-absl::StatusOr<std::vector<TermProgress>> BeginProgress(const ClusterState& state,
+// neither is live nor in the histories.
+absl::StatusOr<std::vector<TermProgress>> BeginProgress(const JobTable& jobs,
                                                         const Dependency& dependency, bool is_array,
                                                         const std::vector<TargetHistory>& history);
 
@@ -68,7 +67,7 @@ class DependencyBook {
   [[nodiscard]] std::shared_ptr<const OpenDependency> Look(const Job& job, Time now) const;
 
   // True when `job` waits, directly or through others, for a job of `submission`.
-  [[nodiscard]] bool WaitsFor(const Job& job, JobId submission, const ClusterState& state) const;
+  [[nodiscard]] bool WaitsFor(const Job& job, JobId submission, const JobTable& jobs) const;
 
  private:
   struct Record {

@@ -166,4 +166,29 @@ void JobTable::Iterator::Make() {
   }
 }
 
+const Job* JobTable::FindElement(JobId array, std::uint32_t index) const {
+  const std::optional<JobId> some = NextFrom(array);
+  const Job* first = some.has_value() ? Find(*some) : nullptr;
+  if (first == nullptr || first->submission != array || !first->array_index.has_value()) {
+    return nullptr;
+  }
+  const std::optional<std::uint32_t> ordinal = OrdinalOf(*first->spec->array, index);
+  return ordinal.has_value() ? Find(JobId(array.value() + *ordinal)) : nullptr;
+}
+
+std::vector<const Job*> JobTable::FindAll(JobId job,
+                                          std::optional<std::uint32_t> array_index) const {
+  if (array_index.has_value()) {
+    const Job* element = FindElement(job, *array_index);
+    return element == nullptr ? std::vector<const Job*>() : std::vector<const Job*>{element};
+  }
+  std::vector<const Job*> found;
+  ForEachOf(job, [&](const Job& first, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      found.push_back(Find(JobId(first.id.value() + i)));
+    }
+  });
+  return found;
+}
+
 }  // namespace muster

@@ -8,12 +8,14 @@
 // one thread. Invariants: (1) every live id is in exactly one job or run; (2) a run lies within one
 // submission and its jobs are pending, as that submission made them.
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/model/job/job.h"
@@ -50,6 +52,14 @@ class JobTable {
   // The first live id that is not below `id`, or nothing.
   [[nodiscard]] std::optional<JobId> NextFrom(JobId id) const;
 
+  // The live jobs that `job` names: itself, or the live elements of the array of that id.
+  [[nodiscard]] std::vector<const Job*> FindAll(JobId job,
+                                                std::optional<std::uint32_t> array_index) const;
+  // Calls visit(job, count) for those in the order of ids: count 1, or that of the untouched
+  // elements of an array of which the job is the first.
+  template <class Visitor>
+  void ForEachOf(JobId job, Visitor&& visit) const;
+
   // Calls visit(job, count) in the order of ids: count 1 for a job by itself, else for the first of
   // `count` untouched elements.
   template <class Visitor>
@@ -71,6 +81,7 @@ class JobTable {
   };
   using Runs = std::map<JobId, Run>;  // by the first id
 
+  [[nodiscard]] const Job* FindElement(JobId array, std::uint32_t index) const;
   [[nodiscard]] Runs::const_iterator RunWith(JobId id) const;
   // Takes elements out of their run, which may leave one before them and one after.
   void TakeOut(Runs::const_iterator run, JobId first, std::uint32_t count);
@@ -125,6 +136,19 @@ void JobTable::ForEachRun(Visitor&& visit) const {
       visit(ElementOf(*run->second.like, run->first), run->second.count);
       ++run;
     }
+  }
+}
+
+template <class Visitor>
+void JobTable::ForEachOf(JobId job, Visitor&& visit) const {
+  for (std::optional<JobId> id = NextFrom(job); id.has_value();) {
+    const Job& found = *Find(*id);
+    if (found.id != job && found.submission != job) {
+      return;
+    }
+    const std::uint32_t count = found.submission == job ? std::max(1U, UntouchedFrom(*id)) : 1U;
+    id = found.submission == job ? NextFrom(JobId(id->value() + count)) : std::nullopt;
+    visit(found, count);
   }
 }
 

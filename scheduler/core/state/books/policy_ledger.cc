@@ -4,7 +4,7 @@
 #include <set>
 
 #include "scheduler/base/status.h"
-#include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/usage_keys.h"
 #include "scheduler/model/value/host_list.h"
 
@@ -80,10 +80,6 @@ Time EndOfCharge(const Job& job) {
 }
 
 }  // namespace
-
-std::uint64_t WallSeconds(Duration limit) {
-  return static_cast<std::uint64_t>((limit.count() + 999) / 1000);
-}
 
 void PolicyLedger::Load(const std::vector<PolicyObject>& objects, const std::vector<Spent>& spent,
                         const JobTable& jobs, const Nodes& nodes) {

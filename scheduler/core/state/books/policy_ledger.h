@@ -63,7 +63,4 @@ class PolicyLedger {
   std::vector<std::pair<NodeId, std::string>> known_;  // registered nodes
 };
 
-// The spec's time limit in whole seconds, rounded up; 0: none.
-std::uint64_t WallSeconds(Duration limit);
-
 }  // namespace muster

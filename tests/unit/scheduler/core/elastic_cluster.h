@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/handle/attempts/elastic_turns.h"
 #include "scheduler/core/policy/kill_grace.h"
+#include "scheduler/model/plan/plan.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::testing {

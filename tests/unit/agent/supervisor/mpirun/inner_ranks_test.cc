@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/supervisor/launch/mpirun.h"
+#include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_scan.h"
 #include "agent/supervisor/mpirun/inner_rank_wire.h"
 #include "agent/supervisor/mpirun/launcher_environment.h"

@@ -72,10 +72,10 @@ TEST_F(OrderSizeTest, RanksOverManyNodesCountTogether) {
   const JobId job = world_.Submit(Tasks(1));
   const PlannedStart all{job, allocation, "", 0, 0};
   EXPECT_GT(WireBytes(allocation), kPlacementBytesMax);
-  EXPECT_FALSE(OrdersFit(world_.state, {&all, 1}));
+  EXPECT_FALSE(OrdersFit(world_.state.jobs(), {&all, 1}));
   allocation.nodes.resize(8);
   const PlannedStart some{job, allocation, "", 0, 0};
-  EXPECT_TRUE(OrdersFit(world_.state, {&some, 1}));
+  EXPECT_TRUE(OrdersFit(world_.state.jobs(), {&some, 1}));
   EXPECT_TRUE(CheckStepPlacement(allocation).ok());
   EXPECT_THAT(
       std::string(CheckStepPlacement(all.allocation).message()),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "scheduler/core/place/request.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster {

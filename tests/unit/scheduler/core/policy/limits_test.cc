@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/books/usage_keys.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster {

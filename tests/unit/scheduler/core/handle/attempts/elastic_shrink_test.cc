@@ -1,7 +1,6 @@
 // Elastic jobs that give nodes to jobs that wait, played through the live turns and passes.
 #include <gtest/gtest.h>
 
-#include "scheduler/core/handle/attempts/elastic_turns.h"
 #include "tests/unit/scheduler/core/elastic_cluster.h"
 
 namespace muster {

@@ -8,6 +8,7 @@
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/kill_grace.h"
 #include "scheduler/model/job/order_limits.h"
+#include "scheduler/model/job/program_check.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/model/job/program_check.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "scheduler/core/place/placement.h"
 #include "scheduler/core/place/share_placement.h"
 #include "tests/unit/scheduler/core/builders.h"
 #include "tests/unit/scheduler/core/playing.h"

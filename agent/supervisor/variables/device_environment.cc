@@ -1,4 +1,4 @@
-#include "agent/supervisor/launch/device_environment.h"
+#include "agent/supervisor/variables/device_environment.h"
 
 #include <algorithm>
 #include <set>

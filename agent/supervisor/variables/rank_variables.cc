@@ -1,10 +1,10 @@
-#include "agent/supervisor/mpirun/rank_variables.h"
+#include "agent/supervisor/variables/rank_variables.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "agent/supervisor/launch/device_environment.h"
+#include "agent/supervisor/variables/device_environment.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "scheduler/simulator/flat/flat_queue.h"
+#include "scheduler/simulator/flat/queue_choice.h"
 
 #include "scheduler/simulator/flat/conservative_queue.h"
 #include "scheduler/simulator/flat/easy_queue.h"

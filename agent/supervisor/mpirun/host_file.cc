@@ -1,4 +1,4 @@
-#include "agent/supervisor/launch/mpirun.h"
+#include "agent/supervisor/mpirun/host_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,0 +1,77 @@
+#pragma once
+
+// What a request means on a machine: cores, threads, memory and GPUs of its tasks on one node, and
+// what of them is free there.
+//
+// One definition for who places tasks, who counts room and who says why there is none. Thread
+// promise: pure. Invariants: (1) amounts saturate and never wrap; (2) the same request and machine
+// give the same answer.
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/machine/machine.h"
+#include "scheduler/model/plan/snapshot.h"
+
+namespace muster {
+
+// GPUs over the whole request become GPUs per task where they divide, else GPUs of one node.
+// REQUIRES: its tasks and nodes are filled in.
+absl::Status FillGpus(ResourceRequest& request);
+
+// Whether the nodes are to lie in segments: so many each, below one leaf switch or in one block.
+inline bool IsInSegments(const ResourceRequest& request) {
+  return request.segment > 1;
+}
+// The most tasks of the job that one node may get.
+inline std::uint32_t MostTasksOnNode(const ResourceRequest& request) {
+  return request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
+}
+// Tasks that stay on one node together: a tensor-parallel group, where a node has room for one.
+inline std::uint32_t TasksTogether(const ResourceRequest& request) {
+  return request.layout.has_value() ? request.layout->parallel.tensor : 1;
+}
+// Which GPUs a normalised request asks for: those of each task, or of each node.
+inline const GpuRequest& GpuKind(const ResourceRequest& request) {
+  return request.gpus_per_task.count > 0 ? request.gpus_per_task : request.gpus_per_node;
+}
+// The GPUs that `tasks` tasks need on one node.
+std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks);
+// True when the model is of the requested type: the type is part of its name, whatever the case.
+bool IsOfType(const Gpu& gpu, const std::string& type);
+bool IsOfType(const std::string& model, const std::string& type);
+
+// The socket of a core; where the machine knows none, its NUMA node.
+inline std::uint32_t SocketOf(const Core& core) {
+  return core.package != kNowhere ? core.package : core.numa;
+}
+// Hardware threads of a core of this width that a task counts as its own (--threads-per-core).
+inline std::uint32_t CountedThreads(const ResourceRequest& request, std::uint32_t width) {
+  const std::uint32_t most = request.layout.has_value() ? request.layout->threads_per_core : 0;
+  return most > 0 && most < width ? most : width;
+}
+// Cores that one task takes on this machine.
+std::uint32_t CoresPerTask(const Machine& machine, const ResourceRequest& request);
+// Hardware threads that one task takes with its whole cores.
+std::uint64_t ThreadsPerTask(const Machine& machine, const ResourceRequest& request);
+// Memory that the job takes on the node for `tasks` tasks holding `cpus` hardware threads. What a
+// job that says nothing gets: the share of the node's memory that its threads are of the node's.
+Bytes MemoryOnNode(const Machine& machine, const ResourceRequest& request, std::uint32_t tasks,
+                   std::uint32_t cpus);
+
+// Cores that no job holds.
+std::uint32_t FreeCores(const NodePicture& node);
+// What is left of one of the node's GPUs.
+GpuShare FreeShare(const NodePicture& node, std::size_t gpu);
+// The most that one GPU of the type has left.
+GpuShare MostFreeShare(const NodePicture& node, const GpuRequest& request);
+// GPUs of the type that no job holds any share of.
+std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request);
+
+// What the request asks of a node that the machine cannot be: "CPU 96 of --cpu-bind"; empty when it
+// asks nothing such.
+std::string WhyNoLayout(const RankLayout& layout, const Machine& machine);
+
+}  // namespace muster

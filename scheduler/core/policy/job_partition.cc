@@ -1,0 +1,31 @@
+#include "scheduler/core/policy/job_partition.h"
+
+#include "scheduler/core/state/books/usage_keys.h"
+
+namespace muster {
+
+std::vector<JobPartition> PartitionsOf(const PolicyPicture& policy, const JobSpec& spec) {
+  std::vector<JobPartition> partitions;
+  for (const std::string& name : PartitionNames(spec)) {
+    const Partition* rules = FindPartition(*policy.book, name);
+    if (rules == nullptr && name != kImpliedPartition) {
+      continue;
+    }
+    const auto nodes = policy.nodes->partitions.find(name);
+    partitions.push_back(JobPartition{
+        name, rules, nodes == policy.nodes->partitions.end() ? nullptr : &nodes->second});
+  }
+  return partitions;
+}
+
+std::optional<JobPartition> FindOwn(const PolicyPicture& policy, const JobSpec& spec,
+                                    const std::string& name) {
+  for (const JobPartition& partition : PartitionsOf(policy, spec)) {
+    if (partition.name == EffectivePartition(name)) {
+      return partition;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster

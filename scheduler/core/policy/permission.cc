@@ -1,0 +1,77 @@
+#include "scheduler/core/policy/permission.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/core/state/books/usage_keys.h"
+
+namespace muster {
+namespace {
+
+// The QOS that the spec's association allows; empty: all.
+std::vector<std::string> AllowedQos(const PolicyBook& book, const JobSpec& spec) {
+  const AssociationRules* own = FindAssociation(book, spec.account, spec.user.name);
+  if (own != nullptr && !own->qos.empty()) {
+    return own->qos;
+  }
+  for (const std::string& name : ChargedAccounts(book, spec.account)) {
+    const AccountRules* account = FindAccount(book, name);
+    if (account != nullptr && !account->qos.empty()) {
+      return account->qos;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool IsNamed(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+absl::Status MayUsePartition(const Partition& partition, const JobSpec& spec) {
+  const std::string qos = EffectiveQos(spec.qos);
+  if ((!partition.allow_accounts.empty() && !IsNamed(partition.allow_accounts, spec.account)) ||
+      IsNamed(partition.deny_accounts, spec.account)) {
+    return absl::PermissionDeniedError(absl::StrCat("--partition: ", partition.name,
+                                                    " is not for account ",
+                                                    spec.account.empty() ? "\"\"" : spec.account));
+  }
+  if ((!partition.allow_qos.empty() && !IsNamed(partition.allow_qos, qos)) ||
+      IsNamed(partition.deny_qos, qos)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("--partition: ", partition.name, " is not for QOS ", qos));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MayUseAccountAndQos(const PolicyBook& book, const JobSpec& spec) {
+  if (!book.accounts.empty() && !spec.account.empty() && spec.account != kRootAccountName &&
+      FindAccount(book, spec.account) == nullptr) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("--account: there is no account ", spec.account, "; see muster accounts"));
+  }
+  if (!book.associations.empty() &&
+      FindAssociation(book, spec.account, spec.user.name) == nullptr) {
+    return absl::PermissionDeniedError(
+        spec.account.empty()
+            ? absl::StrCat("--account: ", spec.user.name, " is in no account; ask for one")
+            : absl::StrCat("--account: ", spec.user.name, " is not in account ", spec.account));
+  }
+  const std::string qos = EffectiveQos(spec.qos);
+  if (FindQos(book, qos) == nullptr && qos != kImpliedQos) {
+    return absl::NotFoundError(
+        absl::StrCat("--qos: there is no QOS ", qos, "; there are ",
+                     book.qos.empty() ? std::string(kImpliedQos) : KnownNames(book.qos)));
+  }
+  const std::vector<std::string> allowed = AllowedQos(book, spec);
+  if (!allowed.empty() && !IsNamed(allowed, qos)) {
+    return absl::NotFoundError(
+        absl::StrCat("--qos: ", spec.user.name, spec.account.empty() ? "" : " in account ",
+                     spec.account, " may use ", absl::StrJoin(allowed, ", "), ", not ", qos));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster
