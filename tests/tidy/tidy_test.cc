@@ -12,6 +12,8 @@
 #include "tests/tidy/functions.h"
 #include "tests/tidy/pages.h"
 #include "tests/tidy/purity.h"
+#include "tests/tidy/reach.h"
+#include "tests/tidy/rooms.h"
 #include "tests/tidy/source.h"
 #include "tests/tidy/tree.h"
 
@@ -43,6 +45,38 @@ TEST(House, TheTreeWasFound) {
 
 TEST(House, IncludesOnlyGoDown) {
   ExpectClean(CheckIncludes);
+}
+
+TEST(House, RoomsIncludeOnlyWhatTheirTableAllows) {
+  Report(CheckRooms(Tree(), RoomTable()));
+}
+
+TEST(House, PagesSayWhatTheirRoomsMayInclude) {
+  Report(CheckRoomPagesSay(Tree(), RoomTable()));
+}
+
+TEST(House, RoomsFormNoCircle) {
+  Report(CheckRoomCircles(Tree()));
+}
+
+TEST(House, UnitsFormNoCircle) {
+  // The C interface is one header for C programs, which are given no other.
+  Report(CheckUnitCircles(Tree(), {"checkpoint/c_group checkpoint/muster_checkpoint"}));
+}
+
+TEST(House, EveryHeaderIsReachedByAProgram) {
+  Report(CheckDeadHeaders(Tree(), {"agent/kernels/harness/openmp_environment.h",  // CMake links it
+                                   "checkpoint/checkpoint.h",                     // of users
+                                   "checkpoint/parity/redundancy.h",
+                                   "scheduler/simulator/crash/simulator.h"}));  // muster-dst
+}
+
+TEST(House, EveryHeaderIsIncludedByATest) {
+  const auto list = std::find_if(Tree().begin(), Tree().end(), [](const Source& source) {
+    return source.path == "tests/tidy/untested_headers.txt";
+  });
+  ASSERT_NE(list, Tree().end());
+  Report(CheckUntestedHeaders(Tree(), *list));
 }
 
 TEST(House, PureFloorsAskTheMachineNothing) {

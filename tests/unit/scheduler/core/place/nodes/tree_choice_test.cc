@@ -1,4 +1,5 @@
 // The nodes of the smallest span: in pictures, and against a search through every set of nodes.
+#include "scheduler/core/place/nodes/node_choice.h"
 #include "scheduler/core/place/nodes/tree_choice.h"
 
 #include <gtest/gtest.h>

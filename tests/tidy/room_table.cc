@@ -1,0 +1,121 @@
+// The table of rooms: a row for each folder that includes others of its wing.
+#include <iterator>
+
+#include "tests/tidy/rooms.h"
+
+namespace muster::tidy {
+
+namespace {
+
+constexpr RoomRow kRows[] = {
+    {"scheduler/model", "change", "job machine plan policy value"},
+    {"scheduler/model", "job", "machine policy value"},
+    {"scheduler/model", "machine", "value"},
+    {"scheduler/model", "plan", "job machine policy settings value"},
+    {"scheduler/model", "policy", "value"},
+    {"scheduler/model", "settings", "job machine policy value"},
+    {"scheduler/model", "view", "job machine plan policy settings value"},
+    {"scheduler/core", "explain", "place place/nodes plan plan/search policy state state/books"},
+    {"scheduler/core", "handle",
+     "handle/attempts handle/nodes handle/steps handle/submit place policy share state "
+     "state/books"},
+    {"scheduler/core", "handle/attempts", "handle/steps place policy state state/books"},
+    {"scheduler/core", "handle/nodes", "handle/attempts place/nodes policy state state/books"},
+    {"scheduler/core", "handle/steps", "place place/nodes policy state state/books"},
+    {"scheduler/core", "handle/submit", "place place/nodes policy state state/books"},
+    {"scheduler/core", "place", "state/books"},
+    {"scheduler/core", "place/nodes", "place"},
+    {"scheduler/core", "place/worth", "place place/nodes"},
+    {"scheduler/core", "plan", "place place/nodes plan/search policy share state state/books"},
+    {"scheduler/core", "plan/search", "place place/nodes policy state/books"},
+    {"scheduler/core", "policy", "place/nodes state/books"},
+    {"scheduler/core", "state", "state/books"},
+    {"scheduler/core", "state/books", "share"},
+    {"scheduler/simulator", "cluster", "flat schedule workload"},
+    {"scheduler/simulator", "crash", "cluster"},
+    {"scheduler/simulator", "flat", ". readers schedule workload"},
+    {"scheduler/simulator", "forecast", ". flat"},
+    {"scheduler/simulator", "readers", "."},
+    {"scheduler/simulator", "report", "cluster flat readers schedule"},
+    {"scheduler/simulator", "schedule", ". readers"},
+    {"scheduler/simulator", "workload", ". readers"},
+    {"scheduler/runtime", "cgroup", "."},
+    {"scheduler/runtime", "identity", "."},
+    {"topology", ".", "gpu hwloc"},
+    {"topology", "captured", "hwloc"},
+    {"topology", "gpu", "hwloc"},
+    {"daemon", ".", "access agents client controller door serve store"},
+    {"daemon", "access", "controller door"},
+    {"daemon", "agents", "access controller"},
+    {"daemon", "client", "access agents controller store"},
+    {"daemon", "controller", "store"},
+    {"daemon", "replay", "controller store"},
+    {"daemon", "serve", "access controller door"},
+    {"agent", ".",
+     "attempts link node supervisor/attempt supervisor/criu supervisor/launch supervisor/limits"},
+    {"agent", "attempts", "supervisor/attempt supervisor/scripts supervisor/user_space"},
+    {"agent", "kernels/cpu", "kernels/harness"},
+    {"agent", "kernels/gpu", "kernels/harness"},
+    {"agent", "kernels/health", "kernels/cpu kernels/harness"},
+    {"agent", "kernels/mpi", "kernels/harness"},
+    {"agent", "link", "attempts supervisor/attempt"},
+    {"agent", "node", "attempts supervisor/attempt"},
+    {"agent", "supervisor",
+     "supervisor/attempt supervisor/checkpoint supervisor/criu supervisor/exchange "
+     "supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun supervisor/scripts "
+     "supervisor/step supervisor/user_space"},
+    {"agent", "supervisor/attempt", "supervisor/user_space"},
+    {"agent", "supervisor/checkpoint", "supervisor/limits supervisor/user_space"},
+    {"agent", "supervisor/criu",
+     "supervisor/attempt supervisor/launch supervisor/step supervisor/user_space"},
+    {"agent", "supervisor/launch",
+     "supervisor/attempt supervisor/exchange supervisor/mpirun supervisor/user_space "
+     "supervisor/variables"},
+    {"agent", "supervisor/limits", "supervisor/attempt"},
+    {"agent", "supervisor/mpi", "supervisor/exchange supervisor/user_space"},
+    {"agent", "supervisor/mpirun",
+     "supervisor/attempt supervisor/exchange supervisor/limits supervisor/user_space "
+     "supervisor/variables"},
+    {"agent", "supervisor/scripts",
+     "supervisor/attempt supervisor/launch supervisor/limits supervisor/user_space"},
+    {"agent", "supervisor/step",
+     "supervisor/attempt supervisor/launch supervisor/limits supervisor/mpi "
+     "supervisor/user_space supervisor/variables"},
+    {"agent", "supervisor/variables", "supervisor/attempt"},
+    {"checkpoint", ".", "group"},
+    {"checkpoint", "advice", "disk"},
+    {"checkpoint", "examples", "."},
+    {"checkpoint", "group", "disk parity session store"},
+    {"checkpoint", "parity", "disk"},
+    {"checkpoint", "session", "advice disk store"},
+    {"checkpoint", "store", "advice disk"},
+    {"cli", ".",
+     "checkpoint cluster controller frame jobs kernel place run share simulate up whatif"},
+    {"cli", "checkpoint", "frame page parse parse/request"},
+    {"cli", "cluster", "controller frame page parse place sheet up"},
+    {"cli", "controller", "frame page parse sheet"},
+    {"cli", "frame", "page parse"},
+    {"cli", "jobs", "controller frame page parse parse/request request sheet"},
+    {"cli", "kernel", "controller frame page parse picture"},
+    {"cli", "page", "parse"},
+    {"cli", "parse/request", "parse"},
+    {"cli", "picture", "page sheet"},
+    {"cli", "place", "controller frame page parse parse/request picture request sheet up"},
+    {"cli", "request", "frame parse parse/request"},
+    {"cli", "run", "controller frame page parse parse/request request run/stream"},
+    {"cli", "run/stream", "frame"},
+    {"cli", "share", "controller frame page parse sheet"},
+    {"cli", "sheet", "page parse"},
+    {"cli", "simulate", "frame page parse parse/request up"},
+    {"cli", "up", "controller frame page parse parse/request"},
+    {"cli", "whatif", "controller frame page parse simulate"},
+};
+
+}  // namespace
+
+const std::vector<RoomRow>& RoomTable() {
+  static const std::vector<RoomRow> table(std::begin(kRows), std::end(kRows));
+  return table;
+}
+
+}  // namespace muster::tidy
