@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
@@ -142,18 +141,10 @@ TEST_F(PackingTables, WhatIsNoSuchTableIsNamedWithItsLine) {
   EXPECT_FALSE(ReadPackingCluster(Write("e.csv", ""), nodes).ok());
 }
 
-// MUSTER_TRACES names a directory with gpu-alibaba-openb-2023/csv.
 TEST(Packing, TheOpenbTraceGivesThePublishedFigures) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets it
-  const char* traces = std::getenv("MUSTER_TRACES");
-  const std::string folder =
-      std::string(traces == nullptr ? "" : traces) + "/gpu-alibaba-openb-2023/csv/";
-  if (traces == nullptr || !std::filesystem::exists(folder)) {
-    GTEST_SKIP() << "set MUSTER_TRACES to the directory of gpu-alibaba-openb-2023 to compare with "
-                    "what was published";
-  }
-  const auto cluster = ReadPackingCluster(folder + "openb_node_list_gpu_node.csv.xz",
-                                          folder + "openb_pod_list_default.csv.xz");
+  const std::string folder = MUSTER_FIXTURES "/traces/";
+  const auto cluster =
+      ReadPackingCluster(folder + "openb_all_nodes.csv.xz", folder + "openb_all_pods.csv.xz");
   ASSERT_TRUE(cluster.ok()) << cluster.status();
   const auto mean = [&](PackingPolicy policy) {
     double sum = 0;

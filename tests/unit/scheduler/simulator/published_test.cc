@@ -1,14 +1,12 @@
-// The published EASY tables, where their data is: MUSTER_KTH_SWF names the log KTH-SP2-1996-2,
-// MUSTER_KTH_SCHEDULE the schedule that its authors' simulator wrote (column "EASY, user
-// estimate"). Both come from github.com/jad-darrous/predictsim; they carry no licence, so they are
-// not here.
+// The published EASY tables: the log KTH-SP2-1996-2 and the schedule that the authors' simulator
+// wrote for it (column "EASY, user estimate"); tests/fixtures/traces/PROVENANCE.md.
 //
 // Gaussier, Glesser, Reis, Trystram, "Improving backfilling by using machine learning to predict
 // running times", SC'15: average bounded slowdown.
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <string>
 
 #include "scheduler/simulator/flat/flat_simulation.h"
 #include "scheduler/simulator/flat/policy_names.h"
@@ -44,13 +42,11 @@ class Measured final : public FlatObserver {
   ScheduleCheck* check_;
 };
 
-const char* Path(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no thread sets it
-}
+const std::string kTraces = MUSTER_FIXTURES "/traces/";
 
 FlatRun KthRun(const char* policy, const char* estimates, const char* instant) {
   FlatRun run;
-  run.trace = Path("MUSTER_KTH_SWF");
+  run.trace = kTraces + "kth_sp2.swf.xz";
   run.policy = ParseFlatPolicy(policy).value();
   run.estimates = ParseEstimates(estimates).value();
   run.instant = ParseInstantOrder(instant).value();
@@ -72,9 +68,6 @@ double BoundedSlowdown(const FlatRun& run) {
 }
 
 TEST(Published, TheSixRowsOfKthAreTheirs) {
-  if (Path("MUSTER_KTH_SWF") == nullptr) {
-    GTEST_SKIP() << "MUSTER_KTH_SWF names no log";
-  }
   const struct {
     const char* policy;
     const char* estimates;
@@ -91,10 +84,7 @@ TEST(Published, TheSixRowsOfKthAreTheirs) {
 }
 
 TEST(Published, EveryStartOfKthIsTheirs) {
-  if (Path("MUSTER_KTH_SWF") == nullptr || Path("MUSTER_KTH_SCHEDULE") == nullptr) {
-    GTEST_SKIP() << "MUSTER_KTH_SWF and MUSTER_KTH_SCHEDULE name no files";
-  }
-  absl::StatusOr<ScheduleCheck> check = ScheduleCheck::Open(Path("MUSTER_KTH_SCHEDULE"));
+  absl::StatusOr<ScheduleCheck> check = ScheduleCheck::Open(kTraces + "kth_sp2_easy.swf.xz");
   ASSERT_TRUE(check.ok()) << check.status();
   Measured measured(&*check);
   ASSERT_TRUE(SimulateFlat(KthRun("easy", "requested", "submit-first"), measured).ok());
