@@ -1,7 +1,7 @@
 #pragma once
 
 // The terms of a job besides its resources: dependency, deadline, constraint, node lists, licences.
-// The part of core/validate that bounds them.
+// The part of validate that bounds them.
 //
 // Thread promise: pure. Invariants: what passed can be evaluated without further checks.
 

@@ -154,7 +154,7 @@ TEST(ConvertTest, ABadCpuListIsRefused) {
   EXPECT_FALSE(FromWire(message, &allocation).ok());
 }
 
-// What core/order_size and core/validate rely on.
+// What core/place/order_size and model/job/program_check rely on.
 template <class T, class Wire>
 void ExpectCovered(const T& value) {
   Wire message;

@@ -1,5 +1,4 @@
 // The nodes of the smallest span: in pictures, and against a search through every set of nodes.
-#include "scheduler/core/place/nodes/node_choice.h"
 #include "scheduler/core/place/nodes/tree_choice.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "scheduler/core/place/nodes/node_choice.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster {
