@@ -1,0 +1,35 @@
+#include "daemon/access/revocation_list.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "scheduler/runtime/file.h"
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+
+namespace muster {
+namespace {
+
+TEST(RevocationList, IsReadAgainWheneverTheFileHasChanged) {
+  const TempDirectory home;
+  const std::string path = home / "revoked";
+  const RevocationList list(path);
+  EXPECT_EQ(list.Now().value(), "") << "no file: none is revoked";
+  ASSERT_TRUE(WriteFileAtomically(path, "a1 node1\n").ok());
+  EXPECT_EQ(list.Now().value(), "a1 node1\n");
+  EXPECT_EQ(list.Now().value(), "a1 node1\n");
+  ASSERT_TRUE(WriteFileAtomically(path, "b2 node2\n").ok());
+  EXPECT_EQ(list.Now().value(), "b2 node2\n") << "of the same length";
+}
+
+TEST(RevocationList, AFileThatCannotBeReadIsNoEmptyList) {
+  const TempDirectory home;
+  ASSERT_EQ(mkdir((home / "revoked").c_str(), 0700), 0);
+  EXPECT_FALSE(RevocationList(home / "revoked").Now().ok());
+}
+
+TEST(RevocationList, WithoutAPathNothingIsRevoked) {
+  EXPECT_EQ(RevocationList("").Now().value(), "");
+}
+
+}  // namespace
+}  // namespace muster
