@@ -8,6 +8,7 @@ often is judged from the truth file, which the jobs write themselves, never from
 import contextlib
 import json
 import os
+import secrets
 import select
 import shutil
 import signal
@@ -23,6 +24,7 @@ KERNELS = os.environ.get("MUSTER_KERNELS") or os.path.join(BIN, "..", "libexec",
 PATIENCE = float(os.environ.get("MUSTER_PATIENCE", "60"))  # seconds until a wait is a failure
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE",
          "PREEMPTED")
+OURS = secrets.token_hex(4)  # in names that other tests can see: of networks, groups and machines
 WIDE = "pack:2 core:32 pu:1"  # 64 cores to place jobs on, whatever the machine has
 
 # What a job does first and last: "job attempt node begin pid time" and "job attempt node end code time".

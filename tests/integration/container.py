@@ -36,7 +36,7 @@ def make_tree(path, packages):
     """Installs Debian with `packages` at `path`; the reason, a line, when that failed."""
     made = subprocess.run(
         ["mmdebstrap", "--quiet", "--variant=minbase", "--include=" + ",".join(packages), codename(), path],
-        capture_output=True, text=True, timeout=600, check=False)
+        capture_output=True, text=True, timeout=10 * PATIENCE, check=False)
     if made.returncode == 0:
         return None
     errors = [line for line in made.stderr.splitlines() if line.startswith("E:")] or made.stderr.splitlines()[-1:]

@@ -55,7 +55,9 @@ class Brake:
         self.thread.join()
 
 
-class HealthTest(ClusterTest):
+class OneNode:
+    """What the tests share."""
+
     own = True
     settings = SETTINGS
 
@@ -74,7 +76,7 @@ class HealthTest(ClusterTest):
         return [pid for pid, line in processes_with(self.cluster.root).items() if "kernels/health" in line]
 
 
-class SlowNodeTest(HealthTest):
+class SlowNodeTest(OneNode, ClusterTest):
     def test_a_slowed_node_is_drained_for_its_component_and_readmitted_once_it_passes(self):
         learned = wait_until(lambda: (now := self.health())["health"] == "good" and now,
                              lambda: f"the class is not known: {self.health()}", patience=240, pause=0.5)
@@ -96,7 +98,7 @@ class SlowNodeTest(HealthTest):
         self.cluster.must("run", "true")
 
 
-class YieldTest(HealthTest):
+class YieldTest(OneNode, ClusterTest):
     settings = ""
 
     def test_a_job_has_the_node_at_once_and_the_check_says_that_it_yielded(self):

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from cluster import (BIN, KERNELS, Cluster, ClusterTest, processes_with, program, read_file,
+from cluster import (BIN, KERNELS, OURS, Cluster, ClusterTest, processes_with, program, read_file,
                      start_up, wait_until)
 from secured import OneUsersCluster
 
@@ -27,7 +27,7 @@ def ring_lines(size, local):
                   f"local {rank % local} of {local}" for rank in range(size))
 
 
-class MpiTest(ClusterTest):
+class Mpi:
     """What the tests share."""
 
     def ranks(self):
@@ -75,7 +75,7 @@ class MpiTest(ClusterTest):
         return run.returncode
 
 
-class PersonalClusterTest(MpiTest):
+class PersonalClusterTest(Mpi, ClusterTest):
     """The nodes of `muster up`, all on this machine."""
 
     own = True
@@ -108,7 +108,7 @@ class PersonalClusterTest(MpiTest):
         self.expect_sums(10, 10)
 
 
-class MpirunTest(MpiTest):
+class MpirunTest(Mpi, ClusterTest):
     """An `mpirun` of Open MPI in a job's script, which starts its daemons by muster-rsh."""
 
     nodes = 2
@@ -147,7 +147,7 @@ class MpirunTest(MpiTest):
         self.assertIn("--nodelist: node9 is not a node of job", text)
 
 
-class TwoNodesTest(MpiTest):
+class TwoNodesTest(Mpi, ClusterTest):
     """Two nodes of four cores that this machine plays."""
 
     nodes = 2
@@ -273,7 +273,7 @@ class Network:
     """Network namespaces, each with an address of its own, joined by a bridge in one of them."""
 
     def __init__(self, count):
-        self.names = [f"mit{os.getpid()}-{i}" for i in range(count + 1)]  # the first has the bridge
+        self.names = [f"mit{OURS}-{i}" for i in range(count + 1)]  # the first has the bridge
 
     def ip(self, *words):
         subprocess.run(["ip", *words], check=True, timeout=30, stdout=subprocess.PIPE,
@@ -315,7 +315,7 @@ def can_make_networks():
 
 @unittest.skipUnless(os.geteuid() == 0 and can_make_networks(),
                      "NO NETWORK NAMESPACES CAN BE MADE HERE: MPI between addresses is not tested")
-class NamespacesTest(MpiTest):
+class NamespacesTest(Mpi, ClusterTest):
     """Eight nodes with addresses of their own, and a controller under mutual TLS."""
 
     count = 8

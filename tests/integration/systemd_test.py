@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
-from cluster import BIN, wait_until
+from cluster import BIN, OURS, PATIENCE, wait_until
 from container import Container, make_tree, why_not
 
 BUILD = os.path.dirname(os.path.abspath(BIN))
@@ -27,7 +27,7 @@ BEAT = f"#!/bin/sh\nfor i in $(seq {BEATS}); do echo \"$i $$\"; sleep 0.1; done\
 def make_packages(directory):
     """The packages of this build."""
     made = subprocess.run(["cpack", "-G", "DEB", "-B", directory], cwd=BUILD, capture_output=True, text=True,
-                          timeout=300, check=False)
+                          timeout=5 * PATIENCE, check=False)
     if made.returncode != 0:
         raise AssertionError(made.stdout + made.stderr)
     return sorted(glob.glob(os.path.join(directory, "*.deb")))
@@ -63,7 +63,7 @@ class SystemdTest(unittest.TestCase):
         why = make_tree(tree, ["systemd", "systemd-sysv", "dbus", "munge", *needed(cls.packages)])
         if why is not None:
             raise unittest.SkipTest(f"SKIPPED: the units cannot be tested here: {why}")
-        cls.box = Container(tree, f"muster-{os.getpid()}", {debs: "/debs"})
+        cls.box = Container(tree, f"muster-{OURS}", {debs: "/debs"})
         cls.addClassCleanup(cls.box.close)
         cls.run_in("dpkg", "-i", *(f"/debs/{os.path.basename(package)}" for package in cls.packages))
         cls.node = cls.run_in("hostname").stdout.strip()
