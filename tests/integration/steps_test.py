@@ -200,22 +200,25 @@ class StepsTest(ClusterTest):
 
     def test_attach_shows_what_a_step_prints_and_leaves_it_alone(self):
         self.hold("-n", 2)
-        run = self.inside("run", "--label", "-n", 2, "sh", "-c", "read line; echo got $line; read more",
+        seen = os.path.join(self.cluster.work, "seen")
+        run = self.inside("run", "--label", "-n", 2, "sh", "-c",
+                          f"until [ -e {seen} ]; do echo waits; sleep 0.1; done; read line; echo got $line; read more",
                           "-", stdin=subprocess.PIPE)
         self.wait_step(1, "RUNNING")
         looks = [self.cluster.begin("attach", "--label", f"{self.job}.1") for _ in range(2)]
         left = self.cluster.begin("attach", self.job)
         for each in [*looks, left]:
             self.addCleanup(self.end, each)
-        time.sleep(1)
+        for each in [*looks, left]:
+            self.assertIn("waits", each.stdout.readline())
         left.send_signal(signal.SIGINT)
         self.assertEqual(left.wait(60), 0)
+        with open(seen, "w", encoding="utf-8"):
+            pass
         run.stdin.write("text\n")
         run.stdin.flush()
         for each in [*looks, run]:
-            readable, _, _ = select.select([each.stdout], [], [], 60)
-            self.assertTrue(readable, "nothing is shown")
-            line = each.stdout.readline()
+            line = next(line for line in each.stdout if "waits" not in line)
             self.assertIn(line, ("0: got text\n", "1: got\n"))
         run.stdin.close()
         codes = [each.wait(60) for each in [*looks, run]]

@@ -79,10 +79,10 @@ class SuspendTest(ClusterTest):
         self.assertEqual(row["state"], "CANCELLED")
 
     def test_the_time_limit_stands_still(self):
-        job, path = self.counting("--time", "0:03")
+        job, path = self.counting("--time", "0:08")
         self.cluster.must("suspend", str(job))
         self.frozen(job)
-        time.sleep(3.5)
+        time.sleep(8.5)
         self.assertEqual(self.status(job)["state"], "SUSPENDED")
         self.cluster.must("resume", str(job))
         self.cluster.wait_state(job, "RUNNING")

@@ -142,6 +142,7 @@ class Step {
   void Opened(absl::StatusOr<Brought> brought);
   absl::Status TakeOpened(absl::StatusOr<Brought> brought);
   absl::Status Connect(UniqueFd socket);
+  void LogUnshown(const absl::Status& why) const;
   absl::Status ShowOn(absl::StatusOr<Brought> brought, const std::string& token, bool input);
   absl::Status TakeFiles(Rank* rank);
   // That a file which the rank writes to lies on a full file system, if it does.
@@ -197,8 +198,9 @@ class Step {
   std::unique_ptr<Onlookers> onlookers_;  // before the connection that they copy goes
   std::map<std::uint64_t, std::unique_ptr<UserTask>> showing_;  // connections to onlookers
   std::uint64_t next_showing_ = 0;
-  std::optional<StepTerminal> terminal_;            // rank 0's
-  std::vector<std::unique_ptr<InputPipe>> inputs_;  // of the ranks that get what the client sends
+  std::vector<std::pair<StepIo, bool>> early_looks_;  // asked for before the step was opened
+  std::optional<StepTerminal> terminal_;              // rank 0's
+  std::vector<std::unique_ptr<InputPipe>> inputs_;    // of the ranks that get what the client sends
   std::string launch_error_;
   std::string remark_;
   std::string pmix_note_;

@@ -176,6 +176,11 @@ void Step::Opened(absl::StatusOr<Brought> brought) {
                        .full = [this] { return InputFull(); },
                        .pause = [this](bool paused) { connection_->PauseInput(paused); }});
   }
+  for (const auto& [io, input] : std::exchange(early_looks_, {})) {
+    if (const absl::Status shown = Show(io, input); !shown.ok()) {
+      LogUnshown(shown);
+    }
+  }
   CheckStarted();
 }
 
@@ -337,6 +342,10 @@ StepGreeting Step::Greeting() const {
 }
 
 absl::Status Step::Show(const StepIo& io, bool input) {
+  if (task_ != nullptr && !opening_.address.empty() && early_looks_.size() < Onlookers::kMost) {
+    early_looks_.emplace_back(io, input);  // once its own client is there
+    return absl::OkStatus();
+  }
   if (connection_ == nullptr || connection_->lost() || ended_) {
     return absl::FailedPreconditionError(
         "no muster run watches the step: its ranks write to files");
@@ -360,11 +369,15 @@ absl::Status Step::Show(const StepIo& io, bool input) {
         showing_.erase(number);
         const absl::Status shown = ShowOn(std::move(brought), token, input);
         if (!shown.ok()) {
-          host_.log.Warning("step", absl::StrCat("an onlooker cannot be reached: ",
-                                                 std::string(shown.message())));
+          LogUnshown(shown);
         }
       });
   return absl::OkStatus();
+}
+
+void Step::LogUnshown(const absl::Status& why) const {
+  host_.log.Warning("step",
+                    absl::StrCat("an onlooker cannot be reached: ", std::string(why.message())));
 }
 
 absl::Status Step::ShowOn(absl::StatusOr<Brought> brought, const std::string& token, bool input) {
