@@ -67,8 +67,7 @@ TEST(House, UnitsFormNoCircle) {
 TEST(House, EveryHeaderIsReachedByAProgram) {
   Report(CheckDeadHeaders(Tree(), {"agent/kernels/harness/openmp_environment.h",  // CMake links it
                                    "checkpoint/checkpoint.h",                     // of users
-                                   "checkpoint/parity/redundancy.h",
-                                   "scheduler/simulator/crash/simulator.h"}));  // muster-dst
+                                   "scheduler/simulator/crash/simulator.h"}));    // muster-dst
 }
 
 TEST(House, EveryHeaderIsIncludedByATest) {
