@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/kernels/harness/kernel.h"
 #include "agent/kernels/harness/timeline.h"
 
 namespace muster {
