@@ -174,7 +174,7 @@ PlannedBinding InnerRanks::PlanOf(const InnerRank& rank, const ObservedBinding& 
 
 std::string InnerRanks::TextOf(const InnerRank& rank) const {
   return absl::StrCat("rank ", rank.rank, " of ", rank.launcher,
-                      rank.bound && !rank.found ? ", which has the binding of the plan"
+                      rank.bound && !rank.found ? ", which was told how to bind it"
                       : rank.place == nullptr && !rank.found
                           ? ", which has not as many here as the plan"
                           : "");

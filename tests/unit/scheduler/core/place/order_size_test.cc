@@ -57,7 +57,7 @@ TEST_F(OrderSizeTest, AStartWhoseOrderNoAgentTakesIsHeldWithTheReason) {
   EXPECT_EQ(ReasonOf(large).kind, ReasonKind::kJobLaunchFailure);
   EXPECT_EQ(std::string(Name(ReasonOf(large).kind)), "JobLaunchFailure");
   EXPECT_THAT(ToSentence(ReasonOf(large)),
-              HasSubstr("more tasks than an order to one node can hold"));
+              HasSubstr("more tasks than a node can be told of"));
   world_.Schedule();
   EXPECT_TRUE(world_.state.FindJob(other)->attempt.has_value());
   EXPECT_TRUE(world_.Take(HoldJob{large, std::nullopt, false, world_.ada}).status.ok());
