@@ -320,8 +320,10 @@ void UserTask::Read() {
 }
 
 void UserTask::TimeOut() {
-  if (child_->Stopped()) {
-    timer_ = loop_.RunAfter(limit_, [this] { TimeOut(); });  // a suspended job waits
+  // A suspended job waits; one that was continued meanwhile has its whole time from now on.
+  const bool stopped = child_->Stopped();
+  if (std::exchange(stopped_, stopped) || stopped) {
+    timer_ = loop_.RunAfter(limit_, [this] { TimeOut(); });
     return;
   }
   Finish(child_->TooSlow(limit_));

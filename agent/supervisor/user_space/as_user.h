@@ -85,6 +85,7 @@ class UserTask {
   Done done_;
   std::unique_ptr<UserChild> child_;
   std::optional<EventLoop::TimerId> timer_;
+  bool stopped_ = false;  // when its limit had passed for the last time
   const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
