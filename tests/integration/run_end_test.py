@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from cluster import PATIENCE, Cluster, program
-from secured import USERS, SecuredCluster, why_not
+from secured import USERS, SecuredCluster, free_port, why_not
 
 RUNS = int(os.environ.get("MUSTER_RUNS", "50"))
 AT_A_TIME = 4
@@ -92,7 +92,8 @@ class SecuredRunEndsTest(RunEnds, unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.cluster = SecuredCluster()
+        # Debian gives a machine's own name an address of its own, 127.0.1.1.
+        cls.cluster = SecuredCluster(listen=f"{socket.gethostbyname(socket.gethostname())}:{free_port()}")
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.start()
         cls.address = f"{socket.gethostname()}:{cls.cluster.tcp.rpartition(':')[2]}"

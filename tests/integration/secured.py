@@ -116,8 +116,8 @@ class OneUsersCluster(KeyedCluster):
 class SecuredCluster(KeyedCluster):
     """Two nodes and a controller that know one another by keys, and users who are known by MUNGE."""
 
-    def __init__(self, nodes=2, daemon_options=(), agent_options=(), root=None, work=None):
-        super().__init__(nodes=nodes, topology="pack:1 core:8 pu:1", root=root, work=work)
+    def __init__(self, nodes=2, daemon_options=(), agent_options=(), root=None, work=None, listen=None):
+        super().__init__(nodes=nodes, topology="pack:1 core:8 pu:1", listen=listen, root=root, work=work)
         os.chmod(self.root, 0o711)
         os.chmod(self.work, 0o711)
         for above in ("state", "state/agents"):
