@@ -1,9 +1,7 @@
 #include "daemon/access/revocation_list.h"
 
 #include <cerrno>
-#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 

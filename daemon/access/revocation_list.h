@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/mutex.h"
