@@ -4,8 +4,8 @@ Usage: apart.py [--online] COMMAND...    (--online: with this machine's network,
        apart.py --check                  exit code 0 where a command can be run so
 
 The command has processes, mounts, IPC, a network, a /tmp and a /dev/shm of its own: no port, process number or name of
-a file of one test is another's. All that it started ends with it. Needs root and the kernel's namespaces; another user's
-command runs as it is.
+a file of one test is another's. All that it started ends with it. An ordinary user needs a kernel that lets users make
+namespaces.
 """
 
 import ctypes
@@ -20,6 +20,8 @@ import sys
 import tempfile
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x8000000, 0x20000000, 0x40000000
+CLONE_NEWUSER = 0x10000000
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 0x2, 0x4, 0x1000, 0x4000, 0x40000
 PR_SET_PDEATHSIG = 1
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEEDED = (os.path.dirname(os.path.dirname(HERE)), os.path.abspath(os.environ.get("MUSTER_BIN") or HERE))
@@ -31,22 +33,34 @@ def unshare(flags):
         raise OSError(ctypes.get_errno(), "unshare")
 
 
-def mount(*words):
-    subprocess.run(["mount", *words], check=True, stdin=subprocess.DEVNULL)
+def mount(source, target, kind, flags, options=None):
+    """The system call: a program that an ordinary user starts has no rights in his namespaces."""
+    words = [None if word is None else word.encode() for word in (source, target, kind)]
+    if LIBC.mount(*words, ctypes.c_ulong(flags), None if options is None else options.encode()) != 0:
+        raise OSError(ctypes.get_errno(), f"mount {target}")
+
+
+def own_namespaces_of_user():
+    """A user namespace in which the caller is who he is: the others are made in it. His programs are his, without rights."""
+    uid, gid = os.geteuid(), os.getegid()
+    unshare(CLONE_NEWUSER)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+            file.write(text)
 
 
 def make_mounts(own):
     """Our own /proc, /dev/shm and /tmp; what is built or read below /tmp stays there."""
-    mount("--make-rprivate", "/")
-    mount("-t", "proc", "proc", "/proc")
+    mount(None, "/", None, MS_REC | MS_PRIVATE)
+    mount("proc", "/proc", "proc", 0)
     if os.path.isdir("/dev/shm"):
-        mount("-t", "tmpfs", "-o", "mode=1777", "shm", "/dev/shm")
+        mount("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
     for path in NEEDED:
         if os.path.commonpath((path, "/tmp")) == "/tmp":
             there = os.path.join(own, os.path.relpath(path, "/tmp"))
             os.makedirs(there, exist_ok=True)
-            mount("--rbind", path, there)
-    mount("--rbind", own, "/tmp")
+            mount(path, there, None, MS_BIND | MS_REC)
+    mount(own, "/tmp", None, MS_BIND | MS_REC)
     os.chdir(os.getcwd())  # what it is called now
 
 
@@ -107,6 +121,8 @@ def run_apart(online, command):
     own = tempfile.mkdtemp(prefix="mit-apart-", dir="/tmp")
     os.chmod(own, 0o1777)
     try:
+        if os.geteuid() != 0:
+            own_namespaces_of_user()
         unshare(CLONE_NEWPID)  # for what is forked from here on
         pid = os.fork()
         if pid == 0:
@@ -125,11 +141,9 @@ def run_apart(online, command):
 
 def main(arguments):
     if arguments == ["--check"]:
-        return run_apart(False, ["true"]) if os.geteuid() == 0 else 1
+        return run_apart(False, ["true"])
     online = arguments[0] == "--online"
     command = arguments[1:] if online else arguments
-    if os.geteuid() != 0:
-        os.execvp(command[0], command)
     return run_apart(online, command)
 
 
