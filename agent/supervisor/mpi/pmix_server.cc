@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -258,7 +257,6 @@ absl::StatusOr<PmixServer::Step> PmixServer::ReadOptions(const PmixStepOptions& 
   job.cores_shared = options.cores_shared != 0;
   job.host_memory_only = options.host_memory_only != 0;
   job.one_machine = options.one_machine != 0;
-  job.directory = absl::StrCat(directory_, "/", job.nspace);
   RETURN_IF_ERROR(CheckShape(job));
   return step;
 }
@@ -307,6 +305,9 @@ absl::Status PmixServer::StartStep(const PmixStepOptions& options) {
     return absl::AlreadyExistsError(absl::StrCat("PMIx namespace ", step.job.nspace,
                                                  " was used; steps need names of their own"));
   }
+  // libpmix makes the directory of an unused namespace again, now and then after we removed it: a
+  // later step of the same name has one of its own.
+  step.job.directory = absl::StrCat(directory_, "/", step.job.nspace, ".", next_directory_++);
   step.job.segments = MakeSegmentsDirectory(step.job);
   const PmixJob job = step.job;
   {
@@ -423,9 +424,7 @@ void PmixServer::EndStep(const std::string& nspace, bool all_exited) {
   } else {
     retired_.insert(nspace);
   }
-  const std::string ended = step.job.directory + ".ended";  // the name is free at once
-  std::rename(step.job.directory.c_str(), ended.c_str());
-  std::vector<std::string> paths = {ended};
+  std::vector<std::string> paths = {step.job.directory};
   if (!step.job.segments.empty()) {
     paths.push_back(step.job.segments);
   }

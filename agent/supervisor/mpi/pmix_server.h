@@ -86,6 +86,7 @@ class PmixServer {
   std::string shared_memory_;
   std::mutex mutex_;  // guards steps_ and waiting_ against the upcalls
   uint64_t next_id_ = 1;
+  uint64_t next_directory_ = 0;
   std::map<uint64_t, Waiting> waiting_;
   std::set<std::string> retired_;      // namespaces that libpmix still holds
   std::map<std::string, Step> steps_;  // by namespace; changed by the calling thread only
