@@ -131,16 +131,21 @@ print(list(here.memory), list(there.memory))
         self.addCleanup(local.cleanup)
         os.environ["MUSTER_CHECKPOINT_LOCAL_DIR"] = local.name
         self.addCleanup(os.environ.pop, "MUSTER_CHECKPOINT_LOCAL_DIR")
-        for row in ("7000", "13000"):
-            self.assertEqual(pi(self.directory, row).returncode, -signal.SIGKILL)
+        def wait_for_helper():
             own = pathlib.Path(local.name, os.listdir(local.name)[0])
             deadline = time.monotonic() + 60
             while list(own.glob("flush-0*")) + list(own.glob("flushing-*")):
                 self.assertLess(time.monotonic(), deadline, "the helper did not end its work")
                 time.sleep(0.01)
+            return own
+
+        for row in ("7000", "13000"):
+            self.assertEqual(pi(self.directory, row).returncode, -signal.SIGKILL)
+            own = wait_for_helper()
             self.assertTrue(list(own.glob("gen-*")))
             shutil.rmtree(own)  # as a node that is lost
         last = pi(self.directory)
+        wait_for_helper()  # which writes into the directory that is removed now
         self.assertEqual((last.returncode, last.stdout), (0, undisturbed.stdout), last.stderr)
         self.assertIn("going on at row", last.stderr)
 
