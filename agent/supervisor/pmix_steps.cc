@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/exchange/exchange_address.h"
 #include "agent/supervisor/mpi/loaded_step.h"
@@ -14,9 +15,12 @@
 #include "agent/supervisor/mpi/tree_input.h"
 #include "agent/supervisor/step/step.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/mac.h"
 
 namespace muster {
 namespace {
+
+constexpr std::size_t kNamespaceCodeBytes = 12;  // 96 bits: nobody guesses them
 
 bool CoresShared(const NodeAllocation& node) {
   CpuSet seen;
@@ -77,6 +81,20 @@ void PmixSteps::RunAs(uid_t uid, gid_t gid) {
   gid_ = gid;
 }
 
+// What a step is called where nobody else sees it: libpmix believes a caller that knows this name
+// and says that it is the step's user, so it holds a code that only the attempt's supervisors and
+// ranks know. All nodes get the same.
+std::string PmixSteps::NamespaceOf(const StepPlan& plan) const {
+  const std::string name = NameOf(plan);
+  const std::string code = MacOf(order_.launch.secret, {"pmix ", order_.launch.cluster, " ", name});
+  return absl::StrCat(name, ".",
+                      std::string(absl::BytesToHexString(code.substr(0, kNamespaceCodeBytes))));
+}
+
+std::string PmixSteps::NameOf(const StepPlan& plan) const {
+  return absl::StrCat("muster.", directory_.Name(), ".", plan.step.value());
+}
+
 absl::Status PmixSteps::Load() {
   if (loader_ != nullptr) {
     return absl::OkStatus();
@@ -101,7 +119,7 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, 
   ASSIGN_OR_RETURN(config.shape, ShapeOf(plan.placement, plan.node_index));
   config.secret = order_.launch.secret;
   PmixStepConfig& pmix = config.pmix;
-  pmix.nspace = absl::StrCat("muster.", directory_.Name(), ".", plan.step.value());
+  pmix.nspace = NamespaceOf(plan);
   pmix.uid = uid_;
   pmix.gid = gid_;
   pmix.nodes = config.shape.nodes;
@@ -123,7 +141,7 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, 
 absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::MakePmi(const StepPlan& plan, PmixNews news) {
   PmiStepConfig config;
   ASSIGN_OR_RETURN(config.shape, ShapeOf(plan.placement, plan.node_index));
-  config.name = absl::StrCat("muster.", directory_.Name(), ".", plan.step.value());
+  config.name = NameOf(plan);
   config.secret = order_.launch.secret;
   config.one_machine = IsOneMachine(order_.controller);
   for (const RankPlacement& rank : plan.placement.nodes[plan.node_index].ranks) {
@@ -138,7 +156,7 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::MakeTreeInput(const StepPla
                                                                    PmixNews news) {
   TreeInputConfig config;
   ASSIGN_OR_RETURN(config.shape, ShapeOf(plan.placement, plan.node_index));
-  config.name = absl::StrCat("muster.", directory_.Name(), ".", plan.step.value());
+  config.name = NameOf(plan);
   config.secret = order_.launch.secret;
   config.one_machine = IsOneMachine(order_.controller);
   ASSIGN_OR_RETURN(std::unique_ptr<TreeInput> made,

@@ -37,6 +37,8 @@ class PmixSteps {
   PmixGrant Grant(const StepPlan& plan, PmixNews news);
 
  private:
+  [[nodiscard]] std::string NameOf(const StepPlan& plan) const;
+  [[nodiscard]] std::string NamespaceOf(const StepPlan& plan) const;
   absl::Status Load();
   absl::StatusOr<std::unique_ptr<StepPmix>> Make(const StepPlan& plan, PmixNews news);
   absl::StatusOr<std::unique_ptr<StepPmix>> MakeTreeInput(const StepPlan& plan, PmixNews news);

@@ -1,11 +1,12 @@
 """What root's agent and supervisors do in a user's space they do as him: connect, open, remove; and nothing of it keeps a node.
 
-Rows C3, D1, D3, D9 and F9 of the list of attacks.
+Rows B6, C3, D1, D3, D9 and F9 of the list of attacks.
 """
 
 import contextlib
 import ctypes
 import os
+import pathlib
 import shutil
 import socket
 import struct
@@ -187,6 +188,27 @@ class RootAttacksTest(unittest.TestCase):
         self.cluster.wait_ended(job)
         wait_until(lambda: not self.trash(), lambda: f"it stays: {self.trash()}")
         self.restart()
+
+    # B6: whoever knows a step's PMIx namespace may join it.
+
+    def test_nobody_else_learns_the_name_under_which_ranks_join(self):
+        name, gate = self.cluster.place_of("alice", "name"), self.cluster.place_of("alice", "gate")
+        ranks = threading.Thread(target=self.cluster.as_user, args=(
+            "alice", "run", "-n", "2", "--mpi=pmix", "sh", "-c",
+            f"[ $PMIX_RANK = 0 ] && echo $PMIX_NAMESPACE >{name}; until [ -e {gate} ]; do sleep 0.1; done"))
+        ranks.start()
+        self.addCleanup(ranks.join)
+        self.addCleanup(lambda: pathlib.Path(gate).touch())
+        wait_until(lambda: os.path.exists(name) and read_file(name).endswith(b"\n"), "rank 0 has not begun")
+        shown, code = read_file(name).decode().strip().rsplit(".", 1)
+        self.assertRegex(shown, r"^muster\.\d+\.1\.1$")
+        self.assertRegex(code, r"^[0-9a-f]{24}$")
+        look = ("ls -R /dev/shm /tmp /run /var/lib; cat /proc/net/unix /proc/*/cmdline /proc/*/environ | tr '\\0' '\\n'; "
+                "ls -l /proc/*/fd /proc/*/cwd")
+        seen = subprocess.run(["sh", "-c", look], user=USERS["mallory"], group=USERS["mallory"], extra_groups=[],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.decode(errors="replace")
+        self.assertIn(shown, seen)  # they looked where it is
+        self.assertNotIn(code, seen)
 
     def test_deep_session_directories_of_mpi_are_removed_and_keep_no_agent(self):
         dig = self.cluster.place_of("mallory", "dig.py")

@@ -268,7 +268,9 @@ std::string PmixServer::MakeSegmentsDirectory(const PmixJob& job) const {
   if (shared_memory_.empty()) {
     return "";
   }
-  std::string path = absl::StrCat(shared_memory_, "/", job.nspace, ".XXXXXX");
+  // All users see this name: without the namespace's last part, which is its ranks' secret.
+  const std::string shown = job.nspace.substr(0, job.nspace.rfind('.'));
+  std::string path = absl::StrCat(shared_memory_, "/", shown, ".XXXXXX");
   if (mkdtemp(path.data()) == nullptr) {
     return "";
   }
