@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/parse/number.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster {
 namespace {
@@ -36,41 +36,6 @@ bool IsIn(char32_t c, const std::array<Range, N>& ranges) {
                      [c](Range range) { return c >= range.first && c <= range.last; });
 }
 
-// Bytes of the character that starts with `lead`; 1 for a byte that starts none.
-std::size_t BytesOf(unsigned char lead) {
-  if (lead >= 0xf0) {
-    return 4;
-  }
-  if (lead >= 0xe0) {
-    return 3;
-  }
-  return lead >= 0xc0 ? 2 : 1;
-}
-
-// The character that well-formed `bytes` hold.
-char32_t Decode(std::string_view bytes) {
-  const auto lead = static_cast<unsigned char>(bytes[0]);
-  if (bytes.size() == 1) {
-    return lead;
-  }
-  char32_t c = lead & (0xffU >> (bytes.size() + 1));
-  for (const char byte : bytes.substr(1)) {
-    c = (c << 6) | (static_cast<unsigned char>(byte) & 0x3fU);
-  }
-  return c;
-}
-
-// The first character of `text` as it stands there; the first byte when it begins none.
-std::string_view FirstCharacter(std::string_view text) {
-  const std::string_view bytes = text.substr(0, BytesOf(static_cast<unsigned char>(text[0])));
-  return IsUtf8(bytes) ? bytes : text.substr(0, 1);
-}
-
-bool IsControl(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069);
-}
-
 std::size_t WidthOf(char32_t c) {
   if (IsIn(c, kNarrow)) {
     return 0;
@@ -80,28 +45,12 @@ std::size_t WidthOf(char32_t c) {
 
 }  // namespace
 
-std::string Printable(std::string_view text) {
-  std::string printable;
-  while (!text.empty()) {
-    const std::string_view character = FirstCharacter(text);
-    text.remove_prefix(character.size());
-    if (IsUtf8(character) && !IsControl(Decode(character))) {
-      printable += character;
-      continue;
-    }
-    for (const char byte : character) {
-      absl::StrAppend(&printable, absl::StrFormat("\\x%02x", static_cast<unsigned char>(byte)));
-    }
-  }
-  return printable;
-}
-
 std::size_t DisplayWidth(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
     const std::string_view character = FirstCharacter(text);
     text.remove_prefix(character.size());
-    width += WidthOf(Decode(character));
+    width += WidthOf(DecodeCharacter(character));
   }
   return width;
 }
@@ -117,7 +66,7 @@ std::string CutText(const std::string& text, std::size_t width, const Style& sty
   std::size_t taken = 0;
   while (!rest.empty()) {
     const std::string_view character = FirstCharacter(rest);
-    taken += WidthOf(Decode(character));
+    taken += WidthOf(DecodeCharacter(character));
     if (taken > room) {
       break;
     }

@@ -3,19 +3,17 @@
 // Text as a terminal shows it: how many columns it takes, what is safe to print, where to cut.
 //
 // Jobs carry names and sentences that other people wrote, so every renderer passes them through
-// Printable first. Pure. Thread promise: safe from any thread. Invariants: Printable's result is
-// well-formed UTF-8 without control characters; CutText never splits a character.
+// Printable (scheduler/base/utf8.h) first. Pure. Thread promise: safe from any thread. Invariant:
+// CutText never splits a character.
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "cli/page/style.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster {
-
-// `text` with control characters and bytes that are not UTF-8 as \x1b.
-std::string Printable(std::string_view text);
 
 // `text`, or a dash where there is none: a cell is never empty.
 std::string OrDash(const std::string& text);

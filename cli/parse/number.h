@@ -29,9 +29,6 @@ absl::StatusOr<std::uint64_t> ParseDigits(std::string_view text, std::uint64_t m
 // A whole number from 1 to `max`.
 absl::StatusOr<std::uint32_t> ParseCount(std::string_view text, std::uint32_t max = kCountMax);
 
-// True when `text` is well-formed UTF-8 (RFC 3629: no surrogates, nothing overlong).
-bool IsUtf8(std::string_view text);
-
 // Refuses text that is longer than `bytes_max`, is not UTF-8 or holds a control character.
 absl::Status CheckText(std::string_view text, std::size_t bytes_max);
 

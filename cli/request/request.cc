@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {

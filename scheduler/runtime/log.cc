@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster {
 namespace {
@@ -89,20 +91,14 @@ LogLevel ParseLogLevel(std::string_view name, LogLevel otherwise) {
 std::string EscapeControl(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\\') {
-      out += "\\\\";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      absl::StrAppendFormat(&out, "\\x%02x", byte);
-    } else {
-      out += c;
+  while (!text.empty()) {
+    const std::size_t plain = std::min(text.find_first_of("\n\t\r\\"), text.size());
+    out += Printable(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (!text.empty()) {
+      const char c = text.front();
+      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : "\\\\";
+      text.remove_prefix(1);
     }
   }
   return out;

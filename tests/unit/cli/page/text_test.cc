@@ -5,19 +5,6 @@
 namespace muster {
 namespace {
 
-TEST(Text, ControlCharactersAndStrayBytesArePrintedAsEscapes) {
-  EXPECT_EQ(Printable("plain größe 漢"), "plain größe 漢");
-  EXPECT_EQ(Printable("\x1b[31mred\n"), "\\x1b[31mred\\x0a");
-  EXPECT_EQ(Printable("cut \xe6\xbc"), "cut \\xe6\\xbc");
-  EXPECT_EQ(Printable("\xc2\x9b"
-                      "31m"),
-            "\\xc2\\x9b31m");
-  EXPECT_EQ(Printable("\xe2\x80\xae"
-                      "abc"),
-            "\\xe2\\x80\\xaeabc");
-  EXPECT_EQ(Printable(std::string_view("a\0b", 3)), "a\\x00b");
-}
-
 TEST(Text, WidthCountsColumnsAndNotBytes) {
   EXPECT_EQ(DisplayWidth(""), 0U);
   EXPECT_EQ(DisplayWidth("node1"), 5U);

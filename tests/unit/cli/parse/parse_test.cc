@@ -62,16 +62,6 @@ TEST(Number, AnErrorQuotesOneShortLine) {
   EXPECT_THAT(std::string(ParseCount("a\nb").status().message()), HasSubstr("\"a\\nb\""));
 }
 
-TEST(Number, Utf8IsCheckedByTheBook) {
-  for (const char* good : {"", "plain", "Grüße", "日本", "\xf0\x9f\x9a\x80", "\xed\x9f\xbf"}) {
-    EXPECT_TRUE(IsUtf8(good)) << good;
-  }
-  for (const char* bad : {"\x80", "\xc0\xaf", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80",
-                          "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "ab\xff"}) {
-    EXPECT_FALSE(IsUtf8(bad));
-  }
-}
-
 TEST(Number, TextHasNoControlCharactersAndIsBounded) {
   EXPECT_TRUE(CheckText("a name, ü", 200).ok());
   EXPECT_FALSE(CheckText("a\tb", 200).ok());
