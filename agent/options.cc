@@ -19,6 +19,7 @@
 #include "agent/supervisor/launch/pam_session.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
+#include "scheduler/runtime/identity/trusted_path.h"
 #include "scheduler/runtime/journald.h"
 #include "scheduler/runtime/systemd.h"
 
@@ -138,6 +139,7 @@ absl::Status ReadPamService(ConfigFile& file, std::string& service) {
 }  // namespace
 
 absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
+  RETURN_IF_ERROR(CheckTrustedPath(path));
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   std::int64_t weight = options.weight;
   auto pids = static_cast<std::int64_t>(options.pids);

@@ -4,13 +4,14 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
+#include "scheduler/runtime/identity/private_file.h"
 #include "scheduler/runtime/mac.h"
 
 namespace muster {
 
 absl::StatusOr<JobSecrets> JobSecrets::Open(const std::string& path) {
   JobSecrets secrets;
-  const absl::StatusOr<std::string> kept = ReadFile(path);
+  const absl::StatusOr<std::string> kept = ReadPrivateFile(path);
   if (kept.ok() && kept->size() == kMacBytes) {
     secrets.key_ = *kept;
     return secrets;

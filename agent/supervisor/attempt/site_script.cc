@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/runtime/identity/trusted_path.h"
 
 namespace muster {
 
@@ -21,12 +22,7 @@ absl::Status CheckSiteScript(const std::string& program) {
   if (!S_ISREG(file.st_mode) || access(program.c_str(), X_OK) != 0) {
     return absl::FailedPreconditionError(absl::StrCat(program, ": not a program; chmod +x it"));
   }
-  if ((file.st_uid != 0 && file.st_uid != geteuid()) || (file.st_mode & 022) != 0) {
-    return absl::PermissionDeniedError(absl::StrCat(
-        program,
-        ": others may change it; it must belong to root or to the agent's user, mode 0755"));
-  }
-  return absl::OkStatus();
+  return CheckTrustedPath(program);
 }
 
 }  // namespace muster

@@ -27,7 +27,8 @@ struct SiteScripts {
 };
 
 // Whether root may run the program without trust in another user: a file that is there, can be
-// executed, belongs to us or root, and that no other user may write. The error is one line.
+// executed, and that nobody but us and root can change, nor the directories on the way to it. The
+// error is one line.
 absl::Status CheckSiteScript(const std::string& program);
 
 }  // namespace muster
