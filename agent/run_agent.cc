@@ -24,6 +24,7 @@
 #include "scheduler/runtime/identity/certificate.h"
 #include "scheduler/runtime/identity/expiry_watch.h"
 #include "scheduler/runtime/identity/private_file.h"
+#include "scheduler/runtime/process.h"
 #include "scheduler/runtime/signals.h"
 #include "topology/gpu/cpu_energy_meter.h"
 #include "topology/gpu/gpu_meter.h"
@@ -149,6 +150,7 @@ absl::Status CheckKeys(const AgentOptions& options, const Clock& clock, const Lo
   if (options.tls.empty()) {
     return absl::OkStatus();
   }
+  HideMemory();
   if (const absl::Status key = ReadPrivateFile(options.tls.key).status(); !key.ok()) {
     return absl::IsNotFound(key)
                ? absl::NotFoundError(

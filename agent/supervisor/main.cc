@@ -54,7 +54,7 @@ void Detach() {
   setsid();  // refused when the agent has made us a session already
   umask(077);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  prctl(PR_SET_DUMPABLE, 0);
+  HideMemory();
   IgnoreBrokenPipes();
   // The agent's session keyring would be that of all jobs of all users: root's attempts have one
   // each, which PAM may replace. A kernel without keyrings has none to share.

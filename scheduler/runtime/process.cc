@@ -1,5 +1,6 @@
 #include "scheduler/runtime/process.h"
 
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -103,6 +104,10 @@ absl::StatusOr<UniqueFd> OpenPidfd(const ProcessIdentity& process) {
     return NoSuchProcess(process.pid);
   }
   return fd;
+}
+
+void HideMemory() {
+  prctl(PR_SET_DUMPABLE, 0);
 }
 
 absl::Status SendSignal(const UniqueFd& pidfd, int signal) {

@@ -52,6 +52,10 @@ absl::StatusOr<bool> IsAlive(const ProcessIdentity& process);
 // A descriptor that names exactly `process`; readable when it ends. NotFound when it is gone.
 absl::StatusOr<UniqueFd> OpenPidfd(const ProcessIdentity& process);
 
+// From now on no core of this process is written, and no process of its user may read its memory:
+// for a process that holds keys. A program that it executes is as others are.
+void HideMemory();
+
 // Sends `signal` through a pidfd: cannot hit another process. NotFound when it has been reaped.
 absl::Status SendSignal(const UniqueFd& pidfd, int signal);
 

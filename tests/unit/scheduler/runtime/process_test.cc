@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,18 @@ class Sleeper {
 std::string StatLine(const std::string& name) {
   return absl::StrCat("4242 (", name,
                       ") S 17 4242 4242 0 -1 4194560 100 0 0 0 5 6 0 0 20 0 1 0 987654 1 2 3\n");
+}
+
+TEST(HideMemory, LeavesAProcessThatNobodyMayRead) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool before = prctl(PR_GET_DUMPABLE) == 1;
+    HideMemory();
+    _exit(before && prctl(PR_GET_DUMPABLE) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(ProcessStat, IsParsedPastAnyCommandName) {
