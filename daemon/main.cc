@@ -65,7 +65,8 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   Acceptor acceptor(log, clock);
   HandshakeLog handshakes(log, clock, &acceptor);
   const auto munge = MungeDoor::Open(config.munge_socket, config.tls.certificate, log, &handshakes);
-  const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &acceptor);
+  UserBudget budget(config.budget, config.policy.operator_uid, clock);
+  const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &acceptor, &budget);
   AgentSessions sessions(log);
   LiveUsage usage;
   Controller controller(*store, sessions, clock, log, config.policy, config.cluster,

@@ -16,6 +16,7 @@
 #include "cli/controller/channel.h"
 #include "proto/controller.grpc.pb.h"
 #include "proto/convert/convert.h"
+#include "proto/convert/origin.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/unique_fd.h"
@@ -144,6 +145,7 @@ struct Connection::Channel {
     const SystemClock clock;
     const SteadyTime give_up = clock.SteadyNow() + patience;
     for (bool first = true;; first = false) {
+      bool busy = false;
       const int error = address.kind == Address::Kind::kUnix ? ProbeSocket(address.path) : 0;
       if (error == EACCES || error == EPERM) {
         return absl::PermissionDeniedError(
@@ -164,16 +166,18 @@ struct Connection::Channel {
         if (status.ok()) {
           return absl::OkStatus();
         }
-        if (status.error_code() != grpc::StatusCode::UNAVAILABLE) {
+        busy = status.error_details() == kFromController;
+        if (status.error_code() != grpc::StatusCode::UNAVAILABLE ||
+            (busy && clock.SteadyNow() >= give_up)) {
           return Refusal(status);
         }
-        RETURN_IF_ERROR(Mistrust(address, status.error_message()));
+        RETURN_IF_ERROR(busy ? absl::OkStatus() : Mistrust(address, status.error_message()));
       }
       if (clock.SteadyNow() >= give_up) {
         return Nobody(address);
       }
       std::this_thread::sleep_for(kRetryPause);
-      if (error == 0) {
+      if (error == 0 && !busy) {
         Connect();
       }
     }

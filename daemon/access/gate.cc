@@ -64,6 +64,9 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
     Note(*caller, method, may);
     return may;
   }
+  if (budget_ != nullptr) {
+    RETURN_IF_ERROR(budget_->TakeCall(caller->user));
+  }
   return caller;
 }
 
@@ -75,6 +78,10 @@ absl::Status Gate::MaySubmit(const Caller& caller) const {
       absl::StrCat("jobs of ", caller.user.name, " (uid ", caller.user.uid,
                    ") are not run here: submit as an ordinary user (uid ", min_uid_,
                    " or above; musterd --min-uid)"));
+}
+
+absl::Status Gate::Spend(const Caller& caller, std::size_t bytes) const {
+  return budget_ == nullptr ? absl::OkStatus() : budget_->TakeBytes(caller.user, bytes);
 }
 
 absl::Status Gate::StillGood(const Caller& caller) const {

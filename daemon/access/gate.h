@@ -15,6 +15,7 @@
 #include "daemon/access/access.h"
 #include "daemon/access/munge_door.h"
 #include "daemon/access/revocation_list.h"
+#include "daemon/access/user_budget.h"
 #include "daemon/door/acceptor.h"
 #include "scheduler/runtime/log.h"
 
@@ -24,21 +25,27 @@ class Gate {
  public:
   // `revoked` is the file of revoked certificates; empty: there is none. `munge` may be null, and
   // outlives the gate. Jobs of users below `min_uid` are not taken; 0: any user's. `acceptor` hears
-  // of each caller that was identified; it may be null, and outlives the gate.
+  // of each caller that was identified, `budget` of each call; they may be null, and outlive the
+  // gate.
   Gate(const Logger& log, std::string revoked, MungeDoor* munge, uid_t min_uid,
-       Acceptor* acceptor = nullptr)
+       Acceptor* acceptor = nullptr, UserBudget* budget = nullptr)
       : log_(log),
         revoked_(std::move(revoked)),
         munge_(munge),
         min_uid_(min_uid),
-        acceptor_(acceptor) {}
+        acceptor_(acceptor),
+        budget_(budget) {}
 
-  // Who calls, when the table lets them call `method` ("/muster.wire.Controller/Submit").
+  // Who calls, when the table lets them call `method` ("/muster.wire.Controller/Submit") and their
+  // budget has a call left.
   [[nodiscard]] absl::StatusOr<Caller> Admit(const grpc::CallbackServerContext& context,
                                              std::string_view method) const;
 
   // PermissionDenied when no job is taken of this caller.
   [[nodiscard]] absl::Status MaySubmit(const Caller& caller) const;
+
+  // Takes a submission of so many bytes from the caller's budget; Unavailable when it is spent.
+  [[nodiscard]] absl::Status Spend(const Caller& caller, std::size_t bytes) const;
 
   // Not OK once the certificate of an admitted caller has been revoked.
   [[nodiscard]] absl::Status StillGood(const Caller& caller) const;
@@ -53,6 +60,7 @@ class Gate {
   MungeDoor* const munge_;
   const uid_t min_uid_;
   Acceptor* const acceptor_;
+  UserBudget* const budget_;
 };
 
 }  // namespace muster

@@ -3,10 +3,13 @@
 #include <string>
 #include <utility>
 
+#include "proto/convert/origin.h"
+
 namespace muster {
 
 grpc::Status ToGrpc(const absl::Status& status) {
-  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()),
+                      kFromController);
 }
 
 void ReadAside(Worker& reader, grpc::ServerUnaryReactor* reactor, TaskQueue::Task work) {

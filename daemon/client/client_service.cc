@@ -153,8 +153,10 @@ ClientService::Unary* ClientService::Submit(Context* context, const wire::Submit
   if (!caller.has_value()) {
     return reactor;
   }
-  absl::StatusOr<SubmitJob> input = ReadSubmission(*request, caller->user);
-  input = gate_.MaySubmit(*caller).ok() ? std::move(input) : gate_.MaySubmit(*caller);
+  absl::Status may = gate_.MaySubmit(*caller);
+  may = may.ok() ? gate_.Spend(*caller, request->ByteSizeLong()) : may;
+  absl::StatusOr<SubmitJob> input =
+      may.ok() ? ReadSubmission(*request, caller->user) : absl::StatusOr<SubmitJob>(may);
   if (!input.ok()) {
     gate_.Note(*caller, "Submit", input.status());
     reactor->Finish(ToGrpc(input.status()));

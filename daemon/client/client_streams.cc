@@ -76,7 +76,8 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   // Hands the request on. True when nothing may be read before its answer: one that looks other
   // jobs up first would be overtaken.
   bool Take() {
-    const absl::Status good = gate_.StillGood(caller_);
+    absl::Status good = gate_.StillGood(caller_);
+    good = good.ok() ? gate_.Spend(caller_, request_.ByteSizeLong()) : good;
     absl::StatusOr<SubmitJob> read =
         good.ok() ? ReadSubmission(request_, caller_.user) : absl::StatusOr<SubmitJob>(good);
     request_.Clear();

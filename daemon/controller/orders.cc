@@ -8,6 +8,7 @@
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/kill_grace.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/model/value/wire_size.h"
 
 namespace muster {
 namespace {
@@ -200,13 +201,19 @@ std::shared_ptr<const Program> Orders::Find(const Key& key) const {
 }
 
 void Orders::Keep(Key key, const Program& program) {
+  std::shared_ptr<const Program>& kept = programs_[key];
   // A submission that was refused because it could not be stored leaves its id to the next one.
-  if (!programs_.insert_or_assign(key, std::make_shared<const Program>(program)).second) {
-    return;
+  const bool again = kept != nullptr;
+  bytes_ += WireBytes(program) - (again ? WireBytes(*kept) : 0);
+  kept = std::make_shared<const Program>(program);
+  if (!again) {
+    order_.push_back(std::move(key));
   }
-  order_.push_back(std::move(key));
-  if (order_.size() > kProgramsMax) {
-    programs_.erase(order_.front());
+  // What is not at hand is read from the store.
+  while (order_.size() > kProgramsMax || (bytes_ > kProgramBytesKept && order_.size() > 1)) {
+    const auto oldest = programs_.find(order_.front());
+    bytes_ -= WireBytes(*oldest->second);
+    programs_.erase(oldest);
     order_.pop_front();
   }
 }

@@ -65,11 +65,13 @@ class Orders {
   void Keep(Key key, const Program& program);
 
   static constexpr std::size_t kProgramsMax = 4096;
+  static constexpr std::size_t kProgramBytesKept = std::size_t{64} << 20;
   JobStore& store_;
   const std::string cluster_;
   const JobSecrets secrets_;
   std::deque<Key> order_;
   std::unordered_map<Key, std::shared_ptr<const Program>> programs_;
+  std::size_t bytes_ = 0;  // of programs_
 };
 
 }  // namespace muster

@@ -10,6 +10,7 @@
 #include "daemon/controller/network_map.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
+#include "scheduler/runtime/identity/trusted_path.h"
 #include "scheduler/settings/policy_tables.h"
 #include "scheduler/settings/settings_file.h"
 
@@ -105,6 +106,25 @@ absl::Status ReadNetworkKey(const std::string& path, ConfigFile& file, DaemonCon
   return absl::OkStatus();
 }
 
+// [limits] calls_per_second = 1000, program_bytes_per_second = "1M" …: of each user; 0: no bound.
+absl::Status ReadBudget(ConfigFile& file, BudgetLimits& budget) {
+  const auto read = [&file](const char* key, std::uint32_t* value) -> absl::Status {
+    std::int64_t number = *value;
+    RETURN_IF_ERROR(file.ReadInteger(key, {0, UINT32_MAX}, &number));
+    *value = static_cast<std::uint32_t>(number);
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(read("limits.calls_per_second", &budget.calls_per_second));
+  RETURN_IF_ERROR(read("limits.calls_burst", &budget.calls_burst));
+  std::uint64_t rate = budget.program_bytes_per_second.value();
+  std::uint64_t burst = budget.program_bytes_burst.value();
+  RETURN_IF_ERROR(file.ReadSize("limits.program_bytes_per_second", &rate));
+  RETURN_IF_ERROR(file.ReadSize("limits.program_bytes_burst", &burst));
+  budget.program_bytes_per_second = Bytes(rate);
+  budget.program_bytes_burst = Bytes(burst);
+  return absl::OkStatus();
+}
+
 // Who may speak: listen, keys, munge_socket, min_uid; the command line goes before.
 absl::Status ReadDoorKeys(ConfigFile& file, DaemonConfig& config) {
   std::vector<std::string> listen;
@@ -148,9 +168,11 @@ std::vector<std::string> AddressesOf(const DaemonConfig& config, bool passed) {
 }
 
 absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
+  RETURN_IF_ERROR(CheckTrustedPath(path));
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   RETURN_IF_ERROR(file.ReadString("cluster", &config.cluster));
   RETURN_IF_ERROR(ReadDoorKeys(file, config));
+  RETURN_IF_ERROR(ReadBudget(file, config.budget));
   RETURN_IF_ERROR(ReadNetworkKey(path, file, config));
   RETURN_IF_ERROR(ReadSettings(file, config.policy));
   RETURN_IF_ERROR(ReadPolicy(file).status());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/access/user_budget.h"
 #include "daemon/serve/server.h"
 #include "scheduler/model/settings/policy_config.h"
 
@@ -24,6 +25,7 @@ struct DaemonConfig {
   std::string keys;          // directory of the files that `tls` does not name
   std::string munge_socket;  // empty: where libmunge looks
   std::optional<std::uint32_t> min_uid;
+  BudgetLimits budget;  // of each user's calls
   std::string network;  // --network: goes before the one that the file names
   PolicyConfig policy;
   std::string file;  // where these settings are from; empty: the command line alone

@@ -19,6 +19,7 @@
 #include "scheduler/runtime/identity/certificate.h"
 #include "scheduler/runtime/identity/certificate_authority.h"
 #include "scheduler/runtime/identity/private_file.h"
+#include "scheduler/runtime/process.h"
 
 namespace muster {
 namespace {
@@ -172,6 +173,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     const std::shared_ptr<grpc::AuthMetadataProcessor>& processor) {
   std::unique_ptr<Server> server(new Server(acceptor));
   if (tls.given()) {
+    HideMemory();  // our key is in it
     ASSIGN_OR_RETURN(server->warning_, CheckTlsFiles(tls));
   }
   grpc::ServerBuilder builder;

@@ -125,6 +125,9 @@ absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
   auto elements = static_cast<std::int64_t>(policy.array_elements_max);
   RETURN_IF_ERROR(file.ReadInteger("policy.array_elements_max", {1, 1'000'000}, &elements));
   policy.array_elements_max = static_cast<std::uint64_t>(elements);
+  auto submitted = static_cast<std::int64_t>(policy.submit_jobs_max);
+  RETURN_IF_ERROR(file.ReadInteger("policy.submit_jobs_max", {0, UINT32_MAX}, &submitted));
+  policy.submit_jobs_max = static_cast<std::uint32_t>(submitted);
   RETURN_IF_ERROR(ReadBackfill(file, policy));
   auto requeues = static_cast<std::int64_t>(policy.requeues_max);
   RETURN_IF_ERROR(file.ReadInteger("policy.requeues_max", {0, 1'000'000}, &requeues));

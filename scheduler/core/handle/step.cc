@@ -81,7 +81,8 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
         "--deadline: the job could not end by then, with its --begin and --time"));
   }
   const std::uint64_t count = spec->array.has_value() ? ElementCount(*spec->array) : 1;
-  const Submission submission{count, input.spec.time_limit.count() > 0, now};
+  const Submission submission{count, input.spec.time_limit.count() > 0, now,
+                              config.submit_jobs_max};
   if (absl::Status admitted = Admit(state.policy().picture(), submission, &*spec); !admitted.ok()) {
     return Refused(std::move(admitted));
   }

@@ -114,6 +114,9 @@ struct PolicyConfig {
   ElasticPolicy elastic;
   // The most that a job may ask instead of kill_grace; zero: any (settings recorded before it was).
   Duration kill_grace_max = std::chrono::minutes(10);
+  // Jobs of one user in one account that wait or run, where no account or association says how
+  // many; zero: any number.
+  std::uint32_t submit_jobs_max = 1'000'000;
   static constexpr auto Fields(auto list) {
     return list(
         Field{"backfill", &PolicyConfig::backfill},
@@ -128,7 +131,8 @@ struct PolicyConfig {
         Field{"licenses", &PolicyConfig::licenses}, Field{"priority", &PolicyConfig::priority},
         Field{"network", &PolicyConfig::network}, Field{"health", &PolicyConfig::health},
         Field{"checkpoint", &PolicyConfig::checkpoint}, Field{"elastic", &PolicyConfig::elastic},
-        Field{"kill_grace_max", &PolicyConfig::kill_grace_max});
+        Field{"kill_grace_max", &PolicyConfig::kill_grace_max},
+        Field{"submit_jobs_max", &PolicyConfig::submit_jobs_max});
   }
 };
 

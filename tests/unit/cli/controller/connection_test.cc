@@ -14,6 +14,7 @@
 
 #include "cli/controller/job_watch.h"
 #include "proto/controller.grpc.pb.h"
+#include "proto/convert/origin.h"
 #include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
@@ -37,6 +38,9 @@ class SmallController final : public wire::Controller::Service {
     ++calls_;
     if (fail_first_ && calls_ == 1) {
       return {grpc::StatusCode::UNAVAILABLE, "restarting"};
+    }
+    if (calls_ <= busy_for_) {
+      return {grpc::StatusCode::UNAVAILABLE, "ada asks too much", kFromController};
     }
     reply->set_job(tokens_.size());
     return grpc::Status::OK;
@@ -79,6 +83,7 @@ class SmallController final : public wire::Controller::Service {
   }
 
   std::atomic<bool> fail_first_ = false;
+  std::atomic<int> busy_for_ = 0;  // so many calls are refused by the controller itself
   std::size_t tokens() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return tokens_.size();
@@ -160,6 +165,19 @@ TEST_F(ConnectionTest, ARetryKeepsItsToken) {
   Serve();
   EXPECT_EQ(Open()->Submit("t", {}, {}).value(), JobId(1));
   EXPECT_EQ(controller_.tokens(), 1U);
+}
+
+TEST_F(ConnectionTest, AControllerThatIsBusyIsAskedAgain) {
+  controller_.busy_for_ = 2;
+  Serve();
+  EXPECT_EQ(Open()->Submit("t", {}, {}).value(), JobId(1));
+}
+
+TEST_F(ConnectionTest, AControllerThatStaysBusyIsQuotedAndNotCalledAbsent) {
+  controller_.busy_for_ = 1'000'000;
+  Serve();
+  const absl::Status status = Open(milliseconds(300))->Submit("t", {}, {}).status();
+  EXPECT_EQ(std::string(status.message()), "ada asks too much");
 }
 
 TEST_F(ConnectionTest, ARefusalIsOneLineAndNotBadUsage) {

@@ -137,6 +137,21 @@ TEST_F(LimitsTest, SubmitLimitsRefuseAtSubmission) {
   world_.Submit(spec);
 }
 
+TEST_F(LimitsTest, AUserOfWhomNoRuleSaysHowManyJobsHasTheClustersBound) {
+  world_.config.submit_jobs_max = 3;
+  JobSpec spec = world_.Spec(Tasks(1));
+  world_.Submit(spec);
+  spec.array = ArraySpec{{{0, 2, 1}}, 0};
+  EXPECT_EQ(world_.Refused(spec),
+            absl::StrCat("user ", spec.user.name,
+                         ": policy.submit_jobs_max: 1 of 3 jobs are submitted, 3 more do not fit; "
+                         "wait for some to end, or ask the administrator"));
+  spec.array = ArraySpec{{{0, 1, 1}}, 0};
+  world_.Submit(spec);
+  world_.config.submit_jobs_max = 0;
+  world_.Submit(spec);
+}
+
 TEST_F(LimitsTest, DenyOnLimitRefusesWhatNoWaitingMends) {
   world_.Add(PolicyKind::kQos, "q", {{"MaxTRESPerJob", "cpu=2"}, {"Flags", "DenyOnLimit"}});
   JobSpec spec = world_.Spec(Tasks(4));
