@@ -1,6 +1,6 @@
 #include "scheduler/runtime/systemd.h"
 
-#include <fcntl.h>
+#include <dlfcn.h>
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
@@ -17,6 +17,44 @@ constexpr std::array<std::string_view, 8> kOurs = {
     "NOTIFY_SOCKET", "WATCHDOG_USEC",  "WATCHDOG_PID",   "LISTEN_FDS",
     "LISTEN_PID",    "LISTEN_FDNAMES", "JOURNAL_STREAM", "INVOCATION_ID"};
 
+// What we use of libsystemd. It is loaded where a service manager started us: nothing else needs
+// it, and a machine without systemd need not have it.
+struct Library {
+  decltype(&sd_watchdog_enabled) watchdog_enabled = nullptr;
+  decltype(&sd_listen_fds) listen_fds = nullptr;
+  decltype(&sd_notify) notify = nullptr;
+
+  [[nodiscard]] bool loaded() const {
+    return watchdog_enabled != nullptr && listen_fds != nullptr && notify != nullptr;
+  }
+};
+
+template <class Function>
+void Find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));  // NOLINT: POSIX's own way
+}
+
+Library LoadLibrary() {
+  Library found;
+  if (void* const library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL)) {
+    Find(library, "sd_watchdog_enabled", found.watchdog_enabled);
+    Find(library, "sd_listen_fds", found.listen_fds);
+    Find(library, "sd_notify", found.notify);
+  }
+  return found;
+}
+
+const Library& TheLibrary() {
+  static const Library library = LoadLibrary();
+  return library;
+}
+
+// Whether a service manager started us and talks to us.
+bool IsManaged() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): main's.
+  return getenv("NOTIFY_SOCKET") != nullptr || getenv("LISTEN_FDS") != nullptr;
+}
+
 // A line of its own in what is sent: nothing in it may end it.
 std::string OneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -27,13 +65,16 @@ std::string OneLine(std::string text) {
 
 ServiceManager ServiceManager::FromEnvironment() {
   ServiceManager manager;
+  if (!IsManaged() || !TheLibrary().loaded()) {
+    return manager;
+  }
   manager.present_ = getenv("NOTIFY_SOCKET") != nullptr;  // NOLINT(concurrency-mt-unsafe): main's.
   std::uint64_t silence = 0;
-  if (sd_watchdog_enabled(1, &silence) > 0) {
+  if (TheLibrary().watchdog_enabled(1, &silence) > 0) {
     manager.feed_every_ = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::microseconds(silence / 2));
   }
-  const int passed = sd_listen_fds(1);
+  const int passed = TheLibrary().listen_fds(1);
   for (int i = 0; i < passed; ++i) {
     manager.listeners_.emplace_back(SD_LISTEN_FDS_START + i);
   }
@@ -42,7 +83,7 @@ ServiceManager ServiceManager::FromEnvironment() {
 
 void ServiceManager::Say(const std::string& text) const {
   if (present_) {
-    sd_notify(0, text.c_str());
+    TheLibrary().notify(0, text.c_str());
   }
 }
 
