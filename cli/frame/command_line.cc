@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
@@ -235,11 +234,11 @@ absl::StatusOr<ComponentWords> ParseWords(const Verb& verb,
 
 int Report(const absl::Status& status, const std::string& where, Terminal terminal) {
   const std::string message(status.message());
-  terminal.err << (message.rfind("muster: ", 0) == 0 ? "" : where + ": ")
-               << absl::StrJoin(
-                      absl::StrSplit(message, '\n'), "\n",
-                      [](std::string* out, std::string_view line) { *out += Printable(line); })
-               << "\n";
+  terminal.err << (message.rfind("muster: ", 0) == 0 ? "" : where + ": ");
+  const std::vector<std::string> lines = absl::StrSplit(message, '\n');
+  for (const std::string& line : lines) {
+    terminal.err << Printable(line) << "\n";
+  }
   return absl::IsInvalidArgument(status) ? kBadUsage : kRefused;
 }
 
