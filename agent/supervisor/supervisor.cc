@@ -305,7 +305,7 @@ absl::Status Supervisor::TakeStep(const StepOrder& order) {
   if (known_steps_.count(order.step) != 0) {
     return absl::OkStatus();
   }
-  if (ending_) {
+  if (end_.ending()) {
     return absl::FailedPreconditionError(
         absl::StrCat("attempt ", directory_.Name(), " is ending: no step can start"));
   }
@@ -343,7 +343,7 @@ absl::Status Supervisor::TakeSuspend(const SuspendOrder& order) {
         absl::StrCat("a command for attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
                      " sent to ", directory_.Name()));
   }
-  if (order.suspension <= suspension_ || ending_) {
+  if (order.suspension <= suspension_ || end_.ending()) {
     return absl::OkStatus();
   }
   suspension_ = order.suspension;
@@ -411,14 +411,7 @@ void Supervisor::OnStepEnded(StepId id) {
     if (BeginsOtherwise(*step)) {
       return;
     }
-    status_ = step->status();
-    main_ended_ = clock_.SteadyNow();
-    if (!step->launch_error().empty() && !forced_) {
-      cause_ = EndCause::kLaunchFailed;
-      text_ = step->launch_error();
-    } else if (!forced_) {
-      text_ = step->remark();
-    }
+    end_.TakeMainStep(step->status(), step->launch_error(), step->remark(), clock_.SteadyNow());
     EndCriu(*step);
   }
   // Before anything ends this process: it hands its connection to closing_, which waits for it.
@@ -478,15 +471,10 @@ void Supervisor::After(Duration delay, std::function<void()> action) {
 }
 
 void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& text) {
-  if (finished_ || InEpilog()) {
+  if (end_.job_over()) {
     return;
   }
-  if (!forced_ && !(ending_ && main_step_.has_value())) {
-    cause_ = cause;
-    text_ = text;
-  }
-  ending_ = true;
-  if (!std::exchange(forced_, true)) {
+  if (end_.Force(cause, text)) {
     log_.Info("supervisor", absl::StrCat("ending the attempt, cause ", static_cast<int>(cause),
                                          ", grace ", grace.count(), " ms"));
   }
@@ -503,7 +491,7 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
 }
 
 void Supervisor::EndByItself() {
-  ending_ = true;
+  end_.EndByItself();
   if (NoChildren()) {
     return;
   }
@@ -512,7 +500,7 @@ void Supervisor::EndByItself() {
 }
 
 void Supervisor::TerminateLeftovers(Duration grace, int looks_left) {
-  if (finished_ || forced_ || InEpilog()) {
+  if (end_.job_over() || end_.forced()) {
     return;
   }
   if (looks_left > 0 && FlushRuns()) {
@@ -531,7 +519,7 @@ void Supervisor::TerminateAll(Duration grace) {
 }
 
 void Supervisor::KillAll() {
-  if (finished_ || InEpilog()) {
+  if (end_.job_over()) {
     return;
   }
   // What lives in the group dies at once, by the kernel; looking for thousands of processes one by
@@ -549,13 +537,13 @@ void Supervisor::KillAll() {
 }
 
 void Supervisor::CheckFinished() {
-  if (ending_ && !finished_ && steps_.empty() && NoChildren() && !RunsEpilogs()) {
+  if (end_.ending() && !end_.finished() && steps_.empty() && NoChildren() && !RunsEpilogs()) {
     Finish();
   }
 }
 
 void Supervisor::Finish() {
-  finished_ = true;
+  end_.Finish();
   control_.reset();
   if (inner_ranks_ != nullptr) {
     inner_ranks_->Close();
@@ -564,24 +552,15 @@ void Supervisor::Finish() {
   Usage usage = UsageOfChildren();
   if (cgroup_.has_value()) {
     usage.group_memory = cgroup_->PeakMemory();
-    const std::optional<std::string> out_of_memory = cgroup_->OutOfMemory();
-    if (cause_ == EndCause::kExited && !status_.success() && out_of_memory.has_value()) {
-      cause_ = EndCause::kOutOfMemory;
-      text_ = *out_of_memory;
+    if (const std::optional<std::string> out_of_memory = cgroup_->OutOfMemory()) {
+      end_.TakeOutOfMemory(*out_of_memory);
     }
     cgroup_->Remove();
   }
   LearnFromWarning();
   ReportCheckpoints(true);
   AddSampled(ReadSampledUsage(directory_.Sampled()), usage);
-  RunEnded fact;
-  fact.time = clock_.Now();
-  fact.cause = cause_;
-  fact.status = status_;
-  fact.usage = usage;
-  fact.text = text_;
-  fact.node_fault = node_fault_;
-  reporter_.Report(std::move(fact));
+  reporter_.Report(end_.Report(clock_.Now(), usage));
   reporter_.WhenWritten([this] { closing_.WhenEmpty([this] { loop_.Stop(); }); });
 }
 

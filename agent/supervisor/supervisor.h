@@ -25,15 +25,16 @@
 #include "agent/supervisor/checkpoint/progress_watch.h"
 #include "agent/supervisor/control.h"
 #include "agent/supervisor/criu/criu_checkpoints.h"
+#include "agent/supervisor/ending/end_state.h"
+#include "agent/supervisor/ending/lease.h"
+#include "agent/supervisor/ending/time_limit.h"
 #include "agent/supervisor/launch/pam_session.h"
-#include "agent/supervisor/lease.h"
 #include "agent/supervisor/limits/cgroup.h"
 #include "agent/supervisor/limits/freezer.h"
 #include "agent/supervisor/mpirun/inner_ranks.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/scripts/script_run.h"
 #include "agent/supervisor/step/step.h"
-#include "agent/supervisor/time_limit.h"
 #include "agent/supervisor/user_space/as_user.h"
 #include "agent/supervisor/user_space/job_user.h"
 #include "scheduler/model/job/exit_status.h"
@@ -81,7 +82,6 @@ class Supervisor {
   bool RunsEpilogs();
   void ClaimEpilog();
   void OnEpilog(const absl::Status& status);
-  [[nodiscard]] bool InEpilog() const { return last_scripts_ && script_ != nullptr; }
   void BlameNode(const absl::Status& status);
   ScriptRun::Request RequestOf(const char* what, const SiteScript& script, StepId step) const;
   ScriptRun* ScriptOf(pid_t pid);
@@ -126,7 +126,6 @@ class Supervisor {
   // second; programs that have answered the notice that the attempt ends need no grace.
   static SupervisorOrder WithPages(SupervisorOrder order, CheckpointHints* hints,
                                    CheckpointWatch* watch, const Logger& log);
-  static bool EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec);
   void WatchCheckpoints();
   void ReportCheckpoints(bool last);
   void AwaitAnswer(EndCause cause);
@@ -187,15 +186,12 @@ class Supervisor {
   std::map<StepId, std::unique_ptr<ScriptRun>> step_scripts_;
   std::vector<StepId> epilogs_due_;  // of steps that ended as the attempt had to
   bool prolog_tried_ = false;
-  bool began_ = false;         // the prolog is over
-  bool work_held_ = false;     // it was when the attempt was frozen
-  bool last_scripts_ = false;  // nothing is left but what the site runs after it
+  bool began_ = false;      // the prolog is over
+  bool work_held_ = false;  // it was when the attempt was frozen
   bool epilog_over_ = false;
-  std::string node_fault_;
   std::set<StepId> known_steps_;
   std::uint32_t node_index_ = 0;
-  std::optional<StepId> main_step_;       // its end is the attempt's
-  std::optional<SteadyTime> main_ended_;  // when it came
+  std::optional<StepId> main_step_;  // its end is the attempt's
   TimeLimit limit_;
   std::optional<EventLoop::TimerId> limit_timer_;
   struct Warned {
@@ -212,13 +208,8 @@ class Supervisor {
   bool frozen_ = false;           // ordered to freeze, and since then neither to run nor to end
   std::vector<StepOrder> held_steps_;  // ordered while frozen
   bool started_reported_ = false;
-  bool ending_ = false;
-  bool forced_ = false;
-  bool finished_ = false;
+  EndState end_;
   Duration kill_interval_{10};
-  EndCause cause_ = EndCause::kExited;
-  ExitStatus status_;
-  std::string text_;
 };
 
 }  // namespace muster

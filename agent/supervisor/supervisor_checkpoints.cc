@@ -16,15 +16,6 @@ constexpr Duration kReportPause{10'000};
 
 }  // namespace
 
-// Told to end for that cause, the attempt is not over with its checkpoint unless that was all that
-// was wanted of it: it may have more to do within its grace when it was cancelled, or when its time
-// is up and it does not run again.
-bool Supervisor::EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec) {
-  return cause == EndCause::kRequeued || cause == EndCause::kPreempted ||
-         cause == EndCause::kPreemptedToRequeue || cause == EndCause::kResized ||
-         (cause == EndCause::kTimeLimit && spec.requeue == Choice::kYes);
-}
-
 // Without its pages the job runs as well: its programs are told of none then.
 SupervisorOrder Supervisor::WithPages(SupervisorOrder order, CheckpointHints* hints,
                                       CheckpointWatch* watch, const Logger& log) {
@@ -56,7 +47,7 @@ SupervisorOrder Supervisor::WithPages(SupervisorOrder order, CheckpointHints* hi
 
 void Supervisor::WatchCheckpoints() {
   const bool by_criu = order_.launch.spec.checkpoint_with == CheckpointMeans::kCriu;
-  if (finished_ || (order_.checkpoint_progress.empty() && !by_criu)) {
+  if (end_.finished() || (order_.checkpoint_progress.empty() && !by_criu)) {
     return;
   }
   DumpWhenDue();
@@ -105,7 +96,7 @@ void Supervisor::AwaitAnswer(EndCause cause) {
 }
 
 void Supervisor::LookForAnswer() {
-  if (finished_ || InEpilog()) {
+  if (end_.job_over()) {
     return;
   }
   ReportCheckpoints(false);

@@ -32,7 +32,7 @@ absl::Status Supervisor::PrepareCriu() {
 
 // True: the batch step, which could not be restored, is begun in another way.
 bool Supervisor::BeginsOtherwise(const Step& step) {
-  if (criu_ == nullptr || step.restore_failure() == 0 || ending_) {
+  if (criu_ == nullptr || step.restore_failure() == 0 || end_.ending()) {
     return false;
   }
   if (criu_->TakeFailure(step.restore_failure())) {
@@ -47,7 +47,7 @@ bool Supervisor::BeginsOtherwise(const Step& step) {
 }
 
 void Supervisor::BeginAgain() {
-  if (ending_) {
+  if (end_.ending()) {
     CheckFinished();
   } else if (frozen_) {
     After(kTryAgain, [this] { BeginAgain(); });
@@ -58,15 +58,15 @@ void Supervisor::BeginAgain() {
 
 // The batch step has ended, and with it the job.
 void Supervisor::EndCriu(const Step& step) {
-  if (criu_ == nullptr || forced_) {
+  if (criu_ == nullptr || end_.forced()) {
     return;
   }
   if (step.restore_failure() != 0) {
-    text_ = absl::StrCat(
+    end_.Explain(absl::StrCat(
         order_.node_name,
         ": its checkpoint cannot be restored while other processes have the ids of its own; "
-        "requeue it to try again");
-  } else if (step.launch_error().empty() && status_.signal == 0) {
+        "requeue it to try again"));
+  } else if (step.launch_error().empty() && end_.status().signal == 0) {
     criu_->Forget();
   }
 }
@@ -80,7 +80,8 @@ pid_t Supervisor::SavableLeader() const {
 
 void Supervisor::DumpWhenDue() {
   const pid_t leader = SavableLeader();
-  if (leader != 0 && !frozen_ && !ending_ && criu_->Due(hints_.told()) != checkpoint::Need::kNone) {
+  if (leader != 0 && !frozen_ && !end_.ending() &&
+      criu_->Due(hints_.told()) != checkpoint::Need::kNone) {
     criu_->Dump(leader, AfterDump::kRun, hints_.told(), [this](const absl::Status&) {
       ReportCheckpoints(false);
       EndAfterDump();
@@ -108,7 +109,7 @@ void Supervisor::EndSaving(EndCause cause, Duration grace) {
 }
 
 void Supervisor::EndAfterDump() {
-  if (!forced_ || finished_ || InEpilog() || criu_->busy()) {
+  if (!end_.forced() || end_.job_over() || criu_->busy()) {
     return;
   }
   const pid_t leader = SavableLeader();

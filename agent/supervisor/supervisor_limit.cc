@@ -70,7 +70,7 @@ void Supervisor::KeepTimeLimit() {
 void Supervisor::TakeAdvice(const CheckpointAdvice& advice) {
   const bool news = advice.number > hints_.advice().number;
   hints_.Advise(advice);
-  if (!news || advice.time_limit == Duration(0) || ending_ || finished_) {
+  if (!news || advice.time_limit == Duration(0) || end_.ending()) {
     return;
   }
   const Duration before = limit_.limit();
@@ -93,7 +93,7 @@ Duration Supervisor::SlowCheckpoint() const {
 
 void Supervisor::PlanWarning(Duration left) {
   const WarningSignal& warning = order_.launch.spec.warning;
-  if (warning.signal == 0 || warned_.has_value() || ending_) {
+  if (warning.signal == 0 || warned_.has_value() || end_.ending()) {
     return;
   }
   planned_slow_ = SlowCheckpoint();
@@ -115,7 +115,7 @@ void Supervisor::PlanWarningAnew() {
 
 void Supervisor::Warn() {
   warning_timer_.reset();
-  if (ending_ || finished_ || frozen_ || InEpilog()) {
+  if (end_.ending() || frozen_) {
     return;
   }
   if (!began_) {
@@ -148,12 +148,12 @@ void Supervisor::Warn() {
 // says so, else until what lies in its directory changed last.
 void Supervisor::LearnFromWarning() {
   const JobSpec& spec = order_.launch.spec;
-  if (!warned_.has_value() || !main_ended_.has_value() || watch_.seen()) {
+  if (!warned_.has_value() || !end_.main_ended().has_value() || watch_.seen()) {
     return;
   }
-  const Duration ran = std::chrono::duration_cast<Duration>(*main_ended_ - warned_->steady);
+  const Duration ran = std::chrono::duration_cast<Duration>(*end_.main_ended() - warned_->steady);
   if (spec.requeue_exit != 0 && spec.requeue_exit != kNoRequeueExit &&
-      status_.code == static_cast<int>(spec.requeue_exit) && status_.signal == 0) {
+      end_.status().code == static_cast<int>(spec.requeue_exit) && end_.status().signal == 0) {
     watch_.TakeSafeTime(ran);
     return;
   }

@@ -51,11 +51,11 @@ void Supervisor::RunProlog() {
 
 void Supervisor::OnProlog(const absl::Status& status) {
   script_.reset();
-  if (ending_) {
+  if (end_.ending()) {
     CheckFinished();
   } else if (!status.ok()) {
     BlameNode(status);
-    EndByForce(EndCause::kPrologFailed, Duration(0), node_fault_);
+    EndByForce(EndCause::kPrologFailed, Duration(0), end_.node_fault());
   } else {
     BeginWork();
   }
@@ -83,13 +83,13 @@ void Supervisor::LaunchAfterProlog(StepPlan plan) {
   known_steps_.insert(id);
   const auto done = [this, id, plan = std::move(plan)](const absl::Status& status) {
     step_scripts_.erase(id);
-    if (ending_) {
+    if (end_.ending()) {
       CheckFinished();
     } else if (status.ok()) {
       Launch(plan);
     } else {
       BlameNode(status);
-      EndByForce(EndCause::kPrologFailed, Duration(0), node_fault_);
+      EndByForce(EndCause::kPrologFailed, Duration(0), end_.node_fault());
     }
   };
   step_scripts_[id] = std::make_unique<ScriptRun>(
@@ -100,13 +100,13 @@ void Supervisor::RunStepEpilog(StepId id) {
   const bool wanted = order_.scripts.step_epilog.given() && id != StepId();
   if (!wanted) {
     AfterStep(id);
-  } else if (ending_) {
+  } else if (end_.ending()) {
     epilogs_due_.push_back(id);
     AfterStep(id);
   } else {
     const auto done = [this, id](const absl::Status& status) {
       step_scripts_.erase(id);
-      BlameNode(ending_ ? absl::OkStatus() : status);  // else it was we who ended it
+      BlameNode(end_.ending() ? absl::OkStatus() : status);  // else it was we who ended it
       AfterStep(id);
     };
     step_scripts_[id] = std::make_unique<ScriptRun>(
@@ -115,7 +115,7 @@ void Supervisor::RunStepEpilog(StepId id) {
 }
 
 void Supervisor::AfterStep(StepId id) {
-  if (main_step_ == id && !ending_) {
+  if (main_step_ == id && !end_.ending()) {
     EndByItself();
   }
   CheckFinished();
@@ -130,7 +130,7 @@ bool Supervisor::RunsEpilogs() {
   }
   const auto done = [this](const absl::Status& status) { OnEpilog(status); };
   if (!epilogs_due_.empty()) {
-    last_scripts_ = true;
+    end_.SetEpilog(true);
     script_ = std::make_unique<ScriptRun>(
         loop_, RequestOf("step epilog", order_.scripts.step_epilog, epilogs_due_.back()), done);
     epilogs_due_.pop_back();
@@ -139,7 +139,7 @@ bool Supervisor::RunsEpilogs() {
   if (!order_.scripts.epilog.given() || std::exchange(epilog_over_, true)) {
     return false;
   }
-  last_scripts_ = true;
+  end_.SetEpilog(true);
   ClaimEpilog();
   script_ =
       std::make_unique<ScriptRun>(loop_, RequestOf("epilog", order_.scripts.epilog, {}), done);
@@ -148,6 +148,7 @@ bool Supervisor::RunsEpilogs() {
 
 void Supervisor::OnEpilog(const absl::Status& status) {
   script_.reset();
+  end_.SetEpilog(false);
   BlameNode(status);
   KillAll();  // what it left behind
   CheckFinished();
@@ -157,9 +158,7 @@ void Supervisor::OnEpilog(const absl::Status& status) {
 void Supervisor::BlameNode(const absl::Status& status) {
   if (!status.ok()) {
     log_.Error("supervisor", std::string(status.message()));
-    if (node_fault_.empty()) {
-      node_fault_ = std::string(status.message());
-    }
+    end_.BlameNode(std::string(status.message()));
   }
 }
 

@@ -55,7 +55,7 @@ void Supervisor::EndWithLease() {
 // The file that the job names, as its user sees it; else the attempt's own, and what the checkpoint
 // library is asked.
 void Supervisor::LookForProgress() {
-  if (ending_ || finished_) {
+  if (end_.ending()) {
     return;
   }
   const Program& program = order_.launch.program;
@@ -82,7 +82,7 @@ void Supervisor::LookForProgress() {
         const std::optional<ProgressSign> sign =
             brought.ok() ? ValueIn<ProgressSign>(*brought) : std::nullopt;
         last_sign_ = sign.value_or(last_sign_);  // no answer is no progress
-        if (!ending_ && !finished_) {
+        if (!end_.ending()) {
           JudgeProgress(last_sign_);
         }
       });

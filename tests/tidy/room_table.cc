@@ -61,9 +61,9 @@ constexpr RoomRow kRows[] = {
     {"agent", "link", "attempts supervisor/attempt"},
     {"agent", "node", "attempts supervisor/attempt"},
     {"agent", "supervisor",
-     "supervisor/attempt supervisor/checkpoint supervisor/criu supervisor/exchange "
-     "supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun supervisor/scripts "
-     "supervisor/step supervisor/user_space"},
+     "supervisor/attempt supervisor/checkpoint supervisor/criu supervisor/ending "
+     "supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun "
+     "supervisor/scripts supervisor/step supervisor/user_space"},
     {"agent", "supervisor/attempt", "supervisor/user_space"},
     {"agent", "supervisor/checkpoint", "supervisor/limits supervisor/user_space"},
     {"agent", "supervisor/criu",
