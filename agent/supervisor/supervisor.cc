@@ -76,7 +76,17 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       order_(WithPages(std::move(order), &hints_, &watch_, log)),
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
-      freezer_(loop),
+      suspension_(loop, clock, log, reporter_,
+                  {.on_suspended =
+                       [this] {
+                         limit_.Hold(clock_.SteadyNow());
+                         KeepTimeLimit();
+                       },
+                   .on_resumed =
+                       [this] {
+                         limit_.RunOn(clock_.SteadyNow());
+                         KeepTimeLimit();
+                       }}),
       lease_(loop, clock, [this] { EndWithLease(); }),
       closing_(loop),
       pmix_(loop, closing_, log, directory_, order_) {}
@@ -184,6 +194,7 @@ void Supervisor::HoldToLimits() {
   } else {
     limits_ = cgroup_->Hold(order_, order_.launch.allocation.nodes[node_index_]);
   }
+  suspension_.Hold(cgroup_.has_value() ? &*cgroup_ : nullptr);
 }
 
 void Supervisor::BeginBatch() {
@@ -309,7 +320,7 @@ absl::Status Supervisor::TakeStep(const StepOrder& order) {
     return absl::FailedPreconditionError(
         absl::StrCat("attempt ", directory_.Name(), " is ending: no step can start"));
   }
-  if (frozen_ || !began_) {
+  if (suspension_.ordered() || !began_) {
     held_steps_.push_back(order);
     return absl::OkStatus();
   }
@@ -343,42 +354,15 @@ absl::Status Supervisor::TakeSuspend(const SuspendOrder& order) {
         absl::StrCat("a command for attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
                      " sent to ", directory_.Name()));
   }
-  if (order.suspension <= suspension_ || end_.ending()) {
+  if (end_.ending() || !suspension_.Take(order) || !order.resume) {
     return absl::OkStatus();
   }
-  suspension_ = order.suspension;
-  log_.Info("supervisor", absl::StrCat(order.resume ? "resuming" : "suspending", " the attempt, ",
-                                       suspension_, ". change"));
-  if (order.resume) {
-    Thaw();
-  } else if (!frozen_) {
-    Freeze();
-  } else {
-    // The order to run in between never came.
-    freezer_.Freeze(cgroup_.has_value() ? &*cgroup_ : nullptr, [this] { ReportSuspension(false); });
-  }
-  return absl::OkStatus();
-}
-
-void Supervisor::Freeze() {
-  frozen_ = true;
-  limit_.Hold(clock_.SteadyNow());
-  KeepTimeLimit();
-  freezer_.Freeze(cgroup_.has_value() ? &*cgroup_ : nullptr, [this] { ReportSuspension(false); });
-}
-
-void Supervisor::Thaw() {
-  if (std::exchange(frozen_, false)) {
-    freezer_.Thaw();
-    limit_.RunOn(clock_.SteadyNow());
-    KeepTimeLimit();
-  }
-  ReportSuspension(true);
   if (std::exchange(work_held_, false)) {
     BeginWork();
   } else if (began_) {
     TakeHeldSteps();
   }
+  return absl::OkStatus();
 }
 
 void Supervisor::TakeHeldSteps() {
@@ -390,14 +374,6 @@ void Supervisor::TakeHeldSteps() {
       log_.Warning("step", std::string(started.message()));
     }
   }
-}
-
-void Supervisor::ReportSuspension(bool resumed) {
-  RunSuspended fact;
-  fact.time = clock_.Now();
-  fact.suspension = suspension_;
-  fact.resumed = resumed;
-  reporter_.Report(std::move(fact));
 }
 
 void Supervisor::OnStepEnded(StepId id) {
@@ -512,9 +488,7 @@ void Supervisor::TerminateLeftovers(Duration grace, int looks_left) {
 
 void Supervisor::TerminateAll(Duration grace) {
   SignalDescendants(SIGTERM);
-  if (std::exchange(frozen_, false)) {
-    freezer_.Thaw();  // after the signal, so that it comes first
-  }
+  suspension_.Undo();  // after the signal, so that it comes first
   After(grace, [this] { KillAll(); });
 }
 

@@ -30,7 +30,7 @@
 #include "agent/supervisor/ending/time_limit.h"
 #include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/limits/cgroup.h"
-#include "agent/supervisor/limits/freezer.h"
+#include "agent/supervisor/limits/suspension.h"
 #include "agent/supervisor/mpirun/inner_ranks.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/scripts/script_run.h"
@@ -111,9 +111,6 @@ class Supervisor {
   absl::Status TakeSignal(const SignalOrder& order);
   absl::Status TakeAttach(const AttachOrder& order);
   absl::StatusOr<Step*> FindStep(StepId id) const;
-  void Freeze();
-  void Thaw();
-  void ReportSuspension(bool resumed);
   absl::Status StartStep(const StepOrder& order);
   void Launch(StepPlan plan);
   PmixNews NewsOf(StepId id);
@@ -171,7 +168,7 @@ class Supervisor {
   std::unique_ptr<CriuCheckpoints> criu_;  // where the job wants it
   SteadyTime end_by_ = SteadyTime::min();  // ordered to end, within that
   bool save_at_end_ = false;
-  Freezer freezer_;
+  Suspension suspension_;
   Lease lease_;
   std::optional<ProgressWatch> progress_;
   std::unique_ptr<UserTask> look_;  // at the file that the job names
@@ -204,8 +201,6 @@ class Supervisor {
   CheckpointRecord told_checkpoints_;  // as it was reported last
   SteadyTime told_at_ = SteadyTime::min();
   bool awaits_answer_ = false;
-  std::uint32_t suspension_ = 0;  // the highest that was ordered
-  bool frozen_ = false;           // ordered to freeze, and since then neither to run nor to end
   std::vector<StepOrder> held_steps_;  // ordered while frozen
   bool started_reported_ = false;
   EndState end_;

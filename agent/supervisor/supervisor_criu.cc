@@ -49,7 +49,7 @@ bool Supervisor::BeginsOtherwise(const Step& step) {
 void Supervisor::BeginAgain() {
   if (end_.ending()) {
     CheckFinished();
-  } else if (frozen_) {
+  } else if (suspension_.ordered()) {
     After(kTryAgain, [this] { BeginAgain(); });
   } else {
     BeginBatch();
@@ -80,7 +80,7 @@ pid_t Supervisor::SavableLeader() const {
 
 void Supervisor::DumpWhenDue() {
   const pid_t leader = SavableLeader();
-  if (leader != 0 && !frozen_ && !end_.ending() &&
+  if (leader != 0 && !suspension_.ordered() && !end_.ending() &&
       criu_->Due(hints_.told()) != checkpoint::Need::kNone) {
     criu_->Dump(leader, AfterDump::kRun, hints_.told(), [this](const absl::Status&) {
       ReportCheckpoints(false);
@@ -101,9 +101,7 @@ void Supervisor::EndSaving(EndCause cause, Duration grace) {
     TerminateAll(grace);
     return;
   }
-  if (std::exchange(frozen_, false)) {
-    freezer_.Thaw();
-  }
+  suspension_.Undo();
   After(grace, [this] { KillAll(); });
   EndAfterDump();
 }

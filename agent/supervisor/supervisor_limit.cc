@@ -36,7 +36,8 @@ void Supervisor::StopTimer(std::optional<EventLoop::TimerId>& timer) {
 // A deadline does not move with the time spent suspended.
 std::optional<Duration> Supervisor::TimeLeft() const {
   const Time deadline = order_.launch.spec.deadline;
-  std::optional<Duration> left = frozen_ ? std::nullopt : limit_.Left(clock_.SteadyNow());
+  std::optional<Duration> left =
+      suspension_.ordered() ? std::nullopt : limit_.Left(clock_.SteadyNow());
   if (deadline != kNoTime) {
     const Duration until = std::max(deadline - clock_.Now(), Duration(0));
     left = left.has_value() ? std::min(*left, until) : until;
@@ -49,20 +50,21 @@ void Supervisor::KeepTimeLimit() {
   StopTimer(limit_timer_);
   StopTimer(warning_timer_);
   const std::optional<Duration> left = TimeLeft();
-  if (!frozen_) {
+  if (!suspension_.ordered()) {
     hints_.SetEnd(left.has_value() ? clock_.Now() + *left : kNoTime);
   }
   if (!left.has_value()) {
     return;
   }
   const std::string text =
-      frozen_ ? std::string("deadline reached while suspended")
-              : absl::StrCat("time limit of ", limit_.limit().count() / 1000, " s reached");
+      suspension_.ordered()
+          ? std::string("deadline reached while suspended")
+          : absl::StrCat("time limit of ", limit_.limit().count() / 1000, " s reached");
   limit_timer_ = loop_.RunAfter(*left, [this, text] {
     limit_timer_.reset();
     EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace, text);
   });
-  if (!frozen_) {
+  if (!suspension_.ordered()) {
     PlanWarning(*left);
   }
 }
@@ -115,7 +117,7 @@ void Supervisor::PlanWarningAnew() {
 
 void Supervisor::Warn() {
   warning_timer_.reset();
-  if (end_.ending() || frozen_) {
+  if (end_.ending() || suspension_.ordered()) {
     return;
   }
   if (!began_) {

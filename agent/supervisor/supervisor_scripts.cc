@@ -62,7 +62,7 @@ void Supervisor::OnProlog(const absl::Status& status) {
 }
 
 void Supervisor::BeginWork() {
-  if (frozen_) {
+  if (suspension_.ordered()) {
     work_held_ = true;
     return;
   }

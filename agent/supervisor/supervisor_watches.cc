@@ -89,7 +89,8 @@ void Supervisor::LookForProgress() {
 }
 
 void Supervisor::JudgeProgress(const ProgressSign& sign) {
-  const bool frozen = frozen_ || std::exchange(was_frozen_, frozen_);
+  const bool now_frozen = suspension_.ordered();
+  const bool frozen = now_frozen || std::exchange(was_frozen_, now_frozen);
   const std::optional<std::string> hung = progress_->Look(sign, clock_.SteadyNow(), frozen);
   if (hung.has_value()) {
     EndByForce(EndCause::kHung, order_.launch.spec.kill_grace, *hung);
