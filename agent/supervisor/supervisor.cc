@@ -76,20 +76,21 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       order_(WithPages(std::move(order), &hints_, &watch_, log)),
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
-      suspension_(loop, clock, log, reporter_,
-                  {.on_suspended =
-                       [this] {
-                         limit_.Hold(clock_.SteadyNow());
-                         KeepTimeLimit();
-                       },
-                   .on_resumed =
-                       [this] {
-                         limit_.RunOn(clock_.SteadyNow());
-                         KeepTimeLimit();
-                       }}),
+      suspension_(
+          loop, clock, log, reporter_,
+          {.on_suspended = [this] { limit_.Hold(); }, .on_resumed = [this] { limit_.RunOn(); }}),
       lease_(loop, clock, [this] { EndWithLease(); }),
       closing_(loop),
-      pmix_(loop, closing_, log, directory_, order_) {}
+      pmix_(loop, closing_, log, directory_, order_),
+      limit_(loop, clock,
+             {.on_end = [this](std::optional<Duration> left) { PlanEnd(left); },
+              .on_held = [this] { warning_.Forget(); },
+              .on_over =
+                  [this](const std::string& why) {
+                    EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace, why);
+                  }}),
+      warning_(loop, clock, log, order_.launch.spec.warning, end_,
+               {.begun = [this] { return began_; }, .send = [this] { return SendWarning(); }}) {}
 
 Supervisor::~Supervisor() {
   loop_.Unwatch(signals_.get());
@@ -119,7 +120,8 @@ absl::Status Supervisor::Begin() {
     ASSIGN_OR_RETURN(mounts_, MakePrivateTmp(directory_.Tmp()));
   }
   HoldToLimits();
-  BeginTimeLimit();
+  const LaunchOrder& launch = order_.launch;
+  limit_.Begin(launch.spec.time_limit, launch.started, launch.spec.deadline);
   WatchCheckpoints();
   BeginWatches();
   RunProlog();

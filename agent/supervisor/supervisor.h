@@ -26,8 +26,9 @@
 #include "agent/supervisor/control.h"
 #include "agent/supervisor/criu/criu_checkpoints.h"
 #include "agent/supervisor/ending/end_state.h"
+#include "agent/supervisor/ending/end_warning.h"
 #include "agent/supervisor/ending/lease.h"
-#include "agent/supervisor/ending/time_limit.h"
+#include "agent/supervisor/ending/limit_keeper.h"
 #include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/limits/cgroup.h"
 #include "agent/supervisor/limits/suspension.h"
@@ -88,15 +89,10 @@ class Supervisor {
   void BeginBatch();
   void BeginRun();
   // Its time limit, and the warning before it ends (supervisor_limit.cc).
-  void BeginTimeLimit();
-  void KeepTimeLimit();
-  [[nodiscard]] std::optional<Duration> TimeLeft() const;
-  void StopTimer(std::optional<EventLoop::TimerId>& timer);
+  void PlanEnd(std::optional<Duration> left);
   void TakeAdvice(const CheckpointAdvice& advice);
   [[nodiscard]] Duration SlowCheckpoint() const;
-  void PlanWarning(Duration left);
-  void PlanWarningAnew();
-  void Warn();
+  bool SendWarning();
   void LearnFromWarning();
   // What else ends the attempt while its programs run (supervisor_watches.cc).
   void BeginWatches();
@@ -170,6 +166,7 @@ class Supervisor {
   bool save_at_end_ = false;
   Suspension suspension_;
   Lease lease_;
+  EndState end_;
   std::optional<ProgressWatch> progress_;
   std::unique_ptr<UserTask> look_;  // at the file that the job names
   ProgressSign last_sign_;          // of that
@@ -189,21 +186,13 @@ class Supervisor {
   std::set<StepId> known_steps_;
   std::uint32_t node_index_ = 0;
   std::optional<StepId> main_step_;  // its end is the attempt's
-  TimeLimit limit_;
-  std::optional<EventLoop::TimerId> limit_timer_;
-  struct Warned {
-    SteadyTime steady;
-    Time wall;
-  };
-  std::optional<Warned> warned_;
-  std::optional<EventLoop::TimerId> warning_timer_;
-  Duration planned_slow_{0};           // by which the warning is planned
+  LimitKeeper limit_;
+  EndWarning warning_;
   CheckpointRecord told_checkpoints_;  // as it was reported last
   SteadyTime told_at_ = SteadyTime::min();
   bool awaits_answer_ = false;
   std::vector<StepOrder> held_steps_;  // ordered while frozen
   bool started_reported_ = false;
-  EndState end_;
   Duration kill_interval_{10};
 };
 

@@ -66,7 +66,7 @@ void Supervisor::ReportCheckpoints(bool last) {
   if (!watch_.seen() && watch_.record() == CheckpointRecord()) {
     return;
   }
-  PlanWarningAnew();
+  warning_.TakeSlow(SlowCheckpoint());
   CheckpointRecord record = watch_.record();
   const Duration cost = record.count > 0 ? std::max(record.cost, Duration(1)) : Duration(0);
   hints_.Learn(cost, record.flush);
