@@ -17,6 +17,7 @@
 #include "agent/supervisor/attempt/private_tmp.h"
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "agent/supervisor/checkpoint/checkpoint_flush.h"
+#include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/limits/process_tree.h"
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_scan.h"
@@ -73,13 +74,17 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       clock_(clock),
       log_(log),
       directory_(std::move(directory)),
-      order_(WithPages(std::move(order), &hints_, &watch_, log)),
+      order_(std::move(order)),
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
       suspension_(
           loop, clock, log, reporter_,
           {.on_suspended = [this] { limit_.Hold(); }, .on_resumed = [this] { limit_.RunOn(); }}),
       lease_(loop, clock, [this] { EndWithLease(); }),
+      checkpoints_(loop, clock, log, order_, reporter_, end_,
+                   {.before_look = [this] { DumpWhenDue(); },
+                    .on_slow = [this](Duration slow) { warning_.TakeSlow(slow); },
+                    .on_answered = [this] { KillAll(); }}),
       closing_(loop),
       pmix_(loop, closing_, log, directory_, order_),
       limit_(loop, clock,
@@ -90,7 +95,9 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
                     EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace, why);
                   }}),
       warning_(loop, clock, log, order_.launch.spec.warning, end_,
-               {.begun = [this] { return began_; }, .send = [this] { return SendWarning(); }}) {}
+               {.begun = [this] { return began_; }, .send = [this] { return SendWarning(); }}) {
+  checkpoints_.MakePages(&order_);
+}
 
 Supervisor::~Supervisor() {
   loop_.Unwatch(signals_.get());
@@ -122,7 +129,7 @@ absl::Status Supervisor::Begin() {
   HoldToLimits();
   const LaunchOrder& launch = order_.launch;
   limit_.Begin(launch.spec.time_limit, launch.started, launch.spec.deadline);
-  WatchCheckpoints();
+  checkpoints_.Watch();
   BeginWatches();
   RunProlog();
   return absl::OkStatus();
@@ -457,8 +464,7 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
                                          ", grace ", grace.count(), " ms"));
   }
   if (grace > Duration(0)) {
-    hints_.Announce(cause, clock_.Now() + grace);
-    AwaitAnswer(cause);
+    checkpoints_.AnnounceEnd(cause, clock_.Now() + grace);
   }
   for (const auto& [id, step] : steps_) {
     step->ToldToEnd(cause == EndCause::kJobEnding);
@@ -533,8 +539,9 @@ void Supervisor::Finish() {
     }
     cgroup_->Remove();
   }
-  LearnFromWarning();
-  ReportCheckpoints(true);
+  checkpoints_.LearnFrom(warning_, user_.has_value() ? &*user_ : nullptr,
+                         CheckpointDirectoryOf(order_.launch));
+  checkpoints_.Report(true);
   AddSampled(ReadSampledUsage(directory_.Sampled()), usage);
   reporter_.Report(end_.Report(clock_.Now(), usage));
   reporter_.WhenWritten([this] { closing_.WhenEmpty([this] { loop_.Stop(); }); });

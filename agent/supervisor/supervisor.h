@@ -20,8 +20,7 @@
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "agent/supervisor/attempt/reporter.h"
-#include "agent/supervisor/checkpoint/checkpoint_hints.h"
-#include "agent/supervisor/checkpoint/checkpoint_watch.h"
+#include "agent/supervisor/checkpoint/checkpoint_duty.h"
 #include "agent/supervisor/checkpoint/progress_watch.h"
 #include "agent/supervisor/control.h"
 #include "agent/supervisor/criu/criu_checkpoints.h"
@@ -91,9 +90,7 @@ class Supervisor {
   // Its time limit, and the warning before it ends (supervisor_limit.cc).
   void PlanEnd(std::optional<Duration> left);
   void TakeAdvice(const CheckpointAdvice& advice);
-  [[nodiscard]] Duration SlowCheckpoint() const;
   bool SendWarning();
-  void LearnFromWarning();
   // What else ends the attempt while its programs run (supervisor_watches.cc).
   void BeginWatches();
   void MakeProgressFile() const;
@@ -114,15 +111,6 @@ class Supervisor {
   void OnStepEnded(StepId id);
   void OnSignals();
   void Reap();
-
-  // Checkpoints (supervisor_checkpoints.cc): what the programs say of theirs is looked at each
-  // second; programs that have answered the notice that the attempt ends need no grace.
-  static SupervisorOrder WithPages(SupervisorOrder order, CheckpointHints* hints,
-                                   CheckpointWatch* watch, const Logger& log);
-  void WatchCheckpoints();
-  void ReportCheckpoints(bool last);
-  void AwaitAnswer(EndCause cause);
-  void LookForAnswer();
 
   // Checkpoints that CRIU makes (supervisor_criu.cc).
   absl::Status PrepareCriu();
@@ -151,8 +139,6 @@ class Supervisor {
   const Clock& clock_;
   const Logger& log_;
   const AttemptDirectory directory_;
-  CheckpointHints hints_;  // before the order, which says where they are
-  CheckpointWatch watch_;
   SupervisorOrder order_;  // as it was written, but for a limit that was changed
   Reporter reporter_;
   UniqueFd signals_;
@@ -167,6 +153,7 @@ class Supervisor {
   Suspension suspension_;
   Lease lease_;
   EndState end_;
+  CheckpointDuty checkpoints_;
   std::optional<ProgressWatch> progress_;
   std::unique_ptr<UserTask> look_;  // at the file that the job names
   ProgressSign last_sign_;          // of that
@@ -188,9 +175,6 @@ class Supervisor {
   std::optional<StepId> main_step_;  // its end is the attempt's
   LimitKeeper limit_;
   EndWarning warning_;
-  CheckpointRecord told_checkpoints_;  // as it was reported last
-  SteadyTime told_at_ = SteadyTime::min();
-  bool awaits_answer_ = false;
   std::vector<StepOrder> held_steps_;  // ordered while frozen
   bool started_reported_ = false;
   Duration kill_interval_{10};

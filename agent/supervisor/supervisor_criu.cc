@@ -27,6 +27,7 @@ absl::Status Supervisor::PrepareCriu() {
   const CriuCheckpoints::Place place{loop_, clock_, log_, order_,
                                      user_.has_value() ? &*user_ : nullptr};
   ASSIGN_OR_RETURN(criu_, CriuCheckpoints::Open(place, criu == nullptr ? "" : criu, self));
+  checkpoints_.ReadFrom([this] { return criu_->Progress(); });
   return absl::OkStatus();
 }
 
@@ -81,9 +82,9 @@ pid_t Supervisor::SavableLeader() const {
 void Supervisor::DumpWhenDue() {
   const pid_t leader = SavableLeader();
   if (leader != 0 && !suspension_.ordered() && !end_.ending() &&
-      criu_->Due(hints_.told()) != checkpoint::Need::kNone) {
-    criu_->Dump(leader, AfterDump::kRun, hints_.told(), [this](const absl::Status&) {
-      ReportCheckpoints(false);
+      criu_->Due(checkpoints_.told()) != checkpoint::Need::kNone) {
+    criu_->Dump(leader, AfterDump::kRun, checkpoints_.told(), [this](const absl::Status&) {
+      checkpoints_.Report(false);
       EndAfterDump();
     });
   }
@@ -112,8 +113,8 @@ void Supervisor::EndAfterDump() {
   }
   const pid_t leader = SavableLeader();
   if (std::exchange(save_at_end_, false) && leader != 0) {
-    criu_->Dump(leader, AfterDump::kStop, hints_.told(), [this](const absl::Status& status) {
-      ReportCheckpoints(false);
+    criu_->Dump(leader, AfterDump::kStop, checkpoints_.told(), [this](const absl::Status& status) {
+      checkpoints_.Report(false);
       if (status.ok()) {
         KillAll();  // they stand where they were saved
       } else {

@@ -61,7 +61,7 @@ void Supervisor::LookForProgress() {
   const Program& program = order_.launch.program;
   if (program.progress_path.empty()) {
     ProgressSign sign = SignOfFile(order_.progress_file);
-    sign.beats = watch_.beats();
+    sign.beats = checkpoints_.beats();
     JudgeProgress(sign);
     return;
   }

@@ -65,7 +65,8 @@ constexpr RoomRow kRows[] = {
      "supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun "
      "supervisor/scripts supervisor/step supervisor/user_space"},
     {"agent", "supervisor/attempt", "supervisor/user_space"},
-    {"agent", "supervisor/checkpoint", "supervisor/limits supervisor/user_space"},
+    {"agent", "supervisor/checkpoint",
+     "supervisor/attempt supervisor/ending supervisor/limits supervisor/user_space"},
     {"agent", "supervisor/criu",
      "supervisor/attempt supervisor/launch supervisor/step supervisor/user_space"},
     {"agent", "supervisor/launch",
