@@ -27,14 +27,6 @@
 namespace muster {
 namespace {
 
-// What a script leaves behind may finish by itself for that long (a `tee` that empties its pipe).
-constexpr Duration kSettle{100};
-constexpr Duration kLeftoverGraceMax{2000};
-constexpr Duration kKillIntervalMax{1000};
-// A checkpoint that is being copied to the shared directory has ten minutes after the job's end,
-// within its time limit.
-constexpr Duration kFlushLook{100};
-constexpr int kFlushLooks = 6000;
 constexpr StepId kRunStep{1};
 
 absl::StatusOr<std::uint32_t> FindNode(const Allocation& allocation, const std::string& name) {
@@ -60,11 +52,6 @@ Usage UsageOfChildren() {
   return usage;
 }
 
-bool NoChildren() {
-  siginfo_t info = {};
-  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
-}
-
 }  // namespace
 
 Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
@@ -84,7 +71,15 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       checkpoints_(loop, clock, log, order_, reporter_, end_,
                    {.before_look = [this] { DumpWhenDue(); },
                     .on_slow = [this](Duration slow) { warning_.TakeSlow(slow); },
-                    .on_answered = [this] { KillAll(); }}),
+                    .on_answered = [this] { termination_.Kill(); }}),
+      termination_(loop, end_, suspension_,
+                   {.copying = [] { return FlushRuns(); },
+                    .on_kill =
+                        [this] {
+                          for (const auto& [id, step] : steps_) {
+                            step->DropConnection();
+                          }
+                        }}),
       closing_(loop),
       pmix_(loop, closing_, log, directory_, order_),
       limit_(loop, clock,
@@ -204,6 +199,7 @@ void Supervisor::HoldToLimits() {
     limits_ = cgroup_->Hold(order_, order_.launch.allocation.nodes[node_index_]);
   }
   suspension_.Hold(cgroup_.has_value() ? &*cgroup_ : nullptr);
+  termination_.Hold(cgroup_.has_value() ? &*cgroup_ : nullptr);
 }
 
 void Supervisor::BeginBatch() {
@@ -474,52 +470,8 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
   loop_.Post([this] { CheckFinished(); });
 }
 
-void Supervisor::EndByItself() {
-  end_.EndByItself();
-  if (NoChildren()) {
-    return;
-  }
-  const Duration grace = std::min(order_.launch.spec.kill_grace, kLeftoverGraceMax);
-  After(kSettle, [this, grace] { TerminateLeftovers(grace, kFlushLooks); });
-}
-
-void Supervisor::TerminateLeftovers(Duration grace, int looks_left) {
-  if (end_.job_over() || end_.forced()) {
-    return;
-  }
-  if (looks_left > 0 && FlushRuns()) {
-    After(kFlushLook, [this, grace, looks_left] { TerminateLeftovers(grace, looks_left - 1); });
-    return;
-  }
-  TerminateAll(grace);
-}
-
-void Supervisor::TerminateAll(Duration grace) {
-  SignalDescendants(SIGTERM);
-  suspension_.Undo();  // after the signal, so that it comes first
-  After(grace, [this] { KillAll(); });
-}
-
-void Supervisor::KillAll() {
-  if (end_.job_over()) {
-    return;
-  }
-  // What lives in the group dies at once, by the kernel; looking for thousands of processes one by
-  // one would only take longer. The rest, if any, is what left the group.
-  if (!cgroup_.has_value() || !cgroup_->Kill() || !cgroup_->Populated() ||
-      kill_interval_ >= kKillIntervalMax) {
-    SignalDescendants(SIGKILL);
-  }
-  for (const auto& [id, step] : steps_) {
-    step->DropConnection();
-  }
-  // Once more until nothing is left: a process may have forked while we looked.
-  After(kill_interval_, [this] { KillAll(); });
-  kill_interval_ = std::min(kill_interval_ * 2, kKillIntervalMax);
-}
-
 void Supervisor::CheckFinished() {
-  if (end_.ending() && !end_.finished() && steps_.empty() && NoChildren() && !RunsEpilogs()) {
+  if (end_.ending() && !end_.finished() && steps_.empty() && !HasChildren() && !RunsEpilogs()) {
     Finish();
   }
 }

@@ -28,6 +28,7 @@
 #include "agent/supervisor/ending/end_warning.h"
 #include "agent/supervisor/ending/lease.h"
 #include "agent/supervisor/ending/limit_keeper.h"
+#include "agent/supervisor/ending/termination.h"
 #include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/limits/cgroup.h"
 #include "agent/supervisor/limits/suspension.h"
@@ -125,12 +126,6 @@ class Supervisor {
 
   // The end, in its stages. Ends what runs after SIGTERM and `grace`.
   void EndByForce(EndCause cause, Duration grace, const std::string& text);
-  // The main step has ended by itself: what it left follows.
-  void EndByItself();
-  // Once no checkpoint is on its way any more, or that takes too long.
-  void TerminateLeftovers(Duration grace, int looks_left);
-  void TerminateAll(Duration grace);
-  void KillAll();
   void CheckFinished();
   void Finish();
   void After(Duration delay, std::function<void()> action);
@@ -154,6 +149,7 @@ class Supervisor {
   Lease lease_;
   EndState end_;
   CheckpointDuty checkpoints_;
+  Termination termination_;
   std::optional<ProgressWatch> progress_;
   std::unique_ptr<UserTask> look_;  // at the file that the job names
   ProgressSign last_sign_;          // of that
@@ -177,7 +173,6 @@ class Supervisor {
   EndWarning warning_;
   std::vector<StepOrder> held_steps_;  // ordered while frozen
   bool started_reported_ = false;
-  Duration kill_interval_{10};
 };
 
 }  // namespace muster

@@ -93,17 +93,17 @@ void Supervisor::DumpWhenDue() {
 // Amid a dump no signal is sent: its processes are not themselves then.
 void Supervisor::EndSaving(EndCause cause, Duration grace) {
   if (criu_ == nullptr || grace <= Duration(0)) {
-    TerminateAll(grace);
+    termination_.Terminate(grace);
     return;
   }
   end_by_ = clock_.SteadyNow() + grace;
   save_at_end_ = EndsWithItsCheckpoint(cause, order_.launch.spec) && SavableLeader() != 0;
   if (!save_at_end_ && !criu_->busy()) {
-    TerminateAll(grace);
+    termination_.Terminate(grace);
     return;
   }
   suspension_.Undo();
-  After(grace, [this] { KillAll(); });
+  termination_.KillAfter(grace);
   EndAfterDump();
 }
 
@@ -116,14 +116,14 @@ void Supervisor::EndAfterDump() {
     criu_->Dump(leader, AfterDump::kStop, checkpoints_.told(), [this](const absl::Status& status) {
       checkpoints_.Report(false);
       if (status.ok()) {
-        KillAll();  // they stand where they were saved
+        termination_.Kill();  // they stand where they were saved
       } else {
         EndAfterDump();
       }
     });
     return;
   }
-  TerminateAll(
+  termination_.Terminate(
       std::max(std::chrono::duration_cast<Duration>(end_by_ - clock_.SteadyNow()), Duration(0)));
 }
 

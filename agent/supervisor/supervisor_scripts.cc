@@ -116,7 +116,8 @@ void Supervisor::RunStepEpilog(StepId id) {
 
 void Supervisor::AfterStep(StepId id) {
   if (main_step_ == id && !end_.ending()) {
-    EndByItself();
+    end_.EndByItself();
+    termination_.EndLeftovers(order_.launch.spec.kill_grace);
   }
   CheckFinished();
 }
@@ -150,7 +151,7 @@ void Supervisor::OnEpilog(const absl::Status& status) {
   script_.reset();
   end_.SetEpilog(false);
   BlameNode(status);
-  KillAll();  // what it left behind
+  termination_.Kill();  // what it left behind
   CheckFinished();
 }
 

@@ -69,6 +69,7 @@ constexpr RoomRow kRows[] = {
      "supervisor/attempt supervisor/ending supervisor/limits supervisor/user_space"},
     {"agent", "supervisor/criu",
      "supervisor/attempt supervisor/launch supervisor/step supervisor/user_space"},
+    {"agent", "supervisor/ending", "supervisor/limits"},
     {"agent", "supervisor/launch",
      "supervisor/attempt supervisor/exchange supervisor/mpirun supervisor/user_space "
      "supervisor/variables"},
