@@ -69,7 +69,7 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
           {.on_suspended = [this] { limit_.Hold(); }, .on_resumed = [this] { limit_.RunOn(); }}),
       lease_(loop, clock, [this] { EndWithLease(); }),
       checkpoints_(loop, clock, log, order_, reporter_, end_,
-                   {.before_look = [this] { DumpWhenDue(); },
+                   {.before_look = [this] { criu_.DumpWhenDue(); },
                     .on_slow = [this](Duration slow) { warning_.TakeSlow(slow); },
                     .on_answered = [this] { termination_.Kill(); }}),
       termination_(loop, end_, suspension_,
@@ -80,6 +80,10 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
                             step->DropConnection();
                           }
                         }}),
+      criu_({loop, clock, log, order_, end_, suspension_, termination_, checkpoints_},
+            {.leader = [this] { return LoneScript(); },
+             .begin = [this] { BeginBatch(); },
+             .on_give_up = [this] { CheckFinished(); }}),
       closing_(loop),
       pmix_(loop, closing_, log, directory_, order_),
       limit_(loop, clock,
@@ -137,7 +141,7 @@ absl::Status Supervisor::StartWork() {
     BeginRun();
   } else if (node_index_ == 0 && IsLeader(order_.launch)) {
     main_step_ = StepId();
-    RETURN_IF_ERROR(PrepareCriu());
+    RETURN_IF_ERROR(criu_.Prepare(user_.has_value() ? &*user_ : nullptr));
     RETURN_IF_ERROR(WriteScript());
     RETURN_IF_ERROR(WriteHostfile(directory_.Hostfile(), order_.launch.allocation,
                                   user_.has_value() ? &*user_ : nullptr));
@@ -208,9 +212,10 @@ void Supervisor::BeginBatch() {
   plan.program = order_.launch.program;
   plan.placement = order_.launch.allocation;
   plan.node_index = node_index_;
-  plan.script = criu_ == nullptr ? directory_.Script() : criu_->Script();
-  if (criu_ != nullptr) {
-    plan.restore = criu_->NextRestore();
+  CriuCheckpoints* const saved = criu_.checkpoints();
+  plan.script = saved == nullptr ? directory_.Script() : saved->Script();
+  if (saved != nullptr) {
+    plan.restore = saved->NextRestore();
     plan.program.append_output |= plan.restore.has_value();
   }
   Launch(std::move(plan));
@@ -234,9 +239,7 @@ void Supervisor::Launch(StepPlan plan) {
   StepHandlers handlers;
   handlers.on_started = [this, id] {
     if (main_step_ == id) {
-      if (criu_ != nullptr) {
-        criu_->Restored();
-      }
+      criu_.Started();
       ReportStarted();
     }
   };
@@ -389,11 +392,11 @@ void Supervisor::OnStepEnded(StepId id) {
   std::unique_ptr<Step> step = std::move(found->second);
   steps_.erase(found);
   if (main_step_ == id) {
-    if (BeginsOtherwise(*step)) {
+    if (criu_.BeginsOtherwise(*step)) {
       return;
     }
     end_.TakeMainStep(step->status(), step->launch_error(), step->remark(), clock_.SteadyNow());
-    EndCriu(*step);
+    criu_.TakeEnd(*step);
   }
   // Before anything ends this process: it hands its connection to closing_, which waits for it.
   step.reset();
@@ -440,8 +443,8 @@ void Supervisor::Reap() {
       step->second->Reaped(pid, wait_status, usage);
     } else if (script != nullptr) {
       script->Reaped(wait_status);
-    } else if (criu_ != nullptr && criu_->Owns(pid)) {
-      criu_->Reaped(wait_status);
+    } else if (criu_.Owns(pid)) {
+      criu_.Reaped(wait_status);
     }
   }
   CheckFinished();
@@ -449,6 +452,11 @@ void Supervisor::Reap() {
 
 void Supervisor::After(Duration delay, std::function<void()> action) {
   loop_.RunAfter(delay, std::move(action));
+}
+
+pid_t Supervisor::LoneScript() const {
+  const auto found = steps_.find(StepId());
+  return found == steps_.end() || steps_.size() > 1 ? 0 : found->second->Leader();
 }
 
 void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& text) {
@@ -465,7 +473,7 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
   for (const auto& [id, step] : steps_) {
     step->ToldToEnd(cause == EndCause::kJobEnding);
   }
-  EndSaving(cause, grace);
+  criu_.End(cause, grace);
   // From the loop: who asked still waits for his answer on the control socket.
   loop_.Post([this] { CheckFinished(); });
 }

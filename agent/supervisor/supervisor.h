@@ -23,7 +23,7 @@
 #include "agent/supervisor/checkpoint/checkpoint_duty.h"
 #include "agent/supervisor/checkpoint/progress_watch.h"
 #include "agent/supervisor/control.h"
-#include "agent/supervisor/criu/criu_checkpoints.h"
+#include "agent/supervisor/criu/criu_duty.h"
 #include "agent/supervisor/ending/end_state.h"
 #include "agent/supervisor/ending/end_warning.h"
 #include "agent/supervisor/ending/lease.h"
@@ -113,16 +113,8 @@ class Supervisor {
   void OnSignals();
   void Reap();
 
-  // Checkpoints that CRIU makes (supervisor_criu.cc).
-  absl::Status PrepareCriu();
-  bool BeginsOtherwise(const Step& step);
-  [[nodiscard]] pid_t SavableLeader() const;
-  void BeginAgain();
-  void DumpWhenDue();
-  void EndCriu(const Step& step);
-  // Ends all within `grace`, once the processes are saved where CRIU does that for such an end.
-  void EndSaving(EndCause cause, Duration grace);
-  void EndAfterDump();
+  // The batch script's process, while it can be saved: no other step runs.
+  [[nodiscard]] pid_t LoneScript() const;
 
   // The end, in its stages. Ends what runs after SIGTERM and `grace`.
   void EndByForce(EndCause cause, Duration grace, const std::string& text);
@@ -138,18 +130,16 @@ class Supervisor {
   Reporter reporter_;
   UniqueFd signals_;
   std::optional<AttemptCgroup> cgroup_;
-  LimitSet limits_;                        // what holds the attempt
-  UniqueFd mounts_;                        // the mount namespace of what it runs, if not ours
-  std::optional<JobUser> user_;            // as whom it runs, if not as we do
-  std::unique_ptr<PamSession> session_;    // the job's user's, where the site wants one
-  std::unique_ptr<CriuCheckpoints> criu_;  // where the job wants it
-  SteadyTime end_by_ = SteadyTime::min();  // ordered to end, within that
-  bool save_at_end_ = false;
+  LimitSet limits_;                      // what holds the attempt
+  UniqueFd mounts_;                      // the mount namespace of what it runs, if not ours
+  std::optional<JobUser> user_;          // as whom it runs, if not as we do
+  std::unique_ptr<PamSession> session_;  // the job's user's, where the site wants one
   Suspension suspension_;
   Lease lease_;
   EndState end_;
   CheckpointDuty checkpoints_;
   Termination termination_;
+  CriuDuty criu_;
   std::optional<ProgressWatch> progress_;
   std::unique_ptr<UserTask> look_;  // at the file that the job names
   ProgressSign last_sign_;          // of that

@@ -68,7 +68,8 @@ constexpr RoomRow kRows[] = {
     {"agent", "supervisor/checkpoint",
      "supervisor/attempt supervisor/ending supervisor/limits supervisor/user_space"},
     {"agent", "supervisor/criu",
-     "supervisor/attempt supervisor/launch supervisor/step supervisor/user_space"},
+     "supervisor/attempt supervisor/checkpoint supervisor/ending supervisor/launch "
+     "supervisor/limits supervisor/step supervisor/user_space"},
     {"agent", "supervisor/ending", "supervisor/limits"},
     {"agent", "supervisor/launch",
      "supervisor/attempt supervisor/exchange supervisor/mpirun supervisor/user_space "
