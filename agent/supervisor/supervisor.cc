@@ -22,6 +22,7 @@
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_scan.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/settings/elastic_policy.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster {
@@ -84,6 +85,13 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
             {.leader = [this] { return LoneScript(); },
              .begin = [this] { BeginBatch(); },
              .on_give_up = [this] { CheckFinished(); }}),
+      progress_(loop, clock, log, order_, end_,
+                {.beats = [this] { return checkpoints_.beats(); },
+                 .suspended = [this] { return suspension_.ordered(); },
+                 .on_hung =
+                     [this](const std::string& why) {
+                       EndByForce(EndCause::kHung, order_.launch.spec.kill_grace, why);
+                     }}),
       closing_(loop),
       pmix_(loop, closing_, log, directory_, order_),
       limit_(loop, clock,
@@ -129,7 +137,12 @@ absl::Status Supervisor::Begin() {
   const LaunchOrder& launch = order_.launch;
   limit_.Begin(launch.spec.time_limit, launch.started, launch.spec.deadline);
   checkpoints_.Watch();
-  BeginWatches();
+  if (launch.spec.elastic) {
+    lease_.Begin(SteadyTime(std::chrono::milliseconds(order_.lease_until_ms)));
+  }
+  if (node_index_ == 0 && IsLeader(launch)) {
+    progress_.Begin(user_.has_value() ? &*user_ : nullptr);
+  }
   RunProlog();
   return absl::OkStatus();
 }
@@ -448,6 +461,13 @@ void Supervisor::Reap() {
     }
   }
   CheckFinished();
+}
+
+void Supervisor::EndWithLease() {
+  EndByForce(
+      EndCause::kNodeLostRecord, Duration(0),
+      absl::StrCat("its node did not hear from the controller for ", kElasticLease.count() / 1000,
+                   " s, after which the job may go on without it"));
 }
 
 void Supervisor::After(Duration delay, std::function<void()> action) {

@@ -21,7 +21,7 @@
 #include "agent/supervisor/attempt/order_file.h"
 #include "agent/supervisor/attempt/reporter.h"
 #include "agent/supervisor/checkpoint/checkpoint_duty.h"
-#include "agent/supervisor/checkpoint/progress_watch.h"
+#include "agent/supervisor/checkpoint/progress_duty.h"
 #include "agent/supervisor/control.h"
 #include "agent/supervisor/criu/criu_duty.h"
 #include "agent/supervisor/ending/end_state.h"
@@ -36,7 +36,6 @@
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/scripts/script_run.h"
 #include "agent/supervisor/step/step.h"
-#include "agent/supervisor/user_space/as_user.h"
 #include "agent/supervisor/user_space/job_user.h"
 #include "scheduler/model/job/exit_status.h"
 #include "scheduler/runtime/clock.h"
@@ -92,12 +91,7 @@ class Supervisor {
   void PlanEnd(std::optional<Duration> left);
   void TakeAdvice(const CheckpointAdvice& advice);
   bool SendWarning();
-  // What else ends the attempt while its programs run (supervisor_watches.cc).
-  void BeginWatches();
-  void MakeProgressFile() const;
   void EndWithLease();
-  void LookForProgress();
-  void JudgeProgress(const ProgressSign& sign);
   absl::Status OnCommand(const ControlSocket::Command& command);
   absl::Status TakeStep(const StepOrder& order);
   absl::Status TakeTerminate(const TerminateOrder& order);
@@ -140,10 +134,7 @@ class Supervisor {
   CheckpointDuty checkpoints_;
   Termination termination_;
   CriuDuty criu_;
-  std::optional<ProgressWatch> progress_;
-  std::unique_ptr<UserTask> look_;  // at the file that the job names
-  ProgressSign last_sign_;          // of that
-  bool was_frozen_ = false;         // at the last look at its progress
+  ProgressDuty progress_;
   std::unique_ptr<ControlSocket> control_;
   std::unique_ptr<InnerRanks> inner_ranks_;
   ClosingSockets closing_;  // of what has ended, while its last word is on its way
