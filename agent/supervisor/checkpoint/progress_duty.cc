@@ -92,7 +92,7 @@ void ProgressDuty::Look() {
 
 void ProgressDuty::Judge(const ProgressSign& sign) {
   const bool suspended = handlers_.suspended();
-  const bool stood = suspended || std::exchange(was_suspended_, suspended);
+  const bool stood = std::exchange(was_suspended_, suspended) || suspended;
   const std::optional<std::string> hung = watch_->Look(sign, clock_.SteadyNow(), stood);
   if (hung.has_value()) {
     handlers_.on_hung(*hung);

@@ -90,6 +90,20 @@ TEST_F(ProgressDutyTest, TheFileThatTheJobNamesIsLookedAtInItsDirectory) {
   EXPECT_EQ(hung_.size(), 1U);
 }
 
+TEST_F(ProgressDutyTest, TimeInWhichTheJobWasSuspendedCountsNeitherBeforeNorAfterItsEnd) {
+  suspended_ = true;
+  duty_.Begin(nullptr);
+  clock_.Advance(seconds(10));
+  TurnToLook();
+  clock_.Advance(seconds(10));
+  suspended_ = false;
+  TurnToLook();
+  EXPECT_TRUE(hung_.empty()) << "it was suspended since the look before";
+  clock_.Advance(seconds(2));
+  TurnToLook();
+  EXPECT_EQ(hung_.size(), 1U);
+}
+
 TEST_F(ProgressDutyTest, NobodyLooksAtWhatEnds) {
   duty_.Begin(nullptr);
   end_.EndByItself();
