@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -92,6 +93,16 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
                      [this](const std::string& why) {
                        EndByForce(EndCause::kHung, order_.launch.spec.kill_grace, why);
                      }}),
+      scripts_({loop, log, directory_, order_, end_},
+               {.on_prolog = [this] { BeginWork(); },
+                .on_prolog_failed =
+                    [this] { EndByForce(EndCause::kPrologFailed, Duration(0), end_.node_fault()); },
+                .on_epilog =
+                    [this] {
+                      termination_.Kill();  // what it left behind
+                      CheckFinished();
+                    },
+                .on_recalled = [this] { CheckFinished(); }}),
       closing_(loop),
       pmix_(loop, closing_, log, directory_, order_),
       limit_(loop, clock,
@@ -143,8 +154,21 @@ absl::Status Supervisor::Begin() {
   if (node_index_ == 0 && IsLeader(launch)) {
     progress_.Begin(user_.has_value() ? &*user_ : nullptr);
   }
-  RunProlog();
+  scripts_.RunProlog(node_index_, user_.has_value() ? &*user_ : nullptr);
   return absl::OkStatus();
+}
+
+void Supervisor::BeginWork() {
+  if (suspension_.ordered()) {
+    work_held_ = true;
+    return;
+  }
+  began_ = true;
+  if (const absl::Status status = StartWork(); !status.ok()) {
+    FailLaunch(status);
+    return;
+  }
+  TakeHeldSteps();
 }
 
 absl::Status Supervisor::StartWork() {
@@ -171,6 +195,17 @@ absl::Status Supervisor::TakeUser() {
     LetPass(directory_.path());
     pmix_.RunAs(user_->uid, user_->gid);
   }
+  return absl::OkStatus();
+}
+
+// After the prolog, which may have made what its modules need, and before the first process.
+absl::Status Supervisor::OpenSession() {
+  const char* const service = getenv(kPamService);  // NOLINT(concurrency-mt-unsafe): one thread
+  if (!user_.has_value() || service == nullptr) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(session_, PamSession::Open(service, user_->name));
+  user_->session = session_->traits();
   return absl::OkStatus();
 }
 
@@ -241,7 +276,12 @@ void Supervisor::BeginRun() {
   plan.program = order_.launch.program;
   plan.placement = order_.launch.allocation;
   plan.node_index = node_index_;
-  LaunchAfterProlog(std::move(plan));
+  LaunchAfterProlog(plan);
+}
+
+void Supervisor::LaunchAfterProlog(const StepPlan& plan) {
+  known_steps_.insert(plan.step);
+  scripts_.BeforeStep(plan.step, [this, plan] { Launch(plan); });
 }
 
 void Supervisor::Launch(StepPlan plan) {
@@ -355,7 +395,7 @@ absl::Status Supervisor::StartStep(const StepOrder& order) {
   plan.program = order.program;
   plan.placement = order.placement;
   log_.Info("step", absl::StrCat("starting step ", order.step.value()));
-  LaunchAfterProlog(std::move(plan));
+  LaunchAfterProlog(plan);
   return absl::OkStatus();
 }
 
@@ -413,7 +453,13 @@ void Supervisor::OnStepEnded(StepId id) {
   }
   // Before anything ends this process: it hands its connection to closing_, which waits for it.
   step.reset();
-  RunStepEpilog(id);
+  scripts_.AfterStep(id, [this, id] {
+    if (main_step_ == id && !end_.ending()) {
+      end_.EndByItself();
+      termination_.EndLeftovers(order_.launch.spec.kill_grace);
+    }
+    CheckFinished();
+  });
 }
 
 void Supervisor::OnSignals() {
@@ -441,7 +487,7 @@ void Supervisor::Reap() {
     const pid_t pid = info.si_pid;
     const auto step = std::find_if(steps_.begin(), steps_.end(),
                                    [pid](const auto& each) { return each.second->Owns(pid); });
-    ScriptRun* const script = ScriptOf(pid);
+    ScriptRun* const script = scripts_.Find(pid);
     if (step != steps_.end()) {
       step->second->BeforeReap(pid);
     } else if (script != nullptr) {
@@ -499,7 +545,8 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
 }
 
 void Supervisor::CheckFinished() {
-  if (end_.ending() && !end_.finished() && steps_.empty() && !HasChildren() && !RunsEpilogs()) {
+  if (end_.ending() && !end_.finished() && steps_.empty() && !HasChildren() &&
+      !scripts_.RunLast()) {
     Finish();
   }
 }

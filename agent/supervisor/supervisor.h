@@ -34,7 +34,7 @@
 #include "agent/supervisor/limits/suspension.h"
 #include "agent/supervisor/mpirun/inner_ranks.h"
 #include "agent/supervisor/pmix_steps.h"
-#include "agent/supervisor/scripts/script_run.h"
+#include "agent/supervisor/scripts/script_runs.h"
 #include "agent/supervisor/step/step.h"
 #include "agent/supervisor/user_space/job_user.h"
 #include "scheduler/model/job/exit_status.h"
@@ -67,24 +67,11 @@ class Supervisor {
   void ListenToInnerRanks();
   absl::Status WriteScript() const;
   void HoldToLimits();
-  // The site's scripts (supervisor_scripts.cc): the prolog goes before the work, the epilog after
-  // all of it; a fault of theirs is the node's.
-  void RunProlog();
-  void OnProlog(const absl::Status& status);
   // Starts what the order says, unless the attempt is frozen or has to end.
   void BeginWork();
   absl::Status StartWork();
   void TakeHeldSteps();
-  void LaunchAfterProlog(StepPlan plan);
-  void RunStepEpilog(StepId step);
-  void AfterStep(StepId step);
-  // True while something is still to be run after the last process, which this starts.
-  bool RunsEpilogs();
-  void ClaimEpilog();
-  void OnEpilog(const absl::Status& status);
-  void BlameNode(const absl::Status& status);
-  ScriptRun::Request RequestOf(const char* what, const SiteScript& script, StepId step) const;
-  ScriptRun* ScriptOf(pid_t pid);
+  void LaunchAfterProlog(const StepPlan& plan);
   void BeginBatch();
   void BeginRun();
   // Its time limit, and the warning before it ends (supervisor_limit.cc).
@@ -135,18 +122,14 @@ class Supervisor {
   Termination termination_;
   CriuDuty criu_;
   ProgressDuty progress_;
+  ScriptRuns scripts_;
   std::unique_ptr<ControlSocket> control_;
   std::unique_ptr<InnerRanks> inner_ranks_;
   ClosingSockets closing_;  // of what has ended, while its last word is on its way
   PmixSteps pmix_;
   std::map<StepId, std::unique_ptr<Step>> steps_;
-  std::unique_ptr<ScriptRun> script_;  // the attempt's: prolog, then epilogs one after the other
-  std::map<StepId, std::unique_ptr<ScriptRun>> step_scripts_;
-  std::vector<StepId> epilogs_due_;  // of steps that ended as the attempt had to
-  bool prolog_tried_ = false;
   bool began_ = false;      // the prolog is over
   bool work_held_ = false;  // it was when the attempt was frozen
-  bool epilog_over_ = false;
   std::set<StepId> known_steps_;
   std::uint32_t node_index_ = 0;
   std::optional<StepId> main_step_;  // its end is the attempt's

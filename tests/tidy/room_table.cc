@@ -80,7 +80,8 @@ constexpr RoomRow kRows[] = {
      "supervisor/attempt supervisor/exchange supervisor/limits supervisor/user_space "
      "supervisor/variables"},
     {"agent", "supervisor/scripts",
-     "supervisor/attempt supervisor/launch supervisor/limits supervisor/user_space"},
+     "supervisor/attempt supervisor/ending supervisor/launch supervisor/limits "
+     "supervisor/user_space"},
     {"agent", "supervisor/step",
      "supervisor/attempt supervisor/launch supervisor/limits supervisor/mpi "
      "supervisor/user_space supervisor/variables"},
