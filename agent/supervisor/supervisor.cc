@@ -113,7 +113,8 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
                     EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace, why);
                   }}),
       warning_(loop, clock, log, order_.launch.spec.warning, end_,
-               {.begun = [this] { return began_; }, .send = [this] { return SendWarning(); }}) {
+               {.begun = [this] { return began_; },
+                .send = [this] { return Router().Warn(order_.launch.spec.warning); }}) {
   checkpoints_.MakePages(&order_);
 }
 
@@ -351,10 +352,10 @@ absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
     return TakeSuspend(*suspend);
   }
   if (const auto* signal = std::get_if<SignalOrder>(&command)) {
-    return TakeSignal(*signal);
+    return Router().Take(*signal);
   }
   if (const auto* attach = std::get_if<AttachOrder>(&command)) {
-    return TakeAttach(*attach);
+    return Router().Take(*attach);
   }
   if (const auto* advice = std::get_if<AdviceOrder>(&command)) {
     TakeAdvice(advice->advice);
@@ -365,6 +366,10 @@ absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
     return absl::OkStatus();
   }
   return TakeTerminate(std::get<TerminateOrder>(command));
+}
+
+SignalRouter Supervisor::Router() const {
+  return SignalRouter(log_, steps_, directory_.Name(), order_.launch.spec.kill_grace);
 }
 
 absl::Status Supervisor::TakeStep(const StepOrder& order) {

@@ -35,6 +35,7 @@
 #include "agent/supervisor/mpirun/inner_ranks.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/scripts/script_runs.h"
+#include "agent/supervisor/step/signal_router.h"
 #include "agent/supervisor/step/step.h"
 #include "agent/supervisor/user_space/job_user.h"
 #include "scheduler/model/job/exit_status.h"
@@ -77,15 +78,12 @@ class Supervisor {
   // Its time limit, and the warning before it ends (supervisor_limit.cc).
   void PlanEnd(std::optional<Duration> left);
   void TakeAdvice(const CheckpointAdvice& advice);
-  bool SendWarning();
   void EndWithLease();
   absl::Status OnCommand(const ControlSocket::Command& command);
   absl::Status TakeStep(const StepOrder& order);
   absl::Status TakeTerminate(const TerminateOrder& order);
   absl::Status TakeSuspend(const SuspendOrder& order);
-  absl::Status TakeSignal(const SignalOrder& order);
-  absl::Status TakeAttach(const AttachOrder& order);
-  absl::StatusOr<Step*> FindStep(StepId id) const;
+  [[nodiscard]] SignalRouter Router() const;
   absl::Status StartStep(const StepOrder& order);
   void Launch(StepPlan plan);
   PmixNews NewsOf(StepId id);
@@ -127,7 +125,7 @@ class Supervisor {
   std::unique_ptr<InnerRanks> inner_ranks_;
   ClosingSockets closing_;  // of what has ended, while its last word is on its way
   PmixSteps pmix_;
-  std::map<StepId, std::unique_ptr<Step>> steps_;
+  StepMap steps_;
   bool began_ = false;      // the prolog is over
   bool work_held_ = false;  // it was when the attempt was frozen
   std::set<StepId> known_steps_;

@@ -29,19 +29,4 @@ void Supervisor::TakeAdvice(const CheckpointAdvice& advice) {
   }
 }
 
-bool Supervisor::SendWarning() {
-  const WarningSignal& warning = order_.launch.spec.warning;
-  bool here = false;
-  for (const auto& [id, step] : steps_) {
-    if (warning.batch && !id.valid()) {
-      here = true;
-      step->SignalLeaders(static_cast<int>(warning.signal));
-    } else if (!warning.batch && id.valid()) {
-      here = true;
-      step->Signal(static_cast<int>(warning.signal));
-    }
-  }
-  return here;
-}
-
 }  // namespace muster

@@ -224,4 +224,7 @@ class Step {
   bool ended_ = false;
 };
 
+// The steps of an attempt that run here.
+using StepMap = std::map<StepId, std::unique_ptr<Step>>;
+
 }  // namespace muster

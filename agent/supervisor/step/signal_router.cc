@@ -1,37 +1,37 @@
-// Supervisor: signals to its processes, and those who look on.
+#include "agent/supervisor/step/signal_router.h"
+
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/limits/process_tree.h"
-#include "agent/supervisor/supervisor.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
 
-absl::StatusOr<Step*> Supervisor::FindStep(StepId id) const {
+absl::StatusOr<Step*> SignalRouter::Find(StepId id) const {
   const auto found = steps_.find(id);
   if (found == steps_.end()) {
     return absl::NotFoundError(
-        absl::StrCat("step ", id.value(), " of ", directory_.Name(), " does not run here"));
+        absl::StrCat("step ", id.value(), " of ", attempt_, " does not run here"));
   }
   return found->second.get();
 }
 
-absl::Status Supervisor::TakeSignal(const SignalOrder& order) {
+absl::Status SignalRouter::Take(const SignalOrder& order) const {
   const auto number = static_cast<int>(order.signal);
   log_.Info("supervisor", absl::StrCat("signal ", number, " to the attempt's processes, scope ",
                                        static_cast<int>(order.scope)));
   if (order.step.has_value()) {
-    ASSIGN_OR_RETURN(Step * step, FindStep(*order.step));
+    ASSIGN_OR_RETURN(Step * step, Find(*order.step));
     if (order.signal == 0) {
-      step->Terminate(order_.launch.spec.kill_grace);
+      step->Terminate(grace_);
     } else {
       step->Signal(number);
     }
     return absl::OkStatus();
   }
   if (order.scope == SignalScope::kBatch) {
-    ASSIGN_OR_RETURN(Step * script, FindStep(StepId()));
+    ASSIGN_OR_RETURN(Step * script, Find(StepId()));
     script->SignalLeaders(order.signal == 0 ? SIGTERM : number);
     return absl::OkStatus();
   }
@@ -47,9 +47,26 @@ absl::Status Supervisor::TakeSignal(const SignalOrder& order) {
   return absl::OkStatus();
 }
 
-absl::Status Supervisor::TakeAttach(const AttachOrder& order) {
-  ASSIGN_OR_RETURN(Step * step, FindStep(order.step));
+absl::Status SignalRouter::Take(const AttachOrder& order) const {
+  ASSIGN_OR_RETURN(Step * step, Find(order.step));
   return step->Show(order.io, order.input);
+}
+
+bool SignalRouter::Warn(const WarningSignal& warning) const {
+  const auto number = static_cast<int>(warning.signal);
+  bool here = false;
+  for (const auto& [id, step] : steps_) {
+    if (warning.batch == id.valid()) {
+      continue;
+    }
+    here = true;
+    if (warning.batch) {
+      step->SignalLeaders(number);
+    } else {
+      step->Signal(number);
+    }
+  }
+  return here;
 }
 
 }  // namespace muster
