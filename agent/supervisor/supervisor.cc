@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/attempt/private_tmp.h"
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "agent/supervisor/checkpoint/checkpoint_flush.h"
 #include "agent/supervisor/launch/environment.h"
@@ -66,6 +65,7 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       order_(std::move(order)),
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
+      confinement_(directory_, order_),
       suspension_(
           loop, clock, log, reporter_,
           {.on_suspended = [this] { limit_.Hold(); }, .on_resumed = [this] { limit_.RunOn(); }}),
@@ -141,11 +141,12 @@ absl::Status Supervisor::Begin() {
                                                  [this](const ControlSocket::Command& command) {
                                                    return OnCommand(command);
                                                  }));
-  RETURN_IF_ERROR(TakeUser());
-  if (order_.private_tmp) {
-    ASSIGN_OR_RETURN(mounts_, MakePrivateTmp(directory_.Tmp()));
+  RETURN_IF_ERROR(confinement_.Make(node_index_));
+  if (const JobUser* const user = confinement_.user(); user != nullptr) {
+    pmix_.RunAs(user->uid, user->gid);
   }
-  HoldToLimits();
+  suspension_.Hold(confinement_.cgroup());
+  termination_.Hold(confinement_.cgroup());
   const LaunchOrder& launch = order_.launch;
   limit_.Begin(launch.spec.time_limit, launch.started, launch.spec.deadline);
   checkpoints_.Watch();
@@ -153,9 +154,9 @@ absl::Status Supervisor::Begin() {
     lease_.Begin(SteadyTime(std::chrono::milliseconds(order_.lease_until_ms)));
   }
   if (node_index_ == 0 && IsLeader(launch)) {
-    progress_.Begin(user_.has_value() ? &*user_ : nullptr);
+    progress_.Begin(confinement_.user());
   }
-  scripts_.RunProlog(node_index_, user_.has_value() ? &*user_ : nullptr);
+  scripts_.RunProlog(node_index_, confinement_.user());
   return absl::OkStatus();
 }
 
@@ -173,40 +174,20 @@ void Supervisor::BeginWork() {
 }
 
 absl::Status Supervisor::StartWork() {
-  RETURN_IF_ERROR(OpenSession());
+  RETURN_IF_ERROR(confinement_.OpenSession());
   ListenToInnerRanks();
   if (order_.launch.spec.kind == JobKind::kRun) {
     BeginRun();
   } else if (node_index_ == 0 && IsLeader(order_.launch)) {
     main_step_ = StepId();
-    RETURN_IF_ERROR(criu_.Prepare(user_.has_value() ? &*user_ : nullptr));
-    RETURN_IF_ERROR(WriteScript());
-    RETURN_IF_ERROR(WriteHostfile(directory_.Hostfile(), order_.launch.allocation,
-                                  user_.has_value() ? &*user_ : nullptr));
+    RETURN_IF_ERROR(criu_.Prepare(confinement_.user()));
+    RETURN_IF_ERROR(confinement_.WriteScript());
+    RETURN_IF_ERROR(
+        WriteHostfile(directory_.Hostfile(), order_.launch.allocation, confinement_.user()));
     BeginBatch();
   } else {
     ReportStarted();
   }
-  return absl::OkStatus();
-}
-
-absl::Status Supervisor::TakeUser() {
-  ASSIGN_OR_RETURN(user_, FindJobUser(order_.launch.spec.user));
-  if (user_.has_value()) {
-    LetPass(directory_.path());
-    pmix_.RunAs(user_->uid, user_->gid);
-  }
-  return absl::OkStatus();
-}
-
-// After the prolog, which may have made what its modules need, and before the first process.
-absl::Status Supervisor::OpenSession() {
-  const char* const service = getenv(kPamService);  // NOLINT(concurrency-mt-unsafe): one thread
-  if (!user_.has_value() || service == nullptr) {
-    return absl::OkStatus();
-  }
-  ASSIGN_OR_RETURN(session_, PamSession::Open(service, user_->name));
-  user_->session = session_->traits();
   return absl::OkStatus();
 }
 
@@ -217,7 +198,7 @@ void Supervisor::ListenToInnerRanks() {
                         .order = order_,
                         .reporter = reporter_,
                         .node_index = node_index_,
-                        .user = user_.has_value() ? &*user_ : nullptr};
+                        .user = confinement_.user()};
   absl::StatusOr<std::unique_ptr<InnerRanks>> opened =
       InnerRanks::Open(host, RankSocket(order_.hostfile));
   if (opened.ok()) {
@@ -225,34 +206,6 @@ void Supervisor::ListenToInnerRanks() {
   } else {
     log_.Warning("supervisor", std::string(opened.status().message()));
   }
-}
-
-// Whoever runs the job may read and run it, and nobody else.
-absl::Status Supervisor::WriteScript() const {
-  const std::string path = directory_.Script();
-  const std::string& text = order_.launch.program.script;
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700));
-  if (!fd.valid() ||
-      write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      (user_.has_value() && fchown(fd.get(), user_->uid, user_->gid) != 0)) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
-  }
-  return absl::OkStatus();
-}
-
-void Supervisor::HoldToLimits() {
-  cgroup_ = AttemptCgroup::Make(order_.cgroup);
-  if (!order_.machine.enforced) {
-    limits_ = NoLimits(order_.machine.why_not_enforced);
-  } else if (!cgroup_.has_value()) {
-    limits_ = order_.cgroup.empty()
-                  ? order_.limits.set
-                  : NoLimits(absl::StrCat("the control group ", order_.cgroup, " cannot be made"));
-  } else {
-    limits_ = cgroup_->Hold(order_, order_.launch.allocation.nodes[node_index_]);
-  }
-  suspension_.Hold(cgroup_.has_value() ? &*cgroup_ : nullptr);
-  termination_.Hold(cgroup_.has_value() ? &*cgroup_ : nullptr);
 }
 
 void Supervisor::BeginBatch() {
@@ -305,9 +258,9 @@ void Supervisor::Launch(StepPlan plan) {
                 .order = order_,
                 .reporter = reporter_,
                 .closing = closing_,
-                .cgroup = cgroup_.has_value() ? &*cgroup_ : nullptr,
-                .mounts = mounts_.get(),
-                .user = user_.has_value() ? &*user_ : nullptr};
+                .cgroup = confinement_.cgroup(),
+                .mounts = confinement_.mounts(),
+                .user = confinement_.user()};
   known_steps_.insert(id);
   std::unique_ptr<Step>& step = steps_[id];
   step = std::make_unique<Step>(host, std::move(plan), std::move(handlers));
@@ -340,7 +293,7 @@ void Supervisor::ReportStarted() {
   RunStarted fact;
   fact.time = clock_.Now();
   fact.pid = static_cast<std::uint32_t>(getpid());
-  fact.limits = ToText(limits_);
+  fact.limits = ToText(confinement_.limits());
   reporter_.Report(std::move(fact));
 }
 
@@ -562,17 +515,16 @@ void Supervisor::Finish() {
   if (inner_ranks_ != nullptr) {
     inner_ranks_->Close();
   }
-  session_.reset();
+  confinement_.CloseSession();
   Usage usage = UsageOfChildren();
-  if (cgroup_.has_value()) {
-    usage.group_memory = cgroup_->PeakMemory();
-    if (const std::optional<std::string> out_of_memory = cgroup_->OutOfMemory()) {
+  if (const AttemptCgroup* const cgroup = confinement_.cgroup(); cgroup != nullptr) {
+    usage.group_memory = cgroup->PeakMemory();
+    if (const std::optional<std::string> out_of_memory = cgroup->OutOfMemory()) {
       end_.TakeOutOfMemory(*out_of_memory);
     }
-    cgroup_->Remove();
+    cgroup->Remove();
   }
-  checkpoints_.LearnFrom(warning_, user_.has_value() ? &*user_ : nullptr,
-                         CheckpointDirectoryOf(order_.launch));
+  checkpoints_.LearnFrom(warning_, confinement_.user(), CheckpointDirectoryOf(order_.launch));
   checkpoints_.Report(true);
   AddSampled(ReadSampledUsage(directory_.Sampled()), usage);
   reporter_.Report(end_.Report(clock_.Now(), usage));

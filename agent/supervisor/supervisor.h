@@ -22,6 +22,7 @@
 #include "agent/supervisor/attempt/reporter.h"
 #include "agent/supervisor/checkpoint/checkpoint_duty.h"
 #include "agent/supervisor/checkpoint/progress_duty.h"
+#include "agent/supervisor/confinement.h"
 #include "agent/supervisor/control.h"
 #include "agent/supervisor/criu/criu_duty.h"
 #include "agent/supervisor/ending/end_state.h"
@@ -29,15 +30,12 @@
 #include "agent/supervisor/ending/lease.h"
 #include "agent/supervisor/ending/limit_keeper.h"
 #include "agent/supervisor/ending/termination.h"
-#include "agent/supervisor/launch/pam_session.h"
-#include "agent/supervisor/limits/cgroup.h"
 #include "agent/supervisor/limits/suspension.h"
 #include "agent/supervisor/mpirun/inner_ranks.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/scripts/script_runs.h"
 #include "agent/supervisor/step/signal_router.h"
 #include "agent/supervisor/step/step.h"
-#include "agent/supervisor/user_space/job_user.h"
 #include "scheduler/model/job/exit_status.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/closing_sockets.h"
@@ -63,11 +61,7 @@ class Supervisor {
  private:
   absl::Status Begin();
   void FailLaunch(const absl::Status& why);
-  absl::Status TakeUser();
-  absl::Status OpenSession();
   void ListenToInnerRanks();
-  absl::Status WriteScript() const;
-  void HoldToLimits();
   // Starts what the order says, unless the attempt is frozen or has to end.
   void BeginWork();
   absl::Status StartWork();
@@ -108,11 +102,7 @@ class Supervisor {
   SupervisorOrder order_;  // as it was written, but for a limit that was changed
   Reporter reporter_;
   UniqueFd signals_;
-  std::optional<AttemptCgroup> cgroup_;
-  LimitSet limits_;                      // what holds the attempt
-  UniqueFd mounts_;                      // the mount namespace of what it runs, if not ours
-  std::optional<JobUser> user_;          // as whom it runs, if not as we do
-  std::unique_ptr<PamSession> session_;  // the job's user's, where the site wants one
+  Confinement confinement_;
   Suspension suspension_;
   Lease lease_;
   EndState end_;
