@@ -1,17 +1,10 @@
 #include "agent/supervisor/supervisor.h"
 
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,25 +12,12 @@
 #include "agent/supervisor/checkpoint/checkpoint_flush.h"
 #include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/limits/process_tree.h"
-#include "agent/supervisor/mpirun/host_file.h"
-#include "agent/supervisor/mpirun/inner_rank_scan.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/settings/elastic_policy.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster {
 namespace {
-
-constexpr StepId kRunStep{1};
-
-absl::StatusOr<std::uint32_t> FindNode(const Allocation& allocation, const std::string& name) {
-  for (std::uint32_t i = 0; i < allocation.nodes.size(); ++i) {
-    if (allocation.nodes[i].name == name) {
-      return i;
-    }
-  }
-  return absl::InvalidArgumentError(absl::StrCat("node ", name, " has no part in it"));
-}
 
 Usage UsageOfChildren() {
   rusage used = {};
@@ -66,35 +46,34 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
       confinement_(directory_, order_),
+      limit_(loop, clock,
+             {.on_end = [this](std::optional<Duration> left) { PlanEnd(left); },
+              .on_held = [this] { warning_.Forget(); },
+              .on_over = [this](const std::string& why) { EndFor(EndCause::kTimeLimit, why); }}),
+      warning_(loop, clock, log, order_.launch.spec.warning, end_,
+               {.begun = [this] { return work_.begun(); },
+                .send = [this] { return Router().Warn(order_.launch.spec.warning); }}),
+      lease_(loop, clock, [this] { EndWithLease(); }),
       suspension_(
           loop, clock, log, reporter_,
           {.on_suspended = [this] { limit_.Hold(); }, .on_resumed = [this] { limit_.RunOn(); }}),
-      lease_(loop, clock, [this] { EndWithLease(); }),
+      termination_(loop, end_, suspension_,
+                   {.copying = [] { return FlushRuns(); },
+                    .on_kill = [this] { work_.steps().DropConnections(); }}),
       checkpoints_(loop, clock, log, order_, reporter_, end_,
                    {.before_look = [this] { criu_.DumpWhenDue(); },
                     .on_slow = [this](Duration slow) { warning_.TakeSlow(slow); },
                     .on_answered = [this] { termination_.Kill(); }}),
-      termination_(loop, end_, suspension_,
-                   {.copying = [] { return FlushRuns(); },
-                    .on_kill =
-                        [this] {
-                          for (const auto& [id, step] : steps_) {
-                            step->DropConnection();
-                          }
-                        }}),
-      criu_({loop, clock, log, order_, end_, suspension_, termination_, checkpoints_},
-            {.leader = [this] { return LoneScript(); },
-             .begin = [this] { BeginBatch(); },
-             .on_give_up = [this] { CheckFinished(); }}),
       progress_(loop, clock, log, order_, end_,
                 {.beats = [this] { return checkpoints_.beats(); },
                  .suspended = [this] { return suspension_.ordered(); },
-                 .on_hung =
-                     [this](const std::string& why) {
-                       EndByForce(EndCause::kHung, order_.launch.spec.kill_grace, why);
-                     }}),
+                 .on_hung = [this](const std::string& why) { EndFor(EndCause::kHung, why); }}),
+      criu_({loop, clock, log, order_, end_, suspension_, termination_, checkpoints_},
+            {.leader = [this] { return work_.steps().LoneScript(); },
+             .begin = [this] { work_.BeginBatch(); },
+             .on_give_up = [this] { CheckFinished(); }}),
       scripts_({loop, log, directory_, order_, end_},
-               {.on_prolog = [this] { BeginWork(); },
+               {.on_prolog = [this] { work_.Begin(); },
                 .on_prolog_failed =
                     [this] { EndByForce(EndCause::kPrologFailed, Duration(0), end_.node_fault()); },
                 .on_epilog =
@@ -103,18 +82,11 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
                       CheckFinished();
                     },
                 .on_recalled = [this] { CheckFinished(); }}),
-      closing_(loop),
-      pmix_(loop, closing_, log, directory_, order_),
-      limit_(loop, clock,
-             {.on_end = [this](std::optional<Duration> left) { PlanEnd(left); },
-              .on_held = [this] { warning_.Forget(); },
-              .on_over =
-                  [this](const std::string& why) {
-                    EndByForce(EndCause::kTimeLimit, order_.launch.spec.kill_grace, why);
-                  }}),
-      warning_(loop, clock, log, order_.launch.spec.warning, end_,
-               {.begun = [this] { return began_; },
-                .send = [this] { return Router().Warn(order_.launch.spec.warning); }}) {
+      work_({loop, clock, log, directory_, order_, reporter_, confinement_},
+            {end_, confinement_, suspension_, scripts_, criu_},
+            {.on_failed = [this](const absl::Status& why) { FailLaunch(why); },
+             .on_main_ended = [this] { EndByItself(); },
+             .on_step_ended = [this] { CheckFinished(); }}) {
   checkpoints_.MakePages(&order_);
 }
 
@@ -123,8 +95,7 @@ Supervisor::~Supervisor() {
 }
 
 absl::Status Supervisor::Run() {
-  const absl::Status status = Begin();
-  if (!status.ok()) {
+  if (const absl::Status status = Begin(); !status.ok()) {
     FailLaunch(status);
   }
   return loop_.Run();
@@ -136,170 +107,35 @@ void Supervisor::FailLaunch(const absl::Status& why) {
 
 absl::Status Supervisor::Begin() {
   RETURN_IF_ERROR(loop_.Watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { OnSignals(); }));
-  ASSIGN_OR_RETURN(node_index_, FindNode(order_.launch.allocation, order_.node_name));
+  const LaunchOrder& launch = order_.launch;
+  ASSIGN_OR_RETURN(const std::uint32_t node_index, FindNode(launch.allocation, order_.node_name));
   ASSIGN_OR_RETURN(control_, ControlSocket::Open(loop_, directory_.Control(),
                                                  [this](const ControlSocket::Command& command) {
                                                    return OnCommand(command);
                                                  }));
-  RETURN_IF_ERROR(confinement_.Make(node_index_));
-  if (const JobUser* const user = confinement_.user(); user != nullptr) {
-    pmix_.RunAs(user->uid, user->gid);
-  }
+  RETURN_IF_ERROR(confinement_.Make(node_index));
   suspension_.Hold(confinement_.cgroup());
   termination_.Hold(confinement_.cgroup());
-  const LaunchOrder& launch = order_.launch;
   limit_.Begin(launch.spec.time_limit, launch.started, launch.spec.deadline);
   checkpoints_.Watch();
   if (launch.spec.elastic) {
     lease_.Begin(SteadyTime(std::chrono::milliseconds(order_.lease_until_ms)));
   }
-  if (node_index_ == 0 && IsLeader(launch)) {
+  if (node_index == 0 && IsLeader(launch)) {
     progress_.Begin(confinement_.user());
   }
-  scripts_.RunProlog(node_index_, confinement_.user());
+  scripts_.RunProlog(node_index, confinement_.user());
   return absl::OkStatus();
-}
-
-void Supervisor::BeginWork() {
-  if (suspension_.ordered()) {
-    work_held_ = true;
-    return;
-  }
-  began_ = true;
-  if (const absl::Status status = StartWork(); !status.ok()) {
-    FailLaunch(status);
-    return;
-  }
-  TakeHeldSteps();
-}
-
-absl::Status Supervisor::StartWork() {
-  RETURN_IF_ERROR(confinement_.OpenSession());
-  ListenToInnerRanks();
-  if (order_.launch.spec.kind == JobKind::kRun) {
-    BeginRun();
-  } else if (node_index_ == 0 && IsLeader(order_.launch)) {
-    main_step_ = StepId();
-    RETURN_IF_ERROR(criu_.Prepare(confinement_.user()));
-    RETURN_IF_ERROR(confinement_.WriteScript());
-    RETURN_IF_ERROR(
-        WriteHostfile(directory_.Hostfile(), order_.launch.allocation, confinement_.user()));
-    BeginBatch();
-  } else {
-    ReportStarted();
-  }
-  return absl::OkStatus();
-}
-
-// Without it an `mpirun` starts its ranks as it would anywhere.
-void Supervisor::ListenToInnerRanks() {
-  InnerRanks::Host host{.loop = loop_,
-                        .clock = clock_,
-                        .order = order_,
-                        .reporter = reporter_,
-                        .node_index = node_index_,
-                        .user = confinement_.user()};
-  absl::StatusOr<std::unique_ptr<InnerRanks>> opened =
-      InnerRanks::Open(host, RankSocket(order_.hostfile));
-  if (opened.ok()) {
-    inner_ranks_ = *std::move(opened);
-  } else {
-    log_.Warning("supervisor", std::string(opened.status().message()));
-  }
-}
-
-void Supervisor::BeginBatch() {
-  StepPlan plan;
-  plan.step = StepId();
-  plan.program = order_.launch.program;
-  plan.placement = order_.launch.allocation;
-  plan.node_index = node_index_;
-  CriuCheckpoints* const saved = criu_.checkpoints();
-  plan.script = saved == nullptr ? directory_.Script() : saved->Script();
-  if (saved != nullptr) {
-    plan.restore = saved->NextRestore();
-    plan.program.append_output |= plan.restore.has_value();
-  }
-  Launch(std::move(plan));
-}
-
-void Supervisor::BeginRun() {
-  main_step_ = kRunStep;
-  StepPlan plan;
-  plan.step = kRunStep;
-  plan.program = order_.launch.program;
-  plan.placement = order_.launch.allocation;
-  plan.node_index = node_index_;
-  LaunchAfterProlog(plan);
-}
-
-void Supervisor::LaunchAfterProlog(const StepPlan& plan) {
-  known_steps_.insert(plan.step);
-  scripts_.BeforeStep(plan.step, [this, plan] { Launch(plan); });
-}
-
-void Supervisor::Launch(StepPlan plan) {
-  const StepId id = plan.step;
-  if (inner_ranks_ != nullptr && StartsInnerRanks(plan.program)) {
-    inner_ranks_->LookFor(IsHydra(plan.program));
-  }
-  StepHandlers handlers;
-  handlers.on_started = [this, id] {
-    if (main_step_ == id) {
-      criu_.Started();
-      ReportStarted();
-    }
-  };
-  handlers.on_ended = [this, id] { OnStepEnded(id); };
-  PmixGrant grant = pmix_.Grant(plan, NewsOf(id));
-  StepHost host{.loop = loop_,
-                .clock = clock_,
-                .log = log_,
-                .order = order_,
-                .reporter = reporter_,
-                .closing = closing_,
-                .cgroup = confinement_.cgroup(),
-                .mounts = confinement_.mounts(),
-                .user = confinement_.user()};
-  known_steps_.insert(id);
-  std::unique_ptr<Step>& step = steps_[id];
-  step = std::make_unique<Step>(host, std::move(plan), std::move(handlers));
-  step->Start(std::move(grant));
-}
-
-// For the step `id`, while it is there.
-PmixNews Supervisor::NewsOf(StepId id) {
-  const auto tell = [this, id](auto&& what) {
-    const auto step = steps_.find(id);
-    if (step != steps_.end()) {
-      what(*step->second);
-    }
-  };
-  PmixNews news;
-  news.on_abort = [tell](std::uint32_t rank, int code, const std::string& text) {
-    tell([&](Step& step) { step.Aborted(rank, code, text); });
-  };
-  news.on_joined = [tell] { tell([](Step& step) { step.RankJoined(); }); };
-  news.on_broken = [tell](const StepBreak& why) {
-    tell([&](Step& step) { step.BrokenElsewhere(why); });
-  };
-  return news;
-}
-
-void Supervisor::ReportStarted() {
-  if (std::exchange(started_reported_, true)) {
-    return;
-  }
-  RunStarted fact;
-  fact.time = clock_.Now();
-  fact.pid = static_cast<std::uint32_t>(getpid());
-  fact.limits = ToText(confinement_.limits());
-  reporter_.Report(std::move(fact));
 }
 
 absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
   if (const auto* step = std::get_if<StepOrder>(&command)) {
-    return TakeStep(*step);
+    if (!IsOurs(step->job, step->attempt) || !step->step.valid()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a step of attempt ", AttemptDirectory::NameOf(step->job, step->attempt),
+                       " sent to ", directory_.Name()));
+    }
+    return work_.Take(*step);
   }
   if (const auto* suspend = std::get_if<SuspendOrder>(&command)) {
     return TakeSuspend(*suspend);
@@ -321,103 +157,58 @@ absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
   return TakeTerminate(std::get<TerminateOrder>(command));
 }
 
-SignalRouter Supervisor::Router() const {
-  return SignalRouter(log_, steps_, directory_.Name(), order_.launch.spec.kill_grace);
+bool Supervisor::IsOurs(JobId job, AttemptNumber attempt) const {
+  return job == order_.launch.job && attempt == order_.launch.attempt;
 }
 
-absl::Status Supervisor::TakeStep(const StepOrder& order) {
-  if (order.job != order_.launch.job || order.attempt != order_.launch.attempt ||
-      !order.step.valid()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a step of attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
-                     " sent to ", directory_.Name()));
-  }
-  if (known_steps_.count(order.step) != 0) {
-    return absl::OkStatus();
-  }
-  if (end_.ending()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("attempt ", directory_.Name(), " is ending: no step can start"));
-  }
-  if (suspension_.ordered() || !began_) {
-    held_steps_.push_back(order);
-    return absl::OkStatus();
-  }
-  return StartStep(order);
-}
-
-absl::Status Supervisor::StartStep(const StepOrder& order) {
-  StepPlan plan;
-  ASSIGN_OR_RETURN(plan.node_index, FindNode(order.placement, order_.node_name));
-  plan.step = order.step;
-  plan.program = order.program;
-  plan.placement = order.placement;
-  log_.Info("step", absl::StrCat("starting step ", order.step.value()));
-  LaunchAfterProlog(plan);
-  return absl::OkStatus();
+absl::Status Supervisor::Strange(JobId job, AttemptNumber attempt) const {
+  return absl::InvalidArgumentError(absl::StrCat("a command for attempt ",
+                                                 AttemptDirectory::NameOf(job, attempt),
+                                                 " sent to ", directory_.Name()));
 }
 
 absl::Status Supervisor::TakeTerminate(const TerminateOrder& order) {
-  if (order.job != order_.launch.job || order.attempt != order_.launch.attempt) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a command for attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
-                     " sent to ", directory_.Name()));
+  if (!IsOurs(order.job, order.attempt)) {
+    return Strange(order.job, order.attempt);
   }
   EndByForce(order.cause, order.grace, "");
   return absl::OkStatus();
 }
 
 absl::Status Supervisor::TakeSuspend(const SuspendOrder& order) {
-  if (order.job != order_.launch.job || order.attempt != order_.launch.attempt) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a command for attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
-                     " sent to ", directory_.Name()));
+  if (!IsOurs(order.job, order.attempt)) {
+    return Strange(order.job, order.attempt);
   }
-  if (end_.ending() || !suspension_.Take(order) || !order.resume) {
-    return absl::OkStatus();
-  }
-  if (std::exchange(work_held_, false)) {
-    BeginWork();
-  } else if (began_) {
-    TakeHeldSteps();
+  if (!end_.ending() && suspension_.Take(order) && order.resume) {
+    work_.GoOn();
   }
   return absl::OkStatus();
 }
 
-void Supervisor::TakeHeldSteps() {
-  for (const StepOrder& order : std::exchange(held_steps_, {})) {
-    if (known_steps_.count(order.step) != 0) {
-      continue;
-    }
-    if (const absl::Status started = StartStep(order); !started.ok()) {
-      log_.Warning("step", std::string(started.message()));
-    }
+void Supervisor::TakeAdvice(const CheckpointAdvice& advice) {
+  if (!checkpoints_.Advise(advice) || advice.time_limit == Duration(0) || end_.ending() ||
+      !limit_.Change(advice.time_limit)) {
+    return;
+  }
+  order_.launch.spec.time_limit = limit_.limit();  // which the steps that come are told
+  log_.Info("supervisor", limit_.limit() > Duration(0)
+                              ? absl::StrCat("the time limit is ", limit_.limit().count() / 1000,
+                                             " s from now on")
+                              : std::string("there is no time limit from now on"));
+}
+
+void Supervisor::PlanEnd(std::optional<Duration> left) {
+  checkpoints_.SetEnd(left.has_value() ? clock_.Now() + *left : kNoTime);
+  if (left.has_value()) {
+    warning_.Plan(limit_.Used(), *left, checkpoints_.Slow());
+  } else {
+    warning_.Forget();
   }
 }
 
-void Supervisor::OnStepEnded(StepId id) {
-  const auto found = steps_.find(id);
-  if (found == steps_.end()) {
-    return;
-  }
-  std::unique_ptr<Step> step = std::move(found->second);
-  steps_.erase(found);
-  if (main_step_ == id) {
-    if (criu_.BeginsOtherwise(*step)) {
-      return;
-    }
-    end_.TakeMainStep(step->status(), step->launch_error(), step->remark(), clock_.SteadyNow());
-    criu_.TakeEnd(*step);
-  }
-  // Before anything ends this process: it hands its connection to closing_, which waits for it.
-  step.reset();
-  scripts_.AfterStep(id, [this, id] {
-    if (main_step_ == id && !end_.ending()) {
-      end_.EndByItself();
-      termination_.EndLeftovers(order_.launch.spec.kill_grace);
-    }
-    CheckFinished();
-  });
+SignalRouter Supervisor::Router() {
+  return SignalRouter(log_, work_.steps().running(), directory_.Name(),
+                      order_.launch.spec.kill_grace);
 }
 
 void Supervisor::OnSignals() {
@@ -443,11 +234,10 @@ void Supervisor::Reap() {
       break;
     }
     const pid_t pid = info.si_pid;
-    const auto step = std::find_if(steps_.begin(), steps_.end(),
-                                   [pid](const auto& each) { return each.second->Owns(pid); });
+    Step* const step = work_.steps().Find(pid);
     ScriptRun* const script = scripts_.Find(pid);
-    if (step != steps_.end()) {
-      step->second->BeforeReap(pid);
+    if (step != nullptr) {
+      step->BeforeReap(pid);
     } else if (script != nullptr) {
       script->BeforeReap();
     }
@@ -456,8 +246,8 @@ void Supervisor::Reap() {
     if (wait4(pid, &wait_status, 0, &usage) != pid) {
       continue;
     }
-    if (step != steps_.end()) {
-      step->second->Reaped(pid, wait_status, usage);
+    if (step != nullptr) {
+      step->Reaped(pid, wait_status, usage);
     } else if (script != nullptr) {
       script->Reaped(wait_status);
     } else if (criu_.Owns(pid)) {
@@ -467,6 +257,11 @@ void Supervisor::Reap() {
   CheckFinished();
 }
 
+void Supervisor::EndByItself() {
+  end_.EndByItself();
+  termination_.EndLeftovers(order_.launch.spec.kill_grace);
+}
+
 void Supervisor::EndWithLease() {
   EndByForce(
       EndCause::kNodeLostRecord, Duration(0),
@@ -474,13 +269,8 @@ void Supervisor::EndWithLease() {
                    " s, after which the job may go on without it"));
 }
 
-void Supervisor::After(Duration delay, std::function<void()> action) {
-  loop_.RunAfter(delay, std::move(action));
-}
-
-pid_t Supervisor::LoneScript() const {
-  const auto found = steps_.find(StepId());
-  return found == steps_.end() || steps_.size() > 1 ? 0 : found->second->Leader();
+void Supervisor::EndFor(EndCause cause, const std::string& why) {
+  EndByForce(cause, order_.launch.spec.kill_grace, why);
 }
 
 void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& text) {
@@ -494,16 +284,14 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
   if (grace > Duration(0)) {
     checkpoints_.AnnounceEnd(cause, clock_.Now() + grace);
   }
-  for (const auto& [id, step] : steps_) {
-    step->ToldToEnd(cause == EndCause::kJobEnding);
-  }
+  work_.steps().ToldToEnd(cause == EndCause::kJobEnding);
   criu_.End(cause, grace);
   // From the loop: who asked still waits for his answer on the control socket.
   loop_.Post([this] { CheckFinished(); });
 }
 
 void Supervisor::CheckFinished() {
-  if (end_.ending() && !end_.finished() && steps_.empty() && !HasChildren() &&
+  if (end_.ending() && !end_.finished() && work_.steps().running().empty() && !HasChildren() &&
       !scripts_.RunLast()) {
     Finish();
   }
@@ -512,9 +300,7 @@ void Supervisor::CheckFinished() {
 void Supervisor::Finish() {
   end_.Finish();
   control_.reset();
-  if (inner_ranks_ != nullptr) {
-    inner_ranks_->Close();
-  }
+  work_.steps().Close();
   confinement_.CloseSession();
   Usage usage = UsageOfChildren();
   if (const AttemptCgroup* const cgroup = confinement_.cgroup(); cgroup != nullptr) {
@@ -528,7 +314,7 @@ void Supervisor::Finish() {
   checkpoints_.Report(true);
   AddSampled(ReadSampledUsage(directory_.Sampled()), usage);
   reporter_.Report(end_.Report(clock_.Now(), usage));
-  reporter_.WhenWritten([this] { closing_.WhenEmpty([this] { loop_.Stop(); }); });
+  reporter_.WhenWritten([this] { work_.steps().WhenQuiet([this] { loop_.Stop(); }); });
 }
 
 }  // namespace muster
