@@ -106,14 +106,15 @@ void AttemptSteps::Close() {
 }
 
 Step* AttemptSteps::Find(pid_t pid) const {
-  const auto found = std::find_if(running_.begin(), running_.end(),
-                                  [pid](const auto& each) { return each.second->Owns(pid); });
+  const auto found = std::find_if(running_.begin(), running_.end(), [pid](const auto& each) {
+    return each.second->ranks().Find(pid) != nullptr;
+  });
   return found == running_.end() ? nullptr : found->second.get();
 }
 
 pid_t AttemptSteps::LoneScript() const {
   const auto found = running_.find(StepId());
-  return found == running_.end() || running_.size() > 1 ? 0 : found->second->Leader();
+  return found == running_.end() || running_.size() > 1 ? 0 : found->second->ranks().Leader();
 }
 
 }  // namespace muster

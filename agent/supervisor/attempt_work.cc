@@ -166,7 +166,8 @@ void AttemptWork::OnEnded(std::unique_ptr<Step> step) {
     if (parts_.criu.BeginsOtherwise(*step)) {
       return;
     }
-    parts_.end.TakeMainStep(step->status(), step->launch_error(), step->remark(),
+    const StepVerdict& verdict = step->verdict();
+    parts_.end.TakeMainStep(verdict.status(), verdict.launch_error(), verdict.remark(),
                             here_.clock.SteadyNow());
     parts_.criu.TakeEnd(*step);
   }

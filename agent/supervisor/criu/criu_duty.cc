@@ -40,10 +40,10 @@ void CriuDuty::Started() {
 }
 
 bool CriuDuty::BeginsOtherwise(const Step& step) {
-  if (criu_ == nullptr || step.restore_failure() == 0 || parts_.end.ending()) {
+  if (criu_ == nullptr || step.verdict().restore_failure() == 0 || parts_.end.ending()) {
     return false;
   }
-  if (criu_->TakeFailure(step.restore_failure())) {
+  if (criu_->TakeFailure(step.verdict().restore_failure())) {
     BeginAgain();
     return true;
   }
@@ -68,12 +68,12 @@ void CriuDuty::TakeEnd(const Step& step) {
   if (criu_ == nullptr || parts_.end.forced()) {
     return;
   }
-  if (step.restore_failure() != 0) {
+  if (step.verdict().restore_failure() != 0) {
     parts_.end.Explain(absl::StrCat(
         parts_.order.node_name,
         ": its checkpoint cannot be restored while other processes have the ids of its own; "
         "requeue it to try again"));
-  } else if (step.launch_error().empty() && parts_.end.status().signal == 0) {
+  } else if (step.verdict().launch_error().empty() && parts_.end.status().signal == 0) {
     criu_->Forget();
   }
 }

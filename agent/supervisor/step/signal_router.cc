@@ -26,13 +26,13 @@ absl::Status SignalRouter::Take(const SignalOrder& order) const {
     if (order.signal == 0) {
       step->Terminate(grace_);
     } else {
-      step->Signal(number);
+      step->ranks().Signal(number);
     }
     return absl::OkStatus();
   }
   if (order.scope == SignalScope::kBatch) {
     ASSIGN_OR_RETURN(Step * script, Find(StepId()));
-    script->SignalLeaders(order.signal == 0 ? SIGTERM : number);
+    script->ranks().SignalLeaders(order.signal == 0 ? SIGTERM : number);
     return absl::OkStatus();
   }
   if (order.scope == SignalScope::kFull) {
@@ -41,7 +41,7 @@ absl::Status SignalRouter::Take(const SignalOrder& order) const {
   }
   for (const auto& [id, step] : steps_) {
     if (id.valid()) {
-      step->Signal(number);
+      step->ranks().Signal(number);
     }
   }
   return absl::OkStatus();
@@ -61,9 +61,9 @@ bool SignalRouter::Warn(const WarningSignal& warning) const {
     }
     here = true;
     if (warning.batch) {
-      step->SignalLeaders(number);
+      step->ranks().SignalLeaders(number);
     } else {
-      step->Signal(number);
+      step->ranks().Signal(number);
     }
   }
   return here;

@@ -44,42 +44,19 @@ ExitStatus FromWait(int wait_status) {
   return status;
 }
 
-void Signal(pid_t pid, int signal) {
-  // The rank leads a group of its own as soon as it has run.
-  if (kill(-pid, signal) != 0) {
-    kill(pid, signal);
-  }
-}
-
 }  // namespace
 
 Step::Step(StepHost host, StepPlan plan, StepHandlers handlers)
-    : host_(host), plan_(std::move(plan)), handlers_(std::move(handlers)) {
-  std::vector<RankPlacement> placements = Node().ranks;
-  if (!plan_.script.empty()) {
-    RankPlacement whole;
-    whole.cpus = Node().cpus;
-    whole.mem_nodes = Node().mem_nodes;
-    placements = {whole};
-  }
-  for (RankPlacement& placement : placements) {
-    ranks_.push_back(std::make_unique<Rank>());
-    ranks_.back()->exit.rank = placement.rank;
-    ranks_.back()->placement = std::move(placement);
-  }
-}
+    : host_(host),
+      plan_(std::move(plan)),
+      handlers_(std::move(handlers)),
+      ranks_(plan_),
+      timers_(host.loop) {}
 
 Step::~Step() {
-  for (const EventLoop::TimerId timer : timers_) {
-    host_.loop.Cancel(timer);
-  }
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
+  for (const std::unique_ptr<Rank>& rank : ranks_.all()) {
     host_.loop.Unwatch(rank->said.get());
   }
-}
-
-void Step::After(Duration delay, std::function<void()> action) {
-  timers_.push_back(host_.loop.RunAfter(delay, std::move(action)));
 }
 
 PatternValues Step::ValuesOf(const Rank& rank) const {
@@ -99,31 +76,17 @@ PlannedBinding Step::PlanOf(const Rank& rank) const {
   PlannedBinding plan;
   plan.cpus = rank.placement.cpus;
   plan.mem_nodes = rank.placement.mem_nodes;
-  plan.gpus = VisibleGpus(host_.order, Node(), &rank.placement);
+  plan.gpus = VisibleGpus(host_.order, plan_.node(), &rank.placement);
   plan.enforced = host_.order.machine.enforced;
   plan.why_not_enforced = host_.order.machine.why_not_enforced;
   plan.one_memory_node = host_.order.machine.numa_nodes.size() <= 1;
   return plan;
 }
 
-Step::Rank* Step::Find(pid_t pid) {
-  const auto found =
-      std::find_if(ranks_.begin(), ranks_.end(),
-                   [pid](const std::unique_ptr<Rank>& rank) { return rank->Is(pid); });
-  return found == ranks_.end() ? nullptr : found->get();
-}
-
-bool Step::Owns(pid_t pid) const {
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [pid](const std::unique_ptr<Rank>& rank) { return rank->Is(pid); });
-}
-
 void Step::FailRank(Rank* rank, int code, const std::string& text) {
   // Whoever shows it says on which node that was.
-  if (launch_error_.empty()) {
-    launch_error_ =
-        plan_.step.valid() ? absl::StrCat("rank ", rank->placement.rank, ": ", text) : text;
-  }
+  verdict_.TakeLaunchFailure(
+      plan_.step.valid() ? absl::StrCat("rank ", rank->placement.rank, ": ", text) : text);
   rank->failed = true;
   rank->settled = true;
   rank->exit.text = text;
@@ -141,7 +104,7 @@ void Step::TryReadBack(Rank* rank, int tries_left) {
   const bool whole = found.ok() && found->cpus.has_value() && found->mem_policy.has_value() &&
                      found->gpus.has_value();
   if (!whole && tries_left > 0) {
-    After(kReadBackInterval, [this, rank, tries_left] {
+    timers_.After(kReadBackInterval, [this, rank, tries_left] {
       TryReadBack(rank, tries_left - 1);
       CheckStarted();
     });
@@ -178,19 +141,16 @@ void Step::TakeReading(Rank* rank, ObservedBinding found) {
 }
 
 void Step::CheckStarted() {
-  const bool settled =
-      forked_ && std::all_of(ranks_.begin(), ranks_.end(),
-                             [](const std::unique_ptr<Rank>& rank) { return rank->settled; });
-  if (!settled || started_) {
+  if (!forked_ || !ranks_.AllSettled() || started_) {
     return;
   }
   started_ = true;
-  if (launch_error_.empty()) {
+  if (verdict_.launch_error().empty()) {
     handlers_.on_started();
   }
   ReportBindings();
-  if (!launch_error_.empty()) {
-    host_.log.Error("step", launch_error_);
+  if (!verdict_.launch_error().empty()) {
+    host_.log.Error("step", verdict_.launch_error());
     Terminate(kBrokenStepGrace);
   }
   CheckEnded();
@@ -200,7 +160,7 @@ void Step::CheckStarted() {
 void Step::ReportBindings() {
   BindingRead read;
   read.time = host_.clock.Now();
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
+  for (const std::unique_ptr<Rank>& rank : ranks_.all()) {
     if (rank->binding.has_value()) {
       read.ranks.push_back(*rank->binding);
     }
@@ -215,7 +175,7 @@ void Step::ReportBindings() {
 }
 
 void Step::BeforeReap(pid_t pid) {
-  Rank* rank = Find(pid);
+  Rank* rank = ranks_.Find(pid);
   if (rank == nullptr) {
     return;
   }
@@ -229,7 +189,7 @@ void Step::BeforeReap(pid_t pid) {
 }
 
 void Step::Reaped(pid_t pid, int wait_status, const rusage& usage) {
-  Rank* rank = Find(pid);
+  Rank* rank = ranks_.Find(pid);
   if (rank == nullptr) {
     return;
   }
@@ -248,22 +208,7 @@ void Step::Reaped(pid_t pid, int wait_status, const rusage& usage) {
 
 // Of a step on several nodes nobody here can tell.
 bool Step::OthersLeft() const {
-  return plan_.placement.nodes.size() > 1 ||
-         std::any_of(ranks_.begin(), ranks_.end(),
-                     [](const std::unique_ptr<Rank>& each) { return each->pid != 0; });
-}
-
-ExitMeaning Step::MeaningOf(const Rank& rank, bool joined) const {
-  const std::uint32_t number = rank.placement.rank;
-  ExitMeaning meaning;
-  const bool own = rank.failed && !rank.recalled;
-  meaning.with_others = (broken_ && culprit_ != number) || (ended_by_others_ && !own);
-  meaning.aborted = own || (aborted_ && culprit_ == number);
-  if (pmix_ != nullptr && !terminating_) {
-    meaning.fatal = joined || rank.exit.status.signal != 0;
-    meaning.unjoined = !pmix_->EverJoined(number);
-  }
-  return meaning;
+  return plan_.placement.nodes.size() > 1 || ranks_.AnyRuns();
 }
 
 void Step::EndRank(Rank* rank, ExitStatus status) {
@@ -277,27 +222,31 @@ void Step::EndRank(Rank* rank, ExitStatus status) {
   }
   if (!rank->exit.status.success() && rank->exit.text.empty()) {
     rank->exit.text = FullOutput(*rank);
-    remark_ =
-        remark_.empty() && !rank->exit.text.empty() ? Where(*rank) + rank->exit.text : remark_;
+    if (!rank->exit.text.empty()) {
+      verdict_.TakeRemark(Where(*rank) + rank->exit.text);
+    }
   }
-  const bool joined = pmix_ != nullptr && pmix_->Joined(rank->placement.rank);
-  if (joined && rank->exit.status.success() && OthersLeft() && !terminating_) {
+  const std::uint32_t number = rank->placement.rank;
+  std::optional<StepVerdict::MpiPart> mpi;
+  if (pmix_ != nullptr) {
+    mpi = StepVerdict::MpiPart{pmix_->Joined(number), pmix_->EverJoined(number)};
+  }
+  if (mpi.has_value() && mpi->joined && rank->exit.status.success() && OthersLeft() &&
+      !verdict_.terminating()) {
     rank->exit.status.code = 1;
     rank->exit.text = "it ended before MPI_Finalize";
   }
-  if (status_.success()) {
-    status_ = rank->exit.status;
-  }
-  const ExitMeaning meaning = MeaningOf(*rank, joined);
+  verdict_.TakeStatus(rank->exit.status);
+  const ExitMeaning meaning =
+      verdict_.MeaningOf(number, rank->exit.status, rank->failed && !rank->recalled, mpi);
   if (connection_ != nullptr) {
     connection_->SendExit(rank->exit, meaning);
   }
-  if ((meaning.fatal || rank->exit.status.signal != 0) && OthersLeft() && !terminating_) {
+  if ((meaning.fatal || rank->exit.status.signal != 0) && OthersLeft() && !verdict_.terminating()) {
     // The peers of an MPI rank do not notice that it is gone: they would wait for ever.
     host_.log.Warning("step", absl::StrCat("rank ", rank->placement.rank, " of step ",
                                            plan_.step.value(), " ended; ending the others"));
-    broken_ = true;
-    culprit_ = rank->placement.rank;
+    verdict_.BreakBy(number);
     if (pmix_ != nullptr) {
       StepBreak why;
       why.text =
@@ -311,29 +260,22 @@ void Step::EndRank(Rank* rank, ExitStatus status) {
 }
 
 void Step::Aborted(std::uint32_t rank, int code, const std::string& message) {
-  if (broken_ || terminating_) {
+  if (verdict_.broken() || verdict_.terminating()) {
     return;
   }
   host_.log.Warning("step", absl::StrCat("rank ", rank, " of step ", plan_.step.value(),
                                          " aborted with ", code, ": ", message));
-  const int exit_code = (code & 0xff) == 0 ? 1 : code & 0xff;
-  broken_ = true;
-  aborted_ = true;
-  culprit_ = rank;
+  verdict_.Abort(rank, code);
   StepBreak why;
   why.text = absl::StrCat("rank ", rank, " on ", host_.order.node_name, " called MPI_Abort");
   why.rank = rank;
-  why.status.code = exit_code;
+  why.status.code = AbortCode(code);
   why.aborted = true;
   pmix_->Break(why);
-  for (const std::unique_ptr<Rank>& each : ranks_) {
-    if (each->placement.rank == rank && each->exit.status.success()) {
-      each->exit.status.code = exit_code;
-      each->exit.text = "it called MPI_Abort";
-    }
-  }
-  if (status_.success()) {
-    status_.code = exit_code;
+  if (Rank* const caller = ranks_.Numbered(rank);
+      caller != nullptr && caller->exit.status.success()) {
+    caller->exit.status.code = AbortCode(code);
+    caller->exit.text = "it called MPI_Abort";
   }
   Terminate(kBrokenStepGrace);
 }
@@ -345,73 +287,38 @@ void Step::RankJoined() {
 }
 
 void Step::BrokenElsewhere(const StepBreak& why) {
-  if (broken_ || terminating_ || ended_) {
+  if (verdict_.broken() || verdict_.terminating() || ended_) {
     return;
   }
   host_.log.Warning(
       "step", absl::StrCat("step ", plan_.step.value(), ": ", why.text, "; ending the ranks here"));
-  // The loss of a supervisor is nobody's exit: then what becomes of the ranks here counts.
-  broken_ = why.rank.has_value();
-  if (status_.success()) {
-    status_ = why.status;
-    status_.code = status_.success() ? 1 : status_.code;
-  }
+  verdict_.TakeBreak(why);
   if (pmix_ != nullptr) {
     pmix_->Break(why);
   }
   Terminate(kBrokenStepGrace);
 }
 
-void Step::ToldToEnd(bool by_others) {
-  terminating_ = true;
-  told_ = true;
-  ended_by_others_ = ended_by_others_ || by_others;
-}
-
-void Step::SignalRanks(int signal) {
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
-    if (rank->pid != 0) {
-      muster::Signal(rank->pid, signal);
-    }
-  }
-}
-
-void Step::Signal(int signal) {
-  if (signal > 0 && signal < NSIG) {
-    SignalRanks(signal);
-  }
-}
-
-void Step::SignalLeaders(int signal) {
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
-    if (rank->pid != 0) {
-      kill(rank->pid, signal);
-    }
-  }
-}
-
 void Step::Terminate(Duration grace) {
-  terminating_ = true;
-  SignalRanks(SIGTERM);
-  SignalRanks(SIGCONT);
-  After(grace, [this] { SignalRanks(SIGKILL); });
+  verdict_.Terminate();
+  ranks_.Signal(SIGTERM);
+  ranks_.Signal(SIGCONT);
+  timers_.After(grace, [this] { ranks_.Signal(SIGKILL); });
 }
 
 void Step::OnConnectionLost() {
   // Lost output is read on and thrown away, so that a rank's last words cannot block it.
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
+  for (const std::unique_ptr<Rank>& rank : ranks_.all()) {
     if (rank->output != nullptr) {
       rank->output->Resume();
       rank->error->Resume();
     }
   }
-  const bool alive = std::any_of(ranks_.begin(), ranks_.end(),
-                                 [](const std::unique_ptr<Rank>& rank) { return rank->pid != 0; });
-  if (alive && !terminating_) {
+  if (ranks_.AnyRuns() && !verdict_.terminating()) {
     host_.log.Warning("step", absl::StrCat("the `muster run` of step ", plan_.step.value(),
                                            " is gone; ending its ranks"));
     if (terminal_.has_value()) {
-      SignalRanks(SIGHUP);  // as a terminal does that is hung up: shells heed no SIGTERM
+      ranks_.Signal(SIGHUP);  // as a terminal does that is hung up: shells heed no SIGTERM
     }
     Terminate(kLostConnectionGrace);
   }
@@ -420,7 +327,7 @@ void Step::OnConnectionLost() {
 
 void Step::CloseOutput() {
   draining_ = true;
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
+  for (const std::unique_ptr<Rank>& rank : ranks_.all()) {
     if (rank->output != nullptr) {
       rank->output->Close();
       rank->error->Close();
@@ -434,27 +341,25 @@ void Step::DropConnection() {
   }
   CloseOutput();
   CheckEnded();
-  if (!ended_ && std::all_of(ranks_.begin(), ranks_.end(),
-                             [](const std::unique_ptr<Rank>& rank) { return rank->ended; })) {
+  if (!ended_ && ranks_.AllEnded()) {
     Finish();
   }
 }
 
 // All output was read, or what keeps a pipe open has had its time.
 bool Step::OutputTaken() const {
-  return std::all_of(ranks_.begin(), ranks_.end(), [](const std::unique_ptr<Rank>& rank) {
-    return rank->output == nullptr || (rank->output->closed() && rank->error->closed());
-  });
+  return std::all_of(
+      ranks_.all().begin(), ranks_.all().end(), [](const std::unique_ptr<Rank>& rank) {
+        return rank->output == nullptr || (rank->output->closed() && rank->error->closed());
+      });
 }
 
 void Step::CheckEnded() {
-  const bool all_ended = std::all_of(ranks_.begin(), ranks_.end(),
-                                     [](const std::unique_ptr<Rank>& rank) { return rank->ended; });
-  if (!all_ended || !started_ || ended_) {
+  if (!ranks_.AllEnded() || !started_ || ended_) {
     return;
   }
   if (pmix_ != nullptr) {
-    pmix_->Leave(told_);
+    pmix_->Leave(verdict_.told());
   }
   if (connection_ == nullptr || connection_->lost()) {
     Finish();
@@ -463,7 +368,7 @@ void Step::CheckEnded() {
   if (!OutputTaken()) {
     if (!draining_) {
       draining_ = true;
-      After(kOutputGrace, [this] {
+      timers_.After(kOutputGrace, [this] {
         CloseOutput();
         CheckEnded();
       });
@@ -478,7 +383,7 @@ void Step::CheckEnded() {
       return;
     }
     connection_->WhenFlushed([this] { Finish(); });
-    After(kFlushGrace, [this] { Finish(); });
+    timers_.After(kFlushGrace, [this] { Finish(); });
   }
 }
 
@@ -496,7 +401,7 @@ void Step::Finish() {
     report.step = plan_.step;
     report.time = host_.clock.Now();
     std::size_t told = 0;
-    for (const std::unique_ptr<Rank>& rank : ranks_) {
+    for (const std::unique_ptr<Rank>& rank : ranks_.all()) {
       report.ranks.push_back(rank->exit);
       // They are alike where they are many, and have to fit into a message of the agent's.
       told += rank->exit.text.size();

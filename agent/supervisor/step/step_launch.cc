@@ -79,10 +79,11 @@ void Step::MakeCgroup() {
   if (host_.cgroup != nullptr) {
     const std::string name =
         plan_.step.valid() ? absl::StrCat("step.", plan_.step.value()) : "batch";
-    cgroup_ = host_.cgroup->MakeStep(
-        name,
-        host_.order.machine.enforced ? StepLimits(Node(), WholePart(host_.order)) : GroupLimits(),
-        host_.order.limits.set);
+    cgroup_ = host_.cgroup->MakeStep(name,
+                                     host_.order.machine.enforced
+                                         ? StepLimits(plan_.node(), WholePart(host_.order))
+                                         : GroupLimits(),
+                                     host_.order.limits.set);
   }
 }
 
@@ -118,7 +119,7 @@ StepOpening Step::OpeningOf() const {
   const bool inside = plan_.step.valid() && host_.order.launch.spec.kind == JobKind::kBatch;
   const bool append = program.append_output || inside || plan_.node_index > 0;
   std::set<std::string> outputs;
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
+  for (const std::unique_ptr<Rank>& rank : ranks_.all()) {
     if (!program.stdin_path.empty()) {
       opening.files.push_back({.path = ExpandPattern(program.stdin_path, ValuesOf(*rank))});
     }
@@ -146,7 +147,7 @@ std::string Step::ErrorOf(const Rank& rank) const {
 void Step::Opened(absl::StatusOr<Brought> brought) {
   task_.reset();
   absl::Status status = TakeOpened(std::move(brought));
-  const bool recalled = status.ok() && terminating_;
+  const bool recalled = status.ok() && verdict_.terminating();
   if (recalled) {
     status = absl::CancelledError("it was told to end before it could begin");
   }
@@ -154,10 +155,10 @@ void Step::Opened(absl::StatusOr<Brought> brought) {
     master_port_ =
         ChoosePort(host_.order.launch.job, plan_.step, plan_.placement.nodes.size() == 1);
   }
-  for (std::size_t i = 0; i < ranks_.size() && status.ok(); ++i) {
-    status = OpenStreams(ranks_[i].get());
+  for (std::size_t i = 0; i < ranks_.all().size() && status.ok(); ++i) {
+    status = OpenStreams(ranks_.all()[i].get());
   }
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
+  for (const std::unique_ptr<Rank>& rank : ranks_.all()) {
     absl::Status launched = status.ok() ? LaunchRank(rank.get()) : status;
     rank->input_end.reset();
     rank->output_end.reset();
@@ -233,9 +234,9 @@ absl::Status Step::Connect(UniqueFd socket) {
       terminal_->Resize(size);
     }
   };
-  handlers.on_signal = [this](int signal) { Signal(signal); };
+  handlers.on_signal = [this](int signal) { ranks_.Signal(signal); };
   handlers.on_room = [this](std::uint32_t number) {
-    for (const std::unique_ptr<Rank>& rank : ranks_) {
+    for (const std::unique_ptr<Rank>& rank : ranks_.all()) {
       if (rank->placement.rank == number && rank->output != nullptr) {
         rank->output->Resume();
         rank->error->Resume();
@@ -261,7 +262,7 @@ absl::Status Step::OpenStreams(Rank* rank) {
   }
   const std::uint32_t number = rank->placement.rank;
   const auto closed = [this] { CheckEnded(); };
-  if (HasTerminal()) {
+  if (plan_.has_terminal()) {
     return OpenTerminal(rank);
   }
   rank->output = std::make_unique<OutputPipe>(host_.loop, *connection_, number, false);
@@ -279,10 +280,6 @@ absl::Status Step::OpenStreams(Rank* rank) {
   rank->output_fd = rank->output_end.get();
   rank->error_fd = rank->error_end.get();
   return absl::OkStatus();
-}
-
-bool Step::HasTerminal() const {
-  return plan_.program.terminal.rows > 0 && plan_.script.empty();
 }
 
 // Rank 0 has the terminal; what others print would only be in its way.
@@ -320,7 +317,7 @@ bool Step::InputFull() const {
 
 // What the nodes hand on others may still want, and an onlooker may type into a terminal.
 void Step::CheckInput() {
-  const bool shared = HasTerminal() || (pmix_ != nullptr && pmix_->TakesInput());
+  const bool shared = plan_.has_terminal() || (pmix_ != nullptr && pmix_->TakesInput());
   if (connection_ != nullptr && forked_ && !shared &&
       std::all_of(inputs_.begin(), inputs_.end(),
                   [](const std::unique_ptr<InputPipe>& input) { return input->closed(); })) {
@@ -332,12 +329,13 @@ StepGreeting Step::Greeting() const {
   StepGreeting greeting;
   greeting.node_index = plan_.node_index;
   greeting.node = host_.order.node_name;
-  greeting.ranks = static_cast<std::uint32_t>(ranks_.size());
+  greeting.ranks = static_cast<std::uint32_t>(ranks_.all().size());
   greeting.exchange = pmix_ == nullptr ? std::vector<std::string>() : pmix_->Addresses();
   for (const NodeAllocation& node : plan_.placement.nodes) {
     greeting.nodes += node.ranks.empty() ? 0 : 1;
   }
-  greeting.terminal = HasTerminal() && !Node().ranks.empty() && Node().ranks.front().rank == 0;
+  greeting.terminal =
+      plan_.has_terminal() && !plan_.node().ranks.empty() && plan_.node().ranks.front().rank == 0;
   return greeting;
 }
 
@@ -350,7 +348,7 @@ absl::Status Step::Show(const StepIo& io, bool input) {
     return absl::FailedPreconditionError(
         "no muster run watches the step: its ranks write to files");
   }
-  if (input && !HasTerminal()) {
+  if (input && !plan_.has_terminal()) {
     return absl::FailedPreconditionError("its input is taken: only a step with --pty shares it");
   }
   RETURN_IF_ERROR(CheckStepIo(io));
@@ -446,7 +444,7 @@ LaunchRequest Step::RequestOf(const Rank& rank) const {
     surroundings.placement = &plan_.placement;
     surroundings.node_index = plan_.node_index;
     surroundings.master_port = master_port_;
-    request.environment = RankEnvironment(host_.order, surroundings, LocalRankOf(rank));
+    request.environment = RankEnvironment(host_.order, surroundings, ranks_.LocalNumberOf(rank));
     request.programs = ProgramPaths(program.argv.front(), request.environment);
   } else {
     request.environment = BatchEnvironment(host_.order, plan_.node_index);
@@ -474,14 +472,6 @@ LaunchRequest Step::RequestOf(const Rank& rank) const {
   request.terminal = terminal_.has_value() && rank.placement.rank == 0;
   request.cgroup_directory = cgroup == nullptr ? -1 : cgroup->directory_fd();
   return request;
-}
-
-std::uint32_t Step::LocalRankOf(const Rank& rank) const {
-  std::uint32_t local = 0;
-  while (ranks_[local].get() != &rank) {
-    ++local;
-  }
-  return local;
 }
 
 absl::Status Step::LaunchRank(Rank* rank) {

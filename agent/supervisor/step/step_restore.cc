@@ -29,11 +29,6 @@ bool IsOurChild(pid_t pid) {
 
 }  // namespace
 
-pid_t Step::Leader() const {
-  const Rank& rank = *ranks_.front();
-  return rank.settled && !rank.ended && rank.awaited == 0 ? rank.pid : 0;
-}
-
 bool Step::EndsRestored(Rank* rank, pid_t pid, int* wait_status) {
   if (pid != rank->pid) {
     rank->early_end = *wait_status;  // before the one that restored it
@@ -54,7 +49,7 @@ bool Step::EndsRestored(Rank* rank, pid_t pid, int* wait_status) {
     return false;
   }
   const int code = WIFEXITED(*wait_status) ? WEXITSTATUS(*wait_status) : kNotRestored;
-  restore_failure_ = code == 0 ? kNotRestored : code;
+  verdict_.TakeRestoreFailure(code == 0 ? kNotRestored : code);
   FailRank(rank, kNotRestored, "it could not be restored");
   return true;
 }

@@ -15,7 +15,7 @@ TEST_F(AttemptStepsTest, TheEndOfAStepIsToldOnceItRunsNoLonger) {
   ASSERT_TRUE(TurnUntil([this] { return !ended_.empty(); }));
   EXPECT_TRUE(steps_.running().empty());
   EXPECT_EQ(ended_[0]->id(), StepId(3));
-  EXPECT_EQ(ended_[0]->status().code, 4);
+  EXPECT_EQ(ended_[0]->verdict().status().code, 4);
   ASSERT_EQ(started_.size(), 1U);
   EXPECT_EQ(started_[0], StepId(3));
 }
@@ -35,8 +35,8 @@ TEST_F(AttemptStepsTest, AStepThatCannotStartIsNotSaidToRun) {
   steps_.Launch(std::move(plan));
   ASSERT_TRUE(TurnUntil([this] { return !ended_.empty(); }));
   EXPECT_TRUE(started_.empty());
-  EXPECT_EQ(ended_[0]->status().code, 127);
-  EXPECT_NE(ended_[0]->launch_error().find("not found along PATH"), std::string::npos);
+  EXPECT_EQ(ended_[0]->verdict().status().code, 127);
+  EXPECT_NE(ended_[0]->verdict().launch_error().find("not found along PATH"), std::string::npos);
 }
 
 TEST_F(AttemptStepsTest, TheScriptCanBeSavedWhileItRunsAlone) {

@@ -77,7 +77,7 @@ TEST_F(SignalRouterTest, SignalZeroEndsTheStep) {
   EXPECT_TRUE(router_.Take(order).ok());
   ASSERT_TRUE(TurnUntil([this] { return ended_.size() == 1; }));
   EXPECT_EQ(ended_[0]->id(), StepId(2));
-  EXPECT_EQ(ended_[0]->status().signal, SIGTERM);
+  EXPECT_EQ(ended_[0]->verdict().status().signal, SIGTERM);
 }
 
 TEST_F(SignalRouterTest, AStepThatDoesNotRunHereIsNamed) {
