@@ -6,7 +6,7 @@
 
 namespace muster {
 
-StepRanks::StepRanks(const StepPlan& plan) {
+StepRanks::StepRanks(const StepPlan& plan) : several_nodes_(plan.placement.nodes.size() > 1) {
   std::vector<RankPlacement> placements = plan.node().ranks;
   if (!plan.script.empty()) {
     RankPlacement whole;

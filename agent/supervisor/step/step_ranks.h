@@ -35,6 +35,8 @@ class StepRanks {
   [[nodiscard]] bool AllSettled() const;
   [[nodiscard]] bool AllEnded() const;
   [[nodiscard]] bool AnyRuns() const;
+  // Here, or on other nodes, of which nobody here can tell.
+  [[nodiscard]] bool OthersMayRun() const { return several_nodes_ || AnyRuns(); }
   // The batch script's process, while it runs; 0 otherwise.
   [[nodiscard]] pid_t Leader() const;
 
@@ -44,6 +46,7 @@ class StepRanks {
   void SignalLeaders(int signal) const;
 
  private:
+  const bool several_nodes_;
   std::vector<std::unique_ptr<StepRank>> ranks_;
 };
 
