@@ -1,49 +1,23 @@
 #include "agent/supervisor/supervisor.h"
 
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/attempt/private_tmp.h"
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "agent/supervisor/checkpoint/checkpoint_flush.h"
+#include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/limits/process_tree.h"
-#include "agent/supervisor/mpirun/host_file.h"
-#include "agent/supervisor/mpirun/inner_rank_scan.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/settings/elastic_policy.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster {
 namespace {
-
-// What a script leaves behind may finish by itself for that long (a `tee` that empties its pipe).
-constexpr Duration kSettle{100};
-constexpr Duration kLeftoverGraceMax{2000};
-constexpr Duration kKillIntervalMax{1000};
-// A checkpoint that is being copied to the shared directory has ten minutes after the job's end,
-// within its time limit.
-constexpr Duration kFlushLook{100};
-constexpr int kFlushLooks = 6000;
-constexpr StepId kRunStep{1};
-
-absl::StatusOr<std::uint32_t> FindNode(const Allocation& allocation, const std::string& name) {
-  for (std::uint32_t i = 0; i < allocation.nodes.size(); ++i) {
-    if (allocation.nodes[i].name == name) {
-      return i;
-    }
-  }
-  return absl::InvalidArgumentError(absl::StrCat("node ", name, " has no part in it"));
-}
 
 Usage UsageOfChildren() {
   rusage used = {};
@@ -59,11 +33,6 @@ Usage UsageOfChildren() {
   return usage;
 }
 
-bool NoChildren() {
-  siginfo_t info = {};
-  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
-}
-
 }  // namespace
 
 Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
@@ -73,21 +42,60 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
       clock_(clock),
       log_(log),
       directory_(std::move(directory)),
-      order_(WithPages(std::move(order), &hints_, &watch_, log)),
+      order_(std::move(order)),
       reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
       signals_(std::move(signals)),
-      freezer_(loop),
+      confinement_(directory_, order_),
+      limit_(loop, clock,
+             {.on_end = [this](std::optional<Duration> left) { PlanEnd(left); },
+              .on_held = [this] { warning_.Forget(); },
+              .on_over = [this](const std::string& why) { EndFor(EndCause::kTimeLimit, why); }}),
+      warning_(loop, clock, log, order_.launch.spec.warning, end_,
+               {.begun = [this] { return work_.begun(); },
+                .send = [this] { return Router().Warn(order_.launch.spec.warning); }}),
       lease_(loop, clock, [this] { EndWithLease(); }),
-      closing_(loop),
-      pmix_(loop, closing_, log, directory_, order_) {}
+      suspension_(
+          loop, clock, log, reporter_,
+          {.on_suspended = [this] { limit_.Hold(); }, .on_resumed = [this] { limit_.RunOn(); }}),
+      termination_(loop, end_, suspension_,
+                   {.copying = [] { return FlushRuns(); },
+                    .on_kill = [this] { work_.steps().DropConnections(); }}),
+      checkpoints_(loop, clock, log, order_, reporter_, end_,
+                   {.before_look = [this] { criu_.DumpWhenDue(); },
+                    .on_slow = [this](Duration slow) { warning_.TakeSlow(slow); },
+                    .on_answered = [this] { termination_.Kill(); }}),
+      progress_(loop, clock, log, order_, end_,
+                {.beats = [this] { return checkpoints_.beats(); },
+                 .suspended = [this] { return suspension_.ordered(); },
+                 .on_hung = [this](const std::string& why) { EndFor(EndCause::kHung, why); }}),
+      criu_({loop, clock, log, order_, end_, suspension_, termination_, checkpoints_},
+            {.leader = [this] { return work_.steps().LoneScript(); },
+             .begin = [this] { work_.BeginBatch(); },
+             .on_give_up = [this] { CheckFinished(); }}),
+      scripts_({loop, log, directory_, order_, end_},
+               {.on_prolog = [this] { work_.Begin(); },
+                .on_prolog_failed =
+                    [this] { EndByForce(EndCause::kPrologFailed, Duration(0), end_.node_fault()); },
+                .on_epilog =
+                    [this] {
+                      termination_.Kill();  // what it left behind
+                      CheckFinished();
+                    },
+                .on_recalled = [this] { CheckFinished(); }}),
+      work_({loop, clock, log, directory_, order_, reporter_, confinement_},
+            {end_, confinement_, suspension_, scripts_, criu_},
+            {.on_failed = [this](const absl::Status& why) { FailLaunch(why); },
+             .on_main_ended = [this] { EndByItself(); },
+             .on_step_ended = [this] { CheckFinished(); }}) {
+  checkpoints_.MakePages(&order_);
+}
 
 Supervisor::~Supervisor() {
   loop_.Unwatch(signals_.get());
 }
 
 absl::Status Supervisor::Run() {
-  const absl::Status status = Begin();
-  if (!status.ok()) {
+  if (const absl::Status status = Begin(); !status.ok()) {
     FailLaunch(status);
   }
   return loop_.Run();
@@ -99,190 +107,44 @@ void Supervisor::FailLaunch(const absl::Status& why) {
 
 absl::Status Supervisor::Begin() {
   RETURN_IF_ERROR(loop_.Watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { OnSignals(); }));
-  ASSIGN_OR_RETURN(node_index_, FindNode(order_.launch.allocation, order_.node_name));
+  const LaunchOrder& launch = order_.launch;
+  ASSIGN_OR_RETURN(const std::uint32_t node_index, FindNode(launch.allocation, order_.node_name));
   ASSIGN_OR_RETURN(control_, ControlSocket::Open(loop_, directory_.Control(),
                                                  [this](const ControlSocket::Command& command) {
                                                    return OnCommand(command);
                                                  }));
-  RETURN_IF_ERROR(TakeUser());
-  if (order_.private_tmp) {
-    ASSIGN_OR_RETURN(mounts_, MakePrivateTmp(directory_.Tmp()));
+  RETURN_IF_ERROR(confinement_.Make(node_index));
+  suspension_.Hold(confinement_.cgroup());
+  termination_.Hold(confinement_.cgroup());
+  limit_.Begin(launch.spec.time_limit, launch.started, launch.spec.deadline);
+  checkpoints_.Watch();
+  if (launch.spec.elastic) {
+    lease_.Begin(SteadyTime(std::chrono::milliseconds(order_.lease_until_ms)));
   }
-  HoldToLimits();
-  BeginTimeLimit();
-  WatchCheckpoints();
-  BeginWatches();
-  RunProlog();
+  if (node_index == 0 && IsLeader(launch)) {
+    progress_.Begin(confinement_.user());
+  }
+  scripts_.RunProlog(node_index, confinement_.user());
   return absl::OkStatus();
-}
-
-absl::Status Supervisor::StartWork() {
-  RETURN_IF_ERROR(OpenSession());
-  ListenToInnerRanks();
-  if (order_.launch.spec.kind == JobKind::kRun) {
-    BeginRun();
-  } else if (node_index_ == 0 && IsLeader(order_.launch)) {
-    main_step_ = StepId();
-    RETURN_IF_ERROR(PrepareCriu());
-    RETURN_IF_ERROR(WriteScript());
-    RETURN_IF_ERROR(WriteHostfile(directory_.Hostfile(), order_.launch.allocation,
-                                  user_.has_value() ? &*user_ : nullptr));
-    BeginBatch();
-  } else {
-    ReportStarted();
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Supervisor::TakeUser() {
-  ASSIGN_OR_RETURN(user_, FindJobUser(order_.launch.spec.user));
-  if (user_.has_value()) {
-    LetPass(directory_.path());
-    pmix_.RunAs(user_->uid, user_->gid);
-  }
-  return absl::OkStatus();
-}
-
-// Without it an `mpirun` starts its ranks as it would anywhere.
-void Supervisor::ListenToInnerRanks() {
-  InnerRanks::Host host{.loop = loop_,
-                        .clock = clock_,
-                        .order = order_,
-                        .reporter = reporter_,
-                        .node_index = node_index_,
-                        .user = user_.has_value() ? &*user_ : nullptr};
-  absl::StatusOr<std::unique_ptr<InnerRanks>> opened =
-      InnerRanks::Open(host, RankSocket(order_.hostfile));
-  if (opened.ok()) {
-    inner_ranks_ = *std::move(opened);
-  } else {
-    log_.Warning("supervisor", std::string(opened.status().message()));
-  }
-}
-
-// Whoever runs the job may read and run it, and nobody else.
-absl::Status Supervisor::WriteScript() const {
-  const std::string path = directory_.Script();
-  const std::string& text = order_.launch.program.script;
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700));
-  if (!fd.valid() ||
-      write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      (user_.has_value() && fchown(fd.get(), user_->uid, user_->gid) != 0)) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
-  }
-  return absl::OkStatus();
-}
-
-void Supervisor::HoldToLimits() {
-  cgroup_ = AttemptCgroup::Make(order_.cgroup);
-  if (!order_.machine.enforced) {
-    limits_ = NoLimits(order_.machine.why_not_enforced);
-  } else if (!cgroup_.has_value()) {
-    limits_ = order_.cgroup.empty()
-                  ? order_.limits.set
-                  : NoLimits(absl::StrCat("the control group ", order_.cgroup, " cannot be made"));
-  } else {
-    limits_ = cgroup_->Hold(order_, order_.launch.allocation.nodes[node_index_]);
-  }
-}
-
-void Supervisor::BeginBatch() {
-  StepPlan plan;
-  plan.step = StepId();
-  plan.program = order_.launch.program;
-  plan.placement = order_.launch.allocation;
-  plan.node_index = node_index_;
-  plan.script = criu_ == nullptr ? directory_.Script() : criu_->Script();
-  if (criu_ != nullptr) {
-    plan.restore = criu_->NextRestore();
-    plan.program.append_output |= plan.restore.has_value();
-  }
-  Launch(std::move(plan));
-}
-
-void Supervisor::BeginRun() {
-  main_step_ = kRunStep;
-  StepPlan plan;
-  plan.step = kRunStep;
-  plan.program = order_.launch.program;
-  plan.placement = order_.launch.allocation;
-  plan.node_index = node_index_;
-  LaunchAfterProlog(std::move(plan));
-}
-
-void Supervisor::Launch(StepPlan plan) {
-  const StepId id = plan.step;
-  if (inner_ranks_ != nullptr && StartsInnerRanks(plan.program)) {
-    inner_ranks_->LookFor(IsHydra(plan.program));
-  }
-  StepHandlers handlers;
-  handlers.on_started = [this, id] {
-    if (main_step_ == id) {
-      if (criu_ != nullptr) {
-        criu_->Restored();
-      }
-      ReportStarted();
-    }
-  };
-  handlers.on_ended = [this, id] { OnStepEnded(id); };
-  PmixGrant grant = pmix_.Grant(plan, NewsOf(id));
-  StepHost host{.loop = loop_,
-                .clock = clock_,
-                .log = log_,
-                .order = order_,
-                .reporter = reporter_,
-                .closing = closing_,
-                .cgroup = cgroup_.has_value() ? &*cgroup_ : nullptr,
-                .mounts = mounts_.get(),
-                .user = user_.has_value() ? &*user_ : nullptr};
-  known_steps_.insert(id);
-  std::unique_ptr<Step>& step = steps_[id];
-  step = std::make_unique<Step>(host, std::move(plan), std::move(handlers));
-  step->Start(std::move(grant));
-}
-
-// For the step `id`, while it is there.
-PmixNews Supervisor::NewsOf(StepId id) {
-  const auto tell = [this, id](auto&& what) {
-    const auto step = steps_.find(id);
-    if (step != steps_.end()) {
-      what(*step->second);
-    }
-  };
-  PmixNews news;
-  news.on_abort = [tell](std::uint32_t rank, int code, const std::string& text) {
-    tell([&](Step& step) { step.Aborted(rank, code, text); });
-  };
-  news.on_joined = [tell] { tell([](Step& step) { step.RankJoined(); }); };
-  news.on_broken = [tell](const StepBreak& why) {
-    tell([&](Step& step) { step.BrokenElsewhere(why); });
-  };
-  return news;
-}
-
-void Supervisor::ReportStarted() {
-  if (std::exchange(started_reported_, true)) {
-    return;
-  }
-  RunStarted fact;
-  fact.time = clock_.Now();
-  fact.pid = static_cast<std::uint32_t>(getpid());
-  fact.limits = ToText(limits_);
-  reporter_.Report(std::move(fact));
 }
 
 absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
   if (const auto* step = std::get_if<StepOrder>(&command)) {
-    return TakeStep(*step);
+    if (!IsOurs(step->job, step->attempt) || !step->step.valid()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a step of attempt ", AttemptDirectory::NameOf(step->job, step->attempt),
+                       " sent to ", directory_.Name()));
+    }
+    return work_.Take(*step);
   }
   if (const auto* suspend = std::get_if<SuspendOrder>(&command)) {
     return TakeSuspend(*suspend);
   }
   if (const auto* signal = std::get_if<SignalOrder>(&command)) {
-    return TakeSignal(*signal);
+    return Router().Take(*signal);
   }
   if (const auto* attach = std::get_if<AttachOrder>(&command)) {
-    return TakeAttach(*attach);
+    return Router().Take(*attach);
   }
   if (const auto* advice = std::get_if<AdviceOrder>(&command)) {
     TakeAdvice(advice->advice);
@@ -295,135 +157,58 @@ absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
   return TakeTerminate(std::get<TerminateOrder>(command));
 }
 
-absl::Status Supervisor::TakeStep(const StepOrder& order) {
-  if (order.job != order_.launch.job || order.attempt != order_.launch.attempt ||
-      !order.step.valid()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a step of attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
-                     " sent to ", directory_.Name()));
-  }
-  if (known_steps_.count(order.step) != 0) {
-    return absl::OkStatus();
-  }
-  if (ending_) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("attempt ", directory_.Name(), " is ending: no step can start"));
-  }
-  if (frozen_ || !began_) {
-    held_steps_.push_back(order);
-    return absl::OkStatus();
-  }
-  return StartStep(order);
+bool Supervisor::IsOurs(JobId job, AttemptNumber attempt) const {
+  return job == order_.launch.job && attempt == order_.launch.attempt;
 }
 
-absl::Status Supervisor::StartStep(const StepOrder& order) {
-  StepPlan plan;
-  ASSIGN_OR_RETURN(plan.node_index, FindNode(order.placement, order_.node_name));
-  plan.step = order.step;
-  plan.program = order.program;
-  plan.placement = order.placement;
-  log_.Info("step", absl::StrCat("starting step ", order.step.value()));
-  LaunchAfterProlog(std::move(plan));
-  return absl::OkStatus();
+absl::Status Supervisor::Strange(JobId job, AttemptNumber attempt) const {
+  return absl::InvalidArgumentError(absl::StrCat("a command for attempt ",
+                                                 AttemptDirectory::NameOf(job, attempt),
+                                                 " sent to ", directory_.Name()));
 }
 
 absl::Status Supervisor::TakeTerminate(const TerminateOrder& order) {
-  if (order.job != order_.launch.job || order.attempt != order_.launch.attempt) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a command for attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
-                     " sent to ", directory_.Name()));
+  if (!IsOurs(order.job, order.attempt)) {
+    return Strange(order.job, order.attempt);
   }
   EndByForce(order.cause, order.grace, "");
   return absl::OkStatus();
 }
 
 absl::Status Supervisor::TakeSuspend(const SuspendOrder& order) {
-  if (order.job != order_.launch.job || order.attempt != order_.launch.attempt) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a command for attempt ", AttemptDirectory::NameOf(order.job, order.attempt),
-                     " sent to ", directory_.Name()));
+  if (!IsOurs(order.job, order.attempt)) {
+    return Strange(order.job, order.attempt);
   }
-  if (order.suspension <= suspension_ || ending_) {
-    return absl::OkStatus();
-  }
-  suspension_ = order.suspension;
-  log_.Info("supervisor", absl::StrCat(order.resume ? "resuming" : "suspending", " the attempt, ",
-                                       suspension_, ". change"));
-  if (order.resume) {
-    Thaw();
-  } else if (!frozen_) {
-    Freeze();
-  } else {
-    // The order to run in between never came.
-    freezer_.Freeze(cgroup_.has_value() ? &*cgroup_ : nullptr, [this] { ReportSuspension(false); });
+  if (!end_.ending() && suspension_.Take(order) && order.resume) {
+    work_.GoOn();
   }
   return absl::OkStatus();
 }
 
-void Supervisor::Freeze() {
-  frozen_ = true;
-  limit_.Hold(clock_.SteadyNow());
-  KeepTimeLimit();
-  freezer_.Freeze(cgroup_.has_value() ? &*cgroup_ : nullptr, [this] { ReportSuspension(false); });
-}
-
-void Supervisor::Thaw() {
-  if (std::exchange(frozen_, false)) {
-    freezer_.Thaw();
-    limit_.RunOn(clock_.SteadyNow());
-    KeepTimeLimit();
-  }
-  ReportSuspension(true);
-  if (std::exchange(work_held_, false)) {
-    BeginWork();
-  } else if (began_) {
-    TakeHeldSteps();
-  }
-}
-
-void Supervisor::TakeHeldSteps() {
-  for (const StepOrder& order : std::exchange(held_steps_, {})) {
-    if (known_steps_.count(order.step) != 0) {
-      continue;
-    }
-    if (const absl::Status started = StartStep(order); !started.ok()) {
-      log_.Warning("step", std::string(started.message()));
-    }
-  }
-}
-
-void Supervisor::ReportSuspension(bool resumed) {
-  RunSuspended fact;
-  fact.time = clock_.Now();
-  fact.suspension = suspension_;
-  fact.resumed = resumed;
-  reporter_.Report(std::move(fact));
-}
-
-void Supervisor::OnStepEnded(StepId id) {
-  const auto found = steps_.find(id);
-  if (found == steps_.end()) {
+void Supervisor::TakeAdvice(const CheckpointAdvice& advice) {
+  if (!checkpoints_.Advise(advice) || advice.time_limit == Duration(0) || end_.ending() ||
+      !limit_.Change(advice.time_limit)) {
     return;
   }
-  std::unique_ptr<Step> step = std::move(found->second);
-  steps_.erase(found);
-  if (main_step_ == id) {
-    if (BeginsOtherwise(*step)) {
-      return;
-    }
-    status_ = step->status();
-    main_ended_ = clock_.SteadyNow();
-    if (!step->launch_error().empty() && !forced_) {
-      cause_ = EndCause::kLaunchFailed;
-      text_ = step->launch_error();
-    } else if (!forced_) {
-      text_ = step->remark();
-    }
-    EndCriu(*step);
+  order_.launch.spec.time_limit = limit_.limit();  // which the steps that come are told
+  log_.Info("supervisor", limit_.limit() > Duration(0)
+                              ? absl::StrCat("the time limit is ", limit_.limit().count() / 1000,
+                                             " s from now on")
+                              : std::string("there is no time limit from now on"));
+}
+
+void Supervisor::PlanEnd(std::optional<Duration> left) {
+  checkpoints_.SetEnd(left.has_value() ? clock_.Now() + *left : kNoTime);
+  if (left.has_value()) {
+    warning_.Plan(limit_.Used(), *left, checkpoints_.Slow());
+  } else {
+    warning_.Forget();
   }
-  // Before anything ends this process: it hands its connection to closing_, which waits for it.
-  step.reset();
-  RunStepEpilog(id);
+}
+
+SignalRouter Supervisor::Router() {
+  return SignalRouter(log_, work_.steps().running(), directory_.Name(),
+                      order_.launch.spec.kill_grace);
 }
 
 void Supervisor::OnSignals() {
@@ -449,11 +234,10 @@ void Supervisor::Reap() {
       break;
     }
     const pid_t pid = info.si_pid;
-    const auto step = std::find_if(steps_.begin(), steps_.end(),
-                                   [pid](const auto& each) { return each.second->Owns(pid); });
-    ScriptRun* const script = ScriptOf(pid);
-    if (step != steps_.end()) {
-      step->second->BeforeReap(pid);
+    Step* const step = work_.steps().Find(pid);
+    ScriptRun* const script = scripts_.Find(pid);
+    if (step != nullptr) {
+      step->BeforeReap(pid);
     } else if (script != nullptr) {
       script->BeforeReap();
     }
@@ -462,127 +246,75 @@ void Supervisor::Reap() {
     if (wait4(pid, &wait_status, 0, &usage) != pid) {
       continue;
     }
-    if (step != steps_.end()) {
-      step->second->Reaped(pid, wait_status, usage);
+    if (step != nullptr) {
+      step->Reaped(pid, wait_status, usage);
     } else if (script != nullptr) {
       script->Reaped(wait_status);
-    } else if (criu_ != nullptr && criu_->Owns(pid)) {
-      criu_->Reaped(wait_status);
+    } else if (criu_.Owns(pid)) {
+      criu_.Reaped(wait_status);
     }
   }
   CheckFinished();
 }
 
-void Supervisor::After(Duration delay, std::function<void()> action) {
-  loop_.RunAfter(delay, std::move(action));
+void Supervisor::EndByItself() {
+  end_.EndByItself();
+  termination_.EndLeftovers(order_.launch.spec.kill_grace);
+}
+
+void Supervisor::EndWithLease() {
+  EndByForce(
+      EndCause::kNodeLostRecord, Duration(0),
+      absl::StrCat("its node did not hear from the controller for ", kElasticLease.count() / 1000,
+                   " s, after which the job may go on without it"));
+}
+
+void Supervisor::EndFor(EndCause cause, const std::string& why) {
+  EndByForce(cause, order_.launch.spec.kill_grace, why);
 }
 
 void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& text) {
-  if (finished_ || InEpilog()) {
+  if (end_.job_over()) {
     return;
   }
-  if (!forced_ && !(ending_ && main_step_.has_value())) {
-    cause_ = cause;
-    text_ = text;
-  }
-  ending_ = true;
-  if (!std::exchange(forced_, true)) {
+  if (end_.Force(cause, text)) {
     log_.Info("supervisor", absl::StrCat("ending the attempt, cause ", static_cast<int>(cause),
                                          ", grace ", grace.count(), " ms"));
   }
   if (grace > Duration(0)) {
-    hints_.Announce(cause, clock_.Now() + grace);
-    AwaitAnswer(cause);
+    checkpoints_.AnnounceEnd(cause, clock_.Now() + grace);
   }
-  for (const auto& [id, step] : steps_) {
-    step->ToldToEnd(cause == EndCause::kJobEnding);
-  }
-  EndSaving(cause, grace);
+  work_.steps().ToldToEnd(cause == EndCause::kJobEnding);
+  criu_.End(cause, grace);
   // From the loop: who asked still waits for his answer on the control socket.
   loop_.Post([this] { CheckFinished(); });
 }
 
-void Supervisor::EndByItself() {
-  ending_ = true;
-  if (NoChildren()) {
-    return;
-  }
-  const Duration grace = std::min(order_.launch.spec.kill_grace, kLeftoverGraceMax);
-  After(kSettle, [this, grace] { TerminateLeftovers(grace, kFlushLooks); });
-}
-
-void Supervisor::TerminateLeftovers(Duration grace, int looks_left) {
-  if (finished_ || forced_ || InEpilog()) {
-    return;
-  }
-  if (looks_left > 0 && FlushRuns()) {
-    After(kFlushLook, [this, grace, looks_left] { TerminateLeftovers(grace, looks_left - 1); });
-    return;
-  }
-  TerminateAll(grace);
-}
-
-void Supervisor::TerminateAll(Duration grace) {
-  SignalDescendants(SIGTERM);
-  if (std::exchange(frozen_, false)) {
-    freezer_.Thaw();  // after the signal, so that it comes first
-  }
-  After(grace, [this] { KillAll(); });
-}
-
-void Supervisor::KillAll() {
-  if (finished_ || InEpilog()) {
-    return;
-  }
-  // What lives in the group dies at once, by the kernel; looking for thousands of processes one by
-  // one would only take longer. The rest, if any, is what left the group.
-  if (!cgroup_.has_value() || !cgroup_->Kill() || !cgroup_->Populated() ||
-      kill_interval_ >= kKillIntervalMax) {
-    SignalDescendants(SIGKILL);
-  }
-  for (const auto& [id, step] : steps_) {
-    step->DropConnection();
-  }
-  // Once more until nothing is left: a process may have forked while we looked.
-  After(kill_interval_, [this] { KillAll(); });
-  kill_interval_ = std::min(kill_interval_ * 2, kKillIntervalMax);
-}
-
 void Supervisor::CheckFinished() {
-  if (ending_ && !finished_ && steps_.empty() && NoChildren() && !RunsEpilogs()) {
+  if (end_.ending() && !end_.finished() && work_.steps().running().empty() && !HasChildren() &&
+      !scripts_.RunLast()) {
     Finish();
   }
 }
 
 void Supervisor::Finish() {
-  finished_ = true;
+  end_.Finish();
   control_.reset();
-  if (inner_ranks_ != nullptr) {
-    inner_ranks_->Close();
-  }
-  session_.reset();
+  work_.steps().Close();
+  confinement_.CloseSession();
   Usage usage = UsageOfChildren();
-  if (cgroup_.has_value()) {
-    usage.group_memory = cgroup_->PeakMemory();
-    const std::optional<std::string> out_of_memory = cgroup_->OutOfMemory();
-    if (cause_ == EndCause::kExited && !status_.success() && out_of_memory.has_value()) {
-      cause_ = EndCause::kOutOfMemory;
-      text_ = *out_of_memory;
+  if (const AttemptCgroup* const cgroup = confinement_.cgroup(); cgroup != nullptr) {
+    usage.group_memory = cgroup->PeakMemory();
+    if (const std::optional<std::string> out_of_memory = cgroup->OutOfMemory()) {
+      end_.TakeOutOfMemory(*out_of_memory);
     }
-    cgroup_->Remove();
+    cgroup->Remove();
   }
-  LearnFromWarning();
-  ReportCheckpoints(true);
+  checkpoints_.LearnFrom(warning_, confinement_.user(), CheckpointDirectoryOf(order_.launch));
+  checkpoints_.Report(true);
   AddSampled(ReadSampledUsage(directory_.Sampled()), usage);
-  RunEnded fact;
-  fact.time = clock_.Now();
-  fact.cause = cause_;
-  fact.status = status_;
-  fact.usage = usage;
-  fact.text = text_;
-  fact.node_fault = node_fault_;
-  reporter_.Report(std::move(fact));
-  reporter_.WhenWritten([this] { closing_.WhenEmpty([this] { loop_.Stop(); }); });
+  reporter_.Report(end_.Report(clock_.Now(), usage));
+  reporter_.WhenWritten([this] { work_.steps().WhenQuiet([this] { loop_.Stop(); }); });
 }
 
 }  // namespace muster

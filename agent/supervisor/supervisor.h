@@ -2,43 +2,36 @@
 
 // The life of one job attempt on one node: launch, watch, end, report.
 //
-// Owns every process of the attempt here (it is their subreaper) and ends only when none is left
-// and the journal says so; no signal but SIGKILL ends it sooner. Thread promise: the loop's thread.
+// Wires the classes that each do a part of it. Owns every process of the attempt here (it is their
+// subreaper) and ends only when none is left and the journal says so; no signal but SIGKILL ends it
+// sooner. Thread promise: the loop's thread.
 // Invariants: (1) RunEnded is reported once, last, with no process left; (2) the first cause of an
 // end stands; (3) a step that is ordered twice is started once; (4) while it is suspended nothing
 // is started and its time limit stands still; an end undoes the suspension.
 
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "agent/supervisor/attempt/reporter.h"
-#include "agent/supervisor/checkpoint/checkpoint_hints.h"
-#include "agent/supervisor/checkpoint/checkpoint_watch.h"
-#include "agent/supervisor/checkpoint/progress_watch.h"
+#include "agent/supervisor/attempt_work.h"
+#include "agent/supervisor/checkpoint/checkpoint_duty.h"
+#include "agent/supervisor/checkpoint/progress_duty.h"
+#include "agent/supervisor/confinement.h"
 #include "agent/supervisor/control.h"
-#include "agent/supervisor/criu/criu_checkpoints.h"
-#include "agent/supervisor/launch/pam_session.h"
-#include "agent/supervisor/lease.h"
-#include "agent/supervisor/limits/cgroup.h"
-#include "agent/supervisor/limits/freezer.h"
-#include "agent/supervisor/mpirun/inner_ranks.h"
-#include "agent/supervisor/pmix_steps.h"
-#include "agent/supervisor/scripts/script_run.h"
-#include "agent/supervisor/step/step.h"
-#include "agent/supervisor/time_limit.h"
-#include "agent/supervisor/user_space/as_user.h"
-#include "agent/supervisor/user_space/job_user.h"
-#include "scheduler/model/job/exit_status.h"
+#include "agent/supervisor/criu/criu_duty.h"
+#include "agent/supervisor/ending/end_state.h"
+#include "agent/supervisor/ending/end_warning.h"
+#include "agent/supervisor/ending/lease.h"
+#include "agent/supervisor/ending/limit_keeper.h"
+#include "agent/supervisor/ending/termination.h"
+#include "agent/supervisor/limits/suspension.h"
+#include "agent/supervisor/scripts/script_runs.h"
+#include "agent/supervisor/step/signal_router.h"
 #include "scheduler/runtime/clock.h"
-#include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
@@ -61,164 +54,48 @@ class Supervisor {
  private:
   absl::Status Begin();
   void FailLaunch(const absl::Status& why);
-  absl::Status TakeUser();
-  absl::Status OpenSession();
-  void ListenToInnerRanks();
-  absl::Status WriteScript() const;
-  void HoldToLimits();
-  // The site's scripts (supervisor_scripts.cc): the prolog goes before the work, the epilog after
-  // all of it; a fault of theirs is the node's.
-  void RunProlog();
-  void OnProlog(const absl::Status& status);
-  // Starts what the order says, unless the attempt is frozen or has to end.
-  void BeginWork();
-  absl::Status StartWork();
-  void TakeHeldSteps();
-  void LaunchAfterProlog(StepPlan plan);
-  void RunStepEpilog(StepId step);
-  void AfterStep(StepId step);
-  // True while something is still to be run after the last process, which this starts.
-  bool RunsEpilogs();
-  void ClaimEpilog();
-  void OnEpilog(const absl::Status& status);
-  [[nodiscard]] bool InEpilog() const { return last_scripts_ && script_ != nullptr; }
-  void BlameNode(const absl::Status& status);
-  ScriptRun::Request RequestOf(const char* what, const SiteScript& script, StepId step) const;
-  ScriptRun* ScriptOf(pid_t pid);
-  void BeginBatch();
-  void BeginRun();
-  // Its time limit, and the warning before it ends (supervisor_limit.cc).
-  void BeginTimeLimit();
-  void KeepTimeLimit();
-  [[nodiscard]] std::optional<Duration> TimeLeft() const;
-  void StopTimer(std::optional<EventLoop::TimerId>& timer);
-  void TakeAdvice(const CheckpointAdvice& advice);
-  [[nodiscard]] Duration SlowCheckpoint() const;
-  void PlanWarning(Duration left);
-  void PlanWarningAnew();
-  void Warn();
-  void LearnFromWarning();
-  // What else ends the attempt while its programs run (supervisor_watches.cc).
-  void BeginWatches();
-  void MakeProgressFile() const;
-  void EndWithLease();
-  void LookForProgress();
-  void JudgeProgress(const ProgressSign& sign);
   absl::Status OnCommand(const ControlSocket::Command& command);
-  absl::Status TakeStep(const StepOrder& order);
+  [[nodiscard]] bool IsOurs(JobId job, AttemptNumber attempt) const;
+  // Why a command for another attempt is refused.
+  [[nodiscard]] absl::Status Strange(JobId job, AttemptNumber attempt) const;
   absl::Status TakeTerminate(const TerminateOrder& order);
   absl::Status TakeSuspend(const SuspendOrder& order);
-  absl::Status TakeSignal(const SignalOrder& order);
-  absl::Status TakeAttach(const AttachOrder& order);
-  absl::StatusOr<Step*> FindStep(StepId id) const;
-  void Freeze();
-  void Thaw();
-  void ReportSuspension(bool resumed);
-  absl::Status StartStep(const StepOrder& order);
-  void Launch(StepPlan plan);
-  PmixNews NewsOf(StepId id);
-  void ReportStarted();
-  void OnStepEnded(StepId id);
+  void TakeAdvice(const CheckpointAdvice& advice);
+  // It ends in so long at the latest, if it has to.
+  void PlanEnd(std::optional<Duration> left);
+  [[nodiscard]] SignalRouter Router();
   void OnSignals();
   void Reap();
 
-  // Checkpoints (supervisor_checkpoints.cc): what the programs say of theirs is looked at each
-  // second; programs that have answered the notice that the attempt ends need no grace.
-  static SupervisorOrder WithPages(SupervisorOrder order, CheckpointHints* hints,
-                                   CheckpointWatch* watch, const Logger& log);
-  static bool EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec);
-  void WatchCheckpoints();
-  void ReportCheckpoints(bool last);
-  void AwaitAnswer(EndCause cause);
-  void LookForAnswer();
-
-  // Checkpoints that CRIU makes (supervisor_criu.cc).
-  absl::Status PrepareCriu();
-  bool BeginsOtherwise(const Step& step);
-  [[nodiscard]] pid_t SavableLeader() const;
-  void BeginAgain();
-  void DumpWhenDue();
-  void EndCriu(const Step& step);
-  // Ends all within `grace`, once the processes are saved where CRIU does that for such an end.
-  void EndSaving(EndCause cause, Duration grace);
-  void EndAfterDump();
-
-  // The end, in its stages. Ends what runs after SIGTERM and `grace`.
-  void EndByForce(EndCause cause, Duration grace, const std::string& text);
-  // The main step has ended by itself: what it left follows.
+  // The end, in its stages. The main step has ended: what it left follows.
   void EndByItself();
-  // Once no checkpoint is on its way any more, or that takes too long.
-  void TerminateLeftovers(Duration grace, int looks_left);
-  void TerminateAll(Duration grace);
-  void KillAll();
+  void EndWithLease();
+  void EndFor(EndCause cause, const std::string& why);
+  // Ends what runs after SIGTERM and `grace`.
+  void EndByForce(EndCause cause, Duration grace, const std::string& text);
   void CheckFinished();
   void Finish();
-  void After(Duration delay, std::function<void()> action);
 
   EventLoop& loop_;
   const Clock& clock_;
   const Logger& log_;
   const AttemptDirectory directory_;
-  CheckpointHints hints_;  // before the order, which says where they are
-  CheckpointWatch watch_;
   SupervisorOrder order_;  // as it was written, but for a limit that was changed
   Reporter reporter_;
   UniqueFd signals_;
-  std::optional<AttemptCgroup> cgroup_;
-  LimitSet limits_;                        // what holds the attempt
-  UniqueFd mounts_;                        // the mount namespace of what it runs, if not ours
-  std::optional<JobUser> user_;            // as whom it runs, if not as we do
-  std::unique_ptr<PamSession> session_;    // the job's user's, where the site wants one
-  std::unique_ptr<CriuCheckpoints> criu_;  // where the job wants it
-  SteadyTime end_by_ = SteadyTime::min();  // ordered to end, within that
-  bool save_at_end_ = false;
-  Freezer freezer_;
+  EndState end_;
+  Confinement confinement_;
+  LimitKeeper limit_;
+  EndWarning warning_;
   Lease lease_;
-  std::optional<ProgressWatch> progress_;
-  std::unique_ptr<UserTask> look_;  // at the file that the job names
-  ProgressSign last_sign_;          // of that
-  bool was_frozen_ = false;         // at the last look at its progress
+  Suspension suspension_;
+  Termination termination_;
+  CheckpointDuty checkpoints_;
+  ProgressDuty progress_;
+  CriuDuty criu_;
+  ScriptRuns scripts_;
+  AttemptWork work_;
   std::unique_ptr<ControlSocket> control_;
-  std::unique_ptr<InnerRanks> inner_ranks_;
-  ClosingSockets closing_;  // of what has ended, while its last word is on its way
-  PmixSteps pmix_;
-  std::map<StepId, std::unique_ptr<Step>> steps_;
-  std::unique_ptr<ScriptRun> script_;  // the attempt's: prolog, then epilogs one after the other
-  std::map<StepId, std::unique_ptr<ScriptRun>> step_scripts_;
-  std::vector<StepId> epilogs_due_;  // of steps that ended as the attempt had to
-  bool prolog_tried_ = false;
-  bool began_ = false;         // the prolog is over
-  bool work_held_ = false;     // it was when the attempt was frozen
-  bool last_scripts_ = false;  // nothing is left but what the site runs after it
-  bool epilog_over_ = false;
-  std::string node_fault_;
-  std::set<StepId> known_steps_;
-  std::uint32_t node_index_ = 0;
-  std::optional<StepId> main_step_;       // its end is the attempt's
-  std::optional<SteadyTime> main_ended_;  // when it came
-  TimeLimit limit_;
-  std::optional<EventLoop::TimerId> limit_timer_;
-  struct Warned {
-    SteadyTime steady;
-    Time wall;
-  };
-  std::optional<Warned> warned_;
-  std::optional<EventLoop::TimerId> warning_timer_;
-  Duration planned_slow_{0};           // by which the warning is planned
-  CheckpointRecord told_checkpoints_;  // as it was reported last
-  SteadyTime told_at_ = SteadyTime::min();
-  bool awaits_answer_ = false;
-  std::uint32_t suspension_ = 0;  // the highest that was ordered
-  bool frozen_ = false;           // ordered to freeze, and since then neither to run nor to end
-  std::vector<StepOrder> held_steps_;  // ordered while frozen
-  bool started_reported_ = false;
-  bool ending_ = false;
-  bool forced_ = false;
-  bool finished_ = false;
-  Duration kill_interval_{10};
-  EndCause cause_ = EndCause::kExited;
-  ExitStatus status_;
-  std::string text_;
 };
 
 }  // namespace muster

@@ -229,4 +229,18 @@ void EventLoop::ArmTimer() {
   armed_for_ = due;
 }
 
+OwnTimers::~OwnTimers() {
+  for (const auto& [number, timer] : waiting_) {
+    loop_.Cancel(timer);
+  }
+}
+
+void OwnTimers::After(std::chrono::nanoseconds delay, EventLoop::Closure action) {
+  const uint64_t number = next_++;
+  waiting_[number] = loop_.RunAfter(delay, [this, number, action = std::move(action)] {
+    waiting_.erase(number);
+    action();
+  });
+}
+
 }  // namespace muster

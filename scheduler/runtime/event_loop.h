@@ -92,4 +92,22 @@ class EventLoop {
   std::vector<Closure> posted_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Timers that go with their owner, which the loop calls back later, once or again and again: what
+// is still to come when this goes is cancelled. For the loop's owner.
+class OwnTimers {
+ public:
+  explicit OwnTimers(EventLoop& loop) : loop_(loop) {}
+  OwnTimers(const OwnTimers&) = delete;
+  OwnTimers& operator=(const OwnTimers&) = delete;
+  ~OwnTimers();
+
+  // Runs `action` once, `delay` from now. It may destroy this.
+  void After(std::chrono::nanoseconds delay, EventLoop::Closure action);
+
+ private:
+  EventLoop& loop_;
+  uint64_t next_ = 0;
+  std::map<uint64_t, EventLoop::TimerId> waiting_;
+};
+
 }  // namespace muster

@@ -61,13 +61,16 @@ constexpr RoomRow kRows[] = {
     {"agent", "link", "attempts supervisor/attempt"},
     {"agent", "node", "attempts supervisor/attempt"},
     {"agent", "supervisor",
-     "supervisor/attempt supervisor/checkpoint supervisor/criu supervisor/exchange "
-     "supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun supervisor/scripts "
-     "supervisor/step supervisor/user_space"},
+     "supervisor/attempt supervisor/checkpoint supervisor/criu supervisor/ending "
+     "supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun "
+     "supervisor/scripts supervisor/step supervisor/user_space"},
     {"agent", "supervisor/attempt", "supervisor/user_space"},
-    {"agent", "supervisor/checkpoint", "supervisor/limits supervisor/user_space"},
+    {"agent", "supervisor/checkpoint",
+     "supervisor/attempt supervisor/ending supervisor/limits supervisor/user_space"},
     {"agent", "supervisor/criu",
-     "supervisor/attempt supervisor/launch supervisor/step supervisor/user_space"},
+     "supervisor/attempt supervisor/checkpoint supervisor/ending supervisor/launch "
+     "supervisor/limits supervisor/step supervisor/user_space"},
+    {"agent", "supervisor/ending", "supervisor/limits"},
     {"agent", "supervisor/launch",
      "supervisor/attempt supervisor/exchange supervisor/mpirun supervisor/user_space "
      "supervisor/variables"},
@@ -77,7 +80,8 @@ constexpr RoomRow kRows[] = {
      "supervisor/attempt supervisor/exchange supervisor/limits supervisor/user_space "
      "supervisor/variables"},
     {"agent", "supervisor/scripts",
-     "supervisor/attempt supervisor/launch supervisor/limits supervisor/user_space"},
+     "supervisor/attempt supervisor/ending supervisor/launch supervisor/limits "
+     "supervisor/user_space"},
     {"agent", "supervisor/step",
      "supervisor/attempt supervisor/launch supervisor/limits supervisor/mpi "
      "supervisor/user_space supervisor/variables"},

@@ -2,9 +2,11 @@
 
 #include <dirent.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
@@ -118,6 +120,11 @@ void ForEachOfOurs(const std::vector<pid_t>& pids, const std::function<void(pid_
 }
 
 }  // namespace
+
+bool HasChildren() {
+  siginfo_t info = {};
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
 
 pid_t ParentOf(pid_t pid) {
   return StatOf(pid).parent_pid;

@@ -17,6 +17,9 @@ namespace muster {
 // missed: repeat until nothing is left.
 std::vector<pid_t> Descendants(pid_t root);
 
+// Whether this process has any child, of which one that has ended counts until it is reaped.
+bool HasChildren();
+
 // 0: it is gone.
 pid_t ParentOf(pid_t pid);
 // That `pid` is below this process, however far.

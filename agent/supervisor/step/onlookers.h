@@ -6,15 +6,20 @@
 // Thread promise: the loop's thread. Invariants: one that does not take its output is cut off, so
 // that it never holds up the step; the end of one ends nothing else.
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "agent/supervisor/step/step_connection.h"
-#include "scheduler/runtime/closing_sockets.h"
-#include "scheduler/runtime/event_loop.h"
+#include "agent/supervisor/step/step_plan.h"
+#include "agent/supervisor/user_space/as_user.h"
+#include "scheduler/model/job/step_io.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
@@ -23,26 +28,41 @@ class Onlookers {
  public:
   static constexpr std::size_t kMost = 32;
 
-  Onlookers(EventLoop& loop, ClosingSockets& closing) : loop_(loop), closing_(closing) {}
+  struct Handlers {
+    // Whom they look on at: null when nobody watches the step, or it has ended.
+    std::function<StepConnection*()> watched;
+    std::function<StepGreeting()> greeting;
+    // What one of them types.
+    std::function<void(const std::string&)> on_input;
+  };
+
+  // REQUIRES: the references outlive it, and so does the connection that is watched.
+  Onlookers(const StepHost& host, const StepPlan& plan, Handlers handlers)
+      : host_(host), plan_(plan), handlers_(std::move(handlers)) {}
   Onlookers(const Onlookers&) = delete;
   Onlookers& operator=(const Onlookers&) = delete;
   ~Onlookers();
 
-  // Whether no place is left, with `coming` that are about to connect.
-  [[nodiscard]] bool full(std::size_t coming) const {
-    return connections_.size() + coming >= kMost;
-  }
-  // Greets over `socket`, with `token`; from then on it has copies of what `watched` is sent.
-  // `on_input`: what to do with what comes back. REQUIRES: `watched` is the same each time, and
-  // outlives this.
-  absl::Status Add(StepConnection& watched, UniqueFd socket, const std::string& token,
-                   const StepGreeting& greeting, std::function<void(const std::string&)> on_input);
+  // Has what the ranks print from now on sent to `io` as well; `input`: what comes back is typed
+  // into the terminal. FailedPrecondition when no client watches the step, or it has no terminal;
+  // that `io` cannot be reached goes to the log.
+  absl::Status Show(const StepIo& io, bool input);
+  // The same once the step is opened; false: too many wait for that.
+  bool ShowLater(const StepIo& io, bool input);
+  // It is.
+  void ShowThose();
 
  private:
+  absl::Status Add(absl::StatusOr<Brought> brought, const std::string& token, bool input);
+  void Log(const absl::Status& why) const;
   void Drop(const StepConnection* gone);
 
-  EventLoop& loop_;
-  ClosingSockets& closing_;
+  const StepHost& host_;
+  const StepPlan& plan_;
+  const Handlers handlers_;
+  std::map<std::uint64_t, std::unique_ptr<UserTask>> connecting_;
+  std::uint64_t next_ = 0;
+  std::vector<std::pair<StepIo, bool>> early_;  // asked for before the step was opened
   const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
   StepConnection* watched_ = nullptr;
   std::vector<std::unique_ptr<StepConnection>> connections_;

@@ -1,4 +1,3 @@
-// Step, second half: from the exec to the end. The first half is step_launch.cc.
 #include "agent/supervisor/step/step.h"
 
 #include <sys/wait.h>
@@ -6,27 +5,23 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/launch/environment.h"
-#include "agent/supervisor/mpi/step_pmix.h"
-#include "agent/supervisor/step/step_rank.h"
-#include "agent/supervisor/variables/device_environment.h"
+#include "agent/supervisor/step/step_restore.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
 namespace {
 
-constexpr Duration kReadBackInterval{1};
+constexpr int kCannotRun = 126;  // as shells say
+constexpr int kNotFound = 127;
 // How long output is waited for that a rank's children hold open after it has ended.
 constexpr Duration kOutputGrace{2000};
 // How long a `muster run` that takes nothing is waited for after the ranks have ended.
 constexpr Duration kFlushGrace{60000};
 constexpr Duration kLostConnectionGrace{2000};
 constexpr Duration kBrokenStepGrace{5000};
-constexpr std::size_t kRanksPerReport = 1000;
 constexpr std::size_t kExitTextsMax = std::size_t{1} << 20U;
 
 Duration ToDuration(const timeval& time) {
@@ -44,86 +39,150 @@ ExitStatus FromWait(int wait_status) {
   return status;
 }
 
-void Signal(pid_t pid, int signal) {
-  // The rank leads a group of its own as soon as it has run.
-  if (kill(-pid, signal) != 0) {
-    kill(pid, signal);
-  }
-}
-
 }  // namespace
 
 Step::Step(StepHost host, StepPlan plan, StepHandlers handlers)
-    : host_(host), plan_(std::move(plan)), handlers_(std::move(handlers)) {
-  std::vector<RankPlacement> placements = Node().ranks;
-  if (!plan_.script.empty()) {
-    RankPlacement whole;
-    whole.cpus = Node().cpus;
-    whole.mem_nodes = Node().mem_nodes;
-    placements = {whole};
+    : host_(host),
+      plan_(std::move(plan)),
+      handlers_(std::move(handlers)),
+      ranks_(plan_),
+      launcher_(
+          host_, plan_, ranks_,
+          [this](StepRank* rank, const LaunchOutcome& outcome) { Settle(rank, outcome); },
+          [this] { CheckStarted(); }),
+      bindings_(host_, plan_, [this] { CheckStarted(); }),
+      streams_(host_, plan_, ranks_,
+               {.connect = [this](UniqueFd socket) { return Connect(std::move(socket)); },
+                .on_opened = [this](absl::Status status) { Opened(std::move(status)); },
+                .on_output_closed = [this] { CheckEnded(); },
+                .shares_input = [this] { return pmix_ != nullptr && pmix_->TakesInput(); }}),
+      onlookers_(host_, plan_,
+                 {.watched =
+                      [this] {
+                        const bool here = connection_ != nullptr && !connection_->lost() && !ended_;
+                        return here ? connection_.get() : nullptr;
+                      },
+                  .greeting = [this] { return Greeting(); },
+                  .on_input =
+                      [this](const std::string& data) {
+                        if (!streams_.InputFull()) {
+                          streams_.TypeIn(data);
+                        }
+                      }}),
+      timers_(host.loop) {}
+
+void Step::Start(PmixGrant pmix) {
+  pmix_ = std::move(pmix.pmix);
+  bindings_.SetNote(std::move(pmix.note));
+  streams_.Open(std::move(pmix.refusal));
+  launcher_.MakeGroup();  // meanwhile
+}
+
+// Goes on with what Start() has asked for.
+void Step::Opened(absl::Status status) {
+  const bool recalled = status.ok() && verdict_.terminating();
+  if (recalled) {
+    status = absl::CancelledError("it was told to end before it could begin");
   }
-  for (RankPlacement& placement : placements) {
-    ranks_.push_back(std::make_unique<Rank>());
-    ranks_.back()->exit.rank = placement.rank;
-    ranks_.back()->placement = std::move(placement);
+  if (status.ok() && plan_.step.valid()) {
+    launcher_.ChoosePort();
   }
-}
-
-Step::~Step() {
-  for (const EventLoop::TimerId timer : timers_) {
-    host_.loop.Cancel(timer);
+  for (std::size_t i = 0; i < ranks_.all().size() && status.ok(); ++i) {
+    status = streams_.OpenFor(ranks_.all()[i].get());
   }
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
-    host_.loop.Unwatch(rank->said.get());
+  for (const std::unique_ptr<StepRank>& rank : ranks_.all()) {
+    const bool terminal = streams_.terminal().has_value() && rank->placement.rank == 0;
+    const absl::Status launched =
+        status.ok() ? launcher_.Start(rank.get(), pmix_.get(), terminal) : status;
+    rank->input_end.reset();
+    rank->output_end.reset();
+    rank->error_end.reset();
+    if (!launched.ok()) {
+      rank->recalled = recalled;
+      FailRank(rank.get(), kCannotRun, std::string(launched.message()));
+    }
   }
+  forked_ = true;
+  streams_.Forked();
+  if (pmix_ != nullptr && pmix_->TakesInput() && connection_ != nullptr) {
+    pmix_->BeginInput({.give = [this](const std::string& data) { streams_.TypeIn(data); },
+                       .full = [this] { return streams_.InputFull(); },
+                       .pause = [this](bool paused) { connection_->PauseInput(paused); }});
+  }
+  onlookers_.ShowThose();
+  CheckStarted();
 }
 
-void Step::After(Duration delay, std::function<void()> action) {
-  timers_.push_back(host_.loop.RunAfter(delay, std::move(action)));
+absl::StatusOr<StepConnection*> Step::Connect(UniqueFd socket) {
+  StepConnectionHandlers handlers;
+  handlers.on_input = [this](const std::string& data) {
+    if (pmix_ != nullptr && pmix_->TakesInput()) {
+      pmix_->Input(data);
+    } else {
+      streams_.TypeIn(data);
+    }
+  };
+  handlers.on_resize = [this](const TerminalSize& size) {
+    if (streams_.terminal().has_value()) {
+      streams_.terminal()->Resize(size);
+    }
+  };
+  handlers.on_signal = [this](int signal) { ranks_.Signal(signal); };
+  handlers.on_room = [this](std::uint32_t number) {
+    if (const StepRank* const rank = ranks_.Numbered(number); rank != nullptr) {
+      streams_.Resume(*rank);
+    }
+  };
+  handlers.on_peers = [this](const std::vector<StepPeerAddress>& peers) {
+    if (pmix_ != nullptr) {
+      pmix_->Meet(peers);
+    }
+  };
+  handlers.on_broken = [this](const StepBreak& why) { BrokenElsewhere(why); };
+  handlers.on_lost = [this] { OnConnectionLost(); };
+  ASSIGN_OR_RETURN(connection_,
+                   StepConnection::Open(host_.loop, host_.closing, std::move(socket),
+                                        plan_.program.io.token, Greeting(), std::move(handlers)));
+  return connection_.get();
 }
 
-PatternValues Step::ValuesOf(const Rank& rank) const {
-  const LaunchOrder& launch = host_.order.launch;
-  PatternValues values;
-  values.job = launch.job;
-  values.submission = launch.submission;
-  values.array_index = launch.array_index;
-  values.job_name = launch.spec.name;
-  values.node = host_.order.node_name;
-  values.rank = rank.placement.rank;
-  values.step = plan_.step;
-  return values;
+StepGreeting Step::Greeting() const {
+  StepGreeting greeting;
+  greeting.node_index = plan_.node_index;
+  greeting.node = host_.order.node_name;
+  greeting.ranks = static_cast<std::uint32_t>(ranks_.all().size());
+  greeting.exchange = pmix_ == nullptr ? std::vector<std::string>() : pmix_->Addresses();
+  for (const NodeAllocation& node : plan_.placement.nodes) {
+    greeting.nodes += node.ranks.empty() ? 0 : 1;
+  }
+  greeting.terminal =
+      plan_.has_terminal() && !plan_.node().ranks.empty() && plan_.node().ranks.front().rank == 0;
+  return greeting;
 }
 
-PlannedBinding Step::PlanOf(const Rank& rank) const {
-  PlannedBinding plan;
-  plan.cpus = rank.placement.cpus;
-  plan.mem_nodes = rank.placement.mem_nodes;
-  plan.gpus = VisibleGpus(host_.order, Node(), &rank.placement);
-  plan.enforced = host_.order.machine.enforced;
-  plan.why_not_enforced = host_.order.machine.why_not_enforced;
-  plan.one_memory_node = host_.order.machine.numa_nodes.size() <= 1;
-  return plan;
+absl::Status Step::Show(const StepIo& io, bool input) {
+  if (streams_.connecting() && onlookers_.ShowLater(io, input)) {
+    return absl::OkStatus();  // once its own client is there
+  }
+  return onlookers_.Show(io, input);
 }
 
-Step::Rank* Step::Find(pid_t pid) {
-  const auto found =
-      std::find_if(ranks_.begin(), ranks_.end(),
-                   [pid](const std::unique_ptr<Rank>& rank) { return rank->Is(pid); });
-  return found == ranks_.end() ? nullptr : found->get();
+void Step::Settle(StepRank* rank, const LaunchOutcome& outcome) {
+  if (outcome.error == 0) {
+    if (rank->awaited == 0) {
+      bindings_.Read(rank);
+    }
+    return;
+  }
+  rank->awaited = 0;
+  const bool not_found = outcome.failed_at == LaunchStage::kExec && outcome.error == ENOENT;
+  FailRank(rank, not_found ? kNotFound : kCannotRun, launcher_.FailureText(outcome));
 }
 
-bool Step::Owns(pid_t pid) const {
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [pid](const std::unique_ptr<Rank>& rank) { return rank->Is(pid); });
-}
-
-void Step::FailRank(Rank* rank, int code, const std::string& text) {
+void Step::FailRank(StepRank* rank, int code, const std::string& text) {
   // Whoever shows it says on which node that was.
-  if (launch_error_.empty()) {
-    launch_error_ =
-        plan_.step.valid() ? absl::StrCat("rank ", rank->placement.rank, ": ", text) : text;
-  }
+  verdict_.TakeLaunchFailure(
+      plan_.step.valid() ? absl::StrCat("rank ", rank->placement.rank, ": ", text) : text);
   rank->failed = true;
   rank->settled = true;
   rank->exit.text = text;
@@ -133,103 +192,38 @@ void Step::FailRank(Rank* rank, int code, const std::string& text) {
   }
 }
 
-void Step::TryReadBack(Rank* rank, int tries_left) {
-  if (rank->settled) {
-    return;
-  }
-  absl::StatusOr<ObservedBinding> found = ReadBack(rank->pid);
-  const bool whole = found.ok() && found->cpus.has_value() && found->mem_policy.has_value() &&
-                     found->gpus.has_value();
-  if (!whole && tries_left > 0) {
-    After(kReadBackInterval, [this, rank, tries_left] {
-      TryReadBack(rank, tries_left - 1);
-      CheckStarted();
-    });
-    return;
-  }
-  TakeReading(rank, found.ok() ? *std::move(found) : ObservedBinding());
-}
-
-void Step::TakeReading(Rank* rank, ObservedBinding found) {
-  const PlannedBinding plan = PlanOf(*rank);
-  if (rank->self.has_value()) {
-    // What could not be asked any more the child said itself, just before its exec.
-    ObservedBinding self = FromKernel(*rank->self, plan.gpus);
-    found.cpus = found.cpus.has_value() ? found.cpus : self.cpus;
-    found.mem_policy = found.mem_policy.has_value() ? found.mem_policy : self.mem_policy;
-    found.gpus = found.gpus.has_value() ? found.gpus : self.gpus;
-  }
-  RankBinding binding = Compare(plan, found);
-  binding.step = plan_.step;
-  binding.rank = rank->placement.rank;
-  binding.pid = rank->started_pid;
-  const int refused = !rank->self.has_value()      ? 0
-                      : rank->self->cpu_error != 0 ? rank->self->cpu_error
-                                                   : rank->self->policy_error;
-  if (refused != 0 && plan.enforced) {
-    absl::StrAppend(&binding.text, binding.text.empty() ? "" : "; ",
-                    "the kernel said: ", strerror(refused));
-  }
-  if (!pmix_note_.empty()) {
-    absl::StrAppend(&binding.text, binding.text.empty() ? "" : "; ", pmix_note_);
-  }
-  rank->binding = std::move(binding);
-  rank->settled = true;
-}
-
 void Step::CheckStarted() {
-  const bool settled =
-      forked_ && std::all_of(ranks_.begin(), ranks_.end(),
-                             [](const std::unique_ptr<Rank>& rank) { return rank->settled; });
-  if (!settled || started_) {
+  if (!forked_ || !ranks_.AllSettled() || started_) {
     return;
   }
   started_ = true;
-  if (launch_error_.empty()) {
+  if (verdict_.launch_error().empty()) {
     handlers_.on_started();
   }
-  ReportBindings();
-  if (!launch_error_.empty()) {
-    host_.log.Error("step", launch_error_);
+  bindings_.Report(ranks_);
+  if (!verdict_.launch_error().empty()) {
+    host_.log.Error("step", verdict_.launch_error());
     Terminate(kBrokenStepGrace);
   }
   CheckEnded();
 }
 
-// In reports that each fit into a message of the agent's.
-void Step::ReportBindings() {
-  BindingRead read;
-  read.time = host_.clock.Now();
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
-    if (rank->binding.has_value()) {
-      read.ranks.push_back(*rank->binding);
-    }
-    if (read.ranks.size() == kRanksPerReport) {
-      host_.reporter.Report(read);
-      read.ranks.clear();
-    }
-  }
-  if (!read.ranks.empty()) {
-    host_.reporter.Report(std::move(read));
-  }
-}
-
 void Step::BeforeReap(pid_t pid) {
-  Rank* rank = Find(pid);
+  StepRank* rank = ranks_.Find(pid);
   if (rank == nullptr) {
     return;
   }
-  ReadSaid(rank);
+  launcher_.Hear(rank);
   if (pmix_ != nullptr) {
     pmix_->Hear(rank->placement.rank);
   }
   if (!rank->settled && rank->awaited == 0) {
-    TryReadBack(rank, 0);
+    bindings_.ReadNow(rank);
   }
 }
 
 void Step::Reaped(pid_t pid, int wait_status, const rusage& usage) {
-  Rank* rank = Find(pid);
+  StepRank* rank = ranks_.Find(pid);
   if (rank == nullptr) {
     return;
   }
@@ -237,7 +231,7 @@ void Step::Reaped(pid_t pid, int wait_status, const rusage& usage) {
   usage_.system_cpu += ToDuration(usage.ru_stime);
   usage_.peak_memory =
       std::max(usage_.peak_memory, Bytes(static_cast<std::uint64_t>(usage.ru_maxrss) * 1024));
-  if (rank->awaited != 0 && !EndsRestored(rank, pid, &wait_status)) {
+  if (rank->awaited != 0 && !TakeRestored(rank, pid, &wait_status)) {
     return;
   }
   rank->pid = 0;
@@ -246,58 +240,60 @@ void Step::Reaped(pid_t pid, int wait_status, const rusage& usage) {
   CheckEnded();
 }
 
-// Of a step on several nodes nobody here can tell.
-bool Step::OthersLeft() const {
-  return plan_.placement.nodes.size() > 1 ||
-         std::any_of(ranks_.begin(), ranks_.end(),
-                     [](const std::unique_ptr<Rank>& each) { return each->pid != 0; });
-}
-
-ExitMeaning Step::MeaningOf(const Rank& rank, bool joined) const {
-  const std::uint32_t number = rank.placement.rank;
-  ExitMeaning meaning;
-  const bool own = rank.failed && !rank.recalled;
-  meaning.with_others = (broken_ && culprit_ != number) || (ended_by_others_ && !own);
-  meaning.aborted = own || (aborted_ && culprit_ == number);
-  if (pmix_ != nullptr && !terminating_) {
-    meaning.fatal = joined || rank.exit.status.signal != 0;
-    meaning.unjoined = !pmix_->EverJoined(number);
+// False: the rank goes on.
+bool Step::TakeRestored(StepRank* rank, pid_t pid, int* wait_status) {
+  const RestoreProgress progress = TakeReaped(rank, pid, wait_status);
+  if (progress.runs) {
+    bindings_.Read(rank);
+    CheckStarted();
   }
-  return meaning;
+  if (progress.failure != 0) {
+    verdict_.TakeRestoreFailure(progress.failure);
+    FailRank(rank, kNotRestored, "it could not be restored");
+  }
+  return progress.ended;
 }
 
-void Step::EndRank(Rank* rank, ExitStatus status) {
+void Step::EndRank(StepRank* rank, ExitStatus status) {
+  const std::uint32_t number = rank->placement.rank;
   rank->ended = true;
   rank->exit.time = host_.clock.Now();
   if (rank->exit.status.success()) {
     rank->exit.status = status;
   }
-  if (rank->exit.status.signal == SIGKILL && cgroup_.has_value() && rank->exit.text.empty()) {
-    rank->exit.text = cgroup_->OutOfOwnMemory().value_or("");
+  if (rank->exit.status.signal == SIGKILL && rank->exit.text.empty()) {
+    rank->exit.text = launcher_.OutOfMemory();
   }
   if (!rank->exit.status.success() && rank->exit.text.empty()) {
-    rank->exit.text = FullOutput(*rank);
-    remark_ =
-        remark_.empty() && !rank->exit.text.empty() ? Where(*rank) + rank->exit.text : remark_;
+    rank->exit.text = streams_.FullOutput(*rank);
+    if (!rank->exit.text.empty()) {
+      const std::string node = host_.order.node_name + ": ";
+      verdict_.TakeRemark(
+          absl::StrCat(plan_.step.valid() ? absl::StrCat("rank ", number, " on ", node) : node,
+                       rank->exit.text));
+    }
   }
-  const bool joined = pmix_ != nullptr && pmix_->Joined(rank->placement.rank);
-  if (joined && rank->exit.status.success() && OthersLeft() && !terminating_) {
+  std::optional<StepVerdict::MpiPart> mpi;
+  if (pmix_ != nullptr) {
+    mpi = StepVerdict::MpiPart{pmix_->Joined(number), pmix_->EverJoined(number)};
+  }
+  if (mpi.has_value() && mpi->joined && rank->exit.status.success() && ranks_.OthersMayRun() &&
+      !verdict_.terminating()) {
     rank->exit.status.code = 1;
     rank->exit.text = "it ended before MPI_Finalize";
   }
-  if (status_.success()) {
-    status_ = rank->exit.status;
-  }
-  const ExitMeaning meaning = MeaningOf(*rank, joined);
+  verdict_.TakeStatus(rank->exit.status);
+  const ExitMeaning meaning =
+      verdict_.MeaningOf(number, rank->exit.status, rank->failed && !rank->recalled, mpi);
   if (connection_ != nullptr) {
     connection_->SendExit(rank->exit, meaning);
   }
-  if ((meaning.fatal || rank->exit.status.signal != 0) && OthersLeft() && !terminating_) {
+  if ((meaning.fatal || rank->exit.status.signal != 0) && ranks_.OthersMayRun() &&
+      !verdict_.terminating()) {
     // The peers of an MPI rank do not notice that it is gone: they would wait for ever.
     host_.log.Warning("step", absl::StrCat("rank ", rank->placement.rank, " of step ",
                                            plan_.step.value(), " ended; ending the others"));
-    broken_ = true;
-    culprit_ = rank->placement.rank;
+    verdict_.BreakBy(number);
     if (pmix_ != nullptr) {
       StepBreak why;
       why.text =
@@ -311,29 +307,22 @@ void Step::EndRank(Rank* rank, ExitStatus status) {
 }
 
 void Step::Aborted(std::uint32_t rank, int code, const std::string& message) {
-  if (broken_ || terminating_) {
+  if (verdict_.broken() || verdict_.terminating()) {
     return;
   }
   host_.log.Warning("step", absl::StrCat("rank ", rank, " of step ", plan_.step.value(),
                                          " aborted with ", code, ": ", message));
-  const int exit_code = (code & 0xff) == 0 ? 1 : code & 0xff;
-  broken_ = true;
-  aborted_ = true;
-  culprit_ = rank;
+  verdict_.Abort(rank, code);
   StepBreak why;
   why.text = absl::StrCat("rank ", rank, " on ", host_.order.node_name, " called MPI_Abort");
   why.rank = rank;
-  why.status.code = exit_code;
+  why.status.code = AbortCode(code);
   why.aborted = true;
   pmix_->Break(why);
-  for (const std::unique_ptr<Rank>& each : ranks_) {
-    if (each->placement.rank == rank && each->exit.status.success()) {
-      each->exit.status.code = exit_code;
-      each->exit.text = "it called MPI_Abort";
-    }
-  }
-  if (status_.success()) {
-    status_.code = exit_code;
+  if (StepRank* const caller = ranks_.Numbered(rank);
+      caller != nullptr && caller->exit.status.success()) {
+    caller->exit.status.code = AbortCode(code);
+    caller->exit.text = "it called MPI_Abort";
   }
   Terminate(kBrokenStepGrace);
 }
@@ -345,126 +334,69 @@ void Step::RankJoined() {
 }
 
 void Step::BrokenElsewhere(const StepBreak& why) {
-  if (broken_ || terminating_ || ended_) {
+  if (verdict_.broken() || verdict_.terminating() || ended_) {
     return;
   }
   host_.log.Warning(
       "step", absl::StrCat("step ", plan_.step.value(), ": ", why.text, "; ending the ranks here"));
-  // The loss of a supervisor is nobody's exit: then what becomes of the ranks here counts.
-  broken_ = why.rank.has_value();
-  if (status_.success()) {
-    status_ = why.status;
-    status_.code = status_.success() ? 1 : status_.code;
-  }
+  verdict_.TakeBreak(why);
   if (pmix_ != nullptr) {
     pmix_->Break(why);
   }
   Terminate(kBrokenStepGrace);
 }
 
-void Step::ToldToEnd(bool by_others) {
-  terminating_ = true;
-  told_ = true;
-  ended_by_others_ = ended_by_others_ || by_others;
-}
-
-void Step::SignalRanks(int signal) {
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
-    if (rank->pid != 0) {
-      muster::Signal(rank->pid, signal);
-    }
-  }
-}
-
-void Step::Signal(int signal) {
-  if (signal > 0 && signal < NSIG) {
-    SignalRanks(signal);
-  }
-}
-
-void Step::SignalLeaders(int signal) {
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
-    if (rank->pid != 0) {
-      kill(rank->pid, signal);
-    }
-  }
-}
-
 void Step::Terminate(Duration grace) {
-  terminating_ = true;
-  SignalRanks(SIGTERM);
-  SignalRanks(SIGCONT);
-  After(grace, [this] { SignalRanks(SIGKILL); });
+  verdict_.Terminate();
+  ranks_.Signal(SIGTERM);
+  ranks_.Signal(SIGCONT);
+  timers_.After(grace, [this] { ranks_.Signal(SIGKILL); });
 }
 
 void Step::OnConnectionLost() {
   // Lost output is read on and thrown away, so that a rank's last words cannot block it.
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
-    if (rank->output != nullptr) {
-      rank->output->Resume();
-      rank->error->Resume();
-    }
+  for (const std::unique_ptr<StepRank>& rank : ranks_.all()) {
+    streams_.Resume(*rank);
   }
-  const bool alive = std::any_of(ranks_.begin(), ranks_.end(),
-                                 [](const std::unique_ptr<Rank>& rank) { return rank->pid != 0; });
-  if (alive && !terminating_) {
+  if (ranks_.AnyRuns() && !verdict_.terminating()) {
     host_.log.Warning("step", absl::StrCat("the `muster run` of step ", plan_.step.value(),
                                            " is gone; ending its ranks"));
-    if (terminal_.has_value()) {
-      SignalRanks(SIGHUP);  // as a terminal does that is hung up: shells heed no SIGTERM
+    if (streams_.terminal().has_value()) {
+      ranks_.Signal(SIGHUP);  // as a terminal does that is hung up: shells heed no SIGTERM
     }
     Terminate(kLostConnectionGrace);
   }
   CheckEnded();
 }
 
-void Step::CloseOutput() {
-  draining_ = true;
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
-    if (rank->output != nullptr) {
-      rank->output->Close();
-      rank->error->Close();
-    }
-  }
-}
-
 void Step::DropConnection() {
   if (connection_ == nullptr || ended_) {
     return;
   }
-  CloseOutput();
+  draining_ = true;
+  streams_.CloseOutput();
   CheckEnded();
-  if (!ended_ && std::all_of(ranks_.begin(), ranks_.end(),
-                             [](const std::unique_ptr<Rank>& rank) { return rank->ended; })) {
+  if (!ended_ && ranks_.AllEnded()) {
     Finish();
   }
 }
 
-// All output was read, or what keeps a pipe open has had its time.
-bool Step::OutputTaken() const {
-  return std::all_of(ranks_.begin(), ranks_.end(), [](const std::unique_ptr<Rank>& rank) {
-    return rank->output == nullptr || (rank->output->closed() && rank->error->closed());
-  });
-}
-
 void Step::CheckEnded() {
-  const bool all_ended = std::all_of(ranks_.begin(), ranks_.end(),
-                                     [](const std::unique_ptr<Rank>& rank) { return rank->ended; });
-  if (!all_ended || !started_ || ended_) {
+  if (!ranks_.AllEnded() || !started_ || ended_) {
     return;
   }
   if (pmix_ != nullptr) {
-    pmix_->Leave(told_);
+    pmix_->Leave(verdict_.told());
   }
   if (connection_ == nullptr || connection_->lost()) {
     Finish();
     return;
   }
-  if (!OutputTaken()) {
+  if (!streams_.OutputTaken()) {
     if (!draining_) {
       draining_ = true;
-      After(kOutputGrace, [this] {
-        CloseOutput();
+      timers_.After(kOutputGrace, [this] {
+        streams_.CloseOutput();
         CheckEnded();
       });
     }
@@ -478,7 +410,7 @@ void Step::CheckEnded() {
       return;
     }
     connection_->WhenFlushed([this] { Finish(); });
-    After(kFlushGrace, [this] { Finish(); });
+    timers_.After(kFlushGrace, [this] { Finish(); });
   }
 }
 
@@ -488,15 +420,13 @@ void Step::Finish() {
   }
   ended_ = true;
   pmix_.reset();
-  if (cgroup_.has_value()) {
-    cgroup_->Remove();  // unless what a rank left behind lives in it: then it goes with the attempt
-  }
+  launcher_.RemoveGroup();
   if (plan_.step.valid()) {
     StepEnded report;
     report.step = plan_.step;
     report.time = host_.clock.Now();
     std::size_t told = 0;
-    for (const std::unique_ptr<Rank>& rank : ranks_) {
+    for (const std::unique_ptr<StepRank>& rank : ranks_.all()) {
       report.ranks.push_back(rank->exit);
       // They are alike where they are many, and have to fit into a message of the agent's.
       told += rank->exit.text.size();

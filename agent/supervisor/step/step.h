@@ -3,93 +3,48 @@
 // One step's ranks on this node, from launch to the last byte of their output. The batch script is
 // step 0 with one rank that has all of the node's cores.
 //
-// Thread promise: the loop's thread. Invariants: (1) a rank is read back exactly once, after its
-// exec and before it is reaped; (2) the binding is reported before the step's end; (3) a process is
-// signalled only between its fork and its reaping, so its pid is its own; (4) on_ended is called
-// once, last.
+// Wires the classes that each do a part of it. Thread promise: the loop's thread. Invariants: (1)
+// the binding is reported before the step's end; (2) a client that watches hears of every rank's
+// end before that of the step, or is lost; (3) on_ended is called once, last.
 
 #include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "agent/supervisor/attempt/order_file.h"
-#include "agent/supervisor/attempt/reporter.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "agent/supervisor/launch/launch.h"
-#include "agent/supervisor/launch/terminal.h"
-#include "agent/supervisor/limits/cgroup.h"
 #include "agent/supervisor/mpi/step_pmix.h"
+#include "agent/supervisor/step/binding_reader.h"
 #include "agent/supervisor/step/onlookers.h"
-#include "agent/supervisor/step/rank_pipes.h"
+#include "agent/supervisor/step/rank_launcher.h"
+#include "agent/supervisor/step/rank_streams.h"
 #include "agent/supervisor/step/step_connection.h"
-#include "agent/supervisor/user_space/as_user.h"
-#include "agent/supervisor/user_space/job_user.h"
-#include "agent/supervisor/user_space/output_path.h"
-#include "agent/supervisor/user_space/step_opening.h"
+#include "agent/supervisor/step/step_plan.h"
+#include "agent/supervisor/step/step_ranks.h"
+#include "agent/supervisor/step/step_verdict.h"
 #include "scheduler/model/job/report.h"
-#include "scheduler/runtime/clock.h"
-#include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"
-#include "scheduler/runtime/log.h"
-#include "topology/bind/read_back.h"
 
 namespace muster {
-
-// What every step of an attempt works with; all of it outlives the steps.
-struct StepHost {
-  EventLoop& loop;
-  const Clock& clock;
-  const Logger& log;
-  const SupervisorOrder& order;
-  Reporter& reporter;
-  ClosingSockets& closing;  // has the connections of steps that have ended
-  const AttemptCgroup* cgroup = nullptr;
-  int mounts = -1;                // the mount namespace of the ranks; -1: ours
-  const JobUser* user = nullptr;  // as whom the ranks run; null: as we do
-};
-
-// Processes that were saved, to go on in place of a start.
-struct StepRestore {
-  std::vector<std::string> command;  // becomes the one that restores them as its siblings
-  pid_t leader = 0;                  // of the processes
-};
-
-// What a step is made of.
-struct StepPlan {
-  StepId step;  // 0: the batch script
-  Program program;
-  Allocation placement;          // the whole step's
-  std::uint32_t node_index = 0;  // this node's position in it
-  std::string script;            // path of the batch script; empty: program.argv is the command
-  std::optional<StepRestore> restore = {};  // of a batch script
-};
 
 struct StepHandlers {
   std::function<void()> on_started;  // all ranks here run; not called when one could not start
   std::function<void()> on_ended;
 };
 
-struct StepRank;
-
 class Step {
  public:
   Step(StepHost host, StepPlan plan, StepHandlers handlers);
-  Step(const Step&) = delete;
-  Step& operator=(const Step&) = delete;
-  ~Step();
 
   // Prepares and forks all ranks, once what they need of their user's space is open. What goes
   // wrong ends the step through on_ended, not here.
   void Start(PmixGrant pmix);
-  // True when `pid` is a rank that has not been reaped.
-  [[nodiscard]] bool Owns(pid_t pid) const;
   // `pid` has ended and is a zombie yet: the last moment to read it.
   void BeforeReap(pid_t pid);
   // It was reaped.
@@ -97,12 +52,7 @@ class Step {
 
   // SIGTERM to every rank, SIGKILL after `grace`.
   void Terminate(Duration grace);
-  void Signal(int signal);
-  // To the ranks' own processes, not to what they have started.
-  void SignalLeaders(int signal);
-  // Has what the ranks print from now on sent to `io` as well; `input`: what comes back is typed
-  // into the terminal. FailedPrecondition when no client watches the step, or it has no terminal;
-  // that `io` cannot be reached goes to the log.
+  // See Onlookers.
   absl::Status Show(const StepIo& io, bool input);
   // Gives up on output that no client takes: for an attempt that is being ended by force.
   void DropConnection();
@@ -114,114 +64,48 @@ class Step {
   void BrokenElsewhere(const StepBreak& why);
   // The whole attempt is ordered to end, here and elsewhere: what ends now breaks nothing.
   // `by_others`: for what happened on other nodes.
-  void ToldToEnd(bool by_others);
+  void ToldToEnd(bool by_others) { verdict_.TellToEnd(by_others); }
 
   [[nodiscard]] StepId id() const { return plan_.step; }
-  [[nodiscard]] bool ended() const { return ended_; }
-  // Why a rank could not be started; empty when all were.
-  [[nodiscard]] const std::string& launch_error() const { return launch_error_; }
-  // What else there is to say of why a rank failed, and where; empty: nothing.
-  [[nodiscard]] const std::string& remark() const { return remark_; }
-  // With what code it ended whose work was to restore the ranks; 0: it did, or there was none.
-  [[nodiscard]] int restore_failure() const { return restore_failure_; }
-  // The batch script's process, while it runs; 0 otherwise.
-  [[nodiscard]] pid_t Leader() const;
-  // The status of the first rank that failed, else success.
-  [[nodiscard]] ExitStatus status() const { return status_; }
+  // How it ends, as far as is known.
+  [[nodiscard]] const StepVerdict& verdict() const { return verdict_; }
+  [[nodiscard]] const StepRanks& ranks() const { return ranks_; }
 
  private:
-  using Rank = StepRank;
-  static constexpr int kReadBackTries = 8;  // a millisecond apart, while the exec completes
-
-  const NodeAllocation& Node() const { return plan_.placement.nodes[plan_.node_index]; }
-  void MakeCgroup();
-  StepOpening OpeningOf() const;
-  // The paths that the rank writes to.
-  std::string OutputOf(const Rank& rank) const;
-  std::string ErrorOf(const Rank& rank) const;
-  void Opened(absl::StatusOr<Brought> brought);
-  absl::Status TakeOpened(absl::StatusOr<Brought> brought);
-  absl::Status Connect(UniqueFd socket);
-  void LogUnshown(const absl::Status& why) const;
-  absl::Status ShowOn(absl::StatusOr<Brought> brought, const std::string& token, bool input);
-  absl::Status TakeFiles(Rank* rank);
-  // That a file which the rank writes to lies on a full file system, if it does.
-  std::string FullOutput(const Rank& rank);
-  // "rank 3 on n1: ", or for a batch script "n1: ".
-  std::string Where(const Rank& rank) const;
-  absl::Status OpenStreams(Rank* rank);
-  [[nodiscard]] bool HasTerminal() const;
-  absl::Status OpenTerminal(Rank* rank);
-  void TypeIn(const std::string& data);
-  [[nodiscard]] bool InputFull() const;
-  void CheckInput();
-  StepGreeting Greeting() const;
-  absl::Status LaunchRank(Rank* rank);
-  LaunchRequest RequestOf(const Rank& rank) const;
-  // Restoring (step_restore.cc). True: the rank has ended, with `*wait_status`.
-  bool EndsRestored(Rank* rank, pid_t pid, int* wait_status);
-  PlannedBinding PlanOf(const Rank& rank) const;
-  void ReadSaid(Rank* rank);
-  void Settle(Rank* rank, const LaunchOutcome& outcome);
-  std::string FailureText(const LaunchOutcome& outcome) const;
-  void FailRank(Rank* rank, int code, const std::string& text);
-  void TryReadBack(Rank* rank, int tries_left);
-  void TakeReading(Rank* rank, ObservedBinding found);
+  void Opened(absl::Status status);
+  absl::StatusOr<StepConnection*> Connect(UniqueFd socket);
+  [[nodiscard]] StepGreeting Greeting() const;
+  void Settle(StepRank* rank, const LaunchOutcome& outcome);
+  void FailRank(StepRank* rank, int code, const std::string& text);
   void CheckStarted();
-  void ReportBindings();
-  void EndRank(Rank* rank, ExitStatus status);
-  [[nodiscard]] bool OthersLeft() const;
-  ExitMeaning MeaningOf(const Rank& rank, bool joined) const;
+  bool TakeRestored(StepRank* rank, pid_t pid, int* wait_status);
+  void EndRank(StepRank* rank, ExitStatus status);
   void OnConnectionLost();
   void CheckEnded();
   void Finish();
-  Rank* Find(pid_t pid);
-  std::uint32_t LocalRankOf(const Rank& rank) const;
-  bool OutputTaken() const;
-  void CloseOutput();
-  void SignalRanks(int signal);
-  void After(Duration delay, std::function<void()> action);
-  PatternValues ValuesOf(const Rank& rank) const;
 
-  StepHost host_;
-  StepPlan plan_;
-  StepHandlers handlers_;
-  std::optional<AttemptCgroup> cgroup_;  // in the attempt's
+  const StepHost host_;
+  const StepPlan plan_;
+  const StepHandlers handlers_;
   std::unique_ptr<StepPmix> pmix_;
-  std::vector<std::unique_ptr<Rank>> ranks_;
-  absl::Status refusal_;  // why it may not start
-  StepOpening opening_;
-  std::unique_ptr<UserTask> task_;         // opens that
-  std::deque<UniqueFd> inputs_opened_;     // of the ranks in their order
-  std::map<std::string, UniqueFd> files_;  // by path; ranks that name one file share it
+  StepRanks ranks_;
+  StepVerdict verdict_;
+  RankLauncher launcher_;
+  BindingReader bindings_;
   std::unique_ptr<StepConnection> connection_;
-  std::unique_ptr<Onlookers> onlookers_;  // before the connection that they copy goes
-  std::map<std::uint64_t, std::unique_ptr<UserTask>> showing_;  // connections to onlookers
-  std::uint64_t next_showing_ = 0;
-  std::vector<std::pair<StepIo, bool>> early_looks_;  // asked for before the step was opened
-  std::optional<StepTerminal> terminal_;              // rank 0's
-  std::vector<std::unique_ptr<InputPipe>> inputs_;    // of the ranks that get what the client sends
-  std::string launch_error_;
-  std::string remark_;
-  std::string pmix_note_;
-  int restore_failure_ = 0;
-  ExitStatus status_;
+  RankStreams streams_;
+  Onlookers onlookers_;  // goes before the connection that they copy
   Usage usage_;
-  std::uint16_t master_port_ = 0;
-  std::vector<EventLoop::TimerId> timers_;
   bool forked_ = false;
   bool started_ = false;
-  bool terminating_ = false;
-  bool broken_ = false;                   // a rank's end was the end of all
-  std::optional<std::uint32_t> culprit_;  // that rank, where it is here
-  bool aborted_ = false;                  // it called MPI_Abort
-  bool told_ = false;                     // see ToldToEnd
-  bool ended_by_others_ = false;
   bool met_ = false;  // the nodes were asked to meet
   bool draining_ = false;
   bool done_sent_ = false;
-  bool disk_hangs_ = false;  // it did not say whether it is full
   bool ended_ = false;
+  OwnTimers timers_;
 };
+
+// The steps of an attempt that run here.
+using StepMap = std::map<StepId, std::unique_ptr<Step>>;
 
 }  // namespace muster

@@ -2,7 +2,7 @@
 
 // One rank of a step while it lives: its process, its streams, what was read of it.
 //
-// Private to step.cc and step_launch.cc. Thread promise: the loop's thread. Invariant: `pid` is set
+// Private to this room. Thread promise: the loop's thread. Invariant: `pid` is set
 // from the fork to the reaping and 0 otherwise; it is the restorer's until the rank is restored.
 
 #include <sys/types.h>

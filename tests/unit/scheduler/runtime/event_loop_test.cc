@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -191,6 +192,24 @@ TEST_F(EventLoopTest, WhatWasPostedBehindAStopRunsInTheNextRun) {
   EXPECT_THAT(order, ElementsAre(1));
   ASSERT_TRUE(loop_->Run().ok());
   EXPECT_THAT(order, ElementsAre(1, 2, 3));
+}
+
+TEST_F(EventLoopTest, OwnTimersRunWhatIsDueAndAreGoneWithTheirOwner) {
+  std::optional<OwnTimers> timers(std::in_place, *loop_);
+  int runs = 0;
+  timers->After(milliseconds(1), [&] { ++runs; });
+  timers->After(milliseconds(2), [&] {
+    ++runs;
+    timers->After(milliseconds(1), [&] {
+      ++runs;
+      timers.reset();
+    });
+  });
+  timers->After(milliseconds(50), [&] { runs += 100; });
+  loop_->RunAfter(milliseconds(100), [&] { loop_->Stop(); });
+  ASSERT_TRUE(loop_->Run().ok());
+  EXPECT_FALSE(timers.has_value());
+  EXPECT_EQ(runs, 3);
 }
 
 }  // namespace

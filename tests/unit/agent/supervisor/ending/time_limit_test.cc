@@ -1,4 +1,4 @@
-#include "agent/supervisor/time_limit.h"
+#include "agent/supervisor/ending/time_limit.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

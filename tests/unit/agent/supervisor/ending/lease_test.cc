@@ -1,4 +1,4 @@
-#include "agent/supervisor/lease.h"
+#include "agent/supervisor/ending/lease.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,120 @@
+#include "agent/supervisor/attempt_steps.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "agent/supervisor/mpirun/host_file.h"
+#include "agent/supervisor/mpirun/inner_rank_scan.h"
+
+namespace muster {
+
+AttemptSteps::AttemptSteps(const Parts& parts, Handlers handlers)
+    : parts_(parts),
+      handlers_(std::move(handlers)),
+      closing_(parts.loop),
+      pmix_(parts.loop, closing_, parts.log, parts.directory, parts.order) {}
+
+void AttemptSteps::ListenToInnerRanks(std::uint32_t node_index) {
+  InnerRanks::Host host{.loop = parts_.loop,
+                        .clock = parts_.clock,
+                        .order = parts_.order,
+                        .reporter = parts_.reporter,
+                        .node_index = node_index,
+                        .user = parts_.confinement.user()};
+  absl::StatusOr<std::unique_ptr<InnerRanks>> opened =
+      InnerRanks::Open(host, RankSocket(parts_.order.hostfile));
+  if (opened.ok()) {
+    inner_ranks_ = *std::move(opened);
+  } else {
+    parts_.log.Warning("supervisor", std::string(opened.status().message()));
+  }
+}
+
+void AttemptSteps::Launch(StepPlan plan) {
+  const StepId id = plan.step;
+  const Confinement& confinement = parts_.confinement;
+  if (inner_ranks_ != nullptr && StartsInnerRanks(plan.program)) {
+    inner_ranks_->LookFor(IsHydra(plan.program));
+  }
+  StepHandlers handlers;
+  handlers.on_started = [this, id] { handlers_.on_started(id); };
+  handlers.on_ended = [this, id] { OnEnded(id); };
+  if (confinement.user() != nullptr) {
+    pmix_.RunAs(confinement.user()->uid, confinement.user()->gid);
+  }
+  PmixGrant grant = pmix_.Grant(plan, NewsOf(id));
+  const StepHost host{.loop = parts_.loop,
+                      .clock = parts_.clock,
+                      .log = parts_.log,
+                      .order = parts_.order,
+                      .reporter = parts_.reporter,
+                      .closing = closing_,
+                      .cgroup = confinement.cgroup(),
+                      .mounts = confinement.mounts(),
+                      .user = confinement.user()};
+  taken_.insert(id);
+  std::unique_ptr<Step>& step = running_[id];
+  step = std::make_unique<Step>(host, std::move(plan), std::move(handlers));
+  step->Start(std::move(grant));
+}
+
+// For the step `id`, while it is there.
+PmixNews AttemptSteps::NewsOf(StepId id) {
+  const auto tell = [this, id](auto&& what) {
+    const auto step = running_.find(id);
+    if (step != running_.end()) {
+      what(*step->second);
+    }
+  };
+  PmixNews news;
+  news.on_abort = [tell](std::uint32_t rank, int code, const std::string& text) {
+    tell([&](Step& step) { step.Aborted(rank, code, text); });
+  };
+  news.on_joined = [tell] { tell([](Step& step) { step.RankJoined(); }); };
+  news.on_broken = [tell](const StepBreak& why) {
+    tell([&](Step& step) { step.BrokenElsewhere(why); });
+  };
+  return news;
+}
+
+void AttemptSteps::OnEnded(StepId id) {
+  const auto found = running_.find(id);
+  if (found != running_.end()) {
+    std::unique_ptr<Step> step = std::move(found->second);
+    running_.erase(found);
+    handlers_.on_ended(std::move(step));
+  }
+}
+
+void AttemptSteps::ToldToEnd(bool by_others) {
+  for (const auto& [id, step] : running_) {
+    step->ToldToEnd(by_others);
+  }
+}
+
+void AttemptSteps::DropConnections() {
+  for (const auto& [id, step] : running_) {
+    step->DropConnection();
+  }
+}
+
+void AttemptSteps::Close() {
+  if (inner_ranks_ != nullptr) {
+    inner_ranks_->Close();
+  }
+}
+
+Step* AttemptSteps::Find(pid_t pid) const {
+  const auto found = std::find_if(running_.begin(), running_.end(), [pid](const auto& each) {
+    return each.second->ranks().Find(pid) != nullptr;
+  });
+  return found == running_.end() ? nullptr : found->second.get();
+}
+
+pid_t AttemptSteps::LoneScript() const {
+  const auto found = running_.find(StepId());
+  return found == running_.end() || running_.size() > 1 ? 0 : found->second->ranks().Leader();
+}
+
+}  // namespace muster

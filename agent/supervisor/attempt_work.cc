@@ -1,0 +1,184 @@
+#include "agent/supervisor/attempt_work.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/mpirun/host_file.h"
+#include "scheduler/base/status.h"
+
+namespace muster {
+namespace {
+
+constexpr StepId kRunStep{1};
+
+}  // namespace
+
+absl::StatusOr<std::uint32_t> FindNode(const Allocation& allocation, const std::string& name) {
+  for (std::uint32_t i = 0; i < allocation.nodes.size(); ++i) {
+    if (allocation.nodes[i].name == name) {
+      return i;
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat("node ", name, " has no part in it"));
+}
+
+AttemptWork::AttemptWork(const AttemptSteps::Parts& here, const Parts& parts, Handlers handlers)
+    : here_(here),
+      parts_(parts),
+      handlers_(std::move(handlers)),
+      steps_(here, {.on_started = [this](StepId step) { OnStarted(step); },
+                    .on_ended = [this](std::unique_ptr<Step> step) { OnEnded(std::move(step)); }}) {
+}
+
+void AttemptWork::Begin() {
+  if (parts_.suspension.ordered()) {
+    held_ = true;
+    return;
+  }
+  begun_ = true;
+  if (const absl::Status status = Start(); !status.ok()) {
+    handlers_.on_failed(status);
+    return;
+  }
+  TakeHeldSteps();
+}
+
+void AttemptWork::GoOn() {
+  if (std::exchange(held_, false)) {
+    Begin();
+  } else if (begun_) {
+    TakeHeldSteps();
+  }
+}
+
+absl::Status AttemptWork::Start() {
+  const LaunchOrder& launch = here_.order.launch;
+  ASSIGN_OR_RETURN(node_index_, FindNode(launch.allocation, here_.order.node_name));
+  RETURN_IF_ERROR(parts_.confinement.OpenSession());
+  steps_.ListenToInnerRanks(node_index_);
+  if (launch.spec.kind == JobKind::kRun) {
+    BeginRun();
+  } else if (node_index_ == 0 && IsLeader(launch)) {
+    main_step_ = StepId();
+    RETURN_IF_ERROR(parts_.criu.Prepare(parts_.confinement.user()));
+    RETURN_IF_ERROR(parts_.confinement.WriteScript());
+    RETURN_IF_ERROR(
+        WriteHostfile(here_.directory.Hostfile(), launch.allocation, parts_.confinement.user()));
+    BeginBatch();
+  } else {
+    ReportStarted();
+  }
+  return absl::OkStatus();
+}
+
+StepPlan AttemptWork::WholePlan(StepId step) const {
+  StepPlan plan;
+  plan.step = step;
+  plan.program = here_.order.launch.program;
+  plan.placement = here_.order.launch.allocation;
+  plan.node_index = node_index_;
+  return plan;
+}
+
+void AttemptWork::BeginBatch() {
+  StepPlan plan = WholePlan(StepId());
+  CriuCheckpoints* const saved = parts_.criu.checkpoints();
+  plan.script = saved == nullptr ? here_.directory.Script() : saved->Script();
+  if (saved != nullptr) {
+    plan.restore = saved->NextRestore();
+    plan.program.append_output |= plan.restore.has_value();
+  }
+  steps_.Launch(std::move(plan));
+}
+
+void AttemptWork::BeginRun() {
+  main_step_ = kRunStep;
+  LaunchAfterProlog(WholePlan(kRunStep));
+}
+
+void AttemptWork::LaunchAfterProlog(StepPlan plan) {
+  const StepId id = plan.step;
+  steps_.Take(id);
+  parts_.scripts.BeforeStep(
+      id, [this, plan = std::move(plan)]() mutable { steps_.Launch(std::move(plan)); });
+}
+
+absl::Status AttemptWork::Take(const StepOrder& order) {
+  if (steps_.IsTaken(order.step)) {
+    return absl::OkStatus();
+  }
+  if (parts_.end.ending()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("attempt ", here_.directory.Name(), " is ending: no step can start"));
+  }
+  if (parts_.suspension.ordered() || !begun_) {
+    held_steps_.push_back(order);
+    return absl::OkStatus();
+  }
+  return StartStep(order);
+}
+
+absl::Status AttemptWork::StartStep(const StepOrder& order) {
+  StepPlan plan;
+  ASSIGN_OR_RETURN(plan.node_index, FindNode(order.placement, here_.order.node_name));
+  plan.step = order.step;
+  plan.program = order.program;
+  plan.placement = order.placement;
+  here_.log.Info("step", absl::StrCat("starting step ", order.step.value()));
+  LaunchAfterProlog(std::move(plan));
+  return absl::OkStatus();
+}
+
+void AttemptWork::TakeHeldSteps() {
+  for (const StepOrder& order : std::exchange(held_steps_, {})) {
+    if (steps_.IsTaken(order.step)) {
+      continue;
+    }
+    if (const absl::Status started = StartStep(order); !started.ok()) {
+      here_.log.Warning("step", std::string(started.message()));
+    }
+  }
+}
+
+void AttemptWork::ReportStarted() {
+  if (std::exchange(started_reported_, true)) {
+    return;
+  }
+  RunStarted fact;
+  fact.time = here_.clock.Now();
+  fact.pid = static_cast<std::uint32_t>(getpid());
+  fact.limits = ToText(parts_.confinement.limits());
+  here_.reporter.Report(std::move(fact));
+}
+
+void AttemptWork::OnStarted(StepId step) {
+  if (main_step_ == step) {
+    parts_.criu.Started();
+    ReportStarted();
+  }
+}
+
+void AttemptWork::OnEnded(std::unique_ptr<Step> step) {
+  const StepId id = step->id();
+  if (main_step_ == id) {
+    if (parts_.criu.BeginsOtherwise(*step)) {
+      return;
+    }
+    const StepVerdict& verdict = step->verdict();
+    parts_.end.TakeMainStep(verdict.status(), verdict.launch_error(), verdict.remark(),
+                            here_.clock.SteadyNow());
+    parts_.criu.TakeEnd(*step);
+  }
+  // Before anything ends this process: it hands its connection on, which waits for it.
+  step.reset();
+  parts_.scripts.AfterStep(id, [this, id] {
+    if (main_step_ == id && !parts_.end.ending()) {
+      handlers_.on_main_ended();
+    }
+    handlers_.on_step_ended();
+  });
+}
+
+}  // namespace muster

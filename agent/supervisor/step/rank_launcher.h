@@ -1,0 +1,65 @@
+#pragma once
+
+// Starts the ranks of a step on this node, in a control group of the step's own, and hears how that
+// went.
+//
+// Thread promise: the loop's thread. Invariants: (1) on_settled is called once for each rank that
+// was started, with its exec or its failure, at the latest when it is reaped; (2) a rank's pid is
+// set from its fork on.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "agent/supervisor/launch/launch.h"
+#include "agent/supervisor/limits/cgroup.h"
+#include "agent/supervisor/mpi/step_pmix.h"
+#include "agent/supervisor/step/step_plan.h"
+#include "agent/supervisor/step/step_ranks.h"
+
+namespace muster {
+
+class RankLauncher {
+ public:
+  using OnSettled = std::function<void(StepRank*, const LaunchOutcome&)>;
+
+  // REQUIRES: the references outlive it. `on_heard` comes after on_settled, from the loop only.
+  RankLauncher(const StepHost& host, const StepPlan& plan, const StepRanks& ranks,
+               OnSettled on_settled, std::function<void()> on_heard);
+  RankLauncher(const RankLauncher&) = delete;
+  RankLauncher& operator=(const RankLauncher&) = delete;
+  ~RankLauncher();
+
+  // Without a group of their own the ranks are in the attempt's itself.
+  void MakeGroup();
+  // Where the ranks meet that ask for no MPI. Before the first of them starts.
+  void ChoosePort();
+  // `pmix` is null where the step has none; `terminal`: the standard streams are one.
+  absl::Status Start(StepRank* rank, StepPmix* pmix, bool terminal);
+  // What it has said up to now, which is all once it has ended.
+  void Hear(StepRank* rank);
+  // Why it could not be started.
+  [[nodiscard]] std::string FailureText(const LaunchOutcome& outcome) const;
+
+  // Why the kernel killed a rank; "": not for the step's memory.
+  [[nodiscard]] std::string OutOfMemory() const;
+  // What a rank left behind goes with the attempt, and the group with it.
+  void RemoveGroup() const;
+
+ private:
+  [[nodiscard]] LaunchRequest RequestOf(const StepRank& rank) const;
+  void TakeProgram(const StepRank& rank, LaunchRequest* request) const;
+  [[nodiscard]] std::string ExecText(const LaunchOutcome& outcome) const;
+
+  const StepHost& host_;
+  const StepPlan& plan_;
+  const StepRanks& ranks_;
+  const OnSettled on_settled_;
+  const std::function<void()> on_heard_;
+  std::optional<AttemptCgroup> group_;  // in the attempt's
+  std::uint16_t port_ = 0;
+};
+
+}  // namespace muster

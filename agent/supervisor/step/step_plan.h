@@ -1,0 +1,58 @@
+#pragma once
+
+// What a step is made of, and what it works with.
+//
+// Thread promise: plain values. Invariant: what StepHost refers to outlives the step.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/supervisor/attempt/order_file.h"
+#include "agent/supervisor/attempt/reporter.h"
+#include "agent/supervisor/limits/cgroup.h"
+#include "agent/supervisor/user_space/job_user.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/closing_sockets.h"
+#include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster {
+
+// What every step of an attempt works with; all of it outlives the steps.
+struct StepHost {
+  EventLoop& loop;
+  const Clock& clock;
+  const Logger& log;
+  const SupervisorOrder& order;
+  Reporter& reporter;
+  ClosingSockets& closing;  // has the connections of steps that have ended
+  const AttemptCgroup* cgroup = nullptr;
+  int mounts = -1;                // the mount namespace of the ranks; -1: ours
+  const JobUser* user = nullptr;  // as whom the ranks run; null: as we do
+};
+
+// Processes that were saved, to go on in place of a start.
+struct StepRestore {
+  std::vector<std::string> command;  // becomes the one that restores them as its siblings
+  pid_t leader = 0;                  // of the processes
+};
+
+struct StepPlan {
+  StepId step;  // 0: the batch script
+  Program program;
+  Allocation placement;          // the whole step's
+  std::uint32_t node_index = 0;  // this node's position in it
+  std::string script;            // path of the batch script; empty: program.argv is the command
+  std::optional<StepRestore> restore = {};  // of a batch script
+
+  // What the step has of this node.
+  [[nodiscard]] const NodeAllocation& node() const { return placement.nodes[node_index]; }
+  // Rank 0 has one.
+  [[nodiscard]] bool has_terminal() const { return program.terminal.rows > 0 && script.empty(); }
+};
+
+}  // namespace muster
