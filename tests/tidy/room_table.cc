@@ -42,6 +42,7 @@ constexpr RoomRow kRows[] = {
     {"scheduler/runtime", "cgroup", "."},
     {"scheduler/runtime", "identity", "."},
     {"topology", ".", "gpu hwloc"},
+    {"topology", "bind", "gpu"},
     {"topology", "captured", "hwloc"},
     {"topology", "gpu", "hwloc"},
     {"daemon", ".", "access agents client controller door serve store"},

@@ -1,7 +1,8 @@
-#include "topology/gpu/gpu_meter.h"
+#include "topology/gpu/nvml_meter.h"
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "topology/gpu/nvml.h"
 
@@ -64,11 +65,11 @@ class NvmlMeter final : public GpuMeter {
 
 }  // namespace
 
-std::unique_ptr<GpuMeter> GpuMeter::Open(const std::string& library) {
-  if (library.empty()) {
+std::unique_ptr<GpuMeter> OpenNvmlMeter(const std::string& file) {
+  if (file.empty()) {
     return nullptr;
   }
-  auto meter = std::make_unique<NvmlMeter>(library);
+  auto meter = std::make_unique<NvmlMeter>(file);
   if (!meter->Start()) {
     return nullptr;
   }

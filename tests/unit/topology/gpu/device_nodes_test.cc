@@ -1,4 +1,4 @@
-#include "agent/node/gpu_devices.h"
+#include "topology/gpu/device_nodes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
+#include "topology/gpu/libraries.h"
 
 namespace muster {
 namespace {
