@@ -113,7 +113,7 @@ Error Collective::Complete(std::uint64_t generation, const ShardSeal& seal) {
 }
 
 Error Collective::Save() {
-  if (session_->local() != nullptr) {
+  if (session_->levels().local() != nullptr) {
     return SaveLocally();
   }
   const bool first = group_->rank() == 0;
@@ -131,16 +131,16 @@ Error Collective::Save() {
   error = error.failed() ? error : Complete(generation.value, seal.value);
   if (error.failed()) {
     if (first) {
-      session_->Abandon(generation.value);
+      session_->levels().Abandon(generation.value);
     }
     return error;
   }
-  session_->NoteDone();
-  error = Agree(session_->VerifyOwn(seal.value, generation.value));
+  session_->cadence().End();
+  error = Agree(session_->levels().VerifyOwn(generation.value, seal.value));
   if (!error.failed()) {
-    error = Agree(first ? session_->RetireVerified(generation.value) : Error());
+    error = Agree(first ? session_->levels().RetireVerified(generation.value) : Error());
   }
-  session_->TellDone(error);
+  session_->cadence().Report(error);
   return error;
 }
 
@@ -153,12 +153,12 @@ Result<Need> Collective::ShouldCheckpoint() {
   std::uint64_t answer = 0;
   if (group_->rank() == 0) {
     const auto need = static_cast<std::uint64_t>(session_->ShouldCheckpoint());
-    answer = std::uint64_t{session_->asked_notice()} << kHalf | need;
+    answer = std::uint64_t{session_->cadence().asked_notice()} << kHalf | need;
   }
   const Error error = Share(&answer);
   need_ = static_cast<Need>(answer & 0xffffffff);
   if (group_->rank() != 0) {
-    session_->AskedFor(static_cast<std::uint32_t>(answer >> kHalf));
+    session_->cadence().AskedFor(static_cast<std::uint32_t>(answer >> kHalf));
   }
   return {need_, error};
 }

@@ -47,7 +47,7 @@ class Collective {
   // Rank 0's answer on every rank. Talks to the others; Session::ShouldCheckpoint does not.
   Result<Need> ShouldCheckpoint();
 
-  // Of Session::passed, on rank 0, with what other ranks had against generations.
+  // Of SavedGenerations::passed, on rank 0, with what other ranks had against generations.
   const std::vector<std::string>& passed() const { return passed_; }
 
  private:

@@ -65,16 +65,16 @@ Error Collective::SaveLocally() {
   std::uint64_t inverse = ~own.value;
   broken_ = broken_ || !group_->Least(&inverse);
   const std::uint64_t generation = ~inverse;
-  error = broken_ ? Gone() : Agree(session_->BeginAs(generation));
+  error = broken_ ? Gone() : Agree(session_->levels().BeginAs(generation));
   error = error.failed() ? error : WriteLocally(generation);
   if (error.failed()) {
-    session_->TakeBack(generation);
+    session_->levels().TakeBack(generation);
     return error;
   }
-  session_->NoteDone();
-  error = Agree(session_->local()->Retire(generation));
+  session_->cadence().End();
+  error = Agree(session_->levels().local()->Retire(generation));
   error = error.failed() ? error : AskForFlush(generation);
-  session_->TellDone(error);
+  session_->cadence().Report(error);
   return error;
 }
 
@@ -85,7 +85,7 @@ Error Collective::WriteLocally(std::uint64_t generation) {
   error = error.failed() ? error : GatherSeals(seal.value, &seals);
   std::string text;
   if (!error.failed() && group_->rank() == 0) {
-    text = PrintManifest(session_->ManifestOf(generation, seals));
+    text = PrintManifest(session_->levels().ManifestOf(generation, seals));
   }
   error = error.failed() ? error : ShareText(0, &text);
   const Result<Manifest> manifest = error.failed() ? Result<Manifest>() : ParseManifest(text);
@@ -95,7 +95,7 @@ Error Collective::WriteLocally(std::uint64_t generation) {
     error = Agree(own);
   }
   error = error.failed() ? error : Agree(session_->CompleteAs(manifest.value));
-  error = error.failed() ? error : Agree(session_->VerifyOwn(seal.value, generation));
+  error = error.failed() ? error : Agree(session_->levels().VerifyOwn(generation, seal.value));
   return error.failed() ? error : Agree(VerifyParity(generation));
 }
 
@@ -103,7 +103,7 @@ Error Collective::VerifyParity(std::uint64_t generation) const {
   if (SetOf(sets_, group_->rank()).empty()) {
     return {};
   }
-  const Store& store = session_->local()->store();
+  const Store& store = session_->levels().local()->store();
   const Result<OpenFile> directory = store.OpenGeneration({generation, GenerationState::kComplete});
   return ParityFile::Open(store.disk(), directory.value.get(), group_->rank()).error;
 }
@@ -119,7 +119,7 @@ Error Collective::WriteParity(const Manifest& manifest) {
     return round.error;  // on all members
   }
   // A disk that fails here stops no other member: all exchange all pieces.
-  const Store& store = session_->local()->store();
+  const Store& store = session_->levels().local()->store();
   const Result<OpenFile> directory =
       store.OpenGeneration({manifest.generation, GenerationState::kPartial});
   ParityHead head;
@@ -146,14 +146,15 @@ Error Collective::WriteParity(const Manifest& manifest) {
 // withdrawn where all can; a rank that is far behind makes all leave this generation out, unless
 // the program is about to go.
 Error Collective::AskForFlush(std::uint64_t generation) {
-  LocalLevel& local = *session_->local();
-  std::uint64_t wanted = group_->rank() == 0 && session_->WantsCopy() ? 1 : 0;
+  LocalLevel& local = *session_->levels().local();
+  std::uint64_t wanted =
+      group_->rank() == 0 && session_->cadence().WantsCopy(session_->levels().since_copy()) ? 1 : 0;
   if (Error error = Share(&wanted); error.failed()) {
     return error;
   }
   if (wanted == 0) {
-    session_->NoteCopy(generation, false);
-    return Agree(session_->flush_error());
+    session_->levels().NoteCopy(generation, false);
+    return Agree(session_->levels().copy_error());
   }
   const bool withdrew = asked_ != 0 && local.Withdraw(asked_);
   std::uint64_t all = withdrew ? 1 : 0;
@@ -171,9 +172,9 @@ Error Collective::AskForFlush(std::uint64_t generation) {
     error = error.failed() ? error : local.AskFor(generation);
     asked_ = generation;
   }
-  session_->NoteCopy(generation, goes);
+  session_->levels().NoteCopy(generation, goes);
   error = error.failed() ? error : local.StartHelper();
-  return Agree(error.failed() ? error : session_->flush_error());
+  return Agree(error.failed() ? error : session_->levels().copy_error());
 }
 
 }  // namespace muster::checkpoint

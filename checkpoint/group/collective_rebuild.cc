@@ -52,7 +52,7 @@ Error Collective::Rebuild(const Pick& pick, const std::vector<Holding>& holdings
   }
   std::string text =
       group_->rank() == source
-          ? PrintManifest(session_->local()->store().ReadManifest(NameOf(pick)).value)
+          ? PrintManifest(session_->levels().local()->store().ReadManifest(NameOf(pick)).value)
           : "";
   if (Error error = ShareText(source, &text); error.failed()) {
     return error;
@@ -92,7 +92,7 @@ Error Collective::RebuildMine(const Manifest& manifest, const ProtectionSet& set
 
 Error Collective::SendMine(const Manifest& manifest, const std::vector<bool>& lost,
                            ParityRound* round) {
-  const Store& store = session_->local()->store();
+  const Store& store = session_->levels().local()->store();
   const std::uint32_t rank = group_->rank();
   const Result<OpenFile> directory =
       store.OpenGeneration({manifest.generation, GenerationState::kComplete});
@@ -108,7 +108,7 @@ Error Collective::SendMine(const Manifest& manifest, const std::vector<bool>& lo
 
 Error Collective::TakeRebuilt(const Manifest& manifest, const std::vector<bool>& lost,
                               ParityRound* round) {
-  Store& store = session_->local()->store();
+  Store& store = session_->levels().local()->store();
   Disk& disk = store.disk();
   const std::uint32_t rank = group_->rank();
   const std::string name = ShardName(rank);
@@ -138,7 +138,7 @@ Error Collective::TakeRebuilt(const Manifest& manifest, const std::vector<bool>&
   }
   first = first.failed() ? first : parity.value.Finish();
   first = first.failed() ? first : store.Commit(manifest);
-  return first.failed() ? first : session_->Examine({complete, StoreLevel::kLocal}).error;
+  return first.failed() ? first : session_->saved().Examine({complete, StoreLevel::kLocal}).error;
 }
 
 }  // namespace muster::checkpoint

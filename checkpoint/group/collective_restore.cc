@@ -46,14 +46,14 @@ Error Collective::SetAsideEverywhere(std::uint64_t generation) {
   if (Error error = Share(&generation); error.failed()) {
     return error;
   }
-  LocalLevel* local = session_->local();
+  LocalLevel* local = session_->levels().local();
   return Agree(generation != 0 && local != nullptr ? local->SetAside(generation) : Error());
 }
 
 // This rank's local generations, those of all ranks in `picks` on rank 0.
 Error Collective::Offer(std::vector<Pick>* picks) {
   std::array<Pick, kOffersMax> own{};
-  const Store& store = session_->local()->store();
+  const Store& store = session_->levels().local()->store();
   const Result<std::vector<GenerationName>> names = store.Candidates();
   std::size_t count = 0;
   for (const GenerationName& name : names.value) {
@@ -79,12 +79,12 @@ Error Collective::Offer(std::vector<Pick>* picks) {
 Error Collective::Picks(std::vector<Pick>* picks) {
   Result<std::vector<Candidate>> candidates;
   if (group_->rank() == 0 && !broken_) {
-    candidates = session_->Candidates();
-    passed_ = session_->passed();
+    candidates = session_->saved().Candidates();
+    passed_ = session_->saved().passed();
   }
   Error error = Agree(candidates.error);
-  error = error.failed() ? error : SetAsideEverywhere(session_->set_aside());
-  if (!error.failed() && session_->local() != nullptr) {
+  error = error.failed() ? error : SetAsideEverywhere(session_->saved().set_aside());
+  if (!error.failed() && session_->levels().local() != nullptr) {
     error = Offer(picks);
   }
   if (error.failed()) {
@@ -121,7 +121,7 @@ Result<std::uint64_t> Collective::RestoreLatest() {
   for (const Pick& pick : picks) {
     const Error error = TryPick(pick);
     if (!error.failed()) {
-      const Result<std::uint32_t> written_by = session_->SavedRanks(pick.number);
+      const Result<std::uint32_t> written_by = session_->saved().Ranks(pick.number);
       return {pick.number, written_by.value == group_->ranks()
                                ? Error()
                                : MakeError(Fault::kRanks, "it was written by " +
@@ -142,7 +142,7 @@ Error Collective::TryPick(const Pick& pick) {
 }
 
 Error Collective::TryFrom(const GenerationName& name) {
-  const Result<std::uint64_t> own = session_->Examine({name, StoreLevel::kShared});
+  const Result<std::uint64_t> own = session_->saved().Examine({name, StoreLevel::kShared});
   if (Error error = Agree(own.error); error.failed()) {
     return error;
   }
@@ -159,8 +159,8 @@ Error Collective::TryFrom(const GenerationName& name) {
 
 Error Collective::ComeBack(std::uint64_t generation) {
   // The restart is noted before any rank's memory changes.
-  Error error = Agree(group_->rank() == 0 ? session_->NoteRestart(generation) : Error());
-  if (error.failed() || session_->SavedRanks(generation).value != group_->ranks()) {
+  Error error = Agree(group_->rank() == 0 ? session_->saved().NoteRestart(generation) : Error());
+  if (error.failed() || session_->saved().Ranks(generation).value != group_->ranks()) {
     return error;
   }
   asked_ = generation;
@@ -170,12 +170,12 @@ Error Collective::ComeBack(std::uint64_t generation) {
 Collective::Holding Collective::Examine(const Pick& pick, Error* fatal) {
   Holding holding;
   const GenerationName name = NameOf(pick);
-  const Result<std::uint64_t> own = session_->Examine({name, StoreLevel::kLocal});
+  const Result<std::uint64_t> own = session_->saved().Examine({name, StoreLevel::kLocal});
   if (!own.ok() && !PassesOver(own.error)) {
     *fatal = own.error;
   }
   holding.whole = own.ok() && own.value == pick.seal ? 1 : 0;
-  const Store& store = session_->local()->store();
+  const Store& store = session_->levels().local()->store();
   const Result<OpenFile> directory = store.OpenGeneration(name);
   const Result<ParityFile> parity =
       ParityFile::Open(store.disk(), directory.value.get(), group_->rank());
