@@ -1,4 +1,5 @@
-// The methods of the client service that only read.
+#include "daemon/client/job_reader.h"
+
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -7,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/access/rpc.h"
 #include "daemon/client/checkpoint_views.h"
-#include "daemon/client/client_service.h"
 #include "daemon/client/submission.h"
 #include "daemon/controller/views.h"
 #include "proto/convert/convert.h"
@@ -16,7 +17,6 @@
 #include "scheduler/core/explain/elastic_text.h"
 #include "scheduler/core/explain/explain.h"
 #include "scheduler/core/handle/step.h"
-#include "scheduler/core/place/worth/largest_gpu_job.h"
 #include "scheduler/core/place/worth/placement_worth.h"
 #include "scheduler/core/plan/queue_order.h"
 #include "scheduler/core/plan/snapshot_builder.h"
@@ -24,8 +24,6 @@
 
 namespace muster {
 namespace {
-
-using Unary = grpc::ServerUnaryReactor;
 
 constexpr std::size_t kShownMost = 10'000;  // jobs in one answer of ShowJob
 
@@ -268,37 +266,11 @@ absl::Status NoSuchJob(const wire::JobSelector& selector) {
 
 }  // namespace
 
-Unary* ClientService::Ping(Context* context, const wire::PingRequest*, wire::PingReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Ping", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  controller_.Look([this, reactor, reply](const Picture& picture) -> Controller::Reply {
-    const ClusterState& state = picture.state();
-    reply->set_cluster(cluster_);
-    reply->set_version(MUSTER_VERSION);
-    reply->set_epoch(state.epoch().value());
-    reply->set_nodes(static_cast<std::uint32_t>(state.nodes().size()));
-    reply->set_nodes_connected(static_cast<std::uint32_t>(
-        std::count_if(state.nodes().begin(), state.nodes().end(),
-                      [](const auto& entry) { return entry.second.connected; })));
-    reply->set_jobs_pending(static_cast<std::uint32_t>(state.waiting()));
-    reply->set_jobs_running(static_cast<std::uint32_t>(state.jobs().size() - state.waiting()));
-    return [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); };
-  });
-  return reactor;
-}
-
-Unary* ClientService::ListJobs(Context* context, const wire::ListJobsRequest* request,
-                               wire::ListJobsReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "ListJobs", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
+void JobReader::ListJobs(const Call& call, const wire::ListJobsRequest& request,
+                         wire::ListJobsReply* reply) {
+  auto* const reactor = call.reactor;
   controller_.Look([this, reactor, reply,
-                    filter = JobFilter(*request)](const Picture& picture) -> Controller::Reply {
+                    filter = JobFilter(request)](const Picture& picture) -> Controller::Reply {
     const auto views = std::make_shared<const std::vector<JobView>>(ViewsOf(picture, filter));
     return [this, reactor, reply, views](const absl::Status& status) {
       ReadAside(reader_, reactor, [reactor, reply, views, status] {
@@ -309,22 +281,17 @@ Unary* ClientService::ListJobs(Context* context, const wire::ListJobsRequest* re
       });
     };
   });
-  return reactor;
 }
 
-Unary* ClientService::ListHistory(Context* context, const wire::ListHistoryRequest* request,
-                                  wire::ListJobsReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "ListHistory", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
+void JobReader::ListHistory(const Call& call, const wire::ListHistoryRequest& request,
+                            wire::ListJobsReply* reply) {
+  auto* const reactor = call.reactor;
   HistoryFilter filter;
-  filter.user = request->user();
-  filter.states.assign(request->states().begin(), request->states().end());
-  filter.since = Time(Duration(request->since()));
-  filter.limit = request->limit() == 0 ? filter.limit : request->limit();
-  for (const std::uint64_t id : request->jobs()) {
+  filter.user = request.user();
+  filter.states.assign(request.states().begin(), request.states().end());
+  filter.since = Time(Duration(request.since()));
+  filter.limit = request.limit() == 0 ? filter.limit : request.limit();
+  for (const std::uint64_t id : request.jobs()) {
     filter.jobs.push_back(JobId(id));
   }
   ReadAside(reader_, reactor, [this, reactor, reply, filter] {
@@ -336,18 +303,13 @@ Unary* ClientService::ListHistory(Context* context, const wire::ListHistoryReque
     }
     reactor->Finish(ToGrpc(views.status()));
   });
-  return reactor;
 }
 
-Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* request,
-                              wire::ShowJobReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "ShowJob", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  controller_.Look([this, reactor, reply, caller = *caller,
-                    selector = request->job()](const Picture& picture) -> Controller::Reply {
+void JobReader::ShowJob(const Call& call, const wire::ShowJobRequest& request,
+                        wire::ShowJobReply* reply) {
+  auto* const reactor = call.reactor;
+  controller_.Look([this, reactor, reply, caller = call.caller,
+                    selector = request.job()](const Picture& picture) -> Controller::Reply {
     auto details = std::make_shared<std::vector<JobDetail>>();
     if (IsTooMany(picture.state(), selector)) {
       return [reactor, selector](const absl::Status&) {
@@ -390,12 +352,10 @@ Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* requ
       });
     };
   });
-  return reactor;
 }
 
 // How a job ended, out of the accounting.
-grpc::Status ClientService::ExplainEnded(const wire::JobSelector& selector,
-                                         wire::ExplainReply& reply) {
+grpc::Status JobReader::ExplainEnded(const wire::JobSelector& selector, wire::ExplainReply& reply) {
   const absl::StatusOr<std::vector<JobDetail>> ended = accounting_.Show(
       JobId(selector.job()), {selector.elements().begin(), selector.elements().end()});
   if (!ended.ok() || ended->empty()) {
@@ -405,15 +365,11 @@ grpc::Status ClientService::ExplainEnded(const wire::JobSelector& selector,
   return grpc::Status::OK;
 }
 
-Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* request,
-                              wire::ExplainReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Explain", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
+void JobReader::Explain(const Call& call, const wire::ExplainRequest& request,
+                        wire::ExplainReply* reply) {
+  auto* const reactor = call.reactor;
   controller_.Look([this, reactor, reply,
-                    selector = request->job()](const Picture& picture) -> Controller::Reply {
+                    selector = request.job()](const Picture& picture) -> Controller::Reply {
     const Job* found = FirstSelected(picture.state(), selector);
     if (found == nullptr) {
       return [this, reactor, reply, selector](const absl::Status&) {
@@ -453,20 +409,15 @@ Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* requ
       });
     };
   });
-  return reactor;
 }
 
-Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* request,
-                                 wire::TestSubmitReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "TestSubmit", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  absl::StatusOr<SubmitJob> read = ReadSubmission(*request, caller->user);
+void JobReader::TestSubmit(const Call& call, const wire::SubmitRequest& request,
+                           wire::TestSubmitReply* reply) {
+  auto* const reactor = call.reactor;
+  absl::StatusOr<SubmitJob> read = ReadSubmission(request, call.caller.user);
   if (!read.ok()) {
     reactor->Finish(ToGrpc(read.status()));
-    return reactor;
+    return;
   }
   controller_.Look([this, reactor, reply,
                     input = *std::move(read)](const Picture& picture) -> Controller::Reply {
@@ -488,57 +439,6 @@ Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* re
       });
     };
   });
-  return reactor;
-}
-
-Unary* ClientService::ListNodes(Context* context, const wire::ListNodesRequest* request,
-                                wire::ListNodesReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "ListNodes", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  const std::vector<std::string> names(request->names().begin(), request->names().end());
-  controller_.Look([this, reactor, reply, names, with_machine = request->with_machine()](
-                       const Picture& picture) -> Controller::Reply {
-    const ClusterState& state = picture.state();
-    absl::Status found = absl::OkStatus();
-    for (const std::string& name : names) {
-      if (const Node* node = state.FindNode(name)) {
-        ToWire(ViewOf(state, *node, with_machine), reply->add_nodes());
-      } else {
-        found =
-            absl::NotFoundError(absl::StrCat("node ", name, ": no such node; see muster nodes"));
-      }
-    }
-    if (names.empty()) {
-      for (const auto& [id, node] : state.nodes()) {
-        ToWire(ViewOf(state, node, with_machine), reply->add_nodes());
-      }
-    }
-    if (!names.empty()) {
-      return [reactor, found](const absl::Status& status) {
-        reactor->Finish(ToGrpc(found.ok() ? status : found));
-      };
-    }
-    auto pictures = std::make_shared<std::vector<NodePicture>>();
-    for (const auto& [id, node] : state.nodes()) {
-      if (!node.machine->gpus.empty()) {
-        pictures->push_back(
-            NodePicture{id, node.name, node.machine, node.connected, node.drained, node.taken});
-      }
-    }
-    return [this, reactor, reply, pictures,
-            network = controller_.policy()->network](const absl::Status& status) {
-      ReadAside(reader_, reactor, [reactor, reply, pictures, network, status] {
-        for (const LargestGpuJob& largest : LargestGpuJobs(*pictures, network.get())) {
-          ToWire(largest, reply->add_largest());
-        }
-        reactor->Finish(ToGrpc(status));
-      });
-    };
-  });
-  return reactor;
 }
 
 }  // namespace muster

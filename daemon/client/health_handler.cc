@@ -1,10 +1,11 @@
-// The methods about the health of nodes.
+#include "daemon/client/health_handler.h"
+
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/client/client_service.h"
+#include "daemon/access/rpc.h"
 #include "proto/convert/convert.h"
 #include "scheduler/core/handle/nodes/health_turns.h"
 
@@ -28,35 +29,24 @@ HealthView ViewOf(const ClusterState& state, const Node& node, Time now) {
 
 }  // namespace
 
-ClientService::Unary* ClientService::CheckHealth(Context* context,
-                                                 const wire::CheckHealthRequest* request,
-                                                 wire::CheckHealthReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "CheckHealth", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  CheckNodeHealth input{request->node(), HealthKind::kQuick, request->wait()};
+void HealthHandler::CheckHealth(const Call& call, const wire::CheckHealthRequest& request,
+                                wire::CheckHealthReply* reply) {
+  auto* const reactor = call.reactor;
+  CheckNodeHealth input{request.node(), HealthKind::kQuick, request.wait()};
   input.kind =
-      request->kind() == wire::HEALTH_KIND_BURN_IN ? HealthKind::kBurnIn : HealthKind::kQuick;
+      request.kind() == wire::HEALTH_KIND_BURN_IN ? HealthKind::kBurnIn : HealthKind::kQuick;
   controller_.Take(std::move(input),
                    [reactor, reply](const Turn& turn, const absl::Status& status) {
                      reply->set_number(turn.count);
                      reactor->Finish(ToGrpc(status));
                    });
-  return reactor;
 }
 
-ClientService::Unary* ClientService::ListHealth(Context* context,
-                                                const wire::ListHealthRequest* request,
-                                                wire::ListHealthReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "ListHealth", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  const std::vector<std::string> names(request->names().begin(), request->names().end());
-  const std::uint32_t limit = std::min(request->history(), kHistoryMost);
+void HealthHandler::ListHealth(const Call& call, const wire::ListHealthRequest& request,
+                               wire::ListHealthReply* reply) {
+  auto* const reactor = call.reactor;
+  const std::vector<std::string> names(request.names().begin(), request.names().end());
+  const std::uint32_t limit = std::min(request.history(), kHistoryMost);
   controller_.Look([this, reactor, reply, names,
                     limit](const Picture& picture) -> Controller::Reply {
     const ClusterState& state = picture.state();
@@ -91,7 +81,6 @@ ClientService::Unary* ClientService::ListHealth(Context* context,
       });
     };
   });
-  return reactor;
 }
 
 }  // namespace muster

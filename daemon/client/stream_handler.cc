@@ -1,10 +1,11 @@
-// The streams of the client service: many submissions over one connection, and watching a job.
+#include "daemon/client/stream_handler.h"
+
 #include <deque>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/client/client_service.h"
+#include "daemon/access/rpc.h"
 #include "daemon/client/submission.h"
 #include "proto/convert/convert.h"
 #include "scheduler/runtime/mutex.h"
@@ -290,9 +291,7 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
 
 }  // namespace
 
-grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>* ClientService::SubmitMany(
-    Context* context) {
-  absl::StatusOr<Caller> caller = gate_.Admit(*context, "/muster.wire.Controller/SubmitMany");
+StreamHandler::Submissions* StreamHandler::SubmitMany(absl::StatusOr<Caller> caller) {
   if (const absl::Status may = caller.ok() ? gate_.MaySubmit(*caller) : caller.status();
       !may.ok()) {
     caller = may;
@@ -307,12 +306,10 @@ grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>* ClientService::
   return stream.get();
 }
 
-grpc::ServerWriteReactor<wire::WatchJobReply>* ClientService::WatchJob(
-    Context* context, const wire::WatchJobRequest* request) {
-  const absl::StatusOr<Caller> caller = gate_.Admit(*context, "/muster.wire.Controller/WatchJob");
+StreamHandler::Views* StreamHandler::WatchJob(const absl::StatusOr<Caller>& caller, JobId job) {
   auto stream = std::make_shared<WatchStream>();
   if (caller.ok()) {
-    stream->Begin(controller_, reader_, accounting_, JobId(request->job()), gate_, *caller);
+    stream->Begin(controller_, reader_, accounting_, job, gate_, *caller);
   } else {
     stream->Refuse(caller.status());
   }

@@ -1,11 +1,12 @@
-// The methods about tuned kernels.
+#include "daemon/client/tuning_handler.h"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/client/client_service.h"
+#include "daemon/access/rpc.h"
 #include "proto/convert/convert.h"
 
 namespace muster {
@@ -32,35 +33,24 @@ absl::Status CheckTuning(const Tuning& tuning) {
 
 }  // namespace
 
-ClientService::Unary* ClientService::PutTuning(Context* context,
-                                               const wire::PutTuningRequest* request,
-                                               wire::PutTuningReply*) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "PutTuning", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
+void TuningHandler::PutTuning(const Call& call, const wire::PutTuningRequest& request,
+                              wire::PutTuningReply* /*reply*/) {
+  auto* const reactor = call.reactor;
   Tuning tuning;
-  absl::Status status = FromWire(request->tuning(), &tuning);
+  absl::Status status = FromWire(request.tuning(), &tuning);
   status.Update(CheckTuning(tuning));
   if (!status.ok()) {
-    reactor->Finish(ToGrpc(status));
-    return reactor;
+    call.Finish(status);
+    return;
   }
   controller_.Keep(std::move(tuning),
                    [reactor](const absl::Status& kept) { reactor->Finish(ToGrpc(kept)); });
-  return reactor;
 }
 
-ClientService::Unary* ClientService::ListTunings(Context* context,
-                                                 const wire::ListTuningsRequest* request,
-                                                 wire::ListTuningsReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "ListTunings", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  ReadAside(reader_, reactor, [this, reactor, reply, kernel = request->kernel()] {
+void TuningHandler::ListTunings(const Call& call, const wire::ListTuningsRequest& request,
+                                wire::ListTuningsReply* reply) {
+  auto* const reactor = call.reactor;
+  ReadAside(reader_, reactor, [this, reactor, reply, kernel = request.kernel()] {
     const absl::StatusOr<std::vector<Tuning>> tunings = store_.ReadTunings(kernel);
     if (tunings.ok()) {
       for (const Tuning& tuning : *tunings) {
@@ -69,7 +59,6 @@ ClientService::Unary* ClientService::ListTunings(Context* context,
     }
     reactor->Finish(ToGrpc(tunings.status()));
   });
-  return reactor;
 }
 
 }  // namespace muster
