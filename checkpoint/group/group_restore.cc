@@ -1,5 +1,4 @@
-// The side of Collective that comes back: from the shared level, or from the local ones, of which
-// some may be lost.
+#include "checkpoint/group/group_restore.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "checkpoint/group/collective.h"
 #include "checkpoint/store/manifest.h"
 
 namespace muster::checkpoint {
@@ -37,21 +35,17 @@ bool PassesOver(const Error& error) {
 
 }  // namespace
 
-GenerationName Collective::NameOf(const Pick& pick) {
-  return {pick.number, static_cast<GenerationState>(pick.state)};
-}
-
 // What rank 0 set aside on the shared level.
-Error Collective::SetAsideEverywhere(std::uint64_t generation) {
-  if (Error error = Share(&generation); error.failed()) {
+Error GroupRestore::SetAsideEverywhere(std::uint64_t generation) {
+  if (Error error = ranks_->Share(&generation); error.failed()) {
     return error;
   }
   LocalLevel* local = session_->levels().local();
-  return Agree(generation != 0 && local != nullptr ? local->SetAside(generation) : Error());
+  return ranks_->Agree(generation != 0 && local != nullptr ? local->SetAside(generation) : Error());
 }
 
 // This rank's local generations, those of all ranks in `picks` on rank 0.
-Error Collective::Offer(std::vector<Pick>* picks) {
+Error GroupRestore::Offer(std::vector<Pick>* picks) {
   std::array<Pick, kOffersMax> own{};
   const Store& store = session_->levels().local()->store();
   const Result<std::vector<GenerationName>> names = store.Candidates();
@@ -59,13 +53,13 @@ Error Collective::Offer(std::vector<Pick>* picks) {
   for (const GenerationName& name : names.value) {
     const Result<Manifest> manifest = store.ReadManifest(name);
     if (count < own.size() && manifest.ok() && manifest.value.job == session_->options().job &&
-        manifest.value.shards.size() == group_->ranks()) {
+        manifest.value.shards.size() == ranks_->ranks()) {
       own.at(count++) = {name.number, static_cast<std::uint64_t>(name.state), 1,
                          ChecksumOf(PrintManifest(manifest.value))};
     }
   }
   std::vector<std::array<Pick, kOffersMax>> all;
-  if (Error error = GatherAll(own, &all); error.failed()) {
+  if (Error error = ranks_->GatherAll(own, &all); error.failed()) {
     return error;
   }
   for (const auto& offers : all) {
@@ -76,13 +70,13 @@ Error Collective::Offer(std::vector<Pick>* picks) {
 }
 
 // The newest first, of one number the local one; those set aside behind all others.
-Error Collective::Picks(std::vector<Pick>* picks) {
+Error GroupRestore::Picks(std::vector<Pick>* picks) {
   Result<std::vector<Candidate>> candidates;
-  if (group_->rank() == 0 && !broken_) {
+  if (ranks_->rank() == 0 && !ranks_->broken()) {
     candidates = session_->saved().Candidates();
     passed_ = session_->saved().passed();
   }
-  Error error = Agree(candidates.error);
+  Error error = ranks_->Agree(candidates.error);
   error = error.failed() ? error : SetAsideEverywhere(session_->saved().set_aside());
   if (!error.failed() && session_->levels().local() != nullptr) {
     error = Offer(picks);
@@ -104,14 +98,11 @@ Error Collective::Picks(std::vector<Pick>* picks) {
     return !before(a, b) && !before(b, a);
   };
   picks->erase(std::unique(picks->begin(), picks->end(), same), picks->end());
-  std::uint64_t count = picks->size();
-  error = Share(&count);
-  picks->resize(error.failed() ? 0 : count);
-  broken_ = broken_ || !group_->Broadcast(0, picks->data(), picks->size() * sizeof(Pick));
-  return broken_ ? Gone() : Error();
+  return ranks_->ShareAll(picks);
 }
 
-Result<std::uint64_t> Collective::RestoreLatest() {
+Result<std::uint64_t> GroupRestore::RestoreLatest() {
+  read_from_ = 0;
   std::vector<Pick> picks;
   if (Error error = Picks(&picks); error.failed()) {
     return {0, error};
@@ -119,16 +110,16 @@ Result<std::uint64_t> Collective::RestoreLatest() {
   Error first =
       MakeError(Fault::kNotFound, session_->options().directory + ": holds no generation");
   for (const Pick& pick : picks) {
-    const Error error = TryPick(pick);
+    const Error error = Try(pick);
     if (!error.failed()) {
       const Result<std::uint32_t> written_by = session_->saved().Ranks(pick.number);
-      return {pick.number, written_by.value == group_->ranks()
+      return {pick.number, written_by.value == ranks_->ranks()
                                ? Error()
                                : MakeError(Fault::kRanks, "it was written by " +
                                                               std::to_string(written_by.value) +
                                                               " ranks: read its regions")};
     }
-    if (broken_ || !PassesOver(error)) {
+    if (ranks_->broken() || !PassesOver(error)) {
       return {0, error};
     }
     passed_.push_back(error.text);
@@ -137,37 +128,38 @@ Result<std::uint64_t> Collective::RestoreLatest() {
   return {0, first};
 }
 
-Error Collective::TryPick(const Pick& pick) {
-  return pick.local != 0 ? TryLocal(pick) : TryFrom(NameOf(pick));
+Error GroupRestore::Try(const Pick& pick) {
+  return pick.local != 0 ? TryLocal(pick) : TryShared(NameOf(pick));
 }
 
-Error Collective::TryFrom(const GenerationName& name) {
+Error GroupRestore::TryShared(const GenerationName& name) {
   const Result<std::uint64_t> own = session_->saved().Examine({name, StoreLevel::kShared});
-  if (Error error = Agree(own.error); error.failed()) {
+  if (Error error = ranks_->Agree(own.error); error.failed()) {
     return error;
   }
   std::uint64_t theirs = own.value;
-  if (Error error = Share(&theirs); error.failed()) {
+  if (Error error = ranks_->Share(&theirs); error.failed()) {
     return error;
   }
-  Error error = Agree(theirs == own.value
-                          ? Error()
+  Error error = ranks_->Agree(
+      theirs == own.value ? Error()
                           : MakeError(Fault::kForeign, ToText(name) + ": is another one here than "
                                                                       "rank 0's"));
   return error.failed() ? error : ComeBack(name.number);
 }
 
-Error Collective::ComeBack(std::uint64_t generation) {
+Error GroupRestore::ComeBack(std::uint64_t generation) {
   // The restart is noted before any rank's memory changes.
-  Error error = Agree(group_->rank() == 0 ? session_->saved().NoteRestart(generation) : Error());
-  if (error.failed() || session_->saved().Ranks(generation).value != group_->ranks()) {
+  Error error =
+      ranks_->Agree(ranks_->rank() == 0 ? session_->saved().NoteRestart(generation) : Error());
+  if (error.failed() || session_->saved().Ranks(generation).value != ranks_->ranks()) {
     return error;
   }
-  asked_ = generation;
-  return Agree(session_->Restore(generation));
+  read_from_ = generation;
+  return ranks_->Agree(session_->Restore(generation));
 }
 
-Collective::Holding Collective::Examine(const Pick& pick, Error* fatal) {
+Holding GroupRestore::Examine(const Pick& pick, Error* fatal) {
   Holding holding;
   const GenerationName name = NameOf(pick);
   const Result<std::uint64_t> own = session_->saved().Examine({name, StoreLevel::kLocal});
@@ -178,7 +170,7 @@ Collective::Holding Collective::Examine(const Pick& pick, Error* fatal) {
   const Store& store = session_->levels().local()->store();
   const Result<OpenFile> directory = store.OpenGeneration(name);
   const Result<ParityFile> parity =
-      ParityFile::Open(store.disk(), directory.value.get(), group_->rank());
+      ParityFile::Open(store.disk(), directory.value.get(), ranks_->rank());
   if (holding.whole != 0 && parity.ok() && parity.value.head().seal == pick.seal &&
       parity.value.head().generation == pick.number) {
     const ParityHead& head = parity.value.head();
@@ -189,19 +181,19 @@ Collective::Holding Collective::Examine(const Pick& pick, Error* fatal) {
   return holding;
 }
 
-Error Collective::TryLocal(const Pick& pick) {
+Error GroupRestore::TryLocal(const Pick& pick) {
   Error fatal;
   const Holding own = Examine(pick, &fatal);
-  if (Error error = Agree(fatal); error.failed()) {
+  if (Error error = ranks_->Agree(fatal); error.failed()) {
     return error;
   }
   std::vector<Holding> holdings;
-  if (Error error = GatherAll(own, &holdings); error.failed()) {
+  if (Error error = ranks_->GatherAll(own, &holdings); error.failed()) {
     return error;
   }
   const bool all = std::all_of(holdings.begin(), holdings.end(),
                                [](const Holding& each) { return each.whole != 0; });
-  Error error = all ? Error() : Rebuild(pick, holdings);
+  Error error = all ? Error() : rebuild_.Rebuild(pick, holdings);
   return error.failed() ? error : ComeBack(pick.number);
 }
 

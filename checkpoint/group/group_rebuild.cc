@@ -1,4 +1,4 @@
-// The side of Collective that rebuilds the local generations that some ranks lost.
+#include "checkpoint/group/group_rebuild.h"
 
 #include <fcntl.h>
 
@@ -7,14 +7,12 @@
 #include <iterator>
 
 #include "checkpoint/disk/disk.h"
-#include "checkpoint/group/collective.h"
 #include "checkpoint/store/manifest.h"
 
 namespace muster::checkpoint {
 namespace {
 
 // Of the set that `rank` was in, by what the survivors stored; empty when none of them knows it.
-template <class Holding>
 ProtectionSet SetThatHas(const std::vector<Holding>& holdings, std::uint32_t rank,
                          std::uint32_t* parities) {
   for (const Holding& each : holdings) {
@@ -29,7 +27,11 @@ ProtectionSet SetThatHas(const std::vector<Holding>& holdings, std::uint32_t ran
 
 }  // namespace
 
-Error Collective::Rebuild(const Pick& pick, const std::vector<Holding>& holdings) {
+GenerationName NameOf(const Pick& pick) {
+  return {pick.number, static_cast<GenerationState>(pick.state)};
+}
+
+Error GroupRebuild::Rebuild(const Pick& pick, const std::vector<Holding>& holdings) {
   const std::string name = ToText(NameOf(pick));
   const auto lacks = [&holdings](std::uint32_t rank) {
     return rank >= holdings.size() || holdings[rank].whole == 0 || holdings[rank].parities == 0;
@@ -51,54 +53,56 @@ Error Collective::Rebuild(const Pick& pick, const std::vector<Holding>& holdings
     }
   }
   std::string text =
-      group_->rank() == source
+      ranks_->rank() == source
           ? PrintManifest(session_->levels().local()->store().ReadManifest(NameOf(pick)).value)
           : "";
-  if (Error error = ShareText(source, &text); error.failed()) {
+  if (Error error = ranks_->ShareText(source, &text); error.failed()) {
     return error;
   }
   const Result<Manifest> manifest = ParseManifest(text);
-  if (Error error =
-          Agree(ChecksumOf(text) == pick.seal ? manifest.error : MakeError(Fault::kCorrupt, name));
+  if (Error error = ranks_->Agree(ChecksumOf(text) == pick.seal ? manifest.error
+                                                                : MakeError(Fault::kCorrupt, name));
       error.failed()) {
     return error;
   }
   std::uint32_t parities = 0;
-  const ProtectionSet set = SetThatHas(holdings, group_->rank(), &parities);
+  const ProtectionSet set = SetThatHas(holdings, ranks_->rank(), &parities);
   std::vector<bool> lost;
   std::transform(set.begin(), set.end(), std::back_inserter(lost), lacks);
   const bool some = std::any_of(set.begin(), set.end(), [&](std::uint32_t rank) {
     return rank < holdings.size() && holdings[rank].whole == 0;
   });
-  return Agree(some ? RebuildMine(manifest.value, set, parities, lost) : Error());
+  return ranks_->Agree(some ? RebuildMine(manifest.value, set, parities, lost) : Error());
 }
 
 // A disk that fails here stops no other member.
-Error Collective::RebuildMine(const Manifest& manifest, const ProtectionSet& set,
-                              std::uint32_t parities, const std::vector<bool>& lost) {
+Error GroupRebuild::RebuildMine(const Manifest& manifest, const ProtectionSet& set,
+                                std::uint32_t parities, const std::vector<bool>& lost) {
   std::uint64_t largest = 0;
   for (const std::uint32_t rank : set) {
     largest = std::max(largest, manifest.shards[rank].bytes);
   }
-  Result<ParityRound> round = MakeRound(group_, set, parities, largest);
+  Result<ParityRound> round = MakeRound(ranks_->group(), set, parities, largest);
   if (!round.ok()) {
     return round.error;
   }
   Error error = lost[round.value.place] ? TakeRebuilt(manifest, lost, &round.value)
                                         : SendMine(manifest, lost, &round.value);
-  broken_ = broken_ || round.value.broken;
+  if (round.value.broken) {
+    ranks_->Break();
+  }
   return error;
 }
 
-Error Collective::SendMine(const Manifest& manifest, const std::vector<bool>& lost,
-                           ParityRound* round) {
+Error GroupRebuild::SendMine(const Manifest& manifest, const std::vector<bool>& lost,
+                             ParityRound* round) {
   const Store& store = session_->levels().local()->store();
-  const std::uint32_t rank = group_->rank();
+  const std::uint32_t rank = ranks_->rank();
   const Result<OpenFile> directory =
       store.OpenGeneration({manifest.generation, GenerationState::kComplete});
   const Result<Shard> shard = Shard::Open(
       store.disk(), directory.value.get(),
-      {manifest.job, manifest.generation, rank, group_->ranks()}, manifest.shards[rank]);
+      {manifest.job, manifest.generation, rank, ranks_->ranks()}, manifest.shards[rank]);
   const Result<ParityFile> parity = ParityFile::Open(store.disk(), directory.value.get(), rank);
   const Survivor own{&shard.value, &parity.value};
   Error error = RebuildLost(round, lost, &own, nullptr);
@@ -106,11 +110,11 @@ Error Collective::SendMine(const Manifest& manifest, const std::vector<bool>& lo
   return parity.ok() ? error : parity.error;
 }
 
-Error Collective::TakeRebuilt(const Manifest& manifest, const std::vector<bool>& lost,
-                              ParityRound* round) {
+Error GroupRebuild::TakeRebuilt(const Manifest& manifest, const std::vector<bool>& lost,
+                                ParityRound* round) {
   Store& store = session_->levels().local()->store();
   Disk& disk = store.disk();
-  const std::uint32_t rank = group_->rank();
+  const std::uint32_t rank = ranks_->rank();
   const std::string name = ShardName(rank);
   const ShardSeal& seal = manifest.shards[rank];
   const GenerationName complete{manifest.generation, GenerationState::kComplete};
