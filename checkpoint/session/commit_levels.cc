@@ -86,7 +86,7 @@ Manifest CommitLevels::ManifestOf(std::uint64_t generation,
 
 Error CommitLevels::Complete(const Manifest& manifest) {
   const Error error = Target().Commit(manifest);
-  return error.failed() || options_->rank != 0 ? error : shared_.ConfirmRestart();
+  return error.failed() || options_->rank != 0 ? error : shared_.restarts().Confirm();
 }
 
 Error CommitLevels::VerifyOwn(std::uint64_t generation, const ShardSeal& seal) {

@@ -15,7 +15,7 @@ Error SavedGenerations::SetAsideFailed() {
   if (Error error = levels_->shared().LockForWriting(); error.failed()) {
     return error;
   }
-  const auto noted = levels_->shared().NotedRestart();
+  const auto noted = levels_->shared().restarts().Noted();
   if (!noted.ok()) {
     return noted.error;
   }
@@ -24,7 +24,7 @@ Error SavedGenerations::SetAsideFailed() {
       return error;
     }
   }
-  const auto failed = levels_->shared().SetAsideFailed();
+  const auto failed = levels_->shared().restarts().SetAsideFailed();
   if (!failed.ok()) {
     return failed.error;
   }
@@ -204,7 +204,7 @@ Error SavedGenerations::Restore(std::uint64_t generation) {
 
 Error SavedGenerations::NoteRestart(std::uint64_t generation) {
   Error error = CheckRankZero(*options_, "restore");
-  error = error.failed() ? error : levels_->shared().NoteRestart(generation);
+  error = error.failed() ? error : levels_->shared().restarts().Note(generation);
   noted_ = error.failed() ? 0 : generation;
   return error;
 }
@@ -212,7 +212,7 @@ Error SavedGenerations::NoteRestart(std::uint64_t generation) {
 Error SavedGenerations::Confirm() {
   const Error error = CheckRankZero(*options_, "confirm");
   noted_ = 0;
-  return error.failed() ? error : levels_->shared().ConfirmRestart();
+  return error.failed() ? error : levels_->shared().restarts().Confirm();
 }
 
 Result<std::uint32_t> SavedGenerations::Ranks(std::uint64_t generation) {

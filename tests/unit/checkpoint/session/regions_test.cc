@@ -21,7 +21,7 @@ class RegionsTest : public StoreFiles {
     EXPECT_TRUE(gathered.ok()) << gathered.error.text;
     Manifest manifest;
     manifest.job = "job7";
-    manifest.generation = store.value.Begin().value;
+    manifest.generation = Begin(&store.value).value;
     manifest.shards.push_back(
         store.value.Write({"job7", manifest.generation, 0, 1}, gathered.value.bytes).value);
     EXPECT_FALSE(store.value.Commit(manifest).failed());

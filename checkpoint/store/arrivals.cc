@@ -1,5 +1,4 @@
-// The receiving side of Store: generations that come shard by shard from the ranks' local levels,
-// each by a process of its own, and become complete when the last shard is there.
+#include "checkpoint/store/arrivals.h"
 
 #include <fcntl.h>
 
@@ -10,7 +9,7 @@
 
 #include "checkpoint/disk/disk.h"
 #include "checkpoint/disk/own_file.h"
-#include "checkpoint/store/store.h"
+#include "checkpoint/store/manifest_file.h"
 
 namespace muster::checkpoint {
 namespace {
@@ -51,20 +50,22 @@ Error CopyVerified(Disk& disk, int directory, const std::string& name, const Sha
 
 }  // namespace
 
-Result<bool> Store::PlaceShard(const Manifest& manifest, std::uint32_t rank, const Store& from) {
+Result<bool> Arrivals::Place(const Manifest& manifest, std::uint32_t rank,
+                             const Store& from) const {
+  Disk& disk = directory_->disk();
   const std::string arrival = ArrivalOf(manifest);
-  if (disk_->MakeDirectoryAt(directory_.get(), arrival.c_str(), kPrivateDirectory) != 0 &&
+  if (disk.MakeDirectoryAt(directory_->fd(), arrival.c_str(), kPrivateDirectory) != 0 &&
       errno != EEXIST) {
     return {false, SystemError(arrival + ": mkdir", errno)};
   }
-  const Result<int> fd = OpenOwnDirectory(*disk_, directory_.get(), arrival);
+  const Result<int> fd = OpenOwnDirectory(disk, directory_->fd(), arrival);
   if (!fd.ok()) {
     return {false, fd.error};
   }
-  const OpenFile directory(*disk_, fd.value);
+  const OpenFile directory(disk, fd.value);
   const ShardHead head = HeadOf(manifest, rank);
   const ShardSeal& seal = manifest.shards[rank];
-  const Result<Shard> here = Shard::Open(*disk_, directory.get(), head, seal);
+  const Result<Shard> here = Shard::Open(disk, directory.get(), head, seal);
   if (here.ok() && !here.value.VerifyChecksum().failed()) {
     return {false, {}};
   }
@@ -75,53 +76,56 @@ Result<bool> Store::PlaceShard(const Manifest& manifest, std::uint32_t rank, con
   // What a killed helper left goes.
   const std::string name = ShardName(rank);
   const std::string partial = name + ".tmp";
-  disk_->UnlinkAt(directory.get(), partial.c_str(), 0);
-  Error error = CopyVerified(*disk_, directory.get(), partial, shard.value, seal);
-  if (!error.failed() && disk_->RenameAt(directory.get(), partial.c_str(), name.c_str()) != 0) {
+  disk.UnlinkAt(directory.get(), partial.c_str(), 0);
+  Error error = CopyVerified(disk, directory.get(), partial, shard.value, seal);
+  if (!error.failed() && disk.RenameAt(directory.get(), partial.c_str(), name.c_str()) != 0) {
     error = SystemError(partial + ": rename", errno);
   }
-  if (!error.failed() && disk_->Flush(directory.get()) != 0) {
+  if (!error.failed() && disk.Flush(directory.get()) != 0) {
     error = SystemError(arrival + ": fsync", errno);
   }
   if (error.failed()) {
-    disk_->UnlinkAt(directory.get(), partial.c_str(), 0);
+    disk.UnlinkAt(directory.get(), partial.c_str(), 0);
   }
   return {!error.failed(), std::move(error)};
 }
 
-Result<OpenFile> Store::LockForFlush() {
-  OpenFile lock(
-      *disk_, disk_->OpenAt(directory_.get(), kFlushLockName,
+Result<OpenFile> Arrivals::LockForFlush() const {
+  Disk& disk = directory_->disk();
+  OpenFile lock(disk,
+                disk.OpenAt(directory_->fd(), kFlushLockName,
                             O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kPrivateFile));
   if (!lock.ok()) {
-    return {OpenFile(*disk_, -1), SystemError(path_ + "/" + kFlushLockName, errno)};
+    return {OpenFile(disk, -1), SystemError(directory_->path() + "/" + kFlushLockName, errno)};
   }
   for (int i = 0; i < kLockTries; ++i) {
-    if (disk_->LockExclusively(lock.get()) == 0) {
+    if (disk.LockExclusively(lock.get()) == 0) {
       return {std::move(lock), {}};
     }
     if (errno != EWOULDBLOCK) {
-      return {OpenFile(*disk_, -1), SystemError(path_ + "/" + kFlushLockName, errno)};
+      return {OpenFile(disk, -1), SystemError(directory_->path() + "/" + kFlushLockName, errno)};
     }
     const timespec pause{0, kLockPauseNs};
     nanosleep(&pause, nullptr);
   }
-  return {OpenFile(*disk_, -1),
-          MakeError(Fault::kBusy, path_ + ": another flush has been completing one for long")};
+  return {OpenFile(disk, -1),
+          MakeError(Fault::kBusy,
+                    directory_->path() + ": another flush has been completing one for long")};
 }
 
-Result<bool> Store::CompleteArrival(const Manifest& manifest, const Retention& retention) {
+Result<bool> Arrivals::Complete(const Manifest& manifest, const Retention& retention) {
   const Result<OpenFile> lock = LockForFlush();
   return lock.ok() ? CompleteLocked(manifest, retention) : Result<bool>{false, lock.error};
 }
 
-Result<bool> Store::HasSame(const Manifest& manifest) const {
+Result<bool> Arrivals::HasSame(const Manifest& manifest) const {
+  Disk& disk = directory_->disk();
   const GenerationName name{manifest.generation, GenerationState::kComplete};
   struct stat about {};
-  if (disk_->StatAt(directory_.get(), ToText(name).c_str(), &about) != 0) {
+  if (disk.StatAt(directory_->fd(), ToText(name).c_str(), &about) != 0) {
     return {false, errno == ENOENT ? Error() : SystemError(ToText(name), errno)};
   }
-  const Result<Manifest> there = ReadManifest(name);
+  const Result<Manifest> there = store_->ReadManifest(name);
   if (!there.ok()) {
     return {false, there.error};
   }
@@ -130,66 +134,68 @@ Result<bool> Store::HasSame(const Manifest& manifest) const {
                     : MakeError(Fault::kForeign, ToText(name) + ": is there, and another one")};
 }
 
-Result<bool> Store::CompleteLocked(const Manifest& manifest, const Retention& retention) {
+Result<bool> Arrivals::CompleteLocked(const Manifest& manifest, const Retention& retention) {
+  Disk& disk = directory_->disk();
   const std::string arrival = ArrivalOf(manifest);
   const std::string complete = ToText({manifest.generation, GenerationState::kComplete});
   struct stat about {};
-  if (disk_->StatAt(directory_.get(), arrival.c_str(), &about) != 0) {
+  if (disk.StatAt(directory_->fd(), arrival.c_str(), &about) != 0) {
     // The last shard's helper was quicker; or a newer generation has overtaken it.
     return errno == ENOENT ? HasSame(manifest) : Result<bool>{false, SystemError(arrival, errno)};
   }
-  const Result<int> fd = OpenOwnDirectory(*disk_, directory_.get(), arrival);
+  const Result<int> fd = OpenOwnDirectory(disk, directory_->fd(), arrival);
   if (!fd.ok()) {
     return {false, fd.error};
   }
-  const OpenFile directory(*disk_, fd.value);
+  const OpenFile directory(disk, fd.value);
   for (const ShardSeal& seal : manifest.shards) {
-    if (disk_->StatAt(directory.get(), ShardName(seal.rank).c_str(), &about) != 0) {
+    if (disk.StatAt(directory.get(), ShardName(seal.rank).c_str(), &about) != 0) {
       return {false, errno == ENOENT ? Error() : SystemError(ShardName(seal.rank), errno)};
     }
     if (static_cast<std::uint64_t>(about.st_size) != seal.bytes) {
       return {false, MakeError(Fault::kCorrupt, ShardName(seal.rank) + ": has another size")};
     }
   }
-  disk_->UnlinkAt(directory.get(), kManifestName, 0);  // of one that was killed here
-  if (Error error = WriteManifest(directory.get(), manifest); error.failed()) {
+  disk.UnlinkAt(directory.get(), kManifestName, 0);  // of one that was killed here
+  if (Error error = WriteManifestIn(disk, directory.get(), manifest); error.failed()) {
     return {false, MakeError(error.fault, arrival + ": " + error.text)};
   }
-  if (disk_->Flush(directory.get()) != 0) {
+  if (disk.Flush(directory.get()) != 0) {
     return {false, SystemError(arrival + ": fsync", errno)};
   }
   // As the shards were when they came.
   const Result<Manifest> there =
-      ReadManifestIn(directory.get(), {manifest.generation, GenerationState::kComplete});
+      ReadManifestIn(disk, directory.get(), {manifest.generation, GenerationState::kComplete});
   if (!there.ok() || !(there.value == manifest)) {
     return {false, MakeError(Fault::kCorrupt, arrival + ": manifest: does not read back")};
   }
-  if (disk_->RenameNewAt(directory_.get(), arrival.c_str(), complete.c_str()) != 0) {
+  if (disk.RenameNewAt(directory_->fd(), arrival.c_str(), complete.c_str()) != 0) {
     const int error_number = errno;
     const Result<bool> same = HasSame(manifest);
     return {false, same.ok() ? SystemError(arrival + ": rename", error_number) : same.error};
   }
-  if (Error error = FlushDirectory(); error.failed()) {
+  if (Error error = directory_->Flush(); error.failed()) {
     return {false, error};
   }
-  const Result<std::vector<GenerationName>> all = List();
+  const Result<std::vector<GenerationName>> all = store_->List();
   const bool newest = all.ok() && all.value.front().number == manifest.generation;
-  Error error = newest ? ReplaceLatest(manifest.generation) : all.error;
-  error = error.failed() ? error : RetireVerified(manifest.generation, retention);
-  RemoveArrivalsBefore(manifest.generation);
+  Error error = newest ? directory_->ReplaceLatest(manifest.generation) : all.error;
+  error = error.failed() ? error : store_->RetireVerified(manifest.generation, retention);
+  RemoveBefore(manifest.generation);
   return {true, error};
 }
 
 // And what was being removed. What cannot be removed now, the next one removes.
-void Store::RemoveArrivalsBefore(std::uint64_t generation) {
+void Arrivals::RemoveBefore(std::uint64_t generation) const {
+  Disk& disk = directory_->disk();
   std::vector<std::string> names;
-  (void)disk_->List(directory_.get(), &names);
+  (void)disk.List(directory_->fd(), &names);
   for (const std::string& name : names) {
     const auto arrival = ParseArrivalName(name);
     const auto other = ParseGenerationName(name);
     if ((arrival && arrival->number < generation) ||
         (other && other->state == GenerationState::kDoomed)) {
-      (void)RemoveFiles(name);
+      (void)directory_->RemoveFiles(name);
     }
   }
 }
