@@ -10,6 +10,7 @@
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/settings/elastic_policy.h"
+#include "topology/gpu/libraries.h"
 
 namespace muster {
 namespace {
@@ -70,7 +71,8 @@ void Agent::TellFault() {
 
 void Agent::Sample() {
   for (const std::string& gpu : sampler_.Sample(attempts_.Running(), clock_.SteadyNow())) {
-    fault_ = absl::StrCat("GPU ", gpu, " has fallen off the bus (NVML: GPU is lost)");
+    fault_ = absl::StrCat("GPU ", gpu, " has fallen off the bus (",
+                          std::string(LibraryOfGpu(config_.machine, gpu)), ": GPU is lost)");
     log_.Error(kComponent, fault_);
     TellFault();
   }

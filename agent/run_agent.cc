@@ -13,7 +13,6 @@
 #include "agent/agent.h"
 #include "agent/node/criu_feature.h"
 #include "agent/node/discovered_features.h"
-#include "agent/node/gpu_devices.h"
 #include "agent/supervisor/criu/criu_run.h"
 #include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/limits/device_filter.h"
@@ -28,7 +27,7 @@
 #include "scheduler/runtime/signals.h"
 #include "topology/gpu/cpu_energy_meter.h"
 #include "topology/gpu/gpu_meter.h"
-#include "topology/gpu/gpu_nvml.h"
+#include "topology/gpu/libraries.h"
 
 namespace muster {
 namespace {
@@ -298,7 +297,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.attempts.private_tmp = options.private_tmp;
   WarnOfScripts(options.scripts, log);
   const std::unique_ptr<GpuMeter> meter =
-      machine.enforced && !machine.gpus.empty() ? GpuMeter::Open(NvmlLibrary()) : nullptr;
+      machine.enforced && !machine.gpus.empty() ? OpenGpuMeter() : nullptr;
   const std::unique_ptr<CpuEnergyMeter> cpu_meter = CpuEnergyMeter::Open();
   config.sources.gpus = meter.get();
   config.sources.cpus = cpu_meter.get();

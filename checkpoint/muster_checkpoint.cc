@@ -268,15 +268,15 @@ int muster_checkpoint_commit(muster_checkpoint* session, uint64_t generation,
 
 void muster_checkpoint_abandon(muster_checkpoint* session, uint64_t generation) {
   Guarded(session, [&](Session& s) {
-    s.Abandon(generation);
+    s.levels().Abandon(generation);
     return Error();
   });
 }
 
 void muster_checkpoint_done(muster_checkpoint* session) {
   Guarded(session, [](Session& s) {
-    s.NoteDone();
-    s.TellDone({});
+    s.cadence().End();
+    s.cadence().Report({});
     return Error();
   });
 }
@@ -297,13 +297,13 @@ int muster_checkpoint_confirm(muster_checkpoint* session) {
 
 int muster_checkpoint_saved_ranks(muster_checkpoint* session, uint64_t generation,
                                   uint32_t* ranks) {
-  return Guarded(session, [&](Session& s) { return Give(ranks, s.SavedRanks(generation)); });
+  return Guarded(session, [&](Session& s) { return Give(ranks, s.saved().Ranks(generation)); });
 }
 
 int muster_checkpoint_region_size(muster_checkpoint* session, uint64_t generation, uint32_t rank,
                                   const char* name, uint64_t* size) {
   return Guarded(session, [&](Session& s) {
-    return Give(size, s.RegionSize(generation, rank, name ? name : ""));
+    return Give(size, s.saved().RegionSize(generation, rank, name ? name : ""));
   });
 }
 

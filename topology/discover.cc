@@ -10,8 +10,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/machine/machine_check.h"
 #include "topology/gpu/cuda_mps.h"
-#include "topology/gpu/gpu_nvml.h"
-#include "topology/gpu/gpu_rocm.h"
+#include "topology/gpu/libraries.h"
 #include "topology/gpu/live_gpus.h"
 #include "topology/hwloc/hwloc_topology.h"
 #include "topology/hwloc/inventory.h"
@@ -68,7 +67,7 @@ absl::StatusOr<Machine> DiscoverMachine() {
                                            " hardware threads (affinity)"));
   }
   SettleMemory(ReadMemoryFor(topology), machine);
-  AddLiveGpus(topology, ReadNvml(NvmlLibrary()), ReadRocmSmi(RocmSmiLibrary()), machine);
+  AddLiveGpus(topology, ListGpus(), machine);
   machine.mps = MpsRunsIn(MpsPipeDirectory()) ? MpsPipeDirectory() : "";
   RETURN_IF_ERROR(CheckMachine(machine));
   return machine;

@@ -13,9 +13,8 @@
 
 namespace muster {
 
-// This machine, with source "live". GPUs by NVML and ROCm SMI (MUSTER_NVML and
-// MUSTER_ROCM_SMI name other libraries); what could not be read or contradicts itself is in
-// `remarks`.
+// This machine, with source "live". GPUs by the vendors' libraries (topology/gpu/libraries.h); what
+// could not be read or contradicts itself is in `remarks`.
 absl::StatusOr<Machine> DiscoverMachine();
 
 }  // namespace muster

@@ -12,13 +12,16 @@
 // ranks that return from a call return the same verdict, unless the group failed; (3) a group that
 // failed (a rank is gone) fails every call from then on: such a program ends itself.
 
-#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "checkpoint/group/agreement.h"
 #include "checkpoint/group/group.h"
-#include "checkpoint/group/parity_round.h"
+#include "checkpoint/group/group_restore.h"
+#include "checkpoint/group/local_commit.h"
 #include "checkpoint/session/session.h"
 
 namespace muster::checkpoint {
@@ -29,6 +32,8 @@ class Collective {
   // this. The directory is one that all ranks see.
   static Result<std::unique_ptr<Collective>> Open(SessionOptions options, Group* group,
                                                   Disk& disk = Disk::Real());
+  Collective(const Collective&) = delete;
+  Collective& operator=(const Collective&) = delete;
 
   // For protecting, and for reading what another number of ranks wrote.
   Session& session() { return *session_; }
@@ -47,75 +52,20 @@ class Collective {
   // Rank 0's answer on every rank. Talks to the others; Session::ShouldCheckpoint does not.
   Result<Need> ShouldCheckpoint();
 
-  // Of Session::passed, on rank 0, with what other ranks had against generations.
-  const std::vector<std::string>& passed() const { return passed_; }
+  // Of SavedGenerations::passed, on rank 0, with what other ranks had against generations.
+  const std::vector<std::string>& passed() const { return restore_.passed(); }
 
  private:
-  Collective(std::unique_ptr<Session> session, Group* group)
-      : group_(group), session_(std::move(session)) {}
-  // The error of the first rank that has one, on every rank.
-  static Error Agree(Group* group, const Error& own);
-  Error Agree(const Error& own);
-  Error Share(std::uint64_t* number);
-  Error ShareText(std::uint32_t root, std::string* text);
-  static Error Gone();
-  // Each rank's, on all ranks.
-  template <class Record>
-  Error GatherAll(const Record& own, std::vector<Record>* all) {
-    all->resize(group_->ranks());
-    broken_ = broken_ || !group_->Gather(&own, sizeof own, all->data()) ||
-              !group_->Broadcast(0, all->data(), all->size() * sizeof own);
-    return broken_ ? Gone() : Error();
-  }
-  Error GatherSeals(const ShardSeal& seal, std::vector<ShardSeal>* seals);
+  Collective(std::unique_ptr<Session> session, const Agreement& ranks)
+      : ranks_(ranks), session_(std::move(session)) {}
+  // The manifest, by rank 0.
   Error Complete(std::uint64_t generation, const ShardSeal& seal);
 
-  // --- Local levels ---
-  Error FormSets();
-  Error SaveLocally();
-  Error WriteLocally(std::uint64_t generation);
-  Error WriteParity(const Manifest& manifest);
-  Error VerifyParity(std::uint64_t generation) const;
-  Error AskForFlush(std::uint64_t generation);
-
-  // --- Coming back ---
-  // A generation that may be restarted from, as ranks tell one another.
-  struct Pick {
-    std::uint64_t number = 0;
-    std::uint64_t state = 0;
-    std::uint64_t local = 0;  // 1, or 0 for the shared level
-    std::uint64_t seal = 0;   // of a local one: its manifest's checksum
-  };
-  // What a rank has of a local generation.
-  struct Holding {
-    std::uint32_t whole = 0;
-    std::uint32_t parities = 0;  // 0: it has no good parity
-    std::uint32_t members = 0;
-    std::array<std::uint32_t, kSetMembersMax> set{};
-  };
-  static GenerationName NameOf(const Pick& pick);
-  Error SetAsideEverywhere(std::uint64_t generation);
-  Error Offer(std::vector<Pick>* picks);
-  Error Picks(std::vector<Pick>* picks);
-  Error TryPick(const Pick& pick);
-  // Whether all ranks came back from it.
-  Error TryFrom(const GenerationName& name);
-  Error TryLocal(const Pick& pick);
-  Holding Examine(const Pick& pick, Error* fatal);
-  Error Rebuild(const Pick& pick, const std::vector<Holding>& holdings);
-  Error RebuildMine(const Manifest& manifest, const ProtectionSet& set, std::uint32_t parities,
-                    const std::vector<bool>& lost);
-  Error SendMine(const Manifest& manifest, const std::vector<bool>& lost, ParityRound* round);
-  Error TakeRebuilt(const Manifest& manifest, const std::vector<bool>& lost, ParityRound* round);
-  Error ComeBack(std::uint64_t generation);
-
-  Group* group_;
+  Agreement ranks_;
   std::unique_ptr<Session> session_;
-  std::vector<std::string> passed_;
-  std::vector<ProtectionSet> sets_;
-  std::uint64_t asked_ = 0;  // the generation whose flush was asked for last
+  LocalCommit local_{&ranks_, session_.get()};
+  GroupRestore restore_{&ranks_, session_.get()};
   Need need_ = Need::kNone;  // the last answer
-  bool broken_ = false;
 };
 
 }  // namespace muster::checkpoint

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checkpoint/advice/progress.h"
+#include "checkpoint/store/arrivals.h"
 #include "checkpoint/store/flush_queue.h"
 #include "checkpoint/store/store.h"
 
@@ -35,14 +36,14 @@ Result<bool> FlushOne(const FlushPlan& plan, std::uint64_t generation, Disk& dis
   if (!shared.ok()) {
     return {false, shared.error};
   }
-  const Result<bool> same = shared.value.HasSame(manifest.value);
+  Arrivals arrivals(&shared.value);
+  const Result<bool> same = arrivals.HasSame(manifest.value);
   if (!same.ok() || same.value) {
     return {false, same.error};
   }
-  const Result<bool> placed = shared.value.PlaceShard(manifest.value, plan.rank, local.value);
-  return {placed.value, placed.ok()
-                            ? shared.value.CompleteArrival(manifest.value, plan.retention).error
-                            : placed.error};
+  const Result<bool> placed = arrivals.Place(manifest.value, plan.rank, local.value);
+  return {placed.value,
+          placed.ok() ? arrivals.Complete(manifest.value, plan.retention).error : placed.error};
 }
 
 void TellHowLong(const FlushPlan& plan, double seconds) {

@@ -96,7 +96,7 @@ Error LocalLevel::Retire(std::uint64_t newest) {
 
 Error LocalLevel::SetAside(std::uint64_t generation) {
   queue_.Withdraw(generation);
-  return store_.SetAside(generation).error;
+  return store_.restarts().SetAside(generation).error;
 }
 
 bool LocalLevel::HasRoom() const {

@@ -21,17 +21,18 @@
 // nothing outside DIR is ever written or removed.
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/disk/disk.h"
-#include "checkpoint/disk/durable_file.h"
 #include "checkpoint/disk/error.h"
 #include "checkpoint/disk/names.h"
 #include "checkpoint/store/manifest.h"
+#include "checkpoint/store/restart_note.h"
 #include "checkpoint/store/retention.h"
 #include "checkpoint/store/shard.h"
+#include "checkpoint/store/store_directory.h"
 
 namespace muster::checkpoint {
 
@@ -39,7 +40,7 @@ class Store {
  public:
   // Opens the directory `path`, which must be there and this user's.
   static Result<Store> Open(Disk& disk, const std::string& path);
-  Store() : directory_(Disk::Real(), -1), lock_(Disk::Real(), -1) {}
+  Store() : lock_(Disk::Real(), -1) {}
 
   // Every generation, the newest first.
   Result<std::vector<GenerationName>> List() const;
@@ -77,9 +78,7 @@ class Store {
   Result<std::uint64_t> Next() const;
   // Removes what killed writers left, and makes the directory of a new generation.
   Error BeginAs(std::uint64_t number);
-  // BeginAs(Next()).
-  Result<std::uint64_t> Begin();
-  // Writes one shard of the generation that Begin made, here or in another process. `head` names
+  // Writes one shard of the generation that BeginAs made, here or in another process. `head` names
   // the generation.
   Result<ShardSeal> Write(const ShardHead& head, const std::vector<RegionBytes>& regions) const;
   // Makes the generation complete. On failure it stays partial.
@@ -95,56 +94,16 @@ class Store {
   // Removes a generation. It stops being complete before its first file goes.
   Error Remove(const GenerationName& name);
 
-  // --- Arriving: each shard comes by itself from the level where it was committed ---
-
-  // Whether this very generation is complete here; kForeign when another one bears its number.
-  Result<bool> HasSame(const Manifest& manifest) const;
-  // Copies a shard of `manifest`'s generation from `from`, where it is complete, and reads it back.
-  // False: it was here already and right, and is left as it is.
-  Result<bool> PlaceShard(const Manifest& manifest, std::uint32_t rank, const Store& from);
-  // Makes the generation complete once all of its shards are here, and lets those go that
-  // `retention` and its completion make superfluous. Whether it is complete now. kForeign when
-  // another one bears its number; kBusy when another process has been at this for long.
-  Result<bool> CompleteArrival(const Manifest& manifest, const Retention& retention);
-
-  // --- Restarting ---
-
-  // Remembers that a restart from `generation` begins.
-  Error NoteRestart(std::uint64_t generation);
-  // The restart went well.
-  Error ConfirmRestart();
-  // The generation of a restart that was noted and not confirmed: it failed.
-  Result<std::optional<std::uint64_t>> NotedRestart() const;
-  // Whether there was such a complete generation.
-  Result<bool> SetAside(std::uint64_t generation);
-  // Sets aside what NotedRestart says, and forgets it. The number, or nothing when none was noted
-  // or it is gone.
-  Result<std::optional<std::uint64_t>> SetAsideFailed();
-
-  const std::string& path() const { return path_; }
-  Disk& disk() const { return *disk_; }
+  // Restarts that were noted (restart_note.h); shards that arrive (arrivals.h).
+  RestartNote restarts() const { return RestartNote(directory_); }
+  const StoreDirectory& directory() const { return directory_; }
+  Disk& disk() const { return directory_.disk(); }
 
  private:
-  Store(Disk& disk, std::string path, OpenFile directory)
-      : disk_(&disk), path_(std::move(path)), directory_(std::move(directory)), lock_(disk, -1) {}
-  Error FlushDirectory();
-  Error RemoveFiles(const std::string& name);
-  Error CheckEntriesIn(int directory, const Manifest& manifest) const;
-  // Complete generations that go; `newest` never does.
-  Result<std::vector<std::uint64_t>> SurplusBut(std::uint64_t newest,
-                                                const Retention& retention) const;
-  Result<Manifest> ReadManifestIn(int directory, const GenerationName& name) const;
-  Error WriteManifest(int directory, const Manifest& manifest);
-  // Into the temporary file, and all of it.
-  Error WriteLatest(std::uint64_t generation, DurableFile* latest) const;
-  Error ReplaceLatest(std::uint64_t generation) const;
-  Result<OpenFile> LockForFlush();
-  Result<bool> CompleteLocked(const Manifest& manifest, const Retention& retention);
-  void RemoveArrivalsBefore(std::uint64_t generation);
+  explicit Store(StoreDirectory directory)
+      : directory_(std::move(directory)), lock_(directory_.disk(), -1) {}
 
-  Disk* disk_ = nullptr;
-  std::string path_;
-  OpenFile directory_;
+  StoreDirectory directory_;
   OpenFile lock_;
 };
 

@@ -1,11 +1,10 @@
-#include "cli/checkpoint/cmd_checkpoint.h"
-
 #include <array>
 
 #include "absl/strings/str_cat.h"
 #include "cli/checkpoint/checkpoint_directory.h"
 #include "cli/checkpoint/checkpoint_interval.h"
 #include "cli/frame/subcommand.h"
+#include "cli/frame/verbs.h"
 #include "scheduler/base/status.h"
 
 namespace muster {

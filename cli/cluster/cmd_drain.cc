@@ -1,7 +1,6 @@
-#include "cli/cluster/cmd_drain.h"
-
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 

@@ -1,5 +1,3 @@
-#include "cli/cluster/cmd_health.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "cli/sheet/health_table.h"
 #include "scheduler/base/status.h"

@@ -1,5 +1,3 @@
-#include "cli/cluster/cmd_keys.h"
-
 #include <pwd.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/subcommand.h"
+#include "cli/frame/verbs.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "scheduler/base/status.h"

@@ -1,10 +1,9 @@
-#include "cli/cluster/cmd_nodes.h"
-
 #include <unistd.h>
 
 #include "cli/controller/documents.h"
 #include "cli/controller/node_query.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/sheet/node_table.h"
 #include "scheduler/base/status.h"
 

@@ -1,5 +1,3 @@
-#include "cli/cluster/cmd_policy.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "cli/controller/controller.h"
 #include "cli/controller/documents.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "cli/sheet/policy_table.h"
 #include "scheduler/base/status.h"

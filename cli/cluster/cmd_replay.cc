@@ -1,5 +1,3 @@
-#include "cli/cluster/cmd_replay.h"
-
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/up/daemon_child.h"
 #include "scheduler/base/status.h"
 

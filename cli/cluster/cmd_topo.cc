@@ -1,11 +1,10 @@
-#include "cli/cluster/cmd_topo.h"
-
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/documents.h"
 #include "cli/controller/node_query.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/place/picture.h"
 #include "cli/sheet/machine_tree.h"
 #include "scheduler/base/status.h"

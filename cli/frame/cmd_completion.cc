@@ -1,9 +1,8 @@
-#include "cli/frame/cmd_completion.h"
-
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "cli/frame/completion.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 
 namespace muster {

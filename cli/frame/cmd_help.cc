@@ -1,10 +1,9 @@
-#include "cli/frame/cmd_help.h"
-
 #include <algorithm>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "cli/frame/command_line.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 
 namespace muster {

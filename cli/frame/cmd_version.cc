@@ -1,6 +1,6 @@
-#include "cli/frame/cmd_version.h"
-
 #include <iostream>
+
+#include "cli/frame/verbs.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,5 @@
-#include "cli/jobs/cmd_cancel.h"
-
 #include "cli/controller/controller.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/signal.h"
 #include "scheduler/base/status.h"
 

@@ -1,5 +1,3 @@
-#include "cli/jobs/cmd_explain.h"
-
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +5,7 @@
 #include "cli/controller/documents.h"
 #include "cli/controller/job_query.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/sheet/explanation_sheet.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"

@@ -1,5 +1,3 @@
-#include "cli/jobs/cmd_history.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "cli/controller/documents.h"
 #include "cli/controller/job_query.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "cli/sheet/checkpoint_table.h"
 #include "cli/sheet/job_table.h"

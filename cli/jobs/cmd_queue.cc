@@ -1,5 +1,3 @@
-#include "cli/jobs/cmd_queue.h"
-
 #include <unistd.h>
 
 #include <iostream>
@@ -9,6 +7,7 @@
 #include "cli/controller/documents.h"
 #include "cli/controller/job_query.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/sheet/job_table.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"

@@ -1,6 +1,5 @@
-#include "cli/jobs/cmd_release.h"
-
 #include "cli/controller/controller.h"
+#include "cli/frame/verbs.h"
 #include "scheduler/base/status.h"
 
 namespace muster {

@@ -1,8 +1,7 @@
-#include "cli/jobs/cmd_resume.h"
-
 #include <utility>
 
 #include "cli/controller/controller.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 

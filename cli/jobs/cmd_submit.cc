@@ -1,5 +1,3 @@
-#include "cli/jobs/cmd_submit.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/job_watch.h"
+#include "cli/frame/verbs.h"
 #include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"

@@ -1,6 +1,5 @@
-#include "cli/jobs/cmd_update.h"
-
 #include "cli/controller/controller.h"
+#include "cli/frame/verbs.h"
 #include "cli/request/job_options.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"

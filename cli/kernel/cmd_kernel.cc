@@ -1,5 +1,3 @@
-#include "cli/kernel/cmd_kernel.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/kernel/kernel_catalogue.h"
 #include "cli/kernel/kernel_process.h"
 #include "cli/kernel/kernel_scale.h"

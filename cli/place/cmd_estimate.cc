@@ -1,11 +1,10 @@
-#include "cli/place/cmd_estimate.h"
-
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/parse/number.h"

@@ -1,9 +1,8 @@
-#include "cli/place/cmd_place.h"
-
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/place/picture.h"
 #include "cli/place/place_plan.h"
 #include "cli/place/place_report.h"

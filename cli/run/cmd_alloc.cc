@@ -1,9 +1,8 @@
-#include "cli/run/cmd_alloc.h"
-
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/frame/verbs.h"
 #include "cli/request/job_options.h"
 #include "cli/request/program_path.h"
 #include "cli/request/request.h"

@@ -1,11 +1,10 @@
-#include "cli/run/cmd_attach.h"
-
 #include <unistd.h>
 
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/frame/verbs.h"
 #include "cli/request/request.h"
 #include "cli/run/run_session.h"
 #include "cli/run/stream/raw_terminal.h"

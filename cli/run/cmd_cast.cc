@@ -1,5 +1,3 @@
-#include "cli/run/cmd_cast.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/controller/controller.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "cli/request/request.h"
 #include "cli/request/step_request.h"

@@ -1,5 +1,3 @@
-#include "cli/run/cmd_run.h"
-
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/request/rank_programs.h"
 #include "cli/request/job_options.h"
 #include "cli/request/program_path.h"

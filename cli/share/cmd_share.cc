@@ -1,10 +1,9 @@
-#include "cli/share/cmd_share.h"
-
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "cli/share/share_document.h"
 #include "cli/share/share_file.h"

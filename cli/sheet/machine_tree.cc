@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
 #include "cli/sheet/node_table.h"
+#include "topology/gpu/libraries.h"
 
 namespace muster {
 namespace {
@@ -72,11 +74,10 @@ class Drawing {
   }
 
  private:
-  // AMD's own word for its links.
+  // The vendor's own word for its links.
   std::string WordOf(const DeviceLink& link) const {
-    const bool xgmi =
-        link.kind == LinkKind::kNvLink && machine_.gpus[link.a].vendor == GpuVendor::kAmd;
-    return xgmi ? "XGMI" : LinkText(link);
+    const std::string_view own = GpuLibraryOf(machine_.gpus[link.a].vendor).facts().link;
+    return link.kind == LinkKind::kNvLink && !own.empty() ? std::string(own) : LinkText(link);
   }
 
   // How the GPUs are joined, a line for each but the last; one line when all are joined alike.

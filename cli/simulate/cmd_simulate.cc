@@ -1,5 +1,3 @@
-#include "cli/simulate/cmd_simulate.h"
-
 #include <unistd.h>
 
 #include <csignal>
@@ -8,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/frame/output.h"
 #include "cli/frame/result_file.h"
+#include "cli/frame/verbs.h"
 #include "cli/simulate/row_taker.h"
 #include "cli/simulate/simulate_options.h"
 #include "cli/simulate/simulate_report.h"

@@ -1,5 +1,3 @@
-#include "cli/simulate/cmd_trace.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/frame/output.h"
 #include "cli/frame/result_file.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "cli/simulate/trace_generate.h"
 #include "cli/simulate/trace_options.h"

@@ -1,5 +1,3 @@
-#include "cli/up/cmd_up.h"
-
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/address.h"
 #include "cli/controller/connection.h"
+#include "cli/frame/verbs.h"
 #include "cli/page/hostlist.h"
 #include "cli/parse/number.h"
 #include "cli/up/own_group.h"

@@ -1,5 +1,3 @@
-#include "cli/whatif/cmd_whatif.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/progress_bar.h"
 #include "cli/frame/result_file.h"
+#include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "cli/simulate/simulate_report.h"
 #include "cli/simulate/simulated_cluster.h"

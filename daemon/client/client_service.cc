@@ -1,320 +1,215 @@
-// The methods that change something. Those that read are in client_reads.cc, the streams in
-// client_streams.cc, steps in client_steps.cc.
 #include "daemon/client/client_service.h"
 
-#include <algorithm>
-#include <functional>
-#include <memory>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/client/submission.h"
-#include "proto/convert/convert.h"
 
 namespace muster {
+
+using Unary = ClientService::Unary;
+
 namespace {
 
-// Whose call it is and of which method: what the gate's log says of a refusal.
-struct Call {
-  const Gate& gate;
-  Caller caller;
-  const char* method;
-};
-
-struct SelectedJob {
-  JobId job;
-  std::optional<std::uint32_t> element;
-};
-
-// What one call may name. An array has an id of its own, so few calls name many.
-constexpr std::size_t kSelectedMax = 10'000;
-// Inputs that one call has in the controller's queue at once.
-constexpr std::size_t kTakenAtOnce = 1'000;
-
-template <class Selectors>
-absl::StatusOr<std::vector<SelectedJob>> Flatten(const Selectors& selectors) {
-  std::vector<SelectedJob> flat;
-  for (const wire::JobSelector& selector : selectors) {
-    const std::size_t more = std::max(selector.elements_size(), 1);
-    if (flat.size() + more > kSelectedMax) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the call names more than ", kSelectedMax,
-                       " jobs and elements; name an array by its id, or call several times"));
-    }
-    if (selector.elements().empty()) {
-      flat.push_back(SelectedJob{JobId(selector.job()), std::nullopt});
-    }
-    for (const std::uint32_t element : selector.elements()) {
-      flat.push_back(SelectedJob{JobId(selector.job()), element});
-    }
-  }
-  return flat;
-}
-
-// A request that names many jobs is answered once: when the last of their turns is durable. It
-// keeps itself alive until then.
-template <class Reply>
-class Gathered : public std::enable_shared_from_this<Gathered<Reply>> {
+// The reactor of a long read: its user's turn lasts until the call is over.
+class ReadReactor final : public grpc::ServerUnaryReactor {
  public:
-  // Makes an input of one of them.
-  using Take = std::function<void(const SelectedJob& job, Controller::Done done)>;
-  Gathered(Call call, grpc::ServerUnaryReactor* reactor, Reply* reply,
-           std::vector<SelectedJob> jobs, Take take)
-      : call_(std::move(call)),
-        reactor_(reactor),
-        reply_(reply),
-        jobs_(std::move(jobs)),
-        take_(std::move(take)) {}
-
-  // The first time on the caller's thread, then on the writer's, as every answer comes.
-  void TakeSome() {
-    const std::size_t first = taken_;
-    const std::size_t end = std::min(first + kTakenAtOnce, jobs_.size());
-    if (first == end) {
-      reactor_->Finish(grpc::Status::OK);
-      return;
-    }
-    taken_ = end;
-    left_ = end - first;
-    for (std::size_t i = first; i < end; ++i) {
-      take_(jobs_[i],
-            [self = this->shared_from_this()](const Turn& turn, const absl::Status& status) {
-              self->Count(status, turn.count);
-            });
-    }
-  }
+  void Hold(ReadTurns::Turn turn) { turn_ = std::move(turn); }
+  void OnDone() override { delete this; }
 
  private:
-  // Called for each turn, one after the other, on the writer's thread.
-  void Count(const absl::Status& status, std::uint32_t reached) {
-    call_.gate.Note(call_.caller, call_.method, status);
-    if (!status.ok()) {
-      reply_->add_errors(std::string(status.message()));
-    }
-    if constexpr (requires { reply_->set_cancelled(0); }) {
-      reply_->set_cancelled(reply_->cancelled() + reached);
-    }
-    if constexpr (requires { reply_->set_signalled(0); }) {
-      reply_->set_signalled(reply_->signalled() + reached);
-    }
-    if (--left_ == 0) {
-      TakeSome();
-    }
-  }
-
-  const Call call_;
-  grpc::ServerUnaryReactor* const reactor_;
-  Reply* const reply_;
-  const std::vector<SelectedJob> jobs_;
-  const Take take_;
-  std::size_t taken_ = 0;
-  std::size_t left_ = 0;  // of those taken
+  ReadTurns::Turn turn_;
 };
-
-// Gives the controller an input for each of the jobs; the reply leaves once all were taken. It
-// refuses before the first when there is no room for them.
-template <class Reply>
-void TakeEach(Controller& controller, const Call& call, grpc::ServerUnaryReactor* reactor,
-              Reply* reply, absl::StatusOr<std::vector<SelectedJob>> jobs,
-              typename Gathered<Reply>::Take take) {
-  absl::Status may = jobs.status();
-  if (may.ok() && !controller.HasRoomFor(std::min(jobs->size(), kTakenAtOnce))) {
-    may = absl::UnavailableError("the controller has too much to do; try again");
-  }
-  if (!may.ok()) {
-    call.gate.Note(call.caller, call.method, may);
-    reactor->Finish(ToGrpc(may));
-    return;
-  }
-  std::make_shared<Gathered<Reply>>(call, reactor, reply, *std::move(jobs), std::move(take))
-      ->TakeSome();
-}
 
 }  // namespace
 
-ClientService::Unary* ClientService::Admit(Context* context, const char* method,
-                                           std::optional<Caller>& caller) const {
+ClientService::ClientService(Controller& controller, Accounting& accounting, JobStore& store,
+                             std::string cluster, const Gate& gate, const LiveUsage& usage)
+    : gate_(gate),
+      jobs_(controller, accounting, reader_),
+      steps_(controller),
+      job_reader_(controller, accounting, store, usage, reader_),
+      nodes_(controller, std::move(cluster), reader_),
+      health_(controller, store, reader_),
+      policy_(controller, accounting, store, reader_),
+      tunings_(controller, store, reader_),
+      streams_(controller, accounting, reader_, gate) {}
+
+absl::StatusOr<Caller> ClientService::Admit(const Context& context, const char* method) const {
+  return gate_.Admit(context, absl::StrCat("/muster.wire.Controller/", method));
+}
+
+template <class Handler, class Request, class Reply>
+Unary* ClientService::Route(Context* context, const char* method, const Request& request,
+                            Reply* reply, Handler& handler,
+                            void (Handler::*serve)(const Call&, const Request&, Reply*)) {
   Unary* reactor = context->DefaultReactor();
-  absl::StatusOr<Caller> admitted =
-      gate_.Admit(*context, absl::StrCat("/muster.wire.Controller/", method));
-  if (!admitted.ok()) {
-    reactor->Finish(ToGrpc(admitted.status()));
-    return reactor;
+  absl::StatusOr<Caller> caller = Admit(*context, method);
+  if (caller.ok()) {
+    (handler.*serve)(Call{gate_, *std::move(caller), method, reactor}, request, reply);
+  } else {
+    reactor->Finish(ToGrpc(caller.status()));
   }
-  caller = *std::move(admitted);
   return reactor;
 }
 
-ClientService::Unary* ClientService::Submit(Context* context, const wire::SubmitRequest* request,
-                                            wire::SubmitReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Submit", caller);
-  if (!caller.has_value()) {
-    return reactor;
+template <class Handler, class Request, class Reply>
+Unary* ClientService::RouteRead(Context* context, const char* method, const Request& request,
+                                Reply* reply, Handler& handler,
+                                void (Handler::*serve)(const Call&, const Request&, Reply*)) {
+  absl::StatusOr<Caller> caller = Admit(*context, method);
+  if (!caller.ok()) {
+    Unary* const refused = context->DefaultReactor();
+    refused->Finish(ToGrpc(caller.status()));
+    return refused;
   }
-  absl::Status may = gate_.MaySubmit(*caller);
-  may = may.ok() ? gate_.Spend(*caller, request->ByteSizeLong()) : may;
-  absl::StatusOr<SubmitJob> input =
-      may.ok() ? ReadSubmission(*request, caller->user) : absl::StatusOr<SubmitJob>(may);
-  if (!input.ok()) {
-    gate_.Note(*caller, "Submit", input.status());
-    reactor->Finish(ToGrpc(input.status()));
-    return reactor;
+  auto* const reactor = new ReadReactor;
+  const std::uint32_t uid = caller->user.uid;
+  const Call call{gate_, *std::move(caller), method, reactor};
+  const bool taken =
+      turns_.Take(uid, [reactor, call, &handler, serve, &request, reply](ReadTurns::Turn turn) {
+        reactor->Hold(std::move(turn));
+        (handler.*serve)(call, request, reply);
+      });
+  if (!taken) {
+    call.Finish(absl::UnavailableError(
+        absl::StrCat(call.caller.user.name, " has too many questions open; try again")));
   }
-  TakeWithHistory(controller_, accounting_, reader_, *std::move(input),
-                  [reactor, reply](const Turn& turn, const absl::Status& done) {
-                    reply->set_job(turn.job.value());
-                    reactor->Finish(ToGrpc(done));
-                  });
   return reactor;
 }
 
-ClientService::Unary* ClientService::Cancel(Context* context, const wire::CancelRequest* request,
-                                            wire::CancelReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Cancel", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  const auto cancel = [this, call = Call{gate_, *caller, "Cancel"}, reactor, reply,
-                       all =
-                           request->all_of_user()](absl::StatusOr<std::vector<SelectedJob>> jobs) {
-    TakeEach(controller_, call, reactor, reply, std::move(jobs),
-             [this, all, by = call.caller.user](const SelectedJob& job, Controller::Done done) {
-               controller_.Take(
-                   CancelJob{job.job, job.element, by},
-                   [done = std::move(done), all](const Turn& turn, const absl::Status& status) {
-                     // What has ended meanwhile was not asked for by name.
-                     const bool gone = all && absl::IsNotFound(status);
-                     done(turn, gone ? absl::OkStatus() : status);
-                   });
-             });
-  };
-  if (!request->all_of_user()) {
-    cancel(Flatten(request->jobs()));
-    return reactor;
-  }
-  controller_.Look([cancel, uid = caller->user.uid](const Picture& picture) -> Controller::Reply {
-    std::vector<SelectedJob> own;
-    picture.state().jobs().ForEachRun([&](const Job& job, std::uint32_t) {
-      // One request for each submission: an array's id names all of its elements.
-      if (job.spec->user.uid == uid && (own.empty() || own.back().job != job.submission)) {
-        own.push_back(SelectedJob{job.submission, std::nullopt});
-      }
-    });
-    return [cancel, own](const absl::Status& status) {
-      cancel(status.ok() ? absl::StatusOr<std::vector<SelectedJob>>(own) : status);
-    };
-  });
-  return reactor;
+Unary* ClientService::Ping(Context* context, const wire::PingRequest* request,
+                           wire::PingReply* reply) {
+  return Route(context, "Ping", *request, reply, nodes_, &NodeHandler::Ping);
 }
 
-ClientService::Unary* ClientService::Hold(Context* context, const wire::HoldRequest* request,
-                                          wire::HoldReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Hold", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  TakeEach(controller_, Call{gate_, *caller, "Hold"}, reactor, reply, Flatten(request->jobs()),
-           [this, held = request->held(), by = caller->user](const SelectedJob& job,
-                                                             Controller::Done done) {
-             controller_.Take(HoldJob{job.job, job.element, held, by}, std::move(done));
-           });
-  return reactor;
+Unary* ClientService::Submit(Context* context, const wire::SubmitRequest* request,
+                             wire::SubmitReply* reply) {
+  return Route(context, "Submit", *request, reply, jobs_, &JobHandler::Submit);
 }
 
-ClientService::Unary* ClientService::Requeue(Context* context, const wire::RequeueRequest* request,
-                                             wire::RequeueReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Requeue", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  TakeEach(controller_, Call{gate_, *caller, "Requeue"}, reactor, reply, Flatten(request->jobs()),
-           [this, by = caller->user](const SelectedJob& job, Controller::Done done) {
-             controller_.Take(RequeueJob{job.job, job.element, by}, std::move(done));
-           });
-  return reactor;
+Unary* ClientService::Cancel(Context* context, const wire::CancelRequest* request,
+                             wire::CancelReply* reply) {
+  return Route(context, "Cancel", *request, reply, jobs_, &JobHandler::Cancel);
 }
 
-ClientService::Unary* ClientService::Suspend(Context* context, const wire::SuspendRequest* request,
-                                             wire::SuspendReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Suspend", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  TakeEach(controller_, Call{gate_, *caller, "Suspend"}, reactor, reply, Flatten(request->jobs()),
-           [this, suspended = request->suspended(), by = caller->user](const SelectedJob& job,
-                                                                       Controller::Done done) {
-             controller_.Take(SuspendJob{job.job, job.element, suspended, by}, std::move(done));
-           });
-  return reactor;
+Unary* ClientService::Hold(Context* context, const wire::HoldRequest* request,
+                           wire::HoldReply* reply) {
+  return Route(context, "Hold", *request, reply, jobs_, &JobHandler::Hold);
 }
 
-ClientService::Unary* ClientService::Update(Context* context, const wire::UpdateRequest* request,
-                                            wire::UpdateReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Update", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  JobUpdate changes;
-  absl::StatusOr<std::vector<SelectedJob>> jobs = Flatten(request->jobs());
-  if (absl::Status status = FromWire(request->changes(), &changes); !status.ok()) {
-    jobs = std::move(status);
-  }
-  TakeEach(controller_, Call{gate_, *caller, "Update"}, reactor, reply, std::move(jobs),
-           [this, changes = std::move(changes), by = caller->user, force = request->force()](
-               const SelectedJob& job, Controller::Done done) {
-             TakeWithHistory(controller_, accounting_, reader_,
-                             UpdateJob{job.job, job.element, changes, {}, by, force},
-                             std::move(done));
-           });
-  return reactor;
+Unary* ClientService::Suspend(Context* context, const wire::SuspendRequest* request,
+                              wire::SuspendReply* reply) {
+  return Route(context, "Suspend", *request, reply, jobs_, &JobHandler::Suspend);
 }
 
-ClientService::Unary* ClientService::Signal(Context* context, const wire::SignalRequest* request,
-                                            wire::SignalReply* reply) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Signal", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  if (!wire::SignalScope_IsValid(request->scope())) {
-    reactor->Finish(ToGrpc(absl::InvalidArgumentError("scope: not one that there is")));
-    return reactor;
-  }
-  SignalJob asked;
-  asked.signal = request->signal();
-  asked.scope = static_cast<SignalScope>(request->scope());
-  asked.by = caller->user;
-  if (request->has_step()) {
-    asked.step = StepId(request->step());
-  }
-  TakeEach(controller_, Call{gate_, *caller, "Signal"}, reactor, reply, Flatten(request->jobs()),
-           [this, asked](const SelectedJob& job, Controller::Done done) {
-             SignalJob input = asked;
-             input.job = job.job;
-             input.array_index = job.element;
-             controller_.Take(std::move(input), std::move(done));
-           });
-  return reactor;
+Unary* ClientService::Requeue(Context* context, const wire::RequeueRequest* request,
+                              wire::RequeueReply* reply) {
+  return Route(context, "Requeue", *request, reply, jobs_, &JobHandler::Requeue);
 }
 
-ClientService::Unary* ClientService::Drain(Context* context, const wire::DrainRequest* request,
-                                           wire::DrainReply*) {
-  std::optional<Caller> caller;
-  Unary* reactor = Admit(context, "Drain", caller);
-  if (!caller.has_value()) {
-    return reactor;
-  }
-  controller_.Take(
-      DrainNode{request->node(), request->drained(), request->reason()},
-      [reactor](const Turn&, const absl::Status& status) { reactor->Finish(ToGrpc(status)); });
-  return reactor;
+Unary* ClientService::Update(Context* context, const wire::UpdateRequest* request,
+                             wire::UpdateReply* reply) {
+  return Route(context, "Update", *request, reply, jobs_, &JobHandler::Update);
+}
+
+Unary* ClientService::Signal(Context* context, const wire::SignalRequest* request,
+                             wire::SignalReply* reply) {
+  return Route(context, "Signal", *request, reply, jobs_, &JobHandler::Signal);
+}
+
+Unary* ClientService::StartStep(Context* context, const wire::StartStepRequest* request,
+                                wire::StartStepReply* reply) {
+  return Route(context, "StartStep", *request, reply, steps_, &StepHandler::StartStep);
+}
+
+Unary* ClientService::Attach(Context* context, const wire::AttachRequest* request,
+                             wire::AttachReply* reply) {
+  return Route(context, "Attach", *request, reply, steps_, &StepHandler::Attach);
+}
+
+Unary* ClientService::ListJobs(Context* context, const wire::ListJobsRequest* request,
+                               wire::ListJobsReply* reply) {
+  return RouteRead(context, "ListJobs", *request, reply, job_reader_, &JobReader::ListJobs);
+}
+
+Unary* ClientService::ListHistory(Context* context, const wire::ListHistoryRequest* request,
+                                  wire::ListJobsReply* reply) {
+  return RouteRead(context, "ListHistory", *request, reply, job_reader_, &JobReader::ListHistory);
+}
+
+Unary* ClientService::ShowJob(Context* context, const wire::ShowJobRequest* request,
+                              wire::ShowJobReply* reply) {
+  return RouteRead(context, "ShowJob", *request, reply, job_reader_, &JobReader::ShowJob);
+}
+
+Unary* ClientService::Explain(Context* context, const wire::ExplainRequest* request,
+                              wire::ExplainReply* reply) {
+  return RouteRead(context, "Explain", *request, reply, job_reader_, &JobReader::Explain);
+}
+
+Unary* ClientService::TestSubmit(Context* context, const wire::SubmitRequest* request,
+                                 wire::TestSubmitReply* reply) {
+  return RouteRead(context, "TestSubmit", *request, reply, job_reader_, &JobReader::TestSubmit);
+}
+
+Unary* ClientService::ListNodes(Context* context, const wire::ListNodesRequest* request,
+                                wire::ListNodesReply* reply) {
+  return RouteRead(context, "ListNodes", *request, reply, nodes_, &NodeHandler::ListNodes);
+}
+
+Unary* ClientService::Drain(Context* context, const wire::DrainRequest* request,
+                            wire::DrainReply* reply) {
+  return Route(context, "Drain", *request, reply, nodes_, &NodeHandler::Drain);
+}
+
+Unary* ClientService::PutTuning(Context* context, const wire::PutTuningRequest* request,
+                                wire::PutTuningReply* reply) {
+  return Route(context, "PutTuning", *request, reply, tunings_, &TuningHandler::PutTuning);
+}
+
+Unary* ClientService::ListTunings(Context* context, const wire::ListTuningsRequest* request,
+                                  wire::ListTuningsReply* reply) {
+  return Route(context, "ListTunings", *request, reply, tunings_, &TuningHandler::ListTunings);
+}
+
+Unary* ClientService::CheckHealth(Context* context, const wire::CheckHealthRequest* request,
+                                  wire::CheckHealthReply* reply) {
+  return Route(context, "CheckHealth", *request, reply, health_, &HealthHandler::CheckHealth);
+}
+
+Unary* ClientService::ListHealth(Context* context, const wire::ListHealthRequest* request,
+                                 wire::ListHealthReply* reply) {
+  return RouteRead(context, "ListHealth", *request, reply, health_, &HealthHandler::ListHealth);
+}
+
+Unary* ClientService::ChangePolicy(Context* context, const wire::ChangePolicyRequest* request,
+                                   wire::ChangePolicyReply* reply) {
+  return Route(context, "ChangePolicy", *request, reply, policy_, &PolicyHandler::ChangePolicy);
+}
+
+Unary* ClientService::ListPolicy(Context* context, const wire::ListPolicyRequest* request,
+                                 wire::ListPolicyReply* reply) {
+  return Route(context, "ListPolicy", *request, reply, policy_, &PolicyHandler::ListPolicy);
+}
+
+Unary* ClientService::PolicyHistory(Context* context, const wire::PolicyHistoryRequest* request,
+                                    wire::PolicyHistoryReply* reply) {
+  return RouteRead(context, "PolicyHistory", *request, reply, policy_,
+                   &PolicyHandler::PolicyHistory);
+}
+
+Unary* ClientService::ListShares(Context* context, const wire::ListSharesRequest* request,
+                                 wire::ListSharesReply* reply) {
+  return RouteRead(context, "ListShares", *request, reply, policy_, &PolicyHandler::ListShares);
+}
+
+StreamHandler::Submissions* ClientService::SubmitMany(Context* context) {
+  return streams_.SubmitMany(Admit(*context, "SubmitMany"));
+}
+
+StreamHandler::Views* ClientService::WatchJob(Context* context,
+                                              const wire::WatchJobRequest* request) {
+  return streams_.WatchJob(Admit(*context, "WatchJob"), JobId(request->job()));
 }
 
 }  // namespace muster

@@ -1,18 +1,25 @@
 #pragma once
 
-// The service for clients: parses a request, hands it to the controller, and answers when that is
-// durable.
+// The service for clients: admits each call and hands it to the handler of its subject.
 //
 // Thread promise: gRPC's threads call in and never wait; answers come from the store's writer
 // thread or, when they are long, from one background thread. Invariants: every method first asks
 // the access table.
 
-#include <memory>
 #include <string>
 
 #include "daemon/access/gate.h"
-#include "daemon/access/rpc.h"
+#include "daemon/access/read_turns.h"
 #include "daemon/agents/live_usage.h"
+#include "daemon/client/call.h"
+#include "daemon/client/health_handler.h"
+#include "daemon/client/job_handler.h"
+#include "daemon/client/job_reader.h"
+#include "daemon/client/node_handler.h"
+#include "daemon/client/policy_handler.h"
+#include "daemon/client/step_handler.h"
+#include "daemon/client/stream_handler.h"
+#include "daemon/client/tuning_handler.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
@@ -24,21 +31,13 @@ class ClientService final : public wire::Controller::CallbackService {
  public:
   // Everything that is referred to outlives the service.
   ClientService(Controller& controller, Accounting& accounting, JobStore& store,
-                std::string cluster, const Gate& gate, const LiveUsage& usage)
-      : controller_(controller),
-        accounting_(accounting),
-        store_(store),
-        cluster_(std::move(cluster)),
-        gate_(gate),
-        usage_(usage) {}
+                std::string cluster, const Gate& gate, const LiveUsage& usage);
 
   using Context = grpc::CallbackServerContext;
   using Unary = grpc::ServerUnaryReactor;
   Unary* Ping(Context* context, const wire::PingRequest* request, wire::PingReply* reply) override;
   Unary* Submit(Context* context, const wire::SubmitRequest* request,
                 wire::SubmitReply* reply) override;
-  grpc::ServerBidiReactor<wire::SubmitRequest, wire::SubmitReply>* SubmitMany(
-      Context* context) override;
   Unary* Cancel(Context* context, const wire::CancelRequest* request,
                 wire::CancelReply* reply) override;
   Unary* Hold(Context* context, const wire::HoldRequest* request, wire::HoldReply* reply) override;
@@ -48,10 +47,10 @@ class ClientService final : public wire::Controller::CallbackService {
                  wire::RequeueReply* reply) override;
   Unary* Update(Context* context, const wire::UpdateRequest* request,
                 wire::UpdateReply* reply) override;
-  Unary* StartStep(Context* context, const wire::StartStepRequest* request,
-                   wire::StartStepReply* reply) override;
   Unary* Signal(Context* context, const wire::SignalRequest* request,
                 wire::SignalReply* reply) override;
+  Unary* StartStep(Context* context, const wire::StartStepRequest* request,
+                   wire::StartStepReply* reply) override;
   Unary* Attach(Context* context, const wire::AttachRequest* request,
                 wire::AttachReply* reply) override;
   Unary* ListJobs(Context* context, const wire::ListJobsRequest* request,
@@ -62,6 +61,8 @@ class ClientService final : public wire::Controller::CallbackService {
                  wire::ShowJobReply* reply) override;
   Unary* Explain(Context* context, const wire::ExplainRequest* request,
                  wire::ExplainReply* reply) override;
+  Unary* TestSubmit(Context* context, const wire::SubmitRequest* request,
+                    wire::TestSubmitReply* reply) override;
   Unary* ListNodes(Context* context, const wire::ListNodesRequest* request,
                    wire::ListNodesReply* reply) override;
   Unary* Drain(Context* context, const wire::DrainRequest* request,
@@ -78,27 +79,36 @@ class ClientService final : public wire::Controller::CallbackService {
                       wire::ChangePolicyReply* reply) override;
   Unary* ListPolicy(Context* context, const wire::ListPolicyRequest* request,
                     wire::ListPolicyReply* reply) override;
-  Unary* TestSubmit(Context* context, const wire::SubmitRequest* request,
-                    wire::TestSubmitReply* reply) override;
-  Unary* ListShares(Context* context, const wire::ListSharesRequest* request,
-                    wire::ListSharesReply* reply) override;
   Unary* PolicyHistory(Context* context, const wire::PolicyHistoryRequest* request,
                        wire::PolicyHistoryReply* reply) override;
-  grpc::ServerWriteReactor<wire::WatchJobReply>* WatchJob(
-      Context* context, const wire::WatchJobRequest* request) override;
+  Unary* ListShares(Context* context, const wire::ListSharesRequest* request,
+                    wire::ListSharesReply* reply) override;
+  StreamHandler::Submissions* SubmitMany(Context* context) override;
+  StreamHandler::Views* WatchJob(Context* context, const wire::WatchJobRequest* request) override;
 
  private:
-  // The reactor to answer with; already finished, with `caller` unset, when the table refuses.
-  Unary* Admit(Context* context, const char* method, std::optional<Caller>& caller) const;
-  grpc::Status ExplainEnded(const wire::JobSelector& selector, wire::ExplainReply& reply);
+  // Who calls, when the table lets them.
+  [[nodiscard]] absl::StatusOr<Caller> Admit(const Context& context, const char* method) const;
+  // The reactor of the call, which `serve` answers; already finished when the table refuses.
+  template <class Handler, class Request, class Reply>
+  Unary* Route(Context* context, const char* method, const Request& request, Reply* reply,
+               Handler& handler, void (Handler::*serve)(const Call&, const Request&, Reply*));
+  // The same for what may take long: it begins when it is its user's turn.
+  template <class Handler, class Request, class Reply>
+  Unary* RouteRead(Context* context, const char* method, const Request& request, Reply* reply,
+                   Handler& handler, void (Handler::*serve)(const Call&, const Request&, Reply*));
 
-  Controller& controller_;
-  Accounting& accounting_;
-  JobStore& store_;
-  const std::string cluster_;
   const Gate& gate_;
-  const LiveUsage& usage_;
-  Worker reader_;
+  ReadTurns turns_;
+  JobHandler jobs_;
+  StepHandler steps_;
+  JobReader job_reader_;
+  NodeHandler nodes_;
+  HealthHandler health_;
+  PolicyHandler policy_;
+  TuningHandler tunings_;
+  StreamHandler streams_;
+  Worker reader_;  // the last: its work ends before those that gave it
 };
 
 }  // namespace muster

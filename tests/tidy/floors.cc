@@ -39,7 +39,7 @@ const std::vector<Floor>& Floors() {
        {"scheduler/core", "scheduler/settings", "daemon/store", "topology", "proto/convert",
         "proto", "scheduler/runtime", "scheduler/model", "scheduler/base"},
        {"gRPC", "protobuf", "CLI11", "nlohmann-json", "systemd"}},
-      {"agent/kernels", {"checkpoint"}, {"MPI", "CUDA", "Highway", "nlohmann-json"}},
+      {"agent/kernels", {"checkpoint"}, {"MPI", "CUDA", "Highway", "nlohmann-json", "CLI11"}},
       // The PMIx module, apart from the supervisor, tells ranks where they share caches: hwloc's
       // words. The page of checkpoint hints is the library's: one definition for who writes it and
       // who reads it.

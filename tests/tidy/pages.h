@@ -20,7 +20,7 @@ std::vector<Finding> CheckPageWidth(const Source& source);
 
 // What a page names between backquotes by its path from the root exists: a file, a folder, or a
 // unit (the path of a file without its ending). Not checked: captured files, endings that LoadTree
-// does not read, and paths with a placeholder (`cli/cmd_VERB.h`). `unread`: folders that hold only
+// does not read, and paths with a placeholder (`cli/cmd_VERB.cc`). `unread`: folders that hold only
 // files that LoadTree does not read.
 std::vector<Finding> CheckPagePaths(const std::vector<Source>& tree,
                                     const std::set<std::string>& unread);

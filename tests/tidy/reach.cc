@@ -16,6 +16,13 @@ std::string HeaderOf(const std::string& path) {
   return path.substr(0, path.size() - Ending(path).size()) + ".h";
 }
 
+// The verbs of the command line stand in a source each, in many folders, and in one header.
+constexpr std::string_view kVerbs = "cli/frame/verbs.h";
+
+bool IsVerb(std::string_view path) {
+  return path.substr(path.rfind('/') + 1).starts_with("cmd_");
+}
+
 bool IsTest(const Source& source) {
   return source.path.starts_with("tests/");
 }
@@ -73,7 +80,8 @@ class Product {
     needs_[path].push_back(header);
     const bool has_header = files_.count(HeaderOf(path)) != 0;
     const bool implements =
-        has_header ? HeaderOf(path) == header : FolderOf(path) == FolderOf(header);
+        has_header ? HeaderOf(path) == header
+                   : FolderOf(path) == FolderOf(header) || (header == kVerbs && IsVerb(path));
     if (!IsHeader(*files_[path]) && implements && !HasMain(*files_[path])) {
       needs_[header].push_back(path);
     }

@@ -14,8 +14,9 @@
 namespace muster::tidy {
 
 // Product headers that no main of the product reaches. A program has the sources that its headers
-// name, and those of the same folder that have no header of their name. `besides`: headers that
-// others begin with, a program under tests/, a user's, the linker.
+// name, and those of the same folder that have no header of their name; the header of the verbs
+// has all cmd_VERB.cc. `besides`: headers that others begin with, a program under tests/, a user's,
+// the linker.
 std::vector<Finding> CheckDeadHeaders(const std::vector<Source>& tree,
                                       const std::set<std::string>& besides);
 

@@ -33,6 +33,20 @@ TEST(DeadHeaders, WhatOnlyItsOwnSourceAndTestsIncludeIsDead) {
   EXPECT_EQ(findings[0].path, "a/x.h");
 }
 
+TEST(DeadHeaders, TheHeaderOfTheVerbsHasTheSourcesOfAllOfThem) {
+  const auto findings = [](const std::string& source) {
+    return CheckDeadHeaders(
+               {MakeSource("cli/main.cc", Includes("cli/frame/verbs.h") + kMain),
+                MakeSource("cli/frame/verbs.h", ""),
+                MakeSource(source, Includes("cli/frame/verbs.h") + Includes("cli/jobs/y.h")),
+                MakeSource("cli/jobs/y.h", "")},
+               {})
+        .size();
+  };
+  EXPECT_EQ(findings("cli/jobs/cmd_hold.cc"), 0U);
+  EXPECT_EQ(findings("cli/other/part.cc"), 1U);
+}
+
 TEST(DeadHeaders, AMainUnderTestsKeepsNothingAlive) {
   EXPECT_EQ(
       CheckDeadHeaders(

@@ -13,14 +13,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "topology/gpu/libraries.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kEnvironBytesMax = std::size_t{8} << 20;
-constexpr std::array<std::string_view, 2> kVisibleDevices = {"CUDA_VISIBLE_DEVICES=",
-                                                             "ROCR_VISIBLE_DEVICES="};
 
 // The head of a /proc file, at most `bytes_max` of it; empty when it cannot be read (the process
 // has ended, or is another user's by now).
@@ -99,7 +98,8 @@ std::optional<std::vector<std::string>> GpusOfEnviron(std::string_view environ_t
     return std::nullopt;
   }
   std::vector<std::string> gpus;
-  for (const std::string_view name : kVisibleDevices) {
+  for (const GpuLibrary* library : GpuLibraries()) {
+    const std::string name = std::string(library->facts().visible) + "=";
     for (std::string_view rest = environ_text; !rest.empty();) {
       const std::size_t end = rest.find('\0');
       const std::string_view assignment = rest.substr(0, end);

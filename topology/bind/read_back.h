@@ -26,7 +26,7 @@ namespace muster {
 struct ObservedBinding {
   std::optional<CpuSet> cpus;
   std::optional<std::string> mem_policy;         // "bind:0-1", "default"
-  std::optional<std::vector<std::string>> gpus;  // of CUDA_ and ROCR_VISIBLE_DEVICES
+  std::optional<std::vector<std::string>> gpus;  // those that its environment shows it
 };
 
 // One process as it was planned.
@@ -53,7 +53,8 @@ RankBinding Compare(const PlannedBinding& plan, const ObservedBinding& found);
 std::optional<CpuSet> CpusOfStatus(std::string_view status);
 // The memory policy in the first line of /proc/PID/numa_maps.
 std::optional<std::string> PolicyOfNumaMaps(std::string_view maps);
-// The entries of CUDA_VISIBLE_DEVICES in the text of /proc/PID/environ; none when it is unset.
+// The GPUs that the variables of all vendors list in the text of /proc/PID/environ; nothing when
+// the text is empty.
 std::optional<std::vector<std::string>> GpusOfEnviron(std::string_view environ_text);
 
 }  // namespace muster

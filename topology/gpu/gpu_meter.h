@@ -1,13 +1,12 @@
 #pragma once
 
-// How busy this machine's NVIDIA GPUs are, and what they take: NVML again, kept open (NVIDIA, "NVML
-// API Reference": nvmlDeviceGetUtilizationRates, nvmlDeviceGetTotalEnergyConsumption).
+// How busy GPUs of this machine are, and what they take. Vendors whose libraries say it implement
+// it; OpenGpuMeter of libraries.h joins them.
 //
 // Thread promise: one thread at a time. Invariant: reading changes nothing on the GPU, and a GPU
 // that does not answer is reported as lost and not as idle.
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,8 +27,6 @@ struct GpuReading {
 
 class GpuMeter {
  public:
-  // Null where `library` (NvmlLibrary()) is not there, does not start or has no GPU.
-  static std::unique_ptr<GpuMeter> Open(const std::string& library);
   virtual ~GpuMeter() = default;
   GpuMeter(const GpuMeter&) = delete;
   GpuMeter& operator=(const GpuMeter&) = delete;

@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "topology/gpu/nvml.h"
+#include "topology/gpu/nvml_meter.h"
 
 namespace muster {
 namespace {
@@ -23,6 +27,23 @@ using nvml::MemoryInfo;
 using nvml::Nvml;
 using nvml::PciInfo;
 using nvml::Result;
+
+constexpr std::array<std::string_view, 3> kNvidiaStale = {
+    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"};
+constexpr GpuFacts kNvidiaFacts = {.vendor = GpuVendor::kNvidia,
+                                   .library = "NVML",
+                                   .variable = "MUSTER_NVML",
+                                   .file = "libnvidia-ml.so.1",
+                                   .visible = "CUDA_VISIBLE_DEVICES",
+                                   .link = "",
+                                   .stale = kNvidiaStale};
+
+// Given to NVIDIA for good; above the last minor are the ones that every program opens (255 the
+// control device, 254 mode setting).
+constexpr std::uint32_t kNvidiaMajor = 195;
+constexpr std::uint32_t kNvidiaLastGpu = 253;
+constexpr std::uint32_t kNvidiaMinorMax = (1U << 20) - 1;
+constexpr std::string_view kNvidiaPci = "0x10de";
 
 constexpr Result kNotFound = 6;
 constexpr unsigned int kNvLinksMax = 18;  // NVML_NVLINK_MAX_LINKS
@@ -65,7 +86,7 @@ bool JoinedByNvLink(const Nvml& nvml, Device a, Device b) {
 
 // Between whole GPUs: CUDA gives the instances of MIG no peers. REQUIRES: `devices` are those of
 // reading.gpus, null for an instance.
-void AddLinks(const Nvml& nvml, const std::vector<Device>& devices, NvmlReading& reading) {
+void AddLinks(const Nvml& nvml, const std::vector<Device>& devices, GpuListing& reading) {
   std::vector<NvLinks> links;
   for (Device device : devices) {
     links.push_back(device == nullptr ? NvLinks() : ReadNvLinks(nvml, device));
@@ -124,7 +145,7 @@ Result ReadGpu(const Nvml& nvml, unsigned int index, Device& device, Gpu& gpu) {
 }
 
 // What a job's author may stumble over.
-void AddOddities(const Nvml& nvml, Device device, const Gpu& gpu, NvmlReading& reading) {
+void AddOddities(const Nvml& nvml, Device device, const Gpu& gpu, GpuListing& reading) {
   unsigned int minor = 0;
   if (nvml.minor != nullptr && nvml.minor(device, &minor) == kSuccess && minor != gpu.os_index) {
     reading.remarks.push_back(absl::StrCat("GPU ", gpu.os_index, " is /dev/nvidia", minor));
@@ -155,7 +176,7 @@ std::string ProfileOf(const Nvml& nvml, Device instance, const std::string& mode
 
 // The instance at `index` of `parent`, or nothing: why is a remark, unless none was made there.
 std::optional<Gpu> ReadInstance(const Nvml& nvml, Device device, const Gpu& parent,
-                                unsigned int index, NvmlReading& reading) {
+                                unsigned int index, GpuListing& reading) {
   const auto left_out = [&](const std::string& why) {
     reading.remarks.push_back(
         absl::StrCat("MIG instance ", index, " of GPU ", parent.os_index, " is left out: ", why));
@@ -185,7 +206,7 @@ std::optional<Gpu> ReadInstance(const Nvml& nvml, Device device, const Gpu& pare
 }
 
 // The instances of the GPU `parent`, which is divided, in its place.
-void AddInstances(const Nvml& nvml, Device device, const Gpu& parent, NvmlReading& reading,
+void AddInstances(const Nvml& nvml, Device device, const Gpu& parent, GpuListing& reading,
                   std::vector<Device>& devices) {
   unsigned int count = 0;
   const Result result = nvml.mig_count(device, &count);
@@ -211,16 +232,9 @@ void AddInstances(const Nvml& nvml, Device device, const Gpu& parent, NvmlReadin
   }
 }
 
-}  // namespace
-
-std::string NvmlLibrary() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): called before other threads change the environment
-  const char* chosen = std::getenv("MUSTER_NVML");
-  return chosen == nullptr ? "libnvidia-ml.so.1" : chosen;
-}
-
-NvmlReading ReadNvml(const std::string& library) {
-  NvmlReading reading;
+GpuListing ListNvidias(const std::string& library) {
+  GpuListing reading;
+  reading.library = kNvidiaFacts.library;
   if (library.empty()) {
     return reading;
   }
@@ -264,6 +278,105 @@ NvmlReading ReadNvml(const std::string& library) {
   }
   AddLinks(nvml, devices, reading);
   return reading;
+}
+
+// "Device Minor: 3" of /proc/driver/nvidia/gpus/<address>/information.
+std::optional<std::uint32_t> NvidiaMinor(const std::filesystem::path& gpu) {
+  const std::vector<std::string> lines = absl::StrSplit(TrimmedText(gpu / "information"), '\n');
+  for (const std::string& line : lines) {
+    const std::vector<std::string> parts = absl::StrSplit(line, ':');
+    std::uint32_t minor = 0;
+    if (parts.size() == 2 && parts[0] == "Device Minor" &&
+        absl::SimpleAtoi(absl::StripAsciiWhitespace(parts[1]), &minor)) {
+      return minor;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<DeviceNodes> FindNvidiaDevices(const Machine& machine, const std::string& root) {
+  std::vector<DeviceNodes> devices;
+  const std::vector<std::filesystem::path> known = EntriesOf(root + "/proc/driver/nvidia/gpus");
+  for (const std::filesystem::path& gpu : known) {
+    const std::optional<std::uint32_t> minor = NvidiaMinor(gpu);
+    if (minor.has_value()) {
+      devices.push_back({kNvidiaMajor, *minor, *minor, GpusAt(machine, gpu.filename().string())});
+    }
+  }
+  if (known.empty()) {
+    // A driver that shows no such directory: the number that NVML gave is the best there is.
+    for (const std::uint32_t position : GpusOf(machine, GpuVendor::kNvidia)) {
+      const std::uint32_t minor = machine.gpus[position].os_index;
+      devices.push_back({kNvidiaMajor, minor, minor, {position}});
+    }
+  }
+  if (!known.empty() || !devices.empty()) {
+    devices.push_back({kNvidiaMajor, 0, kNvidiaLastGpu, {}});
+  }
+  if (const auto major = MajorOf("nvidia-caps", root); major.has_value()) {
+    // Parts of divided GPUs; which capability is which part's only NVML could say.
+    DeviceNodes parts = {*major, 0, kNvidiaMinorMax, {}};
+    for (std::uint32_t i = 0; i < machine.gpus.size(); ++i) {
+      if (!machine.gpus[i].instance.empty()) {
+        parts.gpus.push_back(i);
+      }
+    }
+    devices.push_back(std::move(parts));
+  }
+  for (DeviceNodes& nodes : FindDrawingDevices(machine, root, kNvidiaPci)) {
+    devices.push_back(std::move(nodes));
+  }
+  return devices;
+}
+
+// What CUDA's MPS holds its users to.
+std::vector<GpuVariable> HoldByMps(GpuShare share, const Machine& machine, std::uint32_t gpu) {
+  constexpr std::uint32_t kPerCent = 10;  // thousandths
+  std::vector<GpuVariable> variables = {
+      {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", absl::StrCat(std::max(share.value() / kPerCent, 1U))}};
+  const Bytes memory = gpu < machine.gpus.size() ? machine.gpus[gpu].memory : Bytes();
+  if (!memory.zero()) {
+    const std::uint64_t bytes = memory.value() / kWholeGpu.value() * share.value();
+    variables.push_back(
+        {"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", absl::StrCat("0=", bytes / kMebibyte.value(), "M")});
+  }
+  if (!machine.mps.empty()) {
+    variables.push_back({"CUDA_MPS_PIPE_DIRECTORY", machine.mps});
+  }
+  return variables;
+}
+
+class NvidiaLibrary final : public GpuLibrary {
+ public:
+  constexpr NvidiaLibrary() = default;
+
+  [[nodiscard]] const GpuFacts& facts() const override { return kNvidiaFacts; }
+  [[nodiscard]] GpuListing List(const std::string& file) const override {
+    return ListNvidias(file);
+  }
+  [[nodiscard]] std::unique_ptr<GpuMeter> OpenMeter(const std::string& file) const override {
+    return OpenNvmlMeter(file);
+  }
+  [[nodiscard]] std::vector<DeviceNodes> FindDevices(const Machine& machine,
+                                                     const std::string& root) const override {
+    return FindNvidiaDevices(machine, root);
+  }
+  [[nodiscard]] bool TakesUuid(const Gpu& gpu) const override { return !gpu.uuid.empty(); }
+  [[nodiscard]] std::vector<GpuVariable> Show(const Machine& /*machine*/,
+                                              const std::string& names) const override {
+    return {{std::string(kNvidiaFacts.visible), names}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
+  }
+  [[nodiscard]] std::vector<GpuVariable> HoldTo(GpuShare share, const Machine& machine,
+                                                std::uint32_t gpu) const override {
+    return HoldByMps(share, machine, gpu);
+  }
+};
+
+}  // namespace
+
+const GpuLibrary& NvmlLibrary() {
+  static const NvidiaLibrary library;
+  return library;
 }
 
 }  // namespace muster

@@ -3,16 +3,29 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "topology/gpu/loaded_library.h"
 
 namespace muster {
 namespace {
+
+constexpr std::array<std::string_view, 3> kAmdStale = {"ROCR_VISIBLE_DEVICES",
+                                                       "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
+constexpr GpuFacts kAmdFacts = {.vendor = GpuVendor::kAmd,
+                                .library = "ROCm SMI",
+                                .variable = "MUSTER_ROCM_SMI",
+                                .file = "librocm_smi64.so",
+                                .visible = "ROCR_VISIBLE_DEVICES",
+                                .link = "XGMI",
+                                .stale = kAmdStale};
+constexpr std::string_view kAmdPci = "0x1002";
 
 // The part of ROCm SMI's ABI that we use; names and values as in its reference.
 using RocmStatus = int;
@@ -120,7 +133,7 @@ RocmStatus ReadGpu(const RocmSmi& rocm, Gpu& gpu) {
 }
 
 // Its unique id, else its place: partitions of a GPU share the former, older GPUs have none.
-void NameGpu(const RocmSmi& rocm, std::set<std::string>& taken, Gpu& gpu, RocmReading& reading) {
+void NameGpu(const RocmSmi& rocm, std::set<std::string>& taken, Gpu& gpu, GpuListing& reading) {
   std::uint64_t id = 0;
   if (rocm.unique_id != nullptr && rocm.unique_id(gpu.os_index, &id) == kRocmSuccess && id != 0) {
     gpu.uuid = absl::StrFormat("GPU-%016x", id);
@@ -134,7 +147,7 @@ void NameGpu(const RocmSmi& rocm, std::set<std::string>& taken, Gpu& gpu, RocmRe
   taken.insert(gpu.uuid);
 }
 
-void AddLinks(const RocmSmi& rocm, RocmReading& reading) {
+void AddLinks(const RocmSmi& rocm, GpuListing& reading) {
   for (std::uint32_t a = 0; rocm.link_type != nullptr && a < reading.gpus.size(); ++a) {
     for (std::uint32_t b = a + 1; b < reading.gpus.size(); ++b) {
       const std::uint32_t from = reading.gpus[a].os_index;
@@ -154,16 +167,9 @@ void AddLinks(const RocmSmi& rocm, RocmReading& reading) {
   }
 }
 
-}  // namespace
-
-std::string RocmSmiLibrary() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): called before other threads change the environment
-  const char* chosen = std::getenv("MUSTER_ROCM_SMI");
-  return chosen == nullptr ? "librocm_smi64.so" : chosen;
-}
-
-RocmReading ReadRocmSmi(const std::string& library) {
-  RocmReading reading;
+GpuListing ListAmds(const std::string& library) {
+  GpuListing reading;
+  reading.library = kAmdFacts.library;
   if (library.empty()) {
     return reading;
   }
@@ -202,6 +208,53 @@ RocmReading ReadRocmSmi(const std::string& library) {
   }
   AddLinks(rocm, reading);
   return reading;
+}
+
+std::vector<DeviceNodes> FindAmdDevices(const Machine& machine, const std::string& root) {
+  std::vector<DeviceNodes> devices = FindDrawingDevices(machine, root, kAmdPci);
+  std::optional<DeviceNodes> compute =
+      ReadDeviceNumber(root + "/sys/class/kfd/kfd/dev", GpusOf(machine, GpuVendor::kAmd));
+  if (compute.has_value()) {
+    devices.push_back(*std::move(compute));  // one for all of AMD's GPUs
+  }
+  return devices;
+}
+
+class AmdLibrary final : public GpuLibrary {
+ public:
+  constexpr AmdLibrary() = default;
+
+  [[nodiscard]] const GpuFacts& facts() const override { return kAmdFacts; }
+  [[nodiscard]] GpuListing List(const std::string& file) const override { return ListAmds(file); }
+  [[nodiscard]] std::unique_ptr<GpuMeter> OpenMeter(const std::string& /*file*/) const override {
+    return nullptr;
+  }
+  [[nodiscard]] std::vector<DeviceNodes> FindDevices(const Machine& machine,
+                                                     const std::string& root) const override {
+    return FindAmdDevices(machine, root);
+  }
+  // ROCr knows a GPU without a unique id of its own by its number alone.
+  [[nodiscard]] bool TakesUuid(const Gpu& gpu) const override {
+    return absl::StartsWith(gpu.uuid, "GPU-");
+  }
+  [[nodiscard]] std::vector<GpuVariable> Show(const Machine& machine,
+                                              const std::string& names) const override {
+    if (GpusOf(machine, GpuVendor::kAmd).empty()) {
+      return {};
+    }
+    return {{std::string(kAmdFacts.visible), names}};
+  }
+  [[nodiscard]] std::vector<GpuVariable> HoldTo(GpuShare /*share*/, const Machine& /*machine*/,
+                                                std::uint32_t /*gpu*/) const override {
+    return {};
+  }
+};
+
+}  // namespace
+
+const GpuLibrary& RocmSmiLibrary() {
+  static const AmdLibrary library;
+  return library;
 }
 
 }  // namespace muster

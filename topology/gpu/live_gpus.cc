@@ -1,6 +1,10 @@
 #include "topology/gpu/live_gpus.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
@@ -24,42 +28,45 @@ void PutLink(DeviceLink told, std::uint32_t first, Machine& machine) {
   }
 }
 
-// What ROCm SMI says about the nearest NUMA node of the GPU, against what the PCI tree does.
-void CompareNuma(const Gpu& gpu, std::uint32_t told, Machine& machine) {
+// What a library says about the nearest NUMA node of the GPU, against what the PCI tree does.
+void CompareNuma(std::string_view library, const Gpu& gpu, std::uint32_t told, Machine& machine) {
   const bool is_there = std::any_of(machine.numa_nodes.begin(), machine.numa_nodes.end(),
                                     [told](const NumaNode& node) { return node.os_index == told; });
   if (!is_there) {
-    machine.remarks.push_back(absl::StrCat("ROCm SMI puts GPU ", gpu.os_index, " (",
+    machine.remarks.push_back(absl::StrCat(std::string(library), " puts GPU ", gpu.os_index, " (",
                                            gpu.pci_address, ") on NUMA node ", told,
                                            ", which is not there"));
   } else if (gpu.numa != kNowhere && machine.numa_nodes[gpu.numa].os_index != told) {
     machine.remarks.push_back(absl::StrCat(
-        "ROCm SMI puts GPU ", gpu.os_index, " (", gpu.pci_address, ") on NUMA node ", told,
-        ", the PCI bus on ", machine.numa_nodes[gpu.numa].os_index, ": the latter counts"));
+        std::string(library), " puts GPU ", gpu.os_index, " (", gpu.pci_address, ") on NUMA node ",
+        told, ", the PCI bus on ", machine.numa_nodes[gpu.numa].os_index, ": the latter counts"));
   }
 }
 
 }  // namespace
 
-void AddLiveGpus(const HwlocTopology& topology, const NvmlReading& nvidia, const RocmReading& amd,
+void AddLiveGpus(const HwlocTopology& topology, const std::vector<GpuListing>& listings,
                  Machine& machine) {
-  machine.gpus = nvidia.gpus;
-  machine.gpus.insert(machine.gpus.end(), amd.gpus.begin(), amd.gpus.end());
-  machine.remarks.insert(machine.remarks.end(), nvidia.remarks.begin(), nvidia.remarks.end());
-  machine.remarks.insert(machine.remarks.end(), amd.remarks.begin(), amd.remarks.end());
+  std::vector<std::uint32_t> first;  // of each listing, the position of its first GPU
+  for (const GpuListing& listing : listings) {
+    first.push_back(static_cast<std::uint32_t>(machine.gpus.size()));
+    machine.gpus.insert(machine.gpus.end(), listing.gpus.begin(), listing.gpus.end());
+    machine.remarks.insert(machine.remarks.end(), listing.remarks.begin(), listing.remarks.end());
+  }
   LocateGpus(topology, machine);
-  const auto first_amd = static_cast<std::uint32_t>(nvidia.gpus.size());
-  for (std::uint32_t i = 0; i < amd.numa_told.size(); ++i) {
-    if (amd.numa_told[i].has_value()) {
-      CompareNuma(machine.gpus[first_amd + i], *amd.numa_told[i], machine);
+  for (std::size_t i = 0; i < listings.size(); ++i) {
+    const std::vector<std::optional<std::uint32_t>>& told = listings[i].numa_told;
+    for (std::uint32_t gpu = 0; gpu < told.size(); ++gpu) {
+      if (told[gpu].has_value()) {
+        CompareNuma(listings[i].library, machine.gpus[first[i] + gpu], *told[gpu], machine);
+      }
     }
   }
   AddDeviceLinks(topology, machine);
-  for (const DeviceLink& link : nvidia.links) {
-    PutLink(link, 0, machine);
-  }
-  for (const DeviceLink& link : amd.links) {
-    PutLink(link, first_amd, machine);
+  for (std::size_t i = 0; i < listings.size(); ++i) {
+    for (const DeviceLink& link : listings[i].links) {
+      PutLink(link, first[i], machine);
+    }
   }
   std::sort(machine.gpu_links.begin(), machine.gpu_links.end(),
             [](const DeviceLink& x, const DeviceLink& y) {

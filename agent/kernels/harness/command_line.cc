@@ -1,5 +1,6 @@
 #include "agent/kernels/harness/command_line.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -102,79 +103,123 @@ std::string Printable(std::string_view text) {
 }
 
 CommandLine::CommandLine(std::string program, std::string purpose, std::string example)
-    : program_(std::move(program)), purpose_(std::move(purpose)), example_(std::move(example)) {}
-
-void CommandLine::AddCount(std::string name, std::string meaning, int64_t* value, int64_t min,
-                           int64_t max) {
-  Option option;
-  option.name = std::move(name);
-  option.meaning = std::move(meaning);
-  option.count = value;
-  option.count_min = min;
-  option.count_max = max;
-  options_.push_back(std::move(option));
+    : program_(std::move(program)),
+      purpose_(std::move(purpose)),
+      example_(std::move(example)),
+      app_(std::make_unique<CLI::App>()) {
+  app_->set_help_flag("-h,--help");
+  app_->allow_extras();
 }
 
-void CommandLine::AddReal(std::string name, std::string meaning, double* value, double min,
-                          double max) {
-  Option option;
-  option.name = std::move(name);
-  option.meaning = std::move(meaning);
-  option.real = value;
-  option.real_min = min;
-  option.real_max = max;
-  options_.push_back(std::move(option));
+CommandLine::CommandLine(CommandLine&&) noexcept = default;
+CommandLine& CommandLine::operator=(CommandLine&&) noexcept = default;
+CommandLine::~CommandLine() = default;
+
+void CommandLine::Add(const std::string& name, const std::string& meaning, const std::string& value,
+                      std::function<std::string(const std::string&)> store) {
+  app_->add_option(
+          "--" + name, [](const CLI::results_t&) { return true; }, meaning)
+      ->type_name(value)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->check(std::move(store));
 }
 
-void CommandLine::AddText(std::string name, std::string meaning, std::string* value,
-                          std::vector<std::string> choices) {
-  Option option;
-  option.name = std::move(name);
-  option.meaning = std::move(meaning);
-  option.text = value;
-  option.choices = std::move(choices);
-  options_.push_back(std::move(option));
+void CommandLine::AddCount(const std::string& name, const std::string& meaning, int64_t* value,
+                           int64_t min, int64_t max) {
+  // A value outside the range stands for "not given"; the meaning says what happens then.
+  const bool usable = *value >= min && *value <= max;
+  Add(name, meaning + (usable ? DefaultText(*value) : ""), "N", [=](const std::string& text) {
+    const std::optional<int64_t> read = ParseCount(text);
+    if (!read.has_value()) {
+      return Quoted(text) + " is not a whole number (such as 4096 or 16M)";
+    }
+    if (*read < min || *read > max) {
+      return OutsideText(text, min, max);
+    }
+    *value = *read;
+    return std::string();
+  });
 }
 
-void CommandLine::AddSwitch(std::string name, std::string meaning, bool* value) {
-  Option option;
-  option.name = std::move(name);
-  option.meaning = std::move(meaning);
-  option.on = value;
-  options_.push_back(std::move(option));
+void CommandLine::AddReal(const std::string& name, const std::string& meaning, double* value,
+                          double min, double max) {
+  Add(name, meaning + DefaultText(*value), "X", [=](const std::string& text) {
+    const std::optional<double> read = ParseReal(text);
+    if (!read.has_value()) {
+      return Quoted(text) + " is not a number";
+    }
+    if (*read < min || *read > max) {
+      return OutsideText(text, min, max);
+    }
+    *value = *read;
+    return std::string();
+  });
+}
+
+void CommandLine::AddText(const std::string& name, const std::string& meaning, std::string* value,
+                          const std::vector<std::string>& choices) {
+  const std::string all = choices.empty() ? "" : ": " + Joined(choices);
+  const std::string standard = value->empty() ? "" : DefaultText(*value);
+  Add(name, meaning + all + standard, choices.empty() ? "FILE" : "WHICH",
+      [=](const std::string& text) {
+        if (text.empty()) {
+          return std::string("needs a value");
+        }
+        if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
+          return Quoted(text) + " is none of " + Joined(choices);
+        }
+        *value = text;
+        return std::string();
+      });
+}
+
+void CommandLine::AddSwitch(const std::string& name, const std::string& meaning, bool* value) {
+  app_->add_flag_callback(
+      "--" + name, [value] { *value = true; }, meaning);
+}
+
+std::vector<std::string> CommandLine::Split(const std::vector<std::string>& arguments,
+                                            std::string* problem) const {
+  std::vector<std::string> split;
+  for (const std::string& argument : arguments) {
+    const size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    const CLI::Option* option =
+        equals == std::string::npos ? nullptr : app_->get_option_no_throw(name);
+    if (option != nullptr && option->get_expected_max() == 0) {
+      *problem = problem->empty() ? name + ": takes no value" : *problem;
+    } else if (option != nullptr && equals + 1 == argument.size()) {
+      split.push_back(name);
+      split.emplace_back();
+      continue;
+    }
+    split.push_back(argument);
+  }
+  return split;
 }
 
 std::optional<int> CommandLine::Parse(const std::vector<std::string>& arguments, std::ostream& out,
                                       std::ostream& err) const {
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
-    if (argument == "--help" || argument == "-h") {
-      PrintHelp(out);
-      return kExitOk;
-    }
-    const size_t equals = argument.find('=');
-    const Option* option = Find(argument.substr(0, equals));
-    if (option == nullptr) {
-      return Refuse("unknown option " + Quoted(argument), err);
-    }
-    if (option->on != nullptr) {
-      if (equals != std::string::npos) {
-        return Refuse(Named(*option, "takes no value"), err);
-      }
-      *option->on = true;
-      continue;
-    }
-    if (equals == std::string::npos && i + 1 == arguments.size()) {
-      return Refuse(Named(*option, "needs a value"), err);
-    }
-    const std::string value =
-        equals == std::string::npos ? arguments[++i] : argument.substr(equals + 1);
-    const std::string problem = Store(*option, value);
-    if (!problem.empty()) {
-      return Refuse(Named(*option, problem), err);
-    }
+  std::string problem;
+  std::vector<std::string> reversed = Split(arguments, &problem);
+  if (!problem.empty()) {
+    return Refuse(problem, err);
   }
-  return std::nullopt;
+  std::reverse(reversed.begin(), reversed.end());
+  try {
+    app_->parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    PrintHelp(out);
+    return kExitOk;
+  } catch (const CLI::ArgumentMismatch& missing) {  // "--n: 1 required N missing"
+    const std::string text = missing.what();
+    return Refuse(text.substr(0, text.find(':')) + ": needs a value", err);
+  } catch (const CLI::ParseError& error) {
+    return Refuse(error.what(), err);
+  }
+  const std::vector<std::string> unknown = app_->remaining();
+  return unknown.empty() ? std::nullopt
+                         : std::optional(Refuse("unknown option " + Quoted(unknown.front()), err));
 }
 
 int CommandLine::Refuse(const std::string& problem, std::ostream& err) const {
@@ -182,92 +227,19 @@ int CommandLine::Refuse(const std::string& problem, std::ostream& err) const {
   return kExitUsage;
 }
 
-std::string CommandLine::Named(const Option& option, const std::string& problem) {
-  std::ostringstream text;
-  text << "--" << option.name << ": " << problem;
-  return text.str();
-}
-
-const CommandLine::Option* CommandLine::Find(std::string_view name) const {
-  if (!name.starts_with("--")) {
-    return nullptr;
-  }
-  name.remove_prefix(2);
-  for (const Option& option : options_) {
-    if (option.name == name) {
-      return &option;
-    }
-  }
-  return nullptr;
-}
-
 void CommandLine::PrintHelp(std::ostream& out) const {
   out << program_ << ": " << purpose_ << "\n\nusage: " << program_ << " [options]\n";
-  for (const Option& option : options_) {
-    std::string flag = "--";
-    flag += option.name;
-    std::string standard;
-    if (option.count != nullptr) {
-      flag += " N";
-      // A value outside the range stands for "not given"; the meaning says what happens then.
-      const bool usable = *option.count >= option.count_min && *option.count <= option.count_max;
-      standard = usable ? DefaultText(*option.count) : "";
-    } else if (option.real != nullptr) {
-      flag += " X";
-      standard = DefaultText(*option.real);
-    } else if (option.text != nullptr) {
-      flag += option.choices.empty() ? " FILE" : " WHICH";
-      standard = option.choices.empty() ? "" : ": " + Joined(option.choices);
-      standard += option.text->empty() ? "" : DefaultText(*option.text);
+  for (const CLI::Option* option : app_->get_options()) {
+    if (option == app_->get_help_ptr()) {
+      continue;
     }
+    std::string flag = option->get_name();
+    flag += option->get_expected_max() == 0 ? "" : " " + option->get_type_name();
     flag.resize(std::max<size_t>(flag.size(), 14), ' ');
-    out << "  " << flag << "  " << option.meaning << standard << "\n";
+    out << "  " << flag << "  " << option->get_description() << "\n";
   }
   out << "  --help          this text\nCounts take the suffixes K, M, G and T, powers of 1024.\n"
       << "Exit: 0 success, 1 wrong result, 2 bad usage.\n\nexample:\n  " << example_ << "\n";
-}
-
-std::string CommandLine::Store(const Option& option, const std::string& text) {
-  if (option.text != nullptr) {
-    return StoreText(option, text);
-  }
-  return option.count != nullptr ? StoreCount(option, text) : StoreReal(option, text);
-}
-
-std::string CommandLine::StoreCount(const Option& option, const std::string& text) {
-  const std::optional<int64_t> value = ParseCount(text);
-  if (!value.has_value()) {
-    return Quoted(text) + " is not a whole number (such as 4096 or 16M)";
-  }
-  if (*value < option.count_min || *value > option.count_max) {
-    return OutsideText(text, option.count_min, option.count_max);
-  }
-  *option.count = *value;
-  return "";
-}
-
-std::string CommandLine::StoreText(const Option& option, const std::string& text) {
-  const std::vector<std::string>& choices = option.choices;
-  if (text.empty()) {
-    return "needs a value";
-  }
-  if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
-    return Quoted(text) + " is none of " + Joined(choices);
-  }
-  *option.text = text;
-  return "";
-}
-
-std::string CommandLine::StoreReal(const Option& option, const std::string& text) {
-  const std::optional<double> value = ParseReal(text);
-  if (!value.has_value()) {
-    return Quoted(text) + " is not a number";
-  }
-  if (*value < option.real_min || *value > option.real_max) {
-    return OutsideText(text, option.real_min, option.real_max);
-  }
-  *option.real = *value;
-  return "";
 }
 
 }  // namespace muster::kernels

@@ -2,16 +2,23 @@
 
 // The command line of a kernel: `--flag VALUE` or `--flag=VALUE`, `--help`, and nothing else.
 // A bad value costs one line on the error stream and exit 2, before the kernel has done anything.
+// CLI11 parses; the words are ours.
 //
 // Thread promise: one thread. Invariant: the variables given to Add* outlive Parse; on an error
 // they may be partly set and must not be used.
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace muster::kernels {
 
@@ -32,14 +39,19 @@ std::string Printable(std::string_view text);
 class CommandLine {
  public:
   CommandLine(std::string program, std::string purpose, std::string example);
+  CommandLine(CommandLine&&) noexcept;
+  CommandLine& operator=(CommandLine&&) noexcept;
+  ~CommandLine();
 
   // Each adds `--name`; `meaning` is its help. Values outside [min, max] are refused.
-  void AddCount(std::string name, std::string meaning, int64_t* value, int64_t min, int64_t max);
-  void AddReal(std::string name, std::string meaning, double* value, double min, double max);
+  void AddCount(const std::string& name, const std::string& meaning, int64_t* value, int64_t min,
+                int64_t max);
+  void AddReal(const std::string& name, const std::string& meaning, double* value, double min,
+               double max);
   // A text of at least one character; one of `choices` unless there are none.
-  void AddText(std::string name, std::string meaning, std::string* value,
-               std::vector<std::string> choices = {});
-  void AddSwitch(std::string name, std::string meaning, bool* value);
+  void AddText(const std::string& name, const std::string& meaning, std::string* value,
+               const std::vector<std::string>& choices = {});
+  void AddSwitch(const std::string& name, const std::string& meaning, bool* value);
 
   // nullopt: run the kernel. Otherwise exit with this code: help went to `out` (0) or one line to
   // `err` (2).
@@ -50,34 +62,19 @@ class CommandLine {
   int Refuse(const std::string& problem, std::ostream& err) const;
 
  private:
-  struct Option {
-    std::string name;
-    std::string meaning;
-    int64_t* count = nullptr;
-    double* real = nullptr;
-    bool* on = nullptr;
-    std::string* text = nullptr;
-    std::vector<std::string> choices = {};
-    int64_t count_min = 0;
-    int64_t count_max = 0;
-    double real_min = 0;
-    double real_max = 0;
-  };
-
-  const Option* Find(std::string_view name) const;
-  // "--name: problem".
-  static std::string Named(const Option& option, const std::string& problem);
+  // Adds `--name VALUE`; `store` keeps a value and says what is wrong with it, "" when nothing is.
+  void Add(const std::string& name, const std::string& meaning, const std::string& value,
+           std::function<std::string(const std::string&)> store);
+  // `--name=` as two arguments, which the parser takes for a value that is empty. `problem`: a
+  // switch was given one.
+  std::vector<std::string> Split(const std::vector<std::string>& arguments,
+                                 std::string* problem) const;
   void PrintHelp(std::ostream& out) const;
-  // Stores `text`; returns what is wrong with it, empty when nothing is.
-  static std::string Store(const Option& option, const std::string& text);
-  static std::string StoreCount(const Option& option, const std::string& text);
-  static std::string StoreText(const Option& option, const std::string& text);
-  static std::string StoreReal(const Option& option, const std::string& text);
 
   std::string program_;
   std::string purpose_;
   std::string example_;
-  std::vector<Option> options_;
+  std::unique_ptr<CLI::App> app_;
 };
 
 }  // namespace muster::kernels

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "topology/gpu/device_nodes.h"
+
 namespace muster {
 
 struct MissingLimit {
@@ -46,15 +48,6 @@ LimitSet NoLimits(const std::string& why);
 
 // "cpuset, memory, pids, devices"; "cpuset; not memory, pids (why)"; "not enforced (why)".
 std::string ToText(const LimitSet& limits);
-
-// Character devices that only jobs with one of these GPUs may open; no GPU: no job may.
-struct DeviceNodes {
-  std::uint32_t major = 0;
-  std::uint32_t first_minor = 0;
-  std::uint32_t last_minor = 0;
-  std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
-  friend bool operator==(const DeviceNodes&, const DeviceNodes&) = default;
-};
 
 // What a node holds attempts to, beyond what their allocations say.
 struct NodeLimits {

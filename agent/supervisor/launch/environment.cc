@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "agent/supervisor/launch/hostlist.h"
 #include "agent/supervisor/mpirun/launcher_environment.h"
 #include "agent/supervisor/variables/rank_variables.h"
+#include "topology/gpu/libraries.h"
 
 namespace muster {
 namespace {
@@ -27,7 +29,7 @@ constexpr std::array<std::string_view, 15> kStalePrefixes = {
     "MUSTER_",   "SLURM_",       "PMI_",           "PMIX_",         "OMPI_COMM_",
     "OMPI_APP_", "OMPI_MCA_ess", "OMPI_MCA_orte_", "ORTE_",         "FLUX_",
     "PBS_",      "LSB_",         "PET_",           "TORCHELASTIC_", "SCHED_ELASTIC_"};
-constexpr std::array<std::string_view, 30> kStaleNames = {"RANK",
+constexpr std::array<std::string_view, 24> kStaleNames = {"RANK",
                                                           "OMPI_UNIVERSE_SIZE",
                                                           "OMPI_NUM_APP_CTX",
                                                           "OMPI_FIRST_RANKS",
@@ -45,12 +47,6 @@ constexpr std::array<std::string_view, 30> kStaleNames = {"RANK",
                                                           "MASTER_ADDR",
                                                           "MASTER_PORT",
                                                           "ROLE_NAME",
-                                                          "CUDA_VISIBLE_DEVICES",
-                                                          "CUDA_DEVICE_ORDER",
-                                                          "NVIDIA_VISIBLE_DEVICES",
-                                                          "ROCR_VISIBLE_DEVICES",
-                                                          "HIP_VISIBLE_DEVICES",
-                                                          "GPU_DEVICE_ORDINAL",
                                                           "ZE_AFFINITY_MASK",
                                                           "ASCEND_RT_VISIBLE_DEVICES",
                                                           "JSM_JSRUN_PORT",
@@ -62,7 +58,11 @@ bool IsStale(std::string_view name) {
   return std::any_of(
              kStalePrefixes.begin(), kStalePrefixes.end(),
              [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
-         std::find(kStaleNames.begin(), kStaleNames.end(), name) != kStaleNames.end();
+         std::find(kStaleNames.begin(), kStaleNames.end(), name) != kStaleNames.end() ||
+         std::any_of(GpuLibraries().begin(), GpuLibraries().end(), [&](const GpuLibrary* library) {
+           const std::span<const std::string_view> stale = library->facts().stale;
+           return std::find(stale.begin(), stale.end(), name) != stale.end();
+         });
 }
 
 std::vector<std::string> NodeNames(const Allocation& allocation) {

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "topology/gpu/libraries.h"
 
 namespace muster {
 namespace {
@@ -29,11 +30,12 @@ std::vector<std::uint32_t> Positions(const SupervisorOrder& order, const NodeAll
   return gpus.empty() && whole != nullptr ? DeviceOrder(*whole) : gpus;
 }
 
+// Those of `gpus` that are the vendor's; one that the machine does not know is the first vendor's.
 std::vector<std::uint32_t> OfVendor(const Machine& machine, std::vector<std::uint32_t> gpus,
-                                    GpuVendor vendor) {
+                                    const GpuLibrary& vendor) {
   std::erase_if(gpus, [&](std::uint32_t gpu) {
-    const GpuVendor its = gpu < machine.gpus.size() ? machine.gpus[gpu].vendor : GpuVendor::kNvidia;
-    return its != vendor;
+    const GpuVendor its = gpu < machine.gpus.size() ? machine.gpus[gpu].vendor : Gpu().vendor;
+    return its != vendor.facts().vendor;
   });
   return gpus;
 }
@@ -45,21 +47,12 @@ void AddShare(const SupervisorOrder& order, const NodeAllocation& node,
   if (share.zero() || whole == nullptr || whole->gpus.empty()) {
     return;
   }
-  constexpr std::uint32_t kPerCent = 10;  // thousandths
-  const std::vector<Gpu>& gpus = order.machine.gpus;
-  const std::uint32_t gpu = whole->gpus.front().gpu;
-  const Bytes memory = gpu < gpus.size() ? gpus[gpu].memory : Bytes();
   variables.push_back(
       {"MUSTER_GPU_SHARE", absl::StrFormat("%.3f", share.value() / double{1000}), false});
-  variables.push_back({"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
-                       absl::StrCat(std::max(share.value() / kPerCent, 1U)), false});
-  if (!memory.zero()) {
-    const std::uint64_t bytes = memory.value() / kWholeGpu.value() * share.value();
-    variables.push_back({"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
-                         absl::StrCat("0=", bytes / kMebibyte.value(), "M"), false});
-  }
-  if (!order.machine.mps.empty()) {
-    variables.push_back({"CUDA_MPS_PIPE_DIRECTORY", order.machine.mps, false});
+  for (const GpuLibrary* library : GpuLibraries()) {
+    for (GpuVariable& each : library->HoldTo(share, order.machine, whole->gpus.front().gpu)) {
+      variables.push_back({std::move(each.name), std::move(each.value), false});
+    }
   }
 }
 
@@ -123,9 +116,7 @@ std::vector<std::string> GpuNames(const Machine& machine, const std::vector<std:
       continue;
     }
     const Gpu& device = machine.gpus[gpu];
-    // ROCr knows a GPU without a unique id of its own by its number alone.
-    const bool named = device.vendor == GpuVendor::kAmd ? absl::StartsWith(device.uuid, "GPU-")
-                                                        : !device.uuid.empty();
+    const bool named = GpuLibraryOf(device.vendor).TakesUuid(device);
     names.push_back(named ? device.uuid : absl::StrCat(device.os_index));
   }
   return names;
@@ -134,9 +125,11 @@ std::vector<std::string> GpuNames(const Machine& machine, const std::vector<std:
 std::vector<std::string> VisibleGpus(const SupervisorOrder& order, const NodeAllocation& node,
                                      const RankPlacement* rank) {
   const std::vector<std::uint32_t> all = Positions(order, node, rank);
-  std::vector<std::uint32_t> gpus = OfVendor(order.machine, all, GpuVendor::kNvidia);
-  const std::vector<std::uint32_t> amd = OfVendor(order.machine, all, GpuVendor::kAmd);
-  gpus.insert(gpus.end(), amd.begin(), amd.end());
+  std::vector<std::uint32_t> gpus;
+  for (const GpuLibrary* library : GpuLibraries()) {
+    const std::vector<std::uint32_t> its = OfVendor(order.machine, all, *library);
+    gpus.insert(gpus.end(), its.begin(), its.end());
+  }
   return GpuNames(order.machine, gpus);
 }
 
@@ -144,16 +137,12 @@ std::vector<DeviceVariable> DeviceVariables(const SupervisorOrder& order,
                                             const NodeAllocation& node, const RankPlacement* rank) {
   const Machine& machine = order.machine;
   const std::vector<std::uint32_t> gpus = Positions(order, node, rank);
-  const auto names = [&](GpuVendor vendor) {
-    return absl::StrJoin(GpuNames(machine, OfVendor(machine, gpus, vendor)), ",");
-  };
-  std::vector<DeviceVariable> variables = {
-      {"CUDA_VISIBLE_DEVICES", names(GpuVendor::kNvidia), false},
-      {"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false}};
-  const bool has_amd = std::any_of(machine.gpus.begin(), machine.gpus.end(),
-                                   [](const Gpu& gpu) { return gpu.vendor == GpuVendor::kAmd; });
-  if (has_amd) {
-    variables.push_back({"ROCR_VISIBLE_DEVICES", names(GpuVendor::kAmd), false});
+  std::vector<DeviceVariable> variables;
+  for (const GpuLibrary* library : GpuLibraries()) {
+    const std::vector<std::string> names = GpuNames(machine, OfVendor(machine, gpus, *library));
+    for (GpuVariable& each : library->Show(machine, absl::StrJoin(names, ","))) {
+      variables.push_back({std::move(each.name), std::move(each.value), false});
+    }
   }
   AddShare(order, node, variables);
   if (rank != nullptr) {

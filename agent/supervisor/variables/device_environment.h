@@ -25,8 +25,8 @@ std::vector<std::uint32_t> DeviceOrder(const NodeAllocation& node);
 // takes.
 std::vector<std::string> GpuNames(const Machine& machine, const std::vector<std::uint32_t>& gpus);
 
-// The GPUs that a process on the node sees, as its environment names them, NVIDIA's before AMD's.
-// `rank`: null for the batch script.
+// The GPUs that a process on the node sees, as its environment names them, in the order of
+// the vendors. `rank`: null for the batch script.
 std::vector<std::string> VisibleGpus(const SupervisorOrder& order, const NodeAllocation& node,
                                      const RankPlacement* rank);
 
@@ -36,8 +36,8 @@ struct DeviceVariable {
   bool yields = false;  // the user's own goes before it
 };
 
-// CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER, ROCR_VISIBLE_DEVICES on a node with AMD's; for a share
-// of a GPU what CUDA's MPS holds its users to; for a rank also UCX_NET_DEVICES and NCCL_IB_HCA.
+// What shows a process its GPUs, such as CUDA_VISIBLE_DEVICES; for a share of a GPU what holds its
+// users to it; for a rank also UCX_NET_DEVICES and NCCL_IB_HCA.
 std::vector<DeviceVariable> DeviceVariables(const SupervisorOrder& order,
                                             const NodeAllocation& node, const RankPlacement* rank);
 

@@ -33,13 +33,19 @@ class StoreFiles : public ::testing::Test {
 
   static constexpr std::uint32_t kRanks = 3;
 
+  // Begins the next generation.
+  static Result<std::uint64_t> Begin(Store* store) {
+    const Result<std::uint64_t> number = store->Next();
+    return number.ok() ? Result<std::uint64_t>{number.value, store->BeginAs(number.value)} : number;
+  }
+
   // Writes a generation of three ranks whose region "state" holds `content` and the rank.
   static Error WriteGeneration(Store* store, const std::string& content, std::uint32_t keep = 1,
                                const std::string& job = "job7") {
     if (Error error = store->LockForWriting(); error.failed()) {
       return error;
     }
-    const Result<std::uint64_t> generation = store->Begin();
+    const Result<std::uint64_t> generation = Begin(store);
     if (!generation.ok()) {
       return generation.error;
     }

@@ -209,8 +209,8 @@ TEST_F(Ranks, AnotherNumberOfRanksIsRefusedUnlessDeclared) {
   }
   const auto fewer = Open(2, true);
   EXPECT_EQ(fewer[0]->Latest().value, 2U);
-  EXPECT_EQ(fewer[1]->SavedRanks(2).value, 4U);
-  EXPECT_EQ(fewer[1]->RegionSize(2, 3, "value").value, sizeof(int));
+  EXPECT_EQ(fewer[1]->saved().Ranks(2).value, 4U);
+  EXPECT_EQ(fewer[1]->saved().RegionSize(2, 3, "value").value, sizeof(int));
   int value = 0;
   ASSERT_FALSE(fewer[1]->ReadRegion(2, 3, "value", &value, sizeof value).failed());
   EXPECT_EQ(value, 13);

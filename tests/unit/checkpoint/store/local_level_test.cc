@@ -268,7 +268,7 @@ TEST_F(LocalLevelTest, WhatAnswersANoticeOrIsNearTheEndIsCopied) {
 TEST_F(LocalLevelTest, AKilledProgramGoesOnFromItsNodeOrFromTheLastCopy) {
   const int end = EndOfChild([this] {
     const auto session = SaveAll({.copy_every = 3}, 2);
-    (void)session->local()->FlushNewest(2);  // as if it were the third
+    (void)session->levels().local()->FlushNewest(2);  // as if it were the third
     EXPECT_EQ(FlushAll(Plan()).text, "");
     step_ = 3;
     SaveAndLook(session.get());

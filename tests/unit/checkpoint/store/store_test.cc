@@ -201,17 +201,17 @@ TEST_F(StoreTest, ARemovalNeverFollowsALinkNorGoesIntoADirectory) {
 
 TEST_F(StoreTest, AGenerationThatFailedToRestartOnceIsSetAsideAndTheOneBeforeIsTried) {
   Result<Store> store = Store::Open(Disk::Real(), directory_.string());
-  ASSERT_FALSE(store.value.NoteRestart(2).failed());
-  const auto failed = store.value.SetAsideFailed();
+  ASSERT_FALSE(store.value.restarts().Note(2).failed());
+  const auto failed = store.value.restarts().SetAsideFailed();
   ASSERT_TRUE(failed.ok());
   EXPECT_EQ(failed.value, 2U);
   EXPECT_EQ(Chosen(), Of("old"));
   EXPECT_TRUE(fs::exists(directory_ / "gen-0000000002.bad"));
   // Once is once.
-  EXPECT_FALSE(store.value.SetAsideFailed().value.has_value());
+  EXPECT_FALSE(store.value.restarts().SetAsideFailed().value.has_value());
   // When the one before fails, too, what was set aside is better than nothing.
-  ASSERT_FALSE(store.value.NoteRestart(1).failed());
-  EXPECT_EQ(store.value.SetAsideFailed().value, 1U);
+  ASSERT_FALSE(store.value.restarts().Note(1).failed());
+  EXPECT_EQ(store.value.restarts().SetAsideFailed().value, 1U);
   EXPECT_EQ(Chosen(), Of("new"));
   // Numbers are not given out twice.
   ASSERT_FALSE(WriteGenerationHere("next", 5).failed());
@@ -220,16 +220,16 @@ TEST_F(StoreTest, AGenerationThatFailedToRestartOnceIsSetAsideAndTheOneBeforeIsT
 
 TEST_F(StoreTest, AConfirmedRestartSetsNothingAside) {
   Result<Store> store = Store::Open(Disk::Real(), directory_.string());
-  ASSERT_FALSE(store.value.NoteRestart(2).failed());
-  ASSERT_FALSE(store.value.ConfirmRestart().failed());
-  EXPECT_FALSE(store.value.SetAsideFailed().value.has_value());
+  ASSERT_FALSE(store.value.restarts().Note(2).failed());
+  ASSERT_FALSE(store.value.restarts().Confirm().failed());
+  EXPECT_FALSE(store.value.restarts().SetAsideFailed().value.has_value());
   EXPECT_EQ(Chosen(), Of("new"));
 }
 
 TEST_F(StoreTest, AForgedNoteSetsNothingElseAside) {
   Spill(directory_ / "restarting", "../../etc/passwd\n");
   Result<Store> store = Store::Open(Disk::Real(), directory_.string());
-  EXPECT_FALSE(store.value.SetAsideFailed().value.has_value());
+  EXPECT_FALSE(store.value.restarts().SetAsideFailed().value.has_value());
   EXPECT_EQ(Chosen(), Of("new"));
 }
 

@@ -7,10 +7,7 @@
 
 #include "cli/frame/completion.h"
 #include "cli/frame/json_output.h"
-#include "cli/jobs/cmd_cancel.h"
-#include "cli/jobs/cmd_submit.h"
-#include "cli/run/cmd_run.h"
-#include "cli/up/cmd_up.h"
+#include "cli/frame/verbs.h"
 #include "cli/up/up_plan.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/view/view.h"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <fstream>
 
+#include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {
@@ -37,7 +37,7 @@ TEST(JobSecretsTest, EveryAttemptHasItsOwn) {
 
 TEST(JobSecretsTest, AKeyThatIsCutShortIsRefusedWithItsMend) {
   TempDirectory directory;
-  std::ofstream(directory / "job.key") << "short";
+  ASSERT_TRUE(WriteFileAtomically(directory / "job.key", "short").ok());
   EXPECT_THAT(std::string(JobSecrets::Open(directory / "job.key").status().message()),
               HasSubstr("remove the file"));
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
+#include "topology/gpu/nvml_meter.h"
 
 namespace muster {
 namespace {
@@ -19,7 +20,7 @@ class GpuMeterTest : public ::testing::Test {
   std::unique_ptr<GpuMeter> OpenFake(const std::string& json) {
     std::ofstream(directory_ / "gpus.json") << json;
     setenv("MUSTER_FAKE_NVML_JSON", (directory_ / "gpus.json").c_str(), 1);
-    return GpuMeter::Open(FAKE_NVML);
+    return OpenNvmlMeter(FAKE_NVML);
   }
 
  private:
@@ -51,9 +52,9 @@ TEST_F(GpuMeterTest, AGpuThatFellOffTheBusIsLostAndNotIdle) {
 }
 
 TEST_F(GpuMeterTest, NoLibraryNoDriverAndNoGpuIsNoMeter) {
-  EXPECT_EQ(GpuMeter::Open(""), nullptr);
-  EXPECT_EQ(GpuMeter::Open("libthere-is-no-such-nvml.so.1"), nullptr);
-  EXPECT_EQ(GpuMeter::Open("libc.so.6"), nullptr);
+  EXPECT_EQ(OpenNvmlMeter(""), nullptr);
+  EXPECT_EQ(OpenNvmlMeter("libthere-is-no-such-nvml.so.1"), nullptr);
+  EXPECT_EQ(OpenNvmlMeter("libc.so.6"), nullptr);
   EXPECT_EQ(OpenFake(R"({"init": 9, "devices": []})"), nullptr);
   EXPECT_EQ(OpenFake(R"({"devices": []})"), nullptr);
 }

@@ -11,6 +11,7 @@
 #include "scheduler/model/machine/machine_check.h"
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
+#include "topology/gpu/libraries.h"
 #include "topology/hwloc/hwloc_schema.h"
 #include "topology/hwloc/hwloc_topology.h"
 #include "topology/hwloc/inventory.h"
@@ -25,9 +26,9 @@ class GpuNvml : public testing::Test {
     unsetenv("MUSTER_FAKE_NVML_JSON");
     unsetenv("MUSTER_NVML");
   }
-  NvmlReading ReadFake(const std::string& json) {
+  GpuListing ReadFake(const std::string& json) {
     setenv("MUSTER_FAKE_NVML_JSON", Write(json).c_str(), 1);
-    return ReadNvml(FAKE_NVML);
+    return NvmlLibrary().List(FAKE_NVML);
   }
   std::string Write(const std::string& json) {
     std::ofstream(directory_ / "gpus.json") << json;
@@ -37,35 +38,35 @@ class GpuNvml : public testing::Test {
 };
 
 TEST_F(GpuNvml, AMachineWithoutTheLibraryHasNoGpusAndSaysNothing) {
-  const NvmlReading reading = ReadNvml("libthere-is-no-such-nvml.so.1");
+  const GpuListing reading = NvmlLibrary().List("libthere-is-no-such-nvml.so.1");
   EXPECT_TRUE(reading.gpus.empty());
   EXPECT_TRUE(reading.remarks.empty());
 }
 
 TEST_F(GpuNvml, ALibraryThatSomebodyAskedForMustLoad) {
-  const NvmlReading reading = ReadNvml("/absent/libnvidia-ml.so.1");
+  const GpuListing reading = NvmlLibrary().List("/absent/libnvidia-ml.so.1");
   ASSERT_EQ(reading.remarks.size(), 1U);
   EXPECT_NE(reading.remarks[0].find("/absent/libnvidia-ml.so.1"), std::string::npos);
 }
 
 TEST_F(GpuNvml, ALibraryThatIsNotNvmlIsARemark) {
-  const NvmlReading reading = ReadNvml("libc.so.6");
+  const GpuListing reading = NvmlLibrary().List("libc.so.6");
   EXPECT_TRUE(reading.gpus.empty());
   ASSERT_EQ(reading.remarks.size(), 1U);
   EXPECT_NE(reading.remarks[0].find("it has no nvml"), std::string::npos);
 }
 
 TEST_F(GpuNvml, TheEnvironmentNamesTheLibrary) {
-  EXPECT_EQ(NvmlLibrary(), "libnvidia-ml.so.1");
+  EXPECT_EQ(LibraryFile(NvmlLibrary()), "libnvidia-ml.so.1");
   setenv("MUSTER_NVML", "/elsewhere.so", 1);
-  EXPECT_EQ(NvmlLibrary(), "/elsewhere.so");
+  EXPECT_EQ(LibraryFile(NvmlLibrary()), "/elsewhere.so");
   setenv("MUSTER_NVML", "", 1);
-  EXPECT_TRUE(ReadNvml(NvmlLibrary()).gpus.empty());
-  EXPECT_TRUE(ReadNvml(NvmlLibrary()).remarks.empty());
+  EXPECT_TRUE(NvmlLibrary().List(LibraryFile(NvmlLibrary())).gpus.empty());
+  EXPECT_TRUE(NvmlLibrary().List(LibraryFile(NvmlLibrary())).remarks.empty());
 }
 
 TEST_F(GpuNvml, ReadsWhatTheLibrarySays) {
-  const NvmlReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [
         {"uuid": "GPU-aa", "name": "NVIDIA H200", "memory": 150754820096, "pci": [0, 59, 0]},
         {"uuid": "GPU-bb", "name": "NVIDIA H200", "memory": 150754820096, "pci": [65536, 192, 3],
@@ -83,7 +84,7 @@ TEST_F(GpuNvml, ReadsWhatTheLibrarySays) {
 }
 
 TEST_F(GpuNvml, SwitchesJoinEveryTwoByTheFewerOfTheirNvLinks) {
-  const NvmlReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [
         {"uuid": "a", "name": "H200", "pci": [0, 6, 0], "nvlinks": ["switch", "switch", "switch"]},
         {"uuid": "b", "name": "H200", "pci": [0, 7, 0], "nvlinks": ["switch", "switch"]},
@@ -92,7 +93,7 @@ TEST_F(GpuNvml, SwitchesJoinEveryTwoByTheFewerOfTheirNvLinks) {
 }
 
 TEST_F(GpuNvml, ABridgeJoinsThePairThatItIsOn) {
-  const NvmlReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [
         {"uuid": "a", "name": "A100", "pci": [0, 6, 0], "nvlinks": [[0, 8, 0], [0, 8, 0]]},
         {"uuid": "b", "name": "A100", "pci": [0, 7, 0]},
@@ -101,7 +102,7 @@ TEST_F(GpuNvml, ABridgeJoinsThePairThatItIsOn) {
 }
 
 TEST_F(GpuNvml, LinksAreOfTheGpusThatAreLeft) {
-  const NvmlReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [
         {"uuid": "a", "name": "H200", "pci": [0, 6, 0], "error": 15},
         {"uuid": "b", "name": "H200", "pci": [0, 7, 0], "nvlinks": ["switch"]},
@@ -110,7 +111,7 @@ TEST_F(GpuNvml, LinksAreOfTheGpusThatAreLeft) {
 }
 
 TEST_F(GpuNvml, ALostGpuIsLeftOutAndNamed) {
-  const NvmlReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [{"pci": [0, 1, 0], "error": 15},
                       {"uuid": "GPU-b", "name": "A", "pci": [0, 2, 0], "minor": 1}]})");
   ASSERT_EQ(reading.gpus.size(), 1U);
@@ -131,7 +132,7 @@ constexpr char kDivided[] = R"({"devices": [
      "minor": 1, "nvlinks": ["switch"]}]})";
 
 TEST_F(GpuNvml, AGpuDividedByMigIsReplacedByItsInstances) {
-  const NvmlReading reading = ReadFake(kDivided);
+  const GpuListing reading = ReadFake(kDivided);
   ASSERT_EQ(reading.gpus.size(), 3U);
   EXPECT_EQ(reading.gpus[0],
             (Gpu{0, "MIG-1", "NVIDIA A100-SXM4-40GB MIG 3g.20gb", "0000:3b:00.0",
@@ -150,7 +151,7 @@ TEST_F(GpuNvml, InstancesHaveNoLinks) {
 }
 
 TEST_F(GpuNvml, AnInstanceWhoseNameSaysNoProfileIsNamedByItsSlices) {
-  const NvmlReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [{"uuid": "GPU-a", "name": "H200", "pci": [0, 1, 0], "mig": true,
           "instances": [{"uuid": "MIG-1", "name": "H200", "memory": 38654705664, "slices": 2},
                         {"uuid": "MIG-2", "name": "H200"}]}]})");
@@ -163,7 +164,7 @@ TEST_F(GpuNvml, AnInstanceWhoseNameSaysNoProfileIsNamedByItsSlices) {
 }
 
 TEST_F(GpuNvml, AGpuWithMigOnAndNoInstancesIsNotListed) {
-  const NvmlReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [{"uuid": "GPU-a", "name": "A100", "pci": [0, 1, 0], "mig": true,
                        "instances": [null, null]}]})");
   EXPECT_TRUE(reading.gpus.empty());
@@ -172,13 +173,13 @@ TEST_F(GpuNvml, AGpuWithMigOnAndNoInstancesIsNotListed) {
 }
 
 TEST_F(GpuNvml, WhatNvmlRefusesOfMigIsARemark) {
-  const NvmlReading uncounted = ReadFake(
+  const GpuListing uncounted = ReadFake(
       R"({"devices": [{"uuid": "GPU-a", "name": "A100", "pci": [0, 1, 0], "mig": true,
                        "mig_error": 15}]})");
   EXPECT_TRUE(uncounted.gpus.empty());
   EXPECT_EQ(uncounted.remarks,
             std::vector<std::string>{"GPU 0 is divided by MIG and left out: GPU is lost"});
-  const NvmlReading unread = ReadFake(
+  const GpuListing unread = ReadFake(
       R"({"devices": [{"uuid": "GPU-a", "name": "A100", "pci": [0, 1, 0], "mig": true,
           "instances": [{"uuid": "MIG-1", "name": "A100 MIG 1g.5gb", "error": 15}]}]})");
   EXPECT_TRUE(unread.gpus.empty());
@@ -188,7 +189,7 @@ TEST_F(GpuNvml, WhatNvmlRefusesOfMigIsARemark) {
 
 TEST_F(GpuNvml, ADriverWithoutTheCallsForMigListsTheWholeGpu) {
   setenv("MUSTER_FAKE_NVML_JSON", Write(kDivided).c_str(), 1);
-  const NvmlReading reading = ReadNvml(FAKE_NVML_WITHOUT_MIG);
+  const GpuListing reading = NvmlLibrary().List(FAKE_NVML_WITHOUT_MIG);
   ASSERT_EQ(reading.gpus.size(), 2U);
   EXPECT_EQ(reading.gpus[0].uuid, "GPU-a");
   ASSERT_EQ(reading.remarks.size(), 1U);
@@ -196,7 +197,7 @@ TEST_F(GpuNvml, ADriverWithoutTheCallsForMigListsTheWholeGpu) {
 }
 
 TEST_F(GpuNvml, ADriverThatIsNotLoadedIsARemark) {
-  const NvmlReading reading = ReadFake(R"({"init": 9, "devices": []})");
+  const GpuListing reading = ReadFake(R"({"init": 9, "devices": []})");
   EXPECT_TRUE(reading.gpus.empty());
   ASSERT_EQ(reading.remarks.size(), 1U);
   EXPECT_NE(reading.remarks[0].find("Driver Not Loaded"), std::string::npos);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
+#include "topology/gpu/libraries.h"
 
 namespace muster {
 namespace {
@@ -18,52 +19,52 @@ class GpuRocm : public testing::Test {
     unsetenv("MUSTER_FAKE_ROCM_SMI_JSON");
     unsetenv("MUSTER_ROCM_SMI");
   }
-  RocmReading ReadFake(const std::string& json) {
+  GpuListing ReadFake(const std::string& json) {
     std::ofstream(directory_ / "gpus.json") << json;
     setenv("MUSTER_FAKE_ROCM_SMI_JSON", (directory_ / "gpus.json").c_str(), 1);
-    return ReadRocmSmi(FAKE_ROCM_SMI);
+    return RocmSmiLibrary().List(FAKE_ROCM_SMI);
   }
   TempDirectory directory_;
 };
 
 TEST_F(GpuRocm, AMachineWithoutTheLibraryHasNoGpusAndSaysNothing) {
-  const RocmReading reading = ReadRocmSmi("libthere-is-no-such-rocm_smi.so");
+  const GpuListing reading = RocmSmiLibrary().List("libthere-is-no-such-rocm_smi.so");
   EXPECT_TRUE(reading.gpus.empty());
   EXPECT_TRUE(reading.remarks.empty());
 }
 
 TEST_F(GpuRocm, ALibraryThatSomebodyAskedForMustLoad) {
-  const RocmReading reading = ReadRocmSmi("/absent/librocm_smi64.so");
+  const GpuListing reading = RocmSmiLibrary().List("/absent/librocm_smi64.so");
   ASSERT_EQ(reading.remarks.size(), 1U);
   EXPECT_EQ(reading.remarks[0],
             "/absent/librocm_smi64.so: ROCm SMI does not load, so no AMD GPUs are seen");
 }
 
 TEST_F(GpuRocm, ALibraryThatIsNotRocmSmiIsARemark) {
-  const RocmReading reading = ReadRocmSmi("libc.so.6");
+  const GpuListing reading = RocmSmiLibrary().List("libc.so.6");
   EXPECT_TRUE(reading.gpus.empty());
   ASSERT_EQ(reading.remarks.size(), 1U);
   EXPECT_NE(reading.remarks[0].find("it has no rsmi"), std::string::npos);
 }
 
 TEST_F(GpuRocm, ALibraryThatDoesNotStartIsARemark) {
-  const RocmReading reading = ReadFake(R"({"init": 8, "devices": []})");
+  const GpuListing reading = ReadFake(R"({"init": 8, "devices": []})");
   EXPECT_TRUE(reading.gpus.empty());
   ASSERT_EQ(reading.remarks.size(), 1U);
   EXPECT_NE(reading.remarks[0].find("RSMI_STATUS_INIT_ERROR"), std::string::npos);
 }
 
 TEST_F(GpuRocm, TheEnvironmentNamesTheLibrary) {
-  EXPECT_EQ(RocmSmiLibrary(), "librocm_smi64.so");
+  EXPECT_EQ(LibraryFile(RocmSmiLibrary()), "librocm_smi64.so");
   setenv("MUSTER_ROCM_SMI", "/elsewhere.so", 1);
-  EXPECT_EQ(RocmSmiLibrary(), "/elsewhere.so");
+  EXPECT_EQ(LibraryFile(RocmSmiLibrary()), "/elsewhere.so");
   setenv("MUSTER_ROCM_SMI", "", 1);
-  EXPECT_TRUE(ReadRocmSmi(RocmSmiLibrary()).gpus.empty());
-  EXPECT_TRUE(ReadRocmSmi(RocmSmiLibrary()).remarks.empty());
+  EXPECT_TRUE(RocmSmiLibrary().List(LibraryFile(RocmSmiLibrary())).gpus.empty());
+  EXPECT_TRUE(RocmSmiLibrary().List(LibraryFile(RocmSmiLibrary())).remarks.empty());
 }
 
 TEST_F(GpuRocm, ReadsWhatTheLibrarySays) {
-  const RocmReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [
         {"name": "AMD Instinct MI300X", "memory": 206141652992, "unique_id": "1aa5d4a3f0c0d64c",
          "pci": [0, 193, 0, 0], "numa": 1},
@@ -80,7 +81,7 @@ TEST_F(GpuRocm, ReadsWhatTheLibrarySays) {
 }
 
 TEST_F(GpuRocm, APartitionIsNoPciFunction) {
-  const RocmReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [
         {"name": "MI300X", "memory": 1, "unique_id": "a", "pci": [0, 193, 0, 0], "partition": 0},
         {"name": "MI300X", "memory": 1, "unique_id": "a", "pci": [0, 193, 0, 3], "partition": 3}]})");
@@ -93,7 +94,7 @@ TEST_F(GpuRocm, APartitionIsNoPciFunction) {
 }
 
 TEST_F(GpuRocm, AGpuWithoutAUniqueIdIsNamedByItsPlaceAndSaysSo) {
-  const RocmReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [{"name": "Radeon", "memory": 1, "pci": [0, 3, 0, 0]},
                       {"name": "Radeon", "memory": 1, "unique_id": "0", "pci": [0, 4, 0, 0]}]})");
   ASSERT_EQ(reading.gpus.size(), 2U);
@@ -103,7 +104,7 @@ TEST_F(GpuRocm, AGpuWithoutAUniqueIdIsNamedByItsPlaceAndSaysSo) {
 }
 
 TEST_F(GpuRocm, OnlyXgmiIsALinkAndItsBandwidthIsKeptWhereItIsTold) {
-  const RocmReading reading = ReadFake(
+  const GpuListing reading = ReadFake(
       R"({"devices": [
         {"name": "MI250X", "memory": 1, "unique_id": "1", "pci": [0, 1, 0, 0],
          "xgmi": {"1": [50000, 200000], "3": null}},

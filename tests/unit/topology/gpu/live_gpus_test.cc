@@ -33,13 +33,13 @@ class LiveGpus : public ::testing::Test {
     amd_.numa_told = {0, 1};
   }
   void Add() {
-    AddLiveGpus(*topology_, nvidia_, amd_, machine_);
+    AddLiveGpus(*topology_, {nvidia_, amd_}, machine_);
     EXPECT_TRUE(CheckMachine(machine_).ok()) << CheckMachine(machine_);
   }
   absl::StatusOr<HwlocTopology> topology_ = absl::UnknownError("not loaded");
   Machine machine_;
-  NvmlReading nvidia_;
-  RocmReading amd_;
+  GpuListing nvidia_;
+  GpuListing amd_;
 };
 
 TEST_F(LiveGpus, NvidiasStandFirstAndEachVendorCountsFromZero) {

@@ -1,0 +1,73 @@
+#pragma once
+
+// Every verb of the command line, by the room that holds its options, help and action
+// (cmd_VERB.cc).
+//
+// A verb says what it is and does in the text of its own help; see verb.h for the frame. Thread
+// promise: all run on the main thread. Invariant: main.cc lists each of them.
+
+#include "cli/frame/verb.h"
+
+namespace muster {
+
+// cli/jobs
+Verb CancelVerb();
+Verb ExplainVerb();
+Verb HistoryVerb();
+Verb HoldVerb();
+Verb QueueVerb();
+Verb ReleaseVerb();
+Verb RequeueVerb();
+Verb ResumeVerb();
+Verb ShowVerb();
+Verb SubmitVerb();
+Verb SuspendVerb();
+Verb UpdateVerb();
+
+// cli/run
+Verb AllocVerb();
+Verb AttachVerb();
+Verb CastVerb();
+Verb RunVerb();
+
+// cli/cluster
+Verb DrainVerb();
+Verb HealthVerb();
+Verb KeysVerb();
+Verb NodesVerb();
+Verb PartitionVerb();
+Verb QosVerb();
+Verb AccountsVerb();
+Verb ReservationVerb();
+Verb ReplayVerb();
+Verb TopoVerb();
+
+// cli/share
+Verb ShareVerb();
+
+// cli/place
+Verb EstimateVerb();
+Verb PlaceVerb();
+
+// cli/simulate
+Verb SimulateVerb();
+Verb TraceVerb();
+
+// cli/whatif
+Verb WhatifVerb();
+
+// cli/kernel
+Verb KernelVerb();
+
+// cli/checkpoint
+Verb CheckpointVerb();
+
+// cli/up
+Verb UpVerb();
+
+// cli/frame
+Verb CompletionVerb();
+Verb HelpVerb();
+Verb VersionVerb();
+
+}  // namespace muster

@@ -1,0 +1,29 @@
+#pragma once
+
+// One call that a client made and that the access table admitted: who calls what, and the way to
+// answer.
+//
+// Thread promise: safe from any thread. Invariants: a call is finished once, by Finish or by its
+// reactor; its copies are the same call.
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/status.h"
+#include "daemon/access/gate.h"
+#include "daemon/access/rpc.h"
+
+namespace muster {
+
+struct Call {
+  const Gate& gate;
+  Caller caller;
+  const char* method;  // "Submit"
+  grpc::ServerUnaryReactor* reactor;
+
+  // The reply leaves; with an error, the error alone.
+  void Finish(const absl::Status& status) const { reactor->Finish(ToGrpc(status)); }
+  // Says in the gate's log when the method itself refused the caller.
+  void Note(const absl::Status& status) const { gate.Note(caller, method, status); }
+};
+
+}  // namespace muster

@@ -1,0 +1,113 @@
+#include "daemon/access/read_turns.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace muster {
+namespace {
+
+constexpr std::uint32_t kAlice = 1000;
+constexpr std::uint32_t kMallory = 1001;
+
+// Reads that have begun, and the turns that they hold.
+struct Begun {
+  std::vector<int> order;
+  std::vector<ReadTurns::Turn> turns;
+
+  ReadTurns::Read Read(int number) {
+    return [this, number](ReadTurns::Turn turn) {
+      order.push_back(number);
+      turns.push_back(std::move(turn));
+    };
+  }
+  void EndFirst() { turns.erase(turns.begin()); }
+};
+
+TEST(ReadTurns, AUsersReadsBeginAFewAtOnceInTheirOrder) {
+  Begun begun;
+  ReadTurns turns;
+  for (int i = 0; i < 7; ++i) {
+    ASSERT_TRUE(turns.Take(kAlice, begun.Read(i)));
+  }
+  EXPECT_EQ(begun.order, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(turns.Waiting(kAlice), 3U);
+  begun.EndFirst();
+  EXPECT_EQ(begun.order, (std::vector<int>{0, 1, 2, 3, 4}));
+  begun.EndFirst();
+  begun.EndFirst();
+  EXPECT_EQ(begun.order, (std::vector<int>{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(turns.Waiting(kAlice), 0U);
+  begun.turns.clear();
+}
+
+TEST(ReadTurns, OneUsersFloodKeepsNobodyElseWaiting) {
+  Begun mallory;
+  Begun alice;
+  ReadTurns turns;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(turns.Take(kMallory, mallory.Read(i)));
+  }
+  ASSERT_TRUE(turns.Take(kAlice, alice.Read(0)));
+  EXPECT_EQ(alice.order.size(), 1U);
+  while (!mallory.turns.empty()) {
+    mallory.EndFirst();
+  }
+  EXPECT_EQ(mallory.order.size(), 100U);
+}
+
+TEST(ReadTurns, WhatWaitsIsBoundedAndTheRestIsRefused) {
+  Begun begun;
+  ReadTurns turns;
+  std::size_t taken = 0;
+  while (turns.Take(kAlice, begun.Read(0))) {
+    ++taken;
+  }
+  EXPECT_EQ(taken, ReadTurns::kAtOnce + ReadTurns::kWaitingMax);
+  begun.EndFirst();
+  EXPECT_TRUE(turns.Take(kAlice, begun.Read(0)));
+  while (!begun.turns.empty()) {
+    begun.EndFirst();
+  }
+}
+
+TEST(ReadTurns, AReadThatAnswersAtOnceMakesRoomForTheNext) {
+  ReadTurns turns;
+  int reads = 0;
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(turns.Take(kAlice, [&reads](const ReadTurns::Turn&) { ++reads; }));
+  }
+  EXPECT_EQ(reads, 1000);
+}
+
+TEST(ReadTurns, ManyThreadsNeverRunMoreThanAFewReadsOfAUser) {
+  ReadTurns turns;
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  std::atomic<int> done = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        const bool taken = turns.Take(kAlice, [&](const ReadTurns::Turn&) {
+          const int now = ++running;
+          for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+          }
+          --running;
+          ++done;
+        });
+        ASSERT_TRUE(taken);
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(done, 2000);
+  EXPECT_LE(most, static_cast<int>(ReadTurns::kAtOnce));
+}
+
+}  // namespace
+}  // namespace muster
