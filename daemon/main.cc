@@ -53,22 +53,18 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
     RETURN_IF_ERROR(CheckAddress(address, config.tls));
   }
   RETURN_IF_ERROR(EnsurePrivateDirectory(config.state_dir));
-  ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store,
-                   JobStore::Open(absl::StrCat(config.state_dir, "/controller")));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting,
-                   Accounting::Open(absl::StrCat(config.state_dir, "/controller")));
-  ASSIGN_OR_RETURN(JobSecrets secrets,
-                   JobSecrets::Open(absl::StrCat(config.state_dir, "/controller/job.key")));
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<OrderSigner> signer,
-      OrderSigner::Open(absl::StrCat(config.state_dir, "/controller/order.key"), config.tls.key));
+  const std::string state = absl::StrCat(config.state_dir, "/controller");
+  ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store, JobStore::Open(state));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(state));
+  ASSIGN_OR_RETURN(JobSecrets secrets, JobSecrets::Open(state + "/job.key"));
+  ASSIGN_OR_RETURN(const std::unique_ptr<OrderSigner> signer,
+                   OrderSigner::Open(state + "/order.key", config.tls.key));
   Acceptor acceptor(log, clock);
   HandshakeLog handshakes(log, clock, &acceptor);
   const auto munge = MungeDoor::Open(config.munge_socket, config.tls.certificate, log, &handshakes);
   UserBudget budget(config.budget, config.policy.operator_uid, clock);
   const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &acceptor, &budget);
   AgentSessions sessions(log);
-  LiveUsage usage;
   Controller controller(*store, sessions, clock, log, config.policy, config.cluster,
                         std::move(secrets));
   controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
@@ -76,6 +72,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   if (!config.file.empty()) {
     RETURN_IF_ERROR(ApplyPolicyFile(config.file, controller, UserOf(geteuid()), config.network));
   }
+  LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
   ClientService clients(controller, *accounting, *store, config.cluster, gate, usage);
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,

@@ -144,6 +144,7 @@ struct Connection::Channel {
                     milliseconds patience) {
     const SystemClock clock;
     const SteadyTime give_up = clock.SteadyNow() + patience;
+    bool known = false;  // to the controller, on this connection
     for (bool first = true;; first = false) {
       bool busy = false;
       const int error = address.kind == Address::Kind::kUnix ? ProbeSocket(address.path) : 0;
@@ -160,7 +161,8 @@ struct Connection::Channel {
         context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
         const bool large =
             address.kind != Address::Kind::kUnix && request.ByteSizeLong() > kFirstCallBytesMax;
-        const grpc::Status greeted = large ? Greet() : grpc::Status::OK;
+        const grpc::Status greeted = large && !known ? Greet() : grpc::Status::OK;
+        known = greeted.ok();
         const grpc::Status status =
             greeted.ok() ? (stub.get()->*method)(&context, request, reply) : greeted;
         if (status.ok()) {
@@ -178,6 +180,7 @@ struct Connection::Channel {
       }
       std::this_thread::sleep_for(kRetryPause);
       if (error == 0 && !busy) {
+        known = false;
         Connect();
       }
     }

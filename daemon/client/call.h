@@ -8,11 +8,24 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <utility>
+
 #include "absl/status/status.h"
 #include "daemon/access/gate.h"
+#include "daemon/access/read_turns.h"
 #include "daemon/access/rpc.h"
 
 namespace muster {
+
+// The reactor of a long read: its user's turn lasts until the call is over.
+class ReadReactor final : public grpc::ServerUnaryReactor {
+ public:
+  void Hold(ReadTurns::Turn turn) { turn_ = std::move(turn); }
+  void OnDone() override { delete this; }
+
+ private:
+  ReadTurns::Turn turn_;
+};
 
 struct Call {
   const Gate& gate;

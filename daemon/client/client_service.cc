@@ -8,20 +8,6 @@ namespace muster {
 
 using Unary = ClientService::Unary;
 
-namespace {
-
-// The reactor of a long read: its user's turn lasts until the call is over.
-class ReadReactor final : public grpc::ServerUnaryReactor {
- public:
-  void Hold(ReadTurns::Turn turn) { turn_ = std::move(turn); }
-  void OnDone() override { delete this; }
-
- private:
-  ReadTurns::Turn turn_;
-};
-
-}  // namespace
-
 ClientService::ClientService(Controller& controller, Accounting& accounting, JobStore& store,
                              std::string cluster, const Gate& gate, const LiveUsage& usage)
     : gate_(gate),

@@ -213,8 +213,8 @@ class RootAttacksTest(unittest.TestCase):
     def test_deep_session_directories_of_mpi_are_removed_and_keep_no_agent(self):
         dig = self.cluster.place_of("mallory", "dig.py")
         with open(dig, "w", encoding="utf-8") as file:
-            file.write("import glob, os\n"
-                       "os.chdir(glob.glob(os.environ['PMIX_SERVER_TMPDIR'] + '/' + os.environ['PMIX_NAMESPACE'] + '.*')[0])\n"
+            file.write("import os\n"
+                       "os.chdir(os.environ['PMIX_SERVER_TMPDIR'] + '/' + os.environ['PMIX_NAMESPACE'] + '.0')\n"
                        "for i in range(5000):\n    os.mkdir('d')\n    os.chdir('d')\n")
         os.chmod(dig, 0o644)
         done = self.cluster.as_user(

@@ -1,6 +1,6 @@
 """User against user, and everybody against root: a controller, two agents, a munged and three users on this machine.
 
-Rows A5, A6, B2, C1 to C4, C6, C7, D1, D8, D9 and E1 of the list of attacks: each has to be refused in one line, to leave a line that
+Rows A5, A6, B2, C1 to C4, C6, C7, D1, D8, D9, E1 and G4 of the list of attacks: each has to be refused in one line, to leave a line that
 names who it really was, and to change nothing.
 """
 
@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import unittest
 
 from cluster import program, read_file, start_time
@@ -347,6 +348,48 @@ class UserAttacksTest(unittest.TestCase):
                 seen += 1
                 self.assertNotIn(b"canary-77aa", read_file(f"/proc/{pid}/environ"), words)
         self.assertGreaterEqual(seen, 4)  # the controller, two agents, the supervisor
+
+
+
+@unittest.skipIf(REASON, f"SKIPPED: {REASON}")
+class FloodTest(unittest.TestCase):
+    """Row G4: what each user may ask in a time."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = SecuredCluster()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.configure("[limits]\ncalls_per_second = 1\ncalls_burst = 4\n"
+                              "program_bytes_per_second = \"1K\"\nprogram_bytes_burst = \"1M\"\n"
+                              "[policy]\nsubmit_jobs_max = 3\n")
+        cls.cluster.start()
+
+    def test_a_user_who_is_too_fast_waits_and_is_served(self):
+        begun = time.monotonic()
+        for _ in range(8):
+            done = self.cluster.as_user("mallory", "queue")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(time.monotonic() - begun, 3)
+        for _ in range(3):  # nobody else has to
+            self.assertEqual(self.cluster.as_user("alice", "queue").returncode, 0)
+
+    def test_nobody_fills_the_store_with_programs(self):
+        large = self.cluster.place_of("mallory", "large.sh")
+        with open(large, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + "# filled\n" * 80_000)
+        os.chmod(large, 0o755)
+        first = self.cluster.as_user("mallory", "submit", "--hold", "-o", "/dev/null", large)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        second = self.cluster.as_user("mallory", "submit", "--hold", "-o", "/dev/null", large)
+        self.assertEqual(second.returncode, 1, second.stdout)
+        self.assertRegex(second.stderr, r"\Amuster submit: mallory asks too much of the controller at once: more than "
+                                        r"1 KiB of scripts and environments a second; try again in \d+\.\d s\n\Z")
+
+    def test_nobody_fills_the_queue(self):
+        done = self.cluster.as_user("al", "submit", "--hold", "-a", "0-3", "-o", "/dev/null", "--wrap", "true")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stderr, r"user al: policy\.submit_jobs_max: 0 of 3 jobs are submitted, 4 more do not fit")
+        self.cluster.submit_as("al", "--hold", "-a", "0-2", "-o", "/dev/null", "--wrap", "true")
 
 
 if __name__ == "__main__":

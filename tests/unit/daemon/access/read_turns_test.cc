@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace muster {
@@ -23,7 +24,12 @@ struct Begun {
       turns.push_back(std::move(turn));
     };
   }
-  void EndFirst() { turns.erase(turns.begin()); }
+  // The next read begins as the turn goes, and adds its own.
+  void EndFirst() {
+    ReadTurns::Turn first = std::move(turns.front());
+    turns.erase(turns.begin());
+    first.reset();
+  }
 };
 
 TEST(ReadTurns, AUsersReadsBeginAFewAtOnceInTheirOrder) {
