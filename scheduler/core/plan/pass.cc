@@ -7,8 +7,8 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/request.h"
-#include "scheduler/core/plan/feasibility.h"
-#include "scheduler/core/plan/waiting_jobs.h"
+#include "scheduler/core/plan/queue/waiting_jobs.h"
+#include "scheduler/core/plan/search/feasibility.h"
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/books/alternatives.h"
 #include "scheduler/core/state/books/charge.h"

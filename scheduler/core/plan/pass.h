@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/core/plan/availability/availability.h"
 #include "scheduler/core/plan/planner_memory.h"
-#include "scheduler/core/plan/queue_priority.h"
+#include "scheduler/core/plan/queue/queue_priority.h"
 #include "scheduler/core/plan/resumption.h"
-#include "scheduler/core/plan/search/availability.h"
 #include "scheduler/core/plan/search/elastic_size.h"
 #include "scheduler/core/plan/search/eligibility.h"
 #include "scheduler/core/plan/search/group_search.h"

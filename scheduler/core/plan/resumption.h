@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/core/plan/queue_priority.h"
+#include "scheduler/core/plan/queue/queue_priority.h"
 #include "scheduler/core/plan/search/preemption.h"
 #include "scheduler/core/plan/search/start_options.h"
 #include "scheduler/model/plan/plan.h"

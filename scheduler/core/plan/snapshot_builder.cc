@@ -9,7 +9,7 @@
 
 #include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
-#include "scheduler/core/plan/queue_order.h"
+#include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 

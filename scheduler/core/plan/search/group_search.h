@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/availability/availability.h"
 #include "scheduler/core/plan/search/start_options.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/snapshot.h"

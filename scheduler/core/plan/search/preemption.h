@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/availability/availability.h"
 #include "scheduler/core/plan/search/start_options.h"
 #include "scheduler/core/policy/queue_tiers.h"
 #include "scheduler/model/machine/allocation.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core/plan/search/availability.h"
-#include "scheduler/core/plan/search/need.h"
+#include "scheduler/core/plan/availability/availability.h"
+#include "scheduler/core/plan/availability/need.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/plan/snapshot.h"

@@ -5,7 +5,7 @@
 #include "scheduler/core/place/nodes/node_choice.h"
 #include "scheduler/core/place/nodes/tree_choice.h"
 #include "scheduler/core/place/request.h"
-#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/availability/availability.h"
 
 namespace muster {
 

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/search/need.h"
+#include "scheduler/core/plan/availability/need.h"
 
 #include <gtest/gtest.h>
 

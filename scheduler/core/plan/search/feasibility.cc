@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/feasibility.h"
+#include "scheduler/core/plan/search/feasibility.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/search/earliest_queue.h"
+#include "scheduler/core/plan/availability/earliest_queue.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/availability/availability.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/waiting_jobs.h"
+#include "scheduler/core/plan/queue/waiting_jobs.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/queue_order.h"
+#include "scheduler/core/plan/queue/queue_order.h"
 
 namespace muster {
 

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/queue_priority.h"
+#include "scheduler/core/plan/queue/queue_priority.h"
 
 #include <algorithm>
 #include <array>

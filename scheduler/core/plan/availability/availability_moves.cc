@@ -2,7 +2,7 @@
 // kept of each shape.
 #include <algorithm>
 
-#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/availability/availability.h"
 
 namespace muster {
 namespace {

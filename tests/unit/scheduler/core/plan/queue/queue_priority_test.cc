@@ -1,9 +1,9 @@
-#include "scheduler/core/plan/queue_priority.h"
+#include "scheduler/core/plan/queue/queue_priority.h"
 
 #include <gtest/gtest.h>
 
+#include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/plan/snapshot_builder.h"
-#include "scheduler/core/plan/waiting_jobs.h"
 #include "scheduler/core/share/decay.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
