@@ -4,7 +4,7 @@
 //
 // A node is copied when something is first planned on it; all others stay those of the snapshot.
 // Thread promise: none; owned by one cycle. Invariants: (1) the snapshot is never changed; (2) what
-// Change returned is what At returns from then on.
+// Change has returned is what At returns from then on, changes included.
 
 #include <cstdint>
 #include <map>
@@ -25,12 +25,10 @@ class PlannedNodes {
     const auto changed = changed_.find(node);
     return changed == changed_.end() ? snapshot_.nodes[node] : changed->second;
   }
-  // The same, to plan something on it.
+  // The same, to plan something on it. The reference stays good.
   NodePicture& Change(std::uint32_t node) {
     return changed_.try_emplace(node, snapshot_.nodes[node]).first->second;
   }
-  // Every node is as in the snapshot again.
-  void Reset() { changed_.clear(); }
 
  private:
   const Snapshot& snapshot_;

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/resumption.h"
+#include "scheduler/core/plan/cycle/resumption.h"
 
 #include <algorithm>
 #include <tuple>
