@@ -126,7 +126,7 @@ void SchedulingCycle::KeepCores(const OwnCores& part, bool from_now) {
   const Time now = state_.snapshot.now;
   const Holding& holding = *part.holding;
   NodePicture& picture = state_.nodes.Change(part.node);
-  const std::uint32_t width = state_.availability.capacity(part.node).threads_per_core;
+  const std::uint32_t width = state_.availability.inventory().capacity(part.node).threads_per_core;
   const std::uint32_t all = holding.given_back.Count() / width;
   const std::uint32_t free = all - (holding.given_back & picture.taken.cpus).Count() / width;
   const Time end = EndOf(holding, now);

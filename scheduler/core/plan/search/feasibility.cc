@@ -261,15 +261,15 @@ std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest
 Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& availability,
                  const Need& need, Time now) {
   Looks looks;
-  looks.tree = IsInSegments(*need.request) ? availability.tree() : nullptr;
+  looks.tree = IsInSegments(*need.request) ? availability.inventory().tree() : nullptr;
   looks.all.reserve(nodes.size());
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     if (need.inside != nullptr && !(*need.inside)[node]) {
       continue;
     }
     looks.all.push_back(
-        Look{&nodes[node], nodes[node].up, nodes[node].drained, &availability.capacity(node),
-             availability.timeline(node).now(),
+        Look{&nodes[node], nodes[node].up, nodes[node].drained,
+             &availability.inventory().capacity(node), availability.timeline(node).now(),
              need.reserved == nullptr ? nullptr : need.reserved->InTheWay(node, now, need.duration),
              node});
   }

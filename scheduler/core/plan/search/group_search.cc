@@ -87,7 +87,8 @@ std::optional<Allocation> PlaceRanks(
   LayOutRanks(
       *need.request,
       [&](std::size_t i) -> const Machine& { return *picture_of(opening.shares[i].node).machine; },
-      [&](std::size_t i) { return availability.LeafOf(opening.shares[i].node); }, allocation);
+      [&](std::size_t i) { return availability.inventory().LeafOf(opening.shares[i].node); },
+      allocation);
   return allocation;
 }
 
@@ -200,7 +201,8 @@ std::optional<std::vector<MemberPlace>> GroupSearch::FindEarliest(
   for (const GroupMember& member : members) {
     Time alone = kFarFuture;
     for (const StartOption* option : member.options) {
-      const std::optional<Opening> opening = availability_.FindEarliest(LaterNeed(option->need));
+      const std::optional<Opening> opening =
+          availability_.FindEarliest(LaterNeed(option->need), snapshot_.now);
       if (opening.has_value() && !opening->shares.empty()) {
         alone = std::min(alone, opening->start);
       }

@@ -283,7 +283,8 @@ bool Preemption::Place(const Need& need, Eviction& eviction) const {
   LayOutRanks(
       *need.request,
       [&](std::size_t i) -> const Machine& { return *snapshot_.nodes[shares[i].node].machine; },
-      [&](std::size_t i) { return availability_.LeafOf(shares[i].node); }, eviction.allocation);
+      [&](std::size_t i) { return availability_.inventory().LeafOf(shares[i].node); },
+      eviction.allocation);
   return true;
 }
 
