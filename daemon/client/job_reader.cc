@@ -18,7 +18,7 @@
 #include "scheduler/core/explain/explain.h"
 #include "scheduler/core/handle/step.h"
 #include "scheduler/core/place/worth/placement_worth.h"
-#include "scheduler/core/plan/queue_order.h"
+#include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/model/job/array.h"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <iostream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -37,6 +38,7 @@ Machine BigMachine() {
     if (n % 2 == 0) {
       Gpu gpu;
       gpu.os_index = n / 2;
+      gpu.uuid = absl::StrCat("GPU-", gpu.os_index);
       gpu.model = "H100";
       gpu.numa = n;
       machine.gpus.push_back(std::move(gpu));
@@ -48,6 +50,7 @@ Machine BigMachine() {
 void Must(ClusterState& state, const Input& input) {
   const Turn turn = Step(state, input, kNow, PolicyConfig());
   if (!turn.status.ok()) {
+    std::cerr << turn.status << '\n';
     std::abort();
   }
   for (const Event& event : turn.events) {

@@ -13,8 +13,8 @@
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/planner.h"
-#include "scheduler/core/plan/queue_priority.h"
-#include "scheduler/core/plan/waiting_jobs.h"
+#include "scheduler/core/plan/queue/queue_priority.h"
+#include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/policy/permission.h"
 #include "scheduler/core/state/books/usage_keys.h"
 

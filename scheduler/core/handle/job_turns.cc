@@ -35,12 +35,12 @@ absl::Status CheckRequeue(const Job& job) {
   return absl::OkStatus();
 }
 
-void Requeue(const ClusterState& state, const Job& job, const User& by, Time now, Turn& turn) {
+void Requeue(const Job& job, const User& by, Time now, Turn& turn) {
   ++turn.count;
   if (job.attempt->ending != EndCause::kNone) {
     return;  // it ends already, for this
   }
-  EndAttempt(state, job, {EndCause::kRequeued, absl::StrCat("requeued by ", by.name)}, now, turn);
+  EndAttempt(job, {EndCause::kRequeued, absl::StrCat("requeued by ", by.name)}, now, turn);
 }
 
 template <class T>
@@ -133,7 +133,7 @@ Turn On(const ClusterState& state, const RequeueJob& input, Time now, const Poli
     }
     const absl::Status may = CheckRequeue(*job);
     if (may.ok()) {
-      Requeue(state, *job, input.by, now, turn);
+      Requeue(*job, input.by, now, turn);
     }
     last.Update(may);
   }

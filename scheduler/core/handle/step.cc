@@ -100,8 +100,7 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
 }
 
 // Ends one job, or untouched elements of an array: at once while it waits, else through its nodes.
-void Cancel(const ClusterState& state, const Job& job, std::uint32_t count, const User& by,
-            Time now, Turn& turn) {
+void Cancel(const Job& job, std::uint32_t count, const User& by, Time now, Turn& turn) {
   const std::string text = absl::StrCat("cancelled by ", by.name);
   turn.count += count;
   if (!job.attempt.has_value()) {
@@ -115,9 +114,9 @@ void Cancel(const ClusterState& state, const Job& job, std::uint32_t count, cons
       job.attempt->ending == EndCause::kPreemptedToRequeue ||
       job.attempt->ending == EndCause::kResized || job.attempt->ending == EndCause::kLaunchFailed;
   if (tells) {
-    EndAttempt(state, job, {EndCause::kCancelled, text}, now, turn);
+    EndAttempt(job, {EndCause::kCancelled, text}, now, turn);
   } else {
-    OrderActions(state, job, turn);
+    OrderActions(job, turn);
   }
 }
 
@@ -133,11 +132,11 @@ Turn On(const ClusterState& state, const CancelJob& input, Time now, const Polic
     if (!MayChange(job, input.by, config)) {
       may.Update(NotYours(job));
     } else {
-      Cancel(state, job, count, input.by, now, turn);
+      Cancel(job, count, input.by, now, turn);
     }
   };
   if (!input.array_index.has_value()) {
-    state.ForEachOf(input.job, cancel);
+    state.jobs().ForEachOf(input.job, cancel);
   } else {
     for (const Job* element : state.FindJobs(input.job, input.array_index)) {
       cancel(*element, 1);
@@ -213,11 +212,11 @@ void GiveWay(const ClusterState& state, const PlannedPreemption& preemption, Tim
   const std::string text = absl::StrCat("preempted by job ", ToString(preemption.job));
   for (const PlannedVictim& victim : preemption.victims) {
     if (victim.suspend) {
-      Suspended(state, *state.FindJob(victim.job), SuspendedBy::kPreemption, text, now, turn);
+      Suspended(*state.FindJob(victim.job), SuspendedBy::kPreemption, text, now, turn);
       continue;
     }
     const EndCause cause = victim.requeue ? EndCause::kPreemptedToRequeue : EndCause::kPreempted;
-    EndAttempt(state, *state.FindJob(victim.job), {cause, text}, now, turn);
+    EndAttempt(*state.FindJob(victim.job), {cause, text}, now, turn);
   }
 }
 
@@ -258,7 +257,7 @@ Turn On(const ClusterState& state, const TakePlan& input, Time now, const Policy
   bool stale = false;
   for (const PlannedResume& resume : input.plan.resumes) {
     if (verifier.AcceptResume(resume)) {
-      Resumed(state, *state.FindJob(resume.job), now, turn);
+      Resumed(*state.FindJob(resume.job), now, turn);
     } else {
       stale = true;
     }

@@ -144,10 +144,11 @@ bool Verifier::JobWaits(const PlannedStart& start) const {
   if (limit == 0) {
     return true;
   }
-  const auto running = state_.array_running().find(job->submission);
+  const auto running = state_.index().array_running().find(job->submission);
   const auto started = started_of_array_.find(job->submission);
-  const std::uint32_t now = (running == state_.array_running().end() ? 0 : running->second) +
-                            (started == started_of_array_.end() ? 0 : started->second);
+  const std::uint32_t now =
+      (running == state_.index().array_running().end() ? 0 : running->second) +
+      (started == started_of_array_.end() ? 0 : started->second);
   return now < limit;
 }
 

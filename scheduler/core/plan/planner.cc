@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "scheduler/core/plan/pass.h"
+#include "scheduler/core/plan/cycle/scheduling_cycle.h"
+#include "scheduler/core/plan/queue/queue_priority.h"
 
 namespace muster {
 
@@ -16,7 +17,9 @@ Plan MakePlan(const Snapshot& snapshot, const PolicyConfig& config) {
 Plan MakePlan(std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
               PlannerMemory& memory) {
   memory.MoveTo(std::move(snapshot));
-  return Pass(memory, config).Run();
+  const QueuePriority priority(memory.snapshot(), config, &memory.whole(), &memory.charges());
+  return SchedulingCycle(memory.snapshot(), config, memory.options(), memory.availability())
+      .Run(priority);
 }
 
 }  // namespace muster

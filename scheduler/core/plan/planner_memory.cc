@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/availability/availability.h"
 #include "scheduler/core/plan/search/start_options.h"
 
 namespace muster {

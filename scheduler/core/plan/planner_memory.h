@@ -12,7 +12,7 @@
 #include <memory>
 #include <optional>
 
-#include "scheduler/core/plan/queue_priority.h"
+#include "scheduler/core/plan/queue/queue_priority.h"
 #include "scheduler/model/plan/snapshot.h"
 
 namespace muster {

@@ -9,7 +9,7 @@
 
 #include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
-#include "scheduler/core/plan/queue_order.h"
+#include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 
@@ -79,7 +79,7 @@ Time BackOn(const NodePicture& node, const Holding& own, const std::set<JobId>& 
 // all its cores again. REQUIRES: `ends` of those that come back are as if they ran now.
 void FindReturns(const ClusterState& state, Time now, std::vector<NodePicture>& pictures) {
   std::set<JobId> coming;
-  for (const JobId id : state.suspended()) {
+  for (const JobId id : state.index().suspended()) {
     const Attempt& attempt = *state.FindJob(id)->attempt;
     if (!HoldsCores(attempt) && ComesBack(attempt)) {
       coming.insert(id);
@@ -181,7 +181,7 @@ bool AddAllNodes(const ClusterState& state, Snapshot& snapshot) {
 std::optional<std::vector<std::uint32_t>> TouchedSince(const ClusterState& state, Version since,
                                                        const std::vector<NodePicture>& nodes) {
   std::vector<NodeId> ids;
-  if (!state.AppendTouched(since, ids)) {
+  if (!state.touched().AppendSince(since, ids)) {
     return std::nullopt;
   }
   std::sort(ids.begin(), ids.end());
@@ -283,7 +283,7 @@ template <class Visitor>
 void ForEachPending(const ClusterState& state, const Visitor& visit) {
   constexpr std::size_t kLookup = 8;  // steps of a walk that a look-up costs
   const JobTable& jobs = state.jobs();
-  if (state.pending().size() * kLookup > jobs.size() - jobs.untouched()) {
+  if (state.index().pending().size() * kLookup > jobs.size() - jobs.untouched()) {
     jobs.ForEachRun([&visit](const Job& job, std::uint32_t count) {
       if (job.state == JobState::kPending) {
         visit(job, count);
@@ -291,8 +291,8 @@ void ForEachPending(const ClusterState& state, const Visitor& visit) {
     });
     return;
   }
-  auto next = state.pending().begin();
-  const auto end = state.pending().end();
+  auto next = state.index().pending().begin();
+  const auto end = state.index().pending().end();
   jobs.ForEachUntouched([&](const Job& job, std::uint32_t count) {
     for (; next != end && *next < job.id; ++next) {
       visit(*jobs.Find(*next), 1U);
@@ -350,7 +350,7 @@ void AddTheRest(const ClusterState& state, const Plan* last, Snapshot& snapshot)
     std::sort(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore);
   }
   snapshot.arrays.clear();
-  for (const auto& [submission, running] : state.array_running()) {
+  for (const auto& [submission, running] : state.index().array_running()) {
     snapshot.arrays.push_back(ArrayRunning{submission, running});
   }
   snapshot.promised.clear();

@@ -1,9 +1,10 @@
-// What should be under way for a job.
-#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/actions.h"
+
+#include "scheduler/core/state/books/attempt.h"
 
 namespace muster {
 
-std::vector<Effect> ClusterState::ActionsFor(const Job& job) const {
+std::vector<Effect> ActionsFor(const Job& job) {
   std::vector<Effect> effects;
   if (!job.attempt.has_value()) {
     return effects;

@@ -80,7 +80,7 @@ Problem CheckSteps(const Job& job) {
 Problem CheckSuspension(const ClusterState& state, const Job& job) {
   const std::string name = absl::StrCat("job ", ToString(job.id));
   const bool suspended = job.state == JobState::kSuspended;
-  if (state.suspended().contains(job.id) != suspended) {
+  if (state.index().suspended().contains(job.id) != suspended) {
     return absl::StrCat(name, ": is ", Name(job.state), " and wrongly in or out of the suspended");
   }
   if (!job.attempt.has_value()) {
@@ -114,8 +114,8 @@ Problem CheckJob(const ClusterState& state, const Job& job) {
                         job.attempt.has_value() ? "an" : "no", " attempt");
   }
   const bool untouched = state.jobs().IsUntouched(job.id);
-  if (untouched ? state.pending().contains(job.id) || job.state != JobState::kPending
-                : state.pending().contains(job.id) != (job.state == JobState::kPending)) {
+  if (untouched ? state.index().pending().contains(job.id) || job.state != JobState::kPending
+                : state.index().pending().contains(job.id) != (job.state == JobState::kPending)) {
     return absl::StrCat(name, ": is ", Name(job.state), " and wrongly in or out of the queue");
   }
   if (job.id >= state.next_job()) {
@@ -178,7 +178,7 @@ Problem CheckIndexes(const ClusterState& state) {
       ++running[job.submission];
     }
   });
-  for (const JobId id : state.suspended()) {
+  for (const JobId id : state.index().suspended()) {
     if (state.FindJob(id) == nullptr) {
       return absl::StrCat("job ", ToString(id), ": is suspended and not in the state");
     }
@@ -190,7 +190,7 @@ Problem CheckIndexes(const ClusterState& state) {
   if (policy.active() && !(policy.Recount(state.jobs(), state.nodes()) == policy.picture().usage)) {
     return std::string("the use that limits count is not the sum over the jobs");
   }
-  if (running != state.array_running()) {
+  if (running != state.index().array_running()) {
     return std::string("the running elements of an array are counted wrongly");
   }
   return std::nullopt;

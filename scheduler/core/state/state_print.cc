@@ -17,7 +17,7 @@ std::uint64_t PrintOf(const ClusterState& state) {
     }
   }
   print.Add(state.waiting());
-  for (const auto& [submission, running] : state.array_running()) {
+  for (const auto& [submission, running] : state.index().array_running()) {
     print.Add(submission).Add(running);
   }
   print.Add(state.policy().book()).Add(state.policy().picture().usage);

@@ -121,7 +121,7 @@ void SimulatedController::Perform(const std::shared_ptr<const Turn>& turn, Done 
 }
 
 void SimulatedController::WatchElastic() {
-  if (!state_.elastic().empty() && !std::exchange(ticking_, true)) {
+  if (!state_.index().elastic().empty() && !std::exchange(ticking_, true)) {
     Later(kElasticLook, &SimulatedController::TickElasticJobs);
   }
 }

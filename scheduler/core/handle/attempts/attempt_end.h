@@ -8,10 +8,11 @@
 #include <cstdint>
 #include <string>
 
-#include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/job/exit_status.h"
+#include "scheduler/model/job/job.h"
+#include "scheduler/model/value/time.h"
 
 namespace muster {
 
@@ -22,9 +23,9 @@ struct AttemptEnd {
 };
 
 // REQUIRES: the job has an attempt.
-void EndAttempt(const ClusterState& state, const Job& job, AttemptEnd end, Time now, Turn& turn);
+void EndAttempt(const Job& job, AttemptEnd end, Time now, Turn& turn);
 
 // Sends the nodes the orders that the job needs as it is now.
-void OrderActions(const ClusterState& state, const Job& job, Turn& turn);
+void OrderActions(const Job& job, Turn& turn);
 
 }  // namespace muster

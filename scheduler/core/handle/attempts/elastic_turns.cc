@@ -91,7 +91,7 @@ void LookAt(const ClusterState& state, const Job& job, TurnJobs& jobs, Time now,
   const auto later = [](const Node* a, const Node* b) { return HeardFrom(*a) < HeardFrom(*b); };
   const auto [first, last] = std::minmax_element(members.lost.begin(), members.lost.end(), later);
   if (job.attempt->ending == EndCause::kNone && now >= LostFrom(**first)) {
-    EndAttempt(state, job, {EndCause::kJobEnding, Silence(**first, now)}, now, turn);
+    EndAttempt(job, {EndCause::kJobEnding, Silence(**first, now)}, now, turn);
     return;
   }
   if (job.attempt->ending == EndCause::kNone || members.running > 0 ||
@@ -115,7 +115,7 @@ void LookAt(const ClusterState& state, const Job& job, TurnJobs& jobs, Time now,
 Turn On(const ClusterState& state, const TickElastic&, Time now, const PolicyConfig&) {
   Turn turn;
   TurnJobs jobs(state);
-  for (const JobId id : state.elastic()) {
+  for (const JobId id : state.index().elastic()) {
     LookAt(state, *state.FindJob(id), jobs, now, turn);
   }
   return turn;
@@ -128,7 +128,7 @@ bool Resize(const ClusterState& state, const PlannedResize& resize, Time now, Tu
     return false;
   }
   const bool shrinks = resize.verdict == ResizeVerdict::kShrink;
-  EndAttempt(state, *job,
+  EndAttempt(*job,
              {EndCause::kResized,
               absl::StrCat(shrinks ? "shrinks" : "grows", " from ", job->attempt->runs.size(),
                            " to ", resize.nodes, " nodes",

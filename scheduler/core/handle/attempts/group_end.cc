@@ -286,7 +286,7 @@ void TurnJobs::TellToEnd(Job& job, Time now, Turn& turn) const {
   if (job.attempt->ending != EndCause::kNone || AllEnded(*job.attempt)) {
     return;
   }
-  EndAttempt(state_, job, {EndCause::kJobEnding}, now, turn);
+  EndAttempt(job, {EndCause::kJobEnding}, now, turn);
   job.attempt->ending = EndCause::kJobEnding;
 }
 

@@ -6,15 +6,16 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/policy/job_access.h"
+#include "scheduler/core/state/actions.h"
 #include "scheduler/core/state/job_group.h"
 
 namespace muster {
 namespace {
 
 // The orders to the nodes for the next suspension or resumption of the job.
-void TellNodes(const ClusterState& state, Job job, Turn& turn) {
+void TellNodes(Job job, Turn& turn) {
   ++job.attempt->suspension;
-  for (const Effect& effect : state.ActionsFor(job)) {
+  for (const Effect& effect : ActionsFor(job)) {
     if (std::holds_alternative<Suspend>(effect) || std::holds_alternative<Resume>(effect)) {
       turn.effects.push_back(effect);
     }
@@ -46,12 +47,11 @@ absl::Status CheckResume(const Job& job) {
              : Refusal(job, "is not suspended; muster release lets a held job go");
 }
 
-void SuspendByHand(const ClusterState& state, const Job& job, const User& by, Time now,
-                   Turn& turn) {
+void SuspendByHand(const Job& job, const User& by, Time now, Turn& turn) {
   ++turn.count;
   const std::string text = absl::StrCat("suspended by ", by.name);
   if (job.state == JobState::kRunning) {
-    Suspended(state, job, SuspendedBy::kOperator, text, now, turn);
+    Suspended(job, SuspendedBy::kOperator, text, now, turn);
   } else if (job.attempt->suspended_by != SuspendedBy::kOperator) {
     turn.events.emplace_back(
         AttemptSuspending{job.id, job.attempt->number, SuspendedBy::kOperator, text, now});
@@ -90,7 +90,7 @@ Turn On(const ClusterState& state, const SuspendJob& input, Time now, const Poli
       continue;
     }
     if (input.suspended) {
-      SuspendByHand(state, *job, input.by, now, turn);
+      SuspendByHand(*job, input.by, now, turn);
     } else {
       AskBack(*job, input.by, now, turn);
     }
@@ -103,16 +103,15 @@ Turn On(const ClusterState& state, const SuspendJob& input, Time now, const Poli
   return turn;
 }
 
-void Suspended(const ClusterState& state, const Job& job, SuspendedBy by, std::string text,
-               Time now, Turn& turn) {
+void Suspended(const Job& job, SuspendedBy by, std::string text, Time now, Turn& turn) {
   turn.events.emplace_back(
       AttemptSuspending{job.id, job.attempt->number, by, std::move(text), now});
-  TellNodes(state, job, turn);
+  TellNodes(job, turn);
 }
 
-void Resumed(const ClusterState& state, const Job& job, Time now, Turn& turn) {
+void Resumed(const Job& job, Time now, Turn& turn) {
   turn.events.emplace_back(AttemptResumed{job.id, job.attempt->number, now});
-  TellNodes(state, job, turn);
+  TellNodes(job, turn);
 }
 
 }  // namespace muster

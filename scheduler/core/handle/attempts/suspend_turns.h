@@ -20,9 +20,8 @@ namespace muster {
 Turn On(const ClusterState& state, const SuspendJob& input, Time now, const PolicyConfig& config);
 
 // Tells the running job to give its cores back. REQUIRES: it is RUNNING.
-void Suspended(const ClusterState& state, const Job& job, SuspendedBy by, std::string text,
-               Time now, Turn& turn);
+void Suspended(const Job& job, SuspendedBy by, std::string text, Time now, Turn& turn);
 // Lets the suspended job run again. REQUIRES: a Verifier accepted it.
-void Resumed(const ClusterState& state, const Job& job, Time now, Turn& turn);
+void Resumed(const Job& job, Time now, Turn& turn);
 
 }  // namespace muster

@@ -10,6 +10,7 @@
 #include "scheduler/core/handle/attempts/checkpoint_turns.h"
 #include "scheduler/core/handle/attempts/group_end.h"
 #include "scheduler/core/place/nodes/feature_match.h"
+#include "scheduler/core/state/actions.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/model/machine/machine_check.h"
 
@@ -65,7 +66,7 @@ void Reconcile(const ClusterState& state, NodeId node, const Node* before,
       jobs.TakeFact(id, node, Report{id, job.attempt->number, run.reported + 1, ended}, now, turn);
       continue;
     }
-    for (const Effect& effect : state.ActionsFor(job)) {
+    for (const Effect& effect : ActionsFor(job)) {
       const bool here = std::visit(
           [&](const auto& order) {
             if constexpr (requires { order.node; }) {
@@ -295,7 +296,7 @@ Turn On(const ClusterState& state, const FailLaunch& input, Time now, const Poli
   const Job* job = state.FindJob(input.job);
   if (job != nullptr && job->attempt.has_value() && job->attempt->number == input.attempt &&
       job->attempt->ending == EndCause::kNone) {
-    EndAttempt(state, *job, {EndCause::kLaunchFailed, input.text}, now, turn);
+    EndAttempt(*job, {EndCause::kLaunchFailed, input.text}, now, turn);
     turn.effects.emplace_back(Replan{});
   }
   return turn;

@@ -29,7 +29,7 @@ bool LookAt(const ClusterState& state, const Job& job, const Reservation& reserv
   }
   const bool runs_again = job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes;
   if (runs_again || job.spec->elastic) {
-    EndAttempt(state, job,
+    EndAttempt(job,
                {job.spec->elastic ? EndCause::kResized : EndCause::kRequeued,
                 absl::StrCat("maintenance (reservation ", reservation.name, ")")},
                now, turn);

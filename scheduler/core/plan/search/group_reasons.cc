@@ -17,8 +17,9 @@ Reason WaitsFor(JobId component, std::size_t offset, ReasonClass verdict) {
   return reason;
 }
 
-void LeaveBlockedGroup(const std::vector<const WaitingJob*>& group,
-                       std::vector<std::vector<Reason>> blockers, Plan& plan) {
+BlockedGroup WaitBlocked(const std::vector<const WaitingJob*>& group,
+                         std::vector<std::vector<Reason>> blockers) {
+  BlockedGroup blocked;
   std::optional<PlannedDrop> drop;
   for (std::size_t i = 0; i < group.size() && !drop.has_value(); ++i) {
     drop = DropOf(*group[i], blockers[i]);
@@ -33,12 +34,13 @@ void LeaveBlockedGroup(const std::vector<const WaitingJob*>& group,
       own.push_back(other);
     }
     if (drop.has_value()) {
-      plan.drops.push_back(PlannedDrop{group[i]->id, drop->state, drop->text});
+      blocked.drops.push_back(PlannedDrop{group[i]->id, drop->state, drop->text});
     }
     LeftWaiting left{group[i]->id, std::move(own.front()), {}, 0};
     left.also.assign(own.begin() + 1, own.end());
-    plan.waiting.push_back(std::move(left));
+    blocked.waiting.push_back(std::move(left));
   }
+  return blocked;
 }
 
 }  // namespace muster

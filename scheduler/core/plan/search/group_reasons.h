@@ -16,9 +16,13 @@ namespace muster {
 // It waits for the component of that place; for all of `offset` together where none is named.
 Reason WaitsFor(JobId component, std::size_t offset, ReasonClass verdict);
 
-// Leaves the group waiting in the plan, or drops all of it where one component is to end.
+// How a group waits of which some component may not start.
+struct BlockedGroup {
+  std::vector<LeftWaiting> waiting;  // one for each component
+  std::vector<PlannedDrop> drops;    // all of them, where one component is to end
+};
 // REQUIRES: some component has blockers; `blockers` is parallel to `group`.
-void LeaveBlockedGroup(const std::vector<const WaitingJob*>& group,
-                       std::vector<std::vector<Reason>> blockers, Plan& plan);
+BlockedGroup WaitBlocked(const std::vector<const WaitingJob*>& group,
+                         std::vector<std::vector<Reason>> blockers);
 
 }  // namespace muster

@@ -17,15 +17,6 @@ constexpr std::size_t kPermutedMax = 4;
 // How many nodes are looked at, over all times, for a common start; then only the last time is.
 constexpr std::size_t kLooksMax = 1U << 18;
 
-std::optional<std::uint32_t> PositionOf(const Snapshot& snapshot, NodeId id) {
-  const auto node =
-      std::lower_bound(snapshot.nodes.begin(), snapshot.nodes.end(), id,
-                       [](const NodePicture& picture, NodeId other) { return picture.id < other; });
-  return node == snapshot.nodes.end() || node->id != id
-             ? std::nullopt
-             : std::optional(static_cast<std::uint32_t>(node - snapshot.nodes.begin()));
-}
-
 // Whether the members fit together on the nodes that are up when nothing else runs.
 bool FitWhenEmpty(const Snapshot& snapshot, std::vector<GroupMember> members) {
   Snapshot empty;
@@ -51,8 +42,8 @@ bool FitWhenEmpty(const Snapshot& snapshot, std::vector<GroupMember> members) {
     }
   }
   Availability availability(empty);
-  const std::map<std::uint32_t, NodePicture> untouched;
-  return GroupSearch(empty, availability, untouched).FindNow(members).has_value();
+  const PlannedNodes nodes(empty);
+  return GroupSearch(empty, availability, nodes).FindNow(members).has_value();
 }
 
 }  // namespace
@@ -96,7 +87,8 @@ std::optional<Allocation> PlaceRanks(
   LayOutRanks(
       *need.request,
       [&](std::size_t i) -> const Machine& { return *picture_of(opening.shares[i].node).machine; },
-      [&](std::size_t i) { return availability.LeafOf(opening.shares[i].node); }, allocation);
+      [&](std::size_t i) { return availability.inventory().LeafOf(opening.shares[i].node); },
+      allocation);
   return allocation;
 }
 
@@ -199,11 +191,7 @@ void GroupSearch::Undo() {
 
 const NodePicture& GroupSearch::PictureOf(std::uint32_t node) const {
   const auto trial = pictures_.find(node);
-  if (trial != pictures_.end()) {
-    return trial->second;
-  }
-  const auto touched = touched_.find(node);
-  return touched == touched_.end() ? snapshot_.nodes[node] : touched->second;
+  return trial == pictures_.end() ? nodes_.At(node) : trial->second;
 }
 
 std::optional<std::vector<MemberPlace>> GroupSearch::FindEarliest(
@@ -213,7 +201,8 @@ std::optional<std::vector<MemberPlace>> GroupSearch::FindEarliest(
   for (const GroupMember& member : members) {
     Time alone = kFarFuture;
     for (const StartOption* option : member.options) {
-      const std::optional<Opening> opening = availability_.FindEarliest(LaterNeed(option->need));
+      const std::optional<Opening> opening =
+          availability_.FindEarliest(LaterNeed(option->need), snapshot_.now);
       if (opening.has_value() && !opening->shares.empty()) {
         alone = std::min(alone, opening->start);
       }

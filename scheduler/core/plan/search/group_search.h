@@ -14,7 +14,8 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/availability/availability.h"
+#include "scheduler/core/plan/search/planned_nodes.h"
 #include "scheduler/core/plan/search/start_options.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/snapshot.h"
@@ -45,11 +46,10 @@ std::optional<Allocation> PlaceRanks(
 
 class GroupSearch {
  public:
-  // `touched` are the nodes, by position, on which the pass has started something. REQUIRES: all
+  // `nodes` are those of the snapshot, with what the pass has started on them. REQUIRES: all
   // outlive it.
-  GroupSearch(const Snapshot& snapshot, Availability& availability,
-              const std::map<std::uint32_t, NodePicture>& touched)
-      : snapshot_(snapshot), availability_(availability), touched_(touched) {}
+  GroupSearch(const Snapshot& snapshot, Availability& availability, const PlannedNodes& nodes)
+      : snapshot_(snapshot), availability_(availability), nodes_(nodes) {}
 
   // The waiting components of the leader's group, in order.
   std::vector<const WaitingJob*> ComponentsOf(const WaitingJob& leader);
@@ -77,7 +77,7 @@ class GroupSearch {
 
   const Snapshot& snapshot_;
   Availability& availability_;
-  const std::map<std::uint32_t, NodePicture>& touched_;
+  const PlannedNodes& nodes_;
   std::map<std::uint32_t, NodeTimeline> before_;  // of the nodes that a trial took of
   std::map<std::uint32_t, NodePicture> pictures_;
   std::map<JobId, std::vector<const WaitingJob*>> components_;  // by leader, once one was met

@@ -57,11 +57,11 @@ bool MayAnybody(const PolicyBook& book) {
 }  // namespace
 
 Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
-                       const std::map<std::uint32_t, NodePicture>& touched)
+                       const PlannedNodes& nodes)
     : snapshot_(snapshot),
       tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get()),
       availability_(availability),
-      touched_(touched) {
+      nodes_(nodes) {
   if (snapshot.policy != nullptr) {
     possible_ = MayAnybody(*snapshot.policy->book);
   }
@@ -270,12 +270,9 @@ bool Preemption::Place(const Need& need, Eviction& eviction) const {
   std::set<std::size_t> all_gone = gone_;
   all_gone.insert(eviction.victims.begin(), eviction.victims.end());
   for (const NodeShare& share : eviction.opening.shares) {
-    const auto touched = touched_.find(share.node);
-    const NodePicture& now =
-        touched == touched_.end() ? snapshot_.nodes[share.node] : touched->second;
     const auto promised = taken_over_.find(share.node);
     Placed placed = PlaceOnNode(
-        Without(now, PartsOf(share.node, all_gone),
+        Without(nodes_.At(share.node), PartsOf(share.node, all_gone),
                 promised == taken_over_.end() ? std::vector<NodeAllocation>() : promised->second),
         *need.request, share.tasks);
     if (!AddPlaced(std::move(placed), share.tasks, eviction.allocation)) {
@@ -286,7 +283,8 @@ bool Preemption::Place(const Need& need, Eviction& eviction) const {
   LayOutRanks(
       *need.request,
       [&](std::size_t i) -> const Machine& { return *snapshot_.nodes[shares[i].node].machine; },
-      [&](std::size_t i) { return availability_.LeafOf(shares[i].node); }, eviction.allocation);
+      [&](std::size_t i) { return availability_.inventory().LeafOf(shares[i].node); },
+      eviction.allocation);
   return true;
 }
 

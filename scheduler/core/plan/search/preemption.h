@@ -19,7 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/availability/availability.h"
+#include "scheduler/core/plan/search/planned_nodes.h"
 #include "scheduler/core/plan/search/start_options.h"
 #include "scheduler/core/policy/queue_tiers.h"
 #include "scheduler/model/machine/allocation.h"
@@ -36,10 +37,9 @@ struct Eviction {
 
 class Preemption {
  public:
-  // `touched` are the nodes, by position, on which the pass has started something. REQUIRES: all
+  // `nodes` are those of the snapshot, with what the pass has started on them. REQUIRES: all
   // outlive it.
-  Preemption(const Snapshot& snapshot, Availability& availability,
-             const std::map<std::uint32_t, NodePicture>& touched);
+  Preemption(const Snapshot& snapshot, Availability& availability, const PlannedNodes& nodes);
 
   // False when no running job may be preempted.
   [[nodiscard]] bool possible() const { return possible_; }
@@ -92,7 +92,7 @@ class Preemption {
   const Snapshot& snapshot_;
   const QueueTiers tiers_;
   Availability& availability_;
-  const std::map<std::uint32_t, NodePicture>& touched_;
+  const PlannedNodes& nodes_;
   bool possible_ = false;
   bool any_elastic_ = false;
   std::vector<std::uint64_t> costs_;        // of each running job

@@ -47,7 +47,7 @@ NodePicture ShareChoice::Visible(const Need& need, std::uint32_t node,
   NodePicture visible = picture;
   const Machine& machine = *picture.machine;
   visible.taken.gpus.resize(std::max(visible.taken.gpus.size(), machine.gpus.size()));
-  const NodeCapacity& capacity = availability_.capacity(node);
+  const NodeCapacity& capacity = availability_.inventory().capacity(node);
   const NodeTimeline& timeline = availability_.timeline(node);
   const Time end = NeededUntil(snapshot_.now, need.duration);
   std::array<std::uint32_t, kGpuModels> broken{};  // whole GPUs that the job may use up
@@ -112,8 +112,9 @@ void ShareChoice::Start(const Need& need, const Opening& opening, const Allocati
       const Time from = fresh ? snapshot_.now : LastEnd(node, grant.gpu);
       if (from < end) {
         availability_.BreakGpu(
-            node, GpuModelOf(availability_.capacity(node), picture.machine->gpus[grant.gpu]), from,
-            end);
+            node,
+            GpuModelOf(availability_.inventory().capacity(node), picture.machine->gpus[grant.gpu]),
+            from, end);
       }
       Time& last = started_[{node, grant.gpu}];
       last = std::max(last, end);

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "scheduler/core/place/gpu_packing.h"
-#include "scheduler/core/plan/search/availability.h"
+#include "scheduler/core/plan/availability/availability.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/snapshot.h"
 

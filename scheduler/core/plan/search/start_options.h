@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scheduler/core/plan/search/need.h"
+#include "scheduler/core/plan/availability/need.h"
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/reserved_nodes.h"
 #include "scheduler/model/job/job_spec.h"

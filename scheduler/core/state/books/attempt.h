@@ -15,6 +15,9 @@
 
 namespace muster {
 
+// The number of an attempt's first advice, which comes with its launch orders.
+inline constexpr std::uint32_t kFirstAdvice = 1;
+
 // What a report does to an attempt; shared by Apply and by Step, which looks one report ahead.
 void TakeInReport(Attempt& attempt, NodeId node, const Report& report);
 // Likewise what becomes of its steps.

@@ -547,7 +547,7 @@ void History::SeeToHealth(const SimAgent& agent) {
 void History::SettleOnce() {
   now_ += std::chrono::minutes(1);
   plans_.clear();
-  const std::set<JobId> suspended = state_.suspended();
+  const std::set<JobId> suspended = state_.index().suspended();
   for (const JobId job : suspended) {
     Take(SuspendJob{job, std::nullopt, false, User{0, 0, "root"}});
   }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/state/actions.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/invariants.h"
 #include "tests/unit/scheduler/core/history.h"
@@ -66,7 +67,7 @@ void History::Restart() {
   }
   Take(BeginEpoch{});
   for (const auto& [id, job] : state_.jobs()) {
-    Perform(state_.ActionsFor(job));
+    Perform(ActionsFor(job));
   }
 }
 

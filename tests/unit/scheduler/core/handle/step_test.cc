@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/core/state/actions.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster {
@@ -224,7 +225,7 @@ TEST(Step, APlanStartsAttemptsAndOrdersTheirNodes) {
             (std::vector<Launch>{{job, AttemptNumber(1), a}, {job, AttemptNumber(1), b}}));
   const Job& live = *world.state.FindJob(job);
   EXPECT_EQ(live.attempt->started, world.now);
-  EXPECT_EQ(world.state.ActionsFor(live), turn.effects);
+  EXPECT_EQ(ActionsFor(live), turn.effects);
   EXPECT_TRUE(world.Take(TakePlan{plan}).events.empty()) << "the same plan twice starts it once";
 }
 
@@ -309,9 +310,9 @@ TEST(Step, ActionsForNamesAgainExactlyWhatIsUnderWay) {
   const NodeId a = world.AddNode("n1", {.cores = 1});
   const NodeId b = world.AddNode("n2", {.cores = 1});
   const JobId job = world.Submit(Tasks(2));
-  EXPECT_TRUE(world.state.ActionsFor(*world.state.FindJob(job)).empty());
+  EXPECT_TRUE(ActionsFor(*world.state.FindJob(job)).empty());
   world.Schedule();
-  const auto actions = [&] { return world.state.ActionsFor(*world.state.FindJob(job)); };
+  const auto actions = [&] { return ActionsFor(*world.state.FindJob(job)); };
   world.TellStarted(a, job);
   EXPECT_EQ(actions(), (std::vector<Effect>{Launch{job, AttemptNumber(1), b}}));
   world.TellStarted(b, job);

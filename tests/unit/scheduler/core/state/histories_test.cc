@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/state/actions.h"
 #include "scheduler/core/state/invariants.h"
 #include "scheduler/core/state/state_print.h"
 #include "tests/unit/scheduler/core/history.h"
@@ -26,7 +27,7 @@ void ExpectSameDecisions(const ClusterState& a, const ClusterState& b, const His
   EXPECT_EQ(MakePlan(*BuildSnapshot(a, history.now(), nullptr, network), history.config()),
             MakePlan(*BuildSnapshot(b, history.now(), nullptr, network), history.config()));
   for (const auto& [id, job] : a.jobs()) {
-    EXPECT_EQ(a.ActionsFor(job), b.ActionsFor(*b.FindJob(id)));
+    EXPECT_EQ(ActionsFor(job), ActionsFor(*b.FindJob(id)));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 
+#include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 #include "tests/unit/scheduler/core/builders.h"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/core/policy/kill_grace.h"
+#include "scheduler/core/state/actions.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster {
@@ -235,10 +236,10 @@ TEST_F(SuspensionTest, AStepNeedsTheJobRunning) {
 TEST_F(SuspensionTest, ANodeThatComesBackIsToldAgainUntilItSaysThatItIsDone) {
   const JobId job = Run(2);
   Suspend(job);
-  EXPECT_EQ(world_.state.ActionsFor(*world_.state.FindJob(job)),
+  EXPECT_EQ(ActionsFor(*world_.state.FindJob(job)),
             (std::vector<Effect>{muster::Suspend{job, AttemptNumber(1), node_, 1}}));
   TellFrozen(job);
-  EXPECT_THAT(world_.state.ActionsFor(*world_.state.FindJob(job)), IsEmpty());
+  EXPECT_THAT(ActionsFor(*world_.state.FindJob(job)), IsEmpty());
 }
 
 TEST_F(SuspensionTest, AVictimWhoseModeIsSuspendComesBackByItself) {

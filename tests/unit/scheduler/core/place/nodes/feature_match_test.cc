@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "scheduler/core/place/nodes/span.h"
-#include "scheduler/core/plan/feasibility.h"
+#include "scheduler/core/plan/search/feasibility.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster {

@@ -1,0 +1,35 @@
+#include "scheduler/core/plan/availability/node_inventory.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace muster {
+
+NodeInventory::NodeInventory(const Snapshot& snapshot) : snapshot_(&snapshot) {
+  if (snapshot.network != nullptr) {
+    tree_.emplace(*snapshot.network, snapshot.nodes);
+  }
+  usable_.reserve(snapshot.nodes.size());
+  class_of_.reserve(snapshot.nodes.size());
+  std::map<const Machine*, std::uint32_t> known;
+  for (const NodePicture& node : snapshot.nodes) {
+    usable_.push_back(node.up && !node.drained);
+    const auto [found, is_new] = known.emplace(node.machine.get(), 0);
+    if (is_new) {
+      found->second = ClassWith(CapacityOf(*node.machine));
+    }
+    class_of_.push_back(found->second);
+  }
+}
+
+std::uint32_t NodeInventory::ClassWith(NodeCapacity capacity) {
+  const auto found = std::find(classes_.begin(), classes_.end(), capacity);
+  if (found != classes_.end()) {
+    return static_cast<std::uint32_t>(found - classes_.begin());
+  }
+  classes_.push_back(std::move(capacity));
+  return static_cast<std::uint32_t>(classes_.size()) - 1;
+}
+
+}  // namespace muster

@@ -1,0 +1,212 @@
+#include "scheduler/core/plan/cycle/elastic_resizer.h"
+
+#include <algorithm>
+
+#include "scheduler/core/place/request.h"
+#include "scheduler/core/state/books/alternatives.h"
+
+namespace muster {
+namespace {
+
+// So often a cycle looks what an elastic job could give to a job that waits.
+constexpr std::uint32_t kShrinksTried = 32;
+
+}  // namespace
+
+const PlannedResize* ElasticResizer::ChangingBefore(const RunningJob& job,
+                                                    ResizeVerdict how) const {
+  const std::vector<PlannedResize>& growing = cycle_.snapshot.growing;
+  const auto found =
+      std::lower_bound(growing.begin(), growing.end(), job.id,
+                       [](const PlannedResize& resize, JobId id) { return resize.job < id; });
+  return found != growing.end() && found->job == job.id && found->attempt == job.attempt &&
+                 found->verdict == how
+             ? &*found
+             : nullptr;
+}
+
+const StartOption* ElasticResizer::OptionOf(const RunningJob& job) {
+  for (const StartOption* option : cycle_.options.Of(job.spec)) {
+    if (option->partition == job.partition) {
+      return option;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<bool> ElasticResizer::NodesOf(const RunningJob& job) const {
+  std::vector<bool> own(cycle_.snapshot.nodes.size(), false);
+  for (const NodeId id : job.nodes) {
+    own[*PositionOf(cycle_.snapshot, id)] = true;
+  }
+  return own;
+}
+
+bool ElasticResizer::MayChange(const RunningJob& job) const {
+  return job.spec->elastic && !job.ending && !job.component && job.state == JobState::kRunning &&
+         !cycle_.preemption.GivesWay(job.id) && !cycle_.plan.Shrinks(job.id);
+}
+
+void ElasticResizer::KeepRoomToGrow() {
+  for (const RunningJob& job : cycle_.snapshot.running) {
+    const PlannedResize* planned =
+        job.resizing ? ChangingBefore(job, ResizeVerdict::kGrow) : nullptr;
+    const StartOption* option = planned == nullptr ? nullptr : OptionOf(job);
+    if (option == nullptr) {
+      continue;
+    }
+    cycle_.plan.Resize(*planned);
+    const std::vector<bool> own = NodesOf(job);
+    Need more = option->need;
+    more.barred = &own;
+    const std::uint32_t count =
+        cycle_.availability.CountNow(more, TasksOnEach(option->request),
+                                     planned->nodes - static_cast<std::uint32_t>(job.nodes.size()));
+    if (count == 0) {
+      continue;
+    }
+    Need kept = cycle_.options.OnNodes(*option, count)->need;
+    kept.barred = &own;
+    if (const std::optional<Opening> opening = cycle_.availability.FindNow(kept)) {
+      cycle_.availability.Take(kept, *opening);
+    }
+  }
+}
+
+std::uint32_t ElasticResizer::RoomToGrow(const RunningJob& job, const StartOption& option,
+                                         std::uint32_t most) {
+  const std::vector<bool> own = NodesOf(job);
+  Need more = option.need;
+  more.barred = &own;
+  const std::uint32_t count = cycle_.availability.CountNow(more, TasksOnEach(option.request), most);
+  if (count == 0 || cycle_.snapshot.policy == nullptr) {
+    return count;
+  }
+  // As another job of the same kind, which asks no less of the limits.
+  const StartOption& sized = *cycle_.options.OnNodes(option, count);
+  Need need = sized.need;
+  need.barred = &own;
+  const std::optional<JobStarter::Found> found = starter_.FindPlace(job.id, need);
+  WaitingJob as_waiting;
+  as_waiting.id = job.id;
+  as_waiting.spec = job.spec;
+  PassUsage usage = cycle_.usage;
+  std::optional<Reason> limit;
+  return found.has_value() &&
+                 starter_.CountInLimits(as_waiting, sized, found->allocation, usage, limit)
+             ? count
+             : 0;
+}
+
+ElasticStanding ElasticResizer::StandingOf(const RunningJob& job, ResizeVerdict change) const {
+  ElasticStanding standing;
+  standing.nodes = static_cast<std::uint32_t>(job.nodes.size());
+  standing.most = std::max(job.spec->request.max_nodes, standing.nodes);
+  standing.within = standing.nodes;
+  standing.cost = job.change_cost;
+  standing.changed = job.resized;
+  if (const PlannedResize* planned = ChangingBefore(job, change)) {
+    standing.due = planned->when;
+  }
+  if (job.spec->time_limit > Duration(0)) {
+    standing.left = job.started + job.suspended + job.spec->time_limit - cycle_.snapshot.now;
+  }
+  return standing;
+}
+
+ElasticStanding ElasticResizer::StandingToGrow(const RunningJob& job) {
+  ElasticStanding standing = StandingOf(job, ResizeVerdict::kGrow);
+  const StartOption* option = OptionOf(job);
+  if (option != nullptr && standing.nodes < standing.most) {
+    standing.within += RoomToGrow(job, *option, standing.most - standing.nodes);
+  }
+  return standing;
+}
+
+bool ElasticResizer::MayShrink() const {
+  return cycle_.preemption.any_elastic() && cycle_.config.elastic.shrink &&
+         shrinks_tried_ < kShrinksTried;
+}
+
+std::optional<PlannedResize> ElasticResizer::ShrunkBy(std::size_t position,
+                                                      const Eviction& eviction, JobId job,
+                                                      Time start) const {
+  const Time now = cycle_.snapshot.now;
+  const RunningJob& elastic = cycle_.snapshot.running[position];
+  const std::vector<bool> own = NodesOf(elastic);
+  const auto given = static_cast<std::uint32_t>(
+      std::count_if(eviction.opening.shares.begin(), eviction.opening.shares.end(),
+                    [&own](const NodeShare& share) { return own[share.node]; }));
+  const ResourceRequest& request = elastic.spec->request;
+  ElasticStanding standing = StandingOf(elastic, ResizeVerdict::kShrink);
+  std::uint32_t rest = standing.nodes - std::min(given, standing.nodes);
+  rest -= IsInSegments(request) ? rest % request.segment : 0;
+  if (rest < std::max(request.min_nodes, 1U)) {
+    return std::nullopt;
+  }
+  standing.within = rest;
+  const Duration wait = start == kNoTime ? kNeverEnds : start - now;
+  PlannedResize resize = JudgeShrink(standing, wait, cycle_.config.elastic, now);
+  resize.job = elastic.id;
+  resize.attempt = elastic.attempt;
+  resize.for_job = job;
+  return resize;
+}
+
+bool ElasticResizer::PlanShrink(std::size_t position, const WaitingJob& job,
+                                const StartOption& option, Time start,
+                                std::optional<Time>* starts) {
+  ++shrinks_tried_;
+  const Time now = cycle_.snapshot.now;
+  const std::optional<Eviction> eviction = cycle_.preemption.FindWithout(position, option);
+  const std::optional<PlannedResize> resize =
+      eviction.has_value() ? ShrunkBy(position, *eviction, job.id, start) : std::nullopt;
+  if (resize.has_value() && resize->when > now) {
+    WakeAt(resize->when, cycle_.counts);
+  }
+  if (!resize.has_value() || resize->verdict != ResizeVerdict::kShrink) {
+    return false;
+  }
+  cycle_.plan.Resize(*resize);
+  if (resize->when <= now) {
+    *starts = reservations_.TakeOver(job.id, option, *eviction);
+  }
+  return true;
+}
+
+std::optional<Time> ElasticResizer::ShrinkFor(const WaitingJob& job, const OptionList& options,
+                                              const Prospect& prospect) {
+  const bool known = prospect.option != nullptr && prospect.opening.start < kHorizon;
+  const Time start = known ? prospect.opening.start : kNoTime;
+  const std::vector<RunningJob>& running = cycle_.snapshot.running;
+  std::optional<Time> starts;
+  for (std::size_t i = running.size(); i-- > 0;) {  // the youngest first
+    if (!MayChange(running[i]) || running[i].nodes.size() <= running[i].spec->request.min_nodes) {
+      continue;
+    }
+    for (const StartOption* option : options) {
+      if (shrinks_tried_ == kShrinksTried || PlanShrink(i, job, *option, start, &starts)) {
+        return starts;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void ElasticResizer::JudgeSizes() {
+  for (const RunningJob& job : cycle_.snapshot.running) {
+    if (!MayChange(job)) {
+      continue;
+    }
+    PlannedResize resize =
+        JudgeSize(StandingToGrow(job), cycle_.config.elastic, cycle_.snapshot.now);
+    resize.job = job.id;
+    resize.attempt = job.attempt;
+    if (resize.when > cycle_.snapshot.now) {
+      WakeAt(resize.when, cycle_.counts);
+    }
+    cycle_.plan.Resize(resize);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,176 @@
+#include "scheduler/core/plan/cycle/job_starter.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "scheduler/core/place/request.h"
+#include "scheduler/core/plan/search/group_search.h"
+#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/books/charge.h"
+#include "scheduler/core/state/books/node_use.h"
+
+namespace muster {
+namespace {
+
+// Nodes that are tried one after the other when what is free of them does not lie as it counts.
+constexpr int kTries = 16;
+
+}  // namespace
+
+JobStarter::JobStarter(CycleState& cycle, ShapeVerdicts& verdicts)
+    : cycle_(cycle), verdicts_(verdicts), shares_(cycle.snapshot, cycle.availability) {}
+
+bool JobStarter::TryStart(const WaitingJob& job, const StartOption& asked,
+                          std::optional<Reason>& limit) {
+  const StartOption* option = &Widest(asked);
+  std::optional<Found> found = FindPlace(job.id, option->need);
+  if (!found.has_value()) {
+    verdicts_.RuleOut(asked);
+    return false;
+  }
+  while (cycle_.snapshot.policy != nullptr &&
+         !CountInLimits(job, *option, found->allocation, cycle_.usage, limit)) {
+    option = Narrower(asked, *option);
+    found = option == nullptr ? std::nullopt : FindPlace(job.id, option->need);
+    if (!found.has_value()) {
+      return false;
+    }
+  }
+  Start(job, *option, found->opening, std::move(found->allocation));
+  return true;
+}
+
+const StartOption& JobStarter::Widest(const StartOption& asked) {
+  const ResourceRequest& request = asked.request;
+  if (!request.as_wide_as_fits || asked.tasks > 0 || asked.anywhere != nullptr) {
+    return asked;
+  }
+  std::uint32_t nodes =
+      cycle_.availability.CountNow(asked.need, TasksOnEach(request), request.max_nodes);
+  if (IsInSegments(request)) {
+    nodes -= nodes % request.segment;
+    while (nodes > request.min_nodes &&
+           !cycle_.availability.FindNow(cycle_.options.OnNodes(asked, nodes)->need).has_value()) {
+      nodes -= request.segment;
+    }
+  }
+  return nodes <= request.min_nodes ? asked : *cycle_.options.OnNodes(asked, nodes);
+}
+
+const StartOption* JobStarter::Narrower(const StartOption& asked, const StartOption& option) {
+  const std::uint32_t least = asked.request.min_nodes;
+  const std::uint32_t nodes = option.request.max_nodes;
+  if (option.tasks == 0) {
+    return nullptr;
+  }
+  const std::uint32_t fewer = least + (nodes - least) / 2;
+  return fewer <= least ? &asked : cycle_.options.OnNodes(asked, fewer);
+}
+
+std::optional<JobStarter::Found> JobStarter::FindPlace(JobId job, const Need& need) {
+  const Snapshot& snapshot = cycle_.snapshot;
+  if (std::optional<Opening> promised =
+          FindPromised(snapshot, cycle_.availability, job, need, snapshot.now)) {
+    if (std::optional<Allocation> allocation = Place(need, *promised, nullptr)) {
+      return Found{*std::move(promised), *std::move(allocation)};
+    }
+  }
+  if (std::optional<Found> shared = FindShare(need)) {
+    return shared;
+  }
+  Need elsewhere = need;
+  std::vector<bool> barred;
+  for (int i = 0; i < kTries; ++i) {
+    std::optional<Opening> opening = cycle_.availability.FindNow(elsewhere);
+    if (!opening.has_value()) {
+      return std::nullopt;
+    }
+    std::uint32_t too_small = 0;
+    if (std::optional<Allocation> allocation = Place(need, *opening, &too_small)) {
+      return Found{*std::move(opening), *std::move(allocation)};
+    }
+    barred.resize(snapshot.nodes.size());
+    barred[too_small] = true;
+    elsewhere.barred = &barred;
+  }
+  return std::nullopt;
+}
+
+std::optional<JobStarter::Found> JobStarter::FindShare(const Need& need) {
+  if (need.request->gpu_share.zero()) {
+    return std::nullopt;
+  }
+  const std::optional<ShareChoice::Place> place = shares_.Choose(
+      need, [this](std::uint32_t node) -> const NodePicture& { return cycle_.nodes.At(node); });
+  if (!place.has_value()) {
+    return std::nullopt;
+  }
+  NodePicture only = cycle_.nodes.At(place->node);
+  only.taken.gpus.resize(std::max(only.taken.gpus.size(), only.machine->gpus.size()));
+  for (std::size_t gpu = 0; gpu < only.taken.gpus.size(); ++gpu) {
+    only.taken.gpus[gpu] = gpu == place->gpu ? only.taken.gpus[gpu] : kWholeGpu;
+  }
+  Opening opening{cycle_.snapshot.now, {NodeShare{place->node, need.request->tasks}}};
+  std::optional<Allocation> allocation =
+      PlaceRanks(cycle_.availability, need, opening,
+                 [&only](std::uint32_t) -> const NodePicture& { return only; });
+  return allocation.has_value() ? std::optional(Found{std::move(opening), *std::move(allocation)})
+                                : std::nullopt;
+}
+
+std::optional<Allocation> JobStarter::Place(const Need& need, const Opening& opening,
+                                            std::uint32_t* too_small) const {
+  std::map<std::uint32_t, NodePicture> visible;
+  if (!need.request->gpu_share.zero()) {
+    for (const NodeShare& share : opening.shares) {
+      visible.emplace(share.node, shares_.Visible(need, share.node, cycle_.nodes.At(share.node)));
+    }
+  }
+  return PlaceRanks(
+      cycle_.availability, need, opening,
+      [&](std::uint32_t node) -> const NodePicture& {
+        return visible.empty() ? cycle_.nodes.At(node) : visible.at(node);
+      },
+      too_small);
+}
+
+bool JobStarter::CountInLimits(const WaitingJob& job, const StartOption& option,
+                               const Allocation& allocation, PassUsage& usage,
+                               std::optional<Reason>& limit) const {
+  const Snapshot& snapshot = cycle_.snapshot;
+  const auto machine_of = [&snapshot](NodeId id) -> const Machine& {
+    return *snapshot.nodes[*PositionOf(snapshot, id)].machine;
+  };
+  const JobSpec spec = AsChosen(*job.spec, option.alternative, option.tasks);
+  std::vector<Reason> broken =
+      CheckLimits(usage, AskOf(spec, option.partition, allocation, machine_of));
+  if (!broken.empty()) {
+    if (!limit.has_value()) {
+      limit = std::move(broken.front());
+    }
+    return false;
+  }
+  usage.Start(spec, ChargeOf(job.id, spec, option.partition, snapshot.now, allocation, machine_of));
+  return true;
+}
+
+void JobStarter::Start(const WaitingJob& job, const StartOption& option, const Opening& opening,
+                       Allocation allocation) {
+  if (!option.request.gpu_share.zero()) {
+    shares_.Start(
+        option.need, opening, allocation,
+        [this](std::uint32_t node) -> const NodePicture& { return cycle_.nodes.At(node); });
+  }
+  for (std::size_t i = 0; i < opening.shares.size(); ++i) {
+    NodePicture& picture = cycle_.nodes.Change(opening.shares[i].node);
+    AddUse(picture.taken, *picture.machine, allocation.nodes[i]);
+  }
+  cycle_.availability.Take(option.need, opening);
+  CountStart(job, cycle_.counts);
+  cycle_.plan.Start(PlannedStart{job.id, std::move(allocation), option.partition,
+                                 option.alternative, option.tasks});
+}
+
+}  // namespace muster

@@ -1,0 +1,61 @@
+#pragma once
+
+// How a job starts now: on how many nodes, on which of the places with room, and what is left then.
+//
+// Thread promise: none; owned by one cycle. Invariants: (1) a job that is started holds exactly
+// what its allocation says, on nodes that had it free; (2) no start breaks a limit.
+
+#include <cstdint>
+#include <optional>
+
+#include "scheduler/core/plan/cycle/cycle_state.h"
+#include "scheduler/core/plan/cycle/shape_verdicts.h"
+#include "scheduler/core/plan/search/share_choice.h"
+#include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/plan/reason.h"
+
+namespace muster {
+
+class JobStarter {
+ public:
+  // Where a job starts.
+  struct Found {
+    Opening opening;
+    Allocation allocation;
+  };
+
+  // A shape that finds no place is ruled out in `verdicts`. REQUIRES: both outlive it.
+  JobStarter(CycleState& cycle, ShapeVerdicts& verdicts);
+
+  // True when the job is started. `limit` says which limit what it would get breaks.
+  bool TryStart(const WaitingJob& job, const StartOption& asked, std::optional<Reason>& limit);
+
+  // A place for the job now; where what is free of a node does not lie as it counts, elsewhere.
+  std::optional<Found> FindPlace(JobId job, const Need& need);
+
+  // False when what the job would hold breaks a limit; else it is counted in `usage`.
+  bool CountInLimits(const WaitingJob& job, const StartOption& option, const Allocation& allocation,
+                     PassUsage& usage, std::optional<Reason>& limit) const;
+
+  // Starts the job there. REQUIRES: the place is free, and counted in the limits.
+  void Start(const WaitingJob& job, const StartOption& option, const Opening& opening,
+             Allocation allocation);
+
+ private:
+  // The option on as many nodes as it can have now, where it may choose.
+  const StartOption& Widest(const StartOption& asked);
+  // The option on half as many nodes more than the least, where limits have something against so
+  // many; null when it is the narrowest. REQUIRES: `option` is Widest(asked) or came from here.
+  const StartOption* Narrower(const StartOption& asked, const StartOption& option);
+  // Of a job that needs one share of a GPU: where it leaves most to others.
+  std::optional<Found> FindShare(const Need& need);
+  // Nothing when a node does not take its part; `too_small`, if there, is that node.
+  std::optional<Allocation> Place(const Need& need, const Opening& opening,
+                                  std::uint32_t* too_small) const;
+
+  CycleState& cycle_;
+  ShapeVerdicts& verdicts_;
+  ShareChoice shares_;
+};
+
+}  // namespace muster

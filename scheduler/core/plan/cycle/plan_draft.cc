@@ -1,0 +1,78 @@
+#include "scheduler/core/plan/cycle/plan_draft.h"
+
+#include <algorithm>
+
+#include "scheduler/model/value/fingerprint.h"
+
+namespace muster {
+
+PlanDraft::PlanDraft(const Snapshot& snapshot) : snapshot_(snapshot) {
+  plan_.version = snapshot.version;
+  plan_.waiting.reserve(snapshot.waiting.size());
+}
+
+void PlanDraft::Leave(const WaitingJob& job, Reason reason, std::vector<Reason> also) {
+  LeftWaiting left{job.id, std::move(reason), std::move(also), priority_, 1};
+  if (job.array_index.has_value() && job.submission == last_left_ &&
+      Continues(left, plan_.waiting.back())) {
+    ++plan_.waiting.back().count;
+    return;
+  }
+  last_left_ = job.submission;
+  plan_.waiting.push_back(std::move(left));
+}
+
+bool PlanDraft::Continues(LeftWaiting left, const LeftWaiting& before) {
+  if (left.job.value() != before.job.value() + before.count) {
+    return false;
+  }
+  if (left.reason.kind == ReasonKind::kPriority) {
+    left.reason.ahead -= before.count;
+  }
+  left.job = before.job;
+  left.count = before.count;
+  return left == before;
+}
+
+void PlanDraft::LeaveComponent(LeftWaiting left) {
+  left.priority = priority_;
+  plan_.waiting.push_back(std::move(left));
+}
+
+void PlanDraft::LeaveSuspended(JobId job, Reason reason) {
+  plan_.waiting.push_back(LeftWaiting{job, std::move(reason), {}, 0});
+}
+
+void PlanDraft::Reserve(JobId job, const Opening& opening) {
+  PlannedReservation reservation{job, opening.start, {}};
+  for (const NodeShare& share : opening.shares) {
+    reservation.nodes.push_back(ReservedNode{snapshot_.nodes[share.node].id, share.tasks});
+  }
+  plan_.reservations.push_back(std::move(reservation));
+}
+
+bool PlanDraft::Shrinks(JobId job) const {
+  return std::any_of(plan_.resizes.begin(), plan_.resizes.end(),
+                     [job](const PlannedResize& resize) {
+                       return resize.job == job && resize.verdict == ResizeVerdict::kShrink;
+                     });
+}
+
+Plan PlanDraft::Finish(Time wake) {
+  std::sort(plan_.resizes.begin(), plan_.resizes.end(),
+            [](const PlannedResize& a, const PlannedResize& b) { return a.job < b.job; });
+  plan_.wake = wake;
+  Fingerprint print;
+  print.Add(plan_.starts).Add(plan_.reservations).Add(plan_.waiting).Add(plan_.drops);
+  print.Add(plan_.preemptions);
+  if (!plan_.resumes.empty()) {  // plans of journals from before there were any keep their hash
+    print.Add(plan_.resumes);
+  }
+  if (!plan_.resizes.empty()) {
+    print.Add(plan_.resizes);
+  }
+  plan_.hash = print.value();
+  return std::move(plan_);
+}
+
+}  // namespace muster

@@ -1,0 +1,56 @@
+#include "scheduler/core/plan/cycle/shape_verdicts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/core/plan/search/feasibility.h"
+
+namespace muster {
+
+ShapeVerdicts::Verdict& ShapeVerdicts::On(const StartOption& option) {
+  if (option.number >= verdicts_.size()) {
+    verdicts_.resize(option.number + 1);
+  }
+  return verdicts_[option.number];
+}
+
+bool ShapeVerdicts::NeverFits(const StartOption& option) {
+  if (option.anywhere != nullptr) {  // it takes any switches in the end
+    const bool beyond = NeverFits(*option.anywhere);
+    std::optional<Reason> why = On(*option.anywhere).beyond;
+    On(option).beyond = std::move(why);
+    return beyond;
+  }
+  Verdict& verdict = On(option);
+  if (verdict.fits || verdict.beyond.has_value()) {
+    return !verdict.fits;
+  }
+  verdict.fits = availability_.EverFits(option.need);
+  if (!verdict.fits) {
+    verdict.beyond = WhyNotNow(snapshot_.nodes, availability_, option.need, snapshot_.now);
+  }
+  return verdict.beyond.has_value();
+}
+
+std::optional<Reason> ShapeVerdicts::WhyNever(const std::vector<const StartOption*>& options) {
+  const bool none = std::all_of(options.begin(), options.end(),
+                                [this](const StartOption* option) { return NeverFits(*option); });
+  return none ? On(*options.front()).beyond : std::nullopt;
+}
+
+const Reason* ShapeVerdicts::WhyReserved(const StartOption& option) {
+  if (option.need.reserved == nullptr) {
+    return nullptr;
+  }
+  Verdict& verdict = On(option);
+  if (!verdict.reserved.has_value()) {
+    Reason why = WhyNotNow(snapshot_.nodes, availability_, option.need, snapshot_.now);
+    verdict.reserved.emplace();
+    if (why.kind == ReasonKind::kReservation) {
+      *verdict.reserved = std::move(why);
+    }
+  }
+  return verdict.reserved->has_value() ? &**verdict.reserved : nullptr;
+}
+
+}  // namespace muster

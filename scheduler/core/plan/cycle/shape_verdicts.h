@@ -1,0 +1,59 @@
+#pragma once
+
+// What a scheduling cycle knows of all jobs of one shape: whether they ever fit, whether one may
+// still start in this cycle, and which reservation is in their way.
+//
+// Each question is worked out for the first job of a shape and remembered for the others. Thread
+// promise: none; owned by one cycle. Invariants: an answer once given is given again until the
+// cycle ends: what is free only falls.
+
+#include <optional>
+#include <vector>
+
+#include "scheduler/core/plan/availability/availability.h"
+#include "scheduler/core/plan/search/start_options.h"
+#include "scheduler/model/plan/reason.h"
+#include "scheduler/model/plan/snapshot.h"
+
+namespace muster {
+
+class ShapeVerdicts {
+ public:
+  // REQUIRES: both outlive it.
+  ShapeVerdicts(const Snapshot& snapshot, Availability& availability)
+      : snapshot_(snapshot), availability_(availability) {}
+
+  // False when it is known that no job of the shape starts in this cycle, or ever.
+  [[nodiscard]] bool MayStart(const StartOption& option) {
+    const Verdict& verdict = On(option);
+    return !verdict.no_start && !verdict.beyond.has_value();
+  }
+  // None starts in this cycle.
+  void RuleOut(const StartOption& option) { On(option).no_start = true; }
+
+  // Whether the option holds on no arrangement of the nodes that are up.
+  [[nodiscard]] bool NeverFits(const StartOption& option);
+  // REQUIRES: NeverFits(option).
+  [[nodiscard]] const Reason& WhyNever(const StartOption& option) { return *On(option).beyond; }
+  // Why none of the options ever starts; nothing when one may. REQUIRES: there are some.
+  [[nodiscard]] std::optional<Reason> WhyNever(const std::vector<const StartOption*>& options);
+
+  // The reservation that is in the option's way now, as a reason; null when none is.
+  [[nodiscard]] const Reason* WhyReserved(const StartOption& option);
+
+ private:
+  struct Verdict {
+    bool fits = false;             // some day, if it is known
+    bool no_start = false;         // none starts in this cycle
+    std::optional<Reason> beyond;  // why they never start on the nodes that are up
+    // A reservation is in their way, which keeps no later job waiting.
+    std::optional<std::optional<Reason>> reserved;
+  };
+  Verdict& On(const StartOption& option);
+
+  const Snapshot& snapshot_;
+  Availability& availability_;
+  std::vector<Verdict> verdicts_;  // by the option's number
+};
+
+}  // namespace muster

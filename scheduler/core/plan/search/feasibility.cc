@@ -1,0 +1,279 @@
+#include "scheduler/core/plan/search/feasibility.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/place/nodes/feature_match.h"
+#include "scheduler/core/place/nodes/node_choice.h"
+#include "scheduler/core/place/nodes/node_room.h"
+#include "scheduler/core/place/request.h"
+
+namespace muster {
+namespace {
+
+// A node's share of the job when it spreads over as many nodes as it may.
+std::uint32_t TasksPerNode(const ResourceRequest& request) {
+  return (request.tasks + request.max_nodes - 1) / request.max_nodes;
+}
+
+bool Counts(const Shortage& counted, const Shortage& shortage) {
+  return counted.kind == shortage.kind && counted.needed == shortage.needed &&
+         counted.name == shortage.name;
+}
+
+// Adds one node's shortage to those counted so far.
+void Count(std::vector<Shortage>& counted, const Shortage& shortage) {
+  const auto found = std::find_if(counted.begin(), counted.end(),
+                                  [&](const Shortage& other) { return Counts(other, shortage); });
+  if (found == counted.end()) {
+    counted.push_back(shortage);
+    return;
+  }
+  found->nodes += shortage.nodes;
+  found->available = std::max(found->available, shortage.available);
+}
+
+// What the nodes that take their share still lack together: nodes, or room for all tasks.
+void CountTogether(std::vector<std::uint32_t> room, bool no_nodes, const ResourceRequest& request,
+                   Reason& reason) {
+  const auto able = static_cast<std::uint32_t>(room.size());
+  if ((able > 0 || no_nodes) && able < request.min_nodes) {
+    reason.shortages.push_back(Shortage{ShortageKind::kNodes, 0, request.min_nodes, able});
+    return;
+  }
+  if (able == 0) {
+    return;
+  }
+  std::sort(room.begin(), room.end(), std::greater<>());
+  std::uint64_t tasks = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(able, request.max_nodes); ++i) {
+    tasks += room[i];
+  }
+  reason.shortages.push_back(Shortage{ShortageKind::kTasks, able, request.tasks, tasks});
+}
+
+// A node as the filters see it: what it has, and what of that they take to be free.
+struct Look {
+  const NodePicture* node = nullptr;
+  bool up = false;
+  bool drained = false;
+  const NodeCapacity* capacity = nullptr;
+  FreeAmounts free;
+  const Reservation* reserved = nullptr;  // keeps the node from the job now
+  std::uint32_t position = 0;             // in the snapshot, and so in the tree
+};
+
+// The looks, and the switches above them where the job is to lie in segments.
+struct Looks {
+  std::vector<Look> all;
+  const NodeTree* tree = nullptr;
+};
+
+std::uint32_t RoomOn(const Look& look, const ResourceRequest& request, std::uint32_t limit) {
+  return RoomFor(look.free, *look.capacity, ScaleOf(*look.capacity, request), limit);
+}
+
+// True when the looks that `usable` chooses hold the whole job, `room_of` each of them.
+template <class Usable, class RoomOf>
+bool Holds(const Looks& looks, const ResourceRequest& request, Usable usable, RoomOf room_of) {
+  std::vector<CandidateNode> candidates;
+  for (const Look& look : looks.all) {
+    const std::uint32_t room = usable(look) && NodeMay(*look.node, request) ? room_of(look) : 0;
+    if (room > 0) {
+      candidates.push_back(
+          CandidateNode{look.node, look.position, room, look.free.cores, look.node->weight});
+    }
+  }
+  return !ChooseNodes(std::move(candidates), request, looks.tree).empty();
+}
+
+// True when the looks that `usable` chooses hold the whole job with nothing taken of them.
+template <class Usable>
+bool FitsEmpty(const Looks& looks, const ResourceRequest& request, Usable usable) {
+  const std::uint32_t limit = MostTasksOnNode(request);
+  std::map<const NodeCapacity*, std::uint32_t> known;
+  return Holds(looks, request, usable, [&](const Look& look) {
+    const auto [found, is_new] = known.emplace(look.capacity, 0);
+    if (is_new) {
+      found->second =
+          RoomFor(look.capacity->all, *look.capacity, ScaleOf(*look.capacity, request), limit);
+    }
+    return found->second;
+  });
+}
+
+bool IsUp(const Look& look) {
+  return look.up && !look.drained;
+}
+
+// The reservation without which the job could start now, or could wait for the nodes it leaves;
+// null when it is not to blame.
+const Reservation* ToBlame(const Looks& looks, const ResourceRequest& request) {
+  const auto kept = std::find_if(looks.all.begin(), looks.all.end(), [](const Look& look) {
+    return IsUp(look) && look.reserved != nullptr;
+  });
+  if (kept == looks.all.end()) {
+    return nullptr;
+  }
+  const std::uint32_t limit = MostTasksOnNode(request);
+  const auto free = [&](const Look& look) { return RoomOn(look, request, limit); };
+  const auto left = [](const Look& look) { return IsUp(look) && look.reserved == nullptr; };
+  return Holds(looks, request, IsUp, free) || !FitsEmpty(looks, request, left) ? kept->reserved
+                                                                               : nullptr;
+}
+
+std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& request) {
+  if (!look.up) {
+    return {Shortage{ShortageKind::kDown, 1, 0, 0}};
+  }
+  if (look.drained) {
+    return {Shortage{ShortageKind::kDrained, 1, 0, 0}};
+  }
+  if (std::optional<Shortage> shortage = WhyNodeMayNot(*look.node, request)) {
+    return {*std::move(shortage)};
+  }
+  if (look.reserved != nullptr) {
+    return {Shortage{ShortageKind::kReserved, 1, 0, 0, look.reserved->name}};
+  }
+  if (!request.gpu_share.zero()) {
+    const GpuRequest& kind = GpuKind(request);
+    const std::vector<Gpu>& gpus = look.node->machine->gpus;
+    const bool empty = look.free == look.capacity->all;
+    const GpuShare most = empty ? kWholeGpu : MostFreeShare(*look.node, kind);
+    if (most < request.gpu_share && std::any_of(gpus.begin(), gpus.end(), [&kind](const Gpu& gpu) {
+          return IsOfType(gpu, kind.type);
+        })) {
+      return {Shortage{ShortageKind::kGpuShare, 1, request.gpu_share.value(), most.value()}};
+    }
+  }
+  const std::uint32_t tasks = TasksPerNode(request);
+  const std::uint32_t room = RoomOn(look, request, tasks);
+  if (room >= tasks) {
+    return {};
+  }
+  const NodeCapacity& capacity = *look.capacity;
+  const DemandScale scale = ScaleOf(capacity, request);
+  const NodeDemand demand = DemandOf(capacity, scale, tasks);
+  if (look.free.cores < demand.cores) {
+    return {Shortage{ShortageKind::kCores, 1, demand.cores, look.free.cores}};
+  }
+  const std::uint32_t gpus = GpusOnNode(request, tasks);
+  const bool has_gpus = CountGpus(capacity.all, ~0U) > 0;
+  if (gpus > 0 && has_gpus && scale.fixed.gpu_models == 0) {
+    return {Shortage{ShortageKind::kGpuType, 1, gpus, 0}};
+  }
+  const std::uint32_t free_gpus = CountGpus(look.free, scale.fixed.gpu_models);
+  if (gpus > 0 && request.gpu_share.zero() && free_gpus < gpus) {
+    return {Shortage{ShortageKind::kGpus, 1, gpus, free_gpus}};
+  }
+  if (look.free.memory < demand.memory) {
+    return {Shortage{ShortageKind::kMemory, 1, demand.memory.value(), look.free.memory.value()}};
+  }
+  return {Shortage{ShortageKind::kTasks, 1, tasks, room}};
+}
+
+Reason Kept(const Reservation& reservation, Time now) {
+  const std::optional<Window> window = WindowAt(reservation, now);
+  Reason reason;
+  reason.kind = ReasonKind::kReservation;
+  reason.name = reservation.name;
+  reason.needed = window->start > now ? 1 : 0;  // it is still ahead
+  reason.until = window->start > now ? window->start : window->end;
+  return reason;
+}
+
+// On how many segments the looks without a shortage have room for the tasks of as many nodes.
+void CountSegments(const std::vector<const Look*>& able, const NodeTree& tree,
+                   const ResourceRequest& request, Reason& reason) {
+  std::map<std::uint32_t, std::uint32_t> nodes_of_leaf;
+  for (const Look* look : able) {
+    ++nodes_of_leaf[tree.LeafOf(look->position)];
+  }
+  std::uint64_t segments = 0;
+  for (const auto& [leaf, nodes] : nodes_of_leaf) {
+    segments += nodes / request.segment;
+  }
+  const std::uint64_t needed = request.min_nodes / request.segment;
+  if (segments < needed && able.size() >= request.min_nodes) {
+    reason.shortages.push_back(Shortage{ShortageKind::kSegments, 0, needed, segments,
+                                        absl::StrCat(request.segment, " nodes")});
+  }
+}
+
+Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
+  Reason reason;
+  reason.nodes = static_cast<std::uint32_t>(looks.all.size());
+  const bool ever = FitsEmpty(looks, request, [](const Look&) { return true; });
+  if (looks.all.empty() || (ever && !FitsEmpty(looks, request, IsUp))) {
+    reason.kind = ReasonKind::kReqNodeNotAvail;
+  } else if (!ever) {
+    reason.kind = ReasonKind::kBadConstraints;
+    reason.verdict = ReasonClass::kNever;
+  } else if (const Reservation* reservation = ToBlame(looks, request)) {
+    return Kept(*reservation, now);
+  } else {
+    reason.kind = ReasonKind::kResources;
+  }
+  const std::uint32_t limit = MostTasksOnNode(request);
+  std::vector<std::uint32_t> room;  // tasks that each node without a shortage can take
+  std::vector<const NodePicture*> able;
+  std::vector<const Look*> able_looks;
+  for (Look& look : looks.all) {
+    if (reason.kind == ReasonKind::kBadConstraints) {
+      look =
+          Look{look.node, true, false, look.capacity, look.capacity->all, nullptr, look.position};
+    }
+    const std::vector<Shortage> shortages = ShortagesOf(look, request);
+    for (const Shortage& shortage : shortages) {
+      Count(reason.shortages, shortage);
+    }
+    if (shortages.empty()) {
+      able.push_back(look.node);
+      able_looks.push_back(&look);
+      room.push_back(RoomOn(look, request, limit));
+    }
+  }
+  std::vector<Shortage> named = WhyNotHad(able, request);
+  const std::size_t before = reason.shortages.size();
+  if (named.empty() && looks.tree != nullptr) {
+    CountSegments(able_looks, *looks.tree, request, reason);
+  }
+  if (named.empty() && reason.shortages.size() == before) {
+    CountTogether(std::move(room), looks.all.empty(), request, reason);
+  }
+  std::move(named.begin(), named.end(), std::back_inserter(reason.shortages));
+  return reason;
+}
+
+}  // namespace
+
+std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request) {
+  const NodeCapacity capacity = CapacityOf(*node.machine);
+  return ShortagesOf(Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity)},
+                     request);
+}
+
+Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& availability,
+                 const Need& need, Time now) {
+  Looks looks;
+  looks.tree = IsInSegments(*need.request) ? availability.inventory().tree() : nullptr;
+  looks.all.reserve(nodes.size());
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    if (need.inside != nullptr && !(*need.inside)[node]) {
+      continue;
+    }
+    looks.all.push_back(
+        Look{&nodes[node], nodes[node].up, nodes[node].drained,
+             &availability.inventory().capacity(node), availability.timeline(node).now(),
+             need.reserved == nullptr ? nullptr : need.reserved->InTheWay(node, now, need.duration),
+             node});
+  }
+  return WhyNot(std::move(looks), *need.request, now);
+}
+
+}  // namespace muster

@@ -1,0 +1,16 @@
+#include "scheduler/core/plan/search/planned_nodes.h"
+
+#include <algorithm>
+
+namespace muster {
+
+std::optional<std::uint32_t> PositionOf(const Snapshot& snapshot, NodeId node) {
+  const auto found =
+      std::lower_bound(snapshot.nodes.begin(), snapshot.nodes.end(), node,
+                       [](const NodePicture& picture, NodeId id) { return picture.id < id; });
+  return found == snapshot.nodes.end() || found->id != node
+             ? std::nullopt
+             : std::optional(static_cast<std::uint32_t>(found - snapshot.nodes.begin()));
+}
+
+}  // namespace muster

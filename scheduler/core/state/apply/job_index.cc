@@ -1,0 +1,40 @@
+#include "scheduler/core/state/apply/job_index.h"
+
+namespace muster {
+
+void JobIndex::Note(const Job& job) {
+  if (job.state == JobState::kPending) {
+    pending_.insert(pending_.end(), job.id);
+  } else {
+    pending_.erase(job.id);
+  }
+  if (job.state == JobState::kSuspended) {
+    suspended_.insert(job.id);
+  } else {
+    suspended_.erase(job.id);
+  }
+}
+
+void JobIndex::Erase(JobId job) {
+  pending_.erase(job);
+  suspended_.erase(job);
+}
+
+void JobIndex::AddHolder(const Job& job) {
+  if (job.spec->array.has_value() && job.spec->array->max_running > 0) {
+    ++array_running_[job.submission];
+  }
+  if (job.spec->elastic) {
+    elastic_.insert(job.id);
+  }
+}
+
+void JobIndex::RemoveHolder(const Job& job) {
+  const auto running = array_running_.find(job.submission);
+  if (running != array_running_.end() && --running->second == 0) {
+    array_running_.erase(running);
+  }
+  elastic_.erase(job.id);
+}
+
+}  // namespace muster

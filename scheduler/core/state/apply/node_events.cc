@@ -1,0 +1,66 @@
+#include "scheduler/core/state/apply/node_events.h"
+
+#include <string>
+
+#include "scheduler/base/status.h"
+
+namespace muster {
+
+void ApplyTo(StateParts& state, const EpochBegan& event) {
+  MUSTER_CHECK(event.epoch > state.epoch);
+  state.epoch = event.epoch;
+  state.usage.SetHalfLife(event.half_life, event.time);
+  state.nodes.DisconnectAll(event.time);
+}
+
+void ApplyTo(StateParts& state, const NodeRegistered& event) {
+  bool is_new = false;
+  const Node& node = state.nodes.Register(event, state.jobs, &is_new);
+  if (is_new) {
+    state.policy.AddNode(node);
+  }
+  state.health.NoteMachine(event.node, *node.machine);
+}
+
+void ApplyTo(StateParts& state, const NodeLost& event) {
+  Node& node = state.nodes.Must(event.node);
+  node.connected = false;
+  node.changed = event.time;
+  node.heard = event.heard;
+}
+
+void ApplyTo(StateParts& state, const NodeDrained& event) {
+  Node& node = state.nodes.Must(event.node);
+  node.drained = event.drained;
+  node.drain_reason = event.drained ? event.reason : std::string();
+  state.health.Drain(event);
+}
+
+void ApplyTo(StateParts& state, const AttemptQuarantined& event) {
+  state.nodes.Quarantine(event, state.jobs);
+  if (!event.over) {
+    state.UseUp(event.attempt);
+  }
+}
+
+void ApplyTo(StateParts& state, const HealthCheckOrdered& event) {
+  state.health.Order(event, state.nodes.Must(event.node).boot_id);
+}
+
+void ApplyTo(StateParts& state, const HealthCheckWanted& event) {
+  state.health.Want(event);
+}
+
+void ApplyTo(StateParts& state, const HealthChecked& event) {
+  state.health.Take(event);
+}
+
+void ApplyTo(StateParts& state, const PolicyChanged& event) {
+  state.policy.Change(event, state.jobs, state.nodes.all());
+}
+
+void ApplyTo(StateParts& state, const HalfLifeSet& event) {
+  state.usage.SetHalfLife(event.half_life, event.time);
+}
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+#pragma once
+
+// What events do to nodes and to what holds for all jobs: agents that come and go, drains,
+// quarantine, health checks, policy, a new epoch of the controller.
+//
+// Thread promise: writes the parts that it is given. REQUIRES of each: the event came from a
+// handler on this very state. Invariants: those of state/invariants hold after each.
+
+#include "scheduler/core/state/apply/state_parts.h"
+#include "scheduler/model/change/event.h"
+
+namespace muster {
+
+void ApplyTo(StateParts& state, const EpochBegan& event);
+void ApplyTo(StateParts& state, const NodeRegistered& event);
+void ApplyTo(StateParts& state, const NodeLost& event);
+void ApplyTo(StateParts& state, const NodeDrained& event);
+void ApplyTo(StateParts& state, const AttemptQuarantined& event);
+void ApplyTo(StateParts& state, const HealthCheckOrdered& event);
+void ApplyTo(StateParts& state, const HealthCheckWanted& event);
+void ApplyTo(StateParts& state, const HealthChecked& event);
+void ApplyTo(StateParts& state, const PolicyChanged& event);
+void ApplyTo(StateParts& state, const HalfLifeSet& event);
+
+}  // namespace muster
