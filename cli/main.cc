@@ -30,6 +30,7 @@
 #include "cli/jobs/cmd_suspend.h"
 #include "cli/jobs/cmd_update.h"
 #include "cli/kernel/cmd_kernel.h"
+#include "cli/manual/cmd_manual.h"
 #include "cli/place/cmd_estimate.h"
 #include "cli/place/cmd_place.h"
 #include "cli/run/cmd_alloc.h"
@@ -60,7 +61,7 @@ int main(int argc, char** argv) {
       muster::WhatifVerb(),    muster::TraceVerb(),       muster::CheckpointVerb(),
       muster::EstimateVerb(),  muster::KernelVerb(),      muster::KeysVerb(),
       muster::ReplayVerb(),    muster::CompletionVerb(),  muster::VersionVerb(),
-      muster::HealthVerb(),    muster::HelpVerb(),
+      muster::HealthVerb(),    muster::HelpVerb(),        muster::ManualVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});
