@@ -43,9 +43,12 @@ Verb CheckpointVerb() {
   verb.name = "checkpoint";
   verb.purpose = "Compute how often to checkpoint; list, verify and prune checkpoints";
   verb.synopsis = "interval|list DIR|verify DIR|prune DIR…";
+  verb.forms = {"interval --cost D --mtbf D [options]", "interval --level D/D [--level D/D…]",
+                "list|verify DIR [options]", "prune DIR… [options]"};
   verb.examples = {"muster checkpoint interval --cost 5m --mtbf 24h --restart 10m",
-                   "muster checkpoint interval --level 2s/8h --level 40s/26h",
-                   "muster checkpoint prune state --keep 1"};
+                   "muster checkpoint interval --cost 90s --mtbf 1d12h --json",
+                   "muster checkpoint interval --level 2s/8h --level 8s/24h --level 120s/168h",
+                   "muster checkpoint verify state", "muster checkpoint prune state --keep 1"};
   verb.remarks =
       "D is a duration: 90s, 5m, 24h, 1d12h, 250ms, or as in Slurm minutes, MM:SS, HH:MM:SS, "
       "D-HH:MM:SS.\n"

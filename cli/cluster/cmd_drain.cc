@@ -32,7 +32,10 @@ Verb DrainVerb() {
   verb.purpose = "Take a node out of service: what runs there goes on, nothing new starts";
   verb.synopsis = "NODE --reason TEXT";
   verb.examples = {"muster drain node2 --reason 'bad DIMM in slot 4'"};
-  verb.options = {{.name = "reason", .letter = 0, .metavar = "TEXT", .text = "Why (required)"}};
+  verb.options = {{.name = "reason",
+                   .letter = 0,
+                   .metavar = "TEXT",
+                   .text = "Why (required); muster nodes shows it"}};
   verb.arguments_min = 1;
   verb.arguments_max = 1;
   verb.run = Drain;

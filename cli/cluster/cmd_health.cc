@@ -212,12 +212,20 @@ Verb HealthVerb() {
       "With --quick or --burn-in the exit code is 0 when nothing was found, 1 when something was, "
       "or when a job started first.\n";
   verb.options = {
-      {.name = "quick", .letter = 0, .metavar = "", .text = "Check the nodes now, in seconds"},
-      {.name = "burn-in", .letter = 0, .metavar = "", .text = "Check the nodes now, for minutes"},
+      {.name = "quick",
+       .letter = 0,
+       .metavar = "",
+       .text =
+           "Check the nodes (all, when none is named) now, in some seconds, and print the result"},
+      {.name = "burn-in",
+       .letter = 0,
+       .metavar = "",
+       .text = "The same for five minutes, with the nodes hot"},
       {.name = "wait",
        .letter = 0,
        .metavar = "",
-       .text = "Check once no job is on the node, instead of refusing"},
+       .text = "Check once no job is on the node, and again when a job interrupts it, instead of "
+               "refusing"},
       {.name = "history",
        .letter = 0,
        .metavar = "N",

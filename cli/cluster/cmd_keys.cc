@@ -203,6 +203,13 @@ Verb KeysVerb() {
   verb.name = "keys";
   verb.purpose = "Make and change the certificates of controller, agents and clients";
   verb.synopsis = "init|agent NODE|client [USER]|controller|rotate|revoke agent|client NAME|list";
+  verb.forms = {"init [--days N] [--keys DIR]",
+                "agent NODE [--renew] [--days N] [--keys DIR]",
+                "client [USER] [--renew] [--days N] [--keys DIR]",
+                "controller [--renew] [--days N] [--keys DIR]",
+                "rotate [--finish] [--keys DIR]",
+                "revoke agent|client NAME [--keys DIR]",
+                "list [--json] [--keys DIR]"};
   verb.examples = {"muster keys init --keys /etc/muster/keys",
                    "muster keys agent n1 --keys /etc/muster/keys",
                    "muster keys rotate --finish --keys /etc/muster/keys"};

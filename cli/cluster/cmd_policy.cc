@@ -131,6 +131,8 @@ Verb Make(const std::string& name, PolicyKind kind, const std::string& purpose,
   verb.synopsis =
       "[list | show NAME… | add NAME KEY=VALUE… | set NAME KEY=VALUE… | "
       "delete NAME | history [NAME]]";
+  verb.forms = {"[options] [list | show NAME…]", "add|set NAME KEY=VALUE…", "delete NAME",
+                "[options] history [NAME]"};
   verb.examples = std::move(examples);
   verb.remarks =
       absl::StrCat("Keys, in any case: ", absl::StrJoin(PolicyKeys(kind), ", "),

@@ -41,6 +41,7 @@ Verb ReplayVerb() {
   verb.name = "replay";
   verb.purpose = "Make a controller's decisions again, and show where they differ";
   verb.synopsis = "STATE_DIR|BUNDLE";
+  verb.forms = {"[--verify] [--json] STATE_DIR|BUNDLE"};
   verb.examples = {
       "muster replay ~/.local/state/muster --verify",
       "muster replay ~/.local/state/muster/controller/alerts/pass-000000000812.bundle"};

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
@@ -22,8 +23,10 @@ constexpr int kBadUsage = 2;
 class VerbFormatter final : public CLI::Formatter {
  public:
   explicit VerbFormatter(const Verb& verb)
-      : usage_(absl::StrCat("Usage: muster ", verb.name, " [options]",
-                            verb.synopsis.empty() ? "" : " ", verb.synopsis, "\n")) {}
+      : usage_(absl::StrCat(
+            "Usage: muster ", verb.name, " ",
+            absl::StrJoin(FormsOf(verb), absl::StrCat("\n       muster ", verb.name, " ")), "\n")) {
+  }
   std::string make_usage(const CLI::App* app, std::string name) const override {
     (void)app;
     (void)name;
@@ -244,6 +247,12 @@ int Report(const absl::Status& status, const std::string& where, Terminal termin
 
 }  // namespace
 
+std::vector<std::string> FormsOf(const Verb& verb) {
+  return !verb.forms.empty() ? verb.forms
+                             : std::vector<std::string>{absl::StrCat(
+                                   "[options]", verb.synopsis.empty() ? "" : " ", verb.synopsis)};
+}
+
 std::vector<Option> AllOptions(const Verb& verb) {
   std::vector<Option> options = verb.options;
   options.push_back({.name = "controller",
@@ -291,9 +300,11 @@ std::string VerbHelp(const Verb& verb) {
 std::string OverallHelp(const std::vector<Verb>& verbs) {
   std::string help = "muster runs jobs on clusters\n\nUsage: muster VERB [options] …\n\nVerbs:\n";
   for (const Verb& verb : verbs) {
-    absl::StrAppend(&help, "  ", verb.name,
-                    std::string(12 - std::min<std::size_t>(11, verb.name.size()), ' '),
-                    verb.purpose, "\n");
+    if (!verb.purpose.empty()) {
+      absl::StrAppend(&help, "  ", verb.name,
+                      std::string(12 - std::min<std::size_t>(11, verb.name.size()), ' '),
+                      verb.purpose, "\n");
+    }
   }
   absl::StrAppend(&help,
                   "\nFirst steps:\n"

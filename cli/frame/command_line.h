@@ -33,6 +33,9 @@ absl::StatusOr<Invocation> ParseVerb(const Verb& verb, const std::vector<Verb>& 
 std::string VerbHelp(const Verb& verb);
 std::string OverallHelp(const std::vector<Verb>& verbs);
 
+// The ways to call the verb, options included: what follows "muster VERB".
+std::vector<std::string> FormsOf(const Verb& verb);
+
 // The verb's options with those that every verb has.
 std::vector<Option> AllOptions(const Verb& verb);
 

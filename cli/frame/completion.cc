@@ -19,7 +19,9 @@ std::string OptionWords(const Verb& verb) {
 std::string VerbWords(const std::vector<Verb>& verbs) {
   std::string words;
   for (const Verb& verb : verbs) {
-    absl::StrAppend(&words, words.empty() ? "" : " ", verb.name);
+    if (!verb.purpose.empty()) {
+      absl::StrAppend(&words, words.empty() ? "" : " ", verb.name);
+    }
   }
   return words;
 }
@@ -39,6 +41,9 @@ std::string BashCompletion(const std::vector<Verb>& verbs) {
       "  fi\n"
       "  case ${COMP_WORDS[1]} in\n");
   for (const Verb& verb : verbs) {
+    if (verb.purpose.empty()) {
+      continue;
+    }
     absl::StrAppend(&script, "    ", verb.name, ") words='",
                     verb.name == "help" ? VerbWords(verbs) : OptionWords(verb), "' ;;\n");
   }

@@ -63,9 +63,10 @@ struct Invocation {
 
 struct Verb {
   std::string name;
-  std::string purpose;                // one line
+  std::string purpose;                // one line; empty hides the verb
   std::string synopsis;               // what follows the options: "SCRIPT [ARG…]"
-  std::vector<std::string> examples;  // one to three whole commands
+  std::vector<std::string> forms;     // where there are several, each whole: "rotate [--finish]"
+  std::vector<std::string> examples;  // one to a few whole commands
   std::string remarks;                // further lines of --help
   std::vector<Option> options;        // --help, --controller and --state come by themselves
   std::size_t arguments_min = 0;
@@ -79,7 +80,10 @@ inline constexpr std::size_t kAnyNumber = static_cast<std::size_t>(-1);
 
 // The option of every reading verb.
 inline Option JsonOption() {
-  return {.name = "json", .letter = 0, .metavar = "", .text = "Print one JSON document"};
+  return {.name = "json",
+          .letter = 0,
+          .metavar = "",
+          .text = "Print one JSON document with stable names"};
 }
 
 }  // namespace muster

@@ -70,4 +70,7 @@ Verb CompletionVerb();
 Verb HelpVerb();
 Verb VersionVerb();
 
+// cli/manual
+Verb ManualVerb();
+
 }  // namespace muster

@@ -108,10 +108,12 @@ Verb HistoryVerb() {
                           .letter = 0,
                           .metavar = "N",
                           .text = "The latest N jobs at most (default 100)"});
-  verb.options.push_back({.name = "steps",
-                          .letter = 0,
-                          .metavar = "",
-                          .text = "Their steps as well (in JSON: muster show --json)"});
+  verb.options.push_back(
+      {.name = "steps",
+       .letter = 0,
+       .metavar = "",
+       .text =
+           "Their steps as well: what each had, used and ended as (in JSON: muster show --json)"});
   verb.options.push_back({.name = "checkpoints",
                           .letter = 0,
                           .metavar = "",

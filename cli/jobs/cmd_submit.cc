@@ -228,6 +228,7 @@ Verb SubmitVerb() {
   verb.name = "submit";
   verb.purpose = "Submit a batch script; it runs when its resources are free";
   verb.synopsis = "[: options]… SCRIPT [ARG…] | --wrap CMD | -";
+  verb.forms = {"[options] [: options]… SCRIPT [ARG…]", "[options] --wrap CMD", "[options] -"};
   verb.components = Components::kOptions;
   verb.examples = {"muster submit -n 4 --mem 8G -t 30 job.sh input.dat",
                    "muster submit --array 0-99%10 --wrap './work $MUSTER_ARRAY_TASK_ID'",

@@ -66,7 +66,7 @@ Verb UpdateVerb() {
       Changes("time", 't', "LIMIT", "Time limit: minutes, HH:MM:SS, D-HH:MM or UNLIMITED"),
       Changes("nice", 0, "N", "Lower the priority"),
       Changes("begin", 'b', "TIME", "Not before: now+1hour, 16:30, 2030-01-31T08:00"),
-      Changes("deadline", 0, "TIME", "Not past this"),
+      Changes("deadline", 0, "TIME", "Not past this; a job that cannot end by then is not started"),
       Changes("dependency", 'd', "LIST", "After other jobs, as in submit; none takes it away"),
       Changes("job-name", 'J', "NAME", "The job's name"),
       Changes("comment", 0, "TEXT", "A remark, kept with the job"),

@@ -46,7 +46,10 @@ const Option* OursNamed(const std::vector<Option>& options, const std::vector<st
 
 std::vector<Option> KernelOptions() {
   return {
-      {.name = "budget", .letter = 0, .metavar = "TIME", .text = "tune: how long to search; 30s"},
+      {.name = "budget",
+       .letter = 0,
+       .metavar = "TIME",
+       .text = "tune: how long to search; 30s otherwise"},
       {.name = "compare-binding",
        .letter = 0,
        .metavar = "",
@@ -59,7 +62,10 @@ std::vector<Option> KernelOptions() {
        .letter = 0,
        .metavar = "LIST",
        .text = "scale: numbers of threads or ranks to run with; 1,2,4, or 2,4"},
-      {.name = "svg", .letter = 0, .metavar = "FILE", .text = "scale: also draw the picture"},
+      {.name = "svg",
+       .letter = 0,
+       .metavar = "FILE",
+       .text = "scale: also write a picture of the speed-up beside the ideal line"},
       {.name = "weak",
        .letter = 0,
        .metavar = "",
@@ -227,9 +233,12 @@ absl::StatusOr<int> Kernel(const Invocation& invocation) {
 Verb KernelVerb() {
   Verb verb;
   verb.name = "kernel";
-  verb.purpose = "List, run, scale and tune the bundled kernels";
+  verb.purpose = "List, run, scale and tune the bundled kernels, and join timelines";
   verb.synopsis =
       "list|run NAME [OPTION…]|scale NAME [OPTION…]|tune NAME [OPTION…]|timeline ALL PART…";
+  verb.forms = {"list [--json]", "run NAME [--compare-binding] [OPTION…]",
+                "scale NAME [--ranks LIST] [--weak] [--svg FILE] [--json] [OPTION…]",
+                "timeline ALL PART…", "tune NAME [--budget TIME] [--json] [OPTION…]"};
   verb.examples = {"muster kernel list", "muster kernel run stream --n 64M --compare-binding",
                    "muster kernel scale heat2d --ranks 1,2,4 --n 2048 --svg heat2d.svg"};
   verb.remarks =

@@ -162,6 +162,7 @@ Verb EstimateVerb() {
   Verb verb;
   verb.name = "estimate";
   verb.purpose = "Estimate a training run's memory per GPU, where it fits, and its traffic";
+  verb.forms = {"--params N [options]"};
   verb.examples = {
       "muster estimate --params 7e9 --gpus 8 --strategy zero2 --bandwidth 50GB/s",
       "muster estimate --params 7B --gpus 8 --batch 1 --seq 4096 --hidden 4096 --layers 32",

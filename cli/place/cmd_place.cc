@@ -47,6 +47,7 @@ Verb PlaceVerb() {
   verb.name = "place";
   verb.purpose = "Show where a job would go on captured machines, down to core, GPU and NIC";
   verb.synopsis = "[FILE…]";
+  verb.forms = {"--topology LIST [options] [FILE…]"};
   verb.examples = {"muster place --topology node.xml -n 8 --gpus-per-task=1",
                    "muster place --topology node.xml+topo-m.txt --network cluster.toml -N 4 -n 32",
                    "muster place --topology 'pack:2 numa:2 core:8 pu:2' -n 4 -c 8 --json"};

@@ -249,25 +249,31 @@ std::vector<Option> EstimateOptions() {
   const auto option = [](const char* name, const char* metavar, const char* text) {
     return Option{.name = name, .letter = 0, .metavar = metavar, .text = text};
   };
-  return {option("params", "N", "Parameters of the model: 7e9, 7B, 1.3B, 350M"),
-          option("dtype", "TYPE", "bf16 (the default), fp16 or fp32"),
-          option("optimizer", "NAME", "adam (the default), adamw, adam8bit, sgd or momentum"),
-          option("strategy", "NAME", "ddp (the default), zero1, zero2, zero3 or fsdp"),
-          option("gpus", "N", "GPUs in all (1)"),
-          option("tp", "N", "Tensor-parallel degree (1)"),
-          option("pp", "N", "Pipeline-parallel degree (1)"),
-          option("batch", "N", "Sequences that one replica works on at once"),
-          option("seq", "N", "Tokens of a sequence"),
-          option("hidden", "N", "Hidden size"),
-          option("layers", "N", "Transformer layers"),
-          option("heads", "N", "Attention heads (hidden/128)"),
-          option("recompute", "WHAT", "none (the default), selective or full"),
-          option("sequence-parallel", "", "Divide norms and dropouts by tp, too"),
-          option("gpu-memory", "LIST", "GPUs to fit into: 80G, or h100:80G,a100:40G"),
-          option("cluster", "", "Fit into the GPU types of the live cluster"),
-          option("bandwidth", "RATE", "Of a GPU to others: 50e9, 50GB/s, 400Gb/s"),
-          option("gpus-per-node", "N", "With --node-bandwidth: GPUs of a node"),
-          option("node-bandwidth", "RATE", "Of a GPU to others of its node: 450GB/s")};
+  return {
+      option("params", "N", "Parameters of the model: 7e9, 7B, 1.3B, 350M"),
+      option("dtype", "TYPE", "bf16 (the default), fp16 or fp32"),
+      option("optimizer", "NAME",
+             "adam (the default), adamw, adam8bit, sgd or momentum (SGD with momentum)"),
+      option("strategy", "NAME",
+             "ddp (the default), zero1, zero2, zero3 or fsdp, which is full sharding, as zero3"),
+      option("gpus", "N", "GPUs in all (1)"),
+      option("tp", "N", "Tensor-parallel degree (1)"),
+      option("pp", "N", "Pipeline-parallel degree (1)"),
+      option("batch", "N", "Sequences that one replica works on at once, the micro-batch"),
+      option("seq", "N", "Tokens of a sequence"),
+      option("hidden", "N", "Hidden size"),
+      option("layers", "N", "Transformer layers"),
+      option("heads", "N", "Attention heads; otherwise one for each 128 of the hidden size"),
+      option("recompute", "WHAT", "none (the default), selective or full"),
+      option("sequence-parallel", "", "Divide norms and dropouts by tp, too"),
+      option("gpu-memory", "LIST",
+             "GPUs to fit into, by size (80G) or type and size (h100:80G,a100:40G); usual types "
+             "otherwise"),
+      option("cluster", "", "Fit into the GPU types of the live cluster"),
+      option("bandwidth", "RATE", "Of a GPU to others: 50e9, 50GB/s, 400Gb/s"),
+      option("gpus-per-node", "N", "With --node-bandwidth: how many GPUs share a node"),
+      option("node-bandwidth", "RATE",
+             "What a GPU sends to others of its node each second: 450GB/s")};
 }
 
 absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation) {

@@ -127,7 +127,8 @@ std::vector<Option> PlaceOptionTable() {
       {.name = "message",
        .letter = 0,
        .metavar = "SIZE",
-       .text = "Bytes of the collectives whose times are predicted (default 1G)"},
+       .text = "Bytes of the collectives whose times are predicted (default 1G; a plain number is "
+               "MiB)"},
   };
   options.push_back({.name = "svg",
                      .letter = 0,

@@ -211,9 +211,9 @@ const JobOption kJobOptions[] = {
      READ(return ReadCount(value, &request->spec.request.tasks);), true, true},
     {"ntasks-per-node", "", "N", "Tasks on each node",
      READ(return ReadCount(value, &request->spec.request.tasks_per_node);), true, true},
-    {"cpus-per-task", "c", "N", "Hardware threads for each task",
+    {"cpus-per-task", "c", "N", "Hardware threads for each task, in whole cores of its own",
      READ(return ReadCount(value, &request->spec.request.cpus_per_task);), true, true},
-    {"mem", "", "SIZE", "Memory on each node: 4G; without a suffix MiB",
+    {"mem", "", "SIZE", "Memory on each node, like 4G; a plain number is MiB",
      READ(return ReadMemory(value, &request->spec.request.memory_per_node);), true, true},
     {"mem-per-cpu", "", "SIZE", "Memory for each hardware thread",
      READ(return ReadMemory(value, &request->spec.request.memory_per_cpu);), true, true},
@@ -223,20 +223,20 @@ const JobOption kJobOptions[] = {
      READ(return ReadGpus(value, &request->spec.request.gpus_per_node);), true, true},
     {"gpus-per-task", "", "[TYPE:]N", "GPUs for each task",
      READ(return ReadGpus(value, &request->spec.request.gpus_per_task);), true, true},
-    {"alt", "", "OPTS | OPTS…",
-     "Whichever of these starts first: options of size, time and nodes that replace or add to "
-     "the "
+    {"alt", "", "OPTIONS | OPTIONS",
+     "Whichever of these starts first: options of size, time and nodes that replace or add to the "
      "others, like \"-G h100:4 | -G a100:8 -t 8:00\"",
      READ(request->alternatives = value; return absl::OkStatus();), true, true},
     {"exclusive", "", "", "Whole nodes, shared with no other job",
      SET(request->spec.request.exclusive = true), true, true},
     {"overcommit", "O", "", "Tasks of a node share the hardware threads of one task",
      SET(request->spec.request.overcommit = true), true, true},
-    {"time", "t", "LIMIT", "Time limit: minutes, HH:MM:SS, D-HH:MM or UNLIMITED",
+    {"time", "t", "LIMIT",
+     "Time limit: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS or UNLIMITED",
      READ(ASSIGN_OR_RETURN(request->spec.time_limit, ParseTimeLimit(value));
           return absl::OkStatus();),
      true, true},
-    {"array", "a", "INDICES", "A job array: 0-99%10, 1,3,5-9:2",
+    {"array", "a", "INDICES", "An array of jobs: 0-99%10 (at most ten at a time), 1,3,5-9:2",
      READ(ASSIGN_OR_RETURN(request->spec.array, ParseArray(value)); return absl::OkStatus();), true,
      false},
     {"job-name", "J", "NAME", "The job's name",
@@ -252,7 +252,7 @@ const JobOption kJobOptions[] = {
      READ(return ReadOpenMode(value, &request->program.append_output);), true, false},
     {"chdir", "D", "DIR", "Working directory (default: the current one)",
      READ(return ReadPath(value, &request->program.work_dir);), true, true},
-    {"export", "", "LIST", "Variables the job gets: ALL (default), NONE or NAME[=VALUE],…",
+    {"export", "", "LIST", "Variables the job gets: ALL (default), NONE or NAME[=VALUE], by commas",
      READ(ASSIGN_OR_RETURN(request->exports, ParseExport(value)); return absl::OkStatus();), true,
      true},
     {"hold", "H", "", "Wait until released", SET(request->spec.held = true), true, false},
@@ -266,8 +266,7 @@ const JobOption kJobOptions[] = {
      true, true},
     {"dependency", "d", "LIST",
      "After other jobs: after:N[+MIN], afterany:N, afterok:N, afternotok:N, aftercorr:N, "
-     "singleton; "
-     "joined by , (all) or ? (any)",
+     "singleton; joined by , (all) or ? (any)",
      READ(ASSIGN_OR_RETURN(request->spec.dependency, ParseDependency(value));
           return absl::OkStatus();),
      true, true},
@@ -292,7 +291,7 @@ const JobOption kJobOptions[] = {
      READ(return ReadSwitches(value, &request->spec.request);), true, true},
     {"segment", "", "N", "Every N of its nodes below one leaf switch or in one block",
      READ(return ReadCount(value, &request->spec.request.segment);), true, true},
-    {"distribution", "m", "KIND",
+    {"distribution", "m", "NODES[:SOCKETS]",
      "Ranks over nodes: block, cyclic, plane=N; then over sockets: :block, :cyclic, :fcyclic",
      READ(return ParseDistribution(value, LayoutOf(request));), true, true},
     {"cpu-bind", "", "KIND",
@@ -311,7 +310,7 @@ const JobOption kJobOptions[] = {
      "The GPUs that a rank sees: none (all of the job's, its own first), closest, single[:N], "
      "per_task:N, map_gpu:LIST, mask_gpu:LIST",
      READ(return ParseGpuBind(value, LayoutOf(request));), true, true},
-    {"gres", "", "gpu[:TYPE][:N]", "GPUs on each node, as Slurm's scripts say it",
+    {"gres", "", "gpu[:TYPE][:N]", "--gpus-per-node, as Slurm's scripts say it",
      READ(ASSIGN_OR_RETURN(request->spec.request.gpus_per_node, ParseGres(value));
           return absl::OkStatus();),
      true, true},
@@ -332,10 +331,12 @@ const JobOption kJobOptions[] = {
      READ(return ReadTasksPerCore(value);), true, true},
     {"ntasks-per-gpu", "", "N", "Tasks that share each GPU",
      READ(return ReadCount(value, &request->tasks_per_gpu);), true, true},
-    {"licenses", "L", "NAME[:N],…", "Licences that it holds while it runs",
+    {"licenses", "L", "NAME[:N],…",
+     "Licences that the job holds while it runs, by commas; the controller's configuration says "
+     "how many there are",
      READ(ASSIGN_OR_RETURN(request->spec.licenses, ParseLicenses(value)); return absl::OkStatus();),
      true, true},
-    {"nice", "", "N", "Lower the priority", READ(return ReadNice(value, &request->spec.nice);),
+    {"nice", "", "N", "Lower the priority by N", READ(return ReadNice(value, &request->spec.nice);),
      true, true},
     {"comment", "", "TEXT", "A remark, kept with the job",
      READ(return ReadText(value, kCommentBytesMax, &request->spec.comment);), true, true},
@@ -383,7 +384,7 @@ const JobOption kJobOptions[] = {
     {"test-only", "", "", "Submit nothing; say when and where the job would start",
      SET(request->test_only = true), true, false},
     {"parsable", "", "", "Print the number alone", SET(request->parsable = true), true, false},
-    {"signal", "", "[B:]SIG[@TIME]",
+    {"signal", "", "[{R|B}:]SIG[@TIME|@auto]",
      "Before the time limit ends it, signal the ranks of its steps (B: its script): seconds "
      "(default 60), 5m, or auto: as long as its checkpoints take",
      READ(ASSIGN_OR_RETURN(request->spec.warning, ParseWarningSignal(value));

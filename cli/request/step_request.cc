@@ -15,22 +15,24 @@ constexpr const char* kNoGpus = "none";
 }  // namespace
 
 std::vector<Option> StepOptions() {
-  return {{.name = "exact",
-           .letter = 0,
-           .metavar = "",
-           .text = "A step has the CPUs that it asks for and no more (it always does)"},
-          {.name = "overlap",
-           .letter = 0,
-           .metavar = "",
-           .text = "A step shares what other steps of its job have, and waits for none"},
-          {.name = "immediate",
-           .letter = 'I',
-           .metavar = "",
-           .text = "Refuse a step that would have to wait for others"},
-          {.name = "het-group",
-           .letter = 0,
-           .metavar = "N",
-           .text = "Inside a heterogeneous job: a step of component N"}};
+  return {
+      {.name = "exact",
+       .letter = 0,
+       .metavar = "",
+       .text = "A step has the CPUs that it asks for and no more (it always does)"},
+      {.name = "overlap",
+       .letter = 0,
+       .metavar = "",
+       .text =
+           "Share what other steps of the job have, and wait for none of them, nor they for it"},
+      {.name = "immediate",
+       .letter = 'I',
+       .metavar = "",
+       .text = "Refuse a step that would have to wait for others"},
+      {.name = "het-group",
+       .letter = 0,
+       .metavar = "N",
+       .text = "Inside a heterogeneous job: a step of component N"}};
 }
 
 std::map<std::string, std::string> WithoutNoGpus(const Invocation& invocation) {

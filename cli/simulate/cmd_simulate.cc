@@ -165,9 +165,14 @@ Verb SimulateVerb() {
   Verb verb;
   verb.name = "simulate";
   verb.purpose = "Replay a workload trace under a scheduling policy, and measure who waits";
+  verb.forms = {"--trace FILE [options]"};
   verb.examples = {"muster simulate --trace KTH-SP2.swf.xz --policy easy --audit",
                    "muster simulate --trace log.swf --html schedule.html --jobs-csv jobs.csv",
-                   "muster simulate --trace log.swf --nodes 64 --cpus-per-node 32 --audit"};
+                   "muster simulate --trace log.swf --flat 256 --policy easy-sjbf --estimates x2",
+                   "muster simulate --trace log.swf --nodes 64 --cpus-per-node 32 --audit",
+                   "muster simulate --trace sacct.txt --cluster site.toml --html page.html",
+                   "muster simulate --trace log.swf --nodes 64 --cpus-per-node 32 --failures "
+                   "mtbf=30d,repair=4h --job-checkpoints interval=auto,cost=60s,restart=2m"};
   verb.remarks = FlatSemantics();
   verb.options = SimulateOptionTable();
   verb.run = Simulate;

@@ -191,13 +191,18 @@ Verb TraceVerb() {
   verb.name = "trace";
   verb.purpose = "Describe a workload trace, convert it, or generate one";
   verb.synopsis = "info|convert FILE|generate";
+  verb.forms = {"info [options] FILE", "convert [options] FILE", "generate [options]"};
   verb.examples = {"muster trace info KTH-SP2.swf.xz",
+                   "muster trace info --nodes openb_node_list.csv openb_pod_list.csv",
                    "muster trace generate --flat 256 --jobs 10000 --load 0.8 --output model.swf",
                    "muster trace convert --to swf --output jobs.swf sacct.txt.gz"};
   verb.options = TraceOptionTable();
   verb.options.push_back(MakeOption("flat", "P", "The machine has P processors"));
-  verb.options.push_back(MakeOption("nodes", "FILE", "The machine is this list of nodes"));
-  verb.options.push_back(MakeOption("to", "FORMAT", "convert: swf (default) or csv"));
+  verb.options.push_back(
+      MakeOption("nodes", "FILE",
+                 "The machine is this list of nodes: its CPUs, or its GPUs, whichever count"));
+  verb.options.push_back(
+      MakeOption("to", "FORMAT", "convert and generate: swf (the default) or csv"));
   verb.options.push_back(MakeOption("output", "FILE", "Write there, not to standard output"));
   for (const Option& option : GenerateOptionTable()) {
     verb.options.push_back(option);

@@ -198,7 +198,7 @@ std::vector<Option> FailureOptionTable() {
                  "Jobs write them: interval=1h or auto, cost=60s, restart=2m; default: none"),
       MakeOption("file-system", "WHAT",
                  "Checkpoints with size=64G share it: bandwidth=100G,per-node=5G,writers=8"),
-      MakeOption("seed", "N", "Of the failures (default: 1)"),
+      MakeOption("seed", "N", "The seed of the failures, a whole number (default: 1)"),
   };
 }
 

@@ -42,24 +42,33 @@ absl::Status CheckForCluster(const Invocation& invocation, bool is_cluster) {
 std::vector<Option> SimulateOptionTable() {
   std::vector<Option> options = {
       MakeOption("trace", "FILE",
-                 "The workload, plain, gzip, zstd or xz: see muster trace for the formats"),
+                 "The workload, plain or compressed by gzip, zstd or xz, in any format that muster "
+                 "trace reads"),
       MakeOption("flat", "P", "P identical processors (default: MaxProcs of the trace's header)"),
       MakeOption(
           "policy", "NAME",
           "fcfs, easy (default), easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, "
           "fairshare; of a "
           "cluster muster (default), fcfs, easy, conservative, fairshare"),
-      MakeOption("backfill", "KIND", "none, easy or conservative, instead of the policy's own"),
+      MakeOption("backfill", "KIND",
+                 "none, easy or conservative, instead of what the policy has: --policy sjf "
+                 "--backfill easy"),
       MakeOption("backfill-order", "ORDER",
-                 "Candidates in queue order (queue) or shortest first "
-                 "(shortest)"),
+                 "EASY looks at candidates in queue order (queue) or shortest first (shortest)"),
       MakeOption("estimates", "KIND", "requested (default), exact, x2 or user-last-2"),
-      MakeOption("instant", "ORDER", "ends-first (default) or submit-first"),
-      MakeOption("filter", "NAME", "Which records are dropped: plain (default) or sc15"),
+      MakeOption("instant", "ORDER",
+                 "What comes first at one instant: ends-first (the default) or submit-first"),
+      MakeOption("filter", "NAME",
+                 "Which records are dropped: plain (the default), or sc15, that of the published "
+                 "EASY tables of SC'15"),
       MakeOption("jobs-csv", "FILE", "Write a row for each job, with Batsim's column names"),
-      MakeOption("swf", "FILE", "Write the schedule in the Standard Workload Format"),
+      MakeOption("swf", "FILE",
+                 "Write the schedule in the Standard Workload Format, in order of end: a job's "
+                 "wait is the simulated one"),
       MakeOption("html", "FILE", "Write one page with the Gantt chart, load, waits, who waited"),
-      MakeOption("perfetto", "FILE", "Write trace events for ui.perfetto.dev"),
+      MakeOption(
+          "perfetto", "FILE",
+          "Write trace events, a process for each user, for ui.perfetto.dev or chrome://tracing"),
       MakeOption("summary-json", "FILE", "Write what --json prints"),
       MakeOption("checkpoint", "FILE",
                  "Keep what is decided in a new file, for --resume after Ctrl-C or worse"),

@@ -193,11 +193,13 @@ absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation) {
 
 std::vector<Option> AlikeNodesOptionTable() {
   return {
-      MakeOption("nodes", "N", "A cluster of N nodes, under the code that schedules live"),
-      MakeOption("cpus-per-node", "C", "Hardware threads of each, a core each"),
-      MakeOption("gpus-per-node", "G", "GPUs of each (default: none)"),
-      MakeOption("gpu-model", "NAME", "What they are (default: gpu)"),
-      MakeOption("mem-per-node", "SIZE", "Memory of each (default: memory is not counted)"),
+      MakeOption("nodes", "N",
+                 "A cluster of N nodes that are alike, under the code that schedules live"),
+      MakeOption("cpus-per-node", "C", "Hardware threads of each node, a core each"),
+      MakeOption("gpus-per-node", "G",
+                 "GPUs of each node, joined two by two by NVLink (default: none)"),
+      MakeOption("gpu-model", "NAME", "What the GPUs are (default: gpu)"),
+      MakeOption("mem-per-node", "SIZE", "Memory of each node (default: memory is not counted)"),
   };
 }
 

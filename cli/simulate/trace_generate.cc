@@ -48,10 +48,12 @@ absl::StatusOr<double> ReadLoad(const Invocation& invocation) {
 }  // namespace
 
 std::vector<Option> GenerateOptionTable() {
-  return {MakeOption("jobs", "N", "generate: how many (default: 10000)"),
+  return {MakeOption("jobs", "N", "generate: how many jobs, 2 to 10000000 (default: 10000)"),
           MakeOption("seed", "N", "generate: of the random numbers (default: 1)"),
           MakeOption("load", "L", "generate: stretch the gaps so that the machine has this load"),
-          MakeOption("mix", "TRACE", "generate: draw sizes, GPUs and run times from its jobs")};
+          MakeOption("mix", "TRACE",
+                     "generate: draw sizes, GPUs, run times and users from its jobs, of at most "
+                     "100000 that fit the machine")};
 }
 
 absl::StatusOr<std::string> GenerateTrace(const Invocation& invocation, bool csv) {

@@ -178,7 +178,8 @@ Verb UpVerb() {
   verb.purpose = "Run a personal cluster in the foreground; Ctrl-C stops it";
   verb.examples = {"muster up", "muster up --nodes 2",
                    "muster up --topology 'pack:2 numa:2 core:8 pu:2'",
-                   "muster up --topology node.xml --network topology.conf"};
+                   "muster up --topology node.xml --network topology.conf",
+                   "systemd-run --user --scope -p Delegate=yes muster up"};
   verb.remarks =
       "Needs no root and no configuration. --nodes divides this machine's cores; with --topology\n"
       "the nodes play other machines: placement is real, binding is recorded and not enforced.\n"
@@ -204,11 +205,12 @@ Verb UpVerb() {
       {.name = "features",
        .letter = 0,
        .metavar = "LIST",
-       .text = "The nodes' features: a,b; or one list for each: 'a,b;c'"},
+       .text = "The nodes' features: a,b; or one list for each: 'a,b;c' (for submit --constraint)"},
       {.name = "config",
        .letter = 0,
        .metavar = "FILE",
-       .text = "The controller's settings, TOML: [policy], [licenses], network"},
+       .text =
+           "The controller's settings, TOML: [policy], [licenses] NAME = COUNT, network = FILE"},
       {.name = "listen",
        .letter = 0,
        .metavar = "HOST:PORT",

@@ -366,6 +366,7 @@ Verb WhatifVerb() {
   Verb verb;
   verb.name = "whatif";
   verb.purpose = "Replay a workload under changed settings, and say who gains and who loses";
+  verb.forms = {"--trace FILE [--change SETTING…] [--calibrate] [options]", "--live [options]"};
   verb.examples = {
       "muster whatif --trace log.swf --change nodes+=16 --change policy=fcfs",
       "muster whatif --trace sacct.txt --base site.toml --change policy.backfill=easy --html "
@@ -382,7 +383,9 @@ Verb WhatifVerb() {
       "gpus_per_node (where all nodes are alike), policy and estimates.\n"
       "How the starts held that a controller promised: muster replay STATE_DIR.\n";
   verb.options = TraceOptionTable();
-  verb.options.insert(verb.options.begin(), MakeOption("trace", "FILE", "The workload"));
+  verb.options.insert(
+      verb.options.begin(),
+      MakeOption("trace", "FILE", "The workload, in any format that muster trace reads"));
   verb.options.push_back(MakeOption("base", "FILE.toml", "The settings that are changed"));
   const std::vector<Option> of_nodes = AlikeNodesOptionTable();
   verb.options.insert(verb.options.end(), of_nodes.begin(), of_nodes.end());

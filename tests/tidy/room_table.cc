@@ -108,6 +108,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "frame", "page parse"},
     {"cli", "jobs", "controller frame page parse parse/request request sheet"},
     {"cli", "kernel", "controller frame page parse picture"},
+    {"cli", "manual", "frame"},
     {"cli", "parse/request", "parse"},
     {"cli", "picture", "page sheet"},
     {"cli", "place", "controller frame page parse parse/request picture request sheet up"},

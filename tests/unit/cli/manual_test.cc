@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <regex>
 #include <set>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "tests/unit/cli/program.h"
 
 namespace muster {
@@ -45,9 +47,9 @@ std::set<std::string> OptionsOfHelp(const std::string& text) {
 }
 
 // Every option that has an entry of its own: ".It Fl n Ar N , Fl -nodes Ar N".
-std::set<std::string> OptionsOfManual(const std::string& text) {
+std::multiset<std::string> OptionsOfManual(const std::string& text) {
   const std::regex option("Fl -([a-z][a-z-]*)");
-  std::set<std::string> names;
+  std::multiset<std::string> names;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
@@ -56,6 +58,21 @@ std::set<std::string> OptionsOfManual(const std::string& text) {
     }
   }
   return names;
+}
+
+std::string PageOf(const std::string& name) {
+  return ReadFile(absl::StrCat(MUSTER_MANUAL, "/", name, ".1")).value();
+}
+
+// What `command` prints on both of its outputs.
+std::string OutputOf(const std::string& command) {
+  std::string output;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  for (char buffer[4096]; pipe != nullptr && std::fgets(buffer, sizeof buffer, pipe) != nullptr;) {
+    output += buffer;
+  }
+  EXPECT_TRUE(pipe != nullptr && pclose(pipe) != -1) << command;
+  return output;
 }
 
 TEST(Manual, EveryVerbHasAPageAndEveryPageAVerb) {
@@ -71,29 +88,75 @@ TEST(Manual, EveryVerbHasAPageAndEveryPageAVerb) {
   EXPECT_GT(wanted.size(), 10U);
 }
 
-TEST(Manual, APageDescribesTheOptionsThatItsVerbTakes) {
+TEST(Manual, EveryOptionThatAVerbTakesStandsInItsPageOnce) {
   // Every verb has these; muster(1) describes them.
   const std::set<std::string> everywhere = {"help", "controller", "state"};
   for (const std::string& verb : VerbsOfHelp()) {
-    const std::string page =
-        ReadFile(std::string(MUSTER_MANUAL) + "/muster-" + verb + ".1").value();
-    std::set<std::string> wanted = OptionsOfHelp(RunMuster({verb, "--help"}).out);
-    std::set<std::string> described = OptionsOfManual(page);
+    std::set<std::string> names = OptionsOfHelp(RunMuster({verb, "--help"}).out);
+    std::multiset<std::string> described = OptionsOfManual(PageOf("muster-" + verb));
     for (const std::string& option : everywhere) {
-      wanted.erase(option);
+      names.erase(option);
       described.erase(option);
     }
-    EXPECT_EQ(described, wanted) << verb;
+    EXPECT_EQ(described, std::multiset<std::string>(names.begin(), names.end())) << verb;
   }
-  EXPECT_EQ(OptionsOfManual(ReadFile(std::string(MUSTER_MANUAL) + "/muster.1").value()),
-            everywhere);
+  EXPECT_EQ(OptionsOfManual(PageOf("muster")),
+            std::multiset<std::string>(everywhere.begin(), everywhere.end()));
+}
+
+TEST(Manual, EveryPageSaysWhatPagesSay) {
+  for (const std::string& verb : VerbsOfHelp()) {
+    const std::string page = PageOf("muster-" + verb);
+    for (const char* section :
+         {"NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES", "SEE ALSO"}) {
+      EXPECT_THAT(page, testing::HasSubstr(absl::StrCat("\n.Sh ", section, "\n"))) << verb;
+    }
+    EXPECT_THAT(page, testing::HasSubstr("\n.Dl ")) << verb;
+  }
 }
 
 TEST(Manual, TheOverviewNamesEveryVerb) {
-  const std::string overview = ReadFile(std::string(MUSTER_MANUAL) + "/muster.1").value();
+  const std::string overview = PageOf("muster");
   for (const std::string& verb : VerbsOfHelp()) {
     EXPECT_THAT(overview, testing::HasSubstr(".It Xr muster-" + verb + " 1\n"));
   }
+}
+
+TEST(Manual, NoPageHasWhatMandocObjectsTo) {
+  if (OutputOf("command -v mandoc").empty()) {
+    GTEST_SKIP() << "MANDOC IS NOT INSTALLED HERE: the language of the pages is not checked";
+  }
+  // Pages that are not installed here are named all the same.
+  const std::string found =
+      OutputOf(absl::StrCat("mandoc -T lint -W style ", MUSTER_MANUAL,
+                            "/*.1 2>&1 | grep -v 'referenced manual not found'"));
+  EXPECT_EQ(found, "");
+}
+
+TEST(Manual, ASourceThatNoVerbHasAndATextThatNoPageShowsAreErrors) {
+  const TempDirectory sources;
+  const TempDirectory pages;
+  const auto write = [&sources](const std::string& name, const std::string& text) {
+    return WriteFileAtomically(sources / name, text, 0600);
+  };
+  const auto error = [&sources, &pages] {
+    return RunMuster({"manual", sources.path(), pages.path()}).err;
+  };
+  EXPECT_EQ(error(), "");
+  EXPECT_TRUE(std::filesystem::exists(pages / "muster-submit.1"));
+  ASSERT_TRUE(write("version.page", "# OPTIONS\n--json\nNo.\n").ok());
+  EXPECT_THAT(error(), testing::HasSubstr("version.page:2: muster version has no option --json"));
+  ASSERT_TRUE(write("version.page", "# OPTIONS\n@include more\n").ok());
+  ASSERT_TRUE(write("more.page", "# OPTIONS\n--json\nNo.\n").ok());
+  EXPECT_THAT(error(), testing::HasSubstr("more.page:2: no page shows this option's text"));
+  ASSERT_TRUE(write("version.page", "# DESCRIPTION\nText.\n").ok());
+  EXPECT_THAT(error(), testing::HasSubstr("more.page: no verb has this name"));
+}
+
+TEST(Manual, HelpAndCompletionDoNotNameTheVerbThatWritesThePages) {
+  EXPECT_THAT(RunMuster({"help"}).out, testing::Not(testing::HasSubstr("  manual")));
+  EXPECT_THAT(RunMuster({"completion", "bash"}).out,
+              testing::Not(testing::HasSubstr("manual) words")));
 }
 
 }  // namespace
