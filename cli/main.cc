@@ -39,6 +39,7 @@
 #include "cli/share/cmd_share.h"
 #include "cli/simulate/cmd_simulate.h"
 #include "cli/simulate/cmd_trace.h"
+#include "cli/slurm/links/cmd_slurm.h"
 #include "cli/up/cmd_up.h"
 #include "cli/whatif/cmd_whatif.h"
 #include "scheduler/runtime/identity/signing_key.h"
@@ -60,7 +61,7 @@ int main(int argc, char** argv) {
       muster::WhatifVerb(),    muster::TraceVerb(),       muster::CheckpointVerb(),
       muster::EstimateVerb(),  muster::KernelVerb(),      muster::KeysVerb(),
       muster::ReplayVerb(),    muster::CompletionVerb(),  muster::VersionVerb(),
-      muster::HealthVerb(),    muster::HelpVerb(),
+      muster::HealthVerb(),    muster::SlurmVerb(),       muster::HelpVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

@@ -90,7 +90,8 @@ constexpr RoomRow kRows[] = {
     {"checkpoint", "session", "advice disk store"},
     {"checkpoint", "store", "advice disk"},
     {"cli", ".",
-     "checkpoint cluster controller frame jobs kernel place run share simulate up whatif"},
+     "checkpoint cluster controller frame jobs kernel place run share simulate slurm/links up "
+     "whatif"},
     {"cli", "checkpoint", "frame page parse parse/request"},
     {"cli", "cluster", "controller frame page parse place sheet up"},
     {"cli", "controller", "frame page parse sheet"},
@@ -107,6 +108,9 @@ constexpr RoomRow kRows[] = {
     {"cli", "share", "controller frame page parse sheet"},
     {"cli", "sheet", "page parse"},
     {"cli", "simulate", "frame page parse parse/request up"},
+    {"cli", "slurm", "controller page slurm/frame"},
+    {"cli", "slurm/frame", "controller frame page"},
+    {"cli", "slurm/links", "frame parse"},
     {"cli", "up", "controller frame page parse parse/request"},
     {"cli", "whatif", "controller frame page parse simulate"},
 };
