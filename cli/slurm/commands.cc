@@ -5,15 +5,19 @@
 
 #include "cli/page/text.h"
 #include "cli/slurm/frame/errors.h"
+#include "cli/slurm/submit/salloc.h"
+#include "cli/slurm/submit/sbatch.h"
+#include "cli/slurm/submit/scancel.h"
+#include "cli/slurm/submit/srun.h"
 
 namespace muster::slurm {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"sbatch", "Submit a batch script", nullptr},
-    {"srun", "Run a parallel job or a step", nullptr},
-    {"salloc", "Hold an allocation", nullptr},
-    {"scancel", "End or signal jobs and steps", nullptr},
+    {"sbatch", "Submit a batch script", RunSbatch},
+    {"srun", "Run a parallel job or a step", RunSrun},
+    {"salloc", "Hold an allocation", RunSalloc},
+    {"scancel", "End or signal jobs and steps", RunScancel},
     {"squeue", "Show waiting and running jobs", nullptr},
     {"sacct", "Show jobs of the accounting", nullptr},
     {"sinfo", "Show nodes and partitions", nullptr},

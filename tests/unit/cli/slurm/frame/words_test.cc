@@ -7,6 +7,8 @@
 
 #include <sstream>
 
+#include "cli/slurm/frame/command.h"
+
 namespace muster::slurm {
 namespace {
 
