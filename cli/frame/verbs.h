@@ -70,6 +70,9 @@ Verb CompletionVerb();
 Verb HelpVerb();
 Verb VersionVerb();
 
+// cli/slurm/links
+Verb SlurmVerb();
+
 // cli/manual
 Verb ManualVerb();
 

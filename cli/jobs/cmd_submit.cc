@@ -1,32 +1,22 @@
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <iostream>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/job_watch.h"
 #include "cli/frame/verbs.h"
+#include "cli/jobs/submit/submission.h"
 #include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
-#include "cli/parse/array.h"
-#include "cli/parse/request/directives.h"
 #include "cli/request/job_options.h"
 #include "cli/request/request.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/job/job_state.h"
-#include "scheduler/model/plan/reason.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster {
 namespace {
-
-// How long a person waits for a pass to look at the job.
-constexpr std::chrono::milliseconds kVerdictPatience{500};
-constexpr std::chrono::milliseconds kVerdictPause{10};
 
 absl::StatusOr<Script> ReadScript(const Invocation& invocation) {
   if (invocation.Has("wrap")) {
@@ -51,134 +41,6 @@ absl::StatusOr<Invocation> WithWrapInFront(Invocation invocation) {
     }
   }
   return invocation;
-}
-
-// The directives of each component; as many as the script or the command line has.
-absl::StatusOr<std::vector<std::vector<GivenOption>>> DirectivesOf(const Script& script,
-                                                                   std::size_t components) {
-  absl::StatusOr<std::vector<DirectiveLine>> lines = ParseDirectives(script.text);
-  if (!lines.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(script.name, ":", std::string(lines.status().message())));
-  }
-  std::vector<std::vector<GivenOption>> directives;
-  for (const std::vector<DirectiveLine>& own : SplitComponents(*lines)) {
-    ASSIGN_OR_RETURN(std::vector<GivenOption> given, ReadDirectives(own, script.name));
-    directives.push_back(std::move(given));
-  }
-  directives.resize(std::max(directives.size(), components));
-  return directives;
-}
-
-// The components after the first, of options alone: the script is the first one's.
-absl::StatusOr<std::vector<Component>> ReadComponents(
-    const Invocation& invocation, const std::vector<std::vector<GivenOption>>& directives,
-    const JobRequest& first, const Moment& moment) {
-  static const std::map<std::string, std::string> nothing;
-  const std::vector<GivenOption> environment =
-      OptionsFrom(invocation.environment, JobVerb::kSubmit);
-  std::vector<Component> components;
-  for (std::size_t i = 1; i < directives.size(); ++i) {
-    const bool said = i <= invocation.components.size();
-    absl::StatusOr<JobRequest> request =
-        ReadComponentOptions({invocation.values, directives.front()},
-                             {said ? invocation.components[i - 1].values : nothing, directives[i]},
-                             environment, JobVerb::kSubmit, moment);
-    if (!request.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("component ", i, ": ", std::string(request.status().message())));
-    }
-    if (request->spec.name.empty()) {
-      request->spec.name = first.spec.name;
-    }
-    components.push_back(Component{std::move(request->spec), Program()});
-  }
-  return components;
-}
-
-absl::StatusOr<JobRequest> ReadRequest(const Invocation& as_given, const Address& address) {
-  ASSIGN_OR_RETURN(const Invocation invocation, WithWrapInFront(as_given));
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
-  // The command line alone first: its mistakes are told before a file is looked at.
-  RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, moment).status());
-  ASSIGN_OR_RETURN(Script script, ReadScript(invocation));
-  ASSIGN_OR_RETURN(const std::vector<std::vector<GivenOption>> directives,
-                   DirectivesOf(script, invocation.components.size() + 1));
-  std::vector<GivenOption> first = directives.front();
-  for (GivenOption& given : OptionsFrom(invocation.environment, JobVerb::kSubmit)) {
-    first.push_back(std::move(given));
-  }
-  ASSIGN_OR_RETURN(JobRequest request,
-                   ReadJobOptions(invocation.values, first, JobVerb::kSubmit, moment));
-  if (!invocation.arguments.empty()) {
-    request.program.argv.assign(invocation.arguments.begin() + 1, invocation.arguments.end());
-  }
-  RETURN_IF_ERROR(CheckArguments(request.program.argv));
-  request.program.script = std::move(script.text);
-  RETURN_IF_ERROR(CompleteRequest({.environment = invocation.environment,
-                                   .local = IsLocal(address),
-                                   .new_job = true,
-                                   .fallback = script.name},
-                                  &request));
-  ASSIGN_OR_RETURN(request.components, ReadComponents(invocation, directives, request, moment));
-  return request;
-}
-
-// Waits for the job, for every element of its array or for every component; the highest exit code
-// of all.
-absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobRequest& request) {
-  const std::size_t elements = request.spec.array.has_value()
-                                   ? ArrayIndices(*request.spec.array).size()
-                                   : request.components.size() + 1;
-  int highest = 0;
-  JobId job = first;
-  for (std::size_t i = 0; i < elements; ++i, job = job.Next()) {
-    ASSIGN_OR_RETURN(const JobView ended, WaitForEnd(connection, job));
-    highest = std::max(highest, ExitCodeOf(ended));
-  }
-  return highest;
-}
-
-// The one of a submission's jobs that can never start on this cluster; null when all may.
-const JobView* NeverStarts(const std::vector<JobView>& jobs) {
-  const JobView* never = nullptr;
-  for (const JobView& job : jobs) {
-    // Components that wait for one that never starts say no more than that.
-    if (job.reason.never && (never == nullptr || never->reason.kind == Name(ReasonKind::kHetJob))) {
-      never = &job;
-    }
-  }
-  return never;
-}
-
-bool AwaitsVerdict(const JobView& job) {
-  return job.state == Name(JobState::kPending) &&
-         job.reason.kind == Name(ReasonKind::kNotPlannedYet);
-}
-
-// Why the job that was accepted can never start; "" when it may, or when no pass has looked at it
-// soon.
-std::string WhyNever(Connection& connection, JobId first, const JobRequest& request) {
-  JobFilter filter;
-  for (JobId job = first; filter.jobs.size() <= request.components.size(); job = job.Next()) {
-    filter.jobs.push_back(job);
-  }
-  const SystemClock clock;
-  for (const SteadyTime until = clock.SteadyNow() + kVerdictPatience; clock.SteadyNow() < until;
-       std::this_thread::sleep_for(kVerdictPause)) {
-    const absl::StatusOr<std::vector<JobView>> jobs = connection.ListJobs(filter);
-    if (!jobs.ok()) {
-      break;
-    }
-    if (const JobView* never = NeverStarts(*jobs)) {
-      return absl::StrCat("job ", Printable(never->label),
-                          " waits: ", Printable(never->reason.text));
-    }
-    if (std::none_of(jobs->begin(), jobs->end(), AwaitsVerdict)) {
-      break;
-    }
-  }
-  return "";
 }
 
 // For whoever looks on; workflow engines parse stderr.
@@ -206,9 +68,22 @@ absl::StatusOr<int> Test(Connection& connection, const std::string& token,
   return forecast.never ? 1 : 0;
 }
 
-absl::StatusOr<int> Submit(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
-  ASSIGN_OR_RETURN(const JobRequest request, ReadRequest(invocation, address));
+// The same for what was given and has no effect here.
+void TellRecorded(const JobRequest& request) {
+  if (!request.recorded.empty() && isatty(STDERR_FILENO) != 0) {
+    std::cerr << "muster submit: kept with the job, without effect: "
+              << Printable(absl::StrJoin(request.recorded, " ")) << std::endl;
+  }
+}
+
+absl::StatusOr<int> Submit(const Invocation& as_given) {
+  ASSIGN_OR_RETURN(const Address address, AddressOf(as_given));
+  ASSIGN_OR_RETURN(const Invocation invocation, WithWrapInFront(as_given));
+  // The command line alone first: its mistakes are told before a file is looked at.
+  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, moment).status());
+  ASSIGN_OR_RETURN(const Script script, ReadScript(invocation));
+  ASSIGN_OR_RETURN(const JobRequest request, ReadSubmission(invocation, address, script));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   if (request.test_only) {
@@ -217,6 +92,7 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const JobId job,
                    connection->Submit(token, request.spec, request.program, request.components));
   std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;
+  TellRecorded(request);
   TellIfNever(*connection, job, request);
   return request.wait ? WaitForAll(*connection, job, request) : 0;
 }

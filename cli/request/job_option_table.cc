@@ -193,6 +193,19 @@ absl::Status ReadName(const std::string& value, std::string* name) {
   return absl::OkStatus();
 }
 
+absl::Status ReadRecorded(const std::string& lines, std::vector<std::string>* recorded) {
+  for (const std::string& line :
+       std::vector<std::string>(absl::StrSplit(lines, '\n', absl::SkipEmpty()))) {
+    RETURN_IF_ERROR(CheckText(line, kCommentBytesMax));
+    const std::string name = line.substr(0, line.find('='));
+    std::erase_if(*recorded, [&name](const std::string& earlier) {
+      return earlier.substr(0, earlier.find('=')) == name;
+    });
+    recorded->push_back(line);
+  }
+  return absl::OkStatus();
+}
+
 #define READ(...)                                                                           \
   [](const std::string& value, const Moment& moment, JobRequest* request) -> absl::Status { \
     (void)value;                                                                            \
@@ -217,6 +230,8 @@ const JobOption kJobOptions[] = {
      READ(return ReadMemory(value, &request->spec.request.memory_per_node);), true, true},
     {"mem-per-cpu", "", "SIZE", "Memory for each hardware thread",
      READ(return ReadMemory(value, &request->spec.request.memory_per_cpu);), true, true},
+    {"cpus-per-gpu", "", "N", "Hardware threads for each GPU of the job",
+     READ(return ReadCount(value, &request->cpus_per_gpu);), true, true},
     {"gpus", "G", "[TYPE:]N", "GPUs for the whole job",
      READ(return ReadGpus(value, &request->spec.request.gpus);), true, true},
     {"gpus-per-node", "", "[TYPE:]N", "GPUs on each node",
@@ -390,9 +405,14 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->spec.warning, ParseWarningSignal(value));
           return absl::OkStatus();),
      true, true},
+    // What Slurm's commands and directives give that has no effect here, one a line.
+    {"recorded", "", "NAME[=VALUE]", kUnavailable,
+     READ(return ReadRecorded(value, &request->recorded);), true, true},
+    {"mail-type", "", "LIST", kUnavailable,
+     READ(return ReadRecorded("mail-type=" + value, &request->recorded);), true, true},
+    {"mail-user", "", "USER", kUnavailable,
+     READ(return ReadRecorded("mail-user=" + value, &request->recorded);), true, true},
     // The contract's options that this version refuses by name.
-    {"mail-type", "", "LIST", kUnavailable, nullptr, true, true},
-    {"mail-user", "", "USER", kUnavailable, nullptr, true, true},
     {"time-min", "", "LIMIT", kUnavailable, nullptr, true, true},
     {"tmp", "", "SIZE", kUnavailable, nullptr, true, true},
 };

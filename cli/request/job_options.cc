@@ -9,16 +9,36 @@
 #include "absl/strings/str_split.h"
 #include "cli/parse/number.h"
 #include "cli/request/job_option_table.h"
+#include "cli/request/slurm_option_table.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
 namespace {
 
+absl::Status AddTranslated(const SlurmOption& option, const std::optional<std::string>& value,
+                           const std::string& where, std::vector<GivenOption>* given) {
+  const absl::StatusOr<std::vector<OwnOption>> own =
+      Translate(option, value.has_value(), value.value_or(""));
+  if (!own.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": ", std::string(own.status().message())));
+  }
+  for (const OwnOption& each : *own) {
+    if (FindJobOption(each.name) == nullptr) {
+      continue;  // of a command line alone, as --wrap
+    }
+    given->push_back({.name = each.name, .value = each.value, .where = where});
+  }
+  return absl::OkStatus();
+}
+
 // One directive line as options, word by word as a command line would be.
 class DirectiveReader {
  public:
   DirectiveReader(const DirectiveLine& line, const std::string& script)
-      : words_(line.words), place_(absl::StrCat(script, ":", line.line, ": ")) {}
+      : words_(line.words),
+        place_(absl::StrCat(script, ":", line.line, ": ")),
+        of_slurm_(line.of_slurm) {}
 
   // Words of an option's value; `place` begins its errors.
   DirectiveReader(const std::vector<std::string>& words, std::string place)
@@ -47,8 +67,14 @@ class DirectiveReader {
 
   absl::Status ReadLong(const std::string& word, std::vector<GivenOption>* given) {
     const std::size_t equals = word.find('=');
-    const JobOption* option =
-        FindJobOption(word.substr(2, equals == std::string::npos ? equals : equals - 2));
+    const std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
+    const JobOption* option = FindJobOption(name);
+    if (const SlurmOption* slurms = of_slurm_ ? FindSlurmOption(name, kSbatch) : nullptr) {
+      return TakeSlurms(
+          *slurms,
+          equals == std::string::npos ? std::optional<std::string>() : word.substr(equals + 1),
+          given);
+    }
     if (option == nullptr || !option->submit) {
       return Unknown(word);
     }
@@ -64,6 +90,15 @@ class DirectiveReader {
 
   absl::Status ReadLetters(const std::string& word, std::vector<GivenOption>* given) {
     for (std::size_t i = 1; i < word.size(); ++i) {
+      if (const SlurmOption* slurms = of_slurm_ ? FindSlurmOption(word[i], kSbatch) : nullptr) {
+        const bool rest = slurms->takes != SlurmValue::kNone && i + 1 < word.size();
+        RETURN_IF_ERROR(
+            TakeSlurms(*slurms, rest ? std::optional(word.substr(i + 1)) : std::nullopt, given));
+        if (rest) {
+          return absl::OkStatus();
+        }
+        continue;
+      }
       const JobOption* option = FindJobOption(word[i]);
       if (option == nullptr || !option->submit) {
         return Unknown(word);
@@ -91,8 +126,25 @@ class DirectiveReader {
     return absl::OkStatus();
   }
 
+  // The same for an option of Slurm's, which may become several of ours, or none.
+  absl::Status TakeSlurms(const SlurmOption& option, std::optional<std::string> value,
+                          std::vector<GivenOption>* given) {
+    const std::string where = absl::StrCat(place_, "--", option.name);
+    if (option.takes == SlurmValue::kNone && value.has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(where, ": takes no value"));
+    }
+    if (option.takes == SlurmValue::kRequired && !value.has_value()) {
+      if (next_ == words_.size()) {
+        return absl::InvalidArgumentError(absl::StrCat(where, ": needs a value"));
+      }
+      value = words_[next_++];
+    }
+    return AddTranslated(option, value, where, given);
+  }
+
   const std::vector<std::string>& words_;
   const std::string place_;
+  const bool of_slurm_ = false;
   std::size_t next_ = 0;
 };
 
@@ -105,7 +157,7 @@ bool Replaces(const std::string& later, const std::string& earlier) {
   const auto is_requeue = [](const std::string& name) {
     return name == "requeue" || name == "no-requeue";
   };
-  return later == earlier || (is_memory(later) && is_memory(earlier)) ||
+  return (later == earlier && later != "recorded") || (is_memory(later) && is_memory(earlier)) ||
          (is_requeue(later) && is_requeue(earlier));
 }
 
@@ -126,10 +178,18 @@ absl::Status Apply(const GivenOption& given, const Moment& moment, JobRequest* r
     return absl::InvalidArgumentError(absl::StrCat(given.where, ": not in this version"));
   }
   const absl::Status status = option->read(given.value, moment, request);
+  request->said.push_back(given.name);
   return status.ok() ? status
                      : absl::InvalidArgumentError(
                            absl::StrCat(given.where, ": ", std::string(status.message())));
 }
+
+// The variables of `muster run`; SLURM_… of an enclosing job say more, and are not meant for it.
+constexpr std::array<std::array<const char*, 2>, 4> kRunVariables = {
+    {{"partition", "SLURM_PARTITION"},
+     {"account", "SLURM_ACCOUNT"},
+     {"qos", "SLURM_QOS"},
+     {"reservation", "SLURM_RESERVATION"}}};
 
 // What may differ between alternatives.
 bool MayDiffer(const std::string& name) {
@@ -207,6 +267,35 @@ absl::Status FillPerGpu(JobRequest* request) {
   return absl::OkStatus();
 }
 
+// --cpus-per-gpu, once everything else is read: CPUs of the tasks that share the GPUs, rounded up.
+absl::Status FillCpusPerGpu(JobRequest* request) {
+  const std::uint32_t each = request->cpus_per_gpu;
+  ResourceRequest& asks = request->spec.request;
+  if (each == 0) {
+    return absl::OkStatus();
+  }
+  if (asks.cpus_per_task > 1) {
+    return absl::InvalidArgumentError("--cpus-per-gpu: excludes --cpus-per-task: give one of them");
+  }
+  std::uint32_t gpus = asks.gpus_per_task.count;
+  std::uint32_t tasks = 1;
+  if (gpus == 0 && asks.gpus_per_node.count > 0) {
+    gpus = asks.gpus_per_node.count;
+    tasks = asks.tasks_per_node > 0 ? asks.tasks_per_node
+                                    : std::max(asks.tasks, 1U) / std::max(asks.min_nodes, 1U);
+  } else if (gpus == 0) {
+    gpus = asks.gpus.count;
+    tasks = asks.tasks > 0 ? asks.tasks
+                           : std::max(asks.tasks_per_node, 1U) * std::max(asks.min_nodes, 1U);
+  }
+  if (gpus == 0) {
+    return absl::InvalidArgumentError("--cpus-per-gpu: the job asks for no GPUs; say -c");
+  }
+  tasks = std::max(tasks, 1U);
+  asks.cpus_per_task = (each * gpus + tasks - 1) / tasks;
+  return absl::OkStatus();
+}
+
 // --mem-per-gpu, once everything else is read: of tasks that have GPUs of their own it is memory of
 // their CPUs, rounded up, else of the node.
 absl::Status FillMemoryPerGpu(JobRequest* request) {
@@ -265,20 +354,28 @@ absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<Direct
   return given;
 }
 
-std::vector<GivenOption> OptionsFrom(const Environment& environment, JobVerb verb) {
-  constexpr std::array<std::array<const char*, 2>, 4> kVariables = {
-      {{"partition", "_PARTITION"},
-       {"account", "_ACCOUNT"},
-       {"qos", "_QOS"},
-       {"reservation", "_RESERVATION"}}};
-  const char* const family = verb == JobVerb::kSubmit  ? "SBATCH"
-                             : verb == JobVerb::kAlloc ? "SALLOC"
-                                                       : "SLURM";
+absl::StatusOr<std::vector<GivenOption>> OptionsFrom(const Environment& environment, JobVerb verb) {
   std::vector<GivenOption> given;
-  for (const auto& [option, ending] : kVariables) {
-    const std::string variable = absl::StrCat(family, ending);
-    if (!environment.Get(variable).empty()) {
-      given.push_back({.name = option, .value = environment.Get(variable), .where = variable});
+  if (verb == JobVerb::kRun) {
+    for (const auto& [option, variable] : kRunVariables) {
+      if (!environment.Get(variable).empty()) {
+        given.push_back({.name = option, .value = environment.Get(variable), .where = variable});
+      }
+    }
+    return given;
+  }
+  const unsigned command = verb == JobVerb::kSubmit ? kSbatch : kSalloc;
+  for (const SlurmOption& option : AllSlurmOptions()) {
+    const std::string variable =
+        absl::StrCat(verb == JobVerb::kSubmit ? "SBATCH_" : "SALLOC_", option.variable);
+    const std::string value = environment.Get(variable);
+    if ((option.commands & command) == 0 || *option.variable == '\0' || value.empty()) {
+      continue;
+    }
+    const bool has_value = option.takes != SlurmValue::kNone;
+    if (has_value || (value != "0" && value != "no")) {
+      RETURN_IF_ERROR(
+          AddTranslated(option, has_value ? std::optional(value) : std::nullopt, variable, &given));
     }
   }
   return given;
@@ -307,6 +404,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
   }
   request.spec.kind = verb == JobVerb::kRun ? JobKind::kRun : JobKind::kBatch;
   RETURN_IF_ERROR(FillPerGpu(&request));
+  RETURN_IF_ERROR(FillCpusPerGpu(&request));
   RETURN_IF_ERROR(FillMemoryPerGpu(&request));
   RETURN_IF_ERROR(ReadAlternatives(moment, &request));
   return request;

@@ -1,7 +1,8 @@
 #pragma once
 
 // The request options of submit and run: one table with Slurm's names, for the command line and
-// for #MUSTER and #SBATCH directives alike.
+// for #MUSTER directives alike. #SBATCH directives are read by Slurm's own table first, and by ours
+// where that has no such option.
 //
 // The command line wins over directives, a later directive over an earlier one. Options of the
 // contract that this version lacks are in the table too, so that they are refused by name and not
@@ -36,10 +37,10 @@ std::vector<Option> JobOptions(JobVerb verb);
 absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<DirectiveLine>& lines,
                                                         const std::string& script);
 
-// What the environment asks for, as Slurm's: SBATCH_PARTITION, _ACCOUNT, _QOS and _RESERVATION for
-// submit, SLURM_… for run, SALLOC_… for alloc. It stands over directives and below the command
-// line.
-std::vector<GivenOption> OptionsFrom(const Environment& environment, JobVerb verb);
+// What the environment asks for, as Slurm's: SBATCH_… for submit and SALLOC_… for alloc, as
+// slurm_option_table has them, and SLURM_PARTITION, _ACCOUNT, _QOS and _RESERVATION for run. It
+// stands over directives and below the command line.
+absl::StatusOr<std::vector<GivenOption>> OptionsFrom(const Environment& environment, JobVerb verb);
 
 // What a component of a heterogeneous job says: its own options over what it has of the first one
 // (--account, --chdir, --comment, --export, --job-name, --time). `directives` are its own; options

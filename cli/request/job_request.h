@@ -18,13 +18,16 @@ namespace muster {
 // What the options say; what they leave open is filled in by request.h.
 struct JobRequest {
   JobSpec spec;
-  Program program;                  // paths as given; neither script, argv nor environment
-  ExportList exports;               // --export
-  std::string checkpoint_dir;       // --checkpoint-dir, as given
-  std::string checkpoint_interval;  // --checkpoint-interval, in seconds, or "auto"
-  std::string alternatives;         // --alt, as given
-  std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
-  Bytes memory_per_gpu;             // --mem-per-gpu
+  Program program;                    // paths as given; neither script, argv nor environment
+  ExportList exports;                 // --export
+  std::string checkpoint_dir;         // --checkpoint-dir, as given
+  std::string checkpoint_interval;    // --checkpoint-interval, in seconds, or "auto"
+  std::string alternatives;           // --alt, as given
+  std::uint32_t tasks_per_gpu = 0;    // --ntasks-per-gpu
+  Bytes memory_per_gpu;               // --mem-per-gpu
+  std::uint32_t cpus_per_gpu = 0;     // --cpus-per-gpu
+  std::vector<std::string> recorded;  // Slurm's options without effect here: NAME or NAME=VALUE
+  std::vector<std::string> said;      // names of the options that were given
   bool parsable = false;
   bool wait = false;
   bool test_only = false;

@@ -7,10 +7,12 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/utf8.h"
@@ -144,6 +146,27 @@ void AddCheckpointVariables(JobRequest* request) {
   }
 }
 
+// What the supervisor and the accounting are told of the submission, in the environment too.
+absl::Status AddSubmission(bool new_job, JobRequest* request) {
+  std::vector<std::string>& assignments = request->exports.assignments;
+  assignments.push_back("MUSTER_SUBMIT_SAID=" + absl::StrJoin(request->said, ","));
+  if (!new_job) {
+    return absl::OkStatus();
+  }
+  std::array<char, HOST_NAME_MAX + 1> host = {};
+  if (gethostname(host.data(), host.size() - 1) == 0 && IsUtf8(host.data())) {
+    assignments.push_back(absl::StrCat("MUSTER_SUBMIT_HOST=", host.data()));
+  }
+  ASSIGN_OR_RETURN(const std::string directory, CurrentDirectory());
+  if (IsUtf8(directory)) {
+    assignments.push_back("MUSTER_SUBMIT_DIR=" + directory);
+  }
+  if (!request->recorded.empty()) {
+    assignments.push_back("MUSTER_SUBMIT_RECORDED=" + absl::StrJoin(request->recorded, "\n"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckOutput(const std::string& option, const std::string& pattern,
@@ -249,6 +272,7 @@ absl::Status CompleteRequest(const Surroundings& surroundings, JobRequest* reque
   }
   RETURN_IF_ERROR(CheckProgress(request->spec, program));
   AddCheckpointVariables(request);
+  RETURN_IF_ERROR(AddSubmission(surroundings.new_job, request));
   ASSIGN_OR_RETURN(program.environment, SelectEnvironment(surroundings.environment,
                                                           request->exports, surroundings.new_job));
   program.umask = CurrentUmask();

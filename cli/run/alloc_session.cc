@@ -38,6 +38,24 @@ std::string NodesOf(const JobNews& news) {
 
 }  // namespace
 
+AllocTexts OwnAllocTexts() {
+  return {.speaker = "muster",
+          .pending =
+              [](JobId job, const std::string& why) {
+                return absl::StrCat("job ", job.value(), " waits: ", why);
+              },
+          .granted =
+              [](JobId job, const std::string& nodes) {
+                return absl::StrCat("job ", job.value(), " is allocated", nodes.empty() ? "" : ": ",
+                                    nodes);
+              },
+          .ended =
+              [](JobId job, const std::string& how) {
+                return absl::StrCat("job ", job.value(), " ended: ", how);
+              },
+          .relinquished = [](JobId) { return std::string(); }};
+}
+
 std::string AllocationScript() {
   return "#!/bin/sh\n"
          "# Made by muster alloc: sends its environment, then waits for the exit code.\n"
@@ -90,8 +108,8 @@ void AllocSession::OnNews(const JobNews& news) {
     if (!released_) {
       const std::string& text =
           news.job.exit_text.empty() ? news.job.reason.text : news.job.exit_text;
-      Tell(absl::StrCat("job ", plan_.job.value(), " ended: ", news.job.state,
-                        text.empty() ? "" : ": ", EscapeControl(text)));
+      Tell(plan_.texts.ended(
+          plan_.job, absl::StrCat(news.job.state, text.empty() ? "" : ": ", EscapeControl(text))));
     }
     JobEnded();
   } else if (begun_ && !NodesOf(news_).empty()) {
@@ -113,9 +131,13 @@ void AllocSession::JobEnded() {
 
 void AllocSession::TellWaiting() {
   const std::string& why = news_.job.reason.text;
-  if (news_.job.state == Name(JobState::kPending) && !why.empty() && why != waiting_told_) {
-    waiting_told_ = why;
-    Tell(absl::StrCat("job ", plan_.job.value(), " waits: ", EscapeControl(why)));
+  if (news_.job.state != Name(JobState::kPending) || why.empty()) {
+    return;
+  }
+  const std::string line = plan_.texts.pending(plan_.job, EscapeControl(why));
+  if (line != waiting_told_) {
+    waiting_told_ = line;
+    Tell(line);
   }
 }
 
@@ -134,7 +156,7 @@ void AllocSession::Begin() {
     return;
   }
   const std::string nodes = NodesOf(news_);
-  Tell(absl::StrCat("job ", plan_.job.value(), " is allocated", nodes.empty() ? "" : ": ", nodes));
+  Tell(plan_.texts.granted(plan_.job, nodes));
   SpawnRequest request;
   request.program = plan_.program;
   request.arguments = plan_.command;
@@ -182,6 +204,7 @@ void AllocSession::Reap() {
 void AllocSession::Release(int code) {
   released_ = true;
   exit_code_ = code;
+  Tell(plan_.texts.relinquished(plan_.job));
   if (job_ended_) {
     Finish(std::max(code, 1));
     return;
@@ -210,8 +233,11 @@ void AllocSession::CancelJob() {
   }
 }
 
-void AllocSession::Tell(const std::string& line) {
-  std::cerr << absl::StrCat("muster: ", line, "\n") << std::flush;
+void AllocSession::Tell(const std::string& line) const {
+  if (line.empty()) {
+    return;
+  }
+  std::cerr << absl::StrCat(plan_.texts.speaker, ": ", line, "\n") << std::flush;
 }
 
 void AllocSession::Finish(int code) {

@@ -27,6 +27,18 @@
 
 namespace muster {
 
+// What a person reads of an allocation; a function that returns "" says nothing.
+struct AllocTexts {
+  const char* speaker;
+  std::string (*pending)(JobId job, const std::string& why);
+  std::string (*granted)(JobId job, const std::string& nodes);
+  std::string (*ended)(JobId job, const std::string& how);  // before the command did
+  std::string (*relinquished)(JobId job);
+};
+
+// As `muster alloc` says it.
+AllocTexts OwnAllocTexts();
+
 struct AllocPlan {
   JobId job;
   std::string token;                 // of the script's connection
@@ -35,6 +47,7 @@ struct AllocPlan {
   std::string work_dir;
   Environment environment;  // ours
   std::string controller;   // the address that `muster` in the command calls
+  AllocTexts texts = OwnAllocTexts();
 };
 
 // The script of an allocation.
@@ -64,7 +77,7 @@ class AllocSession {
   void GiveUp(int signal);
   void CancelJob();
   void TellWaiting();
-  static void Tell(const std::string& line);
+  void Tell(const std::string& line) const;
   void Finish(int code);
 
   EventLoop& loop_;

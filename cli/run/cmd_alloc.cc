@@ -1,3 +1,5 @@
+#include "cli/run/cmd_alloc.h"
+
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
@@ -24,10 +26,10 @@ std::vector<std::string> CommandOf(const Invocation& invocation) {
 absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
                                        const std::string& command) {
   const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
-  ASSIGN_OR_RETURN(
-      JobRequest request,
-      ReadJobOptions(invocation.values, OptionsFrom(invocation.environment, JobVerb::kAlloc),
-                     JobVerb::kAlloc, moment));
+  ASSIGN_OR_RETURN(const std::vector<GivenOption> environment,
+                   OptionsFrom(invocation.environment, JobVerb::kAlloc));
+  ASSIGN_OR_RETURN(JobRequest request,
+                   ReadJobOptions(invocation.values, environment, JobVerb::kAlloc, moment));
   // The script needs little of ours; the command, which runs here, has all.
   request.exports.all = false;
   request.exports.names = {"PWD", "HOSTNAME"};
@@ -45,12 +47,19 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
 }
 
 absl::StatusOr<int> Alloc(const Invocation& invocation) {
+  return HoldAllocation(invocation, OwnAllocTexts());
+}
+
+}  // namespace
+
+absl::StatusOr<int> HoldAllocation(const Invocation& invocation, const AllocTexts& texts) {
   // Before gRPC starts its threads, so that all of them leave the signals to the loop.
   ASSIGN_OR_RETURN(const UniqueFd signals,
                    BlockSignals({SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}));
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
   AllocPlan plan;
+  plan.texts = texts;
   plan.command = CommandOf(invocation);
   ASSIGN_OR_RETURN(JobRequest request, ReadRequest(invocation, address, plan.command.front()));
   plan.work_dir = request.program.work_dir;
@@ -70,8 +79,6 @@ absl::StatusOr<int> Alloc(const Invocation& invocation) {
   AllocSession session(*loop, *connection, *listener, signals, std::move(plan));
   return session.Run();
 }
-
-}  // namespace
 
 Verb AllocVerb() {
   Verb verb;

@@ -84,7 +84,8 @@ absl::Status AddCommand(const Invocation& invocation, const Address& address, bo
 absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
                                        bool inside) {
   const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
-  const std::vector<GivenOption> environment = OptionsFrom(invocation.environment, JobVerb::kRun);
+  ASSIGN_OR_RETURN(const std::vector<GivenOption> environment,
+                   OptionsFrom(invocation.environment, JobVerb::kRun));
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadJobOptions(WithoutNoGpus(invocation), environment, JobVerb::kRun, moment));
   RETURN_IF_ERROR(
@@ -112,6 +113,16 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
   return request;
 }
 
+// What the patterns of output files need.
+StepNames NamesOf(const Invocation& invocation, JobId job, StepId step, const std::string& name) {
+  return {.job = job,
+          .step = step,
+          .job_name = name,
+          .array_job = invocation.environment.Get("MUSTER_ARRAY_JOB_ID"),
+          .array_index = invocation.environment.Get("MUSTER_ARRAY_TASK_ID"),
+          .user = invocation.environment.Get("USER")};
+}
+
 // Asks the controller for a job of our own, or for a step of the job that we are in.
 absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection,
                             const JobRequest& request, const StreamChoice& streams) {
@@ -132,7 +143,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
     }
     ASSIGN_OR_RETURN(plan.job,
                      connection.Submit(token, request.spec, request.program, request.components));
-    plan.names = {.job = plan.job, .step = kRunStep, .job_name = request.spec.name};
+    plan.names = NamesOf(invocation, plan.job, kRunStep, request.spec.name);
     return plan;
   }
   plan.own_job = false;
@@ -149,7 +160,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
     first = start();
   }
   ASSIGN_OR_RETURN(const StartedStep started, std::move(first));
-  plan.names = {.job = plan.job, .step = started.step, .job_name = request.spec.name};
+  plan.names = NamesOf(invocation, plan.job, started.step, request.spec.name);
   if (started.waits.empty()) {
     plan.nodes = static_cast<std::uint32_t>(started.placement.nodes.size());
   }

@@ -43,6 +43,15 @@ std::optional<std::string> Expand(char letter, std::size_t width, const StepName
       return Padded(absl::StrCat(names.job.value()), width);
     case 's':
       return Padded(absl::StrCat(names.step.value()), width);
+    case 'J':
+      return absl::StrCat(Padded(absl::StrCat(names.job.value()), width), ".", names.step.value());
+    case 'A':
+      return names.array_job.empty() ? Padded(absl::StrCat(names.job.value()), width)
+                                     : Padded(names.array_job, width);
+    case 'a':
+      return Padded(names.array_index.empty() ? "0" : names.array_index, width);
+    case 'u':
+      return WithoutSlashes(names.user);
     case 'x':
       return WithoutSlashes(names.job_name);
     case '%':

@@ -35,6 +35,9 @@ struct StepNames {
   JobId job;
   StepId step;
   std::string job_name;
+  std::string array_job = {};    // of an element of an array: "12"
+  std::string array_index = {};  // its index
+  std::string user = {};
 };
 
 // `pattern` for one rank. A name never chooses a directory.

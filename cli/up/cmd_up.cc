@@ -13,6 +13,8 @@
 #include "cli/frame/verbs.h"
 #include "cli/page/hostlist.h"
 #include "cli/parse/number.h"
+#include "cli/slurm/links/command_links.h"
+#include "cli/up/daemon_child.h"
 #include "cli/up/own_group.h"
 #include "cli/up/personal_cluster.h"
 #include "cli/up/up_plan.h"
@@ -69,6 +71,16 @@ absl::Status SayReady(Connection& connection, const absl::Status& group) {
   return absl::OkStatus();
 }
 
+// Slurm's names for this cluster, where the front end is installed, and the line that finds them.
+void SaySlurmNames(const std::string& state) {
+  const absl::StatusOr<std::string> program = SiblingProgram("muster-slurm");
+  const std::string directory = state + "/slurm";
+  if (program.ok() && slurm::LinkCommands(*program, directory).ok()) {
+    Say(absl::StrCat("Slurm's commands: export MUSTER_STATE=", state, " PATH=", directory,
+                     ":$PATH"));
+  }
+}
+
 // A control group of our own, for us and the daemons that we start; or why there is none.
 absl::StatusOr<OwnGroup> MakeOwnGroup(const UpPlan& plan, const Environment& environment) {
   absl::StatusOr<OwnGroup> group = OwnGroup::Enter(plan.state, environment);
@@ -89,6 +101,7 @@ class UpSession {
         connection_(connection),
         signals_(signals),
         group_(std::move(group)),
+        state_(plan.state),
         cluster_(loop, std::move(plan.daemons), environment.entries(),
                  {.ready = [this] { OnReady(); },
                   .tell = [](const std::string& line) { Say("muster up: " + line); },
@@ -109,6 +122,7 @@ class UpSession {
     if (!said.ok()) {
       Say(absl::StrCat("ready, but the controller does not answer: ", std::string(said.message())));
     }
+    SaySlurmNames(state_);
   }
 
   void OnSignals() {
@@ -140,6 +154,7 @@ class UpSession {
   Connection& connection_;
   const UniqueFd& signals_;
   const absl::Status group_;
+  const std::string state_;
   PersonalCluster cluster_;
   bool stopping_ = false;
   std::uint32_t running_ = 0;

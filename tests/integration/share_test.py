@@ -116,7 +116,7 @@ class ShareTest(ClusterTest):
 
     def test_nodes_from_a_minimum_to_a_maximum_are_as_many_as_fit(self):
         job = self.cluster.submit("-N", "1-16", "--output", "wide", "--wrap",
-                                  "echo $SLURM_NNODES $SLURM_NTASKS")
+                                  "echo $SLURM_NNODES $MUSTER_NTASKS")
         self.cluster.wait_ended(job)
         self.assertEqual(self.read("wide"), "2 2\n")
 

@@ -106,7 +106,8 @@ constexpr RoomRow kRows[] = {
     {"cli", "cluster", "controller frame page parse place sheet up"},
     {"cli", "controller", "frame page parse sheet"},
     {"cli", "frame", "page parse"},
-    {"cli", "jobs", "controller frame page parse parse/request request sheet"},
+    {"cli", "jobs", "controller frame jobs/submit page parse request sheet"},
+    {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
     {"cli", "manual", "frame"},
     {"cli", "parse/request", "parse"},
@@ -118,7 +119,11 @@ constexpr RoomRow kRows[] = {
     {"cli", "share", "controller frame page parse sheet"},
     {"cli", "sheet", "page parse"},
     {"cli", "simulate", "frame page parse parse/request up"},
-    {"cli", "up", "controller frame page parse parse/request"},
+    {"cli", "slurm", "controller page slurm/frame slurm/submit"},
+    {"cli", "slurm/frame", "controller frame page"},
+    {"cli", "slurm/links", "frame"},
+    {"cli", "slurm/submit", "controller frame jobs/submit page parse request run slurm/frame"},
+    {"cli", "up", "controller frame page parse parse/request slurm/links"},
     {"cli", "whatif", "controller frame page parse simulate"},
 };
 

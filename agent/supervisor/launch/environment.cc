@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "agent/supervisor/attempt/rendezvous.h"
 #include "agent/supervisor/exchange/exchange_address.h"
 #include "agent/supervisor/launch/hostlist.h"
@@ -192,6 +194,31 @@ void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
   }
 }
 
+// Whether one of these options was given. Where the command line did not tell, all were.
+bool IsSaid(const Program& program, std::initializer_list<std::string_view> options) {
+  const Variables submitter(program.environment);
+  const std::vector<std::string> said =
+      absl::StrSplit(submitter.Get("MUSTER_SUBMIT_SAID", ""), ',');
+  return !submitter.Has("MUSTER_SUBMIT_SAID") ||
+         std::any_of(options.begin(), options.end(), [&said](std::string_view option) {
+           return std::find(said.begin(), said.end(), option) != said.end();
+         });
+}
+
+// Where it was submitted, as the command line tells it; else as the submitter's shell does.
+void SetSubmission(const Program& program, Variables* variables) {
+  const Variables submitter(program.environment);
+  const std::string shell = submitter.Get("PWD", program.work_dir);
+  variables->SetTwins("SUBMIT_DIR", submitter.Get("MUSTER_SUBMIT_DIR", shell));
+  const std::string host = submitter.Get("MUSTER_SUBMIT_HOST", submitter.Get("HOSTNAME", ""));
+  if (!host.empty()) {
+    variables->SetTwins("SUBMIT_HOST", host);
+  }
+  if (IsSaid(program, {"open-mode"})) {
+    variables->SetTwins("OPEN_MODE", std::string(program.append_output ? "a" : "t"));
+  }
+}
+
 void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   const LaunchOrder& launch = order.launch;
   variables->SetTwins("JOB_ID", launch.job.value());
@@ -199,6 +226,7 @@ void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   variables->SetTwins("JOB_NAME", launch.spec.name);
   variables->SetTwins("JOB_USER", launch.spec.user.name);
   variables->SetTwins("JOB_UID", launch.spec.user.uid);
+  variables->SetTwins("JOB_GID", launch.spec.user.gid);
   const std::string& partition = launch.spec.partition;
   variables->SetTwins("JOB_PARTITION", partition.empty() ? std::string("main") : partition);
   const std::string& qos = launch.spec.qos;
@@ -216,11 +244,7 @@ void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   if (launch.spec.time_limit > Duration(0)) {
     variables->SetTwins("JOB_END_TIME", Seconds(launch.started + launch.spec.time_limit));
   }
-  const Variables submitter(launch.program.environment);
-  variables->SetTwins("SUBMIT_DIR", submitter.Get("PWD", launch.program.work_dir));
-  if (submitter.Has("HOSTNAME")) {
-    variables->SetTwins("SUBMIT_HOST", submitter.Get("HOSTNAME", ""));
-  }
+  SetSubmission(launch.program, variables);
   variables->Set("MUSTER_CONTROLLER", order.controller);
   variables->Set("MUSTER_NODE_NAME", order.node_name);
   variables->Set("SLURMD_NODENAME", order.node_name);
@@ -246,17 +270,31 @@ void SetGpus(const SupervisorOrder& order, const NodeAllocation& node, Variables
   }
 }
 
-// What is said of the whole job's resources, the same for a script and for ranks.
-void SetResources(const SupervisorOrder& order, const NodeAllocation& node, Variables* variables) {
+// Slurm's name only where `said`: its scripts ask whether it is there.
+void SetTwinsWhere(bool said, const char* name, std::uint32_t value, Variables* variables) {
+  variables->SetTwins(name, value);
+  if (!said) {
+    variables->Erase(absl::StrCat("SLURM_", name));
+  }
+}
+
+// What is said of the whole job's resources, the same for a script and for the ranks of `program`.
+void SetResources(const SupervisorOrder& order, const Program& program, const NodeAllocation& node,
+                  Variables* variables) {
   const Allocation& allocation = order.launch.allocation;
   const ResourceRequest& request = order.launch.spec.request;
   variables->SetTwins("JOB_NODELIST", CompressHostlist(NodeNames(allocation)));
   variables->SetTwins("JOB_NUM_NODES", allocation.nodes.size());
   variables->SetTwins("JOB_CPUS_PER_NODE", CompressCounts(CpusPerNode(allocation)));
   variables->SetTwins("CPUS_ON_NODE", node.cpus.Count());
-  variables->SetTwins("CPUS_PER_TASK", request.cpus_per_task);
+  SetTwinsWhere(
+      IsSaid(program, {"cpus-per-task"}) || IsSaid(order.launch.program, {"cpus-per-task"}),
+      "CPUS_PER_TASK", request.cpus_per_task, variables);
   if (request.tasks_per_node > 0) {
     variables->SetTwins("NTASKS_PER_NODE", request.tasks_per_node);
+  }
+  if (request.gpus_per_node.count > 0) {
+    variables->SetTwins("GPUS_PER_NODE", request.gpus_per_node.count);
   }
   if (!node.memory.zero()) {
     variables->SetTwins("MEM_PER_NODE", node.memory.value() / kMebibyte.value());
@@ -266,12 +304,13 @@ void SetResources(const SupervisorOrder& order, const NodeAllocation& node, Vari
   }
 }
 
-// The nodes and tasks that a script or a step has at its disposal.
-void SetExtent(const Allocation& placement, std::uint32_t tasks, Variables* variables) {
+// The nodes and tasks that a script or a step has at its disposal. `said`: how many tasks, by who
+// asked for them.
+void SetExtent(const Allocation& placement, bool said, Variables* variables) {
   variables->SetTwins("NODELIST", CompressHostlist(NodeNames(placement)));
   variables->SetTwins("NNODES", placement.nodes.size());
-  variables->SetTwins("NTASKS", tasks);
-  variables->SetTwins("NPROCS", tasks);
+  SetTwinsWhere(said, "NTASKS", RankCount(placement), variables);
+  SetTwinsWhere(said, "NPROCS", RankCount(placement), variables);
   variables->SetTwins("TASKS_PER_NODE", CompressCounts(RanksPerNode(placement)));
 }
 
@@ -371,10 +410,14 @@ std::vector<std::string> WithoutStaleVariables(const std::vector<std::string>& e
 
 std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uint32_t node_index) {
   const NodeAllocation& node = order.launch.allocation.nodes[node_index];
-  Variables variables(WithoutStaleVariables(order.launch.program.environment));
+  const Program& program = order.launch.program;
+  Variables variables(WithoutStaleVariables(program.environment));
   SetIdentity(order, &variables);
-  SetResources(order, node, &variables);
-  SetExtent(order.launch.allocation, RankCount(order.launch.allocation), &variables);
+  SetResources(order, program, node, &variables);
+  SetExtent(order.launch.allocation,
+            IsSaid(program, {"ntasks", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node",
+                             "ntasks-per-socket"}),
+            &variables);
   SetGpus(order, node, &variables);
   SetDevices(order, node, nullptr, &variables);
   SetLaunchers(order, node, &variables);
@@ -384,7 +427,11 @@ std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uin
   variables.SetTwins("LOCALID", 0);
   variables.SetTwins("GTIDS", 0);
   variables.SetTwins("TASK_PID", std::string(kPidPlaceholder));
-  variables.Set("PWD", order.launch.program.work_dir);
+  variables.Set("ENVIRONMENT", std::string("BATCH"));
+  if (!variables.Has("TMPDIR")) {
+    variables.Set("TMPDIR", std::string("/tmp"));
+  }
+  variables.Set("PWD", program.work_dir);
   return variables.List();
 }
 
@@ -394,8 +441,8 @@ std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const Ste
   Variables variables(WithoutStaleVariables(step.program->environment));
   SetIdentity(order, &variables);
   const NodeAllocation* whole = FindNode(order.launch.allocation, node.name);
-  SetResources(order, whole == nullptr ? node : *whole, &variables);
-  SetExtent(*step.placement, RankCount(*step.placement), &variables);
+  SetResources(order, *step.program, whole == nullptr ? node : *whole, &variables);
+  SetExtent(*step.placement, /*said=*/true, &variables);
   SetGpus(order, node, &variables);
   SetLaunchers(order, node, &variables);
   SetElastic(order, whole == nullptr ? node : *whole, &variables);

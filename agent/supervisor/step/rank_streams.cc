@@ -43,6 +43,9 @@ PatternValues RankStreams::ValuesOf(const StepRank& rank) const {
   values.node = host_.order.node_name;
   values.rank = rank.placement.rank;
   values.step = plan_.step;
+  values.of_step = plan_.step.value() != 0;
+  values.node_index = plan_.node_index;
+  values.user = launch.spec.user.name;
   return values;
 }
 

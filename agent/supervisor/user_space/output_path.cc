@@ -32,6 +32,16 @@ std::optional<std::string> Expand(char letter, std::size_t width, const PatternV
       return Padded(absl::StrCat(values.rank), width);
     case 's':
       return Padded(ToString(values.step), width);
+    case 'J':
+      return values.of_step
+                 ? absl::StrCat(Padded(ToString(values.job), width), ".", ToString(values.step))
+                 : Padded(ToString(values.job), width);
+    case 'b':
+      return absl::StrCat(values.array_index.value_or(0) % 10);
+    case 'n':
+      return Padded(absl::StrCat(values.node_index), width);
+    case 'u':
+      return values.user;
     case 'N':
       return values.node;
     case 'x': {
@@ -44,6 +54,11 @@ std::optional<std::string> Expand(char letter, std::size_t width, const PatternV
     default:
       return std::nullopt;
   }
+}
+
+std::string WithoutBackslashes(std::string pattern) {
+  pattern.erase(std::remove(pattern.begin(), pattern.end(), '\\'), pattern.end());
+  return pattern;
 }
 
 std::string Resolve(const std::string& work_dir, const std::string& path) {
@@ -73,6 +88,9 @@ absl::StatusOr<UniqueFd> Open(const char* what, const std::string& path, int fla
 }  // namespace
 
 std::string ExpandPattern(const std::string& pattern, const PatternValues& values) {
+  if (pattern.find('\\') != std::string::npos) {
+    return WithoutBackslashes(pattern);
+  }
   std::string text;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] != '%') {

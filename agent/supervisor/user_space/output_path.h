@@ -3,7 +3,9 @@
 // Where a job's output goes: the patterns of paths, and opening what they name.
 //
 //   %j job   %A array's id (or the job's)   %a array index   %x job name   %N node   %t rank
-//   %s step   %% a percent sign.  %4j pads a number to four digits; other letters stay as written.
+//   %s step   %J job, and .step for a step's ranks   %b array index modulo 10   %n the node's
+//   number %u user   %% a percent sign.  %4j pads a number to four digits; other letters stay as
+//   written. In a path with a backslash nothing is replaced, and the backslashes go.
 //
 // Thread promise: ExpandPattern is pure; the openers are called by the supervisor's thread.
 
@@ -25,6 +27,9 @@ struct PatternValues {
   std::string node;
   std::uint32_t rank = 0;
   StepId step;
+  bool of_step = false;          // a step's ranks, and not the script
+  std::uint32_t node_index = 0;  // within the script's or the step's nodes
+  std::string user;
 };
 
 std::string ExpandPattern(const std::string& pattern, const PatternValues& values);

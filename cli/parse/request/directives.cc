@@ -69,9 +69,11 @@ class WordReader {
   std::string_view rest_;
 };
 
+constexpr std::string_view kOfSlurm = "#SBATCH";
+
 // What follows "#MUSTER" or "#SBATCH" on `line`, if it is a directive.
 std::optional<std::string_view> DirectiveText(std::string_view line) {
-  for (const std::string_view marker : {std::string_view("#MUSTER"), std::string_view("#SBATCH")}) {
+  for (const std::string_view marker : {std::string_view("#MUSTER"), kOfSlurm}) {
     if (line.substr(0, marker.size()) == marker) {
       const std::string_view rest = line.substr(marker.size());
       if (rest.empty() || IsBlank(rest.front())) {
@@ -125,7 +127,9 @@ absl::StatusOr<std::vector<DirectiveLine>> ParseDirectives(std::string_view scri
           absl::StrCat(number, ": ", std::string(words.status().message())));
     }
     if (!words->empty()) {
-      lines.push_back({.line = number, .words = *std::move(words)});
+      lines.push_back({.line = number,
+                       .words = *std::move(words),
+                       .of_slurm = line.substr(0, kOfSlurm.size()) == kOfSlurm});
     }
   }
   return lines;

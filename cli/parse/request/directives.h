@@ -18,6 +18,7 @@ namespace muster {
 struct DirectiveLine {
   int line = 0;  // from 1
   std::vector<std::string> words;
+  bool of_slurm = false;  // #SBATCH
   friend bool operator==(const DirectiveLine&, const DirectiveLine&) = default;
 };
 

@@ -229,6 +229,8 @@ TEST(Export, IsAllNoneOrAList) {
   EXPECT_EQ(ParseExport("ALL").value(), (ExportList{true, {}, {}}));
   EXPECT_EQ(ParseExport("NONE").value(), (ExportList{false, {}, {}}));
   EXPECT_EQ(ParseExport("ALL,A=b=c,D").value(), (ExportList{true, {"D"}, {"A=b=c"}}));
+  EXPECT_EQ(ParseExport("A='b,c d',E=\"f'\",G='h").value(),
+            (ExportList{false, {}, {"A=b,c d", "E=f'", "G='h"}}));
   for (const char* text : {"", ",", "A,", "1A", "A B", "=x", "A-B=1"}) {
     EXPECT_FALSE(ParseExport(text).ok()) << text;
   }

@@ -8,8 +8,10 @@
 namespace muster {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 const Moment kMoment{.now = Time(std::chrono::milliseconds(1'773'480'413'000)),
                      .zone = absl::UTCTimeZone()};
@@ -173,8 +175,64 @@ TEST(JobOptions, TheWarningBeforeTheEndIsSlurmsSignal) {
 }
 
 TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
-  EXPECT_EQ(Error({{"mail-type", "END"}}), "--mail-type: not in this version");
-  EXPECT_EQ(Error({}, "#SBATCH --tmp=1G\n"), "job.sh:1: --tmp: not in this version");
+  EXPECT_EQ(Error({{"time-min", "1:00"}}), "--time-min: not in this version");
+  EXPECT_EQ(Error({}, "#MUSTER --tmp=1G\n"), "job.sh:1: --tmp: not in this version");
+}
+
+TEST(JobOptions, ASlurmOptionThatChangesNothingIsKeptAndNeverStopsAScript) {
+  EXPECT_THAT(Read({}, "#SBATCH --mail-type=END\n#SBATCH --tmp=1G --contiguous -S2\n")->recorded,
+              ElementsAre("mail-type=END", "tmp=1G", "contiguous", "core-spec=2"));
+  EXPECT_THAT(Read({{"mail-type", "FAIL"}}, "#SBATCH --mail-type=END --wckey=x\n")->recorded,
+              ElementsAre("wckey=x", "mail-type=FAIL"));
+}
+
+TEST(JobOptions, ASlurmOptionThatWouldChangeTheResultIsRefused) {
+  EXPECT_EQ(Error({}, "#SBATCH --mincpus=4\n"),
+            "job.sh:1: --mincpus: is not done here: leave it out");
+  EXPECT_THAT(Error({}, "#SBATCH --unheard-of\n"), HasSubstr("is not an option"));
+}
+
+TEST(JobOptions, SlurmsDirectivesAreReadAsSlurmReadsThem) {
+  const JobRequest request =
+      Read({}, "#SBATCH --time 0:7200 --mem=4GB -k --exclusive=user --gpus 0 --qos=\n").value();
+  EXPECT_EQ(request.spec.time_limit, std::chrono::hours(2));
+  EXPECT_EQ(request.spec.request.memory_per_node, kGibibyte * 4);
+  EXPECT_TRUE(request.spec.request.exclusive);
+  EXPECT_TRUE(request.spec.no_kill);
+  EXPECT_EQ(request.spec.request.gpus.count, 0U);
+  EXPECT_FALSE(Read({}, "#MUSTER --time=0:7200\n").ok()) << "our own grammar stays strict";
+  EXPECT_TRUE(Read({}, "#SBATCH --gpu-share=0.5\n").ok()) << "our options in Slurm's lines";
+}
+
+TEST(JobOptions, TheRequestKnowsWhichOptionsWereGiven) {
+  EXPECT_THAT(Read({{"ntasks", "2"}}, "#SBATCH -c 2\n")->said,
+              UnorderedElementsAre("ntasks", "cpus-per-task"));
+}
+
+TEST(JobOptions, TheEnvironmentGivesWhatSlurmsVariablesDo) {
+  const Environment environment(
+      std::vector<std::string>{"SBATCH_TIMELIMIT=90:00", "SBATCH_MEM_PER_NODE=2GB",
+                               "SBATCH_REQUEUE=1", "SBATCH_WAIT=0", "SBATCH_WCKEY=x"});
+  const std::vector<GivenOption> given = OptionsFrom(environment, JobVerb::kSubmit).value();
+  EXPECT_THAT(given, UnorderedElementsAre(GivenOption{"time", "01:30:00", "SBATCH_TIMELIMIT"},
+                                          GivenOption{"mem", "2G", "SBATCH_MEM_PER_NODE"},
+                                          GivenOption{"requeue", "", "SBATCH_REQUEUE"},
+                                          GivenOption{"recorded", "wckey=x", "SBATCH_WCKEY"}));
+  EXPECT_TRUE(OptionsFrom(environment, JobVerb::kAlloc)->empty());
+  EXPECT_FALSE(
+      OptionsFrom(Environment(std::vector<std::string>{"SBATCH_CONTAINER=x"}), JobVerb::kSubmit)
+          .ok());
+}
+
+TEST(JobOptions, CpusForEachGpuAreTheTasks) {
+  const auto cpus = [](std::map<std::string, std::string> values) {
+    values["cpus-per-gpu"] = "3";
+    return Read(values)->spec.request.cpus_per_task;
+  };
+  EXPECT_EQ(cpus({{"gpus-per-task", "2"}}), 6U);
+  EXPECT_EQ(cpus({{"gpus-per-node", "4"}, {"ntasks-per-node", "2"}}), 6U);
+  EXPECT_EQ(cpus({{"gpus", "4"}, {"ntasks", "3"}}), 4U);
+  EXPECT_EQ(Error({{"cpus-per-gpu", "3"}}), "--cpus-per-gpu: the job asks for no GPUs; say -c");
 }
 
 TEST(JobOptions, PolicyIsNamedAndRequeueIsSaidOnce) {

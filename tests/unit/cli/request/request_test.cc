@@ -14,8 +14,11 @@
 namespace muster {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::StartsWith;
 
 std::string Write(const TempDirectory& directory, const std::string& content) {
   const std::string path = directory / "job.sh";
@@ -79,8 +82,27 @@ TEST(Request, WhatWasSaidOfCheckpointsTravelsInTheEnvironment) {
   request.exports.all = false;
   ASSERT_TRUE(CompleteRequest({.environment = environment, .fallback = "x"}, &request).ok());
   EXPECT_THAT(request.program.environment,
-              ElementsAre("MUSTER_SUBMIT_CHECKPOINT_DIR=" + directory.path() + "/kept",
-                          "MUSTER_CHECKPOINT_INTERVAL=900"));
+              IsSupersetOf({"MUSTER_SUBMIT_CHECKPOINT_DIR=" + directory.path() + "/kept",
+                            std::string("MUSTER_CHECKPOINT_INTERVAL=900")}));
+}
+
+TEST(Request, WhereItWasSubmittedAndWhatWasSaidTravelsInTheEnvironment) {
+  const Environment environment;
+  JobRequest request;
+  request.exports.all = false;
+  request.said = {"ntasks", "time"};
+  request.recorded = {"mail-type=END", "contiguous"};
+  ASSERT_TRUE(CompleteRequest({.environment = environment, .fallback = "x"}, &request).ok());
+  EXPECT_THAT(request.program.environment,
+              IsSupersetOf({"MUSTER_SUBMIT_SAID=ntasks,time",
+                            "MUSTER_SUBMIT_RECORDED=mail-type=END\ncontiguous"}));
+  EXPECT_THAT(request.program.environment, Contains(StartsWith("MUSTER_SUBMIT_HOST=")));
+  EXPECT_THAT(request.program.environment, Contains(StartsWith("MUSTER_SUBMIT_DIR=/")));
+  JobRequest step;
+  step.exports.all = false;
+  ASSERT_TRUE(
+      CompleteRequest({.environment = environment, .new_job = false, .fallback = "x"}, &step).ok());
+  EXPECT_THAT(step.program.environment, ElementsAre("MUSTER_SUBMIT_SAID="));
 }
 
 TEST(Request, TheNameComesFromTheScript) {

@@ -22,11 +22,19 @@ TEST(RankFiles, PatternsNameTheRankItsNodeAndTheStep) {
   const std::vector<std::pair<const char*, const char*>> kCases = {
       {"out.%t", "out.5"}, {"%j.%s-%3t", "12.3-005"},
       {"%n,%N", "1,n7"},   {"%x", "a_b"},
+      {"%J", "12.3"},      {"%A_%2a-%u", "12_00-"},
       {"100%%", "100%"},   {"%", "%"},
       {"%z%4", "%z%4"},    {"", ""}};
   for (const auto& [pattern, path] : kCases) {
     EXPECT_EQ(ExpandRankPattern(pattern, names, Rank(5)), path) << pattern;
   }
+  const StepNames element{.job = JobId(13),
+                          .step = StepId(1),
+                          .job_name = "",
+                          .array_job = "12",
+                          .array_index = "4",
+                          .user = "ada"};
+  EXPECT_EQ(ExpandRankPattern("%A_%a.%u", element, Rank(5)), "12_4.ada");
 }
 
 TEST(RankFiles, EachRankHasItsOwnFileAndErrorsGoWhereTheOutputGoes) {

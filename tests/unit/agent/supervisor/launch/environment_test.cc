@@ -14,6 +14,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::IsSupersetOf;
 using testing::Not;
 using testing::StartsWith;
 
@@ -355,6 +356,27 @@ TEST(EnvironmentTest, DerivesPortsInTheirRange) {
   }
 }
 
+TEST(EnvironmentTest, SlurmsNamesTellOnlyWhatWasAskedFor) {
+  SupervisorOrder order = Order();
+  std::vector<std::string>& submitted = order.launch.program.environment;
+  submitted = {"MUSTER_SUBMIT_SAID=time", "MUSTER_SUBMIT_DIR=/home/ada",
+               "MUSTER_SUBMIT_HOST=login"};
+  std::vector<std::string> script = BatchEnvironment(order, 0);
+  for (const char* name : {"SLURM_NTASKS=", "SLURM_NPROCS=", "SLURM_CPUS_PER_TASK=",
+                           "SLURM_OPEN_MODE=", "MUSTER_SUBMIT_SAID="}) {
+    EXPECT_THAT(script, Not(Contains(StartsWith(name)))) << name;
+  }
+  EXPECT_THAT(script, IsSupersetOf({"MUSTER_NTASKS=4", "MUSTER_CPUS_PER_TASK=4",
+                                    "SLURM_SUBMIT_DIR=/home/ada", "SLURM_SUBMIT_HOST=login",
+                                    "ENVIRONMENT=BATCH", "TMPDIR=/tmp"}));
+  EXPECT_THAT(RankOf(order, 0), Contains("SLURM_NTASKS=4")) << "a rank is one of so many";
+  submitted[0] = "MUSTER_SUBMIT_SAID=ntasks-per-node,cpus-per-task,open-mode";
+  order.launch.program.append_output = true;
+  script = BatchEnvironment(order, 0);
+  EXPECT_THAT(script,
+              IsSupersetOf({"SLURM_NTASKS=4", "SLURM_CPUS_PER_TASK=4", "SLURM_OPEN_MODE=a"}));
+}
+
 TEST(HostlistTest, WritesRangesAsSlurmDoes) {
   EXPECT_EQ(CompressHostlist({"node1", "node2", "node3", "node7"}), "node[1-3,7]");
   EXPECT_EQ(CompressHostlist({"node1"}), "node1");
@@ -375,6 +397,15 @@ TEST(OutputPathTest, ExpandsItsPatterns) {
   values.rank = 7;
   values.step = StepId(1);
   EXPECT_EQ(ExpandPattern("%j %A %a %N %t %s %%", values), "42 40 2 node1 7 1 %");
+  values.array_index = 12;
+  values.of_step = true;
+  values.node_index = 3;
+  values.user = "ada";
+  EXPECT_EQ(ExpandPattern("%J %b %n %u", values), "42.1 2 3 ada");
+  values.of_step = false;
+  EXPECT_EQ(ExpandPattern("%J", values), "42");
+  EXPECT_EQ(ExpandPattern("a\\%j\\", values), "a%j") << "a backslash turns them off";
+  values.array_index = 2;
   EXPECT_EQ(ExpandPattern("%x", values), ".._evil");
   EXPECT_EQ(ExpandPattern("%6j-%3t", values), "000042-007");
   EXPECT_EQ(ExpandPattern("100%q%", values), "100%q%");

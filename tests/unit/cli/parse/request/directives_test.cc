@@ -24,6 +24,8 @@ TEST(Directives, EndAtTheFirstCommand) {
   EXPECT_THAT(lines[0].words, ElementsAre("-N", "2", "--mem=4G"));
   EXPECT_EQ(lines[1].line, 5);
   EXPECT_THAT(lines[1].words, ElementsAre("--time", "10"));
+  EXPECT_TRUE(lines[0].of_slurm);
+  EXPECT_FALSE(lines[1].of_slurm);
 }
 
 TEST(Directives, HetjobBeginsTheNextComponent) {

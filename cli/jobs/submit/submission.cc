@@ -1,0 +1,151 @@
+#include "cli/jobs/submit/submission.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/job_watch.h"
+#include "cli/page/text.h"
+#include "cli/parse/array.h"
+#include "cli/parse/request/directives.h"
+#include "cli/request/job_options.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/job/array.h"
+#include "scheduler/model/job/job_state.h"
+#include "scheduler/model/plan/reason.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster {
+namespace {
+
+// How long a person waits for a pass to look at the job.
+constexpr std::chrono::milliseconds kVerdictPatience{500};
+constexpr std::chrono::milliseconds kVerdictPause{10};
+
+// The directives of each component; as many as the script or the command line has.
+absl::StatusOr<std::vector<std::vector<GivenOption>>> DirectivesOf(const Script& script,
+                                                                   std::size_t components) {
+  absl::StatusOr<std::vector<DirectiveLine>> lines = ParseDirectives(script.text);
+  if (!lines.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(script.name, ":", std::string(lines.status().message())));
+  }
+  std::vector<std::vector<GivenOption>> directives;
+  for (const std::vector<DirectiveLine>& own : SplitComponents(*lines)) {
+    ASSIGN_OR_RETURN(std::vector<GivenOption> given, ReadDirectives(own, script.name));
+    directives.push_back(std::move(given));
+  }
+  directives.resize(std::max(directives.size(), components));
+  return directives;
+}
+
+// The components after the first, of options alone: the script is the first one's.
+absl::StatusOr<std::vector<Component>> ReadComponents(
+    const Invocation& invocation, const std::vector<std::vector<GivenOption>>& directives,
+    const JobRequest& first, const Moment& moment) {
+  static const std::map<std::string, std::string> nothing;
+  ASSIGN_OR_RETURN(const std::vector<GivenOption> environment,
+                   OptionsFrom(invocation.environment, JobVerb::kSubmit));
+  std::vector<Component> components;
+  for (std::size_t i = 1; i < directives.size(); ++i) {
+    const bool said = i <= invocation.components.size();
+    absl::StatusOr<JobRequest> request =
+        ReadComponentOptions({invocation.values, directives.front()},
+                             {said ? invocation.components[i - 1].values : nothing, directives[i]},
+                             environment, JobVerb::kSubmit, moment);
+    if (!request.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("component ", i, ": ", std::string(request.status().message())));
+    }
+    if (request->spec.name.empty()) {
+      request->spec.name = first.spec.name;
+    }
+    components.push_back(Component{std::move(request->spec), Program()});
+  }
+  return components;
+}
+
+// The one of a submission's jobs that can never start on this cluster; null when all may.
+const JobView* NeverStarts(const std::vector<JobView>& jobs) {
+  const JobView* never = nullptr;
+  for (const JobView& job : jobs) {
+    // Components that wait for one that never starts say no more than that.
+    if (job.reason.never && (never == nullptr || never->reason.kind == Name(ReasonKind::kHetJob))) {
+      never = &job;
+    }
+  }
+  return never;
+}
+
+bool AwaitsVerdict(const JobView& job) {
+  return job.state == Name(JobState::kPending) &&
+         job.reason.kind == Name(ReasonKind::kNotPlannedYet);
+}
+
+}  // namespace
+
+absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Address& address,
+                                          const Script& script) {
+  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  ASSIGN_OR_RETURN(const std::vector<std::vector<GivenOption>> directives,
+                   DirectivesOf(script, invocation.components.size() + 1));
+  std::vector<GivenOption> first = directives.front();
+  ASSIGN_OR_RETURN(const std::vector<GivenOption> environment,
+                   OptionsFrom(invocation.environment, JobVerb::kSubmit));
+  first.insert(first.end(), environment.begin(), environment.end());
+  ASSIGN_OR_RETURN(JobRequest request,
+                   ReadJobOptions(invocation.values, first, JobVerb::kSubmit, moment));
+  if (!invocation.arguments.empty()) {
+    request.program.argv.assign(invocation.arguments.begin() + 1, invocation.arguments.end());
+  }
+  RETURN_IF_ERROR(CheckArguments(request.program.argv));
+  request.program.script = script.text;
+  RETURN_IF_ERROR(CompleteRequest({.environment = invocation.environment,
+                                   .local = IsLocal(address),
+                                   .new_job = true,
+                                   .fallback = script.name},
+                                  &request));
+  ASSIGN_OR_RETURN(request.components, ReadComponents(invocation, directives, request, moment));
+  return request;
+}
+
+absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobRequest& request) {
+  const std::size_t elements = request.spec.array.has_value()
+                                   ? ArrayIndices(*request.spec.array).size()
+                                   : request.components.size() + 1;
+  int highest = 0;
+  JobId job = first;
+  for (std::size_t i = 0; i < elements; ++i, job = job.Next()) {
+    ASSIGN_OR_RETURN(const JobView ended, WaitForEnd(connection, job));
+    highest = std::max(highest, ExitCodeOf(ended));
+  }
+  return highest;
+}
+
+std::string WhyNever(Connection& connection, JobId first, const JobRequest& request) {
+  JobFilter filter;
+  for (JobId job = first; filter.jobs.size() <= request.components.size(); job = job.Next()) {
+    filter.jobs.push_back(job);
+  }
+  const SystemClock clock;
+  for (const SteadyTime until = clock.SteadyNow() + kVerdictPatience; clock.SteadyNow() < until;
+       std::this_thread::sleep_for(kVerdictPause)) {
+    const absl::StatusOr<std::vector<JobView>> jobs = connection.ListJobs(filter);
+    if (!jobs.ok()) {
+      break;
+    }
+    if (const JobView* never = NeverStarts(*jobs)) {
+      return absl::StrCat("job ", Printable(never->label),
+                          " waits: ", Printable(never->reason.text));
+    }
+    if (std::none_of(jobs->begin(), jobs->end(), AwaitsVerdict)) {
+      break;
+    }
+  }
+  return "";
+}
+
+}  // namespace muster

@@ -1,0 +1,33 @@
+#pragma once
+
+// A submission: what its options, its environment and its script ask for together, and what becomes
+// of it.
+//
+// Shared by `muster submit` and sbatch. Thread promise: the main thread's; each call blocks it.
+// Invariants: the command line wins over the environment, and that over directives; what is
+// returned was checked and can be sent.
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/controller/address.h"
+#include "cli/controller/connection.h"
+#include "cli/frame/verb.h"
+#include "cli/request/job_request.h"
+#include "cli/request/request.h"
+
+namespace muster {
+
+// `invocation` has the values of submit's options, and the script's arguments after its name.
+absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Address& address,
+                                          const Script& script);
+
+// Waits for the job, for every element of its array or for every component; the highest exit code
+// of all.
+absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobRequest& request);
+
+// Why the job that was accepted can never start; "" when it may, or when no pass has looked at it
+// soon.
+std::string WhyNever(Connection& connection, JobId first, const JobRequest& request);
+
+}  // namespace muster

@@ -1,0 +1,22 @@
+#pragma once
+
+// The controller that Slurm's commands call: the one that `muster` would call.
+//
+// Thread promise: the main thread's. Invariant: the command line of Slurm's commands has no word
+// for the address, so the environment alone says it.
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "cli/controller/connection.h"
+#include "cli/slurm/frame/command.h"
+
+namespace muster::slurm {
+
+absl::StatusOr<std::unique_ptr<Connection>> OpenCluster(const Call& call);
+
+// --clusters: this cluster's name and "all" are known, others are FailedPrecondition in Slurm's
+// words. Or what kept the controller from answering.
+absl::Status CheckClusters(Connection& connection, const std::string& names);
+
+}  // namespace muster::slurm

@@ -1,0 +1,71 @@
+#include "cli/slurm/frame/errors.h"
+
+#include "absl/strings/match.h"
+#include "cli/page/text.h"
+
+namespace muster::slurm {
+namespace {
+
+// A piece of the controller's refusal, and what Slurm says of the same.
+struct Wording {
+  const char* ours;
+  const char* slurms;
+};
+
+constexpr Wording kWordings[] = {
+    {"--array", "Invalid job array specification"},
+    {"--begin", "Invalid time specified"},
+    {"--dependency", "Job dependency problem"},
+    {"--reservation", "Requested reservation is invalid"},
+    {"--qos", "Invalid qos specification"},
+    {"--partition", "Invalid partition name specified"},
+    {"partition", "Invalid partition name specified"},
+    {"--account", "Invalid account or account/partition combination specified"},
+    {"account", "Invalid account or account/partition combination specified"},
+    {"--licenses", "Invalid license specification"},
+    {"--constraint", "Invalid feature specification"},
+    {"--time", "Requested time limit is invalid (missing or exceeds some limit)"},
+    {"--nodelist", "Invalid node name specified"},
+};
+
+const Wording* Find(const std::string& message) {
+  for (const Wording& wording : kWordings) {
+    if (absl::StrContains(message, wording.ours)) {
+      return &wording;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string SlurmText(const absl::Status& status) {
+  const std::string message(status.message());
+  switch (status.code()) {
+    case absl::StatusCode::kUnavailable:
+      return "Unable to contact slurm controller (connect failure)";
+    case absl::StatusCode::kDeadlineExceeded:
+      return "Socket timed out on send/recv operation";
+    case absl::StatusCode::kUnauthenticated:
+      return "Protocol authentication error";
+    case absl::StatusCode::kPermissionDenied:
+      return "Access/permission denied";
+    default:
+      break;
+  }
+  if (const Wording* wording = Find(message)) {
+    return wording->slurms;
+  }
+  return absl::IsNotFound(status) ? "Invalid job id specified" : Printable(message);
+}
+
+int Fail(const Call& call, const std::string& text) {
+  return FailPlainly(call, call.name + ": error: " + text);
+}
+
+int FailPlainly(const Call& call, const std::string& text) {
+  call.err << Printable(text) << std::endl;
+  return 1;
+}
+
+}  // namespace muster::slurm

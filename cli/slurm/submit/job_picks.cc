@@ -1,0 +1,89 @@
+#include "cli/slurm/submit/job_picks.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "cli/parse/hostlist.h"
+#include "scheduler/base/status.h"
+
+namespace muster::slurm {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// Every value of the option, those of its repetitions too.
+Names All(const Words& words, std::string_view option) {
+  Names all;
+  for (const GivenWord& word : words.options) {
+    if (word.name == option) {
+      const Names some = SplitCommas(word.value);
+      all.insert(all.end(), some.begin(), some.end());
+    }
+  }
+  return all;
+}
+
+// The states that can be ended, by their names, codes and beginnings of names.
+absl::StatusOr<std::string> StateOf(const std::string& text) {
+  const std::string upper = absl::AsciiStrToUpper(text);
+  for (const std::string name : {"PENDING", "RUNNING", "SUSPENDED"}) {
+    const std::string code = name == "PENDING" ? "PD" : name.substr(0, 1);
+    if (upper == code || (upper.size() > 1 && name.substr(0, upper.size()) == upper)) {
+      return name;
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("Invalid job state specified: ", text,
+                   ": Valid job states are PENDING, RUNNING, and SUSPENDED"));
+}
+
+bool Has(const Names& names, const std::string& name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A job may name several partitions while it waits.
+bool HasAny(const Names& names, const Names& of_job) {
+  return names.empty() ||
+         std::any_of(of_job.begin(), of_job.end(),
+                     [&names](const std::string& name) { return Has(names, name); });
+}
+
+}  // namespace
+
+absl::StatusOr<JobPicks> ReadPicks(const Words& words, const std::string& self) {
+  JobPicks picks;
+  picks.user = words.Has("me") ? self : words.Value("user");
+  picks.names = All(words, "name");
+  picks.accounts = All(words, "account");
+  picks.partitions = All(words, "partition");
+  picks.qos = All(words, "qos");
+  picks.reservations = All(words, "reservation");
+  for (const std::string& text : All(words, "state")) {
+    ASSIGN_OR_RETURN(std::string state, StateOf(text));
+    picks.states.push_back(std::move(state));
+  }
+  if (words.Has("nodelist")) {
+    absl::StatusOr<Names> nodes = ParseHostlist(words.Value("nodelist"));
+    if (!nodes.ok()) {
+      return absl::InvalidArgumentError("scancel: error: Invalid node name specified");
+    }
+    picks.nodes = *std::move(nodes);
+  }
+  return picks;
+}
+
+bool Selects(const JobPicks& picks) {
+  return !picks.user.empty() || !picks.names.empty() || !picks.accounts.empty() ||
+         !picks.partitions.empty() || !picks.qos.empty() || !picks.reservations.empty() ||
+         !picks.states.empty() || !picks.nodes.empty();
+}
+
+bool Meets(const JobPicks& picks, const JobView& job) {
+  return (picks.user.empty() || picks.user == job.user) && Has(picks.names, job.name) &&
+         Has(picks.accounts, job.account) && HasAny(picks.partitions, SplitCommas(job.partition)) &&
+         Has(picks.qos, job.qos) && Has(picks.reservations, job.reservation) &&
+         Has(picks.states, job.state) && HasAny(picks.nodes, job.nodes);
+}
+
+}  // namespace muster::slurm

@@ -1,0 +1,137 @@
+#include "cli/slurm/submit/salloc.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/address.h"
+#include "cli/jobs/submit/submission.h"
+#include "cli/page/hostlist.h"
+#include "cli/run/cmd_alloc.h"
+#include "cli/slurm/frame/errors.h"
+#include "cli/slurm/frame/words.h"
+#include "cli/slurm/submit/own_words.h"
+#include "scheduler/model/job/job_state.h"
+
+namespace muster::slurm {
+namespace {
+
+constexpr const char* kNotAllocated = "Job submit/allocate failed: ";
+// Holds the nodes until somebody ends it.
+constexpr const char* kHolder = "#!/bin/sh\n# Made by salloc --no-shell.\nexec sleep infinity\n";
+
+std::string Pending(JobId job, const std::string&) {
+  return absl::StrCat("Pending job allocation ", job.value(), "\nsalloc: job ", job.value(),
+                      " queued and waiting for resources");
+}
+
+std::string Granted(JobId job, const std::string& nodes) {
+  return absl::StrCat(
+      "Granted job allocation ", job.value(),
+      nodes.empty() ? "" : absl::StrCat("\nsalloc: Nodes ", nodes, " are ready for job"));
+}
+
+std::string Revoked(JobId job, const std::string&) {
+  return absl::StrCat("Job allocation ", job.value(), " has been revoked.");
+}
+
+std::string Relinquished(JobId job) {
+  return absl::StrCat("Relinquishing job allocation ", job.value());
+}
+
+AllocTexts Texts(bool quiet) {
+  const auto nothing = [](JobId, const std::string&) { return std::string(); };
+  if (quiet) {
+    return {"salloc", nothing, nothing, nothing, [](JobId) { return std::string(); }};
+  }
+  return {"salloc", Pending, Granted, Revoked, Relinquished};
+}
+
+// --no-shell: a job that holds the nodes, and the word that it has them.
+int HoldWithoutShell(const Call& call, const Invocation& invocation, bool quiet) {
+  const auto refuse = [&call](const absl::Status& status) {
+    return absl::IsInvalidArgument(status)
+               ? FailAs(call, status, kSalloc)
+               : Fail(call, absl::StrCat(kNotAllocated, SlurmText(status)));
+  };
+  const absl::StatusOr<Address> address = ControllerAddress("", "", call.environment);
+  if (!address.ok()) {
+    return refuse(address.status());
+  }
+  absl::StatusOr<JobRequest> request =
+      ReadSubmission(invocation, *address, {.name = "interactive", .text = kHolder});
+  if (!request.ok()) {
+    return refuse(request.status());
+  }
+  request->program.stdout_path = "/dev/null";
+  request->spec.requeue = Choice::kNo;
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = Connection::Open(*address);
+  const absl::StatusOr<std::string> token = MakeToken();
+  if (!connection.ok() || !token.ok()) {
+    return refuse(connection.ok() ? token.status() : connection.status());
+  }
+  const absl::StatusOr<JobId> job =
+      (*connection)->Submit(*token, request->spec, request->program, request->components);
+  if (!job.ok()) {
+    return refuse(job.status());
+  }
+  const AllocTexts texts = Texts(quiet);
+  const auto tell = [&call](const std::string& line) {
+    if (!line.empty()) {
+      call.err << call.name << ": " << line << std::endl;
+    }
+  };
+  bool pending_told = false;
+  bool granted = false;
+  const absl::Status watched = (*connection)->WatchJob(*job, [&](const JobNews& news) {
+    if (news.job.state == Name(JobState::kPending) && !news.job.reason.text.empty() &&
+        !pending_told) {
+      pending_told = true;
+      tell(texts.pending(*job, ""));
+    }
+    granted = !news.allocation.nodes.empty();
+    if (granted) {
+      tell(texts.granted(*job, Hostlist(news.job.nodes)));
+    }
+    return !granted;
+  });
+  if (granted) {
+    return 0;
+  }
+  tell(texts.ended(*job, ""));
+  return watched.ok() ? 1 : refuse(watched);
+}
+
+}  // namespace
+
+int RunSalloc(const Call& call) {
+  int exit_code = 0;
+  const std::optional<Words> words =
+      ReadCommand(call, RowsOf(kSalloc), Operands::kLast, &exit_code);
+  if (!words.has_value()) {
+    return exit_code;
+  }
+  absl::StatusOr<std::map<std::string, std::string>> values = OwnValues(*words, kSalloc);
+  if (!values.ok()) {
+    return FailAs(call, values.status(), kSalloc);
+  }
+  if (words->operands.empty()) {
+    values->insert({"job-name", "interactive"});
+  }
+  static const std::vector<Verb> verbs;
+  const Invocation invocation{.environment = call.environment,
+                              .verbs = verbs,
+                              .values = *std::move(values),
+                              .arguments = words->operands};
+  if (words->Has("no-shell")) {
+    return HoldWithoutShell(call, invocation, words->Has("quiet"));
+  }
+  const absl::StatusOr<int> code = HoldAllocation(invocation, Texts(words->Has("quiet")));
+  if (code.ok()) {
+    return *code;
+  }
+  return absl::IsInvalidArgument(code.status())
+             ? FailAs(call, code.status(), kSalloc)
+             : Fail(call, absl::StrCat(kNotAllocated, SlurmText(code.status())));
+}
+
+}  // namespace muster::slurm

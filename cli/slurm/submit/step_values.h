@@ -1,0 +1,33 @@
+#pragma once
+
+// What srun asks for inside a job: the values of a step, from its options and the job's variables.
+//
+// A step has what its options say of the job that it is in, so that what only a job can ask for
+// falls away. Thread promise: pure functions. Invariant: every name of the result is an option that
+// a step of `muster run` takes.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/frame/environment.h"
+
+namespace muster::slurm {
+
+// The environment by which `muster run` finds the job: the one that `job` (--jobid) names, else
+// that of SLURM_JOB_ID; without both there is none.
+Environment InJob(const Environment& environment, const std::string& job);
+
+// True for the daemons of Open MPI, PRRTE and MPICH, which start ranks themselves.
+bool IsLauncher(const std::string& program);
+
+// `values`: the command line's, as a job's. `launcher`: the step only starts others, and takes
+// nothing from them. InvalidArgument is Slurm's line.
+absl::StatusOr<std::map<std::string, std::string>> StepValues(
+    std::map<std::string, std::string> values, const Environment& environment, bool launcher);
+
+// What the environment says of streams and ends, in a job or not, where no option does.
+void AddRunVariables(const Environment& environment, std::map<std::string, std::string>* values);
+
+}  // namespace muster::slurm

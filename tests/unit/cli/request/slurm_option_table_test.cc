@@ -1,0 +1,97 @@
+// The table of Slurm's options.
+
+#include "cli/request/slurm_option_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cli/request/job_option_table.h"
+
+namespace muster {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<OwnOption> Turn(const char* name, const std::string& value,
+                            unsigned command = kSbatch) {
+  const SlurmOption* option = FindSlurmOption(name, command);
+  EXPECT_NE(option, nullptr) << name;
+  return Translate(*option, true, value).value();
+}
+
+TEST(SlurmOptionTable, EveryNameAndLetterStandsOnceForEachCommand) {
+  for (const unsigned command : {kSbatch, kSrun, kSalloc}) {
+    std::set<std::string> names;
+    std::set<char> letters;
+    for (const SlurmOption& option : AllSlurmOptions()) {
+      if ((option.commands & command) == 0) {
+        continue;
+      }
+      EXPECT_TRUE(names.insert(option.name).second) << option.name;
+      EXPECT_TRUE(option.letter == '\0' || letters.insert(option.letter).second) << option.name;
+    }
+    EXPECT_GT(names.size(), 90U);
+  }
+}
+
+TEST(SlurmOptionTable, WhatSbatchHonoursIsAnOptionOfOurs) {
+  for (const SlurmOption& option : AllSlurmOptions()) {
+    const std::string own = option.as;
+    if ((option.commands & kSbatch) != 0 && !own.empty() && own != "wrap") {
+      EXPECT_NE(FindJobOption(own), nullptr) << own;
+    }
+  }
+}
+
+TEST(SlurmOptionTable, APrefixThatOneOptionHasNamesIt) {
+  EXPECT_STREQ(FindSlurmOption("time", kSbatch)->name, "time") << "not time-min";
+  EXPECT_STREQ(FindSlurmOption("acct", kSbatch)->name, "acctg-freq");
+  EXPECT_EQ(FindSlurmOption("tim", kSbatch), nullptr) << "time, time-min";
+}
+
+TEST(SlurmOptionTable, AnAmbiguousPrefixNamesNothing) {
+  EXPECT_EQ(FindSlurmOption("no", kSbatch), nullptr);
+  EXPECT_EQ(FindSlurmOption("", kSbatch), nullptr);
+  EXPECT_EQ(FindSlurmOption("pty", kSbatch), nullptr) << "srun's";
+  EXPECT_STREQ(FindSlurmOption('W', kSbatch)->name, "wait");
+  EXPECT_EQ(FindSlurmOption('W', kSalloc), nullptr);
+}
+
+TEST(SlurmOptionTable, ValuesBecomeOurs) {
+  EXPECT_THAT(Turn("mem", "0"), ElementsAre(OwnOption{"exclusive", ""}));
+  EXPECT_THAT(Turn("mem", "0", kSrun), IsEmpty());
+  EXPECT_THAT(Turn("gres", "gpu:a100:2,craynetwork:0"),
+              ElementsAre(OwnOption{"gres", "gpu:a100:2"}));
+  EXPECT_THAT(Turn("gres", "none"), IsEmpty());
+  EXPECT_THAT(Turn("gpus", "0"), IsEmpty());
+  EXPECT_THAT(Turn("open-mode", "a"), ElementsAre(OwnOption{"open-mode", "append"}));
+  EXPECT_THAT(Turn("no-kill", "off"), IsEmpty());
+  EXPECT_THAT(Turn("nice", ""), ElementsAre(OwnOption{"nice", "100"}));
+  EXPECT_THAT(Turn("nice", "-5"), ElementsAre(OwnOption{"recorded", "nice=-5"}));
+  EXPECT_THAT(Turn("constraint", ""), IsEmpty());
+  EXPECT_THAT(Turn("export", "NIL"), ElementsAre(OwnOption{"export", "NONE"}));
+  EXPECT_THAT(Turn("tres-per-task", "cpu=2,gres/gpu:a100=1"),
+              ElementsAre(OwnOption{"cpus-per-task", "2"}, OwnOption{"gpus-per-task", "a100:1"}));
+  EXPECT_THAT(Turn("extra-node-info", "2:8:1"),
+              ElementsAre(OwnOption{"recorded", "sockets-per-node=2"},
+                          OwnOption{"cores-per-socket", "8"}, OwnOption{"threads-per-core", "1"}));
+  EXPECT_THAT(Turn("mpi", "pmix_v4", kSrun), ElementsAre(OwnOption{"mpi", "pmix"}));
+  EXPECT_THAT(Turn("kill-on-bad-exit", "0", kSrun), IsEmpty());
+}
+
+TEST(SlurmOptionTable, ComplaintsAreSlurms) {
+  const auto complaint = [](const char* name, const std::string& value) {
+    return SlurmComplaint(*FindSlurmOption(name, kEverySlurmCommand), value);
+  };
+  EXPECT_EQ(complaint("ntasks", "x"), "Invalid numeric value \"x\" for --ntasks.");
+  EXPECT_EQ(complaint("time", "abc"), "Invalid --time specification");
+  EXPECT_EQ(complaint("nodes", "x"), "\"x\" is not a valid node count");
+  EXPECT_EQ(complaint("mincpus", "4"), "--mincpus: Requested operation is presently disabled");
+  EXPECT_FALSE(Translate(*FindSlurmOption("mincpus", kSbatch), true, "4").ok());
+}
+
+}  // namespace
+}  // namespace muster
