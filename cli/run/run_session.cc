@@ -76,6 +76,8 @@ absl::StatusOr<int> RunSession::Run() {
   if (plan_.nodes.has_value()) {
     step_.Expect(*plan_.nodes);
     listener_.SendReplies();
+  } else if (plan_.own_job && news_.size() == 1) {
+    step_.ExpectAsToldByNodes();  // the first news of a short job may be its end
   }
   if (!plan_.waits.empty()) {
     queued_ = true;

@@ -78,7 +78,7 @@ class OneJobController final : public wire::Controller::Service {
       reply.mutable_job()->set_state(state_);
       reply.mutable_job()->set_exit_code(exit_code_);
       reply.mutable_job()->set_exit_text(state_ == "CANCELLED" ? "by its user" : "");
-      if (state_ != "PENDING" && state_ != "CANCELLED") {
+      if (state_ != "PENDING" && state_ != "CANCELLED" && !ended_unseen) {
         reply.mutable_allocation()->add_nodes()->add_ranks();
       }
       writer->Write(reply);
@@ -121,6 +121,7 @@ class OneJobController final : public wire::Controller::Service {
   }
   wire::JobSpec spec;
   std::atomic<std::uint32_t> step_tasks = 0;
+  std::atomic<bool> ended_unseen = false;  // its end is all that the accounting knows of it
 
  private:
   void Remember(const wire::JobSpec& asked, const wire::Program& program) {
@@ -152,6 +153,7 @@ class Supervisor {
     hello.mutable_hello()->set_token(program.io().token());
     hello.mutable_hello()->set_node("node1");
     hello.mutable_hello()->set_ranks(1);
+    hello.mutable_hello()->set_nodes(1);
     Send(hello);
   }
   void Send(const wire::StepFrame& frame) {
@@ -274,6 +276,18 @@ TEST_F(RunTest, StreamsOutputAndExitsWithTheRanksCode) {
   EXPECT_EQ(Wait(), 3);
   EXPECT_EQ(Out(), "to out\n");
   EXPECT_EQ(Err(), "to err\nmuster: rank 0 on node1: exit code 3\n");
+}
+
+TEST_F(RunTest, AJobWhoseEndIsTheFirstNewsOfItHasLostNothing) {
+  controller_.ended_unseen = true;
+  Start({"run", "hostname"});
+  Supervisor supervisor(controller_.Program());
+  supervisor.SendOutput(false, "node1\n");
+  supervisor.SendEnd(0);
+  controller_.Tell("COMPLETED");
+  EXPECT_EQ(Wait(), 0);
+  EXPECT_EQ(Out(), "node1\n");
+  EXPECT_EQ(Err(), "");
 }
 
 TEST_F(RunTest, AControllerThatGoesAwayDisturbsNothing) {
