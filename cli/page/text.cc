@@ -55,25 +55,27 @@ std::size_t DisplayWidth(std::string_view text) {
   return width;
 }
 
+std::string_view FirstColumns(std::string_view text, std::size_t width) {
+  std::string_view rest = text;
+  std::size_t taken = 0;
+  while (!rest.empty()) {
+    const std::string_view character = FirstCharacter(rest);
+    taken += WidthOf(DecodeCharacter(character));
+    if (taken > width) {
+      break;
+    }
+    rest.remove_prefix(character.size());
+  }
+  return text.substr(0, text.size() - rest.size());
+}
+
 std::string CutText(const std::string& text, std::size_t width, const Style& style) {
   if (DisplayWidth(text) <= width) {
     return text;
   }
   const std::string mark = style.utf8 ? "…" : "...";
   const std::size_t room = width - std::min(width, DisplayWidth(mark));
-  std::string_view rest = text;
-  std::string cut;
-  std::size_t taken = 0;
-  while (!rest.empty()) {
-    const std::string_view character = FirstCharacter(rest);
-    taken += WidthOf(DecodeCharacter(character));
-    if (taken > room) {
-      break;
-    }
-    cut += character;
-    rest.remove_prefix(character.size());
-  }
-  return cut + mark;
+  return std::string(FirstColumns(text, room)) + mark;
 }
 
 std::string OrDash(const std::string& text) {

@@ -21,6 +21,9 @@ std::string OrDash(const std::string& text);
 // Columns that printable `text` takes: none for combining marks, two for East Asian wide ones.
 std::size_t DisplayWidth(std::string_view text);
 
+// At most the first `width` columns of printable `text`.
+std::string_view FirstColumns(std::string_view text, std::size_t width);
+
 // At most `width` columns of printable `text`, its loss marked by an ellipsis at the end.
 std::string CutText(const std::string& text, std::size_t width, const Style& style);
 

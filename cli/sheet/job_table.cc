@@ -37,12 +37,6 @@ bool ShowsReason(const JobView& job) {
   return IsWaiting(job) || job.state == Name(JobState::kSuspended);
 }
 
-// A line of the queue: a job, and the elements that stand for more of its array.
-struct Line {
-  const JobView* job = nullptr;
-  std::vector<std::uint64_t> elements;
-};
-
 std::uint64_t ElementOf(const JobView& job) {
   std::uint64_t element = 0;
   std::from_chars(job.array_task_id.data(), job.array_task_id.data() + job.array_task_id.size(),
@@ -50,30 +44,7 @@ std::uint64_t ElementOf(const JobView& job) {
   return element;
 }
 
-std::vector<Line> Fold(const std::vector<JobView>& jobs, bool fold) {
-  std::vector<Line> lines;
-  std::map<std::pair<JobId, bool>, std::size_t> line_of;  // array and "is held" to its line
-  for (const JobView& job : jobs) {
-    if (!fold || job.array_task_id.empty() || !IsWaiting(job)) {
-      lines.push_back({.job = &job, .elements = {}});
-      continue;
-    }
-    const bool held = job.reason.kind == Name(ReasonKind::kJobHeldUser);
-    const auto [place, added] = line_of.try_emplace({job.array_job_id, held}, lines.size());
-    if (added) {
-      lines.push_back({.job = &job, .elements = {}});
-    }
-    std::vector<std::uint64_t>& elements = lines[place->second].elements;
-    if (job.indices.empty()) {
-      elements.push_back(ElementOf(job));
-    }
-    ForEachElement(ArraySpec{job.indices, 0},
-                   [&](std::uint32_t index) { elements.push_back(index); });
-  }
-  return lines;
-}
-
-std::string LabelOf(const Line& line) {
+std::string LabelOf(const QueueLine& line) {
   return line.elements.size() < 2
              ? line.job->label
              : absl::StrCat(line.job->array_job_id.value(), "_[", NumberList(line.elements), "]");
@@ -95,6 +66,29 @@ std::string StartText(const JobView& job, const Style& style) {
 }
 
 }  // namespace
+
+std::vector<QueueLine> FoldQueue(const std::vector<JobView>& jobs, bool fold) {
+  std::vector<QueueLine> lines;
+  std::map<std::pair<JobId, bool>, std::size_t> line_of;  // array and "is held" to its line
+  for (const JobView& job : jobs) {
+    if (!fold || job.array_task_id.empty() || !IsWaiting(job)) {
+      lines.push_back({.job = &job, .elements = {}});
+      continue;
+    }
+    const bool held = job.reason.kind == Name(ReasonKind::kJobHeldUser);
+    const auto [place, added] = line_of.try_emplace({job.array_job_id, held}, lines.size());
+    if (added) {
+      lines.push_back({.job = &job, .elements = {}});
+    }
+    std::vector<std::uint64_t>& elements = lines[place->second].elements;
+    if (job.indices.empty()) {
+      elements.push_back(ElementOf(job));
+    }
+    ForEachElement(ArraySpec{job.indices, 0},
+                   [&](std::uint32_t index) { elements.push_back(index); });
+  }
+  return lines;
+}
 
 std::string StateCode(const std::string& state) {
   const JobStateName* known = FindState(state);
@@ -162,7 +156,7 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
   }
   columns.push_back({.title = "REASON/NODELIST", .right = false, .least = kTextLeast});
   Table table(columns);
-  for (const Line& line : Fold(jobs, choice.fold)) {
+  for (const QueueLine& line : FoldQueue(jobs, choice.fold)) {
     const JobView& job = *line.job;
     const bool waiting = IsWaiting(job);
     std::vector<Cell> row = {{.text = LabelOf(line)},

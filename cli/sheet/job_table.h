@@ -6,6 +6,7 @@
 // folding loses no element: the waiting ones of an array stand in one line, "12_[3-99]", under the
 // first one's reason, those that are held in a line of their own.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,14 @@ struct TableChoice {
   bool fold = true;    // queue: waiting elements of one array in one line
   bool start = false;  // queue: a column for when each is expected to start
 };
+
+// A line of the queue: a job, and the elements of its array for which it stands, if for several.
+struct QueueLine {
+  const JobView* job = nullptr;
+  std::vector<std::uint64_t> elements;
+};
+// `jobs` must outlive the lines; `fold` as in TableChoice.
+std::vector<QueueLine> FoldQueue(const std::vector<JobView>& jobs, bool fold);
 
 std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,
                        const Style& style);

@@ -4,7 +4,13 @@
 #include <iterator>
 
 #include "cli/page/text.h"
+#include "cli/slurm/accounts/cmd_sacctmgr.h"
+#include "cli/slurm/accounts/cmd_sshare.h"
+#include "cli/slurm/control/cmd_scontrol.h"
 #include "cli/slurm/frame/errors.h"
+#include "cli/slurm/history/cmd_sacct.h"
+#include "cli/slurm/nodes/cmd_sinfo.h"
+#include "cli/slurm/queue/cmd_squeue.h"
 #include "cli/slurm/submit/salloc.h"
 #include "cli/slurm/submit/sbatch.h"
 #include "cli/slurm/submit/scancel.h"
@@ -18,13 +24,13 @@ constexpr Command kCommands[] = {
     {"srun", "Run a parallel job or a step", RunSrun},
     {"salloc", "Hold an allocation", RunSalloc},
     {"scancel", "End or signal jobs and steps", RunScancel},
-    {"squeue", "Show waiting and running jobs", nullptr},
-    {"sacct", "Show jobs of the accounting", nullptr},
-    {"sinfo", "Show nodes and partitions", nullptr},
-    {"scontrol", "Show and change what the controller knows", nullptr},
+    {"squeue", "Show waiting and running jobs", RunSqueue},
+    {"sacct", "Show jobs of the accounting", RunSacct},
+    {"sinfo", "Show nodes and partitions", RunSinfo},
+    {"scontrol", "Show and change what the controller knows", RunScontrol},
     {"sstat", "Show what running steps use", nullptr},
-    {"sacctmgr", "Show and change accounts, users and QOS", nullptr},
-    {"sshare", "Show fair shares", nullptr},
+    {"sacctmgr", "Show and change accounts, users and QOS", RunSacctmgr},
+    {"sshare", "Show fair shares", RunSshare},
     {"sprio", "Show priorities of waiting jobs", nullptr},
     {"sreport", "Show reports of the accounting", nullptr},
     {"sdiag", "Show how the controller does", nullptr},

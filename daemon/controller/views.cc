@@ -21,12 +21,23 @@ std::uint32_t WholeGpus(const NodeAllocation& part) {
 
 void AddAllocation(const Allocation& allocation, JobView& view) {
   view.cpus = 0;
+  view.node_count = static_cast<std::uint32_t>(allocation.nodes.size());
   for (const NodeAllocation& part : allocation.nodes) {
     view.nodes.push_back(part.name);
     view.cpus += part.cpus.Count();
     view.memory += part.memory;
     view.gpus += WholeGpus(part);
   }
+}
+
+void AddRequest(const JobSpec& spec, JobView& view) {
+  view.uid = spec.user.uid;
+  view.gid = spec.user.gid;
+  view.node_count = spec.request.min_nodes;
+  view.cpus_per_task = spec.request.cpus_per_task;
+  view.memory_per_node = spec.request.memory_per_node;
+  view.memory_per_cpu = spec.request.memory_per_cpu;
+  view.array_throttle = spec.array.has_value() ? spec.array->max_running : 0;
 }
 
 Usage Total(const Attempt& attempt) {
@@ -216,6 +227,7 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   view.state = Name(job.state);
   view.tasks = spec.request.tasks;
   view.cpus = spec.request.tasks * spec.request.cpus_per_task;
+  AddRequest(spec, view);
   view.restarts = job.last_attempt.value() > 0 ? job.last_attempt.value() - 1 : 0;
   view.submit_time = job.submitted;
   view.time_limit = spec.time_limit;

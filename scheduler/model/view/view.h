@@ -79,6 +79,13 @@ struct JobView {
   std::uint32_t het_size = 0;    // 0: it is a plain job
   std::string alert;             // what the watchdog says of it; empty: nothing
   CheckpointTotals checkpoints;  // of all its attempts, the one under way included
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::uint32_t node_count = 0;  // allocated, or asked at least while it waits
+  std::uint32_t cpus_per_task = 0;
+  Bytes memory_per_node;  // as asked, or as it follows from the defaults
+  Bytes memory_per_cpu;
+  std::uint32_t array_throttle = 0;  // how many elements may run at once; 0: all
   static constexpr auto Fields(auto list) {
     return list(
         Field{"id", &JobView::id}, Field{"label", &JobView::label},
@@ -102,7 +109,12 @@ struct JobView {
         Field{"indices", &JobView::indices}, Field{"suspended_since", &JobView::suspended_since},
         Field{"suspended", &JobView::suspended}, Field{"het_job", &JobView::het_job},
         Field{"het_offset", &JobView::het_offset}, Field{"het_size", &JobView::het_size},
-        Field{"alert", &JobView::alert}, Field{"checkpoints", &JobView::checkpoints});
+        Field{"alert", &JobView::alert}, Field{"checkpoints", &JobView::checkpoints},
+        Field{"uid", &JobView::uid}, Field{"gid", &JobView::gid},
+        Field{"node_count", &JobView::node_count}, Field{"cpus_per_task", &JobView::cpus_per_task},
+        Field{"memory_per_node", &JobView::memory_per_node},
+        Field{"memory_per_cpu", &JobView::memory_per_cpu},
+        Field{"array_throttle", &JobView::array_throttle});
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };

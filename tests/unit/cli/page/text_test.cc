@@ -13,6 +13,13 @@ TEST(Text, WidthCountsColumnsAndNotBytes) {
   EXPECT_EQ(DisplayWidth("e\xcc\x81"), 1U);  // e and a combining acute
 }
 
+TEST(Text, TheFirstColumnsAreWholeCharacters) {
+  EXPECT_EQ(FirstColumns("größe", 3), "grö");
+  EXPECT_EQ(FirstColumns("日本", 3), "日");
+  EXPECT_EQ(FirstColumns("ab", 9), "ab");
+  EXPECT_EQ(FirstColumns("ab", 0), "");
+}
+
 TEST(Text, CuttingKeepsWholeCharactersAndMarksTheLoss) {
   Style style;
   EXPECT_EQ(CutText("node1", 5, style), "node1");

@@ -1,0 +1,43 @@
+#pragma once
+
+// What `sacctmgr show` shows of policy: its columns, and a row for each object.
+//
+// Pure. Thread promise: safe from any thread. Invariant: a row has the columns of its kind.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/slurm/accounts/named_columns.h"
+#include "scheduler/model/policy/policy_view.h"
+
+namespace muster::slurm {
+
+enum class ShownKind { kAccount, kAssociation, kCluster, kQos, kUser };
+
+struct ShownColumns {
+  std::span<const NamedColumn> all;
+  const char* usual;
+  const char* with_associations;  // "": as usual
+};
+ShownColumns ColumnsOf(ShownKind kind);
+
+// "where user=ada account=physics": a row's value must be among those of its column.
+struct ShownCondition {
+  std::string column;
+  std::vector<std::string> values;
+};
+
+// `objects`: accounts, associations and QOS. With `with_associations`, a row for each of them.
+std::vector<std::vector<std::string>> RowsOfKind(ShownKind kind,
+                                                 const std::vector<PolicyView>& objects,
+                                                 const std::string& cluster,
+                                                 bool with_associations);
+
+// The rows that fulfil all conditions.
+std::vector<std::vector<std::string>> Fulfilling(const std::vector<std::vector<std::string>>& rows,
+                                                 std::span<const NamedColumn> columns,
+                                                 const std::vector<ShownCondition>& conditions);
+
+}  // namespace muster::slurm

@@ -1,0 +1,369 @@
+#include "cli/slurm/control/scontrol_show.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/controller/job_query.h"
+#include "cli/page/hostlist.h"
+#include "cli/sheet/job_table.h"
+#include "cli/slurm/format/cell.h"
+#include "cli/slurm/format/job_words.h"
+#include "cli/slurm/frame/cluster.h"
+#include "cli/slurm/frame/errors.h"
+#include "cli/slurm/frame/words.h"
+#include "cli/slurm/nodes/node_words.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/value/host_list.h"
+
+namespace muster::slurm {
+namespace {
+
+constexpr std::size_t kConfigWidth = 23;
+constexpr std::chrono::milliseconds kWaitPause{500};
+
+std::string FirstWord(const ControlCall& call) {
+  return call.words.empty() ? "" : call.words.front();
+}
+
+int FailLoad(const ControlCall& call, const char* what, const absl::Status& status) {
+  return FailPlainly(call.call, absl::StrCat(what, " error: ", SlurmText(status)));
+}
+
+// Not on stderr: so does Slurm.
+int NotFound(const ControlCall& call, const char* what, const std::string& name) {
+  call.call.out << what << " " << Harmless(name, "") << " not found\n" << std::flush;
+  return 1;
+}
+
+absl::StatusOr<std::vector<JobSelector>> AllLive(Connection& connection) {
+  JobFilter filter;
+  filter.fold = true;
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.ListJobs(filter));
+  std::vector<JobSelector> ids;
+  for (const JobView& job : jobs) {
+    const JobSelector selector{job.array_job_id, {}};
+    if (ids.empty() || !(ids.back() == selector)) {
+      ids.push_back(selector);
+    }
+  }
+  return ids;
+}
+
+std::string RecordsOf(const std::vector<JobDetail>& details, const ControlCall& call) {
+  std::vector<JobView> jobs;
+  jobs.reserve(details.size());
+  for (const JobDetail& detail : details) {
+    jobs.push_back(detail.job);
+  }
+  std::string page;
+  for (const QueueLine& line : FoldQueue(jobs, /*fold=*/true)) {
+    page += JobRecord(details[static_cast<std::size_t>(line.job - jobs.data())], line.elements,
+                      call.scene);
+  }
+  return page;
+}
+
+int ShowAllJobs(const ControlCall& call, Connection& connection) {
+  const absl::StatusOr<std::vector<JobSelector>> ids = AllLive(connection);
+  if (!ids.ok()) {
+    return FailLoad(call, "slurm_load_jobs", ids.status());
+  }
+  for (const JobSelector& id : *ids) {
+    const absl::StatusOr<std::vector<JobDetail>> details = connection.ShowJob(id);
+    if (details.ok()) {
+      call.call.out << RecordsOf(*details, call);
+    }
+  }
+  if (ids->empty()) {
+    call.call.out << "No jobs in the system\n";
+  }
+  call.call.out << std::flush;
+  return 0;
+}
+
+int ShowJobs(const ControlCall& call) {
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  if (!connection.ok()) {
+    return FailLoad(call, "slurm_load_jobs", connection.status());
+  }
+  const std::string id = FirstWord(call);
+  if (id.empty()) {
+    return ShowAllJobs(call, **connection);
+  }
+  const absl::StatusOr<JobSelector> selector = ParseSelector(id);
+  if (!selector.ok()) {
+    return FailPlainly(call.call, "scontrol_print_job error: Invalid job id specified");
+  }
+  const absl::StatusOr<std::vector<JobDetail>> details = (*connection)->ShowJob(*selector);
+  if (!details.ok()) {
+    return absl::IsNotFound(details.status()) && !selector->elements.empty()
+               ? NotFound(call, "Job", id)
+               : FailLoad(call, "slurm_load_jobs", details.status());
+  }
+  call.call.out << RecordsOf(*details, call) << std::flush;
+  return 0;
+}
+
+int ShowSteps(const ControlCall& call) {
+  const absl::StatusOr<StepSelector> selector = ParseStepSelector(FirstWord(call));
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  if (!selector.ok() || !connection.ok()) {
+    return FailLoad(call, "slurm_get_job_steps",
+                    selector.ok() ? connection.status() : absl::NotFoundError(""));
+  }
+  const absl::StatusOr<std::vector<JobDetail>> details = (*connection)->ShowJob(selector->job);
+  if (!details.ok()) {
+    return FailLoad(call, "slurm_get_job_steps", details.status());
+  }
+  for (const JobDetail& detail : *details) {
+    for (const StepView& step : detail.steps) {
+      const bool wanted = !selector->step.has_value() || *selector->step == step.step;
+      if (wanted && step.state == "RUNNING") {
+        call.call.out << StepRecord(detail, step, call.scene);
+      }
+    }
+  }
+  call.call.out << std::flush;
+  return 0;
+}
+
+// The nodes and the objects of one kind of policy.
+struct Layout {
+  std::vector<NodeView> nodes;
+  std::vector<PolicyView> objects;
+};
+
+absl::StatusOr<Layout> FetchLayout(const Call& call, PolicyKind kind, bool with_machine) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
+  Layout layout;
+  ASSIGN_OR_RETURN(NodeList nodes, connection->ListNodes({}, with_machine));
+  layout.nodes = std::move(nodes.nodes);
+  ASSIGN_OR_RETURN(layout.objects, connection->ListPolicy({kind}));
+  return layout;
+}
+
+int ShowNodes(const ControlCall& call) {
+  const absl::StatusOr<Layout> layout = FetchLayout(call.call, PolicyKind::kPartition, true);
+  if (!layout.ok()) {
+    return FailLoad(call, "slurm_load_node", layout.status());
+  }
+  std::vector<std::string> wanted;
+  if (const std::string list = FirstWord(call); !list.empty()) {
+    const absl::StatusOr<std::vector<std::string>> names = ExpandHostlist(list);
+    wanted = names.ok() ? *names : std::vector<std::string>{list};
+  } else {
+    for (const NodeView& node : layout->nodes) {
+      wanted.push_back(node.name);
+    }
+  }
+  int code = 0;
+  for (const std::string& name : wanted) {
+    const auto node = std::find_if(layout->nodes.begin(), layout->nodes.end(),
+                                   [&name](const NodeView& each) { return each.name == name; });
+    if (node == layout->nodes.end()) {
+      code = NotFound(call, "Node", name);
+    } else {
+      call.call.out << NodeRecord(*node, layout->objects, call.scene);
+    }
+  }
+  call.call.out << std::flush;
+  return code;
+}
+
+int ShowPartitions(const ControlCall& call) {
+  const absl::StatusOr<Layout> layout = FetchLayout(call.call, PolicyKind::kPartition, false);
+  if (!layout.ok()) {
+    return FailLoad(call, "slurm_load_partitions", layout.status());
+  }
+  const std::string name = FirstWord(call);
+  bool found = name.empty();
+  for (const PolicyView& partition : layout->objects) {
+    if (name.empty() || partition.name == name) {
+      call.call.out << PartitionRecord(partition, layout->nodes, call.scene);
+      found = true;
+    }
+  }
+  call.call.out << std::flush;
+  return found ? 0 : NotFound(call, "Partition", name);
+}
+
+int ShowReservations(const ControlCall& call) {
+  const absl::StatusOr<Layout> layout = FetchLayout(call.call, PolicyKind::kReservation, false);
+  if (!layout.ok()) {
+    return FailLoad(call, "slurm_load_reservations", layout.status());
+  }
+  const std::string name = FirstWord(call);
+  bool found = false;
+  for (const PolicyView& reservation : layout->objects) {
+    if (name.empty() || reservation.name == name) {
+      call.call.out << ReservationRecord(reservation, call.scene);
+      found = true;
+    }
+  }
+  if (!found && !name.empty()) {
+    return NotFound(call, "Reservation", name);
+  }
+  call.call.out << (found ? "" : "No reservations in the system\n") << std::flush;
+  return 0;
+}
+
+int ShowHostNames(const ControlCall& call) {
+  std::string list = FirstWord(call);
+  if (call.words.empty()) {
+    list = call.call.environment.Get("SLURM_NODELIST");
+    if (list.empty()) {
+      list = call.call.environment.Get("SLURM_JOB_NODELIST");
+    }
+    if (list.empty()) {
+      return Fail(call.call, "host list is empty");
+    }
+  }
+  const absl::StatusOr<std::vector<std::string>> names = ExpandHostlist(list);
+  if (!names.ok()) {
+    return FailPlainly(call.call, absl::StrCat("Invalid hostlist: ", list));
+  }
+  call.call.out << absl::StrJoin(*names, "\n") << "\n" << std::flush;
+  return 0;
+}
+
+// "n[1-3,7]" of "n1,n2,n3,n7".
+int Fold(const ControlCall& call, bool sorted) {
+  if (call.words.empty()) {
+    return Fail(call.call, "host list is empty");
+  }
+  absl::StatusOr<std::vector<std::string>> names = ExpandHostlist(FirstWord(call));
+  if (!names.ok()) {
+    return FailPlainly(call.call, absl::StrCat("Invalid hostlist: ", FirstWord(call)));
+  }
+  if (sorted) {
+    std::sort(names->begin(), names->end());
+  }
+  call.call.out << Hostlist(*names) << "\n" << std::flush;
+  return 0;
+}
+int ShowHostList(const ControlCall& call) {
+  return Fold(call, false);
+}
+int ShowSortedHostList(const ControlCall& call) {
+  return Fold(call, true);
+}
+
+int ShowConfig(const ControlCall& call) {
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  const absl::StatusOr<ClusterStatus> status =
+      connection.ok() ? (*connection)->Ping() : absl::StatusOr<ClusterStatus>(connection.status());
+  if (!status.ok()) {
+    return FailLoad(call, "slurm_load_ctl_conf", status.status());
+  }
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  call.call.out << "Configuration data as of " << call.scene.clock.Text(call.scene.now, "Unknown")
+                << "\n";
+  const std::vector<std::pair<const char*, std::string>> settings = {
+      {"AccountingStorageType", "accounting_storage/slurmdbd"},
+      {"AcctGatherNodeFreq", "0 sec"},
+      {"AuthType", "auth/munge"},
+      {"ClusterName", status->cluster},
+      {"MaxArraySize", "1000001"},
+      {"MaxJobCount", "1000000"},
+      {"MinJobAge", "300 sec"},
+      {"PriorityType", "priority/multifactor"},
+      {"SchedulerTimeSlice", "30 sec"},
+      {"SchedulerType", "sched/backfill"},
+      {"SelectType", "select/cons_tres"},
+      {"SelectTypeParameters", "CR_CORE_MEMORY"},
+      {"SLURM_VERSION", kSlurmVersion},
+      {"SlurmctldHost[0]", host.data()}};
+  for (const auto& [name, value] : settings) {
+    call.call.out << InSlot(name, {.width = kConfigWidth}) << " = " << value << "\n";
+  }
+  call.call.out << std::flush;
+  return 0;
+}
+
+constexpr ControlCommand kEntities[] = {
+    {"config", 1, 0, ShowConfig},
+    {"hostnames", 5, 0, ShowHostNames},
+    {"hostlist", 5, 0, ShowHostList},
+    {"hostlistsorted", 9, 0, ShowSortedHostList},
+    {"jobs", 1, 0, ShowJobs},
+    {"jobid", 4, 0, ShowJobs},
+    {"nodes", 1, 0, ShowNodes},
+    {"partitions", 1, 0, ShowPartitions},
+    {"reservations", 1, 0, ShowReservations},
+    {"steps", 2, 0, ShowSteps},
+};
+
+}  // namespace
+
+const ControlCommand* FindControlCommand(std::span<const ControlCommand> commands,
+                                         std::string_view word) {
+  const std::string lower = absl::AsciiStrToLower(std::string(word));
+  const auto found =
+      std::find_if(commands.begin(), commands.end(), [&lower](const ControlCommand& command) {
+        return lower.size() >= command.least && absl::StartsWith(command.name, lower);
+      });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+int ShowEntity(const ControlCall& call) {
+  if (call.words.empty()) {
+    return FailPlainly(call.call, "too few arguments for keyword:show");
+  }
+  // "show job=7" is "show job 7".
+  ControlCall rest = call;
+  const std::string entity = call.words.front();
+  const std::size_t equals = std::min(entity.find('='), entity.size());
+  rest.words.erase(rest.words.begin());
+  if (equals < entity.size()) {
+    rest.words.insert(rest.words.begin(), entity.substr(equals + 1));
+  }
+  const ControlCommand* command = FindControlCommand(kEntities, entity.substr(0, equals));
+  if (command == nullptr) {
+    return FailPlainly(call.call, absl::StrCat("invalid entity:", entity, " for keyword:show "));
+  }
+  return command->run(rest);
+}
+
+int PingController(const ControlCall& call) {
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  const bool up = connection.ok() && (*connection)->Ping().ok();
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  call.call.out << "Slurmctld(primary) at " << host.data() << " is " << (up ? "UP" : "DOWN") << "\n"
+                << std::flush;
+  return up ? 0 : 1;
+}
+
+int WaitForJob(const ControlCall& call) {
+  const absl::StatusOr<JobSelector> selector = ParseSelector(FirstWord(call));
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  if (!connection.ok()) {
+    return FailPlainly(call.call, absl::StrCat("scontrol: ", SlurmText(connection.status())));
+  }
+  while (selector.ok()) {
+    const absl::StatusOr<std::vector<JobDetail>> details = (*connection)->ShowJob(*selector);
+    if (!details.ok() || details->empty()) {
+      break;
+    }
+    const JobView& job = details->front().job;
+    if (IsEnded(job.state)) {
+      return FailPlainly(call.call,
+                         absl::StrCat("scontrol: Job ", FirstWord(call), " no longer running"));
+    }
+    if (job.state == "RUNNING") {
+      return 0;
+    }
+    std::this_thread::sleep_for(kWaitPause);
+  }
+  return FailPlainly(call.call, absl::StrCat("scontrol: Problem running job ", FirstWord(call)));
+}
+
+}  // namespace muster::slurm

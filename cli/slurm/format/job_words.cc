@@ -1,0 +1,92 @@
+#include "cli/slurm/format/job_words.h"
+
+#include "absl/strings/str_cat.h"
+#include "cli/page/hostlist.h"
+#include "cli/parse/time_limit.h"
+#include "cli/sheet/job_table.h"
+#include "cli/slurm/format/amounts.h"
+#include "scheduler/model/job/job_state.h"
+#include "scheduler/model/plan/reason.h"
+
+namespace muster::slurm {
+namespace {
+
+bool StandsForSeveral(const JobView& job, const std::vector<std::uint64_t>& elements) {
+  return elements.size() > 1 || (!elements.empty() && !job.indices.empty());
+}
+
+bool Is(const JobView& job, JobState state) {
+  return job.state == Name(state);
+}
+
+}  // namespace
+
+std::string TaskLabel(const JobView& job, const std::vector<std::uint64_t>& elements) {
+  if (!StandsForSeveral(job, elements)) {
+    return job.array_task_id;
+  }
+  return absl::StrCat(NumberList(elements), job.array_throttle == 0 ? "" : "%",
+                      job.array_throttle == 0 ? "" : absl::StrCat(job.array_throttle));
+}
+
+std::string JobLabel(const JobView& job, const std::vector<std::uint64_t>& elements) {
+  return StandsForSeveral(job, elements)
+             ? absl::StrCat(job.array_job_id.value(), "_[", TaskLabel(job, elements), "]")
+             : job.label;
+}
+
+std::string StateWord(const JobView& job) {
+  return Is(job, JobState::kConfiguring) ? Name(JobState::kRunning) : job.state;
+}
+
+std::string StateLetters(const JobView& job) {
+  return StateCode(StateWord(job));
+}
+
+std::string ReasonWord(const JobView& job) {
+  if (Is(job, JobState::kTimeout)) {
+    return "TimeLimit";
+  }
+  if (Is(job, JobState::kFailed)) {
+    return job.exit_signal != 0 ? "RaisedSignal" : "NonZeroExitCode";
+  }
+  if (Is(job, JobState::kNodeFail)) {
+    return "NodeDown";
+  }
+  if (Is(job, JobState::kOutOfMemory)) {
+    return "OutOfMemory";
+  }
+  if (Is(job, JobState::kDeadline)) {
+    return "DeadLine";
+  }
+  const bool unplanned = job.reason.kind == Name(ReasonKind::kNotPlannedYet);
+  return !Waits(job) || job.reason.kind.empty() || unplanned ? "None" : job.reason.kind;
+}
+
+bool Waits(const JobView& job) {
+  return Is(job, JobState::kPending);
+}
+
+bool HasStarted(const JobView& job) {
+  return job.start_time != kNoTime;
+}
+
+std::string ShortLimit(Duration limit) {
+  return limit >= kTimeLimitMax ? "UNLIMITED" : ShortDuration(limit);
+}
+
+std::string LongLimit(Duration limit) {
+  return limit >= kTimeLimitMax ? "UNLIMITED" : LongDuration(limit);
+}
+
+std::string GresText(const GpuRequest& gpus) {
+  return gpus.count == 0
+             ? ""
+             : absl::StrCat("gres:gpu:", gpus.type, gpus.type.empty() ? "" : ":", gpus.count);
+}
+
+std::string ExitPair(std::int32_t code, std::int32_t signal) {
+  return absl::StrCat(code, ":", signal);
+}
+
+}  // namespace muster::slurm

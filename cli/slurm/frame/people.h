@@ -1,0 +1,18 @@
+#pragma once
+
+// Users and groups as this machine's tables name them.
+//
+// Thread promise: safe from any thread. Invariant: a number that has no name is its own digits.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace muster::slurm {
+
+std::string UserName(std::uint32_t uid);
+std::string GroupName(std::uint32_t gid);
+// Of a name, or of a number; nothing where neither is known.
+std::optional<std::uint32_t> UserNumber(const std::string& name);
+
+}  // namespace muster::slurm

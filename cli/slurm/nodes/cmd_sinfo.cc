@@ -1,0 +1,79 @@
+#include "cli/slurm/nodes/cmd_sinfo.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "cli/slurm/frame/cluster.h"
+#include "cli/slurm/frame/errors.h"
+#include "cli/slurm/nodes/sinfo_options.h"
+#include "cli/slurm/nodes/sinfo_page.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster::slurm {
+namespace {
+
+bool Shows(const SinfoRequest& request, const std::string& field) {
+  return std::any_of(request.columns.begin(), request.columns.end(),
+                     [&](const SinfoColumn& one) { return one.column.field->name == field; });
+}
+
+absl::StatusOr<ClusterAnswer> Ask(Connection& connection, const SinfoRequest& request,
+                                  const Environment& environment) {
+  ClusterAnswer cluster;
+  cluster.scene = {.clock = Clockface(environment)};
+  cluster.now = SystemClock().Now();
+  const bool shaped = std::any_of(request.columns.begin(), request.columns.end(),
+                                  [](const SinfoColumn& one) { return one.column.field->shaped; });
+  ASSIGN_OR_RETURN(NodeList nodes, connection.ListNodes({}, shaped));
+  cluster.nodes = std::move(nodes.nodes);
+  ASSIGN_OR_RETURN(cluster.partitions, connection.ListPolicy({PolicyKind::kPartition}));
+  if (request.reservations) {
+    ASSIGN_OR_RETURN(cluster.reservations, connection.ListPolicy({PolicyKind::kReservation}));
+  }
+  if (Shows(request, "Cluster")) {
+    ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
+    cluster.scene.cluster = status.cluster;
+  }
+  return cluster;
+}
+
+int FailLoad(const Call& call, const absl::Status& status) {
+  return FailPlainly(call, absl::StrCat("slurm_load_partitions: ", SlurmText(status)));
+}
+
+}  // namespace
+
+int RunSinfo(const Call& call) {
+  int code = 0;
+  const std::optional<Words> words = ReadCommand(call, SinfoRows(), Operands::kAnywhere, &code);
+  if (!words.has_value()) {
+    return code;
+  }
+  const absl::StatusOr<SinfoRequest> request = ReadSinfo(*words, call.environment);
+  if (!request.ok()) {
+    return FailPlainly(call, absl::StrCat(call.name, ": ", request.status().message()));
+  }
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call);
+  if (!connection.ok()) {
+    return FailLoad(call, connection.status());
+  }
+  if (const absl::Status known = CheckClusters(**connection, request->clusters); !known.ok()) {
+    return Fail(call, std::string(known.message()));
+  }
+  while (true) {
+    const absl::StatusOr<ClusterAnswer> cluster = Ask(**connection, *request, call.environment);
+    if (!cluster.ok()) {
+      return FailLoad(call, cluster.status());
+    }
+    call.out << SinfoPage(*request, *cluster) << std::flush;
+    if (request->pause_s == 0) {
+      return 0;
+    }
+    sleep(request->pause_s);
+  }
+}
+
+}  // namespace muster::slurm

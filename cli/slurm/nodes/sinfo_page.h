@@ -1,0 +1,26 @@
+#pragma once
+
+// What sinfo prints.
+//
+// Pure. Thread promise: safe from any thread. Invariant: lines of one partition stand together, in
+// the order of the configuration, unless the request sorts them.
+
+#include <string>
+#include <vector>
+
+#include "cli/slurm/nodes/sinfo_options.h"
+
+namespace muster::slurm {
+
+// What the controller told.
+struct ClusterAnswer {
+  std::vector<NodeView> nodes;
+  std::vector<PolicyView> partitions;
+  std::vector<PolicyView> reservations;
+  NodeScene scene;
+  Time now = kNoTime;
+};
+
+std::string SinfoPage(const SinfoRequest& request, const ClusterAnswer& cluster);
+
+}  // namespace muster::slurm

@@ -1,0 +1,18 @@
+#pragma once
+
+// The order of squeue's lines: `--sort`, else by partition, state and priority.
+//
+// Pure. Thread promise: safe from any thread. Invariant: lines that no key tells apart keep their
+// order.
+
+#include <string>
+#include <vector>
+
+#include "cli/slurm/queue/job_row.h"
+
+namespace muster::slurm {
+
+// `keys`: "P", "-i", with a letter of job_fields.h each; unknown ones are passed over.
+void Sort(const std::vector<std::string>& keys, const JobScene& scene, std::vector<JobRow>& rows);
+
+}  // namespace muster::slurm

@@ -1,0 +1,53 @@
+#include "cli/slurm/queue/recent_jobs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cli/controller/job_query.h"
+#include "cli/sheet/job_table.h"
+#include "scheduler/base/status.h"
+
+namespace muster::slurm {
+namespace {
+
+constexpr std::uint32_t kEndedMost = 1'000'000;
+
+bool WantsEnded(const JobChoice& choice) {
+  return choice.states.empty() || std::any_of(choice.states.begin(), choice.states.end(), IsEnded);
+}
+
+}  // namespace
+
+absl::StatusOr<RecentJobs> ListRecent(Connection& connection, const JobChoice& choice,
+                                      const RecentQuestion& question) {
+  JobFilter filter;
+  filter.fold = question.fold;
+  for (const JobSelector& job : choice.jobs) {
+    filter.jobs.push_back(NamedId(job));
+  }
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.ListJobs(filter));
+  if (WantsEnded(choice) || !choice.jobs.empty()) {
+    HistoryQuery history{.jobs = filter, .since = question.now - kMinJobAge, .limit = kEndedMost};
+    history.jobs.fold = false;
+    ASSIGN_OR_RETURN(std::vector<JobView> ended, connection.ListHistory(history));
+    std::set<JobId> live;
+    for (const JobView& job : jobs) {
+      live.insert(job.id);
+    }
+    for (JobView& job : ended) {
+      if (!live.contains(job.id)) {
+        jobs.push_back(std::move(job));
+      }
+    }
+  }
+  RecentJobs recent;
+  recent.knows_all = Missing(jobs, choice.jobs).empty();
+  for (JobView& job : jobs) {
+    if (Chooses(choice, job)) {
+      recent.jobs.push_back(std::move(job));
+    }
+  }
+  return recent;
+}
+
+}  // namespace muster::slurm
