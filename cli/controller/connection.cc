@@ -28,7 +28,7 @@ using Stub = wire::Controller::Stub;
 
 constexpr milliseconds kCallTimeout{30'000};
 constexpr std::size_t kFirstCallBytesMax = 32 << 10;
-constexpr milliseconds kRetryPause{50};
+constexpr milliseconds kRetryPause{50}, kBusyPause{500};
 constexpr milliseconds kConnectPatience{500};  // between two looks at the socket
 constexpr std::size_t kSocketPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
 
@@ -177,7 +177,7 @@ struct Connection::Channel {
       if (clock.SteadyNow() >= give_up) {
         return Nobody(address);
       }
-      std::this_thread::sleep_for(kRetryPause);
+      std::this_thread::sleep_for(busy ? kBusyPause : kRetryPause);
       if (error == 0 && !busy) {
         known = false;
         Connect();

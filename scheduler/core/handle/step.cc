@@ -18,6 +18,7 @@
 #include "scheduler/core/handle/steps/step_turns.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/group_submission.h"
+#include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/handle/verify.h"
 #include "scheduler/core/place/order_size.h"
@@ -81,8 +82,10 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
         "--deadline: the job could not end by then, with its --begin and --time"));
   }
   const std::uint64_t count = spec->array.has_value() ? ElementCount(*spec->array) : 1;
-  const Submission submission{count, input.spec.time_limit.count() > 0, now,
-                              config.submit_jobs_max};
+  const Submission submission{count, input.spec.time_limit.count() > 0, now};
+  if (absl::Status few = CheckUserJobs(state.jobs(), spec->user.name, count, config); !few.ok()) {
+    return Refused(std::move(few));
+  }
   if (absl::Status admitted = Admit(state.policy().picture(), submission, &*spec); !admitted.ok()) {
     return Refused(std::move(admitted));
   }

@@ -194,7 +194,7 @@ absl::Status Admit(const PolicyPicture& policy, const Submission& submission, Jo
     FillTime(policy, spec);
   }
   RETURN_IF_ERROR(CheckDenied(policy, *spec));
-  return CheckSubmitLimits(policy, *spec, submission.count, submission.submit_jobs_max);
+  return CheckSubmitLimits(policy, *spec, submission.count);
 }
 
 }  // namespace muster

@@ -19,7 +19,6 @@ struct Submission {
   std::uint64_t count = 1;
   bool time_said = false;
   Time now = kNoTime;
-  std::uint32_t submit_jobs_max = 0;  // PolicyConfig's
 };
 
 // REQUIRES: the spec went through Normalise. NotFound, PermissionDenied, FailedPrecondition or

@@ -481,7 +481,7 @@ std::vector<Reason> CheckJobLimits(const PolicyBook& book, const LimitAsk& ask) 
 }
 
 absl::Status CheckSubmitLimits(const PolicyPicture& picture, const JobSpec& spec,
-                               std::uint64_t count, std::uint32_t otherwise) {
+                               std::uint64_t count) {
   const PolicyBook& book = *picture.book;
   for (const std::string& account : ChargedAccounts(book, spec.account)) {
     if (const AccountRules* rules = FindAccount(book, account)) {
@@ -500,9 +500,6 @@ absl::Status CheckSubmitLimits(const PolicyPicture& picture, const JobSpec& spec
                                  [](const Limits& l) { return l.max_submit_jobs.has_value(); })) {
     RETURN_IF_ERROR(Submits(picture, own, whose->limits->max_submit_jobs, count,
                             absl::StrCat(who, " MaxSubmitJobs")));
-  } else if (otherwise > 0) {
-    RETURN_IF_ERROR(Submits(picture, own, otherwise, count,
-                            absl::StrCat("user ", spec.user.name, ": policy.submit_jobs_max")));
   }
   for (const std::string& name : QosOf(book, spec.qos, PartitionNames(spec))) {
     const Qos* qos = FindQos(book, name);

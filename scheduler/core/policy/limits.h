@@ -64,10 +64,9 @@ std::vector<Reason> CheckLimits(const PassUsage& usage, const LimitAsk& ask);
 // Those of one job alone (Max*PerJob, MaxWall, MaxTRESPerNode): no waiting will help.
 std::vector<Reason> CheckJobLimits(const PolicyBook& book, const LimitAsk& ask);
 
-// Refuses `count` further jobs of the spec when a submit limit does not allow them; `otherwise` is
-// the user's in the account where no rule gives MaxSubmitJobs, zero: none.
+// Refuses `count` further jobs of the spec when a submit limit does not allow them.
 absl::Status CheckSubmitLimits(const PolicyPicture& picture, const JobSpec& spec,
-                               std::uint64_t count, std::uint32_t otherwise);
+                               std::uint64_t count);
 
 namespace internal {
 void AddPart(LimitAsk& ask, const NodeAllocation& part, const Machine& machine);

@@ -114,8 +114,7 @@ struct PolicyConfig {
   ElasticPolicy elastic;
   // The most that a job may ask instead of kill_grace; zero: any (settings recorded before it was).
   Duration kill_grace_max = std::chrono::minutes(10);
-  // Jobs of one user in one account that wait or run, where no account or association says how
-  // many; zero: any number.
+  // Jobs of one user that may wait and run at once, whatever policy rules allow; zero: any number.
   std::uint32_t submit_jobs_max = 1'000'000;
   static constexpr auto Fields(auto list) {
     return list(

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
+#include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/admission.h"
 #include "scheduler/core/policy/deadline.h"
@@ -50,8 +51,7 @@ absl::Status Accept(Time now, const PolicyConfig& config, PolicyLedger& ledger, 
     return absl::InvalidArgumentError(
         "--deadline: the job could not end by then, with its --begin and --time");
   }
-  RETURN_IF_ERROR(
-      Admit(ledger.picture(), Submission{1, time_said, now, config.submit_jobs_max}, spec));
+  RETURN_IF_ERROR(Admit(ledger.picture(), Submission{1, time_said, now}, spec));
   ledger.Submit(*spec, 1);
   return absl::OkStatus();
 }
@@ -70,6 +70,7 @@ absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const Submit
     return absl::InvalidArgumentError(absl::StrCat(
         "a heterogeneous job of ", count, " components; at most ", kComponentsMax, " are allowed"));
   }
+  RETURN_IF_ERROR(CheckUserJobs(state.jobs(), input.spec.user.name, count, config));
   PolicyLedger ledger = state.policy();
   JobSubmitted event{state.next_job(), static_cast<std::uint32_t>(count),
                      input.token,      input.spec,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/books/usage_keys.h"
 #include "tests/unit/scheduler/core/policy_world.h"
@@ -137,19 +138,24 @@ TEST_F(LimitsTest, SubmitLimitsRefuseAtSubmission) {
   world_.Submit(spec);
 }
 
-TEST_F(LimitsTest, AUserOfWhomNoRuleSaysHowManyJobsHasTheClustersBound) {
+TEST_F(LimitsTest, AUserHasNoMoreJobsThanTheClusterLetsEachHave) {
   world_.config.submit_jobs_max = 3;
   JobSpec spec = world_.Spec(Tasks(1));
-  world_.Submit(spec);
+  const JobId first = world_.Submit(spec);
   spec.array = ArraySpec{{{0, 2, 1}}, 0};
   EXPECT_EQ(world_.Refused(spec),
-            absl::StrCat("user ", spec.user.name,
-                         ": policy.submit_jobs_max: 1 of 3 jobs are submitted, 3 more do not fit; "
-                         "wait for some to end, or ask the administrator"));
-  spec.array = ArraySpec{{{0, 1, 1}}, 0};
+            "user " + spec.user.name +
+                ": 1 of 3 jobs wait or run (policy.submit_jobs_max), 3 more do not fit; wait for "
+                "some to end, or ask the administrator");
+  JobSpec others = world_.Spec(Tasks(1));
+  others.user.name = "grace";
+  world_.Submit(others);
+  world_.Schedule();
+  world_.End(first);
   world_.Submit(spec);
+  EXPECT_NE(world_.Refused(world_.Spec(Tasks(1))), "");
   world_.config.submit_jobs_max = 0;
-  world_.Submit(spec);
+  world_.Submit(world_.Spec(Tasks(1)));
 }
 
 TEST_F(LimitsTest, DenyOnLimitRefusesWhatNoWaitingMends) {

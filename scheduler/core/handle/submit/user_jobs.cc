@@ -1,0 +1,24 @@
+#include "scheduler/core/handle/submit/user_jobs.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+
+absl::Status CheckUserJobs(const JobTable& jobs, const std::string& user, std::uint64_t count,
+                           const PolicyConfig& config) {
+  const std::uint64_t most = config.submit_jobs_max;
+  if (most == 0 || jobs.size() + count <= most) {
+    return absl::OkStatus();
+  }
+  std::uint64_t own = 0;
+  jobs.ForEachRun(
+      [&](const Job& job, std::uint32_t alike) { own += job.spec->user.name == user ? alike : 0; });
+  if (own + count <= most) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "user ", user, ": ", own, " of ", most, " jobs wait or run (policy.submit_jobs_max), ", count,
+      " more do not fit; wait for some to end, or ask the administrator"));
+}
+
+}  // namespace muster

@@ -1,0 +1,22 @@
+#pragma once
+
+// How many jobs one user may have waiting and running at once.
+//
+// Pure. Thread promise: safe from any thread. Invariant: jobs are counted only where the bound can
+// be reached, so that a submission costs nothing more before.
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "scheduler/core/state/books/job_table.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster {
+
+// ResourceExhausted when `count` further jobs of the user would be more than
+// PolicyConfig::submit_jobs_max together with those that wait or run.
+absl::Status CheckUserJobs(const JobTable& jobs, const std::string& user, std::uint64_t count,
+                           const PolicyConfig& config);
+
+}  // namespace muster
