@@ -33,8 +33,8 @@ struct Begun {
 };
 
 TEST(ReadTurns, AUsersReadsBeginAFewAtOnceInTheirOrder) {
-  Begun begun;
   ReadTurns turns;
+  Begun begun;
   for (int i = 0; i < 7; ++i) {
     ASSERT_TRUE(turns.Take(kAlice, begun.Read(i)));
   }
@@ -50,9 +50,9 @@ TEST(ReadTurns, AUsersReadsBeginAFewAtOnceInTheirOrder) {
 }
 
 TEST(ReadTurns, OneUsersFloodKeepsNobodyElseWaiting) {
+  ReadTurns turns;  // outlives the reads
   Begun mallory;
   Begun alice;
-  ReadTurns turns;
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(turns.Take(kMallory, mallory.Read(i)));
   }
@@ -65,8 +65,8 @@ TEST(ReadTurns, OneUsersFloodKeepsNobodyElseWaiting) {
 }
 
 TEST(ReadTurns, WhatWaitsIsBoundedAndTheRestIsRefused) {
-  Begun begun;
   ReadTurns turns;
+  Begun begun;
   std::size_t taken = 0;
   while (turns.Take(kAlice, begun.Read(0))) {
     ++taken;
