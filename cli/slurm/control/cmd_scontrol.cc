@@ -19,7 +19,6 @@ constexpr Row kRows[] = {
     {"federation"},
     {"future", 'F'},
     {"hide"},
-    {"json", 0, Takes::kOptional},
     {"local"},
     {"oneliner", 'o'},
     {"quiet", 'Q'},

@@ -56,7 +56,6 @@ constexpr Row kRows[] = {
     {"help", 'h'},
     {"helpformat", 'e'},
     {"jobs", 'j', Takes::kValue},
-    {"json", 0, Takes::kOptional},
     {"local"},
     {"long", 'l'},
     {"name", 0, Takes::kValue},

@@ -34,7 +34,6 @@ constexpr Row kRows[] = {
     {"future", 'F'},
     {"hide"},
     {"iterate", 'i', Takes::kValue},
-    {"json", 0, Takes::kOptional},
     {"list-reasons", 'R'},
     {"local"},
     {"long", 'l'},

@@ -37,7 +37,6 @@ constexpr Row kRows[] = {
     {"iterate", 'i', Takes::kValue},
     {"jobs", 'j', Takes::kOptional},
     {"job", 'j', Takes::kOptional},
-    {"json", 0, Takes::kOptional},
     {"licenses", 'L', Takes::kValue},
     {"local"},
     {"long", 'l'},
