@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "cli/slurm/commands.h"
+#include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::slurm {
 namespace {
@@ -18,9 +19,8 @@ namespace fs = std::filesystem;
 
 class CommandLinks : public testing::Test {
  protected:
-  CommandLinks() { fs::remove_all(directory_); }
-  ~CommandLinks() override { fs::remove_all(directory_); }
-  const fs::path directory_ = fs::path(testing::TempDir()) / "muster_command_links";
+  const TempDirectory own_;
+  const fs::path directory_ = own_ / "links";
 };
 
 TEST_F(CommandLinks, EveryCommandOfTheTableHasALink) {
