@@ -120,8 +120,8 @@ constexpr RoomRow kRows[] = {
     {"cli", "sheet", "page parse"},
     {"cli", "simulate", "frame page parse parse/request up"},
     {"cli", "slurm",
-     "controller page slurm/accounts slurm/control slurm/frame slurm/history slurm/nodes "
-     "slurm/queue slurm/submit"},
+     "controller page slurm/accounts slurm/control slurm/frame slurm/history slurm/live slurm/nodes "
+     "slurm/queue slurm/report slurm/streams slurm/submit"},
     {"cli", "slurm/accounts", "slurm/document slurm/format slurm/frame"},
     {"cli", "slurm/control",
      "controller page parse request sheet slurm/document slurm/format slurm/frame slurm/nodes"},
@@ -131,9 +131,12 @@ constexpr RoomRow kRows[] = {
     {"cli", "slurm/history",
      "controller frame page parse sheet slurm/document slurm/format slurm/frame"},
     {"cli", "slurm/links", "frame"},
+    {"cli", "slurm/live", "controller parse slurm/document slurm/format slurm/frame slurm/history"},
     {"cli", "slurm/nodes", "frame page slurm/document slurm/format slurm/frame"},
     {"cli", "slurm/queue",
      "controller frame page parse sheet slurm/document slurm/format slurm/frame"},
+    {"cli", "slurm/report", "parse slurm/accounts slurm/format slurm/frame slurm/history"},
+    {"cli", "slurm/streams", "frame page parse slurm/frame"},
     {"cli", "slurm/submit", "controller frame jobs/submit page parse request run slurm/frame"},
     {"cli", "up", "controller frame page parse parse/request slurm/links"},
     {"cli", "whatif", "controller frame page parse simulate"},
