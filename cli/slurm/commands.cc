@@ -9,8 +9,14 @@
 #include "cli/slurm/control/cmd_scontrol.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/history/cmd_sacct.h"
+#include "cli/slurm/live/cmd_sdiag.h"
+#include "cli/slurm/live/cmd_sprio.h"
+#include "cli/slurm/live/cmd_sstat.h"
 #include "cli/slurm/nodes/cmd_sinfo.h"
 #include "cli/slurm/queue/cmd_squeue.h"
+#include "cli/slurm/report/cmd_sreport.h"
+#include "cli/slurm/streams/sattach.h"
+#include "cli/slurm/streams/sbcast.h"
 #include "cli/slurm/submit/salloc.h"
 #include "cli/slurm/submit/sbatch.h"
 #include "cli/slurm/submit/scancel.h"
@@ -28,14 +34,14 @@ constexpr Command kCommands[] = {
     {"sacct", "Show jobs of the accounting", RunSacct},
     {"sinfo", "Show nodes and partitions", RunSinfo},
     {"scontrol", "Show and change what the controller knows", RunScontrol},
-    {"sstat", "Show what running steps use", nullptr},
+    {"sstat", "Show what running steps use", RunSstat},
     {"sacctmgr", "Show and change accounts, users and QOS", RunSacctmgr},
     {"sshare", "Show fair shares", RunSshare},
-    {"sprio", "Show priorities of waiting jobs", nullptr},
-    {"sreport", "Show reports of the accounting", nullptr},
-    {"sdiag", "Show how the controller does", nullptr},
-    {"sattach", "Attach to a running step", nullptr},
-    {"sbcast", "Copy a file to the nodes of a job", nullptr},
+    {"sprio", "Show priorities of waiting jobs", RunSprio},
+    {"sreport", "Show reports of the accounting", RunSreport},
+    {"sdiag", "Show how the controller does", RunSdiag},
+    {"sattach", "Attach to a running step", RunSattach},
+    {"sbcast", "Copy a file to the nodes of a job", RunSbcast},
 };
 
 std::string BaseName(const std::string& path) {
@@ -80,6 +86,13 @@ int RunSlurmCommand(const Environment& environment, const std::vector<std::strin
   if (name == "--version" || name == "-V") {
     out << "slurm " << kSlurmVersion << "\n";
     return 0;
+  }
+  if (name == "cast") {
+    return ReceiveBroadcast({environment,
+                             name,
+                             {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()},
+                             out,
+                             err});
   }
   if (command == nullptr) {
     err << "muster-slurm: error: "

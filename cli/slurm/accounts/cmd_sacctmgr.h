@@ -1,6 +1,6 @@
 #pragma once
 
-// sacctmgr, where it shows.
+// sacctmgr.
 //
 // Thread promise: the main thread's. Invariant: see cli/slurm/frame/command.h.
 

@@ -78,6 +78,15 @@ constexpr NamedColumn kQosColumns[] = {
     {"MaxSubmitJobsPerAccount", 11, "MaxSubmitPA"},
     {"MinTRESPerJob", 13, "MinTRES"},
 };
+constexpr NamedColumn kTresColumns[] = {{"Type", 8, ""}, {"Name", 15, ""}, {"ID", 6, ""}};
+// What Muster counts, by Slurm's numbers of it.
+constexpr const char* kTresKinds[][3] = {{"cpu", "", "1"},
+                                         {"mem", "", "2"},
+                                         {"node", "", "4"},
+                                         {"billing", "", "5"},
+                                         {"gres", "gpu", "1001"}};
+constexpr NamedColumn kTransactionColumns[] = {
+    {"Time", 19, ""}, {"Action", 20, ""}, {"Actor", 10, ""}, {"Where", 20, ""}, {"Info", 40, ""}};
 constexpr NamedColumn kUserColumns[] = {
     {"User", 10, ""},
     {"DefaultAccount", 10, "Def Acct"},
@@ -94,24 +103,9 @@ constexpr NamedColumn kUserColumns[] = {
     {"DefaultQOS", 9, "Def QOS"},
 };
 
-const std::string& PropertyOf(const PolicyView& object, const std::string& name) {
-  static const std::string none;
-  const auto found = std::find_if(
-      object.properties.begin(), object.properties.end(),
-      [&name](const Assignment& one) { return absl::EqualsIgnoreCase(one.key, name); });
-  return found == object.properties.end() ? none : found->value;
-}
-
 std::string ShareOf(const PolicyView& object) {
-  const std::string& share = PropertyOf(object, "Fairshare");
+  const std::string& share = PolicyProperty(object, "Fairshare");
   return share.empty() ? "1" : share;
-}
-
-// "ACCOUNT/USER".
-std::pair<std::string, std::string> PartsOf(const PolicyView& association) {
-  const std::size_t slash = association.name.find('/');
-  return {association.name.substr(0, slash),
-          slash == std::string::npos ? "" : association.name.substr(slash + 1)};
 }
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -123,7 +117,7 @@ std::vector<std::string> RowFrom(std::span<const NamedColumn> columns, const Pol
   std::vector<std::string> row;
   for (const NamedColumn& column : columns) {
     const auto found = known.find(column.name);
-    row.push_back(found == known.end() ? PropertyOf(object, column.name) : found->second);
+    row.push_back(found == known.end() ? PolicyProperty(object, column.name) : found->second);
   }
   return row;
 }
@@ -135,15 +129,15 @@ Rows AssociationRows(const std::vector<PolicyView>& objects, const std::string& 
       continue;
     }
     const bool whole = object.kind == "account";
-    const auto [account, user] = whole ? std::pair(object.name, std::string()) : PartsOf(object);
+    const auto [account, user] = whole ? AssociationParts{object.name, ""} : PartsOf(object);
     rows.push_back(RowFrom(kAssociationColumns, object,
                            {{"Cluster", cluster},
                             {"Account", account},
                             {"User", user},
                             {"Share", ShareOf(object)},
                             {"Fairshare", ShareOf(object)},
-                            {"MaxTRES", PropertyOf(object, "MaxTRESPerJob")},
-                            {"ParentName", whole ? PropertyOf(object, "Parent") : ""}}));
+                            {"MaxTRES", PolicyProperty(object, "MaxTRESPerJob")},
+                            {"ParentName", whole ? PolicyProperty(object, "Parent") : ""}}));
   }
   return rows;
 }
@@ -155,19 +149,20 @@ Rows AccountRows(const std::vector<PolicyView>& objects, const std::string& clus
     if (object.kind != "account") {
       continue;
     }
-    const std::string& parent = PropertyOf(object, "Parent");
+    const std::string& parent = PolicyProperty(object, "Parent");
     rows.push_back(RowFrom(kAccountColumns, object,
                            {{"Account", object.name},
                             {"Cluster", with_associations ? cluster : ""},
                             {"ParentName", parent.empty() ? "root" : parent},
                             {"Share", ShareOf(object)}}));
     for (const PolicyView& below : objects) {
-      if (with_associations && below.kind == "association" && PartsOf(below).first == object.name) {
+      if (with_associations && below.kind == "association" &&
+          PartsOf(below).account == object.name) {
         rows.push_back(RowFrom(kAccountColumns, below,
                                {{"Account", object.name},
-                                {"Description", PropertyOf(object, "Description")},
+                                {"Description", PolicyProperty(object, "Description")},
                                 {"Cluster", cluster},
-                                {"User", PartsOf(below).second},
+                                {"User", PartsOf(below).user},
                                 {"Share", ShareOf(below)}}));
       }
     }
@@ -180,14 +175,14 @@ Rows UserRows(const std::vector<PolicyView>& objects, const std::string& cluster
   std::map<std::string, std::vector<const PolicyView*>> users;
   for (const PolicyView& object : objects) {
     if (object.kind == "association") {
-      users[PartsOf(object).second].push_back(&object);
+      users[PartsOf(object).user].push_back(&object);
     }
   }
   Rows rows;
   for (const auto& [user, associations] : users) {
     const auto chosen = std::find_if(
         associations.begin(), associations.end(),
-        [](const PolicyView* each) { return PropertyOf(*each, "DefaultAccount") == "YES"; });
+        [](const PolicyView* each) { return PolicyProperty(*each, "DefaultAccount") == "YES"; });
     const PolicyView* usual = chosen == associations.end() ? associations.front() : *chosen;
     for (const PolicyView* each : associations) {
       if (!with_associations && each != usual) {
@@ -195,10 +190,9 @@ Rows UserRows(const std::vector<PolicyView>& objects, const std::string& cluster
       }
       rows.push_back(RowFrom(kUserColumns, *each,
                              {{"User", user},
-                              {"DefaultAccount", PartsOf(*usual).first},
-                              {"AdminLevel", user == "root" ? "Administrator" : "None"},
+                              {"DefaultAccount", PartsOf(*usual).account},
                               {"Cluster", with_associations ? cluster : ""},
-                              {"Account", with_associations ? PartsOf(*each).first : ""},
+                              {"Account", with_associations ? PartsOf(*each).account : ""},
                               {"Share", ShareOf(*each)}}));
     }
   }
@@ -209,9 +203,9 @@ Rows QosRows(const std::vector<PolicyView>& objects) {
   Rows rows;
   for (const PolicyView& object : objects) {
     if (object.kind == "qos") {
-      const std::string& priority = PropertyOf(object, "Priority");
-      const std::string& factor = PropertyOf(object, "UsageFactor");
-      const std::string& grace = PropertyOf(object, "GraceTime");
+      const std::string& priority = PolicyProperty(object, "Priority");
+      const std::string& factor = PolicyProperty(object, "UsageFactor");
+      const std::string& grace = PolicyProperty(object, "GraceTime");
       rows.push_back(RowFrom(kQosColumns, object,
                              {{"Name", object.name},
                               {"Priority", priority.empty() ? "0" : priority},
@@ -222,7 +216,51 @@ Rows QosRows(const std::vector<PolicyView>& objects) {
   return rows;
 }
 
+Rows TresRows() {
+  Rows rows;
+  for (const auto& kind : kTresKinds) {
+    rows.push_back({kind[0], kind[1], kind[2]});
+  }
+  return rows;
+}
+
+// "Add Users", of "association".
+std::string ActionOf(const PolicyChangeView& change) {
+  const char* const verb = change.deleted                           ? "Remove"
+                           : absl::StartsWith(change.text, "added") ? "Add"
+                                                                    : "Modify";
+  const char* const what = change.kind == "association" ? "Associations"
+                           : change.kind == "account"   ? "Accounts"
+                           : change.kind == "qos"       ? "QOS"
+                                                        : "Others";
+  return absl::StrCat(verb, " ", what);
+}
+
 }  // namespace
+
+std::vector<std::vector<std::string>> TransactionRows(const std::vector<PolicyChangeView>& changes,
+                                                      const Clockface& clock) {
+  Rows rows;
+  for (const PolicyChangeView& change : changes) {
+    rows.push_back({clock.Text(change.time, "Unknown"), ActionOf(change), change.user, change.name,
+                    change.text});
+  }
+  return rows;
+}
+
+const std::string& PolicyProperty(const PolicyView& object, const std::string& name) {
+  static const std::string none;
+  const auto found = std::find_if(
+      object.properties.begin(), object.properties.end(),
+      [&name](const Assignment& one) { return absl::EqualsIgnoreCase(one.key, name); });
+  return found == object.properties.end() ? none : found->value;
+}
+
+AssociationParts PartsOf(const PolicyView& association) {
+  const std::size_t slash = association.name.find('/');
+  return {association.name.substr(0, slash),
+          slash == std::string::npos ? "" : association.name.substr(slash + 1)};
+}
 
 ShownColumns ColumnsOf(ShownKind kind) {
   switch (kind) {
@@ -245,6 +283,10 @@ ShownColumns ColumnsOf(ShownKind kind) {
               "MaxSubmitJobsPerUser,MaxTRESPerAccount,MaxJobsPerAccount,MaxSubmitJobsPerAccount,"
               "MinTRESPerJob",
               ""};
+    case ShownKind::kTres:
+      return {kTresColumns, "Type,Name,ID", ""};
+    case ShownKind::kTransaction:
+      return {kTransactionColumns, "Time,Action,Actor,Where,Info", ""};
     case ShownKind::kUser:
       break;
   }
@@ -263,9 +305,13 @@ std::vector<std::vector<std::string>> RowsOfKind(ShownKind kind,
     case ShownKind::kAssociation:
       return AssociationRows(objects, cluster);
     case ShownKind::kCluster:
-      return {{cluster, "", "0", "0", "1", "", "normal"}};
+      return {{cluster, "", "", "", "", "", ""}};
     case ShownKind::kQos:
       return QosRows(objects);
+    case ShownKind::kTres:
+      return TresRows();
+    case ShownKind::kTransaction:
+      return {};  // of changes, not of objects
     case ShownKind::kUser:
       break;
   }

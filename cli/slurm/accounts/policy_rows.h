@@ -10,11 +10,22 @@
 #include <vector>
 
 #include "cli/slurm/accounts/named_columns.h"
+#include "cli/slurm/format/amounts.h"
 #include "scheduler/model/policy/policy_view.h"
 
 namespace muster::slurm {
 
-enum class ShownKind { kAccount, kAssociation, kCluster, kQos, kUser };
+// What the object says of `name`, in any case; "" when it says nothing.
+const std::string& PolicyProperty(const PolicyView& object, const std::string& name);
+
+// The parts of an association's name.
+struct AssociationParts {
+  std::string account;
+  std::string user;
+};
+AssociationParts PartsOf(const PolicyView& association);
+
+enum class ShownKind { kAccount, kAssociation, kCluster, kQos, kTres, kTransaction, kUser };
 
 struct ShownColumns {
   std::span<const NamedColumn> all;
@@ -34,6 +45,10 @@ std::vector<std::vector<std::string>> RowsOfKind(ShownKind kind,
                                                  const std::vector<PolicyView>& objects,
                                                  const std::string& cluster,
                                                  bool with_associations);
+
+// A row for each change of policy.
+std::vector<std::vector<std::string>> TransactionRows(const std::vector<PolicyChangeView>& changes,
+                                                      const Clockface& clock);
 
 // The rows that fulfil all conditions.
 std::vector<std::vector<std::string>> Fulfilling(const std::vector<std::vector<std::string>>& rows,

@@ -2,7 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/slurm/control/scontrol_change.h"
+#include "cli/slurm/control/scontrol_local.h"
 #include "cli/slurm/control/scontrol_show.h"
+#include "cli/slurm/document/envelope.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
@@ -19,12 +21,14 @@ constexpr Row kRows[] = {
     {"federation"},
     {"future", 'F'},
     {"hide"},
+    {"json", 0, Takes::kOptional},
     {"local"},
     {"oneliner", 'o'},
     {"quiet", 'Q'},
     {"sibling"},
     {"uid", 'u', Takes::kValue},
     {"verbose", 'v'},
+    {"yaml", 0, Takes::kOptional},
 };
 
 int ShowVersion(const ControlCall& call) {
@@ -33,16 +37,27 @@ int ShowVersion(const ControlCall& call) {
 }
 
 constexpr ControlCommand kCommands[] = {
+    {"cancel_reboot", 2, 1, RefuseReboot},
+    {"completing", 3, 0, ShowCompleting},
     {"create", 2, 1, CreateEntity},
     {"delete", 3, 1, DeleteEntity},
     {"hold", 2, 1, HoldJobs},
+    {"holdu", 5, 1, HoldJobs},
+    {"listpids", 1, 0, ListPids},
+    {"notify", 1, 2, RefuseNotify},
+    {"pidinfo", 3, 1, TellJobOfPid},
     {"ping", 2, 0, PingController},
+    {"reboot", 3, 0, RefuseReboot},
+    {"reconfigure", 3, 0, RefuseReconfigure},
     {"release", 3, 1, ReleaseJobs},
     {"requeue", 4, 1, RequeueJobs},
     {"requeuehold", 8, 1, RequeueHoldJobs},
     {"resume", 3, 1, ResumeJobs},
     {"show", 2, 0, ShowEntity},
+    {"shutdown", 4, 0, RefuseShutdown},
     {"suspend", 2, 1, SuspendJobs},
+    {"takeover", 2, 0, RefuseShutdown},
+    {"top", 2, 1, TopJobs},
     {"uhold", 2, 1, HoldJobs},
     {"update", 1, 0, UpdateEntity},
     {"version", 4, 0, ShowVersion},
@@ -65,13 +80,18 @@ int RunScontrol(const Call& call) {
   if (command == nullptr) {
     return FailPlainly(call, absl::StrCat("invalid keyword: ", name));
   }
+  const absl::StatusOr<bool> document = WantsDocument(*words);
+  if (!document.ok()) {
+    return Fail(call, std::string(document.status().message()));
+  }
   ControlCall control{.call = call,
                       .words = {words->operands.begin() + 1, words->operands.end()},
                       .scene = {.clock = Clockface(call.environment),
                                 .now = SystemClock().Now(),
                                 .one_line = words->Has("oneliner"),
                                 .details = words->Has("details")},
-                      .quiet = words->Has("quiet")};
+                      .quiet = words->Has("quiet"),
+                      .document = *document};
   if (control.words.size() < command->words) {
     return FailPlainly(call, absl::StrCat("too few arguments for keyword:", command->name));
   }

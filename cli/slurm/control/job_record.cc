@@ -8,6 +8,7 @@
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/control/record_text.h"
 #include "cli/slurm/control/records.h"
+#include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
 #include "scheduler/model/job/job_state.h"
@@ -103,7 +104,6 @@ void AddFiles(const JobDetail& detail, std::vector<std::string>& lines) {
     lines.push_back(absl::StrCat("Comment=", OneWord(detail.job.comment)));
   }
   lines.push_back(absl::StrCat("StdErr=", OneWord(errors)));
-  lines.emplace_back("StdIn=/dev/null");
   lines.push_back(absl::StrCat("StdOut=", OneWord(detail.stdout_path)));
 }
 
@@ -130,8 +130,10 @@ std::string JobRecord(const JobDetail& detail, const std::vector<std::uint64_t>&
                    " QOS=", OneWord(job.qos)),
       absl::StrCat("JobState=", StateWord(job), " Reason=", ReasonWord(job),
                    " Dependency=", OneWord(job.dependency)),
-      absl::StrCat("Requeue=1 Restarts=", job.restarts,
-                   " BatchFlag=1 Reboot=0 ExitCode=", ExitPair(job.exit_code, job.exit_signal))};
+      // Whether a job that waits has a script, and whether it may run again, views do not say.
+      absl::StrCat("Restarts=", job.restarts,
+                   HasStarted(job) ? (HasScript(detail) ? " BatchFlag=1" : " BatchFlag=0") : "",
+                   " Reboot=0 ExitCode=", ExitPair(job.exit_code, job.exit_signal))};
   if (scene.details) {
     lines.emplace_back("DerivedExitCode=0:0");
   }

@@ -19,6 +19,7 @@ struct ControlCall {
   std::vector<std::string> words;  // what follows the command's name
   RecordScene scene;
   bool quiet = false;
+  bool document = false;  // --json
 };
 
 // A command of scontrol, or what its `show` shows.

@@ -1,20 +1,29 @@
 #include "cli/slurm/control/scontrol_change.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cli/parse/begin_time.h"
 #include "cli/parse/selector.h"
+#include "cli/parse/time_limit.h"
 #include "cli/request/job_options.h"
+#include "cli/slurm/control/key_values.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
+#include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/words.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/host_list.h"
+#include "scheduler/model/value/period_text.h"
 
 namespace muster::slurm {
 namespace {
@@ -34,6 +43,23 @@ std::string Refusal(const std::string& line) {
   return colon == std::string::npos ? line : line.substr(colon + 2);
 }
 
+// The ids that a word names: "7,8_3", or "name=train" of the caller's own live jobs.
+absl::StatusOr<std::vector<std::string>> IdsIn(Connection& connection, const std::string& word) {
+  const std::size_t equals = word.find('=');
+  const std::string key = absl::AsciiStrToLower(word.substr(0, equals));
+  if (equals == std::string::npos || (key != "name" && key != "jobname")) {
+    return SplitCommas(word);
+  }
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.ListJobs({}));
+  std::vector<std::string> ids;
+  for (const JobView& job : jobs) {
+    if (job.uid == getuid() && job.name == word.substr(equals + 1)) {
+      ids.push_back(job.label);
+    }
+  }
+  return ids.empty() ? std::vector{word.substr(equals + 1)} : ids;
+}
+
 // Every job of the words, in one request each: so each refusal has its job.
 int ChangeJobs(const ControlCall& call, const std::vector<std::string>& words,
                const JobChange& change) {
@@ -43,7 +69,11 @@ int ChangeJobs(const ControlCall& call, const std::vector<std::string>& words,
   }
   int code = 0;
   for (const std::string& word : words) {
-    for (const std::string& id : SplitCommas(word)) {
+    const absl::StatusOr<std::vector<std::string>> ids = IdsIn(**connection, word);
+    if (!ids.ok()) {
+      return FailPlainly(call.call, SlurmText(ids.status()));
+    }
+    for (const std::string& id : *ids) {
       const absl::StatusOr<JobSelector> job = ParseSelector(id);
       std::string refusal = job.ok() ? "" : "Invalid job id specified";
       if (job.ok()) {
@@ -58,42 +88,6 @@ int ChangeJobs(const ControlCall& call, const std::vector<std::string>& words,
     }
   }
   return code;
-}
-
-// A word "KEY=VALUE".
-struct Pair {
-  std::string key;  // in lower case
-  std::string value;
-  std::string name;  // the key as it was written
-};
-using Pairs = std::vector<Pair>;
-
-absl::StatusOr<Pairs> ReadPairs(const std::vector<std::string>& words) {
-  Pairs pairs;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::size_t equals = words[i].find('=');
-    const std::string key = absl::AsciiStrToLower(words[i].substr(0, equals));
-    if (equals == std::string::npos && i == 0 && i + 1 < words.size() && key == "job") {
-      pairs.push_back({"jobid", words[++i], "JobId"});
-    } else if (equals == std::string::npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("scontrol: error: Invalid input: ", words[i], "  Request aborted"));
-    } else {
-      pairs.push_back({key, words[i].substr(equals + 1), words[i].substr(0, equals)});
-    }
-  }
-  return pairs;
-}
-
-std::string ValueOf(const Pairs& pairs, const std::string& key) {
-  const auto found = std::find_if(pairs.begin(), pairs.end(),
-                                  [&key](const Pair& pair) { return pair.key == key; });
-  return found == pairs.end() ? "" : found->value;
-}
-
-bool HasKey(const Pairs& pairs, const std::string& key) {
-  return std::any_of(pairs.begin(), pairs.end(),
-                     [&key](const Pair& pair) { return pair.key == key; });
 }
 
 // The option of `muster update` that changes what `key` does; null when there is none.
@@ -111,7 +105,7 @@ const char* OptionOf(const std::string& key) {
   return nullptr;
 }
 
-absl::StatusOr<JobUpdate> ReadJobUpdate(const Pairs& pairs, const RecordScene& scene) {
+absl::StatusOr<JobUpdate> ReadJobUpdate(const KeyValues& pairs, const RecordScene& scene) {
   std::map<std::string, std::string> values;
   for (const auto& [key, value, name] : pairs) {
     if (key == "jobid") {
@@ -154,15 +148,47 @@ absl::StatusOr<JobUpdate> ReadJobUpdate(const Pairs& pairs, const RecordScene& s
   return changes;
 }
 
-int UpdateJob(const ControlCall& call, const Pairs& pairs) {
+// "TimeLimit=+30" and "-=30" change the limit that a job has by so many minutes.
+bool IsRelative(const std::string& limit) {
+  return limit.size() > 1 && (limit[0] == '+' || limit[0] == '-');
+}
+
+absl::StatusOr<ChangeOutcome> MoveLimit(Connection& connection,
+                                        const std::vector<JobSelector>& jobs, JobUpdate changes,
+                                        const std::string& by) {
+  const absl::StatusOr<Duration> difference = ParseTimeLimit(by.substr(1));
+  if (!difference.ok()) {
+    return absl::InvalidArgumentError("Invalid TimeLimit value");
+  }
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.ShowJob(jobs.front()));
+  const Duration limit = details.front().job.time_limit;
+  if (by[0] == '-' && limit <= *difference) {
+    return absl::InvalidArgumentError("Invalid TimeLimit value");
+  }
+  changes.time_limit = by[0] == '+' ? limit + *difference : limit - *difference;
+  return connection.Update(jobs, changes, /*force=*/false);
+}
+
+int UpdateJob(const ControlCall& call, KeyValues pairs) {
+  std::string moved;
+  for (KeyValue& pair : pairs) {
+    const bool edits = pair.key == "timelimit+" || pair.key == "timelimit-";
+    if (edits || (pair.key == "timelimit" && IsRelative(pair.value))) {
+      moved = edits ? pair.key.back() + pair.value : pair.value;
+    }
+  }
+  std::erase_if(pairs, [&moved](const KeyValue& pair) {
+    return !moved.empty() && absl::StartsWith(pair.key, "timelimit");
+  });
   const absl::StatusOr<JobUpdate> changes = ReadJobUpdate(pairs, call.scene);
   if (!changes.ok()) {
     call.call.err << std::string(changes.status().message()) << "\n";
     return 1;
   }
   return ChangeJobs(call, {ValueOf(pairs, "jobid")},
-                    [&changes](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Update(jobs, *changes, /*force=*/false);
+                    [&](Connection& connection, const std::vector<JobSelector>& jobs) {
+                      return moved.empty() ? connection.Update(jobs, *changes, /*force=*/false)
+                                           : MoveLimit(connection, jobs, *changes, moved);
                     });
 }
 
@@ -173,7 +199,31 @@ int RefuseUpdate(const ControlCall& call, const absl::Status& status) {
                    absl::IsNotFound(status) ? "Invalid node name specified" : SlurmText(status)));
 }
 
-int UpdateNodes(const ControlCall& call, const Pairs& pairs) {
+// "n[1-3]", "ALL"; with `drained` those that are drained alone, whose reason can be another.
+absl::StatusOr<std::vector<std::string>> NodesNamed(Connection& connection, const std::string& list,
+                                                    bool drained) {
+  std::vector<std::string> wanted;
+  if (const bool all = absl::EqualsIgnoreCase(list, "all"); !all) {
+    const absl::StatusOr<std::vector<std::string>> names = ExpandHostlist(list);
+    if (!names.ok() || names->empty()) {
+      return absl::NotFoundError("");
+    }
+    wanted = *names;
+    if (!drained) {
+      return wanted;
+    }
+  }
+  ASSIGN_OR_RETURN(const NodeList nodes, connection.ListNodes(wanted, /*with_machine=*/false));
+  std::vector<std::string> names;
+  for (const NodeView& node : nodes.nodes) {
+    if (!drained || absl::EndsWith(node.state, "+DRAIN")) {
+      names.push_back(node.name);
+    }
+  }
+  return names;
+}
+
+int UpdateNodes(const ControlCall& call, const KeyValues& pairs) {
   const std::string state = absl::AsciiStrToUpper(ValueOf(pairs, "state"));
   const std::string reason = ValueOf(pairs, "reason");
   const bool drains = state == "DRAIN" || state == "DOWN" || state == "FAIL";
@@ -184,39 +234,74 @@ int UpdateNodes(const ControlCall& call, const Pairs& pairs) {
           call.call, absl::StrCat("Update of this parameter is not supported: ", name, "=", value));
     }
   }
-  if (!drains && !returns) {
+  const bool renames = state.empty() && HasKey(pairs, "reason");
+  if (!drains && !returns && !renames) {
     return FailPlainly(call.call, absl::StrCat("Invalid input: State=", ValueOf(pairs, "state")));
   }
   if (drains && reason.empty()) {
     return FailPlainly(call.call,
                        "You must specify a reason when DOWNING or DRAINING a node. Request denied");
   }
-  const absl::StatusOr<std::vector<std::string>> names = ExpandHostlist(ValueOf(pairs, "nodename"));
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
-  if (!names.ok() || !connection.ok()) {
-    return RefuseUpdate(call, names.ok() ? connection.status() : absl::NotFoundError(""));
+  if (!connection.ok()) {
+    return RefuseUpdate(call, connection.status());
+  }
+  const absl::StatusOr<std::vector<std::string>> names =
+      NodesNamed(**connection, ValueOf(pairs, "nodename"), renames);
+  if (!names.ok()) {
+    return RefuseUpdate(call, names.status());
   }
   for (const std::string& name : *names) {
-    if (const absl::Status done = (*connection)->Drain(name, drains, reason); !done.ok()) {
+    if (const absl::Status done = (*connection)->Drain(name, drains || renames, reason);
+        !done.ok()) {
       return RefuseUpdate(call, done);
     }
   }
   return 0;
 }
 
+// A time of a reservation as people write one is UTC from here on.
+std::string Moment(const KeyValue& pair, const RecordScene& scene) {
+  if ((pair.key != "starttime" && pair.key != "endtime") || ParseMoment(pair.value).ok()) {
+    return pair.value;
+  }
+  const absl::StatusOr<Time> moment = ParseBegin(pair.value, scene.now, scene.clock.zone());
+  return moment.ok() ? MomentText(*moment) : pair.value;
+}
+
+// Of a reservation that nobody named: "ada_1", or the next that is free.
+absl::StatusOr<std::string> FreeName(Connection& connection) {
+  ASSIGN_OR_RETURN(const std::vector<PolicyView> there,
+                   connection.ListPolicy({PolicyKind::kReservation}));
+  const std::string user = UserName(getuid());
+  for (std::size_t number = 1;; ++number) {
+    std::string name = absl::StrCat(user, "_", number);
+    if (std::none_of(there.begin(), there.end(),
+                     [&name](const PolicyView& one) { return one.name == name; })) {
+      return name;
+    }
+  }
+}
+
 // A partition or a reservation, whose words Muster's policy has, too.
-int ChangeObject(const ControlCall& call, PolicyVerb verb, PolicyKind kind, const Pairs& pairs) {
+int ChangeObject(const ControlCall& call, PolicyVerb verb, PolicyKind kind,
+                 const KeyValues& pairs) {
   std::string name;
   std::vector<Assignment> assignments;
-  for (const Pair& pair : pairs) {
+  for (const KeyValue& pair : pairs) {
     if (pair.key == "partitionname" || pair.key == "partition" || pair.key == "reservationname" ||
         pair.key == "reservation") {
       name = pair.value;
     } else {
-      assignments.push_back({pair.name, pair.value});
+      assignments.push_back({pair.name, Moment(pair, call.scene)});
     }
   }
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  if (name.empty() && connection.ok() && kind == PolicyKind::kReservation &&
+      verb == PolicyVerb::kAdd) {
+    const absl::StatusOr<std::string> free = FreeName(**connection);
+    name = free.ok() ? *free : "";
+  }
   const absl::Status done = connection.ok()
                                 ? (*connection)->ChangePolicy(verb, kind, name, assignments)
                                 : connection.status();
@@ -231,6 +316,31 @@ int ChangeObject(const ControlCall& call, PolicyVerb verb, PolicyKind kind, cons
                            : partition             ? "Invalid partition name specified"
                                                    : "Requested reservation is invalid";
   return FailPlainly(call.call, absl::StrCat("slurm_update error: ", text));
+}
+
+// Takes so much from the job's nice value that it comes before its user's other waiting jobs.
+absl::StatusOr<ChangeOutcome> PutFirst(Connection& connection,
+                                       const std::vector<JobSelector>& jobs) {
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.ShowJob(jobs.front()));
+  const JobView& job = details.front().job;
+  JobFilter filter;
+  filter.states = {Name(JobState::kPending)};
+  filter.user = job.user;
+  ASSIGN_OR_RETURN(const std::vector<JobView> others, connection.ListJobs(filter));
+  std::int64_t nice = job.nice;
+  for (const JobView& other : others) {
+    if (other.array_job_id != job.array_job_id) {
+      const std::int64_t ahead = std::int64_t{other.priority} - std::int64_t{job.priority};
+      nice = std::min(nice, (ahead == 0 ? other.nice : job.nice - ahead) - 1);
+    }
+  }
+  if (job.state != Name(JobState::kPending)) {
+    return absl::FailedPreconditionError("Job is no longer pending execution");
+  }
+  JobUpdate changes;
+  changes.nice = static_cast<std::int32_t>(
+      std::max(nice, std::int64_t{std::numeric_limits<std::int32_t>::min()}));
+  return connection.Update(jobs, changes, /*force=*/false);
 }
 
 }  // namespace
@@ -261,6 +371,13 @@ int RequeueHoldJobs(const ControlCall& call) {
   return code == 0 ? HoldJobs(call) : code;
 }
 
+int TopJobs(const ControlCall& call) {
+  return ChangeJobs(call, call.words,
+                    [](Connection& connection, const std::vector<JobSelector>& jobs) {
+                      return PutFirst(connection, jobs);
+                    });
+}
+
 int SuspendJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
@@ -276,7 +393,7 @@ int ResumeJobs(const ControlCall& call) {
 }
 
 int UpdateEntity(const ControlCall& call) {
-  const absl::StatusOr<Pairs> pairs = ReadPairs(call.words);
+  const absl::StatusOr<KeyValues> pairs = ReadKeyValues(call.words);
   if (!pairs.ok()) {
     return FailPlainly(call.call, std::string(pairs.status().message()));
   }
@@ -303,7 +420,7 @@ int CreateEntity(const ControlCall& call) {
   if (first == "reservation" || first == "partition") {
     words.erase(words.begin());
   }
-  const absl::StatusOr<Pairs> pairs = ReadPairs(words);
+  const absl::StatusOr<KeyValues> pairs = ReadKeyValues(words);
   if (!pairs.ok() || pairs->empty()) {
     return FailPlainly(
         call.call,
@@ -315,7 +432,7 @@ int CreateEntity(const ControlCall& call) {
 }
 
 int DeleteEntity(const ControlCall& call) {
-  const absl::StatusOr<Pairs> pairs = ReadPairs(call.words);
+  const absl::StatusOr<KeyValues> pairs = ReadKeyValues(call.words);
   if (!pairs.ok() || pairs->empty()) {
     return FailPlainly(call.call, "No valid entity in delete command");
   }

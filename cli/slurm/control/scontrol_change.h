@@ -13,6 +13,7 @@ int HoldJobs(const ControlCall& call);
 int ReleaseJobs(const ControlCall& call);
 int RequeueJobs(const ControlCall& call);
 int RequeueHoldJobs(const ControlCall& call);
+int TopJobs(const ControlCall& call);
 int SuspendJobs(const ControlCall& call);
 int ResumeJobs(const ControlCall& call);
 int UpdateEntity(const ControlCall& call);

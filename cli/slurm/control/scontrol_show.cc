@@ -4,22 +4,30 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <thread>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/controller/address.h"
 #include "cli/controller/job_query.h"
 #include "cli/page/hostlist.h"
+#include "cli/parse/array.h"
 #include "cli/sheet/job_table.h"
+#include "cli/slurm/document/envelope.h"
+#include "cli/slurm/document/job_document.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
+#include "cli/slurm/frame/watching.h"
 #include "cli/slurm/frame/words.h"
+#include "cli/slurm/nodes/node_document.h"
 #include "cli/slurm/nodes/node_words.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/host_list.h"
 
 namespace muster::slurm {
@@ -56,6 +64,36 @@ absl::StatusOr<std::vector<JobSelector>> AllLive(Connection& connection) {
   return ids;
 }
 
+// What --json shows of jobs.
+absl::StatusOr<std::string> JobsDocument(Connection& connection,
+                                         const std::vector<JobDetail>& details,
+                                         const ControlCall& call) {
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
+  ASSIGN_OR_RETURN(const NodeList nodes, connection.ListNodes({}, /*with_machine=*/false));
+  const JobDocumentScene scene{
+      .cluster = status.cluster, .now = call.scene.now, .nodes = &nodes.nodes};
+  std::vector<JobView> jobs;
+  for (const JobDetail& detail : details) {
+    jobs.push_back(detail.job);
+  }
+  Json entries = Json::array();
+  for (const QueueLine& line : FoldQueue(jobs, /*fold=*/true)) {
+    entries.push_back(QueuedJob(*line.job,
+                                &details[static_cast<std::size_t>(line.job - jobs.data())],
+                                line.elements, scene));
+  }
+  return SlurmDocument("jobs", std::move(entries), status.cluster);
+}
+
+int PrintDocument(const ControlCall& call, const char* what,
+                  const absl::StatusOr<std::string>& document) {
+  if (!document.ok()) {
+    return FailLoad(call, what, document.status());
+  }
+  call.call.out << *document << std::flush;
+  return 0;
+}
+
 std::string RecordsOf(const std::vector<JobDetail>& details, const ControlCall& call) {
   std::vector<JobView> jobs;
   jobs.reserve(details.size());
@@ -75,11 +113,17 @@ int ShowAllJobs(const ControlCall& call, Connection& connection) {
   if (!ids.ok()) {
     return FailLoad(call, "slurm_load_jobs", ids.status());
   }
+  std::vector<JobDetail> all;
   for (const JobSelector& id : *ids) {
-    const absl::StatusOr<std::vector<JobDetail>> details = connection.ShowJob(id);
-    if (details.ok()) {
+    absl::StatusOr<std::vector<JobDetail>> details = connection.ShowJob(id);
+    if (details.ok() && call.document) {
+      std::move(details->begin(), details->end(), std::back_inserter(all));
+    } else if (details.ok()) {
       call.call.out << RecordsOf(*details, call);
     }
+  }
+  if (call.document) {
+    return PrintDocument(call, "slurm_load_jobs", JobsDocument(connection, all, call));
   }
   if (ids->empty()) {
     call.call.out << "No jobs in the system\n";
@@ -106,6 +150,9 @@ int ShowJobs(const ControlCall& call) {
     return absl::IsNotFound(details.status()) && !selector->elements.empty()
                ? NotFound(call, "Job", id)
                : FailLoad(call, "slurm_load_jobs", details.status());
+  }
+  if (call.document) {
+    return PrintDocument(call, "slurm_load_jobs", JobsDocument(**connection, *details, call));
   }
   call.call.out << RecordsOf(*details, call) << std::flush;
   return 0;
@@ -136,6 +183,7 @@ int ShowSteps(const ControlCall& call) {
 
 // The nodes and the objects of one kind of policy.
 struct Layout {
+  std::string cluster;
   std::vector<NodeView> nodes;
   std::vector<PolicyView> objects;
 };
@@ -143,6 +191,8 @@ struct Layout {
 absl::StatusOr<Layout> FetchLayout(const Call& call, PolicyKind kind, bool with_machine) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
   Layout layout;
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Ping());
+  layout.cluster = status.cluster;
   ASSIGN_OR_RETURN(NodeList nodes, connection->ListNodes({}, with_machine));
   layout.nodes = std::move(nodes.nodes);
   ASSIGN_OR_RETURN(layout.objects, connection->ListPolicy({kind}));
@@ -164,14 +214,20 @@ int ShowNodes(const ControlCall& call) {
     }
   }
   int code = 0;
+  Json entries = Json::array();
   for (const std::string& name : wanted) {
     const auto node = std::find_if(layout->nodes.begin(), layout->nodes.end(),
                                    [&name](const NodeView& each) { return each.name == name; });
     if (node == layout->nodes.end()) {
       code = NotFound(call, "Node", name);
+    } else if (call.document) {
+      entries.push_back(NodeEntry(*node, layout->objects));
     } else {
       call.call.out << NodeRecord(*node, layout->objects, call.scene);
     }
+  }
+  if (call.document && code == 0) {
+    call.call.out << SlurmDocument("nodes", std::move(entries), layout->cluster);
   }
   call.call.out << std::flush;
   return code;
@@ -184,11 +240,19 @@ int ShowPartitions(const ControlCall& call) {
   }
   const std::string name = FirstWord(call);
   bool found = name.empty();
+  Json entries = Json::array();
   for (const PolicyView& partition : layout->objects) {
     if (name.empty() || partition.name == name) {
-      call.call.out << PartitionRecord(partition, layout->nodes, call.scene);
       found = true;
+      if (call.document) {
+        entries.push_back(PartitionEntry(partition, layout->nodes));
+      } else {
+        call.call.out << PartitionRecord(partition, layout->nodes, call.scene);
+      }
     }
+  }
+  if (call.document && found) {
+    call.call.out << SlurmDocument("partitions", std::move(entries), layout->cluster);
   }
   call.call.out << std::flush;
   return found ? 0 : NotFound(call, "Partition", name);
@@ -201,11 +265,21 @@ int ShowReservations(const ControlCall& call) {
   }
   const std::string name = FirstWord(call);
   bool found = false;
+  Json entries = Json::array();
   for (const PolicyView& reservation : layout->objects) {
     if (name.empty() || reservation.name == name) {
-      call.call.out << ReservationRecord(reservation, call.scene);
       found = true;
+      if (call.document) {
+        entries.push_back(ReservationEntry(reservation));
+      } else {
+        call.call.out << ReservationRecord(reservation, call.scene);
+      }
     }
+  }
+  if (call.document && (found || name.empty())) {
+    call.call.out << SlurmDocument("reservations", std::move(entries), layout->cluster)
+                  << std::flush;
+    return 0;
   }
   if (!found && !name.empty()) {
     return NotFound(call, "Reservation", name);
@@ -255,6 +329,22 @@ int ShowSortedHostList(const ControlCall& call) {
   return Fold(call, true);
 }
 
+// Where the controller is: here, where its socket is a file; else as its address says.
+std::string HostOfController(const Call& call) {
+  const absl::StatusOr<Address> address = ControllerAddress("", "", call.environment);
+  if (address.ok() && !IsLocal(*address)) {
+    return address->host;
+  }
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
+// What Slurm has and Muster has not: none of it.
+int ShowNone(const ControlCall&) {
+  return 0;
+}
+
 int ShowConfig(const ControlCall& call) {
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
   const absl::StatusOr<ClusterStatus> status =
@@ -262,34 +352,34 @@ int ShowConfig(const ControlCall& call) {
   if (!status.ok()) {
     return FailLoad(call, "slurm_load_ctl_conf", status.status());
   }
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
   call.call.out << "Configuration data as of " << call.scene.clock.Text(call.scene.now, "Unknown")
                 << "\n";
   const std::vector<std::pair<const char*, std::string>> settings = {
+      // By this name tools know that sacct answers, which it always does.
       {"AccountingStorageType", "accounting_storage/slurmdbd"},
       {"AcctGatherNodeFreq", "0 sec"},
-      {"AuthType", "auth/munge"},
       {"ClusterName", status->cluster},
-      {"MaxArraySize", "1000001"},
-      {"MaxJobCount", "1000000"},
-      {"MinJobAge", "300 sec"},
-      {"PriorityType", "priority/multifactor"},
+      {"MaxArraySize", absl::StrCat(kArrayIndexMax + 1)},
+      {"MaxNodeCount", absl::StrCat(status->nodes)},
+      {"MinJobAge", absl::StrCat(kMinJobAge.count(), " sec")},
+      // Tools ask no more often than this; nothing here depends on it.
       {"SchedulerTimeSlice", "30 sec"},
-      {"SchedulerType", "sched/backfill"},
-      {"SelectType", "select/cons_tres"},
-      {"SelectTypeParameters", "CR_CORE_MEMORY"},
       {"SLURM_VERSION", kSlurmVersion},
-      {"SlurmctldHost[0]", host.data()}};
+      {"SlurmctldHost[0]", HostOfController(call.call)}};
   for (const auto& [name, value] : settings) {
     call.call.out << InSlot(name, {.width = kConfigWidth}) << " = " << value << "\n";
   }
-  call.call.out << std::flush;
+  call.call.out << "\nSlurmctld(primary) at " << HostOfController(call.call) << " is UP\n"
+                << std::flush;
   return 0;
 }
 
 constexpr ControlCommand kEntities[] = {
+    {"aliases", 2, 0, ShowNone},
+    {"bbstat", 2, 0, ShowNone},
+    {"burstbuffer", 2, 0, ShowNone},
     {"config", 1, 0, ShowConfig},
+    {"federation", 2, 0, ShowNone},
     {"hostnames", 5, 0, ShowHostNames},
     {"hostlist", 5, 0, ShowHostList},
     {"hostlistsorted", 9, 0, ShowSortedHostList},
@@ -335,11 +425,36 @@ int ShowEntity(const ControlCall& call) {
 int PingController(const ControlCall& call) {
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
   const bool up = connection.ok() && (*connection)->Ping().ok();
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  call.call.out << "Slurmctld(primary) at " << host.data() << " is " << (up ? "UP" : "DOWN") << "\n"
+  if (call.document) {
+    call.call.out << SlurmDocument("pings",
+                                   Json::array({{{"hostname", HostOfController(call.call)},
+                                                 {"pinged", up ? "UP" : "DOWN"},
+                                                 {"mode", "primary"}}}),
+                                   "")
+                  << std::flush;
+    return up ? 0 : 1;
+  }
+  call.call.out << "Slurmctld(primary) at " << HostOfController(call.call) << " is "
+                << (up ? "UP" : "DOWN") << "\n"
                 << std::flush;
   return up ? 0 : 1;
+}
+
+int ShowCompleting(const ControlCall& call) {
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  JobFilter ending;
+  ending.states = {Name(JobState::kCompleting)};
+  const absl::StatusOr<std::vector<JobView>> jobs =
+      connection.ok() ? (*connection)->ListJobs(ending)
+                      : absl::StatusOr<std::vector<JobView>>(connection.status());
+  if (!jobs.ok()) {
+    return FailLoad(call, "slurm_load_jobs", jobs.status());
+  }
+  for (const JobView& job : *jobs) {
+    call.call.out << "JobId=" << job.label << " Nodes(COMPLETING)=" << Hostlist(job.nodes) << "\n";
+  }
+  call.call.out << std::flush;
+  return 0;
 }
 
 int WaitForJob(const ControlCall& call) {

@@ -9,6 +9,7 @@
 namespace muster::slurm {
 
 int ShowEntity(const ControlCall& call);
+int ShowCompleting(const ControlCall& call);
 int PingController(const ControlCall& call);
 int WaitForJob(const ControlCall& call);
 

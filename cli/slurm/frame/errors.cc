@@ -1,6 +1,11 @@
 #include "cli/slurm/frame/errors.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "cli/page/text.h"
 
 namespace muster::slurm {
@@ -66,6 +71,18 @@ int Fail(const Call& call, const std::string& text) {
 int FailPlainly(const Call& call, const std::string& text) {
   call.err << Printable(text) << std::endl;
   return 1;
+}
+
+int FailLines(const Call& call, const std::string& lines) {
+  call.err << HarmlessLines(lines) << std::endl;
+  return 1;
+}
+
+std::string HarmlessLines(const std::string& lines) {
+  std::vector<std::string> safe = absl::StrSplit(lines, '\n');
+  std::transform(safe.begin(), safe.end(), safe.begin(),
+                 [](const std::string& line) { return Printable(line); });
+  return absl::StrJoin(safe, "\n");
 }
 
 }  // namespace muster::slurm

@@ -19,5 +19,9 @@ std::string SlurmText(const absl::Status& status);
 int Fail(const Call& call, const std::string& text);
 // "TEXT" on stderr, as it is, for what has another beginning: "slurm_load_jobs error: …".
 int FailPlainly(const Call& call, const std::string& text);
+// The same of an error that Slurm writes in several lines.
+int FailLines(const Call& call, const std::string& lines);
+// `lines` with all but their ends printable.
+std::string HarmlessLines(const std::string& lines);
 
 }  // namespace muster::slurm

@@ -24,6 +24,16 @@ std::string UserName(std::uint32_t uid) {
   return known ? entry.pw_name : std::to_string(uid);
 }
 
+std::string RealName(const std::string& user) {
+  std::vector<char> buffer(kEntryMax);
+  passwd entry = {};
+  passwd* found = nullptr;
+  const bool known = getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) == 0 &&
+                     found != nullptr && entry.pw_gecos != nullptr;
+  const std::string all = known ? entry.pw_gecos : "";
+  return all.substr(0, all.find(','));
+}
+
 std::string GroupName(std::uint32_t gid) {
   std::vector<char> buffer(kEntryMax);
   group entry = {};

@@ -11,6 +11,8 @@
 namespace muster::slurm {
 
 std::string UserName(std::uint32_t uid);
+// What the user is called in life, as the table says; "" when it does not.
+std::string RealName(const std::string& user);
 std::string GroupName(std::uint32_t gid);
 // Of a name, or of a number; nothing where neither is known.
 std::optional<std::uint32_t> UserNumber(const std::string& name);

@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/job_query.h"
+#include "cli/slurm/document/envelope.h"
+#include "cli/slurm/document/job_document.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/history/sacct_options.h"
@@ -56,10 +58,10 @@ absl::Status AddJobs(Connection& connection, const SacctRequest& request, Accoun
 bool NeedsDetails(const SacctRequest& request) {
   const std::set<std::string> detailed = {"Constraints", "DerivedExitCode", "StdErr", "StdOut",
                                           "WorkDir"};
-  return !request.allocations || std::any_of(request.columns.begin(), request.columns.end(),
-                                             [&](const AccountColumn& column) {
-                                               return detailed.contains(column.field->name);
-                                             });
+  return request.document || !request.allocations ||
+         std::any_of(
+             request.columns.begin(), request.columns.end(),
+             [&](const AccountColumn& column) { return detailed.contains(column.field->name); });
 }
 
 absl::Status AddDetails(Connection& connection, AccountRecord& record) {
@@ -77,6 +79,19 @@ absl::Status AddDetails(Connection& connection, AccountRecord& record) {
   return absl::OkStatus();
 }
 
+std::string DocumentOf(const AccountRecord& record) {
+  const JobDocumentScene scene{
+      .cluster = record.scene.cluster, .now = record.scene.now, .nodes = nullptr};
+  Json jobs = Json::array();
+  for (const JobView& job : record.jobs) {
+    const auto found = record.details.find(job.id);
+    JobDetail alone;
+    alone.job = job;
+    jobs.push_back(AccountedJob(found == record.details.end() ? alone : found->second, scene));
+  }
+  return SlurmDocument("jobs", std::move(jobs), scene.cluster);
+}
+
 absl::StatusOr<std::string> PageOf(Connection& connection, const SacctRequest& request,
                                    const Environment& environment, Time now) {
   AccountRecord record;
@@ -88,11 +103,11 @@ absl::StatusOr<std::string> PageOf(Connection& connection, const SacctRequest& r
   const bool named = std::any_of(
       request.columns.begin(), request.columns.end(),
       [](const AccountColumn& column) { return std::string(column.field->name) == "Cluster"; });
-  if (named) {
+  if (named || request.document) {
     ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
     record.scene.cluster = status.cluster;
   }
-  return SacctPage(request, record);
+  return request.document ? DocumentOf(record) : SacctPage(request, record);
 }
 
 }  // namespace

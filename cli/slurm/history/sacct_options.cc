@@ -10,6 +10,7 @@
 #include "cli/controller/job_query.h"
 #include "cli/parse/begin_time.h"
 #include "cli/parse/number.h"
+#include "cli/slurm/document/envelope.h"
 #include "cli/slurm/format/field_list.h"
 #include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/states.h"
@@ -56,6 +57,7 @@ constexpr Row kRows[] = {
     {"help", 'h'},
     {"helpformat", 'e'},
     {"jobs", 'j', Takes::kValue},
+    {"json", 0, Takes::kOptional},
     {"local"},
     {"long", 'l'},
     {"name", 0, Takes::kValue},
@@ -80,6 +82,7 @@ constexpr Row kRows[] = {
     {"verbose", 'v'},
     {"wckeys", 'W', Takes::kValue},
     {"whole-hetjob", 0, Takes::kOptional},
+    {"yaml", 0, Takes::kOptional},
 };
 
 // The values of all options of that name, between commas.
@@ -234,6 +237,11 @@ absl::StatusOr<SacctRequest> ReadSacct(const Words& words, const Environment& en
     return absl::InvalidArgumentError(
         absl::StrCat("sacct: error: Unknown arguments: ", words.operands.front()));
   }
+  const absl::StatusOr<bool> document = WantsDocument(words);
+  if (!document.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("sacct: error: ", document.status().message()));
+  }
+  request.document = *document;
   request.allocations = words.Has("allocations");
   request.header = !words.Has("noheader");
   request.each_element = words.Has("array");

@@ -36,6 +36,7 @@ struct SacctRequest {
   Time since = kNoTime;
   Time until = kNoTime;
   bool allocations = false;  // --allocations: no lines of steps
+  bool document = false;     // --json
   bool header = true;
   bool each_element = false;  // --array
   bool help = false;          // --helpformat

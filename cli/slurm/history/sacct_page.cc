@@ -4,18 +4,13 @@
 
 #include "cli/controller/job_query.h"
 #include "cli/sheet/job_table.h"
+#include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/format/page_table.h"
 
 namespace muster::slurm {
 namespace {
-
-// True when the job's only work is the step that it was made for: it has no script.
-bool IsOneStep(const JobDetail& detail) {
-  return detail.steps.size() == 1 && !detail.attempts.empty() &&
-         detail.steps.front().start_time == detail.attempts.front().start_time;
-}
 
 bool Wants(const SacctRequest& request, const AccountRow& row) {
   return request.steps.empty() ||
@@ -32,7 +27,7 @@ void AddSteps(const SacctRequest& request, const AccountRow& job, std::vector<Ac
     return;
   }
   AccountRow row{.job = job.job, .detail = job.detail, .batch = true};
-  if (!IsOneStep(*job.detail) && Wants(request, row)) {
+  if (HasScript(*job.detail) && Wants(request, row)) {
     rows.push_back(row);
   }
   row.batch = false;

@@ -1,12 +1,10 @@
 #include "cli/slurm/nodes/cmd_sinfo.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
+#include "cli/slurm/frame/watching.h"
 #include "cli/slurm/nodes/sinfo_options.h"
 #include "cli/slurm/nodes/sinfo_page.h"
 #include "scheduler/base/status.h"
@@ -25,7 +23,8 @@ absl::StatusOr<ClusterAnswer> Ask(Connection& connection, const SinfoRequest& re
   ClusterAnswer cluster;
   cluster.scene = {.clock = Clockface(environment)};
   cluster.now = SystemClock().Now();
-  const bool shaped = std::any_of(request.columns.begin(), request.columns.end(),
+  const bool shaped = request.document ||
+                      std::any_of(request.columns.begin(), request.columns.end(),
                                   [](const SinfoColumn& one) { return one.column.field->shaped; });
   ASSIGN_OR_RETURN(NodeList nodes, connection.ListNodes({}, shaped));
   cluster.nodes = std::move(nodes.nodes);
@@ -33,7 +32,7 @@ absl::StatusOr<ClusterAnswer> Ask(Connection& connection, const SinfoRequest& re
   if (request.reservations) {
     ASSIGN_OR_RETURN(cluster.reservations, connection.ListPolicy({PolicyKind::kReservation}));
   }
-  if (Shows(request, "Cluster")) {
+  if (request.document || Shows(request, "Cluster")) {
     ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
     cluster.scene.cluster = status.cluster;
   }
@@ -56,24 +55,19 @@ int RunSinfo(const Call& call) {
   if (!request.ok()) {
     return FailPlainly(call, absl::StrCat(call.name, ": ", request.status().message()));
   }
-  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call);
-  if (!connection.ok()) {
-    return FailLoad(call, connection.status());
-  }
-  if (const absl::Status known = CheckClusters(**connection, request->clusters); !known.ok()) {
-    return Fail(call, std::string(known.message()));
-  }
-  while (true) {
-    const absl::StatusOr<ClusterAnswer> cluster = Ask(**connection, *request, call.environment);
-    if (!cluster.ok()) {
-      return FailLoad(call, cluster.status());
-    }
-    call.out << SinfoPage(*request, *cluster) << std::flush;
-    if (request->pause_s == 0) {
-      return 0;
-    }
-    sleep(request->pause_s);
-  }
+  return ShowAgain(
+      call, {.clusters = request->clusters, .pause_s = request->pause_s},
+      [&call](const absl::Status& status) { return FailLoad(call, status); },
+      [&](Connection& connection) {
+        const absl::StatusOr<ClusterAnswer> cluster = Ask(connection, *request, call.environment);
+        if (!cluster.ok()) {
+          return FailLoad(call, cluster.status());
+        }
+        call.out << (request->document ? SinfoDocument(*request, *cluster)
+                                       : SinfoPage(*request, *cluster))
+                 << std::flush;
+        return 0;
+      });
 }
 
 }  // namespace muster::slurm

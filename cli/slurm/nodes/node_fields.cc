@@ -184,12 +184,6 @@ std::string NodeList(const NodeRow& row, const NodeScene&) {
   return Hostlist(names);
 }
 
-std::string ReasonUser(const NodeRow& row, const NodeScene&) {
-  return row.nodes.empty() || row.nodes.front()->reason.empty() ? "Unknown" : "root";
-}
-std::string LongReasonUser(const NodeRow& row, const NodeScene&) {
-  return row.nodes.empty() || row.nodes.front()->reason.empty() ? "Unknown" : "root(0)";
-}
 std::string Cluster(const NodeRow&, const NodeScene& scene) {
   return scene.cluster.empty() ? "N/A" : scene.cluster;
 }
@@ -239,8 +233,8 @@ constexpr NodeField kFields[] = {
     {"Threads", "THREADS", 'Z', FieldKind::kSize, Threads, true},
     {"Time", "TIMELIMIT", 'l', FieldKind::kPartition, TimeLimit},
     {"TimeStamp", "TIMESTAMP", 'H', FieldKind::kAlike, Always<kUnknown>},
-    {"User", "USER", 'u', FieldKind::kAlike, ReasonUser},
-    {"UserLong", "USER", 'U', FieldKind::kAlike, LongReasonUser},
+    {"User", "USER", 'u', FieldKind::kAlike, Always<kUnknown>},
+    {"UserLong", "USER", 'U', FieldKind::kAlike, Always<kUnknown>},
     {"Version", "VERSION", 'v', FieldKind::kAlike, Always<kNotKnown>},
     {"Weight", "WEIGHT", 'w', FieldKind::kSize, Weight},
 };

@@ -5,8 +5,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
+#include "cli/slurm/document/envelope.h"
 #include "cli/slurm/format/field_list.h"
+#include "cli/slurm/frame/watching.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/value/host_list.h"
 
@@ -20,7 +21,6 @@ constexpr const char* kNodes = "%#N %.6D %#.P %6t";
 constexpr const char* kLongNodes = "%#N %.6D %#.P %.11T %4c %.8z %.6m %.8d %.6w %.8f %20E";
 constexpr const char* kReasons = "%20E %9u %19H %N";
 constexpr const char* kLongReasons = "%20E %12U %19H %6t %N";
-constexpr unsigned kPauseMax = 86'400;
 
 constexpr Row kRows[] = {
     {"all", 'a'},
@@ -34,6 +34,7 @@ constexpr Row kRows[] = {
     {"future", 'F'},
     {"hide"},
     {"iterate", 'i', Takes::kValue},
+    {"json", 0, Takes::kOptional},
     {"list-reasons", 'R'},
     {"local"},
     {"long", 'l'},
@@ -49,16 +50,16 @@ constexpr Row kRows[] = {
     {"state", 't', Takes::kValue},
     {"summarize", 's'},
     {"verbose", 'v'},
+    {"yaml", 0, Takes::kOptional},
 };
 
 constexpr const char* kStates[] = {
-    "all",          "alloc",         "allocated",   "blocked", "cloud",      "comp",
-    "completing",   "down",          "drain",       "drained", "drained",    "draining",
-    "drng",         "err",           "error",       "fail",    "future",     "futr",
-    "idle",         "inval",         "maint",       "mix",     "mixed",      "no_respond",
-    "npc",          "perfctrs",      "planned",     "plnd",    "power_down", "power_up",
-    "powered_down", "powering_down", "powering_up", "reboot",  "reboot^",    "reserved",
-    "resv",         "respond",       "unk",         "unknown"};
+    "all",      "alloc",        "allocated",     "blocked",     "cloud",   "comp",    "completing",
+    "down",     "drain",        "drained",       "draining",    "drng",    "err",     "error",
+    "fail",     "future",       "futr",          "idle",        "inval",   "maint",   "mix",
+    "mixed",    "no_respond",   "npc",           "perfctrs",    "planned", "plnd",    "power_down",
+    "power_up", "powered_down", "powering_down", "powering_up", "reboot",  "reboot^", "reserved",
+    "resv",     "respond",      "unk",           "unknown"};
 
 absl::Status SetLetters(const std::string& text, SinfoRequest& request) {
   const PercentFormat format = ParsePercentFormat(text);
@@ -129,13 +130,13 @@ std::span<const Row> SinfoRows() {
 
 absl::StatusOr<SinfoRequest> ReadSinfo(const Words& words, const Environment& environment) {
   SinfoRequest request;
+  ASSIGN_OR_RETURN(request.document, WantsDocument(words));
   request.header = !words.Has("noheader");
   request.with_date = words.Has("long");
   request.reservations = words.Has("reservation");
   request.clusters = words.Value("clusters");
   NodeChoice& choice = request.choice;
-  choice.partitions = SplitCommas(words.Has("partition") ? words.Value("partition")
-                                                         : environment.Get("SINFO_PARTITION"));
+  choice.partitions = SplitCommas(ValueOr(words, "partition", environment, "SINFO_PARTITION"));
   choice.answering = words.Has("responding");
   choice.silent = words.Has("dead");
   choice.with_reason = words.Has("list-reasons");
@@ -150,16 +151,8 @@ absl::StatusOr<SinfoRequest> ReadSinfo(const Words& words, const Environment& en
   for (const SinfoColumn& column : request.columns) {
     request.shape.by_partition |= column.column.field->kind == FieldKind::kPartition;
   }
-  request.sort =
-      SplitCommas(words.Has("sort") ? words.Value("sort") : environment.Get("SINFO_SORT"));
-  if (words.Has("iterate")) {
-    const absl::StatusOr<std::uint64_t> pause = ParseDigits(words.Value("iterate"), kPauseMax);
-    if (!pause.ok() || *pause == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("error: --iterate=", words.Value("iterate"), " is not a positive number"));
-    }
-    request.pause_s = static_cast<unsigned>(*pause);
-  }
+  request.sort = SplitCommas(ValueOr(words, "sort", environment, "SINFO_SORT"));
+  ASSIGN_OR_RETURN(request.pause_s, ReadPause(words));
   return request;
 }
 

@@ -25,6 +25,7 @@ struct SinfoColumn {
 struct SinfoRequest {
   NodeChoice choice;
   RowShape shape;
+  bool document = false;  // --json
   bool header = true;
   bool with_date = false;     // --long
   bool reservations = false;  // --reservation

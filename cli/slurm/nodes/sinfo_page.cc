@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/page/text.h"
+#include "cli/slurm/document/envelope.h"
 #include "cli/slurm/format/cell.h"
+#include "cli/slurm/nodes/node_document.h"
 #include "cli/slurm/nodes/node_words.h"
 
 namespace muster::slurm {
@@ -117,6 +119,20 @@ std::string SinfoPage(const SinfoRequest& request, const ClusterAnswer& cluster)
     page += ValueLine(request.prefix, columns, row, cluster.scene);
   }
   return page;
+}
+
+std::string SinfoDocument(const SinfoRequest& request, const ClusterAnswer& cluster) {
+  const NodeField* const partition = FindNodeField("Partition");
+  const NodeField* const state = FindNodeField("StateLong");
+  RowShape shape = request.shape;
+  shape.exact = true;
+  Json lines = Json::array();
+  for (const NodeRow& row :
+       RowsOf(cluster.nodes, cluster.partitions, request.choice, shape,
+              {{.field = partition, .slot = {}}, {.field = state, .slot = {}}}, cluster.scene)) {
+    lines.push_back(SinfoEntry(*row.partition, row.nodes, cluster.scene.cluster));
+  }
+  return SlurmDocument("sinfo", std::move(lines), cluster.scene.cluster);
 }
 
 }  // namespace muster::slurm

@@ -22,5 +22,7 @@ struct ClusterAnswer {
 };
 
 std::string SinfoPage(const SinfoRequest& request, const ClusterAnswer& cluster);
+// The same nodes with --json: a line for those of a partition that are in one state.
+std::string SinfoDocument(const SinfoRequest& request, const ClusterAnswer& cluster);
 
 }  // namespace muster::slurm

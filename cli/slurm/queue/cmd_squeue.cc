@@ -1,16 +1,16 @@
 #include "cli/slurm/queue/cmd_squeue.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/job_query.h"
 #include "cli/sheet/job_table.h"
+#include "cli/slurm/document/envelope.h"
+#include "cli/slurm/document/job_document.h"
 #include "cli/slurm/format/job_words.h"
-#include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
+#include "cli/slurm/frame/watching.h"
 #include "cli/slurm/queue/recent_jobs.h"
 #include "cli/slurm/queue/squeue_options.h"
 #include "cli/slurm/queue/squeue_page.h"
@@ -23,21 +23,24 @@ namespace {
 // What the controller told, and the rows that point into it.
 struct Answer {
   std::vector<JobView> jobs;
+  std::vector<NodeView> nodes;
   std::map<JobId, JobDetail> details;
   std::vector<JobRow> rows;
   JobScene scene;
 };
 
 bool NeedsDetails(const SqueueRequest& request) {
-  return std::any_of(request.columns.begin(), request.columns.end(), [](const JobColumn& column) {
-    return column.field != nullptr && column.field->detailed;
-  });
+  return request.document ||
+         std::any_of(request.columns.begin(), request.columns.end(), [](const JobColumn& column) {
+           return column.field != nullptr && column.field->detailed;
+         });
 }
 
 bool NeedsCluster(const SqueueRequest& request) {
-  return std::any_of(request.columns.begin(), request.columns.end(), [](const JobColumn& column) {
-    return column.field != nullptr && std::string_view(column.field->name) == "Cluster";
-  });
+  return request.document ||
+         std::any_of(request.columns.begin(), request.columns.end(), [](const JobColumn& column) {
+           return column.field != nullptr && std::string_view(column.field->name) == "Cluster";
+         });
 }
 
 absl::Status AddDetails(Connection& connection, Answer& answer) {
@@ -80,7 +83,21 @@ absl::StatusOr<std::unique_ptr<Answer>> Ask(Connection& connection, const Squeue
     ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
     answer->scene.cluster = status.cluster;
   }
+  if (request.document) {
+    ASSIGN_OR_RETURN(NodeList nodes, connection.ListNodes({}, /*with_machine=*/false));
+    answer->nodes = std::move(nodes.nodes);
+  }
   return answer;
+}
+
+std::string DocumentOf(const Answer& answer) {
+  const JobDocumentScene scene{
+      .cluster = answer.scene.cluster, .now = answer.scene.now, .nodes = &answer.nodes};
+  Json jobs = Json::array();
+  for (const JobRow& row : answer.rows) {
+    jobs.push_back(QueuedJob(*row.job, row.detail, row.elements, scene));
+  }
+  return SlurmDocument("jobs", std::move(jobs), scene.cluster);
 }
 
 int PrintOnce(const Call& call, Connection& connection, const SqueueRequest& request) {
@@ -88,7 +105,9 @@ int PrintOnce(const Call& call, Connection& connection, const SqueueRequest& req
   if (!answer.ok()) {
     return FailPlainly(call, absl::StrCat("slurm_load_jobs error: ", SlurmText(answer.status())));
   }
-  call.out << SqueuePage(request, (*answer)->rows, (*answer)->scene) << std::flush;
+  call.out << (request.document ? DocumentOf(**answer)
+                                : SqueuePage(request, (*answer)->rows, (*answer)->scene))
+           << std::flush;
   return 0;
 }
 
@@ -107,21 +126,12 @@ int RunSqueue(const Call& call) {
   for (const std::string& warning : request->warnings) {
     FailPlainly(call, absl::StrCat(call.name, ": ", warning));
   }
-  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call);
-  if (!connection.ok()) {
-    return FailPlainly(call,
-                       absl::StrCat("slurm_load_jobs error: ", SlurmText(connection.status())));
-  }
-  if (const absl::Status known = CheckClusters(**connection, request->clusters); !known.ok()) {
-    return Fail(call, std::string(known.message()));
-  }
-  while (true) {
-    code = PrintOnce(call, **connection, *request);
-    if (code != 0 || request->pause_s == 0) {
-      return code;
-    }
-    sleep(request->pause_s);
-  }
+  return ShowAgain(
+      call, {.clusters = request->clusters, .pause_s = request->pause_s},
+      [&call](const absl::Status& status) {
+        return FailPlainly(call, absl::StrCat("slurm_load_jobs error: ", SlurmText(status)));
+      },
+      [&](Connection& connection) { return PrintOnce(call, connection, *request); });
 }
 
 }  // namespace muster::slurm

@@ -5,6 +5,7 @@
 
 #include "cli/controller/job_query.h"
 #include "cli/sheet/job_table.h"
+#include "cli/slurm/frame/watching.h"
 #include "scheduler/base/status.h"
 
 namespace muster::slurm {
@@ -41,6 +42,7 @@ absl::StatusOr<RecentJobs> ListRecent(Connection& connection, const JobChoice& c
     }
   }
   RecentJobs recent;
+  recent.jobs.reserve(jobs.size());
   recent.knows_all = Missing(jobs, choice.jobs).empty();
   for (JobView& job : jobs) {
     if (Chooses(choice, job)) {

@@ -13,8 +13,6 @@
 
 namespace muster::slurm {
 
-inline constexpr std::chrono::seconds kMinJobAge{300};  // so long an ended job is known
-
 struct RecentJobs {
   std::vector<JobView> jobs;
   bool knows_all = true;  // every job that the choice names is there, in whatever state

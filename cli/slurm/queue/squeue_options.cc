@@ -6,10 +6,11 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
+#include "cli/slurm/document/envelope.h"
 #include "cli/slurm/format/field_list.h"
 #include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/states.h"
+#include "cli/slurm/frame/watching.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/host_list.h"
@@ -20,7 +21,6 @@ namespace {
 constexpr const char* kUsual = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
 constexpr const char* kLong = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
 constexpr const char* kStart = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
-constexpr unsigned kPauseMax = 86'400;
 
 constexpr Row kRows[] = {
     {"account", 'A', Takes::kValue},
@@ -37,6 +37,7 @@ constexpr Row kRows[] = {
     {"iterate", 'i', Takes::kValue},
     {"jobs", 'j', Takes::kOptional},
     {"job", 'j', Takes::kOptional},
+    {"json", 0, Takes::kOptional},
     {"licenses", 'L', Takes::kValue},
     {"local"},
     {"long", 'l'},
@@ -62,6 +63,7 @@ constexpr Row kRows[] = {
     {"user", 'u', Takes::kValue},
     {"users", 'u', Takes::kValue},
     {"verbose", 'v'},
+    {"yaml", 0, Takes::kOptional},
 };
 
 std::vector<std::string> LiveStates() {
@@ -72,12 +74,6 @@ std::vector<std::string> LiveStates() {
     }
   }
   return names;
-}
-
-// The value of the option, else of the environment's variable.
-std::string ValueOr(const Words& words, const char* name, const Environment& environment,
-                    const char* variable) {
-  return words.Has(name) ? words.Value(name) : environment.Get(variable);
 }
 
 // Numbers; a user that is none has no jobs, which is no error.
@@ -179,6 +175,7 @@ absl::StatusOr<SqueueRequest> ReadSqueue(const Words& words, const Environment& 
     return absl::InvalidArgumentError(
         absl::StrCat("error: Unrecognized option: ", operands.front()));
   }
+  ASSIGN_OR_RETURN(request.document, WantsDocument(words));
   request.header = !words.Has("noheader");
   request.each_element = words.Has("array") || environment.Has("SQUEUE_ARRAY");
   request.start = words.Has("start");
@@ -218,14 +215,7 @@ absl::StatusOr<SqueueRequest> ReadSqueue(const Words& words, const Environment& 
   if (request.sort.empty() && request.start) {
     request.sort = {"S"};
   }
-  if (words.Has("iterate")) {
-    const absl::StatusOr<std::uint64_t> pause = ParseDigits(words.Value("iterate"), kPauseMax);
-    if (!pause.ok() || *pause == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("error: --iterate=", words.Value("iterate"), " is not a positive number"));
-    }
-    request.pause_s = static_cast<unsigned>(*pause);
-  }
+  ASSIGN_OR_RETURN(request.pause_s, ReadPause(words));
   RETURN_IF_ERROR(SetColumns(words, environment, request));
   return request;
 }

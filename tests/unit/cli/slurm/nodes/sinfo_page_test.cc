@@ -132,8 +132,8 @@ TEST(Sinfo, CountsOfCpusCountWhatIsTaken) {
 
 TEST(Sinfo, AReasonStandsWithItsNodesAndBreaksNoColumn) {
   EXPECT_EQ(OursOf("sinfo -h -R"),
-            "after this job       root      Unknown             n3\n"
-            "bad | fan, \"loud     root      Unknown             n4\n");
+            "after this job       Unknown   Unknown             n3\n"
+            "bad | fan, \"loud     Unknown   Unknown             n4\n");
   EXPECT_EQ(OursOf("sinfo -h -n n4 -o '%E|%t'"), "bad \\x7c fan, \"loud|drain\n");
 }
 

@@ -1,0 +1,95 @@
+#include "cli/slurm/report/cmd_sreport.h"
+
+#include <unistd.h>
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "cli/slurm/frame/cluster.h"
+#include "cli/slurm/frame/errors.h"
+#include "cli/slurm/report/report_page.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster::slurm {
+namespace {
+
+constexpr std::uint32_t kReportedMost = 10'000'000;
+
+bool RanWithin(const JobView& job, const ReportRequest& request) {
+  return job.start_time != kNoTime && job.start_time < request.end &&
+         (job.end_time == kNoTime || job.end_time > request.start);
+}
+
+absl::StatusOr<ReportScene> FetchReport(Connection& connection, const ReportRequest& request,
+                                        const Call& call, Time now) {
+  ReportScene scene;
+  scene.clock = Clockface(call.environment);
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
+  scene.cluster = status.cluster;
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.ListJobs({}));
+  std::set<JobId> seen;
+  for (JobView& job : jobs) {
+    if (RanWithin(job, request) && seen.insert(job.id).second) {
+      // It has not used what is still to come.
+      job.end_time = job.end_time == kNoTime ? now : job.end_time;
+      scene.jobs.push_back(std::move(job));
+    }
+  }
+  ASSIGN_OR_RETURN(
+      std::vector<JobView> ended,
+      connection.ListHistory({.jobs = {}, .since = request.start, .limit = kReportedMost}));
+  for (JobView& job : ended) {
+    if (RanWithin(job, request) && seen.insert(job.id).second) {
+      scene.jobs.push_back(std::move(job));
+    }
+  }
+  ASSIGN_OR_RETURN(NodeList nodes, connection.ListNodes({}, /*with_machine=*/false));
+  scene.nodes = std::move(nodes.nodes);
+  ASSIGN_OR_RETURN(scene.accounts, connection.ListPolicy({PolicyKind::kAccount}));
+  return scene;
+}
+
+}  // namespace
+
+int RunSreport(const Call& call) {
+  int code = 0;
+  const std::optional<Words> words = ReadCommand(call, SreportRows(), Operands::kAnywhere, &code);
+  if (!words.has_value()) {
+    return code;
+  }
+  if (!words->operands.empty() && words->operands.front() == "version") {
+    call.out << "slurm " << kSlurmVersion << std::endl;
+    return 0;
+  }
+  const Time now = SystemClock().Now();
+  const absl::StatusOr<ReportRequest> request =
+      ReadReport(*words, {.uid = getuid(), .now = now, .zone = Clockface(call.environment).zone()});
+  if (!request.ok()) {
+    return FailPlainly(call, std::string(request.status().message()));
+  }
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call);
+  if (!connection.ok()) {
+    return Fail(call, SlurmText(connection.status()));
+  }
+  if (const absl::Status known = CheckClusters(**connection, words->Value("cluster"));
+      !known.ok()) {
+    return Fail(call, std::string(known.message()));
+  }
+  const absl::StatusOr<ReportScene> scene = FetchReport(**connection, *request, call, now);
+  if (!scene.ok()) {
+    return Fail(call, SlurmText(scene.status()));
+  }
+  const absl::StatusOr<std::string> page =
+      ReportPage(*request, *scene,
+                 {.header = !words->Has("noheader"),
+                  .parsable = words->Has("parsable") || words->Has("parsable2"),
+                  .ends_with_delimiter = words->Has("parsable")});
+  if (!page.ok()) {
+    return FailPlainly(call, std::string(page.status().message()));
+  }
+  call.out << *page << std::flush;
+  return 0;
+}
+
+}  // namespace muster::slurm

@@ -1,0 +1,29 @@
+#pragma once
+
+// What jobs used within a time, added up.
+//
+// Pure. Thread promise: safe from any thread. Invariant: only what lies between `start` and `end`
+// of a job counts, without the time in which it was suspended.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster::slurm {
+
+struct UsageWindow {
+  Time start = kNoTime;
+  Time end = kNoTime;
+};
+
+// Seconds of the amount that the job has of "cpu", "mem" (MiB), "node" or "gres/gpu".
+std::uint64_t UsedSeconds(const JobView& job, const std::string& tres, const UsageWindow& window);
+
+// The seconds that all nodes as they are offer in the window.
+std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::string& tres,
+                             const UsageWindow& window);
+
+}  // namespace muster::slurm

@@ -1,0 +1,13 @@
+#pragma once
+
+// sattach.
+//
+// Thread promise: the main thread's. Invariant: see cli/slurm/frame/command.h.
+
+#include "cli/slurm/frame/command.h"
+
+namespace muster::slurm {
+
+int RunSattach(const Call& call);
+
+}  // namespace muster::slurm
