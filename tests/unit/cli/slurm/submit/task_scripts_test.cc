@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <cstdio>
 #include <fstream>
@@ -25,7 +26,7 @@ struct Ran {
   int code = 0;
 };
 
-Ran Run(const std::vector<std::string>& command) {
+Ran RunAll(const std::vector<std::string>& command) {
   Ran ran;
   FILE* const pipe = popen(ShellWords(command).c_str(), "r");
   for (int c = fgetc(pipe); c != EOF; c = fgetc(pipe)) {
@@ -42,21 +43,21 @@ TEST(TaskScripts, APrologPrintsAndSetsVariablesOfItsTask) {
                                     "echo print from the prolog\necho export 'bad name=1'\n"
                                     "echo nothing that counts\nexit 3\n");
   setenv("B", "there", 1);
-  const Ran ran = Run(AroundTask(prolog, "", {"sh", "-c", "echo \"[$A] [$B]\"; exit 5"}));
+  const Ran ran = RunAll(AroundTask(prolog, "", {"sh", "-c", "echo \"[$A] [$B]\"; exit 5"}));
   EXPECT_EQ(ran.output, "from the prolog\n[two  words; $HOME] []\n");
   EXPECT_EQ(ran.code, 5);
 }
 
 TEST(TaskScripts, AnEpilogRunsAfterTheTaskWhoseCodeCounts) {
   const std::string epilog = Script("epilog", "echo after\nexit 7\n");
-  const Ran ran = Run(AroundTask("", epilog, {"sh", "-c", "cat; echo task; exit 4"}));
+  const Ran ran = RunAll(AroundTask("", epilog, {"sh", "-c", "echo task; exit 4"}));
   EXPECT_EQ(ran.output, "task\nafter\n");
   EXPECT_EQ(ran.code, 4);
 }
 
 TEST(TaskScripts, ASignalReachesTheTaskAndTheEpilogStillRuns) {
   const std::string epilog = Script("epilog2", "echo after\n");
-  const Ran ran = Run(AroundTask("", epilog,
+  const Ran ran = RunAll(AroundTask("", epilog,
                                  {"sh", "-c",
                                   "trap 'echo caught; exit 9' TERM; sleep 0.3; kill -TERM $PPID; "
                                   "while :; do sleep 0.1; done"}));
