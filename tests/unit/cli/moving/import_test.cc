@@ -84,7 +84,7 @@ TEST(Import, SettingsPartitionsAndLicencesAreWrittenAsMusterdTakesThem) {
           "Licenses=ansys:4,matlab\n"
           "PartitionName=DEFAULT MaxTime=2-00:00:00 State=UP\n"
           "PartitionName=main Nodes=n[1-4] Default=YES AllowQos=high\n"
-          "PartitionName=long Nodes=n[3-4] MaxTime=INFINITE OverSubscribe=EXCLUSIVE\n")
+          "PartitionName=long Nodes=n[5-6] MaxTime=INFINITE OverSubscribe=EXCLUSIVE\n")
           .Write();
   EXPECT_THAT(
       text, AllOf(HasSubstr("cluster = \"lab\"\n"), HasSubstr("kill_grace = \"45s\"\n"),
