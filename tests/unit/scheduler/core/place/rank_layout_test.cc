@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "scheduler/core/place/gpu_links.h"
+#include "scheduler/core/place/request.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster {
