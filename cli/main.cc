@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
       muster::WhatifVerb(),    muster::TraceVerb(),       muster::CheckpointVerb(),
       muster::EstimateVerb(),  muster::KernelVerb(),      muster::KeysVerb(),
       muster::ReplayVerb(),    muster::CompletionVerb(),  muster::VersionVerb(),
-      muster::HealthVerb(),    muster::SlurmVerb(),       muster::HelpVerb(),
-      muster::ManualVerb(),
+      muster::HealthVerb(),    muster::SlurmVerb(),       muster::ImportVerb(),
+      muster::HelpVerb(),      muster::ManualVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

@@ -1,6 +1,7 @@
 #include "topology/discover.h"
 
 #include <sched.h>
+#include <sys/statvfs.h>
 
 #include <cerrno>
 #include <system_error>
@@ -53,6 +54,16 @@ MemoryReadings ReadMemoryFor(const HwlocTopology& topology) {
   return readings;
 }
 
+// In whole GiB: what a file system says of itself changes a little with what it holds.
+Bytes TmpSize() {
+  struct statvfs found = {};
+  if (statvfs("/tmp", &found) != 0) {
+    return {};
+  }
+  const std::uint64_t bytes = std::uint64_t{found.f_blocks} * found.f_frsize;
+  return kGibibyte * (bytes / kGibibyte.value());
+}
+
 }  // namespace
 
 absl::StatusOr<Machine> DiscoverMachine() {
@@ -68,6 +79,7 @@ absl::StatusOr<Machine> DiscoverMachine() {
   }
   SettleMemory(ReadMemoryFor(topology), machine);
   AddLiveGpus(topology, ListGpus(), machine);
+  machine.tmp = TmpSize();
   machine.mps = MpsRunsIn(MpsPipeDirectory()) ? MpsPipeDirectory() : "";
   RETURN_IF_ERROR(CheckMachine(machine));
   return machine;

@@ -73,6 +73,9 @@ Verb VersionVerb();
 // cli/slurm/links
 Verb SlurmVerb();
 
+// cli/moving
+Verb ImportVerb();
+
 // cli/manual
 Verb ManualVerb();
 

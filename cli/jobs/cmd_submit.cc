@@ -3,7 +3,6 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
 #include "cli/jobs/submit/submission.h"
@@ -70,9 +69,9 @@ absl::StatusOr<int> Test(Connection& connection, const std::string& token,
 
 // The same for what was given and has no effect here.
 void TellRecorded(const JobRequest& request) {
-  if (!request.recorded.empty() && isatty(STDERR_FILENO) != 0) {
-    std::cerr << "muster submit: kept with the job, without effect: "
-              << Printable(absl::StrJoin(request.recorded, " ")) << std::endl;
+  const std::string text = isatty(STDERR_FILENO) == 0 ? "" : RecordedText(request);
+  if (!text.empty()) {
+    std::cerr << "muster submit: " << text << std::endl;
   }
 }
 

@@ -78,12 +78,27 @@ absl::Status ReadMeans(const std::string& value, CheckpointMeans* means) {
 }
 
 absl::Status ReadNice(const std::string& value, std::int32_t* nice) {
-  const absl::StatusOr<std::uint64_t> parsed = ParseDigits(value, kNiceMax);
+  const bool raises = value.rfind('-', 0) == 0;
+  const absl::StatusOr<std::uint64_t> parsed = ParseDigits(value.substr(raises ? 1 : 0), kNiceMax);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(value), " is not a nice value: use a whole number from 0 to ", kNiceMax,
+                     "; operators also from -", kNiceMax));
+  }
+  const auto size = static_cast<std::int32_t>(*parsed);
+  *nice = raises ? -size : size;
+  return absl::OkStatus();
+}
+
+absl::Status ReadPriority(const std::string& value, std::uint32_t* priority) {
+  constexpr std::uint32_t kTop = UINT32_MAX - 1;  // Slurm's
+  const absl::StatusOr<std::uint64_t> parsed =
+      value == "TOP" ? std::uint64_t{kTop} : ParseDigits(value, kTop);
   if (!parsed.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        Quote(value), " is not a nice value: use a whole number from 0 to ", kNiceMax));
+        Quote(value), " is not a priority: use a whole number up to ", kTop, ", or TOP"));
   }
-  *nice = static_cast<std::int32_t>(*parsed);
+  *priority = static_cast<std::uint32_t>(*parsed);
   return absl::OkStatus();
 }
 
@@ -238,6 +253,8 @@ const JobOption kJobOptions[] = {
      READ(return ReadGpus(value, &request->spec.request.gpus_per_node);), true, true},
     {"gpus-per-task", "", "[TYPE:]N", "GPUs for each task",
      READ(return ReadGpus(value, &request->spec.request.gpus_per_task);), true, true},
+    {"gpus-per-socket", "", "[TYPE:]N", "GPUs for each socket that --sockets-per-node asks for",
+     READ(return ReadGpus(value, &request->gpus_per_socket);), true, true},
     {"alt", "", "OPTIONS | OPTIONS",
      "Whichever of these starts first: options of size, time and nodes that replace or add to the "
      "others, like \"-G h100:4 | -G a100:8 -t 8:00\"",
@@ -249,6 +266,11 @@ const JobOption kJobOptions[] = {
     {"time", "t", "LIMIT",
      "Time limit: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS or UNLIMITED",
      READ(ASSIGN_OR_RETURN(request->spec.time_limit, ParseTimeLimit(value));
+          return absl::OkStatus();),
+     true, true},
+    {"time-min", "", "LIMIT",
+     "Start with a shorter limit, but no less than this, where that lets it start sooner",
+     READ(ASSIGN_OR_RETURN(request->spec.time_min, ParseTimeLimit(value));
           return absl::OkStatus();),
      true, true},
     {"array", "a", "INDICES", "An array of jobs: 0-99%10 (at most ten at a time), 1,3,5-9:2",
@@ -270,6 +292,11 @@ const JobOption kJobOptions[] = {
     {"export", "", "LIST", "Variables the job gets: ALL (default), NONE or NAME[=VALUE], by commas",
      READ(ASSIGN_OR_RETURN(request->exports, ParseExport(value)); return absl::OkStatus();), true,
      true},
+    {"export-file", "", "FILE",
+     "Variables the job gets: those of FILE, NAME=VALUE with a NUL byte behind each; --export adds",
+     READ(return ReadPath(value, &request->export_file);), true, false},
+    {"get-user-env", "", "", "Also the variables that a login sets, where no others say them",
+     SET(request->login_environment = true), true, false},
     {"hold", "H", "", "Wait until released", SET(request->spec.held = true), true, false},
     {"begin", "b", "TIME", "Not before: now+1hour, 16:30, 2030-01-31T08:00",
      READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, moment.now, moment.zone));
@@ -292,6 +319,9 @@ const JobOption kJobOptions[] = {
     {"constraint", "C", "FEATURES", "Nodes with these features: a&(b|!c), a*2, [a*2&b*4]",
      READ(ASSIGN_OR_RETURN(request->spec.request.constraint, ParseConstraint(value));
           return absl::OkStatus();),
+     true, true},
+    {"prefer", "", "FEATURES", "Nodes with these features too, where that delays nothing",
+     READ(ASSIGN_OR_RETURN(request->spec.prefer, ParseConstraint(value)); return absl::OkStatus();),
      true, true},
     {"nodelist", "w", "NODES", "These nodes, like n1,n[3-5]; others only where more are needed",
      READ(ASSIGN_OR_RETURN(request->spec.request.nodelist, ParseHostlist(value));
@@ -340,6 +370,12 @@ const JobOption kJobOptions[] = {
     {"parallel", "", "tp=N,pp=N,dp=N",
      "Groups of ranks: tensor-parallel ones beside one another, pipelines, data-parallel rings",
      READ(return ParseParallel(value, LayoutOf(request));), true, true},
+    {"sockets-per-node", "", "N", "Nodes with at least N sockets",
+     READ(return ReadCount(value, &request->spec.request.sockets_per_node);), true, true},
+    {"mincpus", "", "N", "Nodes with at least N hardware threads",
+     READ(return ReadCount(value, &request->spec.request.min_cpus);), true, true},
+    {"tmp", "", "SIZE", "Nodes whose /tmp has at least this size in all",
+     READ(return ReadMemory(value, &request->spec.request.tmp);), true, true},
     {"cores-per-socket", "", "N", "Nodes with at least N cores on a socket",
      READ(return ReadCount(value, &LayoutOf(request)->cores_per_socket);), true, true},
     {"ntasks-per-core", "", "N", "1: a task has whole cores of its own (--overcommit shares them)",
@@ -351,8 +387,10 @@ const JobOption kJobOptions[] = {
      "how many there are",
      READ(ASSIGN_OR_RETURN(request->spec.licenses, ParseLicenses(value)); return absl::OkStatus();),
      true, true},
-    {"nice", "", "N", "Lower the priority by N", READ(return ReadNice(value, &request->spec.nice);),
-     true, true},
+    {"priority", "", "N", "Fix the priority at N, or TOP for the highest (operators)",
+     READ(return ReadPriority(value, &request->spec.priority);), true, true},
+    {"nice", "", "N", "Lower the priority by N; operators raise it with -N",
+     READ(return ReadNice(value, &request->spec.nice);), true, true},
     {"comment", "", "TEXT", "A remark, kept with the job",
      READ(return ReadText(value, kCommentBytesMax, &request->spec.comment);), true, true},
     {"account", "A", "NAME", "The account to charge",
@@ -407,14 +445,11 @@ const JobOption kJobOptions[] = {
      true, true},
     // What Slurm's commands and directives give that has no effect here, one a line.
     {"recorded", "", "NAME[=VALUE]", kUnavailable,
-     READ(return ReadRecorded(value, &request->recorded);), true, true},
+     READ(return ReadRecorded(value, &request->spec.recorded);), true, true},
     {"mail-type", "", "LIST", kUnavailable,
-     READ(return ReadRecorded("mail-type=" + value, &request->recorded);), true, true},
+     READ(return ReadRecorded("mail-type=" + value, &request->spec.recorded);), true, true},
     {"mail-user", "", "USER", kUnavailable,
-     READ(return ReadRecorded("mail-user=" + value, &request->recorded);), true, true},
-    // The contract's options that this version refuses by name.
-    {"time-min", "", "LIMIT", kUnavailable, nullptr, true, true},
-    {"tmp", "", "SIZE", kUnavailable, nullptr, true, true},
+     READ(return ReadRecorded("mail-user=" + value, &request->spec.recorded);), true, true},
 };
 
 #undef SET

@@ -267,6 +267,25 @@ absl::Status FillPerGpu(JobRequest* request) {
   return absl::OkStatus();
 }
 
+// --gpus-per-socket, once everything else is read: GPUs of as many sockets as it asks for.
+absl::Status FillGpusPerSocket(JobRequest* request) {
+  const GpuRequest& each = request->gpus_per_socket;
+  ResourceRequest& asks = request->spec.request;
+  if (each.count == 0) {
+    return absl::OkStatus();
+  }
+  if (asks.sockets_per_node == 0) {
+    return absl::InvalidArgumentError(
+        "--gpus-per-socket: say on how many sockets: add --sockets-per-node");
+  }
+  if (asks.gpus.count + asks.gpus_per_node.count + asks.gpus_per_task.count > 0) {
+    return absl::InvalidArgumentError(
+        "--gpus-per-socket: say GPUs once: leave --gpus, --gpus-per-node or --gpus-per-task out");
+  }
+  asks.gpus_per_node = GpuRequest{each.type, each.count * asks.sockets_per_node};
+  return absl::OkStatus();
+}
+
 // --cpus-per-gpu, once everything else is read: CPUs of the tasks that share the GPUs, rounded up.
 absl::Status FillCpusPerGpu(JobRequest* request) {
   const std::uint32_t each = request->cpus_per_gpu;
@@ -403,6 +422,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
     }
   }
   request.spec.kind = verb == JobVerb::kRun ? JobKind::kRun : JobKind::kBatch;
+  RETURN_IF_ERROR(FillGpusPerSocket(&request));
   RETURN_IF_ERROR(FillPerGpu(&request));
   RETURN_IF_ERROR(FillCpusPerGpu(&request));
   RETURN_IF_ERROR(FillMemoryPerGpu(&request));

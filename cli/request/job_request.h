@@ -18,16 +18,18 @@ namespace muster {
 // What the options say; what they leave open is filled in by request.h.
 struct JobRequest {
   JobSpec spec;
-  Program program;                    // paths as given; neither script, argv nor environment
-  ExportList exports;                 // --export
-  std::string checkpoint_dir;         // --checkpoint-dir, as given
-  std::string checkpoint_interval;    // --checkpoint-interval, in seconds, or "auto"
-  std::string alternatives;           // --alt, as given
-  std::uint32_t tasks_per_gpu = 0;    // --ntasks-per-gpu
-  Bytes memory_per_gpu;               // --mem-per-gpu
-  std::uint32_t cpus_per_gpu = 0;     // --cpus-per-gpu
-  std::vector<std::string> recorded;  // Slurm's options without effect here: NAME or NAME=VALUE
-  std::vector<std::string> said;      // names of the options that were given
+  Program program;                  // paths as given; neither script, argv nor environment
+  ExportList exports;               // --export
+  std::string checkpoint_dir;       // --checkpoint-dir, as given
+  std::string checkpoint_interval;  // --checkpoint-interval, in seconds, or "auto"
+  std::string alternatives;         // --alt, as given
+  std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
+  Bytes memory_per_gpu;             // --mem-per-gpu
+  std::uint32_t cpus_per_gpu = 0;   // --cpus-per-gpu
+  GpuRequest gpus_per_socket;       // --gpus-per-socket
+  std::string export_file;          // --export-file, as given
+  bool login_environment = false;   // --get-user-env
+  std::vector<std::string> said;    // names of the options that were given
   bool parsable = false;
   bool wait = false;
   bool test_only = false;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -14,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/parse/number.h"
+#include "cli/request/given_variables.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/unique_fd.h"
@@ -146,6 +148,19 @@ void AddCheckpointVariables(JobRequest* request) {
   }
 }
 
+// --export-file: its variables instead of the submitter's, unless --export names those too.
+absl::Status AddExportFile(JobRequest* request) {
+  if (request->export_file.empty()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> variables, VariablesIn(request->export_file));
+  const std::vector<std::string>& said = request->said;
+  ExportList& exports = request->exports;
+  exports.all = exports.all && std::find(said.begin(), said.end(), "export") != said.end();
+  exports.assignments.insert(exports.assignments.begin(), variables.begin(), variables.end());
+  return absl::OkStatus();
+}
+
 // What the supervisor and the accounting are told of the submission, in the environment too.
 absl::Status AddSubmission(bool new_job, JobRequest* request) {
   std::vector<std::string>& assignments = request->exports.assignments;
@@ -160,9 +175,6 @@ absl::Status AddSubmission(bool new_job, JobRequest* request) {
   ASSIGN_OR_RETURN(const std::string directory, CurrentDirectory());
   if (IsUtf8(directory)) {
     assignments.push_back("MUSTER_SUBMIT_DIR=" + directory);
-  }
-  if (!request->recorded.empty()) {
-    assignments.push_back("MUSTER_SUBMIT_RECORDED=" + absl::StrJoin(request->recorded, "\n"));
   }
   return absl::OkStatus();
 }
@@ -271,10 +283,16 @@ absl::Status CompleteRequest(const Surroundings& surroundings, JobRequest* reque
     RETURN_IF_ERROR(CheckPaths(request->spec, program));
   }
   RETURN_IF_ERROR(CheckProgress(request->spec, program));
+  RETURN_IF_ERROR(AddExportFile(request));
   AddCheckpointVariables(request);
   RETURN_IF_ERROR(AddSubmission(surroundings.new_job, request));
   ASSIGN_OR_RETURN(program.environment, SelectEnvironment(surroundings.environment,
                                                           request->exports, surroundings.new_job));
+  if (request->login_environment) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> login,
+                     LoginVariables(surroundings.environment));
+    AddMissing(login, &program.environment);
+  }
   program.umask = CurrentUmask();
   return absl::OkStatus();
 }

@@ -56,6 +56,18 @@ constexpr const char* kGpus = "gpus";
 constexpr const char* kGpusPerNode = "gpus-per-node";
 constexpr const char* kGpusPerTask = "gpus-per-task";
 
+constexpr const char* kGpusPerSocket = "gpus-per-socket";
+constexpr const char* kPrefer = "prefer";
+constexpr const char* kTimeMin = "time-min";
+constexpr const char* kTmp = "tmp";
+constexpr const char* kGetUserEnv = "get-user-env";
+
+// The option, whatever the value that it may have.
+template <const char* const& kName>
+Given Flagged(const std::string&) {
+  return Own{{kName, ""}};
+}
+
 // GPUs, of which 0 are none.
 template <const char* const& kName>
 Given GpuCount(const std::string& value) {
@@ -135,10 +147,12 @@ Given Exclusive(const std::string& value) {
 }
 
 Given Nice(const std::string& value) {
-  if (absl::StartsWith(value, "-")) {
-    return Own{{"recorded", absl::StrCat("nice=", value)}};  // only operators raise a priority
-  }
   return Own{{"nice", value.empty() ? "100" : value}};
+}
+
+// --priority: 0 is --hold.
+Given FixedPriority(const std::string& value) {
+  return value == "0" ? Own{{"hold", ""}} : Own{{"priority", value == "top" ? "TOP" : value}};
 }
 
 Given NoKill(const std::string& value) {
@@ -160,9 +174,9 @@ Given NodeFile(const std::string& value) {
 // -B SOCKETS[:CORES[:THREADS]]
 Given Geometry(const std::string& value) {
   const std::vector<std::string> parts = absl::StrSplit(value, ':');
-  Own own = {{"recorded", absl::StrCat("sockets-per-node=", parts[0])}};
-  const char* const names[] = {"", "cores-per-socket", "threads-per-core"};
-  for (std::size_t i = 1; i < parts.size() && i < std::size(names); ++i) {
+  Own own;
+  const char* const names[] = {"sockets-per-node", "cores-per-socket", "threads-per-core"};
+  for (std::size_t i = 0; i < parts.size() && i < std::size(names); ++i) {
     if (!parts[i].empty() && parts[i] != "*") {
       own.push_back({names[i], parts[i]});
     }
@@ -183,6 +197,11 @@ Given Mpi(const std::string& value) {
   return Own{{"mpi", value == "openmpi" ? "none" : value}};
 }
 
+// The whole step is ended anyway.
+Given OomKillStep(const std::string& value) {
+  return value == "0" ? Own{{"recorded", "oom-kill-step=0"}} : Own{};
+}
+
 Given KillBadExit(const std::string& value) {
   return value == "0" ? Own{} : Own{{"kill-on-bad-exit", ""}};
 }
@@ -199,7 +218,7 @@ constexpr SlurmOption kOptions[] = {
     {"bcast", 0, kMaybe, kSrun, kNo, "", nullptr, kDisabled},
     {"bcast-exclude", 0, kValue, kSrun, kNote},
     {"begin", 'b', kValue, kAll, kYes, "begin", Turned<kBegin, SlurmMoment>},
-    {"bell", 0, kFlag, kSalloc, kNote},
+    {"bell", 0, kFlag, kSalloc, kYes, "", nullptr, "", "BELL"},
     {"chdir", 'D', kValue, kAll, kYes, "chdir"},
     {"cluster-constraint", 0, kValue, kAll, kNote},
     {"clusters", 'M', kValue, kAll, kYes, "", nullptr, "", "CLUSTERS"},
@@ -224,19 +243,21 @@ constexpr SlurmOption kOptions[] = {
     {"disable-status", 'X', kFlag, kSrun, kNote},
     {"distribution", 'm', kValue, kAll, kYes, "distribution",
      Turned<kDistribution, SlurmDistribution>, "", "DISTRIBUTION"},
-    {"epilog", 0, kValue, kSrun, kNo, "", nullptr, kDisabled},
+    {"epilog", 0, kValue, kSrun, kYes},
     {"error", 'e', kValue, kSbatch | kSrun, kYes, "error", nullptr, "", "ERROR"},
     {"exact", 0, kFlag, kSrun, kYes, "exact"},
     {"exclude", 'x', kValue, kAll, kYes, "exclude", Turned<kExclude, SlurmNodes>,
      "Batch job submission failed: Invalid node name specified"},
     {"exclusive", 0, kMaybe, kAll, kYes, "exclusive", Exclusive, "", "EXCLUSIVE"},
     {"export", 0, kValue, kSbatch | kSrun, kYes, "export", Export, "", "EXPORT"},
-    {"export-file", 0, kValue, kSbatch, kNo, "", nullptr, kDisabled},
+    {"export-file", 0, kValue, kSbatch, kYes, "export-file"},
     {"external-launcher", 0, kFlag, kSrun, kYes},
     {"extra", 0, kValue, kAll, kNote},
     {"extra-node-info", 'B', kValue, kAll, kYes, "", Geometry,
      "Invalid numeric value \"%s\" for first arg of -B."},
-    {"get-user-env", 0, kMaybe, kJobs, kNote, "", nullptr, "", "GET_USER_ENV"},
+    {"get-user-env", 0, kMaybe, kSbatch, kYes, "get-user-env", Flagged<kGetUserEnv>, "",
+     "GET_USER_ENV"},
+    {"get-user-env", 0, kMaybe, kSalloc, kNote, "", nullptr, "", "GET_USER_ENV"},
     {"gid", 0, kValue, kAll, kNo, "", nullptr, "--gid only permitted by root user"},
     {"gpu-bind", 0, kValue, kAll, kYes, "gpu-bind", Bound<kGpuBind>,
      "Invalid --gpu-bind argument: %s", "GPU_BIND"},
@@ -244,7 +265,8 @@ constexpr SlurmOption kOptions[] = {
     {"gpus", 'G', kValue, kAll, kYes, "gpus", GpuCount<kGpus>, kGres, "GPUS"},
     {"gpus-per-node", 0, kValue, kAll, kYes, "gpus-per-node", GpuCount<kGpusPerNode>, kGres,
      "GPUS_PER_NODE"},
-    {"gpus-per-socket", 0, kValue, kAll, kNo, "", nullptr, kDisabled, "GPUS_PER_SOCKET"},
+    {"gpus-per-socket", 0, kValue, kAll, kYes, "gpus-per-socket", GpuCount<kGpusPerSocket>, kGres,
+     "GPUS_PER_SOCKET"},
     {"gpus-per-task", 0, kValue, kAll, kYes, "gpus-per-task", GpuCount<kGpusPerTask>, kGres,
      "GPUS_PER_TASK"},
     {"gres", 0, kValue, kAll, kYes, "gres", Gres, kGres, "GRES"},
@@ -276,7 +298,7 @@ constexpr SlurmOption kOptions[] = {
      "MEM_PER_CPU"},
     {"mem-per-gpu", 0, kValue, kAll, kYes, "mem-per-gpu", Turned<kMemPerGpu, SlurmSize>, "",
      "MEM_PER_GPU"},
-    {"mincpus", 0, kValue, kAll, kNo, "", nullptr, kDisabled},
+    {"mincpus", 0, kValue, kAll, kYes, "mincpus", nullptr, kNumber},
     {"mpi", 0, kValue, kSrun, kYes, "mpi", Mpi,
      "Invalid MPI type '%s', --mpi=list for acceptable types"},
     {"msg-timeout", 0, kValue, kSrun, kNote},
@@ -297,7 +319,7 @@ constexpr SlurmOption kOptions[] = {
     {"ntasks-per-gpu", 0, kValue, kAll, kYes, "ntasks-per-gpu", nullptr, kNumber},
     {"ntasks-per-node", 0, kValue, kAll, kYes, "ntasks-per-node", nullptr, kNumber},
     {"ntasks-per-socket", 0, kValue, kAll, kYes, "ntasks-per-socket", nullptr, kNumber},
-    {"oom-kill-step", 0, kMaybe, kAll, kNote, "", nullptr, "", "OOMKILLSTEP"},
+    {"oom-kill-step", 0, kMaybe, kAll, kYes, "", OomKillStep, "", "OOMKILLSTEP"},
     {"open-mode", 0, kValue, kSbatch | kSrun, kYes, "open-mode", OpenMode, "", "OPEN_MODE"},
     {"output", 'o', kValue, kSbatch | kSrun, kYes, "output", nullptr, "", "OUTPUT"},
     {"overcommit", 'O', kFlag, kAll, kYes, "overcommit", nullptr, "", "OVERCOMMIT"},
@@ -307,19 +329,21 @@ constexpr SlurmOption kOptions[] = {
     {"partition", 'p', kValue, kAll, kYes, "partition", nullptr,
      "Batch job submission failed: Invalid partition name specified", "PARTITION"},
     {"power", 0, kValue, kAll, kNote, "", nullptr, "", "POWER"},
-    {"prefer", 0, kValue, kAll, kNote},
+    {"prefer", 0, kValue, kAll, kYes, "prefer", UnlessEmpty<kPrefer>,
+     "Batch job submission failed: Invalid feature specification"},
     {"preserve-env", 'E', kFlag, kSrun, kNote},
-    {"priority", 0, kValue, kAll, kNote},
+    {"priority", 0, kValue, kAll, kYes, "priority", FixedPriority,
+     "Invalid --priority specification"},
     {"profile", 0, kValue, kAll, kNote, "", nullptr, "", "PROFILE"},
-    {"prolog", 0, kValue, kSrun, kNo, "", nullptr, kDisabled},
+    {"prolog", 0, kValue, kSrun, kYes},
     {"propagate", 0, kMaybe, kSbatch | kSrun, kNote},
     {"pty", 0, kMaybe, kSrun, kYes},
     {"qos", 'q', kValue, kAll, kYes, "qos", UnlessEmpty<kQos>,
      "Batch job submission failed: Invalid qos specification", "QOS"},
     {"quiet", 'Q', kFlag, kAll, kYes},
-    {"quit-on-interrupt", 0, kFlag, kSrun, kNote},
+    {"quit-on-interrupt", 0, kFlag, kSrun, kYes, "quit-on-interrupt"},
     {"reboot", 0, kFlag, kAll, kNo, "", nullptr, kDisabled},
-    {"relative", 'r', kValue, kSrun, kNo, "", nullptr, kDisabled},
+    {"relative", 'r', kValue, kSrun, kYes, "relative", nullptr, kNumber},
     {"requeue", 0, kFlag, kSbatch, kYes, "requeue", nullptr, "", "REQUEUE"},
     {"reservation", 0, kValue, kAll, kYes, "reservation", nullptr,
      "Batch job submission failed: Requested reservation is invalid", "RESERVATION"},
@@ -328,13 +352,13 @@ constexpr SlurmOption kOptions[] = {
     {"send-libs", 0, kMaybe, kSrun, kNote},
     {"signal", 0, kValue, kAll, kYes, "signal", nullptr, "", "SIGNAL"},
     {"slurmd-debug", 0, kValue, kSrun, kNote},
-    {"sockets-per-node", 0, kValue, kAll, kNote, "", nullptr, kNumber},
+    {"sockets-per-node", 0, kValue, kAll, kYes, "sockets-per-node", nullptr, kNumber},
     {"spread-job", 0, kFlag, kAll, kNote, "", nullptr, "", "SPREAD_JOB"},
     {"spread-segments", 0, kFlag, kAll, kNote},
     {"stepmgr", 0, kFlag, kAll, kNote},
     {"switches", 0, kValue, kAll, kYes, "switches", nullptr, kNumber, "REQ_SWITCH"},
-    {"task-epilog", 0, kValue, kSrun, kNo, "", nullptr, kDisabled},
-    {"task-prolog", 0, kValue, kSrun, kNo, "", nullptr, kDisabled},
+    {"task-epilog", 0, kValue, kSrun, kYes},
+    {"task-prolog", 0, kValue, kSrun, kYes},
     {"tasks-per-node", 0, kValue, kAll, kYes, "ntasks-per-node", nullptr, kNumber},
     {"test-only", 0, kFlag, kSbatch | kSrun, kYes, "test-only"},
     {"thread-spec", 0, kValue, kAll, kNote, "", nullptr, kNumber, "THREAD_SPEC"},
@@ -342,18 +366,19 @@ constexpr SlurmOption kOptions[] = {
     {"threads-per-core", 0, kValue, kAll, kYes, "threads-per-core", nullptr, kNumber,
      "THREADS_PER_CORE"},
     {"time", 't', kValue, kAll, kYes, "time", Turned<kTime, SlurmTimeLimit>, "", "TIMELIMIT"},
-    {"time-min", 0, kValue, kAll, kNote},
-    {"tmp", 0, kValue, kAll, kNote},
+    {"time-min", 0, kValue, kAll, kYes, "time-min", Turned<kTimeMin, SlurmTimeLimit>,
+     "Invalid --time-min specification"},
+    {"tmp", 0, kValue, kAll, kYes, "tmp", Turned<kTmp, SlurmSize>},
     {"treewidth", 0, kValue, kSrun, kNote},
     {"tres-bind", 0, kValue, kAll, kYes, "gpu-bind", TresBind, "Invalid --tres-bind argument: %s"},
     {"tres-per-task", 0, kValue, kAll, kYes, "", TresPerTask,
      "Invalid --tres-per-task argument: %s", "TRES_PER_TASK"},
     {"uid", 0, kValue, kAll, kNo, "", nullptr, "--uid only permitted by root user"},
-    {"unbuffered", 'u', kFlag, kSrun, kNote},
+    {"unbuffered", 'u', kFlag, kSrun, kYes},
     {"use-min-nodes", 0, kFlag, kAll, kNote, "", nullptr, "", "USE_MIN_NODES"},
     {"verbose", 'v', kFlag, kAll, kYes},
     {"wait", 'W', kFlag, kSbatch, kYes, "wait", nullptr, "", "WAIT"},
-    {"wait", 'W', kValue, kSrun, kNote, "", nullptr, kNumber},
+    {"wait", 'W', kValue, kSrun, kYes, "wait", nullptr, kNumber},
     {"wait-all-nodes", 0, kValue, kJobs, kNote, "", nullptr, "", "WAIT_ALL_NODES"},
     {"wait-for-children", 0, kFlag, kSrun, kNote},
     {"wckey", 0, kValue, kAll, kNote, "", nullptr, "", "WCKEY"},

@@ -55,7 +55,7 @@ std::string Day(const std::string& text) {
 }
 
 // "9:30", "4PM" and names of times of the day as HH:MM[:SS]; else as it is.
-std::string Clock(std::string text) {
+std::string ClockTime(std::string text) {
   constexpr std::array<std::array<std::string_view, 2>, 3> kNames = {
       {{"fika", "15:00"}, {"teatime", "16:00"}, {"elevenses", "11:00"}}};
   for (const auto& [name, time] : kNames) {
@@ -131,10 +131,10 @@ std::string SlurmMoment(const std::string& value) {
   const std::size_t middle = value.find_first_of("T-", 0);
   if (middle != std::string::npos && value[middle] == 'T' &&
       !Day(value.substr(0, middle)).empty()) {
-    return absl::StrCat(Day(value.substr(0, middle)), "T", Clock(value.substr(middle + 1)));
+    return absl::StrCat(Day(value.substr(0, middle)), "T", ClockTime(value.substr(middle + 1)));
   }
   const std::string day = Day(value);
-  return day.empty() ? Clock(value) : day;
+  return day.empty() ? ClockTime(value) : day;
 }
 
 std::string SlurmBinding(const std::string& value) {

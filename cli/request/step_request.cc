@@ -12,7 +12,49 @@ namespace {
 
 constexpr const char* kNoGpus = "none";
 
+// What a step may ask for.
+constexpr std::array kOfStep = {"nodes",
+                                "ntasks",
+                                "cpus-per-task",
+                                "chdir",
+                                "export",
+                                "mpi",
+                                "label",
+                                "job-name",
+                                "partition",
+                                "mem",
+                                "overcommit",
+                                "distribution",
+                                "cpu-bind",
+                                "mem-bind",
+                                "gpu-bind",
+                                "hint",
+                                "gpus",
+                                "gpus-per-task",
+                                "parallel",
+                                "nodelist",
+                                "threads-per-core",
+                                "ntasks-per-socket",
+                                "exclusive",
+                                "exact",
+                                "overlap",
+                                "immediate",
+                                "het-group",
+                                "pty",
+                                "multi-prog",
+                                "kill-on-bad-exit",
+                                "quit-on-interrupt",
+                                "wait",
+                                "output",
+                                "error",
+                                "input",
+                                "open-mode"};
+
 }  // namespace
+
+bool IsStepOption(std::string_view name) {
+  return std::find(kOfStep.begin(), kOfStep.end(), name) != kOfStep.end();
+}
 
 std::vector<Option> StepOptions() {
   return {
@@ -44,33 +86,8 @@ std::map<std::string, std::string> WithoutNoGpus(const Invocation& invocation) {
 }
 
 absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRequest& request) {
-  constexpr std::array kOfStep = {"nodes",
-                                  "ntasks",
-                                  "cpus-per-task",
-                                  "chdir",
-                                  "export",
-                                  "mpi",
-                                  "label",
-                                  "job-name",
-                                  "partition",
-                                  "mem",
-                                  "overcommit",
-                                  "distribution",
-                                  "cpu-bind",
-                                  "mem-bind",
-                                  "gpu-bind",
-                                  "hint",
-                                  "gpus",
-                                  "gpus-per-task",
-                                  "parallel",
-                                  "nodelist",
-                                  "threads-per-core",
-                                  "ntasks-per-socket",
-                                  "exclusive"};
   for (const Option& option : JobOptions(JobVerb::kRun)) {
-    const bool fits = std::any_of(kOfStep.begin(), kOfStep.end(),
-                                  [&option](const char* name) { return option.name == name; });
-    if (invocation.Has(option.name) && !fits) {
+    if (invocation.Has(option.name) && !IsStepOption(option.name)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--", option.name, ": a step inside a job uses the job's resources: leave it out"));
     }

@@ -4,12 +4,17 @@
 //
 // Thread promise: pure. Invariants: what only a job can ask for is refused by name.
 
+#include <string_view>
+
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
 #include "cli/request/job_options.h"
 #include "scheduler/model/job/job_spec.h"
 
 namespace muster {
+
+// Whether a step of a job may ask for this option of `muster run`.
+bool IsStepOption(std::string_view name);
 
 // The options of a step alone.
 std::vector<Option> StepOptions();

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/number.h"
 #include "cli/parse/request/rank_programs.h"
 #include "cli/request/job_options.h"
 #include "cli/request/program_path.h"
@@ -113,6 +114,20 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
   return request;
 }
 
+// --wait.
+absl::StatusOr<Duration> RestMayTake(const Invocation& invocation) {
+  constexpr std::uint64_t kSecondsMax = 366ULL * 24 * 3600;
+  if (!invocation.Has("wait")) {
+    return Duration(0);
+  }
+  const absl::StatusOr<std::uint64_t> seconds = ParseDigits(invocation.Value("wait"), kSecondsMax);
+  if (!seconds.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--wait: ", std::string(seconds.status().message())));
+  }
+  return Duration(std::chrono::seconds(*seconds));
+}
+
 // What the patterns of output files need.
 StepNames NamesOf(const Invocation& invocation, JobId job, StepId step, const std::string& name) {
   return {.job = job,
@@ -134,6 +149,8 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   plan.token = request.program.io.token;
   plan.label = invocation.Has("label");
   plan.end_on_bad_exit = invocation.Has("kill-on-bad-exit");
+  plan.end_on_interrupt = invocation.Has("quit-on-interrupt");
+  ASSIGN_OR_RETURN(plan.rest_may_take, RestMayTake(invocation));
   plan.terminal = request.program.terminal.rows > 0;
   plan.show_waiting = isatty(STDERR_FILENO) != 0;
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
@@ -228,6 +245,13 @@ Verb RunVerb() {
              .letter = 'K',
              .metavar = "",
              .text = "The first rank that ends with a code but 0 ends the others"});
+  verb.options.push_back(
+      Option{.name = "wait",
+             .letter = 'W',
+             .metavar = "SECONDS",
+             .text = "End the other ranks so long after the first has ended (0: never)"});
+  verb.options.push_back(Option{
+      .name = "quit-on-interrupt", .letter = 0, .metavar = "", .text = "The first Ctrl-C ends it"});
   for (const Option& option : StepOptions()) {
     verb.options.push_back(option);
   }

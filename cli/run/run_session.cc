@@ -160,6 +160,15 @@ void RunSession::OnChange() {
       Forward(*std::exchange(pending_signal_, std::nullopt));
     }
   }
+  if (plan_.rest_may_take > Duration(0) && step_.AnyEnded() && !std::exchange(rest_timed_, true)) {
+    loop_.RunAfter(plan_.rest_may_take, [this] {
+      if (!step_.Done()) {
+        Tell(absl::StrCat("the first rank ended ", plan_.rest_may_take.count() / 1000,
+                          " s ago: the others are ended"));
+        KillStep();
+      }
+    });
+  }
   if (step_.Lost() && !std::exchange(loss_seen_, true)) {
     loop_.RunAfter(kLossPause, [this] { TellLoss(); });
   }
@@ -363,7 +372,7 @@ void RunSession::OnInterrupt() {
   const std::string name =
       plan_.own_job ? absl::StrCat("job ", plan_.job.value())
                     : absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value());
-  if (!again) {
+  if (!again && !plan_.end_on_interrupt) {
     Tell(absl::StrCat(name, ": ", step_.RanksText(), "; Ctrl-C again within 1 s ends it"));
     return;
   }

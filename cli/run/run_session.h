@@ -37,6 +37,8 @@ struct RunPlan {
   std::vector<std::string> component_tokens = {};
   bool label = false;
   bool end_on_bad_exit = false;
+  Duration rest_may_take{0};      // once a rank has ended, until the others are ended; 0: for ever
+  bool end_on_interrupt = false;  // the first Ctrl-C ends the step
   OutputChoice output = {};
   StepNames names = {};
   int input = 0;              // a descriptor; -1: the ranks have no input of ours
@@ -104,12 +106,13 @@ class RunSession {
   std::vector<JobNews> news_;                       // the last of each
   JobView job_;                                     // of what ended worst, or the first
   bool job_ended_ = false;
-  bool finishing_ = false;  // the step is done; only the job's end is waited for
-  bool broken_ = false;     // no process reads our output any more
-  bool unwritten_ = false;  // a file could not be written
-  bool queued_ = false;     // the step waits for others
-  bool ending_ = false;     // Ctrl-C came twice
-  bool loss_seen_ = false;  // the connection to a node broke
+  bool finishing_ = false;   // the step is done; only the job's end is waited for
+  bool broken_ = false;      // no process reads our output any more
+  bool unwritten_ = false;   // a file could not be written
+  bool queued_ = false;      // the step waits for others
+  bool ending_ = false;      // Ctrl-C came twice
+  bool rest_timed_ = false;  // a rank has ended
+  bool loss_seen_ = false;   // the connection to a node broke
   bool loss_told_ = false;
   SteadyTime ask_until_ = SteadyTime::max();  // about the step; max: no question
   RawTerminal terminal_;

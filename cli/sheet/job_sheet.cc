@@ -188,6 +188,7 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   AddLine(page, "deadline", job.deadline == kNoTime ? "" : MomentText(job.deadline, style.zone));
   AddLine(page, "nice", job.nice == 0 ? "" : absl::StrCat(job.nice));
   AddLine(page, "comment", job.comment);
+  AddLine(page, "no effect", absl::StrJoin(detail.recorded, " "));
 }
 
 // What it has used so far. How well it used what it has is known once all its nodes have spoken.

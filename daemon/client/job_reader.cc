@@ -131,6 +131,7 @@ JobDetail LiveDetail(const Picture& picture, const Job& job, const Network* netw
   detail.job = ViewIn(picture, job);
   detail.request = job.spec->request;
   detail.constraint = ToText(job.spec->request.constraint);
+  detail.recorded = job.spec->recorded;
   if (job.attempt.has_value()) {
     detail.attempts.push_back(ViewOf(picture.state(), job, kNoTime));
     std::vector<NodePicture> nodes;

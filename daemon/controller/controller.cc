@@ -367,6 +367,7 @@ void Controller::NoteEnd(const JobEnded& end) {
   ended.detail.job = ViewOf(job, end);
   ended.detail.request = job.spec->request;
   ended.detail.constraint = ToText(job.spec->request.constraint);
+  ended.detail.recorded = job.spec->recorded;
   if (end.more > 0) {
     ended.detail.job.indices = IndicesFrom(
         *job.spec->array, static_cast<std::uint32_t>(job.id.value() - job.submission.value()),

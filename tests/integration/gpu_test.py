@@ -101,14 +101,29 @@ class GpuTest(ClusterTest):
         late = self.cluster.submit("--gpu-share=0.4", "-t", 5, "--wrap", "true")
         self.cluster.wait_reason(late, "short of 0.4 of one GPU (has 0.3)")
 
-    def test_every_rank_sees_all_gpus_its_own_first_unless_bound(self):
-        ranks = self.variables("-n", 4, "--gpus-per-task=1")
-        seen = [ranks[rank]["CUDA_VISIBLE_DEVICES"].split(",") for rank in range(4)]
-        self.assertEqual(len(set(seen[0])), 4)
-        self.assertEqual(seen, [seen[0]] * 4)
-        bound = self.variables("-n", 4, "--gpus-per-task=1", "--gpu-bind=single")
-        own = [bound[rank]["CUDA_VISIBLE_DEVICES"] for rank in range(4)]
-        self.assertEqual(own, seen[0])
+    def visible(self, *arguments):
+        """CUDA_VISIBLE_DEVICES of each of four ranks."""
+        ranks = self.variables("-n", 4, *arguments)
+        return [ranks[rank]["CUDA_VISIBLE_DEVICES"].split(",") for rank in range(4)]
+
+    def test_every_rank_sees_all_gpus_of_the_job_its_own_at_its_position(self):
+        for asked in (["--gpus=4"], ["--gpus-per-node=4"], ["--gres=gpu:4"], ["--gpus-per-task=1", "--gpu-bind=none"]):
+            seen = self.visible(*asked)
+            self.assertEqual(len(set(seen[0])), 4, asked)
+            self.assertEqual(seen, [seen[0]] * 4, asked)
+
+    def test_a_rank_that_asked_for_its_own_gpu_sees_that_alone_and_is_read_back_so(self):
+        everything = self.visible("--gpus=4")[0]
+        self.assertEqual(self.visible("--gpus-per-task=1"), [[gpu] for gpu in everything])
+        self.assertEqual(self.visible("--gpus=4", "--gpu-bind=single"), [[gpu] for gpu in everything])
+        job = self.cluster.submit("-n", 4, "--gpus-per-task=1", "-o", "own.out", "--wrap",
+                                  program("muster") + " run -n 4 printenv CUDA_VISIBLE_DEVICES")
+        self.cluster.wait_ended(job)
+        with open(os.path.join(self.cluster.work, "own.out"), encoding="utf-8") as file:
+            self.assertEqual(sorted(file.read().split()), sorted(everything))
+        ranks = self.detail(job)["attempts"][0]["ranks"]
+        of_step = sorted((rank for rank in ranks if rank["step"] not in (0, "batch")), key=lambda rank: rank["rank"])
+        self.assertEqual([rank["found_gpus"] for rank in of_step], [[gpu] for gpu in everything], ranks)
 
     def test_a_step_is_laid_out_as_it_asks(self):
         script = ("#!/bin/sh\n#SBATCH -n 4 --gres=gpu:4 -t 5\n"

@@ -110,6 +110,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
     {"cli", "manual", "frame"},
+    {"cli", "moving", "frame parse"},
     {"cli", "parse/request", "parse"},
     {"cli", "picture", "page sheet"},
     {"cli", "place", "controller frame page parse parse/request picture request sheet up"},

@@ -358,6 +358,11 @@ std::string LaunchAddress(const Program& program) {
   return local ? "127.0.0.1" : program.io.address.substr(0, colon);
 }
 
+// Whether the ranks are told of each other through a PMI.
+bool HasMpi(const Program& program, std::uint32_t ranks) {
+  return program.mpi == MpiFlavour::kAuto ? ranks > 1 : program.mpi != MpiFlavour::kNone;
+}
+
 void SetRankNumbers(const SupervisorOrder& order, const StepSurroundings& step,
                     std::uint32_t local_rank, Variables* variables) {
   const Allocation& placement = *step.placement;
@@ -373,10 +378,9 @@ void SetRankNumbers(const SupervisorOrder& order, const StepSurroundings& step,
   variables->SetTwins("NODEID", step.node_index);
   variables->SetTwins("STEP_ID", step.step.value());
   variables->SetTwins("STEPID", step.step.value());
-  if (placement.nodes.size() == 1) {
-    // Beside SLURM_STEP_ID this name makes Open MPI refuse to be a single rank, and launchers that
-    // take it for an address fail where nodes have no address of their own. SLURM_JOB_NODELIST
-    // stands.
+  if (placement.nodes.size() == 1 && !HasMpi(*step.program, world)) {
+    // Beside SLURM_STEP_ID this name makes Open MPI look for a PMI, and refuse to be a single rank
+    // where there is none. SLURM_JOB_NODELIST stands.
     variables->Erase("SLURM_NODELIST");
   }
   variables->SetTwins("STEP_NODELIST", CompressHostlist(NodeNames(placement)));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/controller/job_watch.h"
 #include "cli/page/text.h"
 #include "cli/parse/array.h"
@@ -146,6 +147,16 @@ std::string WhyNever(Connection& connection, JobId first, const JobRequest& requ
     }
   }
   return "";
+}
+
+std::string RecordedText(const JobRequest& request) {
+  std::vector<std::string> recorded = request.spec.recorded;
+  for (const Component& component : request.components) {
+    recorded.insert(recorded.end(), component.spec.recorded.begin(), component.spec.recorded.end());
+  }
+  return recorded.empty() ? ""
+                          : absl::StrCat("kept with the job, without effect: ",
+                                         Printable(absl::StrJoin(recorded, " ")));
 }
 
 }  // namespace muster

@@ -30,4 +30,7 @@ absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobReq
 // soon.
 std::string WhyNever(Connection& connection, JobId first, const JobRequest& request);
 
+// "kept with the job, without effect: …"; "" when everything that was given has one.
+std::string RecordedText(const JobRequest& request);
+
 }  // namespace muster

@@ -98,6 +98,8 @@ class StepSession {
   bool Lost() const { return !lost_.empty(); }
   // Whose connections those were, for the user.
   std::string LostText() const;
+  // Some rank has ended.
+  bool AnyEnded() const { return !ended_ranks_.empty(); }
   // 0-255; of the ranks that have ended so far.
   int ExitCode() const { return exit_code_; }
   // Writes what is left of unfinished lines (label only).

@@ -1,5 +1,6 @@
 #include "cli/slurm/submit/salloc.h"
 
+#include <iostream>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -38,16 +39,36 @@ std::string Relinquished(JobId job) {
   return absl::StrCat("Relinquishing job allocation ", job.value());
 }
 
-AllocTexts Texts(bool quiet) {
+// --bell: rings when the nodes are there.
+void Ring() {
+  std::cout << '\a' << std::flush;
+}
+
+std::string RingingGranted(JobId job, const std::string& nodes) {
+  Ring();
+  return Granted(job, nodes);
+}
+
+std::string QuietlyRinging(JobId, const std::string&) {
+  Ring();
+  return "";
+}
+
+AllocTexts Texts(bool quiet, bool bell) {
   const auto nothing = [](JobId, const std::string&) { return std::string(); };
   if (quiet) {
-    return {"salloc", nothing, nothing, nothing, [](JobId) { return std::string(); }};
+    return {"salloc", nothing, bell ? QuietlyRinging : nothing, nothing,
+            [](JobId) { return std::string(); }};
   }
-  return {"salloc", Pending, Granted, Revoked, Relinquished};
+  return {"salloc", Pending, bell ? RingingGranted : Granted, Revoked, Relinquished};
+}
+
+AllocTexts TextsFor(const Words& words) {
+  return Texts(words.Has("quiet"), words.Has("bell") && !words.Has("no-bell"));
 }
 
 // --no-shell: a job that holds the nodes, and the word that it has them.
-int HoldWithoutShell(const Call& call, const Invocation& invocation, bool quiet) {
+int HoldWithoutShell(const Call& call, const Invocation& invocation, const AllocTexts& texts) {
   const auto refuse = [&call](const absl::Status& status) {
     return absl::IsInvalidArgument(status)
                ? FailAs(call, status, kSalloc)
@@ -74,7 +95,6 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, bool quiet)
   if (!job.ok()) {
     return refuse(job.status());
   }
-  const AllocTexts texts = Texts(quiet);
   const auto tell = [&call](const std::string& line) {
     if (!line.empty()) {
       call.err << call.name << ": " << line << std::endl;
@@ -123,9 +143,9 @@ int RunSalloc(const Call& call) {
                               .values = *std::move(values),
                               .arguments = words->operands};
   if (words->Has("no-shell")) {
-    return HoldWithoutShell(call, invocation, words->Has("quiet"));
+    return HoldWithoutShell(call, invocation, TextsFor(*words));
   }
-  const absl::StatusOr<int> code = HoldAllocation(invocation, Texts(words->Has("quiet")));
+  const absl::StatusOr<int> code = HoldAllocation(invocation, TextsFor(*words));
   if (code.ok()) {
     return *code;
   }

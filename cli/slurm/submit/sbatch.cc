@@ -1,5 +1,7 @@
 #include "cli/slurm/submit/sbatch.h"
 
+#include <unistd.h>
+
 #include <memory>
 #include <utility>
 
@@ -98,6 +100,14 @@ bool MayNeverStart(const JobRequest& request) {
          !request.components.empty();
 }
 
+// For whoever looks on; workflow engines parse stderr.
+void TellRecorded(const Call& call, const JobRequest& request) {
+  const std::string text = isatty(STDERR_FILENO) == 0 ? "" : RecordedText(request);
+  if (!text.empty()) {
+    call.err << call.name << ": " << text << std::endl;
+  }
+}
+
 int Submit(const Call& call, Connection& connection, const JobRequest& request,
            const Words& words) {
   const auto refuse = [&call](const absl::Status& status) {
@@ -133,6 +143,7 @@ int Submit(const Call& call, Connection& connection, const JobRequest& request,
   } else if (!words.Has("quiet")) {
     call.out << "Submitted batch job " << job->value() << std::endl;
   }
+  TellRecorded(call, request);
   if (!request.wait) {
     return 0;
   }

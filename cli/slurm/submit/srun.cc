@@ -14,6 +14,7 @@
 #include "cli/slurm/submit/forecast_line.h"
 #include "cli/slurm/submit/own_words.h"
 #include "cli/slurm/submit/step_values.h"
+#include "cli/slurm/submit/task_scripts.h"
 
 namespace muster::slurm {
 namespace {
@@ -81,7 +82,8 @@ int Test(const Call& call, const RunPart& part) {
                         .verbs = verbs,
                         .values = part.values,
                         .arguments = part.words.operands};
-  for (const char* const of_streams : {"output", "error", "input", "mpi", "pty", "immediate"}) {
+  for (const char* const of_streams :
+       {"output", "error", "input", "mpi", "pty", "immediate", "wait"}) {
     invocation.values.erase(of_streams);
   }
   const auto refuse = [&call](const absl::Status& status) {
@@ -121,6 +123,33 @@ int FailedToRun(const Call& call, const absl::Status& status, bool inside) {
   return Fail(call, absl::StrCat(inside ? "Unable to create step for job: "
                                         : "Unable to allocate resources: ",
                                  SlurmText(status)));
+}
+
+// --task-prolog and --task-epilog: the command between them, under its own name.
+void AddTaskScripts(const Environment& environment, RunPart* part) {
+  const auto said = [&](const char* option, const char* variable) {
+    const std::string value = part->words.Value(option);
+    return value.empty() ? environment.Get(variable) : value;
+  };
+  const std::string prolog = said("task-prolog", "SLURM_TASK_PROLOG");
+  const std::string epilog = said("task-epilog", "SLURM_TASK_EPILOG");
+  if ((prolog.empty() && epilog.empty()) || part->values.count("multi-prog") != 0) {
+    return;
+  }
+  const std::string& command = part->words.operands.front();
+  part->values.insert({"job-name", command.substr(command.rfind('/') + 1)});
+  part->words.operands = AroundTask(prolog, epilog, part->words.operands);
+}
+
+// --prolog and --epilog, here. False when it could not be started.
+bool RunAround(const Call& call, const Words& words, const char* option,
+               const Environment& environment) {
+  const std::string program = words.Value(option);
+  if (program.empty() || program == "none" || RunHere(program, environment)) {
+    return true;
+  }
+  Fail(call, absl::StrCat("--", option, ": ", program, ": cannot be started"));
+  return false;
 }
 
 // Whether the step only starts the ranks of another launcher.
@@ -166,11 +195,19 @@ int RunSrun(const Call& call) {
     }
     part.values = *std::move(values);
   }
+  for (RunPart& part : *parts) {
+    AddTaskScripts(environment, &part);
+  }
+  invocation.arguments = first.words.operands;
   invocation.values = first.values;
   for (std::size_t i = 1; i < parts->size(); ++i) {
     invocation.components.push_back({(*parts)[i].values, (*parts)[i].words.operands});
   }
+  if (!RunAround(call, first.words, "prolog", environment)) {
+    return 1;
+  }
   const absl::StatusOr<int> code = run.run(invocation);
+  RunAround(call, first.words, "epilog", environment);
   return code.ok() ? *code : FailedToRun(call, code.status(), inside);
 }
 

@@ -1,7 +1,6 @@
 #include "cli/slurm/submit/step_values.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -10,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/parse/hostlist.h"
 #include "cli/parse/number.h"
+#include "cli/request/step_request.h"
 #include "scheduler/base/status.h"
 
 namespace muster::slurm {
@@ -18,40 +18,6 @@ namespace {
 using Values = std::map<std::string, std::string>;
 
 constexpr std::uint64_t kCountMax = 1U << 24;
-
-// What a step of `muster run` may ask for.
-constexpr std::array kOfStep = {"nodes",
-                                "ntasks",
-                                "cpus-per-task",
-                                "chdir",
-                                "export",
-                                "mpi",
-                                "label",
-                                "job-name",
-                                "mem",
-                                "overcommit",
-                                "distribution",
-                                "cpu-bind",
-                                "mem-bind",
-                                "gpu-bind",
-                                "hint",
-                                "gpus",
-                                "gpus-per-task",
-                                "nodelist",
-                                "threads-per-core",
-                                "ntasks-per-socket",
-                                "exclusive",
-                                "exact",
-                                "overlap",
-                                "immediate",
-                                "het-group",
-                                "pty",
-                                "multi-prog",
-                                "kill-on-bad-exit",
-                                "output",
-                                "error",
-                                "input",
-                                "open-mode"};
 
 std::uint64_t CountIn(const std::string& text, std::uint64_t otherwise) {
   const absl::StatusOr<std::uint64_t> count = ParseDigits(text, kCountMax);
@@ -86,8 +52,26 @@ void FillTasks(const Environment& environment, Values* values) {
   }
 }
 
+// --relative: of the job's nodes those from that one on, as many as the step says.
+absl::Status FillRelative(const Environment& environment, Values* values) {
+  const std::uint64_t first = CountIn(ValueOf(*values, "relative"), kCountMax);
+  const auto all = ParseHostlist(environment.Get("SLURM_JOB_NODELIST"));
+  const std::uint64_t count = NodesOf(*values);
+  if (!all.ok() || first >= all->size() || count > all->size() - first) {
+    return absl::InvalidArgumentError(
+        "error: Unable to create step: Requested node configuration is not available");
+  }
+  const auto begin = all->begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = count == 0 ? all->end() : begin + static_cast<std::ptrdiff_t>(count);
+  (*values)["nodelist"] = absl::StrJoin(begin, end, ",");
+  return absl::OkStatus();
+}
+
 // --exclude: the job's other nodes.
 absl::Status FillNodes(const Environment& environment, Values* values) {
+  if (values->count("relative") != 0 && values->count("nodelist") == 0) {
+    return FillRelative(environment, values);
+  }
   if (values->count("exclude") == 0 || values->count("nodelist") != 0) {
     return absl::OkStatus();
   }
@@ -167,9 +151,7 @@ absl::StatusOr<Values> StepValues(Values values, const Environment& environment,
     values["cpu-bind"] = "none";
     values["mpi"] = "none";
   }
-  std::erase_if(values, [](const auto& value) {
-    return std::find(kOfStep.begin(), kOfStep.end(), value.first) == kOfStep.end();
-  });
+  std::erase_if(values, [](const auto& value) { return !IsStepOption(value.first); });
   return values;
 }
 
@@ -186,6 +168,7 @@ void AddRunVariables(const Environment& environment, Values* values) {
   if (environment.Get("SLURM_KILL_BAD_EXIT") == "1") {
     values->insert({"kill-on-bad-exit", ""});
   }
+  add("wait", environment.Get("SLURM_WAIT"));
   const std::string label = environment.Get("SLURM_LABELIO");
   if (!label.empty() && label != "0") {
     values->insert({"label", ""});

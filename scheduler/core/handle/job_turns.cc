@@ -96,6 +96,9 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
   Set(changes.name, spec.name);
   Set(changes.comment, spec.comment);
   Set(changes.time_limit, spec.time_limit);
+  if (changes.nice.value_or(0) < 0 && !IsOperator(input.by, config)) {
+    return absl::PermissionDeniedError("--nice: only operators raise a priority; use 0 or more");
+  }
   Set(changes.nice, spec.nice);
   Set(changes.begin, spec.begin);
   Set(changes.deadline, spec.deadline);

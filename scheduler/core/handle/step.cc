@@ -18,6 +18,7 @@
 #include "scheduler/core/handle/steps/step_turns.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/group_submission.h"
+#include "scheduler/core/handle/submit/new_job.h"
 #include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/handle/verify.h"
@@ -63,7 +64,12 @@ Turn On(const ClusterState& state, const SubmitJob& input, Time now, const Polic
     turn.effects.emplace_back(Replan{});
     return turn;
   }
-  absl::StatusOr<JobSpec> spec = Normalise(input.spec, config);
+  JobSpec asked = input.spec;
+  BeginNew(config, asked);
+  if (absl::Status choices = AddChoices(config, asked); !choices.ok()) {
+    return Refused(std::move(choices));
+  }
+  absl::StatusOr<JobSpec> spec = Normalise(std::move(asked), config);
   if (!spec.ok()) {
     return Refused(spec.status());
   }

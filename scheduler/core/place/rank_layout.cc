@@ -406,7 +406,7 @@ void LayOutRanks(const ResourceRequest& request,
       NumberInOrder(LeafByLeaf(allocation, leaf_of));
     }
     for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
-      GiveDevices(request.layout, machine_of(i), allocation.nodes[i]);
+      GiveDevices(request, machine_of(i), allocation.nodes[i]);
     }
     return;
   }
@@ -418,14 +418,18 @@ void LayOutRanks(const ResourceRequest& request,
   Number(request, leaf_of, allocation);
   for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
     NodeLayout(request, machine_of(i), allocation.nodes[i]).Bind();
-    GiveDevices(request.layout, machine_of(i), allocation.nodes[i]);
+    GiveDevices(request, machine_of(i), allocation.nodes[i]);
   }
 }
 
-void GiveDevices(const std::optional<RankLayout>& layout, const Machine& machine,
-                 NodeAllocation& part) {
-  if (layout.has_value()) {
-    BindGpus(*layout, machine, part);
+void GiveDevices(const ResourceRequest& request, const Machine& machine, NodeAllocation& part) {
+  const bool said = request.layout.has_value() && request.layout->gpu_bind != GpuBind::kUnsaid;
+  if (said) {
+    BindGpus(*request.layout, machine, part);
+  } else if (request.own_gpus && !part.gpus.empty()) {
+    for (RankPlacement& rank : part.ranks) {
+      rank.sees_own_gpus = true;
+    }
   }
   if (machine.nics.empty()) {
     return;

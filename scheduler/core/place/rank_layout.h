@@ -9,11 +9,10 @@
 // that form a data-parallel ring. Rank numbers are those of Megatron and DeepSpeed: tensor fastest,
 // then data, then pipeline. Thread promise: pure. Invariants: (1) a rank's threads and memory nodes
 // stay within its node's part; (2) ranks are numbered 0..n-1 over the allocation, ascending on each
-// node; (3) rank 0 is on the first node; (4) without a layout only the NICs are new, and
-// the numbers where the job lies in segments.
+// node; (3) rank 0 is on the first node; (4) without a layout only the NICs, what
+// they see, and the numbers where the job lies in segments are new.
 
 #include <functional>
-#include <optional>
 
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
@@ -27,9 +26,9 @@ void LayOutRanks(const ResourceRequest& request,
                  const std::function<const Machine&(std::size_t)>& machine_of,
                  const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation);
 
-// What a rank sees of its node's devices: its GPUs as --gpu-bind says, and its NIC (core/locality).
-// For code that changes ranks or GPUs of a part after LayOutRanks, which does this itself.
-void GiveDevices(const std::optional<RankLayout>& layout, const Machine& machine,
-                 NodeAllocation& part);
+// What a rank sees of its node's devices: its GPUs as --gpu-bind says, its own alone where GPUs
+// were asked for by the task, and its NIC (core/locality). For code that changes ranks or GPUs of a
+// part after LayOutRanks, which does this itself.
+void GiveDevices(const ResourceRequest& request, const Machine& machine, NodeAllocation& part);
 
 }  // namespace muster

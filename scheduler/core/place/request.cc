@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,6 +28,37 @@ std::uint32_t ThreadsPerCore(const Machine& machine) {
 std::uint64_t MemoryShare(const Machine& machine, std::uint64_t threads) {
   const std::uint64_t all = std::max(AllCpus(machine).Count(), 1U);
   return machine.memory.value() / all * std::min(threads, all);
+}
+
+// What the layout asks that the machine cannot be: "CPU 96 of --cpu-bind".
+std::string WhyNoLayout(const RankLayout& layout, const Machine& machine) {
+  CpuSet cpus;
+  for (const CpuSet& some : layout.cpu_list) {
+    cpus |= some;
+  }
+  if (const CpuSet absent = cpus - AllCpus(machine); !absent.Empty()) {
+    return absl::StrCat("CPU ", absent.ToList(), " of --cpu-bind");
+  }
+  NumaSet nodes;
+  for (const NumaSet& some : layout.mem_list) {
+    nodes |= some;
+  }
+  for (const NumaNode& node : machine.numa_nodes) {
+    nodes.Erase(node.os_index);
+  }
+  if (!nodes.Empty()) {
+    return absl::StrCat("memory node ", nodes.ToList(), " of --mem-bind");
+  }
+  std::map<std::uint32_t, std::uint32_t> cores;
+  for (const Core& core : machine.cores) {
+    ++cores[SocketOf(core)];
+  }
+  const bool enough = std::any_of(cores.begin(), cores.end(), [&layout](const auto& socket) {
+    return socket.second >= layout.cores_per_socket;
+  });
+  return enough || layout.cores_per_socket == 0
+             ? ""
+             : absl::StrCat(layout.cores_per_socket, " cores on a socket");
 }
 
 }  // namespace
@@ -134,34 +166,22 @@ std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request) {
   return free;
 }
 
-std::string WhyNoLayout(const RankLayout& layout, const Machine& machine) {
-  CpuSet cpus;
-  for (const CpuSet& some : layout.cpu_list) {
-    cpus |= some;
-  }
-  if (const CpuSet absent = cpus - AllCpus(machine); !absent.Empty()) {
-    return absl::StrCat("CPU ", absent.ToList(), " of --cpu-bind");
-  }
-  NumaSet nodes;
-  for (const NumaSet& some : layout.mem_list) {
-    nodes |= some;
-  }
-  for (const NumaNode& node : machine.numa_nodes) {
-    nodes.Erase(node.os_index);
-  }
-  if (!nodes.Empty()) {
-    return absl::StrCat("memory node ", nodes.ToList(), " of --mem-bind");
-  }
-  std::map<std::uint32_t, std::uint32_t> cores;
+std::string WhyNoMachine(const ResourceRequest& request, const Machine& machine) {
+  std::set<std::uint32_t> sockets;
   for (const Core& core : machine.cores) {
-    ++cores[SocketOf(core)];
+    sockets.insert(SocketOf(core));
   }
-  const bool enough = std::any_of(cores.begin(), cores.end(), [&layout](const auto& socket) {
-    return socket.second >= layout.cores_per_socket;
-  });
-  return enough || layout.cores_per_socket == 0
-             ? ""
-             : absl::StrCat(layout.cores_per_socket, " cores on a socket");
+  if (sockets.size() < request.sockets_per_node) {
+    return absl::StrCat(request.sockets_per_node, " sockets");
+  }
+  if (AllCpus(machine).Count() < request.min_cpus) {
+    return absl::StrCat(request.min_cpus, " CPUs in all");
+  }
+  if (machine.tmp < request.tmp) {
+    return absl::StrCat(request.tmp.value() / kMebibyte.value(), " MiB of /tmp",
+                        machine.tmp.zero() ? ", whose size is not known" : "");
+  }
+  return request.layout.has_value() ? WhyNoLayout(*request.layout, machine) : "";
 }
 
 }  // namespace muster

@@ -70,8 +70,8 @@ GpuShare MostFreeShare(const NodePicture& node, const GpuRequest& request);
 // GPUs of the type that no job holds any share of.
 std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request);
 
-// What the request asks of a node that the machine cannot be: "CPU 96 of --cpu-bind"; empty when it
-// asks nothing such.
-std::string WhyNoLayout(const RankLayout& layout, const Machine& machine);
+// What the request asks of a node that the machine cannot be: "CPU 96 of --cpu-bind", "4 sockets";
+// empty when it asks nothing such.
+std::string WhyNoMachine(const ResourceRequest& request, const Machine& machine);
 
 }  // namespace muster

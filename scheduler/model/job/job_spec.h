@@ -71,6 +71,12 @@ struct ResourceRequest {
   std::uint32_t segment = 0;   // groups of that many nodes, each on one leaf switch or in one block
   std::optional<RankLayout> layout = {};
   GpuShare gpu_share = {};  // of each GPU that it asks for; zero: whole GPUs
+  // GPUs were asked for by the task: each sees its own and no others, unless --gpu-bind says more.
+  bool own_gpus = false;
+  // What each of its nodes has at the least, of which the job need not have all.
+  std::uint32_t sockets_per_node = 0;
+  std::uint32_t min_cpus = 0;  // hardware threads
+  Bytes tmp;                   // the file system of /tmp, in all
   static constexpr auto Fields(auto list) {
     return list(
         Field{"min_nodes", &ResourceRequest::min_nodes},
@@ -90,7 +96,10 @@ struct ResourceRequest {
         Field{"switches", &ResourceRequest::switches},
         Field{"switches_wait", &ResourceRequest::switches_wait},
         Field{"segment", &ResourceRequest::segment}, Field{"layout", &ResourceRequest::layout},
-        Field{"gpu_share", &ResourceRequest::gpu_share});
+        Field{"gpu_share", &ResourceRequest::gpu_share},
+        Field{"own_gpus", &ResourceRequest::own_gpus},
+        Field{"sockets_per_node", &ResourceRequest::sockets_per_node},
+        Field{"min_cpus", &ResourceRequest::min_cpus}, Field{"tmp", &ResourceRequest::tmp});
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
@@ -192,6 +201,10 @@ struct JobSpec {
   Duration replace_wait{0};      // elastic: so long it waits for another node in a lost one's place
   Duration progress_timeout{0};  // it is ended when it shows no progress for so long; 0: never
   WarningSignal warning;
+  std::vector<std::string> recorded;  // options without effect: NAME or NAME=VALUE, as given
+  Duration time_min{0};  // it may start with a shorter limit, but with no less than this; 0: none
+  Constraint prefer;     // --prefer: features that its nodes have where that delays nothing
+  std::uint32_t priority = 0;  // as an operator fixed it; 0: it is reckoned
   static constexpr auto Fields(auto list) {
     return list(
         Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
@@ -208,7 +221,9 @@ struct JobSpec {
         Field{"no_kill", &JobSpec::no_kill}, Field{"elastic", &JobSpec::elastic},
         Field{"replace_wait", &JobSpec::replace_wait},
         Field{"progress_timeout", &JobSpec::progress_timeout}, Field{"warning", &JobSpec::warning},
-        Field{"checkpoint_with", &JobSpec::checkpoint_with});
+        Field{"checkpoint_with", &JobSpec::checkpoint_with}, Field{"recorded", &JobSpec::recorded},
+        Field{"time_min", &JobSpec::time_min}, Field{"prefer", &JobSpec::prefer},
+        Field{"priority", &JobSpec::priority});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

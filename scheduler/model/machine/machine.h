@@ -134,6 +134,7 @@ struct Machine {
   std::vector<Die> dies;              // of packages that have several
   std::string mps;     // the pipe directory of CUDA's MPS daemon, where one runs; empty: none
   std::string limits;  // what its agent holds jobs to: "cpuset, memory", "not enforced (why)"
+  Bytes tmp;           // the file system of /tmp, in all; zero: not known
   static constexpr auto Fields(auto list) {
     return list(Field{"packages", &Machine::packages}, Field{"numa_nodes", &Machine::numa_nodes},
                 Field{"l3_caches", &Machine::l3_caches}, Field{"cores", &Machine::cores},
@@ -143,7 +144,8 @@ struct Machine {
                 Field{"why_not_enforced", &Machine::why_not_enforced},
                 Field{"remarks", &Machine::remarks}, Field{"gpu_links", &Machine::gpu_links},
                 Field{"nic_links", &Machine::nic_links}, Field{"dies", &Machine::dies},
-                Field{"mps", &Machine::mps}, Field{"limits", &Machine::limits});
+                Field{"mps", &Machine::mps}, Field{"limits", &Machine::limits},
+                Field{"tmp", &Machine::tmp});
   }
   friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -233,6 +233,7 @@ struct JobDetail {
   std::vector<NodeUsage> live_usage = {};  // of a running job, where its nodes have reported it
   std::string checkpoint_interval = {};    // how often it is advised to checkpoint, and why
   std::string elastic = {};  // of an elastic job: its range, and why it grows or does not
+  std::vector<std::string> recorded = {};  // options that were given and have no effect
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
@@ -242,7 +243,7 @@ struct JobDetail {
         Field{"placement", &JobDetail::placement}, Field{"steps", &JobDetail::steps},
         Field{"live_usage", &JobDetail::live_usage},
         Field{"checkpoint_interval", &JobDetail::checkpoint_interval},
-        Field{"elastic", &JobDetail::elastic});
+        Field{"elastic", &JobDetail::elastic}, Field{"recorded", &JobDetail::recorded});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };

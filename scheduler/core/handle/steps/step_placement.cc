@@ -153,9 +153,11 @@ absl::StatusOr<Wanted> WantedBy(const StepSpec& spec, const Job& job) {
   if (spec.gpus.count > 0 || spec.gpus_per_task.count > 0) {
     request.gpus = spec.gpus;
     request.gpus_per_task = spec.gpus_per_task;
+    request.own_gpus = spec.gpus_per_task.count > 0;
     RETURN_IF_ERROR(FillGpus(request));
   } else if (!spec.no_gpus && asked.gpu_share.zero() && asked.gpus_per_task.count > 0) {
     request.gpus_per_task = asked.gpus_per_task;
+    request.own_gpus = asked.own_gpus;
   } else {
     wanted.all_gpus = !spec.no_gpus;
   }
@@ -226,7 +228,7 @@ void Complete(const ClusterState& state, const Attempt& attempt, const Wanted& w
                                     [&](const GpuGrant& other) { return other.gpu == grant.gpu; });
       grant.share = own->share;
     }
-    GiveDevices(wanted.request.layout, *state.FindNode(part.node)->machine, part);
+    GiveDevices(wanted.request, *state.FindNode(part.node)->machine, part);
   }
 }
 

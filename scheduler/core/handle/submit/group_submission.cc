@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
+#include "scheduler/core/handle/submit/new_job.h"
 #include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/admission.h"
@@ -21,6 +22,7 @@ void TakeOver(const JobSpec& leader, JobSpec* spec) {
   spec->kind = leader.kind;
   spec->user = leader.user;
   spec->nice = leader.nice;
+  spec->priority = leader.priority;
   spec->held = leader.held;
   spec->begin = leader.begin;
   spec->dependency = leader.dependency;
@@ -46,6 +48,7 @@ absl::Status Accept(Time now, const PolicyConfig& config, PolicyLedger& ledger, 
   }
   const bool time_said = spec->time_limit.count() > 0;
   RETURN_IF_ERROR(CheckGrace(*spec, config));
+  BeginNew(config, *spec);
   ASSIGN_OR_RETURN(*spec, Normalise(*spec, config));
   if (!CanMeetDeadline(*spec, std::max(now, spec->begin))) {
     return absl::InvalidArgumentError(

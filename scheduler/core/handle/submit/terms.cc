@@ -8,11 +8,14 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/state/books/licenses.h"
+#include "scheduler/model/job/job_text.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kTermsMax = 1000;
+constexpr std::size_t kRecordedMax = 200;
+constexpr std::size_t kRecordedBytesMax = 1024;
 constexpr std::size_t kTokensMax = 256;
 constexpr std::size_t kNamesMax = 65'536;
 constexpr std::size_t kTermNameBytesMax = 255;
@@ -91,6 +94,13 @@ absl::Status CheckNames(const char* option, const std::vector<std::string>& name
 }  // namespace
 
 absl::Status CheckTerms(const JobSpec& spec, const PolicyConfig& config) {
+  if (spec.recorded.size() > kRecordedMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(spec.recorded.size(), " options without effect; at most ", kRecordedMax));
+  }
+  for (const std::string& option : spec.recorded) {
+    RETURN_IF_ERROR(CheckJobText("an option without effect", option, kRecordedBytesMax));
+  }
   RETURN_IF_ERROR(CheckDependency(spec.dependency));
   RETURN_IF_ERROR(CheckConstraint(spec.request.constraint));
   RETURN_IF_ERROR(CheckNames("--nodelist", spec.request.nodelist));

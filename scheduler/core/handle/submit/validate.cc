@@ -29,6 +29,7 @@ constexpr std::uint32_t kGpusMax = 1U << 16;
 constexpr std::size_t kAlternativesMax = 16;
 constexpr std::size_t kArrayRangesMax = 10'000;
 constexpr std::uint32_t kSignalMax = 64;
+constexpr std::int32_t kNiceMax = 2'147'483'645;                   // Slurm's bounds
 constexpr Duration kDurationMax = std::chrono::hours(24) * 36525;  // what UNLIMITED means
 constexpr Time kTimeMax{std::chrono::hours(24) * 365 * 300};
 
@@ -182,6 +183,8 @@ absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& conf
   RETURN_IF_ERROR(CheckAtMost("--gpus", request.gpus.count, kGpusMax));
   RETURN_IF_ERROR(CheckAtMost("--gpus-per-node", request.gpus_per_node.count, kGpusMax));
   RETURN_IF_ERROR(CheckAtMost("--gpus-per-task", request.gpus_per_task.count, kGpusMax));
+  RETURN_IF_ERROR(CheckAtMost("--mincpus", request.min_cpus, kCpusPerTaskMax));
+  RETURN_IF_ERROR(CheckAtMost("--sockets-per-node", request.sockets_per_node, kCpusPerTaskMax));
   constexpr Bytes kMemoryMax{std::uint64_t{1} << 50};
   if (request.memory_per_node > kMemoryMax || request.memory_per_cpu > kMemoryMax) {
     return absl::InvalidArgumentError("--mem: more than 1 PiB");
@@ -236,7 +239,9 @@ absl::Status NormaliseAlternatives(JobSpec& spec, const PolicyConfig& config) {
     if (alternative.time_limit.count() < 0 || alternative.time_limit > kDurationMax) {
       return absl::InvalidArgumentError("--alt: --time: is negative or more than 36525 days");
     }
-    if (alternative.time_limit.count() == 0) {
+    // A limit that was lowered since lowers those that --time-min made of it.
+    const bool shorter = spec.time_min > Duration(0) && spec.time_limit < alternative.time_limit;
+    if (alternative.time_limit.count() == 0 || shorter) {
       alternative.time_limit = spec.time_limit;
     }
   }
@@ -330,8 +335,9 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
   RETURN_IF_ERROR(CheckTerms(spec, config));
   RETURN_IF_ERROR(NormaliseRequest(spec.request, config));
   RETURN_IF_ERROR(CheckTimes(spec));
-  if (spec.nice < 0) {
-    return absl::InvalidArgumentError("--nice: only lowers the priority: use 0 or more");
+  if (spec.nice < -kNiceMax || spec.nice > kNiceMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--nice: is not between -", kNiceMax, " and ", kNiceMax));
   }
   RETURN_IF_ERROR(CheckElastic(spec));
   RETURN_IF_ERROR(FillRequeue(spec));

@@ -21,9 +21,10 @@ bool ListIsComplete(const ResourceRequest& request) {
 }
 
 bool AsksOfMachines(const ResourceRequest& request) {
-  return request.layout.has_value() &&
-         (!request.layout->cpu_list.empty() || !request.layout->mem_list.empty() ||
-          request.layout->cores_per_socket > 0);
+  const bool by_layout = request.layout.has_value() &&
+                         (!request.layout->cpu_list.empty() || !request.layout->mem_list.empty() ||
+                          request.layout->cores_per_socket > 0);
+  return by_layout || request.sockets_per_node > 0 || request.min_cpus > 0 || !request.tmp.zero();
 }
 
 std::string SomeOf(const std::vector<std::string>& names) {
@@ -81,7 +82,7 @@ bool NodeMay(const NodePicture& node, const ResourceRequest& request) {
           Matches(request.constraint.every, node.features)) &&
          (request.exclude.empty() || !Contains(request.exclude, node.name)) &&
          (!ListIsComplete(request) || Contains(request.nodelist, node.name)) &&
-         (!AsksOfMachines(request) || WhyNoLayout(*request.layout, *node.machine).empty());
+         (!AsksOfMachines(request) || WhyNoMachine(request, *node.machine).empty());
 }
 
 std::optional<Shortage> WhyNodeMayNot(const NodePicture& node, const ResourceRequest& request) {
@@ -97,7 +98,7 @@ std::optional<Shortage> WhyNodeMayNot(const NodePicture& node, const ResourceReq
   if (ListIsComplete(request) && !Contains(request.nodelist, node.name)) {
     return Shortage{ShortageKind::kNotListed, 1, 0, 0};
   }
-  return Shortage{ShortageKind::kLayout, 1, 0, 0, WhyNoLayout(*request.layout, *node.machine)};
+  return Shortage{ShortageKind::kLayout, 1, 0, 0, WhyNoMachine(request, *node.machine)};
 }
 
 bool DescribesNodes(const ResourceRequest& request) {

@@ -1,10 +1,19 @@
 #include "scheduler/core/plan/queue/queue_order.h"
 
 namespace muster {
+namespace {
+
+std::int64_t PlainPriority(const JobSpec& spec) {
+  return spec.priority > 0 ? std::int64_t{spec.priority} : kBasePriority - spec.nice;
+}
+
+}  // namespace
 
 bool GoesBefore(const WaitingJob& a, const WaitingJob& b) {
-  if (a.spec->nice != b.spec->nice) {
-    return a.spec->nice < b.spec->nice;
+  const std::int64_t own = PlainPriority(*a.spec);
+  const std::int64_t other = PlainPriority(*b.spec);
+  if (own != other) {
+    return own > other;
   }
   return a.id < b.id;
 }

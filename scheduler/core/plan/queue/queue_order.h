@@ -4,11 +4,18 @@
 //
 // Thread promise: pure. Invariants: a strict total order: ties fall to the lower id.
 
+#include <cstdint>
+
 #include "scheduler/model/plan/snapshot.h"
 
 namespace muster {
 
-// True when `a` goes before `b`: the lower nice value, then the lower id.
+// Where priorities without weights lie, so that a positive nice can lower them (Slurm's
+// NICE_OFFSET).
+inline constexpr std::int64_t kBasePriority = std::int64_t{1} << 31;
+
+// True when `a` goes before `b`: the higher fixed priority or the lower nice value, then the lower
+// id.
 bool GoesBefore(const WaitingJob& a, const WaitingJob& b);
 
 }  // namespace muster

@@ -9,15 +9,13 @@
 #include <tuple>
 
 #include "absl/numeric/int128.h"
+#include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/share/priority.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
 namespace muster {
 namespace {
 
-// Where priorities without weights lie, so that a positive nice can lower them (Slurm's
-// NICE_OFFSET).
-constexpr std::int64_t kBase = std::int64_t{1} << 31;
 constexpr std::uint64_t kShareParts = 1'000'000'000'000;  // of which a dominant share is made
 
 bool IsReckoned(const PriorityConfig& config) {
@@ -116,7 +114,11 @@ QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& confi
 Priority QueuePriority::Of(const WaitingJob& job) const {
   const JobSpec& spec = *job.spec;
   PriorityRequest request;
-  request.site = kBase;
+  if (spec.priority > 0) {
+    request.site = spec.priority;
+    return MakePriority(request);
+  }
+  request.site = kBasePriority;
   request.nice = spec.nice;
   const Time eligible = std::max(job.submitted, spec.begin);
   AddFactor("age", config_.weight_age, AgeFactor(snapshot_.now - eligible, config_.max_age),

@@ -129,9 +129,9 @@ TEST(Documents, AnEmptyListIsStillADocument) {
 TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   const Json job = Json::parse(DetailsDocument({samples::EndedDetail()}))["jobs"][0];
   std::vector<std::string> keys = kJobKeys;
-  keys.insert(keys.end(),
-              {"request", "work_dir", "stdout_path", "stderr_path", "command", "attempts",
-               "constraint", "placement", "steps", "live_usage", "checkpoint_interval", "elastic"});
+  keys.insert(keys.end(), {"request", "work_dir", "stdout_path", "stderr_path", "command",
+                           "attempts", "constraint", "placement", "steps", "live_usage",
+                           "checkpoint_interval", "elastic", "recorded"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);

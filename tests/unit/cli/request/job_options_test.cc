@@ -174,21 +174,32 @@ TEST(JobOptions, TheWarningBeforeTheEndIsSlurmsSignal) {
   EXPECT_THAT(Error({}, "#SBATCH --signal=USR1@\n"), StartsWith("job.sh:1: --signal: "));
 }
 
-TEST(JobOptions, WhatThisVersionLacksIsRefusedByName) {
-  EXPECT_EQ(Error({{"time-min", "1:00"}}), "--time-min: not in this version");
-  EXPECT_EQ(Error({}, "#MUSTER --tmp=1G\n"), "job.sh:1: --tmp: not in this version");
+TEST(JobOptions, WhatNodesHaveAndWhatIsPreferredIsRead) {
+  const JobRequest request =
+      Read({{"time-min", "1:00:00"}, {"prefer", "fast"}},
+           "#SBATCH --tmp=1G --mincpus=8 -B 2:4 --gpus-per-socket=a100:2 --priority=7 --nice=-3\n")
+          .value();
+  EXPECT_EQ(request.spec.time_min, std::chrono::hours(1));
+  EXPECT_EQ(ToText(request.spec.prefer), "fast");
+  EXPECT_EQ(request.spec.request.tmp, kGibibyte);
+  EXPECT_EQ(request.spec.request.min_cpus, 8U);
+  EXPECT_EQ(request.spec.request.sockets_per_node, 2U);
+  EXPECT_EQ(request.spec.request.gpus_per_node, (GpuRequest{"a100", 4}));
+  EXPECT_EQ(request.spec.priority, 7U);
+  EXPECT_EQ(request.spec.nice, -3);
+  EXPECT_EQ(Error({}, "#SBATCH --gpus-per-socket=1\n"),
+            "--gpus-per-socket: say on how many sockets: add --sockets-per-node");
 }
 
 TEST(JobOptions, ASlurmOptionThatChangesNothingIsKeptAndNeverStopsAScript) {
-  EXPECT_THAT(Read({}, "#SBATCH --mail-type=END\n#SBATCH --tmp=1G --contiguous -S2\n")->recorded,
-              ElementsAre("mail-type=END", "tmp=1G", "contiguous", "core-spec=2"));
-  EXPECT_THAT(Read({{"mail-type", "FAIL"}}, "#SBATCH --mail-type=END --wckey=x\n")->recorded,
+  EXPECT_THAT(Read({}, "#SBATCH --mail-type=END\n#SBATCH --contiguous -S2\n")->spec.recorded,
+              ElementsAre("mail-type=END", "contiguous", "core-spec=2"));
+  EXPECT_THAT(Read({{"mail-type", "FAIL"}}, "#SBATCH --mail-type=END --wckey=x\n")->spec.recorded,
               ElementsAre("wckey=x", "mail-type=FAIL"));
 }
 
 TEST(JobOptions, ASlurmOptionThatWouldChangeTheResultIsRefused) {
-  EXPECT_EQ(Error({}, "#SBATCH --mincpus=4\n"),
-            "job.sh:1: --mincpus: is not done here: leave it out");
+  EXPECT_EQ(Error({}, "#SBATCH --bb=x\n"), "job.sh:1: --bb: is not done here: leave it out");
   EXPECT_THAT(Error({}, "#SBATCH --unheard-of\n"), HasSubstr("is not an option"));
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/attempt/rendezvous.h"
 #include "agent/supervisor/launch/hostlist.h"
@@ -375,6 +377,25 @@ TEST(EnvironmentTest, SlurmsNamesTellOnlyWhatWasAskedFor) {
   script = BatchEnvironment(order, 0);
   EXPECT_THAT(script,
               IsSupersetOf({"SLURM_NTASKS=4", "SLURM_CPUS_PER_TASK=4", "SLURM_OPEN_MODE=a"}));
+}
+
+TEST(EnvironmentTest, AStepOnOneNodeSaysItsNodesUnlessItIsOneRankWithoutMpi) {
+  SupervisorOrder order = Order();
+  Allocation one = order.launch.allocation;
+  one.nodes.resize(1);
+  const auto says = [&order, &one] {
+    StepSurroundings step;
+    step.step = StepId(1);
+    step.program = &order.launch.program;
+    step.placement = &one;
+    const std::vector<std::string> rank = RankEnvironment(order, step, 0);
+    return std::count(rank.begin(), rank.end(), "SLURM_NODELIST=node1");
+  };
+  EXPECT_EQ(says(), 1);
+  one.nodes[0].ranks.resize(1);
+  EXPECT_EQ(says(), 0) << "Open MPI would look for a PMI";
+  order.launch.program.mpi = MpiFlavour::kPmix;
+  EXPECT_EQ(says(), 1);
 }
 
 TEST(HostlistTest, WritesRangesAsSlurmDoes) {

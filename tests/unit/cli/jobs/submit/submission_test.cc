@@ -32,7 +32,7 @@ TEST(Submission, TheCommandLineWinsOverTheEnvironmentAndThatOverTheScript) {
   const JobRequest request = Read(environment, {}, script).value();
   EXPECT_EQ(request.spec.name, "variable");
   EXPECT_EQ(request.spec.request.tasks, 2U);
-  EXPECT_THAT(request.recorded, ElementsAre("mail-type=END", "wckey=w"));
+  EXPECT_THAT(request.spec.recorded, ElementsAre("mail-type=END", "wckey=w"));
   EXPECT_EQ(Read(environment, {{"job-name", "line"}}, script)->spec.name, "line");
 }
 

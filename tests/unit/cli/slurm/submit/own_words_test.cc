@@ -40,7 +40,7 @@ TEST(OwnWords, WhatIsRefusedIsRefusedInSlurmsWords) {
 TEST(OwnWords, EachCommandHasItsOwnOptions) {
   EXPECT_TRUE(Read({"--pty"}, kSrun).ok());
   EXPECT_FALSE(Read({"--pty"}).ok());
-  EXPECT_EQ(Read({"-W", "5"}, kSrun).value(), (Values{{"recorded", "wait=5"}}));
+  EXPECT_EQ(Read({"-W", "5"}, kSrun).value(), (Values{{"wait", "5"}}));
   EXPECT_EQ(Read({"-W"}).value(), (Values{{"wait", ""}}));
 }
 

@@ -37,6 +37,14 @@ TEST(StepValues, ExcludedNodesLeaveTheJobsOthers) {
   EXPECT_FALSE(StepValues({{"exclude", "n[1-3]"}}, kTwoNodes, false).ok());
 }
 
+TEST(StepValues, RelativeNodesAreTheJobsFromThatOneOn) {
+  EXPECT_EQ(Step({{"relative", "1"}}), (Values{{"nodelist", "n2,n3"}}));
+  EXPECT_EQ(Step({{"relative", "1"}, {"nodes", "1"}, {"ntasks", "1"}}),
+            (Values{{"nodelist", "n2"}, {"nodes", "1"}, {"ntasks", "1"}}));
+  EXPECT_FALSE(StepValues({{"relative", "3"}}, kTwoNodes, false).ok());
+  EXPECT_FALSE(StepValues({{"relative", "2"}, {"nodes", "2"}}, kTwoNodes, false).ok());
+}
+
 TEST(StepValues, GpusOfEachNodeAreGpusOfTheStep) {
   EXPECT_EQ(Step({{"gpus-per-node", "2"}, {"nodes", "2"}, {"ntasks", "2"}}),
             (Values{{"gpus", "4"}, {"nodes", "2"}, {"ntasks", "2"}}));

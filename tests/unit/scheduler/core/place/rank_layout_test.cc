@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "scheduler/core/place/gpu_links.h"
+#include "scheduler/core/place/request.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster {
@@ -277,6 +278,42 @@ TEST(RankLayout, RanksSeeTheGpusThatWereAskedForAndOnlyThose) {
             "3 1");
   EXPECT_EQ(Gpus(WithGpus({.gpu_bind = GpuBind::kMaskGpu, .gpu_list = {GpuSet::Of({0, 3})}})),
             "0,3 0,3");
+}
+
+TEST(RankLayout, TasksThatAskedForTheirOwnGpusSeeThoseAloneUnlessABindingSaysMore) {
+  ResourceRequest request = Tasks(2, 2);
+  request.gpus_per_task.count = 2;
+  request.own_gpus = true;
+  const Shape shape{.numa = 2, .cores = 2, .gpus = 2};
+  const Allocation own = Placed(request, shape, 1);
+  EXPECT_EQ(Gpus(own), "0,1 2,3");
+  EXPECT_TRUE(own.nodes[0].ranks[0].sees_own_gpus);
+  EXPECT_TRUE(own.nodes[0].ranks[1].sees_own_gpus);
+  request.layout = RankLayout{.gpu_bind = GpuBind::kNone};
+  EXPECT_FALSE(Placed(request, shape, 1).nodes[0].ranks[0].sees_own_gpus);
+  request.layout = RankLayout{.cpu_bind = CpuBind::kSockets};
+  EXPECT_TRUE(Placed(request, shape, 1).nodes[0].ranks[0].sees_own_gpus);
+}
+
+TEST(RankLayout, NodesHaveAsManySocketsAndCpusAndAsMuchOfTmpAsWasAsked) {
+  const auto why = [](const ResourceRequest& request) {
+    Machine machine = testing::MakeMachine(kTwoSockets);
+    machine.tmp = kGibibyte * 10;
+    return WhyNoMachine(request, machine);
+  };
+  ResourceRequest request;
+  request.min_cpus = 16;
+  request.tmp = kGibibyte * 10;
+  EXPECT_EQ(why(request), "");
+  request.min_cpus = 17;
+  EXPECT_EQ(why(request), "17 CPUs in all");
+  request.min_cpus = 0;
+  request.tmp = kGibibyte * 11;
+  EXPECT_EQ(why(request), "11264 MiB of /tmp");
+  request.tmp = Bytes();
+  request.sockets_per_node = 3;
+  EXPECT_EQ(why(request), "3 sockets");
+  EXPECT_TRUE(Placed(request).nodes.empty());
 }
 
 TEST(RankLayout, ASingleGpuIsSharedByAsManyRanksAsWasSaid) {

@@ -105,6 +105,23 @@ TEST(StepPlacement, AStepThatSaysItsGpusHasThoseAlone) {
   EXPECT_EQ(running.Place(two).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(StepPlacement, TasksOfAStepSeeTheirOwnGpusWhereTheyWereAskedForByTheTask) {
+  ResourceRequest whole = Tasks(2);
+  whole.gpus_per_node.count = 2;
+  const Running running({.cores = 2, .gpus = 2}, whole);
+  StepSpec own = Step(2);
+  own.gpus_per_task.count = 1;
+  EXPECT_TRUE(running.Place(own)->nodes[0].ranks[1].sees_own_gpus);
+  EXPECT_FALSE(running.Place(Step(1))->nodes[0].ranks[0].sees_own_gpus) << "all of the job's";
+  own.layout = RankLayout{.gpu_bind = GpuBind::kNone};
+  EXPECT_FALSE(running.Place(own)->nodes[0].ranks[1].sees_own_gpus);
+  ResourceRequest by_task = Tasks(2);
+  by_task.gpus_per_task.count = 1;
+  const Running inherited({.cores = 2, .gpus = 2}, by_task);
+  EXPECT_TRUE(inherited.Place(Step(0))->nodes[0].ranks[0].sees_own_gpus);
+  EXPECT_TRUE(inherited.Place(Step(1))->nodes[0].ranks[0].sees_own_gpus);
+}
+
 TEST(StepPlacement, AStepThatSaysItsMemoryHasItAlone) {
   ResourceRequest request = Tasks(4);
   request.memory_per_node = kGibibyte * 4;

@@ -35,8 +35,8 @@ TEST(Validate, ARequestThatSaysNothingIsOneTaskOnOneCpuOfOneNode) {
 
 TEST(Validate, NobodyPutsHimselfBeforeOthersByNice) {
   JobSpec spec;
-  spec.nice = -1;
-  ExpectRefused(Normalise(spec, PolicyConfig()), "--nice: only lowers");
+  spec.nice = INT32_MIN;
+  ExpectRefused(Normalise(spec, PolicyConfig()), "--nice: is not between");
   spec.nice = 0;
   EXPECT_TRUE(Normalise(spec, PolicyConfig()).ok());
 }

@@ -1,0 +1,22 @@
+#pragma once
+
+// What a submission says once, before its spec is checked: choices that the scheduler has, and what
+// follows from who asks.
+//
+// Thread promise: pure. Invariants: a spec that comes from here says --prefer and --time-min as
+// alternatives, of which the first is what was asked for best; a job of nobody who may raise
+// priorities has no negative nice value.
+
+#include "absl/status/status.h"
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster {
+
+// For any new job, and each component of one: whose GPUs its tasks see, and its nice value.
+void BeginNew(const PolicyConfig& config, JobSpec& spec);
+
+// --prefer and --time-min. For a job that is not heterogeneous, before Normalise.
+absl::Status AddChoices(const PolicyConfig& config, JobSpec& spec);
+
+}  // namespace muster
