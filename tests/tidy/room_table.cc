@@ -48,6 +48,7 @@ constexpr RoomRow kRows[] = {
     {"scheduler/simulator", "workload", ". readers"},
     {"scheduler/runtime", "cgroup", "."},
     {"scheduler/runtime", "identity", "."},
+    {"scheduler/runtime", "service", "."},
     {"topology", ".", "gpu hwloc"},
     {"topology", "bind", "gpu"},
     {"topology", "captured", "hwloc"},
