@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "agent/supervisor/limits/process_tree.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
@@ -455,6 +456,35 @@ TEST_F(StepTest, EndsAnMpiStepWhenOneOfItsRanksIsKilled) {
   kill(static_cast<pid_t>(std::stoi(Slurp(work_ / "pid1"))), SIGKILL);
   EXPECT_EQ(Wait(), 0);
   EXPECT_EQ(Facts<RunEnded>().at(0).status.signal, SIGKILL);
+}
+
+TEST_F(StepTest, EndsAnMpiStepWhoseServerIsKilledAndServesTheNextOne) {
+  Batch("while [ ! -e stop ]; do sleep 0.02; done");
+  order_.module_dir = MUSTER_PMIX_DIRECTORY;
+  Start();
+  ASSERT_TRUE(Eventually([&] { return !Facts<RunStarted>().empty(); }));
+  StepOrder order = OrderOf({"sh", "-c", "echo $PPID > parent; exec sleep 1000"}, 2, 3);
+  order.program.mpi = MpiFlavour::kPmix;
+  EXPECT_TRUE(SendStep(directory_, order).ok());
+  ASSERT_TRUE(Eventually([&] { return !Slurp(work_ / "parent").empty(); }));
+  pid_t server = 0;
+  for (const pid_t pid : Descendants(supervisor_)) {
+    server = Slurp("/proc/" + std::to_string(pid) + "/cmdline").starts_with("muster-pmix") ? pid
+                                                                                           : server;
+  }
+  ASSERT_NE(server, 0);
+  kill(server, SIGKILL);
+  ASSERT_TRUE(Eventually([&] { return !Facts<StepEnded>().empty(); }));
+  EXPECT_FALSE(Facts<StepEnded>().at(0).ranks.at(0).status.success());
+  EXPECT_THAT(Slurp(directory_.Log()),
+              HasSubstr("the process that serves PMIx to its ranks is gone"));
+  StepOrder next = OrderOf({MUSTER_MPI_RING}, 2, 4);
+  next.program.mpi = MpiFlavour::kPmix;
+  EXPECT_TRUE(SendStep(directory_, next).ok());
+  ASSERT_TRUE(Eventually([&] { return Facts<StepEnded>().size() == 2; }));
+  EXPECT_TRUE(Facts<StepEnded>().at(1).ranks.at(0).status.success()) << Slurp(directory_.Log());
+  EXPECT_TRUE(SendStep(directory_, OrderOf({"touch", "stop"}, 1, 5)).ok());
+  EXPECT_EQ(Wait(), 0);
 }
 
 }  // namespace
