@@ -48,6 +48,7 @@ constexpr RoomRow kRows[] = {
     {"scheduler/simulator", "workload", ". readers"},
     {"scheduler/runtime", "cgroup", "."},
     {"scheduler/runtime", "identity", "."},
+    {"scheduler/runtime", "sealed", "."},
     {"scheduler/runtime", "service", "."},
     {"topology", ".", "gpu hwloc"},
     {"topology", "bind", "gpu"},

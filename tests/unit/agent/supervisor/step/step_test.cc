@@ -17,6 +17,8 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
+constexpr const char* kToken = "0123456789abcdef0123456789abcdef";
+
 class StepTest : public AttemptFixture {
  protected:
   StepOrder OrderOf(std::vector<std::string> argv, std::uint32_t ranks, std::uint32_t step) {
@@ -35,7 +37,7 @@ class StepTest : public AttemptFixture {
   void Watched(RunClient* client, std::vector<std::string> argv, std::uint32_t ranks) {
     RunJob(std::move(argv), ranks);
     order_.launch.program.io.address = client->Address();
-    order_.launch.program.io.token = "0123456789abcdef0123456789abcdef";
+    order_.launch.program.io.token = kToken;
     order_.launch.program.mpi = MpiFlavour::kNone;
   }
 };
@@ -249,7 +251,7 @@ TEST_F(StepTest, GivesItsInputToTheRanksThatAreNamed) {
 }
 
 TEST_F(StepTest, TellsTheEndToAWatcherThatSendsMuchAndReadsLate) {
-  RunClient client;
+  RunClient client(std::vector<std::string>{kToken});
   Watched(&client,
           {"sh", "-c", "head -c 300000 /dev/zero; while ! [ -e go ]; do sleep 0.02; done; exit 7"},
           1);
@@ -265,8 +267,17 @@ TEST_F(StepTest, TellsTheEndToAWatcherThatSendsMuchAndReadsLate) {
   EXPECT_EQ(Wait(), 0);
 }
 
+TEST_F(StepTest, SaysNothingByTcpToWhoHasAnotherToken) {
+  RunClient client(std::vector<std::string>{"fedcba9876543210fedcba9876543210"});
+  Watched(&client, {"sleep", "1000"}, 1);
+  Start();
+  EXPECT_FALSE(client.Accept().has_value());
+  client.Close();
+  EXPECT_EQ(Wait(), 0);
+}
+
 TEST_F(StepTest, HearsASignalBehindInputThatNoRankTakes) {
-  RunClient client;
+  RunClient client(std::vector<std::string>{kToken});
   Watched(&client, {"sh", "-c", "trap 'exit 9' USR1; echo ready; while :; do sleep 0.02; done"}, 1);
   Start();
   const std::optional<wire::StepHello> hello = client.Accept();
