@@ -17,7 +17,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/cgroup/own_cgroup.h"
-#include "scheduler/runtime/systemd.h"
+#include "scheduler/runtime/service/systemd.h"
 
 namespace muster {
 namespace {

@@ -21,7 +21,7 @@
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/identity/trusted_path.h"
 #include "scheduler/runtime/journald.h"
-#include "scheduler/runtime/systemd.h"
+#include "scheduler/runtime/service/systemd.h"
 
 namespace muster {
 namespace {

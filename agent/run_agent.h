@@ -12,7 +12,7 @@
 #include "agent/options.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/log.h"
-#include "scheduler/runtime/systemd.h"
+#include "scheduler/runtime/service/systemd.h"
 
 namespace muster {
 

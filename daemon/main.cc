@@ -26,8 +26,8 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/log.h"
+#include "scheduler/runtime/service/systemd.h"
 #include "scheduler/runtime/signals.h"
-#include "scheduler/runtime/systemd.h"
 
 namespace muster {
 namespace {

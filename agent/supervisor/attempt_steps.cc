@@ -40,9 +40,7 @@ void AttemptSteps::Launch(StepPlan plan) {
   StepHandlers handlers;
   handlers.on_started = [this, id] { handlers_.on_started(id); };
   handlers.on_ended = [this, id] { OnEnded(id); };
-  if (confinement.user() != nullptr) {
-    pmix_.RunAs(confinement.user()->uid, confinement.user()->gid);
-  }
+  pmix_.RunIn(confinement.user(), confinement.cgroup());
   PmixGrant grant = pmix_.Grant(plan, NewsOf(id));
   const StepHost host{.loop = parts_.loop,
                       .clock = parts_.clock,

@@ -57,6 +57,12 @@ class AttemptSteps {
   void Launch(StepPlan plan);
   void ToldToEnd(bool by_others);
   void DropConnections();
+  // No step will be launched any more: ends the process that serves PMIx, if none runs.
+  void EndServing() {
+    if (running_.empty()) {
+      pmix_.LetGo();
+    }
+  }
   // The attempt is over: nothing runs any more.
   void Close();
   // Calls `done` once the last word of all has been sent.

@@ -1,6 +1,6 @@
 // muster-supervisor --dir ATTEMPT_DIRECTORY: owns one job attempt on one node until nothing of it
 // is left. With --epilog instead of --dir: runs the site's epilog of one whose supervisor died.
-// With --sweep DIRECTORY: removes what attempts left there, and dies with who started it.
+// --sweep DIRECTORY: removes what attempts left there; --pmix DIRECTORY: serves PMIx (pmix_host.h).
 // Exit status: 0 recorded, 1 cannot work, 2 bad usage, 3 somebody else does it.
 #include <fcntl.h>
 #include <linux/keyctl.h>
@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "agent/supervisor/attempt/attempt_directory.h"
+#include "agent/supervisor/pmix/pmix_host.h"
 #include "agent/supervisor/scripts/lost_epilog.h"
 #include "agent/supervisor/supervise.h"
 #include "agent/supervisor/user_space/remove_tree.h"
@@ -56,8 +57,7 @@ void Detach() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   HideMemory();
   IgnoreBrokenPipes();
-  // The agent's session keyring would be that of all jobs of all users: root's attempts have one
-  // each, which PAM may replace. A kernel without keyrings has none to share.
+  // The agent's session keyring would be all users': root's attempts have one each, until PAM's.
   if (geteuid() == 0) {
     syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
   }
@@ -104,6 +104,9 @@ int Main(const AttemptDirectory& directory, bool epilog) {
 
 int main(int argc, char** argv) {
   const std::string_view what = argc == 3 ? argv[1] : "";
+  if (what == "--pmix") {
+    return muster::ServePmix(STDERR_FILENO + 1, argv[2]);
+  }
   if ((what != "--dir" && what != "--epilog" && what != "--sweep") || *argv[2] == '\0') {
     std::fputs("usage: muster-supervisor --dir|--epilog|--sweep DIRECTORY\n", stderr);
     return muster::kBadUsage;

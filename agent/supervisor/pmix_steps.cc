@@ -11,8 +11,8 @@
 #include "agent/supervisor/exchange/exchange_address.h"
 #include "agent/supervisor/mpi/loaded_step.h"
 #include "agent/supervisor/mpi/pmi_step.h"
-#include "agent/supervisor/mpi/pmix_loader.h"
 #include "agent/supervisor/mpi/tree_input.h"
+#include "agent/supervisor/pmix/pmix_process.h"
 #include "agent/supervisor/step/step.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/mac.h"
@@ -37,13 +37,7 @@ bool CoresShared(const NodeAllocation& node) {
 
 PmixSteps::PmixSteps(EventLoop& loop, ClosingSockets& closing, const Logger& log,
                      const AttemptDirectory& directory, const SupervisorOrder& order)
-    : loop_(loop),
-      closing_(closing),
-      log_(log),
-      directory_(directory),
-      order_(order),
-      uid_(geteuid()),
-      gid_(getegid()) {}
+    : loop_(loop), closing_(closing), log_(log), directory_(directory), order_(order) {}
 
 PmixSteps::~PmixSteps() = default;
 
@@ -76,9 +70,9 @@ PmixGrant PmixSteps::Grant(const StepPlan& plan, PmixNews news) {
   return grant;
 }
 
-void PmixSteps::RunAs(uid_t uid, gid_t gid) {
-  uid_ = uid;
-  gid_ = gid;
+void PmixSteps::RunIn(const JobUser* user, const AttemptCgroup* cgroup) {
+  user_ = user;
+  cgroup_ = cgroup;
 }
 
 // What a step is called where nobody else sees it: libpmix believes a caller that knows this name
@@ -96,19 +90,27 @@ std::string PmixSteps::NameOf(const StepPlan& plan) const {
 }
 
 absl::Status PmixSteps::Load() {
-  if (loader_ != nullptr) {
+  if (process_ != nullptr && process_->alive()) {
     return absl::OkStatus();
   }
   if (mkdir(directory_.Pmix().c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", directory_.Pmix()));
   }
-  if (uid_ != geteuid() && chmod(directory_.Pmix().c_str(), 0711) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", directory_.Pmix()));
+  if (user_ != nullptr && lchown(directory_.Pmix().c_str(), user_->uid, user_->gid) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot give away ", directory_.Pmix()));
   }
-  PmixServerConfig config;
-  config.directory = directory_.Pmix();
-  config.hostname = order_.node_name;
-  ASSIGN_OR_RETURN(loader_, PmixLoader::Load({order_.module_dir}, config));
+  if (cgroup_ != nullptr && !group_.has_value()) {
+    group_ = cgroup_->MakeStep("pmix", GroupLimits(), order_.limits.set);
+  }
+  const AttemptCgroup* const group = group_.has_value() ? &*group_ : cgroup_;
+  PmixProcessConfig config;
+  config.module_dir = order_.module_dir;
+  config.server.directory = directory_.Pmix();
+  config.server.hostname = order_.node_name;
+  config.user = user_;
+  config.cgroup = group == nullptr ? -1 : group->procs();
+  config.cgroup_directory = group == nullptr ? -1 : group->directory_fd();
+  ASSIGN_OR_RETURN(process_, PmixProcess::Start(loop_, std::move(config)));
   return absl::OkStatus();
 }
 
@@ -120,8 +122,6 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, 
   config.secret = order_.launch.secret;
   PmixStepConfig& pmix = config.pmix;
   pmix.nspace = NamespaceOf(plan);
-  pmix.uid = uid_;
-  pmix.gid = gid_;
   pmix.nodes = config.shape.nodes;
   pmix.node_index = config.shape.position;
   pmix.node_of_rank = config.shape.node_of_rank;
@@ -134,7 +134,7 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, 
   }
   ASSIGN_OR_RETURN(
       std::unique_ptr<LoadedStep> made,
-      LoadedStep::Start(loop_, closing_, log_, *loader_, std::move(config), std::move(news)));
+      LoadedStep::Start(loop_, closing_, log_, *process_, std::move(config), std::move(news)));
   return std::unique_ptr<StepPmix>(std::move(made));
 }
 

@@ -1,26 +1,28 @@
 #pragma once
 
-// Which steps get PMIx, and from where: one server for the attempt, loaded when the first step
-// wants it.
+// Which steps get PMIx, and from where: one process of the job's user that serves it, started when
+// the first step wants it.
 //
 // A step of several ranks gets it unless it asked not to; without the module it runs all the same
 // and says so, unless it asked for PMIx by name. Thread promise: the loop's thread;
-// what libpmix's thread has to say is posted to the loop. Outlives every grant.
-
-#include <sys/types.h>
+// what that process has to say is posted to the loop. Outlives every grant.
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "agent/supervisor/attempt/order_file.h"
+#include "agent/supervisor/limits/cgroup.h"
 #include "agent/supervisor/mpi/step_pmix.h"
+#include "agent/supervisor/user_space/job_user.h"
 #include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
 namespace muster {
 
-class PmixLoader;
+class PmixProcess;
 struct StepPlan;
 
 class PmixSteps {
@@ -31,10 +33,12 @@ class PmixSteps {
   PmixSteps& operator=(const PmixSteps&) = delete;
   ~PmixSteps();
 
-  // The user of the ranks; by default ours.
-  void RunAs(uid_t uid, gid_t gid);
+  // The ranks' user (null: ours) and control group (null: none), which outlive this.
+  void RunIn(const JobUser* user, const AttemptCgroup* cgroup);
   // What `plan` gets; `news` receives on the loop what its ranks and the other nodes say.
   PmixGrant Grant(const StepPlan& plan, PmixNews news);
+  // No step will ask any more: the process ends with its last step.
+  void LetGo() { process_.reset(); }
 
  private:
   [[nodiscard]] std::string NameOf(const StepPlan& plan) const;
@@ -49,9 +53,10 @@ class PmixSteps {
   const Logger& log_;
   const AttemptDirectory& directory_;
   const SupervisorOrder& order_;
-  std::unique_ptr<PmixLoader> loader_;
-  uid_t uid_;
-  gid_t gid_;
+  const JobUser* user_ = nullptr;
+  const AttemptCgroup* cgroup_ = nullptr;
+  std::optional<AttemptCgroup> group_;  // the process's own
+  std::shared_ptr<PmixProcess> process_;
 };
 
 }  // namespace muster

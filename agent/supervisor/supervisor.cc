@@ -259,6 +259,7 @@ void Supervisor::Reap() {
 
 void Supervisor::EndByItself() {
   end_.EndByItself();
+  work_.steps().EndServing();
   termination_.EndLeftovers(order_.launch.spec.kill_grace);
 }
 
@@ -291,6 +292,9 @@ void Supervisor::EndByForce(EndCause cause, Duration grace, const std::string& t
 }
 
 void Supervisor::CheckFinished() {
+  if (end_.ending()) {
+    work_.steps().EndServing();
+  }
   if (end_.ending() && !end_.finished() && work_.steps().running().empty() && !HasChildren() &&
       !scripts_.RunLast()) {
     Finish();

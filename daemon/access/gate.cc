@@ -46,10 +46,11 @@ Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
 absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
                                    std::string_view method) const {
   const Transport transport = TransportOf(context);
-  const absl::StatusOr<std::string> revoked =
-      transport.certificate.empty() ? absl::StatusOr<std::string>("") : revoked_.Now();
+  static const auto kNone = std::make_shared<const std::string>();
+  const absl::StatusOr<std::shared_ptr<const std::string>> revoked =
+      transport.certificate.empty() ? kNone : revoked_.Now();
   absl::StatusOr<Caller> caller =
-      revoked.ok() ? Identify(transport, *revoked)
+      revoked.ok() ? Identify(transport, **revoked)
                    : absl::PermissionDeniedError(absl::StrCat(
                          "caller ", transport.peer, ": ", std::string(revoked.status().message())));
   if (!caller.ok()) {
@@ -91,8 +92,8 @@ absl::Status Gate::StillGood(const Caller& caller) const {
     return absl::OkStatus();
   }
   facts.serial = caller.proof.substr(kCertificate.size());
-  ASSIGN_OR_RETURN(const std::string revoked, revoked_.Now());
-  if (!IsRevoked(revoked, facts)) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const std::string> revoked, revoked_.Now());
+  if (!IsRevoked(*revoked, facts)) {
     return absl::OkStatus();
   }
   return absl::PermissionDeniedError(absl::StrCat(caller.proof, " has been revoked"));

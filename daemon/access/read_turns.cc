@@ -1,6 +1,7 @@
 #include "daemon/access/read_turns.h"
 
 #include <utility>
+#include <vector>
 
 namespace muster {
 
@@ -31,7 +32,24 @@ ReadTurns::Turn ReadTurns::MakeTurn(std::uint32_t uid) {
   return Turn(nullptr, [this, uid](const void*) { End(uid); });
 }
 
+// A read that is over as soon as it has begun ends within this very call, and so does the one that
+// begins then: such ends are taken from a list, not one within the other.
 void ReadTurns::End(std::uint32_t uid) {
+  thread_local std::vector<std::pair<ReadTurns*, std::uint32_t>> ended;
+  thread_local bool at_it = false;
+  ended.emplace_back(this, uid);
+  if (std::exchange(at_it, true)) {
+    return;
+  }
+  while (!ended.empty()) {
+    const auto [turns, user] = ended.back();
+    ended.pop_back();
+    turns->BeginNext(user);
+  }
+  at_it = false;
+}
+
+void ReadTurns::BeginNext(std::uint32_t uid) {
   Read next;
   {
     const MutexLock lock(&mutex_);

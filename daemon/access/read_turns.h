@@ -45,6 +45,8 @@ class ReadTurns {
   };
   Turn MakeTurn(std::uint32_t uid);
   void End(std::uint32_t uid);
+  // One read of the user has ended.
+  void BeginNext(std::uint32_t uid);
 
   mutable Mutex mutex_;
   std::unordered_map<std::uint32_t, User> users_ ABSL_GUARDED_BY(mutex_);

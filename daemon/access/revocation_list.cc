@@ -1,6 +1,7 @@
 #include "daemon/access/revocation_list.h"
 
 #include <cerrno>
+#include <utility>
 
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
@@ -19,14 +20,15 @@ bool Same(const struct stat& a, const struct stat& b) {
 
 }  // namespace
 
-absl::StatusOr<std::string> RevocationList::Now() const {
+absl::StatusOr<std::shared_ptr<const std::string>> RevocationList::Now() const {
   struct stat found = {};
   if (path_.empty() || (stat(path_.c_str(), &found) != 0 && errno == ENOENT)) {
-    return "";
+    return std::make_shared<const std::string>();
   }
   const MutexLock lock(&mutex_);
   if (found.st_ino == 0 || !Same(found, read_)) {
-    ASSIGN_OR_RETURN(list_, ReadFile(path_));
+    ASSIGN_OR_RETURN(std::string text, ReadFile(path_));
+    list_ = std::make_shared<const std::string>(std::move(text));
     read_ = found;  // of before the reading: what changes meanwhile is read again
   }
   return list_;

@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -22,14 +23,15 @@ class RevocationList {
   RevocationList(const RevocationList&) = delete;
   RevocationList& operator=(const RevocationList&) = delete;
 
-  // A serial first on each line; empty while the file does not exist.
-  [[nodiscard]] absl::StatusOr<std::string> Now() const;
+  // A serial first on each line; empty while the file does not exist. The text is shared by all who
+  // ask until the file changes. Never null.
+  [[nodiscard]] absl::StatusOr<std::shared_ptr<const std::string>> Now() const;
 
  private:
   const std::string path_;
   mutable Mutex mutex_;
   mutable struct stat read_ ABSL_GUARDED_BY(mutex_) = {};  // of the file when list_ was read
-  mutable std::string list_ ABSL_GUARDED_BY(mutex_);
+  mutable std::shared_ptr<const std::string> list_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace muster

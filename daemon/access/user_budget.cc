@@ -1,7 +1,6 @@
 #include "daemon/access/user_budget.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -16,10 +15,6 @@ constexpr std::size_t kPruneAtLeast = 1024;
 double SecondsToWait(double spent, double cost, double burst, double rate) {
   const double room = std::max(burst, cost) - cost;
   return rate == 0 || spent <= room ? 0 : (spent - room) / rate;
-}
-
-double Drained(double spent, double rate, double seconds) {
-  return rate == 0 ? 0 : std::max(0.0, spent - rate * seconds);
 }
 
 absl::Status Wait(const User& user, const std::string& what, double seconds) {
@@ -54,29 +49,27 @@ absl::Status UserBudget::Take(const User& user, double calls, double bytes) {
   Spent& spent = users_[user.uid];
   Refill(spent, now);
   if (const double wait =
-          SecondsToWait(spent.calls, calls, limits_.calls_burst, limits_.calls_per_second);
+          SecondsToWait(spent.calls.spent(), calls, limits_.calls_burst, limits_.calls_per_second);
       calls > 0 && wait > 0) {
     return Wait(user, absl::StrFormat("%u calls a second", limits_.calls_per_second), wait);
   }
-  if (const double wait = SecondsToWait(
-          spent.bytes, bytes, static_cast<double>(limits_.program_bytes_burst.value()), byte_rate);
+  if (const double wait =
+          SecondsToWait(spent.bytes.spent(), bytes,
+                        static_cast<double>(limits_.program_bytes_burst.value()), byte_rate);
       bytes > 0 && wait > 0) {
     return Wait(user,
                 absl::StrFormat("%u KiB of scripts and environments a second",
                                 limits_.program_bytes_per_second.value() >> 10),
                 wait);
   }
-  spent.calls += limits_.calls_per_second == 0 ? 0 : calls;
-  spent.bytes += byte_rate == 0 ? 0 : bytes;
+  spent.calls.Spend(limits_.calls_per_second == 0 ? 0 : calls);
+  spent.bytes.Spend(byte_rate == 0 ? 0 : bytes);
   return absl::OkStatus();
 }
 
 void UserBudget::Refill(Spent& spent, SteadyTime now) const {
-  const double seconds = std::chrono::duration<double>(now - spent.seen).count();
-  spent.calls = Drained(spent.calls, limits_.calls_per_second, seconds);
-  spent.bytes =
-      Drained(spent.bytes, static_cast<double>(limits_.program_bytes_per_second.value()), seconds);
-  spent.seen = now;
+  spent.calls.Refill(limits_.calls_per_second, now);
+  spent.bytes.Refill(static_cast<double>(limits_.program_bytes_per_second.value()), now);
 }
 
 void UserBudget::Prune(SteadyTime now) {
@@ -86,7 +79,7 @@ void UserBudget::Prune(SteadyTime now) {
   std::erase_if(users_, [&](const auto& entry) {
     Spent spent = entry.second;
     Refill(spent, now);
-    return spent.calls == 0 && spent.bytes == 0;
+    return spent.calls.spent() == 0 && spent.bytes.spent() == 0;
   });
   prune_at_ = std::max(kPruneAtLeast, 2 * users_.size());
 }

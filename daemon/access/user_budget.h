@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "absl/status/status.h"
+#include "daemon/door/token_bucket.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/value/units.h"
 #include "scheduler/runtime/clock.h"
@@ -43,9 +44,8 @@ class UserBudget {
 
  private:
   struct Spent {
-    double calls = 0;
-    double bytes = 0;
-    SteadyTime seen = {};
+    TokenBucket calls;
+    TokenBucket bytes;
   };
   absl::Status Take(const User& user, double calls, double bytes);
   void Refill(Spent& spent, SteadyTime now) const;

@@ -1,36 +1,26 @@
 #include "daemon/door/source_table.h"
 
-#include <algorithm>
-#include <chrono>
 #include <iterator>
 
 namespace muster {
 
-void SourceTable::Refill(Source& source, SteadyTime now) const {
-  if (source.seen != SteadyTime::min()) {
-    const std::chrono::duration<double> passed = now - source.seen;
-    source.spent = std::max(0.0, source.spent - passed.count() * limits_.failures_per_second);
-  }
-  source.seen = now;
-}
-
 bool SourceTable::MayFail(const std::string& source, SteadyTime now) {
-  Source& entry = sources_[source];
-  Refill(entry, now);
-  return entry.spent + 1 <= limits_.failures_at_once;
+  TokenBucket& failures = sources_[source].failures;
+  failures.Refill(limits_.failures_per_second, now);
+  return failures.spent() + 1 <= limits_.failures_at_once;
 }
 
 void SourceTable::Greet(const std::string& source, std::uint64_t id) {
   Source& entry = sources_[source];
   entry.waiting.erase(id);
   entry.greeted.insert(id);
-  entry.spent += 1;
+  entry.failures.Spend(1);
 }
 
 void SourceTable::Know(const std::string& source, std::uint64_t id) {
   Source& entry = sources_[source];
   if (entry.greeted.erase(id) != 0) {
-    entry.spent = std::max(0.0, entry.spent - 1);
+    entry.failures.GiveBack(1);
   }
 }
 
@@ -67,9 +57,10 @@ bool SourceTable::GreetedFull(const std::string& source) const {
 
 void SourceTable::Prune(SteadyTime now) {
   for (auto it = sources_.begin(); it != sources_.end();) {
-    Refill(it->second, now);
+    Source& source = it->second;
+    source.failures.Refill(limits_.failures_per_second, now);
     const bool nothing =
-        it->second.waiting.empty() && it->second.greeted.empty() && it->second.spent == 0;
+        source.waiting.empty() && source.greeted.empty() && source.failures.spent() == 0;
     it = nothing ? sources_.erase(it) : std::next(it);
   }
 }

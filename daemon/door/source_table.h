@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "daemon/door/connection_limits.h"
+#include "daemon/door/token_bucket.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster {
@@ -45,10 +46,8 @@ class SourceTable {
   struct Source {
     std::set<std::uint64_t> waiting;
     std::set<std::uint64_t> greeted;
-    double spent = 0;  // tokens
-    SteadyTime seen = SteadyTime::min();
+    TokenBucket failures;
   };
-  void Refill(Source& source, SteadyTime now) const;
 
   const ConnectionLimits limits_;
   std::unordered_map<std::string, Source> sources_;

@@ -13,7 +13,7 @@
 #include "daemon/serve/config.h"
 #include "daemon/serve/server.h"
 #include "scheduler/runtime/log.h"
-#include "scheduler/runtime/systemd.h"
+#include "scheduler/runtime/service/systemd.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {

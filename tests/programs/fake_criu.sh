@@ -12,6 +12,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 echo "$verb $(cat "$images/mark" 2>/dev/null)" >>"$here/calls"
+env >"$here/$verb.env"
 if [ -e "$here/$verb.kills" ]; then
   rm "$here/$verb.kills"
   kill -9 $PPID

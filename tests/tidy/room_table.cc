@@ -48,6 +48,8 @@ constexpr RoomRow kRows[] = {
     {"scheduler/simulator", "workload", ". readers"},
     {"scheduler/runtime", "cgroup", "."},
     {"scheduler/runtime", "identity", "."},
+    {"scheduler/runtime", "sealed", "."},
+    {"scheduler/runtime", "service", "."},
     {"topology", ".", "gpu hwloc"},
     {"topology", "bind", "gpu"},
     {"topology", "captured", "hwloc"},
@@ -71,7 +73,7 @@ constexpr RoomRow kRows[] = {
     {"agent", "supervisor",
      "supervisor/attempt supervisor/checkpoint supervisor/criu supervisor/ending "
      "supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun "
-     "supervisor/scripts supervisor/step supervisor/user_space"},
+     "supervisor/pmix supervisor/scripts supervisor/step supervisor/user_space"},
     {"agent", "supervisor/attempt", "supervisor/user_space"},
     {"agent", "supervisor/checkpoint",
      "supervisor/attempt supervisor/ending supervisor/limits supervisor/user_space"},
@@ -83,10 +85,11 @@ constexpr RoomRow kRows[] = {
      "supervisor/attempt supervisor/exchange supervisor/mpirun supervisor/user_space "
      "supervisor/variables"},
     {"agent", "supervisor/limits", "supervisor/attempt"},
-    {"agent", "supervisor/mpi", "supervisor/exchange supervisor/user_space"},
+    {"agent", "supervisor/mpi", "supervisor/exchange supervisor/pmix"},
     {"agent", "supervisor/mpirun",
      "supervisor/attempt supervisor/exchange supervisor/limits supervisor/user_space "
      "supervisor/variables"},
+    {"agent", "supervisor/pmix", "supervisor/launch supervisor/user_space"},
     {"agent", "supervisor/scripts",
      "supervisor/attempt supervisor/ending supervisor/launch supervisor/limits "
      "supervisor/user_space"},

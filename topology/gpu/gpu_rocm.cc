@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "topology/gpu/loaded_library.h"
+#include "scheduler/runtime/loaded_library.h"
 
 namespace muster {
 namespace {

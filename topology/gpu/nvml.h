@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "topology/gpu/loaded_library.h"
+#include "scheduler/runtime/loaded_library.h"
 
 namespace muster::nvml {
 

@@ -60,13 +60,13 @@ LoadedStep::LoadedStep(EventLoop& loop, LoadedStepConfig config, PmixNews news)
       alive_(std::make_shared<const bool>(true)) {}
 
 absl::StatusOr<std::unique_ptr<LoadedStep>> LoadedStep::Start(
-    EventLoop& loop, ClosingSockets& closing, const Logger& log, const PmixLoader& loader,
+    EventLoop& loop, ClosingSockets& closing, const Logger& log, PmixProcess& process,
     LoadedStepConfig config, PmixNews news) {
   std::unique_ptr<LoadedStep> made(new LoadedStep(loop, std::move(config), std::move(news)));
   if (made->config_.shape.nodes.size() > 1) {
     RETURN_IF_ERROR(made->OpenExchange(closing, log));
   }
-  ASSIGN_OR_RETURN(made->step_, loader.StartStep(made->config_.pmix, made->Handlers()));
+  ASSIGN_OR_RETURN(made->step_, process.StartStep(made->config_.pmix, made->Handlers()));
   return made;
 }
 
@@ -87,7 +87,7 @@ absl::Status LoadedStep::OpenExchange(ClosingSockets& closing, const Logger& log
   return absl::OkStatus();
 }
 
-PmixHandlers LoadedStep::Handlers() {
+PmixProcessHandlers LoadedStep::Handlers() {
   const auto post = [this](std::function<void()> action) {
     loop_.Post([alive = std::weak_ptr<const bool>(alive_), action = std::move(action)] {
       if (!alive.expired()) {
@@ -95,12 +95,15 @@ PmixHandlers LoadedStep::Handlers() {
       }
     });
   };
-  PmixHandlers handlers;
+  PmixProcessHandlers all;
+  all.on_lost = [this, post](const std::string& why) { post([this, why] { OnLost(why); }); };
+  PmixHandlers& handlers = all.ranks;
   handlers.on_connected = [this, post](std::uint32_t rank) {
-    membership_.Join(rank);
+    joined_.insert(rank);
+    ever_.insert(rank);
     post(news_.on_joined);
   };
-  handlers.on_finalized = [this](std::uint32_t rank) { membership_.Leave(rank); };
+  handlers.on_finalized = [this](std::uint32_t rank) { joined_.erase(rank); };
   handlers.on_abort = [this, post](std::uint32_t rank, int code, const std::string& text) {
     post([this, rank, code, text] { news_.on_abort(rank, code, text); });
   };
@@ -117,7 +120,7 @@ PmixHandlers LoadedStep::Handlers() {
       OnPublished(id, found ? std::optional(data) : std::nullopt);
     });
   };
-  return handlers;
+  return all;
 }
 
 absl::StatusOr<std::vector<std::string>> LoadedStep::RankEnv(std::uint32_t rank) const {
@@ -175,6 +178,13 @@ void LoadedStep::OnPublished(std::uint64_t id, const std::optional<std::string>&
     exchange_->AnswerModex(found->second.asker, found->second.id, data);
     questions_.erase(found);
   }
+}
+
+void LoadedStep::OnLost(const std::string& why) {
+  StepBreak broken;
+  broken.text = why;
+  broken.status.code = 1;
+  news_.on_broken(broken);
 }
 
 std::vector<std::string> LoadedStep::Addresses() const {

@@ -1,10 +1,11 @@
 #pragma once
 
-// A step with PMIx: ties its namespace in libpmix's server to the exchange with the other nodes.
+// A step with PMIx: ties its namespace in the process that serves PMIx to the exchange with the
+// other nodes.
 //
-// Thread promise: the loop's thread; what libpmix's thread has to say is posted to the loop.
-// Invariants: which ranks have joined is known before the rank itself goes on; what was posted does
-// nothing once the step is gone.
+// Thread promise: the loop's thread; what the ranks say is posted to the loop, so that whoever
+// reads it is never called back within. Invariants: whether a rank had joined is known once Hear()
+// has returned after its end; what was posted does nothing once the step is gone.
 
 #include <cstdint>
 #include <map>
@@ -15,42 +16,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
-#include "agent/supervisor/mpi/pmix_loader.h"
 #include "agent/supervisor/mpi/step_pmix.h"
+#include "agent/supervisor/pmix/pmix_process.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
 namespace muster {
-
-// Which ranks have joined and not finalized; written by libpmix's thread.
-class Membership {
- public:
-  void Join(std::uint32_t rank) {
-    const absl::MutexLock lock(&mutex_);
-    joined_.insert(rank);
-    ever_.insert(rank);
-  }
-  void Leave(std::uint32_t rank) {
-    const absl::MutexLock lock(&mutex_);
-    joined_.erase(rank);
-  }
-  bool Has(std::uint32_t rank) const {
-    const absl::MutexLock lock(&mutex_);
-    return joined_.count(rank) != 0;
-  }
-  bool Had(std::uint32_t rank) const {
-    const absl::MutexLock lock(&mutex_);
-    return ever_.count(rank) != 0;
-  }
-
- private:
-  mutable absl::Mutex mutex_;
-  std::set<std::uint32_t> joined_ ABSL_GUARDED_BY(mutex_);
-  std::set<std::uint32_t> ever_ ABSL_GUARDED_BY(mutex_);
-};
 
 // The nodes of a step that have ranks, and where each rank is.
 struct StepShape {
@@ -77,13 +50,13 @@ struct LoadedStepConfig {
 class LoadedStep final : public StepPmix {
  public:
   static absl::StatusOr<std::unique_ptr<LoadedStep>> Start(EventLoop& loop, ClosingSockets& closing,
-                                                           const Logger& log,
-                                                           const PmixLoader& loader,
+                                                           const Logger& log, PmixProcess& process,
                                                            LoadedStepConfig config, PmixNews news);
 
   absl::StatusOr<std::vector<std::string>> RankEnv(std::uint32_t rank) const override;
-  bool Joined(std::uint32_t rank) const override { return membership_.Has(rank); }
-  bool EverJoined(std::uint32_t rank) const override { return membership_.Had(rank); }
+  void Hear(std::uint32_t) override { step_->Hear(); }
+  bool Joined(std::uint32_t rank) const override { return joined_.count(rank) != 0; }
+  bool EverJoined(std::uint32_t rank) const override { return ever_.count(rank) != 0; }
   std::vector<std::string> Addresses() const override;
   void Meet(const std::vector<StepPeerAddress>& peers) override;
   void Break(const StepBreak& why) override;
@@ -92,11 +65,12 @@ class LoadedStep final : public StepPmix {
  private:
   LoadedStep(EventLoop& loop, LoadedStepConfig config, PmixNews news);
   absl::Status OpenExchange(ClosingSockets& closing, const Logger& log);
-  PmixHandlers Handlers();
+  PmixProcessHandlers Handlers();
   void OnFence(std::uint64_t id, std::vector<std::uint32_t> ranks, std::string data);
   void OnModex(std::uint64_t id, std::uint32_t rank);
   void OnAsked(std::uint32_t asker, std::uint64_t id, std::uint32_t rank);
   void OnPublished(std::uint64_t id, const std::optional<std::string>& data);
+  void OnLost(const std::string& why);
 
   struct Question {
     std::uint32_t asker = 0;
@@ -106,12 +80,13 @@ class LoadedStep final : public StepPmix {
   EventLoop& loop_;
   const LoadedStepConfig config_;
   const PmixNews news_;
-  Membership membership_;
+  std::set<std::uint32_t> joined_;  // and not finalized
+  std::set<std::uint32_t> ever_;
   std::unique_ptr<Exchange> exchange_;  // null: one node
   std::map<std::uint64_t, Question> questions_;
   std::uint64_t next_question_ = 1;
   std::shared_ptr<const bool> alive_;
-  std::unique_ptr<PmixStep> step_;  // last: its end comes first, and with it the handlers' end
+  std::unique_ptr<ServedStep> step_;  // last: its end comes first, and with it the handlers' end
 };
 
 }  // namespace muster

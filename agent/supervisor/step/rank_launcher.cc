@@ -107,6 +107,9 @@ void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) con
     request->standard_output = rank.input_fd;
     request->standard_error = rank.input_fd;
     request->may_restore = true;
+    // The user's words have no say in a program with a right that he does not have; what it
+    // restores has its own.
+    request->environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
   }
 }
 
@@ -119,7 +122,7 @@ LaunchRequest RankLauncher::RequestOf(const StepRank& rank) const {
   request.standard_error = rank.error_fd;
   request.arguments = plan_.program.argv;
   TakeProgram(rank, &request);
-  if (host_.user != nullptr) {
+  if (host_.user != nullptr && !request.may_restore) {
     AddSessionVariables(host_.user->session.environment, &request.environment);
   }
   if (host_.order.machine.enforced) {

@@ -59,6 +59,7 @@ absl::StatusOr<std::unique_ptr<StepConnection>> StepConnection::Open(
   std::unique_ptr<StepConnection> made(
       new StepConnection(loop, closing, std::move(socket), std::move(handlers)));
   StepConnection* self = made.get();
+  RETURN_IF_ERROR(self->Begin(token));
   RETURN_IF_ERROR(loop.Watch(self->socket_.get(), EPOLLIN,
                              [self](std::uint32_t events) { self->OnReady(events); }));
   wire::StepFrame frame;
@@ -75,6 +76,20 @@ absl::StatusOr<std::unique_ptr<StepConnection>> StepConnection::Open(
   }
   self->Queue({.bytes = Framed(frame)});
   return made;
+}
+
+absl::Status StepConnection::Begin(const std::string& token) {
+  int family = AF_UNIX;
+  socklen_t size = sizeof(family);
+  if (getsockopt(socket_.get(), SOL_SOCKET, SO_DOMAIN, &family, &size) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot tell where the connection leads");
+  }
+  if (family != AF_UNIX) {
+    std::string preface;
+    ASSIGN_OR_RETURN(seal_, SealedStream::Call(token, &preface));
+    outgoing_.push_back({.bytes = std::move(preface)});
+  }
+  return absl::OkStatus();
 }
 
 StepConnection::~StepConnection() {
@@ -158,6 +173,10 @@ void StepConnection::Queue(Outgoing frame) {
 void StepConnection::QueueHere(Outgoing frame) {
   if (lost_) {
     return;
+  }
+  if (seal_.has_value()) {
+    absl::StatusOr<std::string> sealed = seal_->Seal(frame.bytes);
+    frame.bytes = sealed.ok() ? *std::move(sealed) : "";  // the client then loses the thread
   }
   if (frame.output) {
     queued_[frame.rank] += frame.bytes.size();
@@ -244,7 +263,14 @@ void StepConnection::Read() {
     Lose();
     return;
   }
-  incoming_.append(buffer.data(), static_cast<std::size_t>(got));
+  const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+  if (seal_.has_value() && !seal_->Open(bytes, &incoming_).ok()) {
+    Lose();
+    return;
+  }
+  if (!seal_.has_value()) {
+    incoming_ += bytes;
+  }
   TakeFrames();
 }
 

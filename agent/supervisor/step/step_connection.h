@@ -6,15 +6,17 @@
 // Thread promise: the loop's thread. Invariants: frames leave in the order they were given; a rank
 // whose queued output reached kQueuedBytesMax is Full() until on_room names it; after on_lost
 // nothing is sent and no handler is called any more; what was given before the end of a connection
-// that is not lost reaches the client, whatever it has sent. A client that keeps within its room
-// for input is read all the time, so that no signal waits behind input that no rank takes; one that
-// sends more than its room is lost. Handlers must not destroy the connection.
+// that is not lost reaches the client, whatever it has sent; what leaves this machine is sealed
+// under the token (sealed_stream.h), which itself is never sent in the clear. A client that keeps
+// within its room for input is read all the time, so that no signal waits behind input that no rank
+// takes; one that sends more than its room is lost. Handlers must not destroy the connection.
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +27,7 @@
 #include "scheduler/model/job/report.h"
 #include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/sealed/sealed_stream.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
@@ -111,6 +114,7 @@ class StepConnection {
         closing_(closing),
         socket_(std::move(socket)),
         handlers_(std::move(handlers)) {}
+  absl::Status Begin(const std::string& token);
   void Queue(Outgoing frame);
   void QueueHere(Outgoing frame);
   void Copy(const Outgoing& frame);
@@ -134,6 +138,7 @@ class StepConnection {
   std::size_t first_sent_ = 0;  // bytes of outgoing_.front() that are gone
   std::map<std::uint32_t, std::size_t> queued_;
   std::string incoming_;
+  std::optional<SealedStream> seal_;  // absent: a unix socket
   std::vector<StepConnection*> copies_;
   int pauses_ = 0;
   bool input_ended_ = false;            // no rank takes any more

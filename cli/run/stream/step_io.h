@@ -48,6 +48,12 @@ class StepSession {
 
   // A further component of a heterogeneous job shows this token.
   void AddComponent(std::string token) { more_tokens_.push_back(std::move(token)); }
+  // Those which supervisors of the step may have.
+  [[nodiscard]] std::vector<std::string> tokens() const {
+    std::vector<std::string> all = {token_};
+    all.insert(all.end(), more_tokens_.begin(), more_tokens_.end());
+    return all;
+  }
   // The first rank that ends badly ends the others (--kill-on-bad-exit).
   void EndOnBadExit() {
     end_on_bad_exit_ = true;

@@ -105,8 +105,18 @@ absl::Status StepListener::Start(StepSession* session, std::function<void()> cha
   return loop_.Watch(fd_.get(), EPOLLIN, [this](std::uint32_t) { Accept(); });
 }
 
+void StepListener::CountStrangers() {
+  const auto strangers = std::count_if(peers_.begin(), peers_.end(), [this](const auto& entry) {
+    return !session_->Knows(entry.first);
+  });
+  const bool room = static_cast<std::size_t>(strangers) < kStrangersMax;
+  if (std::exchange(accepting_, room) != room) {
+    loop_.SetEvents(fd_.get(), room ? static_cast<std::uint32_t>(EPOLLIN) : 0U).IgnoreError();
+  }
+}
+
 void StepListener::Accept() {
-  for (;;) {
+  for (CountStrangers(); accepting_; CountStrangers()) {
     UniqueFd fd(accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd.valid()) {
       return;  // EAGAIN, or a peer that went away between connect and accept.
@@ -118,7 +128,14 @@ void StepListener::Accept() {
         loop_.Watch(number, EPOLLIN, [this, id](std::uint32_t events) { OnReady(id, events); });
     if (!watched.ok()) {
       peers_.erase(id);
+      continue;
     }
+    timers_.After(kStrangerTime, [this, id] {
+      if (peers_.count(id) != 0 && !session_->Knows(id)) {
+        Close(id);
+        CountStrangers();
+      }
+    });
   }
 }
 
@@ -132,6 +149,9 @@ void StepListener::OnReady(Id id, std::uint32_t events) {
   }
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !ReadFrom(id, found->second)) {
     Close(id);
+  }
+  if (!accepting_) {
+    CountStrangers();
   }
   SendReplies();
   changed_();
@@ -147,7 +167,16 @@ bool StepListener::ReadFrom(Id id, Peer& peer) {
   if (got == 0) {
     return false;
   }
-  peer.reader.Append(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+  const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+  if (!sealed()) {
+    peer.reader.Append(bytes);
+    return TakeFrames(id, peer).ok();
+  }
+  std::string plain;
+  if (!peer.seal.Take(bytes, session_->tokens(), &seen_, &plain).ok()) {
+    return false;
+  }
+  peer.reader.Append(plain);
   return TakeFrames(id, peer).ok();
 }
 
@@ -159,6 +188,14 @@ absl::Status StepListener::TakeFrames(Id id, Peer& peer) {
     }
     RETURN_IF_ERROR(session_->Take(id, *frame));
   }
+}
+
+void StepListener::Queue(Peer& peer, const std::string& frame) {
+  const absl::StatusOr<std::string> bytes =
+      sealed() ? peer.seal.Seal(frame) : absl::StatusOr<std::string>(frame);
+  peer.deaf = peer.deaf || !bytes.ok();  // libcrypto fails: never in the clear
+  peer.queued += bytes.ok() ? *bytes : "";
+  WriteTo(peer);
 }
 
 // A peer that is gone is noticed by ReadFrom(), after its last word.
@@ -190,8 +227,7 @@ void StepListener::SendToAll(const wire::StepFrame& frame) {
   for (auto& [id, peer] : peers_) {
     if (frame.has_input() ? TakesInput(id) : session_->Knows(id)) {
       session_->SentInput(id, frame.input().data().size());
-      peer.queued += bytes;
-      WriteTo(peer);
+      Queue(peer, bytes);
     }
   }
 }
@@ -209,8 +245,7 @@ void StepListener::SendReplies() {
   for (const StepReply& reply : session_->TakeReplies()) {
     const auto peer = peers_.find(reply.connection);
     if (peer != peers_.end()) {
-      peer->second.queued += EncodeFrame(reply.frame);
-      WriteTo(peer->second);
+      Queue(peer->second, EncodeFrame(reply.frame));
     }
   }
 }

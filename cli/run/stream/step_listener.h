@@ -4,15 +4,19 @@
 //
 // Lives on an EventLoop; a StepSession decides what frames mean. A unix socket lies in a directory
 // of its own with mode 0700 that goes when the listener goes; TCP takes a port of the kernel's
-// choice. Thread promise: the loop's owner. Invariants: at most kQueuedBytesMax are queued for a
-// peer before WritesPending() asks the caller to stop; a peer that breaks the protocol or shows no
-// token is closed; one that takes nothing any more is read to its end all the same.
+// choice, and all that comes and goes by it is sealed (sealed_stream.h). Thread promise: the loop's
+// owner. Invariants: at most kQueuedBytesMax are queued for a peer before WritesPending() asks the
+// caller to stop; a peer that breaks the protocol or shows no token, or none within kStrangerTime,
+// is closed; of such at most kStrangersMax are there at a time; one that takes nothing any more is
+// read to its end all the same.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -22,6 +26,7 @@
 #include "cli/run/stream/step_frame.h"
 #include "cli/run/stream/step_io.h"
 #include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/sealed/sealed_stream.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
@@ -29,6 +34,8 @@ namespace muster {
 class StepListener {
  public:
   static constexpr std::size_t kQueuedBytesMax = std::size_t{1} << 20;
+  static constexpr std::size_t kStrangersMax = 256;
+  static constexpr std::chrono::seconds kStrangerTime{10};
 
   // For a controller on this machine by unix socket, in $XDG_RUNTIME_DIR where it can be used, else
   // by TCP.
@@ -65,6 +72,7 @@ class StepListener {
   struct Peer {
     UniqueFd fd;
     FrameReader reader;
+    SealedAnswer seal;  // for TCP
     std::string queued;
     bool writing = false;  // EPOLLOUT is watched
     bool deaf = false;     // it takes nothing any more; what it has sent is still to be read
@@ -75,9 +83,14 @@ class StepListener {
       : loop_(loop),
         fd_(std::move(fd)),
         address_(std::move(address)),
-        directory_(std::move(directory)) {}
+        directory_(std::move(directory)),
+        timers_(loop) {}
 
+  [[nodiscard]] bool sealed() const { return directory_.empty(); }
   void Accept();
+  // Takes strangers, or leaves them in the kernel's queue until there is room.
+  void CountStrangers();
+  void Queue(Peer& peer, const std::string& frame);
   void OnReady(Id id, std::uint32_t events);
   bool ReadFrom(Id id, Peer& peer);
   absl::Status TakeFrames(Id id, Peer& peer);
@@ -94,6 +107,9 @@ class StepListener {
   bool first_only_ = false;
   Id next_ = 1;
   std::map<Id, Peer> peers_;
+  std::set<std::string> seen_;  // the beginnings of sealed streams: none comes twice
+  bool accepting_ = true;
+  OwnTimers timers_;
 };
 
 }  // namespace muster

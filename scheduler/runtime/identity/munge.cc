@@ -1,12 +1,12 @@
 #include "scheduler/runtime/identity/munge.h"
 
-#include <dlfcn.h>
 #include <munge.h>
 
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/loaded_library.h"
 
 namespace muster {
 namespace {
@@ -14,16 +14,10 @@ namespace {
 constexpr const char* kLibrary = "libmunge.so.2";
 constexpr std::string_view kHead = "muster call 1\n";
 
-template <class Function>
-bool Find(void* library, const char* name, Function** function) {
-  *function = reinterpret_cast<Function*>(dlsym(library, name));
-  return *function != nullptr;
-}
-
 }  // namespace
 
 struct Munge::Library {
-  void* handle = nullptr;
+  LoadedLibrary library{kLibrary};
   decltype(munge_encode)* encode = nullptr;
   decltype(munge_decode)* decode = nullptr;
   decltype(munge_ctx_create)* create = nullptr;
@@ -32,14 +26,17 @@ struct Munge::Library {
   decltype(munge_ctx_strerror)* context_error = nullptr;
   decltype(munge_strerror)* error = nullptr;
 
-  ~Library() {
-    if (handle != nullptr) {
-      dlclose(handle);
+  Library() {
+    if (library.loaded()) {
+      library.Need("munge_encode", encode);
+      library.Need("munge_decode", decode);
+      library.Need("munge_ctx_create", create);
+      library.Need("munge_ctx_destroy", destroy);
+      library.Need("munge_ctx_set", set);
+      library.Need("munge_ctx_strerror", context_error);
+      library.Need("munge_strerror", error);
     }
   }
-  Library() = default;
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
 
   // A context for one call; null when the options are refused.
   munge_ctx_t Context(const std::string& socket) const {
@@ -71,15 +68,7 @@ Munge::~Munge() = default;
 
 absl::StatusOr<std::shared_ptr<const Munge>> Munge::Load(const std::string& socket) {
   auto library = std::make_unique<Library>();
-  library->handle = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  void* const handle = library->handle;
-  if (handle == nullptr || !Find(handle, "munge_encode", &library->encode) ||
-      !Find(handle, "munge_decode", &library->decode) ||
-      !Find(handle, "munge_ctx_create", &library->create) ||
-      !Find(handle, "munge_ctx_destroy", &library->destroy) ||
-      !Find(handle, "munge_ctx_set", &library->set) ||
-      !Find(handle, "munge_ctx_strerror", &library->context_error) ||
-      !Find(handle, "munge_strerror", &library->error)) {
+  if (!library->library.loaded() || !library->library.missing().empty()) {
     return absl::UnavailableError(
         absl::StrCat(kLibrary, ": not here; install MUNGE (Debian: libmunge2 and munge)"));
   }

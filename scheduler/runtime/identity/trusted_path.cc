@@ -83,6 +83,11 @@ class Walk {
       behind_ = path;
       return absl::OkStatus();
     }
+    struct stat opened = {};
+    if (behind_ == descriptors_ && stat(path.c_str(), &opened) == 0 && !S_ISDIR(opened.st_mode)) {
+      behind_ = path;
+      return CheckOne(path, opened, top);
+    }
     if (++links_ > kLinksMax) {
       return absl::FailedPreconditionError(absl::StrCat(path, ": too many symbolic links"));
     }
@@ -99,6 +104,8 @@ class Walk {
     ahead_.insert(ahead_.begin(), names.begin(), names.end());
   }
 
+  // The links there lead to what is open, by whatever name, and so past all that has names.
+  const std::string descriptors_ = absl::StrCat("/proc/", getpid(), "/fd");
   std::string behind_;  // no links in it; "" is the root
   std::deque<std::string> ahead_;
   int links_ = 0;

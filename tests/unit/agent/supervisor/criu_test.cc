@@ -26,6 +26,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr Duration kAnHour = std::chrono::hours(1);
 
@@ -204,6 +205,20 @@ TEST_F(CriuAttempt, WhoSaysItRestoredAndDidNotIsNotBelieved) {
   EXPECT_TRUE(RunToEnd().status.success());
   EXPECT_EQ(Output(), "begun\ndone\n");
   EXPECT_EQ(Calls(), "restore 1\n");
+}
+
+TEST_F(CriuAttempt, TheUsersVariablesDoNotReachWhatRestores) {
+  BatchThatStays();
+  LetThereBe(1);
+  order_.launch.program.environment.push_back("LD_PRELOAD=/tmp/evil.so");
+  order_.launch.program.environment.push_back("MINE=1");
+  Done();
+  EXPECT_TRUE(RunToEnd().status.success());
+  const std::string variables = Slurp(tools_ / "restore.env");
+  EXPECT_THAT(variables, HasSubstr("PATH=/usr/sbin:/usr/bin:/sbin:/bin\n"));
+  for (const char* name : {"LD_PRELOAD", "MINE", "MUSTER_", "SLURM_", "HOME"}) {
+    EXPECT_THAT(variables, Not(HasSubstr(name)));
+  }
 }
 
 TEST_F(CriuAttempt, ImagesThatOthersMayWriteAreNotRestored) {

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,7 +27,8 @@ bool Readable(int fd) {
 RunClient::RunClient(const std::string& path)
     : address_("unix:" + path), listener_(BindUnix(path, SOCK_STREAM).value()) {}
 
-RunClient::RunClient() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RunClient::RunClient(std::vector<std::string> tokens)
+    : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), tokens_(std::move(tokens)) {
   const int little = 4096;
   setsockopt(listener_.get(), SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
   sockaddr_in address = {};
@@ -69,7 +72,12 @@ std::optional<wire::StepFrame> RunClient::Next() {
     if (got <= 0) {
       return std::nullopt;
     }
-    buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+    const std::string_view bytes(chunk.data(), static_cast<std::size_t>(got));
+    if (tokens_.empty()) {
+      buffer_ += bytes;
+    } else if (!seal_.Take(bytes, tokens_, &seen_, &buffer_).ok()) {
+      return std::nullopt;
+    }
   }
 }
 
@@ -79,7 +87,7 @@ void RunClient::Send(const wire::StepFrame& frame) {
   for (std::size_t i = 0; i < 4; ++i) {
     bytes.push_back(static_cast<char>((body.size() >> (8 * i)) & 0xff));
   }
-  bytes += body;
+  bytes = Sealed(bytes + body);
   EXPECT_EQ(send(connection_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(bytes.size()));
 }
@@ -95,16 +103,21 @@ void RunClient::SendInputUntilFull() {
   wire::StepFrame frame;
   frame.mutable_input()->set_data(std::string(60000, 'i'));
   const std::string body = frame.SerializeAsString();
-  const std::string bytes = std::string({static_cast<char>(body.size() & 0xff),
+  const std::string plain = std::string({static_cast<char>(body.size() & 0xff),
                                          static_cast<char>(body.size() >> 8), 0, 0}) +
                             body;
+  std::string bytes = Sealed(plain);
   std::size_t sent = 0;
   pollfd poller = {connection_.get(), POLLOUT, 0};
   while (poll(&poller, 1, kFullMs) == 1) {
     const ssize_t took = send(connection_.get(), bytes.data() + sent, bytes.size() - sent,
                               MSG_NOSIGNAL | MSG_DONTWAIT);
     ASSERT_GT(took, 0) << "the connection ended";
-    sent = (sent + static_cast<std::size_t>(took)) % bytes.size();
+    sent += static_cast<std::size_t>(took);
+    if (sent == bytes.size()) {
+      bytes = Sealed(plain);
+      sent = 0;
+    }
   }
 }
 

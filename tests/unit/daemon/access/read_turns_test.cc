@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -47,6 +48,29 @@ TEST(ReadTurns, AUsersReadsBeginAFewAtOnceInTheirOrder) {
   EXPECT_EQ(begun.order, (std::vector<int>{0, 1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(turns.Waiting(kAlice), 0U);
   begun.turns.clear();
+}
+
+TEST(ReadTurns, ManyShortReadsBeginOneAfterTheOtherAndNotOneWithinTheOther) {
+  ReadTurns turns;
+  Begun held;
+  for (std::size_t i = 0; i < ReadTurns::kAtOnce; ++i) {
+    ASSERT_TRUE(turns.Take(kAlice, held.Read(static_cast<int>(i))));
+  }
+  int depth = 0;
+  int deepest = 0;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < ReadTurns::kWaitingMax; ++i) {
+    ASSERT_TRUE(turns.Take(kAlice, [&](ReadTurns::Turn turn) {
+      deepest = std::max(deepest, ++depth);
+      ++done;
+      turn.reset();  // it has answered at once
+      --depth;
+    }));
+  }
+  held.EndFirst();
+  EXPECT_EQ(done, ReadTurns::kWaitingMax);
+  EXPECT_EQ(deepest, 1);
+  held.turns.clear();
 }
 
 TEST(ReadTurns, OneUsersFloodKeepsNobodyElseWaiting) {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "agent/supervisor/limits/process_tree.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
@@ -15,6 +16,8 @@ namespace {
 
 using testing::HasSubstr;
 using testing::SizeIs;
+
+constexpr const char* kToken = "0123456789abcdef0123456789abcdef";
 
 class StepTest : public AttemptFixture {
  protected:
@@ -34,7 +37,7 @@ class StepTest : public AttemptFixture {
   void Watched(RunClient* client, std::vector<std::string> argv, std::uint32_t ranks) {
     RunJob(std::move(argv), ranks);
     order_.launch.program.io.address = client->Address();
-    order_.launch.program.io.token = "0123456789abcdef0123456789abcdef";
+    order_.launch.program.io.token = kToken;
     order_.launch.program.mpi = MpiFlavour::kNone;
   }
 };
@@ -248,7 +251,7 @@ TEST_F(StepTest, GivesItsInputToTheRanksThatAreNamed) {
 }
 
 TEST_F(StepTest, TellsTheEndToAWatcherThatSendsMuchAndReadsLate) {
-  RunClient client;
+  RunClient client(std::vector<std::string>{kToken});
   Watched(&client,
           {"sh", "-c", "head -c 300000 /dev/zero; while ! [ -e go ]; do sleep 0.02; done; exit 7"},
           1);
@@ -264,8 +267,17 @@ TEST_F(StepTest, TellsTheEndToAWatcherThatSendsMuchAndReadsLate) {
   EXPECT_EQ(Wait(), 0);
 }
 
+TEST_F(StepTest, SaysNothingByTcpToWhoHasAnotherToken) {
+  RunClient client(std::vector<std::string>{"fedcba9876543210fedcba9876543210"});
+  Watched(&client, {"sleep", "1000"}, 1);
+  Start();
+  EXPECT_FALSE(client.Accept().has_value());
+  client.Close();
+  EXPECT_EQ(Wait(), 0);
+}
+
 TEST_F(StepTest, HearsASignalBehindInputThatNoRankTakes) {
-  RunClient client;
+  RunClient client(std::vector<std::string>{kToken});
   Watched(&client, {"sh", "-c", "trap 'exit 9' USR1; echo ready; while :; do sleep 0.02; done"}, 1);
   Start();
   const std::optional<wire::StepHello> hello = client.Accept();
@@ -455,6 +467,35 @@ TEST_F(StepTest, EndsAnMpiStepWhenOneOfItsRanksIsKilled) {
   kill(static_cast<pid_t>(std::stoi(Slurp(work_ / "pid1"))), SIGKILL);
   EXPECT_EQ(Wait(), 0);
   EXPECT_EQ(Facts<RunEnded>().at(0).status.signal, SIGKILL);
+}
+
+TEST_F(StepTest, EndsAnMpiStepWhoseServerIsKilledAndServesTheNextOne) {
+  Batch("while [ ! -e stop ]; do sleep 0.02; done");
+  order_.module_dir = MUSTER_PMIX_DIRECTORY;
+  Start();
+  ASSERT_TRUE(Eventually([&] { return !Facts<RunStarted>().empty(); }));
+  StepOrder order = OrderOf({"sh", "-c", "echo $PPID > parent; exec sleep 1000"}, 2, 3);
+  order.program.mpi = MpiFlavour::kPmix;
+  EXPECT_TRUE(SendStep(directory_, order).ok());
+  ASSERT_TRUE(Eventually([&] { return !Slurp(work_ / "parent").empty(); }));
+  pid_t server = 0;
+  for (const pid_t pid : Descendants(supervisor_)) {
+    server = Slurp("/proc/" + std::to_string(pid) + "/cmdline").starts_with("muster-pmix") ? pid
+                                                                                           : server;
+  }
+  ASSERT_NE(server, 0);
+  kill(server, SIGKILL);
+  ASSERT_TRUE(Eventually([&] { return !Facts<StepEnded>().empty(); }));
+  EXPECT_FALSE(Facts<StepEnded>().at(0).ranks.at(0).status.success());
+  EXPECT_THAT(Slurp(directory_.Log()),
+              HasSubstr("the process that serves PMIx to its ranks is gone"));
+  StepOrder next = OrderOf({MUSTER_MPI_RING}, 2, 4);
+  next.program.mpi = MpiFlavour::kPmix;
+  EXPECT_TRUE(SendStep(directory_, next).ok());
+  ASSERT_TRUE(Eventually([&] { return Facts<StepEnded>().size() == 2; }));
+  EXPECT_TRUE(Facts<StepEnded>().at(1).ranks.at(0).status.success()) << Slurp(directory_.Log());
+  EXPECT_TRUE(SendStep(directory_, OrderOf({"touch", "stop"}, 1, 5)).ok());
+  EXPECT_EQ(Wait(), 0);
 }
 
 }  // namespace

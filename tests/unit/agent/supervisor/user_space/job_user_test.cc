@@ -21,6 +21,7 @@
 #include <cstddef>
 
 #include "agent/supervisor/launch/launch.h"
+#include "agent/supervisor/limits/process_tree.h"
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "scheduler/runtime/file.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
@@ -202,6 +203,51 @@ TEST_F(JobUserTest, AnMpiStepOfAnotherUserIsOneWorld) {
   const RunEnded ended = RunToEnd();
   EXPECT_EQ(ended.status.code, 0) << ended.text << Slurp(work_ / "ring.out");
   EXPECT_THAT(Slurp(work_ / "ring.out"), HasSubstr("2"));
+}
+
+// The supervisor's pid and those below it that have loaded libpmix.
+std::vector<std::string> WithLibpmix(pid_t supervisor) {
+  std::vector<std::string> pids = {std::to_string(supervisor)};
+  for (const pid_t pid : Descendants(supervisor)) {
+    pids.push_back(std::to_string(pid));
+  }
+  std::erase_if(pids, [](const std::string& pid) {
+    const absl::StatusOr<std::string> maps = ReadFile("/proc/" + pid + "/maps");
+    return !maps.ok() || maps->find("libpmix") == std::string::npos;
+  });
+  return pids;
+}
+
+TEST_F(JobUserTest, WhatRanksSayToPmixIsReadByTheirUserAndNotByRoot) {
+  if (access(MUSTER_MPI_RING, X_OK) != 0) {
+    GTEST_SKIP() << "SKIPPED: no " << MUSTER_MPI_RING;
+  }
+  const std::string program = work_ / "mpi_ring";
+  ASSERT_EQ(std::system(("cp " MUSTER_MPI_RING " " + program).c_str()), 0);  // NOLINT
+  RunJob({"sh", "-c", "echo $$ > pid$RANK; exec " + program + " --hang"}, 2);
+  order_.module_dir = MUSTER_PMIX_DIRECTORY;
+  order_.launch.program.mpi = MpiFlavour::kPmix;
+  order_.launch.program.stdout_path = "ring.out";
+  Start();
+  ASSERT_TRUE(Eventually([&] {
+    const std::string said = Slurp(work_ / "ring.out");
+    return said.find("rank 0") != std::string::npos && said.find("rank 1") != std::string::npos;
+  }));
+  const std::vector<std::string> speakers = WithLibpmix(supervisor_);
+  EXPECT_EQ(speakers.size(), 3U) << "two ranks, and who serves them";
+  const std::string ids = std::to_string(uid_);
+  for (const std::string& pid : speakers) {
+    const absl::StatusOr<std::string> status = ReadFile("/proc/" + pid + "/status");
+    ASSERT_TRUE(status.ok()) << status.status();
+    EXPECT_THAT(*status, HasSubstr("Uid:\t" + ids + "\t" + ids + "\t" + ids + "\t" + ids + "\n"));
+    for (const char* set : {"CapPrm", "CapEff", "CapInh", "CapAmb"}) {
+      EXPECT_THAT(*status, HasSubstr(std::string(set) + ":\t0000000000000000"));
+    }
+    EXPECT_THAT(*status, HasSubstr("NoNewPrivs:\t1"));
+  }
+  kill(static_cast<pid_t>(std::stoi(Slurp(work_ / "pid1"))), SIGKILL);
+  EXPECT_EQ(Wait(), 0);
+  EXPECT_EQ(Facts<RunEnded>().at(0).status.signal, SIGKILL);
 }
 
 // A child that is not root tries to start one as another user; what it hears of it is its code.

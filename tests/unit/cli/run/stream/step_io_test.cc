@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -206,6 +208,41 @@ class Supervisor {
   FrameReader reader_;
 };
 
+// The same by TCP from this machine, with nothing but bytes.
+class TcpCaller {
+ public:
+  explicit TcpCaller(const std::string& address) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in name = {};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    name.sin_port =
+        htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    EXPECT_EQ(connect(fd_.get(), reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
+  }
+  void Send(const std::string& bytes) {
+    EXPECT_EQ(send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  // What comes until the listener closes.
+  std::string ReceiveAll() {
+    std::string all;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = read(fd_.get(), buffer, sizeof(buffer))) > 0;) {
+      all.append(buffer, static_cast<std::size_t>(got));
+    }
+    return all;
+  }
+  // What is there after a moment, which something is to come in.
+  std::string Receive() {
+    char buffer[4096];
+    const ssize_t got = read(fd_.get(), buffer, sizeof(buffer));
+    return {buffer, static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
 class ListenerTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -223,6 +260,11 @@ class ListenerTest : public testing::Test {
       }
     };
     ASSERT_TRUE(loop_->Run().ok());
+  }
+
+  void ListenByTcp() {
+    listener_ = StepListener::ListenTcp(*loop_).value();
+    ASSERT_TRUE(listener_->Start(&shown_.session, [this] { changed_(); }).ok());
   }
 
   const TempDirectory directory_;
@@ -357,6 +399,81 @@ TEST_F(ListenerTest, InputReachesTheSupervisorWholeWithItsEnd) {
   reader.join();
   EXPECT_EQ(received.size(), content.size());
   EXPECT_TRUE(received == content);
+}
+
+TEST_F(ListenerTest, ByTcpAllIsSealed) {
+  ListenByTcp();
+  TcpCaller caller(listener_->address());
+  std::string said;
+  SealedStream seal = SealedStream::Call(kToken, &said).value();
+  said += seal.Seal(EncodeFrame(Hello(kToken, "node1"))).value();
+  said += seal.Seal(EncodeFrame(Output(0, false, "hello\n"))).value();
+  EXPECT_EQ(said.find(kToken), std::string::npos);
+  caller.Send(said);
+  changed_ = [&] {
+    if (shown_.session.AllConnected()) {
+      loop_->Stop();
+    }
+  };
+  ASSERT_TRUE(loop_->Run().ok());
+  wire::StepFrame input;
+  input.mutable_input()->set_data("typed in");
+  listener_->SendToAll(input);
+  const std::string answer = caller.Receive();
+  EXPECT_EQ(answer.find("typed in"), std::string::npos);
+  std::string plain;
+  ASSERT_TRUE(seal.Open(answer, &plain).ok());
+  EXPECT_NE(plain.find("typed in"), std::string::npos);
+  caller.Send(seal.Seal(EncodeFrame(Done())).value());
+  RunUntilDone();
+  EXPECT_EQ(shown_.out, "hello\n");
+}
+
+TEST_F(ListenerTest, ByTcpNobodyIsTakenWhoShowsTheTokenInTheClearOrPlaysAStreamAgain) {
+  ListenByTcp();
+  TcpCaller plain(listener_->address());
+  plain.Send(EncodeFrame(Hello(kToken, "node1")));
+  TcpCaller caller(listener_->address());
+  std::string said;
+  SealedStream seal = SealedStream::Call(kToken, &said).value();
+  said += seal.Seal(EncodeFrame(Hello(kToken, "node1"))).value();
+  caller.Send(said);
+  changed_ = [&] {
+    if (shown_.session.AllConnected()) {
+      loop_->Stop();
+    }
+  };
+  ASSERT_TRUE(loop_->Run().ok());
+  TcpCaller again(listener_->address());
+  again.Send(said);
+  caller.Send(seal.Seal(EncodeFrame(Done())).value());
+  RunUntilDone();
+  std::thread turns([this] { EXPECT_TRUE(loop_->Run().ok()); });
+  EXPECT_EQ(plain.ReceiveAll(), "");
+  EXPECT_EQ(again.ReceiveAll(), "");
+  loop_->Post([this] { loop_->Stop(); });
+  turns.join();
+  EXPECT_EQ(shown_.session.ExitCode(), 0);
+}
+
+TEST_F(ListenerTest, StrangersBeyondTheLimitWaitUntilThereIsRoom) {
+  std::vector<std::unique_ptr<Supervisor>> strangers;
+  for (std::size_t i = 0; i < StepListener::kStrangersMax; ++i) {
+    strangers.push_back(std::make_unique<Supervisor>(listener_->address()));
+    if (i % 64 == 63) {  // as many as the kernel queues
+      loop_->RunAfter(std::chrono::milliseconds(1), [this] { loop_->Stop(); });
+      ASSERT_TRUE(loop_->Run().ok());
+    }
+  }
+  Supervisor supervisor(listener_->address());
+  supervisor.Send(Hello(kToken, "node1"));
+  supervisor.Send(Done());
+  loop_->RunAfter(std::chrono::milliseconds(50), [this] { loop_->Stop(); });
+  ASSERT_TRUE(loop_->Run().ok());
+  EXPECT_FALSE(shown_.session.Done());
+  strangers.front().reset();
+  RunUntilDone();
+  EXPECT_TRUE(shown_.session.Done());
 }
 
 }  // namespace

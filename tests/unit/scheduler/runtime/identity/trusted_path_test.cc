@@ -1,13 +1,16 @@
 #include "scheduler/runtime/identity/trusted_path.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
+#include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster {
@@ -113,6 +116,27 @@ TEST_F(TrustedPathTest, ARelativePathIsTakenFromTheWorkingDirectory) {
   chmod((temp_ / "a/b").c_str(), 0777);
   EXPECT_TRUE(absl::IsPermissionDenied(CheckTrustedPath("b/file")));
   std::filesystem::current_path(before);
+}
+
+// As of a shell's <(…): what counts is what is open.
+TEST_F(TrustedPathTest, OfADescriptorTheOpenFileOrPipeCounts) {
+  std::array<int, 2> ends{-1, -1};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const UniqueFd reading(ends[0]);
+  const UniqueFd writing(ends[1]);
+  for (const char* form : {"/dev/fd/", "/proc/self/fd/"}) {
+    const std::string path = form + std::to_string(reading.get());
+    EXPECT_TRUE(CheckTrustedPath(path).ok()) << CheckTrustedPath(path);
+  }
+  const UniqueFd file(open(File().c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string path = "/dev/fd/" + std::to_string(file.get());
+  ASSERT_EQ(unlink(File().c_str()), 0);
+  EXPECT_TRUE(CheckTrustedPath(path).ok()) << "without a name it can be replaced by nobody";
+  ASSERT_EQ(fchmod(file.get(), 0666), 0);
+  EXPECT_TRUE(absl::IsPermissionDenied(CheckTrustedPath(path))) << CheckTrustedPath(path);
+  const UniqueFd directory(open((temp_ / "a").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(chmod((temp_ / "a").c_str(), 0777), 0);
+  ExpectRefused("/dev/fd/" + std::to_string(directory.get()) + "/b", temp_ / "a");
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "agent/supervisor/mpi/pmix_api.h"
-#include "agent/supervisor/mpi/pmix_job_info.h"
+#include "agent/supervisor/pmix/pmix_api.h"
+#include "agent/supervisor/pmix/pmix_job_info.h"
 
 namespace muster {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "agent/supervisor/mpi/pmix_api.h"
-#include "agent/supervisor/mpi/pmix_server.h"
-#include "agent/supervisor/mpi/pmix_upcalls.h"
+#include "agent/supervisor/pmix/pmix_api.h"
+#include "agent/supervisor/pmix/pmix_server.h"
+#include "agent/supervisor/pmix/pmix_upcalls.h"
 
 namespace muster {
 namespace {

@@ -20,7 +20,7 @@
 
 namespace muster {
 
-// See PmixServerOptions: `directory` exists, is private to muster and lets the ranks' user through.
+// See PmixServerOptions: `directory` exists and is the ranks' user's, who we are.
 struct PmixServerConfig {
   std::string directory;
   std::string hostname;  // this node's name, as in PmixStepConfig::nodes
@@ -31,8 +31,6 @@ struct PmixServerConfig {
 // ("0-3", or "" for an unbound rank) per rank of this node.
 struct PmixStepConfig {
   std::string nspace;  // used once in the process, for example "muster.42.0"
-  uint32_t uid = 0;
-  uint32_t gid = 0;
   std::vector<std::string> nodes;
   uint32_t node_index = 0;  // this node's position in `nodes`
   std::vector<uint32_t> node_of_rank;
@@ -88,6 +86,9 @@ class PmixStep {
   bool started_ = false;
   bool all_exited_ = false;
 };
+
+// The module's file in the first of `directories` that holds it; NOT_FOUND when none does.
+absl::StatusOr<std::string> FindPmixModule(const std::vector<std::string>& directories);
 
 class PmixLoader {
  public:

@@ -1,4 +1,4 @@
-#include "agent/supervisor/mpi/pmix_server.h"
+#include "agent/supervisor/pmix/pmix_server.h"
 
 #include <pmix.h>
 #include <pmix_server.h>
@@ -18,14 +18,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/user_space/child_setup.h"
-#include "agent/supervisor/user_space/job_user.h"
 #include "agent/supervisor/user_space/remove_tree.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
 namespace {
 
-// Threads made while this lives take no signals: those belong to the supervisor's own loop.
+// Threads made while this lives take no signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -77,30 +76,25 @@ std::string ErrnoText() {
   return std::generic_category().message(errno);
 }
 
-absl::Status MakeDirectory(const std::string& path, uint32_t uid, uint32_t gid) {
-  if (mkdir(path.c_str(), 0700) != 0) {
-    return absl::InternalError(absl::StrCat("mkdir ", path, ": ", ErrnoText()));
-  }
-  if (uid != geteuid() && lchown(path.c_str(), uid, gid) != 0) {
-    return absl::InternalError(absl::StrCat("chown ", path, ": ", ErrnoText()));
-  }
-  return absl::OkStatus();
+absl::Status MakeDirectory(const std::string& path) {
+  return mkdir(path.c_str(), 0700) == 0
+             ? absl::OkStatus()
+             : absl::InternalError(absl::StrCat("mkdir ", path, ": ", ErrnoText()));
 }
 
-// The session directories of the step, owned by its user.
+// The session directories of the step.
 absl::Status MakeDirectories(const PmixJob& job) {
-  RETURN_IF_ERROR(MakeDirectory(job.directory, job.uid, job.gid));
+  RETURN_IF_ERROR(MakeDirectory(job.directory));
   for (const uint32_t rank : job.RanksOf(job.node_index)) {
-    RETURN_IF_ERROR(MakeDirectory(job.RankDirectory(rank), job.uid, job.gid));
+    RETURN_IF_ERROR(MakeDirectory(job.RankDirectory(rank)));
   }
   return absl::OkStatus();
 }
 
-// What the step's user may have filled is emptied by a child that has become him, and not waited
-// for. What it leaves (a directory of ours, when it is empty) goes with the attempt's own.
-void RemoveAsUser(const PmixJob& job, const std::vector<std::string>& paths) {
+// What ranks may have filled is emptied by a child, and not waited for. What it leaves goes with
+// the attempt's directory.
+void RemoveBeside(const std::vector<std::string>& paths) {
   constexpr Duration kLimit{30000};
-  const JobUser user = {.uid = job.uid, .gid = job.gid, .groups = {job.gid}, .name = ""};
   const pid_t parent = getpid();
   if (fork() != 0) {
     return;
@@ -108,10 +102,6 @@ void RemoveAsUser(const PmixJob& job, const std::vector<std::string>& paths) {
   ResetSignals();
   DieWithParent(parent);
   close_range(0, ~0U, 0);
-  if (job.uid != geteuid() && !BecomeForGood(user)) {
-    _exit(1);
-  }
-  DieWithParent(parent);  // the kernel forgot it with the old user
   for (const std::string& path : paths) {
     RemoveTree(path, kLimit).IgnoreError();
   }
@@ -247,8 +237,6 @@ absl::StatusOr<PmixServer::Step> PmixServer::ReadOptions(const PmixStepOptions& 
   step.callbacks = options.callbacks;
   PmixJob& job = step.job;
   job.nspace = options.nspace;
-  job.uid = options.uid;
-  job.gid = options.gid;
   job.nodes.assign(options.node_names, options.node_names + options.node_count);
   job.node_index = options.node_index;
   job.node_of_rank.assign(options.node_of_rank, options.node_of_rank + options.rank_count);
@@ -274,10 +262,6 @@ std::string PmixServer::MakeSegmentsDirectory(const PmixJob& job) const {
   if (mkdtemp(path.data()) == nullptr) {
     return "";
   }
-  if (job.uid != geteuid() && lchown(path.c_str(), job.uid, job.gid) != 0) {
-    rmdir(path.c_str());
-    return "";
-  }
   return path;
 }
 
@@ -293,7 +277,7 @@ absl::Status PmixServer::Register(const PmixJob& job) {
     PMIX_LOAD_PROCID(&proc, job.nspace.c_str(), rank);
     RETURN_IF_ERROR(
         Check(absl::StrCat("PMIx_server_register_client of rank ", rank),
-              PMIx_server_register_client(&proc, job.uid, job.gid, nullptr, nullptr, nullptr)));
+              PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, nullptr, nullptr)));
   }
   return absl::OkStatus();
 }
@@ -430,7 +414,7 @@ void PmixServer::EndStep(const std::string& nspace, bool all_exited) {
   if (!step.job.segments.empty()) {
     paths.push_back(step.job.segments);
   }
-  RemoveAsUser(step.job, paths);
+  RemoveBeside(paths);
 }
 
 // PMIx_server_finalize is left out: it frees every namespace (see EndStep), and the process ends

@@ -1,4 +1,4 @@
-#include "scheduler/runtime/systemd.h"
+#include "scheduler/runtime/service/systemd.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

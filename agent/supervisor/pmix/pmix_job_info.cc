@@ -1,4 +1,4 @@
-#include "agent/supervisor/mpi/pmix_job_info.h"
+#include "agent/supervisor/pmix/pmix_job_info.h"
 
 #include <hwloc.h>
 #include <pmix.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-// A vendor's library, loaded at run time, and its entry points.
+// A library that is loaded at run time, and its entry points.
 //
 // For libraries that a machine may lack: nothing is linked, and a missing library is reported and
 // ends no program. Thread promise: owned by one thread. Invariants: the library stays loaded as

@@ -1,9 +1,9 @@
-#include "agent/supervisor/mpi/pmix_upcalls.h"
+#include "agent/supervisor/pmix/pmix_upcalls.h"
 
 #include <cstring>
 #include <vector>
 
-#include "agent/supervisor/mpi/pmix_server.h"
+#include "agent/supervisor/pmix/pmix_server.h"
 
 namespace muster {
 namespace {

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/mpi/pmix_loader.h"
+#include "agent/supervisor/pmix/pmix_loader.h"
 
 // libpmix keeps some of what it allocates; a leak sanitizer is to look at ours only.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
@@ -230,8 +230,6 @@ class PmixServerTest : public ::testing::Test {
   static PmixStepConfig StepOf(const std::string& nspace, uint32_t size) {
     PmixStepConfig config;
     config.nspace = nspace;
-    config.uid = geteuid();
-    config.gid = getegid();
     config.nodes = {"localhost"};
     config.node_of_rank.assign(size, 0);
     config.universe_size = size;

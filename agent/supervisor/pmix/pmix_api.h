@@ -1,12 +1,12 @@
 #pragma once
 
-// The C ABI between muster-supervisor and libmuster-pmix.so, which alone links libpmix and is
-// loaded only when a step wants PMI. Plain structs and functions; no exception, no allocation and
-// no C++ type crosses it. Thread promise: the functions are called by one thread at a time. The
-// callbacks come on a thread of libpmix, with the module's lock held: they must not block and must
-// not call this API (write to an eventfd or a pipe). Invariants: one server in its life, any number
-// of steps in it at a time, each under its own namespace. No callback of a step comes after
-// end_step() has returned. Strings and arrays given in are copied.
+// The C ABI between the process that serves PMIx (pmix_host.h) and libmuster-pmix.so, which alone
+// links libpmix; that process loads it as the job's user. Plain structs and functions; no
+// exception, no allocation and no C++ type crosses it. Thread promise: the functions are called by
+// one thread at a time. The callbacks come on a thread of libpmix, with the module's lock held:
+// they must not block and must not call this API (write to an eventfd or a pipe). Invariants: one
+// server in its life, any number of steps in it at a time, each under its own namespace. No
+// callback of a step comes after end_step() has returned. Strings and arrays given in are copied.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace muster {
 
 // Raised when anything below changes; a module of another version is refused.
-inline constexpr uint32_t kPmixApiVersion = 2;
+inline constexpr uint32_t kPmixApiVersion = 3;
 inline constexpr const char* kPmixEntryPoint = "muster_pmix_api";
 inline constexpr const char* kPmixModuleName = "libmuster-pmix.so";
 
@@ -25,8 +25,8 @@ struct PmixErrorText {
   char text[512];
 };
 
-// What the process-wide server needs. `directory` exists, is private to muster, and the ranks' user
-// can traverse it; the server keeps its shared segments and the steps' session directories there.
+// What the process-wide server needs. `directory` exists and is ours, who are the ranks' user; the
+// server keeps the steps' session directories there.
 struct PmixServerOptions {
   const char* directory;
   const char* hostname;  // this node's name, as in node_names of the steps
@@ -59,8 +59,6 @@ struct PmixCallbacks {
 // node_index are local.
 struct PmixStepOptions {
   const char* nspace;
-  uint32_t uid;
-  uint32_t gid;
   const char* const* node_names;
   uint32_t node_count;
   uint32_t node_index;  // this node's position in node_names

@@ -1,6 +1,5 @@
-#include "scheduler/runtime/systemd.h"
+#include "scheduler/runtime/service/systemd.h"
 
-#include <dlfcn.h>
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/runtime/loaded_library.h"
 
 namespace muster {
 namespace {
@@ -19,33 +19,24 @@ constexpr std::array<std::string_view, 8> kOurs = {
 
 // What we use of libsystemd. It is loaded where a service manager started us: nothing else needs
 // it, and a machine without systemd need not have it.
-struct Library {
-  decltype(&sd_watchdog_enabled) watchdog_enabled = nullptr;
-  decltype(&sd_listen_fds) listen_fds = nullptr;
-  decltype(&sd_notify) notify = nullptr;
+struct SystemdLibrary {
+  LoadedLibrary library{"libsystemd.so.0"};
+  decltype(sd_watchdog_enabled)* watchdog_enabled = nullptr;
+  decltype(sd_listen_fds)* listen_fds = nullptr;
+  decltype(sd_notify)* notify = nullptr;
 
-  [[nodiscard]] bool loaded() const {
-    return watchdog_enabled != nullptr && listen_fds != nullptr && notify != nullptr;
+  SystemdLibrary() {
+    if (library.loaded()) {
+      library.Need("sd_watchdog_enabled", watchdog_enabled);
+      library.Need("sd_listen_fds", listen_fds);
+      library.Need("sd_notify", notify);
+    }
   }
+  [[nodiscard]] bool loaded() const { return library.loaded() && library.missing().empty(); }
 };
 
-template <class Function>
-void Find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));  // NOLINT: POSIX's own way
-}
-
-Library LoadLibrary() {
-  Library found;
-  if (void* const library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL)) {
-    Find(library, "sd_watchdog_enabled", found.watchdog_enabled);
-    Find(library, "sd_listen_fds", found.listen_fds);
-    Find(library, "sd_notify", found.notify);
-  }
-  return found;
-}
-
-const Library& TheLibrary() {
-  static const Library library = LoadLibrary();
+const SystemdLibrary& TheLibrary() {
+  static const SystemdLibrary library;
   return library;
 }
 

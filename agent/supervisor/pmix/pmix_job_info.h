@@ -18,8 +18,6 @@ namespace muster {
 // One job step as the PMIx server sees it.
 struct PmixJob {
   std::string nspace;
-  uint32_t uid = 0;
-  uint32_t gid = 0;
   std::vector<std::string> nodes;
   uint32_t node_index = 0;
   std::vector<uint32_t> node_of_rank;

@@ -1,4 +1,4 @@
-#include "agent/supervisor/mpi/pmix_loader.h"
+#include "agent/supervisor/pmix/pmix_loader.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/supervisor/mpi/pmix_api.h"
+#include "agent/supervisor/pmix/pmix_api.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -38,18 +38,6 @@ absl::StatusOr<const PmixApi*> OpenModule(const std::string& path) {
         absl::StrCat(path, " is of another muster version: reinstall muster-agent's pmix module"));
   }
   return api;
-}
-
-absl::StatusOr<const PmixApi*> FindModule(const std::vector<std::string>& directories) {
-  for (const std::string& directory : directories) {
-    const std::string path = absl::StrCat(directory, "/", kPmixModuleName);
-    if (access(path.c_str(), F_OK) == 0) {
-      return OpenModule(path);
-    }
-  }
-  return absl::NotFoundError(
-      absl::StrCat(kPmixModuleName, " not found in ", absl::StrJoin(directories, ", "),
-                   ": install muster-agent's pmix module or use --mpi=none"));
 }
 
 absl::Status Failure(const PmixErrorText& error) {
@@ -114,6 +102,18 @@ std::vector<const char*> Pointers(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+absl::StatusOr<std::string> FindPmixModule(const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) {
+    std::string path = absl::StrCat(directory, "/", kPmixModuleName);
+    if (access(path.c_str(), F_OK) == 0) {
+      return path;
+    }
+  }
+  return absl::NotFoundError(
+      absl::StrCat(kPmixModuleName, " not found in ", absl::StrJoin(directories, ", "),
+                   ": install muster-agent's pmix module or use --mpi=none"));
+}
+
 PmixStep::PmixStep(std::shared_ptr<Server> server, std::string nspace, PmixHandlers handlers)
     : server_(std::move(server)), nspace_(std::move(nspace)), handlers_(std::move(handlers)) {}
 
@@ -147,7 +147,8 @@ void PmixStep::AskPublished(uint32_t rank, uint64_t id) const {
 
 absl::StatusOr<std::unique_ptr<PmixLoader>> PmixLoader::Load(
     const std::vector<std::string>& directories, const PmixServerConfig& config) {
-  ASSIGN_OR_RETURN(const PmixApi* api, FindModule(directories));
+  ASSIGN_OR_RETURN(const std::string path, FindPmixModule(directories));
+  ASSIGN_OR_RETURN(const PmixApi* api, OpenModule(path));
   const PmixServerOptions options = {config.directory.c_str(), config.hostname.c_str(),
                                      config.shared_memory.c_str()};
   PmixErrorText error = {};
@@ -164,8 +165,6 @@ absl::StatusOr<std::unique_ptr<PmixStep>> PmixLoader::StartStep(const PmixStepCo
   const std::vector<const char*> cpusets = Pointers(config.local_cpusets);
   PmixStepOptions options = {};
   options.nspace = step->nspace_.c_str();
-  options.uid = config.uid;
-  options.gid = config.gid;
   options.node_names = nodes.data();
   options.node_count = static_cast<uint32_t>(nodes.size());
   options.node_index = config.node_index;

@@ -1,0 +1,210 @@
+// What the supervisor makes of the process that serves PMIx, whatever that says: the process is the
+// user's.
+
+#include "agent/supervisor/pmix/pmix_process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "agent/supervisor/pmix/pmix_api.h"
+#include "agent/supervisor/pmix/pmix_host.h"
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class PmixProcessTest : public testing::Test {
+ protected:
+  PmixProcessTest() { loop_ = *EventLoop::Create(); }
+  ~PmixProcessTest() override {
+    step_.reset();
+    process_.reset();
+    while (waitpid(-1, nullptr, 0) > 0) {  // it ends when nobody speaks with it any more
+    }
+  }
+
+  PmixProcessConfig Config(const std::string& what) {
+    std::ofstream(place_ / kPmixModuleName) << what;
+    PmixProcessConfig config;
+    config.program = MUSTER_FAKE_PMIX;
+    config.module_dir = place_.path();
+    return config;
+  }
+  // A step of one rank, served by a process that does `what`.
+  absl::Status Begin(const PmixProcessConfig& config) {
+    auto process = PmixProcess::Start(*loop_, config);
+    if (!process.ok()) {
+      return process.status();
+    }
+    process_ = *std::move(process);
+    PmixStepConfig step;
+    step.nspace = "muster.1.1.0";
+    step.nodes = {"node1"};
+    step.node_of_rank = {0};
+    step.local_cpusets = {""};
+    step.universe_size = 1;
+    PmixProcessHandlers handlers;
+    handlers.ranks.on_connected = [this](std::uint32_t rank) { connected_.push_back(rank); };
+    handlers.ranks.on_abort = [this](std::uint32_t, int status, const std::string& message) {
+      aborts_.push_back(std::to_string(status) + message);
+    };
+    handlers.ranks.on_fence = [this](std::uint64_t id, const std::vector<std::uint32_t>&,
+                                     const std::string& data) {
+      ++fences_;
+      loop_->Post([this, id, data] {  // it may be told before StartStep has returned
+        if (step_ != nullptr && data.size() < 100) {
+          step_->FinishFence(id, data + " and theirs");
+        }
+      });
+    };
+    handlers.on_lost = [this](const std::string& why) { lost_ = why; };
+    auto started = process_->StartStep(step, std::move(handlers));
+    if (started.ok()) {
+      step_ = *std::move(started);
+    }
+    return started.status();
+  }
+  template <class Condition>
+  bool Eventually(const Condition& condition) {
+    for (int tries = 0; tries < 2000 && !condition(); ++tries) {
+      loop_->RunAfter(std::chrono::milliseconds(5), [this] { loop_->Stop(); });
+      Turn();
+    }
+    return condition();
+  }
+  void Turn() { EXPECT_TRUE(loop_->Run().ok()); }
+
+  TempDirectory place_;
+  std::unique_ptr<EventLoop> loop_;
+  std::shared_ptr<PmixProcess> process_;
+  std::unique_ptr<ServedStep> step_;
+  std::vector<std::uint32_t> connected_;
+  std::vector<std::string> aborts_;
+  int fences_ = 0;
+  std::string lost_;
+};
+
+TEST_F(PmixProcessTest, AStepHasItsVariablesAndItsRanksAreHeardAndAnswered) {
+  ASSERT_TRUE(Begin(Config("good")).ok());
+  EXPECT_THAT(*step_->RankEnv(0), ElementsAre("PMIX_RANK=0"));
+  EXPECT_FALSE(step_->RankEnv(1).ok());
+  ASSERT_TRUE(Eventually([&] { return !aborts_.empty(); }));
+  EXPECT_THAT(connected_, ElementsAre(0U));
+  EXPECT_THAT(aborts_, ElementsAre("9mine and theirs"));
+  EXPECT_EQ(lost_, "");
+}
+
+TEST_F(PmixProcessTest, WhatWasSaidIsKnownOnceItWasHeard) {
+  ASSERT_TRUE(Begin(Config("good")).ok());
+  for (int tries = 0; tries < 2000 && connected_.empty(); ++tries) {
+    usleep(5'000);
+    step_->Hear();  // without a turn of the loop
+  }
+  EXPECT_THAT(connected_, ElementsAre(0U));
+}
+
+TEST_F(PmixProcessTest, AWordOnAForeignRankEndsTheProcessAndItsSteps) {
+  ASSERT_TRUE(Begin(Config("foreign")).ok());
+  ASSERT_TRUE(Eventually([&] { return !lost_.empty(); }));
+  EXPECT_THAT(lost_, HasSubstr("said what it may not: no rank 7 here"));
+  EXPECT_THAT(connected_, IsEmpty());
+  EXPECT_FALSE(process_->alive());
+}
+
+TEST_F(PmixProcessTest, AVariableOfSomethingElseStartsNoRank) {
+  const absl::Status status = Begin(Config("preload"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("not PMIx's"));
+  EXPECT_FALSE(process_->alive());
+}
+
+TEST_F(PmixProcessTest, FencesBeyondAllBoundsEndIt) {
+  ASSERT_TRUE(Begin(Config("flood")).ok());
+  ASSERT_TRUE(Eventually([&] { return !lost_.empty(); }));
+  EXPECT_THAT(lost_, HasSubstr("too many questions"));
+  EXPECT_LE(fences_, 2);
+}
+
+TEST_F(PmixProcessTest, AFrameOfTwoGigabytesEndsIt) {
+  EXPECT_FALSE(Begin(Config("huge")).ok());
+  EXPECT_FALSE(process_->alive());
+}
+
+TEST_F(PmixProcessTest, OneThatDoesNotAnswerIsEndedAfterTheLimit) {
+  PmixProcessConfig config = Config("silent");
+  config.start_limit = Duration(200);
+  const absl::Status status = Begin(config);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+  EXPECT_FALSE(process_->alive());
+}
+
+TEST_F(PmixProcessTest, OneThatEndsIsToldToItsSteps) {
+  EXPECT_THAT(std::string(Begin(Config("ends")).message()), HasSubstr("ended as it started"));
+  ASSERT_TRUE(Begin(Config("leaves")).ok());
+  ASSERT_TRUE(Eventually([&] { return !lost_.empty(); }));
+  EXPECT_THAT(lost_, HasSubstr("it has ended"));
+}
+
+TEST_F(PmixProcessTest, AProgramThatCannotRunIsToldWithItsReason) {
+  PmixProcessConfig config = Config("good");
+  config.program = "/nonexistent";
+  EXPECT_THAT(std::string(Begin(config).message()), HasSubstr("No such file"));
+}
+
+TEST_F(PmixProcessTest, AMissingModuleIsNamedBeforeAnythingIsStarted) {
+  PmixProcessConfig config = Config("good");
+  config.module_dir = "/nonexistent";
+  EXPECT_EQ(Begin(config).code(), absl::StatusCode::kNotFound);
+}
+
+// The other end, with a module that is none.
+TEST(PmixHost, SaysWhyItCannotServeAndEndsWithItsSupervisor) {
+  const TempDirectory place;
+  std::ofstream(place / kPmixModuleName) << "not a library";
+  std::array<int, 2> ends{-1, -1};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    close(ends[0]);
+    _exit(ServePmix(ends[1], place.path()));
+  }
+  close(ends[1]);
+  std::string said;
+  wire::PmixRequest request;
+  request.mutable_open()->set_hostname("node1");
+  AppendFrame(request, &said);
+  request.set_step(1);
+  request.mutable_start()->set_nspace("muster.1.1.0");
+  AppendFrame(request, &said);
+  ASSERT_EQ(write(ends[0], said.data(), said.size()), static_cast<ssize_t>(said.size()));
+  PmixFrameReader reader;
+  std::vector<std::string> frames;
+  std::array<char, 4096> buffer = {};
+  while (frames.empty()) {
+    const ssize_t got = read(ends[0], buffer.data(), buffer.size());
+    ASSERT_GT(got, 0);
+    ASSERT_TRUE(reader.Take({buffer.data(), static_cast<std::size_t>(got)}, &frames).ok());
+  }
+  wire::PmixReply reply;
+  ASSERT_TRUE(reply.ParseFromString(frames[0]));
+  EXPECT_EQ(reply.step(), 1U);
+  EXPECT_THAT(reply.started().error(), HasSubstr("cannot load " + place.path()));
+  close(ends[0]);
+  int status = 0;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace muster
