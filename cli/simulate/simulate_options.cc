@@ -48,14 +48,15 @@ std::vector<Option> SimulateOptionTable() {
       MakeOption(
           "policy", "NAME",
           "fcfs, easy (default), easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, "
-          "fairshare; of a "
+          "fairshare, prompt; of a "
           "cluster muster (default), fcfs, easy, conservative, fairshare"),
       MakeOption("backfill", "KIND",
                  "none, easy or conservative, instead of what the policy has: --policy sjf "
                  "--backfill easy"),
       MakeOption("backfill-order", "ORDER",
                  "EASY looks at candidates in queue order (queue) or shortest first (shortest)"),
-      MakeOption("estimates", "KIND", "requested (default), exact, x2 or user-last-2"),
+      MakeOption("estimates", "KIND",
+                 "requested (default), exact, x2, user-last-2 or learned (default of prompt)"),
       MakeOption("instant", "ORDER",
                  "What comes first at one instant: ends-first (the default) or submit-first"),
       MakeOption("filter", "NAME",
@@ -117,11 +118,15 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
   RETURN_IF_ERROR(ReadOption(invocation, "estimates", ParseEstimates, &run.estimates));
   RETURN_IF_ERROR(ReadOption(invocation, "instant", ParseInstantOrder, &run.instant));
   RETURN_IF_ERROR(ReadOption(invocation, "filter", ParseRecordFilter, &run.filter));
-  run.policy.estimates_fall_short = run.estimates == Estimates::kLastTwo;
+  if (run.policy.order == FlatOrder::kPrompt && !invocation.Has("estimates")) {
+    run.estimates = Estimates::kLearned;
+  }
+  run.policy.estimates_fall_short = FallShort(run.estimates);
   if (options.cluster.has_value()) {
-    if (run.estimates == Estimates::kLastTwo) {
+    if (FallShort(run.estimates)) {
       return absl::InvalidArgumentError(
-          "--estimates: user-last-2 is for --flat: a live job's limit is what it was submitted "
+          "--estimates: user-last-2 and learned are for --flat: a live job's limit is what it was "
+          "submitted "
           "with");
     }
     options.cluster->trace = run.trace;

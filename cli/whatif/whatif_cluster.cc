@@ -92,7 +92,7 @@ absl::StatusOr<std::string> Make(const SettingChange& change, ConfigFile* file,
   }
   if (key == kEstimates) {
     ASSIGN_OR_RETURN(*estimates, ParseEstimates(change.value));
-    return *estimates != Estimates::kLastTwo
+    return !FallShort(*estimates)
                ? absl::StatusOr<std::string>("")
                : absl::InvalidArgumentError(
                      "user-last-2 is for identical processors: a live job's limit is what it was "

@@ -156,7 +156,7 @@ absl::Status FillRun(const WhatifSettings& settings, FlatRun* run) {
   ASSIGN_OR_RETURN(run->estimates, ParseEstimates(settings.estimates));
   ASSIGN_OR_RETURN(run->instant, ParseInstantOrder(settings.instant));
   ASSIGN_OR_RETURN(run->filter, ParseRecordFilter(settings.filter));
-  run->policy.estimates_fall_short = run->estimates == Estimates::kLastTwo;
+  run->policy.estimates_fall_short = FallShort(run->estimates);
   run->processors = settings.processors;
   if (run->processors == 0) {
     if (settings.nodes > kProcessorsMax / std::max<std::int64_t>(settings.cpus_per_node, 1)) {

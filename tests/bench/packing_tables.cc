@@ -36,8 +36,10 @@ std::vector<std::string> Split(std::string_view text, char separator) {
 // A table with names in its first line, row by row.
 class Table {
  public:
+  // `optional` columns come after `columns`, and are empty in each row where the table lacks them.
   static absl::StatusOr<Table> Open(const std::string& path,
-                                    const std::vector<std::string>& columns) {
+                                    const std::vector<std::string>& columns,
+                                    const std::vector<std::string>& optional = {}) {
     ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, ByteSource::Open(path));
     Table table(path, std::move(source));
     ASSIGN_OR_RETURN(const bool any, table.Next());
@@ -52,6 +54,10 @@ class Table {
       table.at_.push_back(static_cast<std::size_t>(found - table.cells_.begin()));
     }
     table.width_ = table.cells_.size();
+    for (const std::string& column : optional) {
+      const auto found = std::find(table.cells_.begin(), table.cells_.end(), column);
+      table.at_.push_back(static_cast<std::size_t>(found - table.cells_.begin()));
+    }
     return table;
   }
 
@@ -72,11 +78,13 @@ class Table {
     return true;
   }
 
-  [[nodiscard]] const std::string& Text(std::size_t column) const { return cells_[at_[column]]; }
+  [[nodiscard]] std::string Text(std::size_t column) const {
+    return at_[column] < cells_.size() ? cells_[at_[column]] : "";
+  }
 
   // A whole number from 0 to `most`; an empty cell is 0.
   [[nodiscard]] absl::StatusOr<std::int64_t> Number(std::size_t column, std::int64_t most) const {
-    const std::string& text = Text(column);
+    const std::string text = Text(column);
     std::int64_t number = 0;
     if (text.empty() || (ReadWhole(text, &number) && number >= 0 && number <= most)) {
       return number;
@@ -150,8 +158,9 @@ std::uint64_t ModelsOf(const std::string& spec, const Models& models) {
 }
 
 absl::Status ReadPods(const std::string& path, const Models& models, PackingCluster& cluster) {
-  ASSIGN_OR_RETURN(Table table, Table::Open(path, {"cpu_milli", "memory_mib", "num_gpu",
-                                                   "gpu_milli", "gpu_spec"}));
+  ASSIGN_OR_RETURN(
+      Table table,
+      Table::Open(path, {"cpu_milli", "memory_mib", "num_gpu", "gpu_milli"}, {"gpu_spec"}));
   for (;;) {
     ASSIGN_OR_RETURN(const bool any, table.Next());
     if (!any) {

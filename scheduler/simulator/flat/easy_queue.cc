@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "scheduler/base/status.h"
+#include "scheduler/core/prompt/run_time_prediction.h"
 #include "scheduler/model/value/value_bytes.h"
 #include "scheduler/simulator/flat/queue_score.h"
-#include "scheduler/simulator/flat/run_time_prediction.h"
 
 namespace muster {
 

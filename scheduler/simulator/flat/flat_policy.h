@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "scheduler/core/prompt/prompt_order.h"
 #include "scheduler/model/settings/backfill.h"
 
 namespace muster {
@@ -23,6 +24,7 @@ enum class FlatOrder : std::uint8_t {
   kF3 = 6,
   kF4 = 7,
   kFairshare = 8,  // the user with the least decayed usage first (core/flat_usage.h)
+  kPrompt = 9,     // by turn, with a promise to each (flat/prompt_queue.h)
 };
 
 enum class CandidateOrder : std::uint8_t {
@@ -34,8 +36,9 @@ struct FlatPolicy {
   FlatOrder order = FlatOrder::kArrival;
   Backfill backfill = Backfill::kEasy;  // kConservative only with kArrival; never kHybrid
   CandidateOrder candidates = CandidateOrder::kQueue;
-  // Estimates may be shorter than jobs run, and are then corrected (core/run_time_prediction.h).
+  // Estimates may be shorter than jobs run, and are then corrected (core/prompt/run_time_prediction.h).
   bool estimates_fall_short = false;
+  PromptRules prompt = {};  // of kPrompt; in seconds
 };
 
 }  // namespace muster

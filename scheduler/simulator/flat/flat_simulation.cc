@@ -10,11 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/prompt/run_time_estimates.h"
+#include "scheduler/core/prompt/run_time_prediction.h"
 #include "scheduler/model/value/value_bytes.h"
 #include "scheduler/simulator/flat/flat_queue.h"
 #include "scheduler/simulator/flat/processor_map.h"
 #include "scheduler/simulator/flat/queue_choice.h"
-#include "scheduler/simulator/flat/run_time_prediction.h"
 
 namespace muster {
 namespace {
@@ -68,6 +69,7 @@ class FlatSimulation {
     Tick start = 0;
     FlatCause cause = FlatCause::kHead;
     Tick promised = kNever;
+    RunTimeEstimate learned;  // where it is asked for
     ProcessorRanges processors;
   };
   using Ending = std::tuple<Tick, std::uint64_t, std::uint32_t>;  // end, number of start, handle
@@ -82,7 +84,11 @@ class FlatSimulation {
   absl::Status LookAhead();
   absl::Status KeepDecisions(bool stopped);
   void PlaceStarted();
-  [[nodiscard]] Tick EstimateOf(const TraceJob& job) const;
+  [[nodiscard]] Tick EstimateOf(const Live& live) const;
+  [[nodiscard]] static JobLikeness LikenessOf(const TraceJob& job) {
+    return {job.user, job.requested_time, job.processors};
+  }
+  void LearnFrom(const Live& live);
   [[nodiscard]] bool EndsAt(Tick now) const {
     return !endings_.empty() && std::get<0>(endings_.top()) == now;
   }
@@ -95,6 +101,7 @@ class FlatSimulation {
   std::unique_ptr<FlatQueue> queue_;
   ProcessorMap map_;
   LastTwoPrediction predictions_;
+  RunTimeEstimates learned_;
   std::vector<Live> live_;
   std::vector<std::uint32_t> released_;  // handles of jobs that have ended since the last pass
   std::vector<std::uint32_t> unused_;    // handles that a pass has been told of
@@ -109,7 +116,8 @@ class FlatSimulation {
   FlatResult result_;
 };
 
-Tick FlatSimulation::EstimateOf(const TraceJob& job) const {
+Tick FlatSimulation::EstimateOf(const Live& live) const {
+  const TraceJob& job = live.job;
   switch (run_.estimates) {
     case Estimates::kRequested:
       return job.requested_time;
@@ -119,6 +127,8 @@ Tick FlatSimulation::EstimateOf(const TraceJob& job) const {
       return 2 * job.requested_time;
     case Estimates::kLastTwo:
       return job.user < 0 ? job.requested_time : predictions_.Predict(job.user, job.requested_time);
+    case Estimates::kLearned:
+      return live.learned.used;
   }
   return job.requested_time;
 }
@@ -133,6 +143,9 @@ absl::Status FlatSimulation::Arrive(const TraceJob& job) {
     unused_.pop_back();
   }
   live_[handle].job = job;
+  if (run_.estimates == Estimates::kLearned) {
+    live_[handle].learned = learned_.Estimate(LikenessOf(job));
+  }
   ++result_.jobs;
   arrivals_.Pop();
   if (follows_) {
@@ -142,7 +155,7 @@ absl::Status FlatSimulation::Arrive(const TraceJob& job) {
   queue_->Arrive({.handle = handle,
                   .processors = arrived.processors,
                   .submit = arrived.submit,
-                  .estimate = EstimateOf(arrived),
+                  .estimate = EstimateOf(live_[handle]),
                   .limit = arrived.requested_time,
                   .user = arrived.user});
   return absl::OkStatus();
@@ -156,9 +169,7 @@ absl::Status FlatSimulation::EndNext(Tick now) {
     queue_->End(handle);
   }
   MUSTER_CHECK(live.start + live.job.run_time == now);
-  if (run_.estimates == Estimates::kLastTwo && live.job.user >= 0) {
-    predictions_.Observe(live.job.user, live.job.run_time);
-  }
+  LearnFrom(live);
   FillRow(live);
   if (run_.with_processors) {
     ended_.push_back(std::move(live.processors));
@@ -167,6 +178,14 @@ absl::Status FlatSimulation::EndNext(Tick now) {
   released_.push_back(handle);
   ++result_.ended;
   return observer_.Ended(row_);
+}
+
+void FlatSimulation::LearnFrom(const Live& live) {
+  if (run_.estimates == Estimates::kLastTwo && live.job.user >= 0) {
+    predictions_.Observe(live.job.user, live.job.run_time);
+  } else if (run_.estimates == Estimates::kLearned) {
+    learned_.Observe(LikenessOf(live.job), live.learned, live.job.run_time);
+  }
 }
 
 void FlatSimulation::FillRow(const Live& live) {
@@ -446,6 +465,22 @@ const char* FlatSemantics() {
          "  fairshare: the same, the score the user's processor-seconds up to now, of which half\n"
          "    counts after each 7 days (the integral, exactly), rounded down to whole ones; jobs\n"
          "    without a user share one.\n"
+         "  prompt: a job's turn is submission + 5 x estimate (not rounded), smallest first, ties "
+         "to\n"
+         "    the earlier arrival. On arrival it is promised a latest start: the later of the\n"
+         "    earliest place beside all that is kept and (unless that is now) of the time to work\n"
+         "    off the limits of all that wait and run, + 24 h; a place is kept for it, by its "
+         "limit,\n"
+         "    as late as that allows (ends rounded up, from 128 s off, to powers of two of at most "
+         "a\n"
+         "    64th of the distance). A pass: kept places that are due start; then who has waited\n"
+         "    for 16 h + half the time to work off the estimates of all that wait and run, in "
+         "order\n"
+         "    of arrival, then all by turn, start if they fit beside all that is kept for others.\n"
+         "    The first of them with too few free processors (or whose patience is over) gets the\n"
+         "    earliest place instead of its late one, until another is first; if its patience is\n"
+         "    over that is its promise from now on. Where nothing ended since all were looked at,\n"
+         "    only newcomers are. Estimates are learned unless --estimates says otherwise.\n"
          "  --instant submit-first: at one instant arrivals (in file order), then ends (in order\n"
          "    of start), each alone, a pass after each; a running job whose estimated end is now\n"
          "    counts as free already.\n"
@@ -456,7 +491,13 @@ const char* FlatSemantics() {
          "    of the run times of the user's two jobs that ended last, at most the requested time\n"
          "    (which stands in where there are fewer than two); a job that outlives it is given 1\n"
          "    min more, then 5, 15, 30 min, 1, 2, 5, 10, 20, 50, 100 h, seen at the next "
-         "instant.\n";
+         "instant.\n"
+         "    learned: the 70 % quantile of the last 12 run times of the user's jobs of the same\n"
+         "    limit and processors (at least 2), else of the same limit, else of his part of the\n"
+         "    limit (at least 3) times the limit, else the limit; and the limit while his guesses\n"
+         "    have been further off, in doublings, than his limits (credit and debt up to 8, a "
+         "job\n"
+         "    counts up to 4); corrected in the same way.\n";
 }
 
 }  // namespace muster

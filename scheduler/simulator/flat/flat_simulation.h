@@ -27,8 +27,14 @@ enum class Estimates : std::uint8_t {
   kRequested = 0,
   kExact = 1,
   kDouble = 2,   // twice what was requested
-  kLastTwo = 3,  // core/run_time_prediction.h
+  kLastTwo = 3,  // core/prompt/run_time_prediction.h
+  kLearned = 4,  // core/prompt/run_time_estimates.h
 };
+
+// True when a job may outlive its estimate.
+constexpr bool FallShort(Estimates estimates) {
+  return estimates == Estimates::kLastTwo || estimates == Estimates::kLearned;
+}
 
 // What comes first at one instant.
 enum class InstantOrder : std::uint8_t {

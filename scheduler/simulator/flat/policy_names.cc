@@ -9,12 +9,13 @@ namespace muster {
 namespace {
 
 // The names of an enumeration, in the order of its values.
-constexpr std::array<const char*, 9> kOrders = {"arrival", "sjf", "wfp3", "unicep",   "f1",
-                                                "f2",      "f3",  "f4",   "fairshare"};
+constexpr std::array<const char*, 10> kOrders = {"arrival", "sjf", "wfp3", "unicep",    "f1",
+                                                 "f2",      "f3",  "f4",   "fairshare", "prompt"};
 constexpr std::array<const char*, 3> kBackfills = {Name(Backfill::kNone), Name(Backfill::kEasy),
                                                    Name(Backfill::kConservative)};
 constexpr std::array<const char*, 2> kCandidates = {"queue", "shortest"};
-constexpr std::array<const char*, 4> kEstimates = {"requested", "exact", "x2", "user-last-2"};
+constexpr std::array<const char*, 5> kEstimates = {"requested", "exact", "x2", "user-last-2",
+                                                   "learned"};
 constexpr std::array<const char*, 2> kInstants = {"ends-first", "submit-first"};
 constexpr std::array<const char*, 2> kFilters = {"plain", "sc15"};
 
@@ -52,7 +53,10 @@ absl::StatusOr<FlatPolicy> ParseFlatPolicy(const std::string& name) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", name,
                      "\" is not a policy: one of fcfs, easy, easy-sjbf, conservative, sjf, wfp3, "
-                     "unicep, f1, f2, f3, f4, fairshare"));
+                     "unicep, f1, f2, f3, f4, fairshare, prompt"));
+  }
+  if (*order == FlatOrder::kPrompt) {
+    return FlatPolicy{.order = *order};
   }
   return FlatPolicy{.order = *order, .backfill = Backfill::kNone};
 }

@@ -11,13 +11,13 @@
 
 namespace muster {
 
-// fcfs, easy, easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, fairshare.
+// fcfs, easy, easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, fairshare, prompt.
 absl::StatusOr<FlatPolicy> ParseFlatPolicy(const std::string& name);
 // none, easy, conservative: instead of the policy's own.
 absl::StatusOr<Backfill> ParseBackfill(const std::string& name);
 // queue, shortest.
 absl::StatusOr<CandidateOrder> ParseCandidateOrder(const std::string& name);
-// requested, exact, x2, user-last-2.
+// requested, exact, x2, user-last-2, learned.
 absl::StatusOr<Estimates> ParseEstimates(const std::string& name);
 // ends-first, submit-first.
 absl::StatusOr<InstantOrder> ParseInstantOrder(const std::string& name);

@@ -75,6 +75,7 @@ double QueueScore(FlatOrder order, std::int64_t processors, Tick submit, Tick es
   switch (order) {
     case FlatOrder::kArrival:
     case FlatOrder::kFairshare:
+    case FlatOrder::kPrompt:
       return 0;
     case FlatOrder::kSjf:
       return r;

@@ -141,6 +141,17 @@ TEST_F(PackingTables, WhatIsNoSuchTableIsNamedWithItsLine) {
   EXPECT_FALSE(ReadPackingCluster(Write("e.csv", ""), nodes).ok());
 }
 
+// As openb's multigpu variants.
+TEST_F(PackingTables, PodsOfATableWithoutSpecsMayRunOnAnyModel) {
+  const absl::StatusOr<PackingCluster> cluster = ReadPackingCluster(
+      Write("n.csv", "sn,cpu_milli,memory_mib,gpu,model\nn1,4000,50,1,G2\n"),
+      Write("p.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1000,10,1,460\n"));
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  ASSERT_EQ(cluster->pods.size(), 1U);
+  EXPECT_EQ(cluster->pods[0].job.models, ~0ULL);
+  EXPECT_EQ(cluster->pods[0].job.gpu_milli, 460U);
+}
+
 TEST(Packing, TheOpenbTraceGivesThePublishedFigures) {
   const std::string folder = MUSTER_FIXTURES "/traces/";
   const auto cluster =

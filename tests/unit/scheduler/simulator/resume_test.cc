@@ -88,12 +88,12 @@ TEST_F(Resume, EveryPolicyOfIdenticalProcessorsGoesOnToTheSameBytes) {
     run.policy.backfill =
         *rc::gen::element(Backfill::kNone, Backfill::kEasy, Backfill::kConservative);
     run.estimates = *rc::gen::element(Estimates::kRequested, Estimates::kExact, Estimates::kDouble,
-                                      Estimates::kLastTwo);
-    run.policy.estimates_fall_short = run.estimates == Estimates::kLastTwo;
+                                      Estimates::kLastTwo, Estimates::kLearned);
+    run.policy.estimates_fall_short = FallShort(run.estimates);
     run.instant = *rc::gen::element(InstantOrder::kEndsFirst, InstantOrder::kSubmitFirst);
     if (run.policy.backfill != Backfill::kConservative) {
       run.policy.order = *rc::gen::element(FlatOrder::kArrival, FlatOrder::kSjf, FlatOrder::kWfp3,
-                                           FlatOrder::kFairshare);
+                                           FlatOrder::kFairshare, FlatOrder::kPrompt);
     }
     if (run.policy.backfill == Backfill::kEasy) {
       run.policy.candidates =

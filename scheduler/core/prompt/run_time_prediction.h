@@ -10,24 +10,22 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "scheduler/simulator/flat/timeline.h"
-
 namespace muster {
 
 class LastTwoPrediction {
  public:
   // A job of `user` ended after `run_time` seconds. Jobs that end together are reported in the
   // order in which they started.
-  void Observe(std::int64_t user, Tick run_time);
+  void Observe(std::int64_t user, std::int64_t run_time);
 
   // The mean of the last two, rounded down and at least 1, and at most `requested`; `requested`
   // where the user has fewer than two. Seconds.
-  [[nodiscard]] Tick Predict(std::int64_t user, Tick requested) const;
+  [[nodiscard]] std::int64_t Predict(std::int64_t user, std::int64_t requested) const;
 
  private:
   struct Pair {
-    Tick last = 0;
-    Tick before = 0;  // 0: none
+    std::int64_t last = 0;
+    std::int64_t before = 0;  // 0: none
   };
   std::unordered_map<std::int64_t, Pair> users_;  // looked up, never iterated
 };
@@ -35,6 +33,7 @@ class LastTwoPrediction {
 // What a job that has outlived `prediction` seconds is given next: 1 min more, then 5, 15 and 30
 // min, 1, 2, 5, 10, 20, 50 and 100 h for each further time (`corrections` so far), and `limit` at
 // the most.
-Tick CorrectedPrediction(Tick prediction, std::uint32_t corrections, Tick limit);
+std::int64_t CorrectedPrediction(std::int64_t prediction, std::uint32_t corrections,
+                                 std::int64_t limit);
 
 }  // namespace muster

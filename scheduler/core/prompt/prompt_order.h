@@ -1,0 +1,52 @@
+#pragma once
+
+// The order of the queue that is called prompt: what a job's turn is, and when its patience ends.
+//
+// The turn is submission + stretch x estimate, the smallest first: short jobs pass longer ones, but
+// each job only those submitted before its own turn, so nobody is passed for ever. (With stretch 0
+// it is first come, first served; without bound it is shortest job first. The turn is the moment at
+// which the job's slowdown would reach stretch + 1.) A job that has waited for its patience, which
+// grows with the backlog, goes before all turns, first come first, and its promise is made tight.
+// The slack between what first come, first served would give and the promise is Talby and
+// Feitelson's (IPPS 1999). Integers only: the same bits everywhere. Times and spans are in one unit
+// of the caller's. Thread promise: pure. Invariants: nothing overflows for spans up to 2^52.
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace muster {
+
+struct PromptRules {
+  std::int64_t stretch_permille = 5000;  // of the estimate, in the turn
+  std::int64_t patience = 16 * 3600;     // of every job, in the unit of times
+  std::int64_t backlog_permille = 500;   // of the time to work off the backlog, beside it
+  std::int64_t slack = 24 * 3600;        // between what FCFS gives and the promise
+};
+
+// A long time that is not for ever; sums of a few of them do not overflow.
+inline constexpr std::int64_t kLongSpan = std::int64_t{1} << 52;
+
+constexpr std::int64_t ShareOfSpan(std::int64_t span, std::int64_t permille) {
+  const std::int64_t whole = std::clamp<std::int64_t>(span, 0, kLongSpan);
+  return std::min(kLongSpan, whole / 1000 * permille + whole % 1000 * permille / 1000);
+}
+
+// The smallest goes first; ties go by submission, then by number.
+constexpr std::int64_t PromptTurn(const PromptRules& rules, std::int64_t submit,
+                                  std::int64_t estimate) {
+  return std::clamp(submit, -kLongSpan, kLongSpan) + ShareOfSpan(estimate, rules.stretch_permille);
+}
+
+// How long a job waits before it goes first, when `backlog` is what the waiting and running jobs
+// have to do yet, as time of the whole machine.
+constexpr std::int64_t PatienceAt(const PromptRules& rules, std::int64_t backlog) {
+  return rules.patience + ShareOfSpan(backlog, rules.backlog_permille);
+}
+
+// The latest start of a job that first come, first served would start at `fcfs`.
+constexpr std::int64_t PromiseOf(const PromptRules& rules, std::int64_t fcfs) {
+  return fcfs > kLongSpan ? fcfs : fcfs + rules.slack;
+}
+
+}  // namespace muster

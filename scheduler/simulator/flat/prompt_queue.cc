@@ -1,0 +1,299 @@
+#include "scheduler/simulator/flat/prompt_queue.h"
+
+#include <algorithm>
+
+#include "scheduler/base/status.h"
+#include "scheduler/model/value/value_bytes.h"
+
+namespace muster {
+namespace {
+
+double TurnOf(const PromptRules& rules, const FlatJob& job) {
+  return static_cast<double>(PromptTurn(rules, job.submit, job.estimate));
+}
+
+}  // namespace
+
+PromptQueue::PromptQueue(const FlatPolicy& policy, std::int64_t processors, Tick now)
+    : rules_(policy.prompt), processors_(processors), places_(processors, now) {
+  MUSTER_CHECK(processors > 0 && policy.order == FlatOrder::kPrompt);
+}
+
+void PromptQueue::Arrive(const FlatJob& job) {
+  if (job.handle >= known_.size()) {
+    known_.resize(std::size_t{job.handle} + 1);
+  }
+  Known& known = known_[job.handle];
+  known = Known();
+  known.job = job;
+  known.number = ++arrivals_;
+  arrived_.push_back(job.handle);
+}
+
+const std::vector<FlatStart>& PromptQueue::Pass(Tick now) {
+  starts_.clear();
+  places_.Advance(now);
+  TakeEnded(now);
+  TakeArrived(now);
+  StartDue(now);
+  if (by_turn_.empty()) {
+    arrived_.clear();
+    return starts_;
+  }
+  patience_ = PatienceAt(rules_, by_estimate_.Drain(processors_, in_use_, now));
+  const Known& first = known_[by_arrival_.Front().job];
+  changed_ = changed_ || (IsImpatient(first, now) && !head_is_impatient_);
+  if (changed_) {
+    LookAtAll(now);
+  } else {
+    LookAtArrived(now);
+  }
+  arrived_.clear();
+  return starts_;
+}
+
+Tick PromptQueue::Backlog::Drain(std::int64_t processors, std::int64_t in_use, Tick now) const {
+  const absl::int128 left = ends - absl::int128(in_use) * now;
+  const absl::int128 work = waiting + (left > 0 ? left : absl::int128(0));
+  return static_cast<Tick>(std::min<absl::int128>(work / processors, kLongSpan));
+}
+
+void PromptQueue::Enqueue(const Known& known) {
+  const FlatJob& job = known.job;
+  by_turn_.Insert({TurnOf(rules_, job), known.number, job.handle, job.processors, job.limit});
+  by_arrival_.Insert({0, known.number, job.handle, job.processors, job.limit});
+  by_estimate_.waiting += absl::int128(job.processors) * job.estimate;
+  by_limit_.waiting += absl::int128(job.processors) * job.limit;
+}
+
+void PromptQueue::Dequeue(const Known& known) {
+  const FlatJob& job = known.job;
+  by_turn_.Remove(TurnOf(rules_, job), known.number);
+  by_arrival_.Remove(0, known.number);
+  by_estimate_.waiting -= absl::int128(job.processors) * job.estimate;
+  by_limit_.waiting -= absl::int128(job.processors) * job.limit;
+}
+
+void PromptQueue::CountRunning(const Known& known, int sign) {
+  const FlatJob& job = known.job;
+  in_use_ += sign * job.processors;
+  by_estimate_.ends += sign * absl::int128(job.processors) * (known.start + job.estimate);
+  by_limit_.ends += sign * absl::int128(job.processors) * (known.start + job.limit);
+}
+
+void PromptQueue::TakeEnded(Tick now) {
+  for (const std::uint32_t handle : ended_) {
+    Known& known = known_[handle];
+    known.running = false;
+    places_.GiveBack(known.place());
+    CountRunning(known, -1);
+    changed_ = true;
+  }
+  ended_.clear();
+  changed_ = changed_ || places_.now() != now;
+}
+
+// Each gets its promise and a place, as late as that allows.
+void PromptQueue::TakeArrived(Tick now) {
+  for (const std::uint32_t handle : arrived_) {
+    Known& known = known_[handle];
+    const FlatJob& job = known.job;
+    const Tick earliest = places_.Earliest(now, job.limit, job.processors);
+    MUSTER_CHECK(earliest != kNoPromise);
+    const Tick worked_off = now + by_limit_.Drain(processors_, in_use_, now);
+    known.promised = PromiseOf(rules_, std::max(earliest, earliest > now ? worked_off : now));
+    KeepLate(known);
+    known.waiting = true;
+    Enqueue(known);
+  }
+}
+
+void PromptQueue::KeepAt(Known& known, Tick start) {
+  const KeptPlace place = places_.Keep(start, known.job.limit, known.job.processors);
+  known.start = place.start;
+  known.from = place.from;
+  known.until = place.until;
+  due_.push({start, known.number, known.job.handle});
+}
+
+void PromptQueue::KeepLate(Known& known) {
+  const Tick start = places_.Latest(known.promised, known.job.limit, known.job.processors);
+  MUSTER_CHECK(start != kNoPromise);
+  KeepAt(known, start);
+}
+
+void PromptQueue::Start(Known& known, FlatCause cause, Tick now) {
+  Dequeue(known);
+  places_.GiveBack(known.place());
+  known.waiting = false;
+  known.running = true;
+  const KeptPlace place = places_.Keep(now, known.job.limit, known.job.processors);
+  known.start = place.start;
+  known.from = place.from;
+  known.until = place.until;
+  CountRunning(known, 1);
+  if (has_head_ && head_ == known.job.handle) {
+    has_head_ = false;
+    head_is_impatient_ = false;
+    changed_ = true;
+  }
+  starts_.push_back({known.job.handle, cause, known.promised});
+}
+
+// Takes entries off the top until one stands for a place that is still kept.
+Tick PromptQueue::NextWake() {
+  while (!due_.empty()) {
+    const Known& known = known_[due_.top().handle];
+    if (known.number == due_.top().number && known.waiting && known.start == due_.top().at) {
+      return due_.top().at;
+    }
+    due_.pop();
+  }
+  return kNever;
+}
+
+void PromptQueue::StartDue(Tick now) {
+  for (Tick next = NextWake(); next <= now; next = NextWake()) {
+    MUSTER_CHECK(next == now);
+    Known& known = known_[due_.top().handle];
+    due_.pop();
+    Start(known, FlatCause::kReserved, now);
+  }
+}
+
+void PromptQueue::LeaveHead() {
+  if (has_head_ && !head_is_impatient_) {
+    Known& known = known_[head_];
+    places_.GiveBack(known.place());
+    KeepLate(known);
+  }
+  has_head_ = false;
+  head_is_impatient_ = false;
+}
+
+// Its place is moved to where it could start first; what was promised holds in any case.
+void PromptQueue::BecomeHead(Known& known, Tick now) {
+  if (!has_head_ || head_ != known.job.handle) {
+    LeaveHead();
+  }
+  has_head_ = true;
+  head_ = known.job.handle;
+  places_.GiveBack(known.place());
+  const Tick earliest = places_.Earliest(now, known.job.limit, known.job.processors);
+  KeepAt(known, std::min(earliest, known.start));
+  head_is_impatient_ = IsImpatient(known, now);
+  if (head_is_impatient_) {
+    known.promised = std::min(known.promised, known.start);
+  }
+}
+
+// Those whose patience is over, first come first; then all, by turn.
+void PromptQueue::LookAtAll(Tick now) {
+  blocked_ = false;
+  LookAlong(by_arrival_, true, now);
+  LookAlong(by_turn_, false, now);
+  if (!blocked_) {
+    LeaveHead();
+  }
+  changed_ = false;
+}
+
+// Along the list, each that could still fit. The first that cannot start becomes the head, if it
+// has too few processors or has lost its patience.
+void PromptQueue::LookAlong(const WaitingList& list, bool only_impatient, Tick now) {
+  WaitingList::Position at;
+  FlatOpening opening = OpeningAt(now);
+  for (;;) {
+    at = list.Find(at, opening);
+    if (list.IsEnd(at)) {
+      return;
+    }
+    Known& known = known_[list.At(at).job];
+    const bool is_impatient = IsImpatient(known, now);
+    if (only_impatient && !is_impatient) {
+      return;
+    }
+    const bool has_room = known.job.processors <= processors_ - in_use_;
+    if (has_room && places_.FitsNow(known.job.limit, known.job.processors, known.place())) {
+      Start(known, blocked_ ? FlatCause::kBackfilled : FlatCause::kHead, now);
+      opening = OpeningAt(now);
+      continue;  // the next one stands there now
+    }
+    if (!blocked_ && (!has_room || is_impatient)) {
+      blocked_ = true;
+      BecomeHead(known, now);
+      opening = OpeningAt(now);
+    }
+    at = list.Next(at);
+  }
+}
+
+// Who cannot be ruled out at once: everybody until somebody is blocked.
+FlatOpening PromptQueue::OpeningAt(Tick now) const {
+  if (!blocked_) {
+    return {processors_, kNever, processors_};
+  }
+  const std::int64_t free = processors_ - in_use_;
+  if (by_turn_.empty()) {
+    return {0, 0, 0};
+  }
+  PromisedPlaces::Narrow narrow = places_.FirstNarrow(by_turn_.FewestProcessors() - 1);
+  if (narrow.at == kNoPromise) {
+    narrow = places_.FirstNarrow(free / 4);
+  }
+  return {free, narrow.at == kNoPromise ? kNever : narrow.at - now, narrow.free};
+}
+
+// Nothing became free since all were looked at: only newcomers may fit.
+void PromptQueue::LookAtArrived(Tick now) {
+  std::sort(arrived_.begin(), arrived_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    const double turn_a = TurnOf(rules_, known_[a].job);
+    const double turn_b = TurnOf(rules_, known_[b].job);
+    return turn_a != turn_b ? turn_a < turn_b : known_[a].number < known_[b].number;
+  });
+  for (const std::uint32_t handle : arrived_) {
+    Known& known = known_[handle];
+    if (known.waiting && places_.FitsNow(known.job.limit, known.job.processors, known.place())) {
+      Start(known, has_head_ ? FlatCause::kBackfilled : FlatCause::kHead, now);
+    }
+  }
+}
+
+std::string PromptQueue::Save() const {
+  ValueWriter writer;
+  writer.Put(known_);
+  writer.Put(arrivals_);
+  writer.Put(head_);
+  writer.Put(has_head_);
+  writer.Put(head_is_impatient_);
+  writer.Put(changed_);
+  return writer.bytes();
+}
+
+bool PromptQueue::Load(const std::string& bytes, Tick now) {
+  ValueReader reader(bytes);
+  reader.Get(known_);
+  reader.Get(arrivals_);
+  reader.Get(head_);
+  reader.Get(has_head_);
+  reader.Get(head_is_impatient_);
+  reader.Get(changed_);
+  if (!reader.AtEnd() || (has_head_ && head_ >= known_.size())) {
+    return false;
+  }
+  places_.Advance(now);
+  for (const Known& known : known_) {
+    if (known.running || known.waiting) {
+      places_.KeepAgain(known.place());
+    }
+    if (known.waiting) {
+      Enqueue(known);
+      due_.push({known.start, known.number, known.job.handle});
+    } else if (known.running) {
+      CountRunning(known, 1);
+    }
+  }
+  return true;
+}
+
+}  // namespace muster
