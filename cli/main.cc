@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
       muster::EstimateVerb(),  muster::KernelVerb(),      muster::KeysVerb(),
       muster::ReplayVerb(),    muster::CompletionVerb(),  muster::VersionVerb(),
       muster::HealthVerb(),    muster::SlurmVerb(),       muster::ImportVerb(),
-      muster::HelpVerb(),      muster::ManualVerb(),
+      muster::HelpVerb(),      muster::ManualVerb(),      muster::TokenVerb(),
+      muster::WebVerb(),
   };
   return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                 {.out = std::cout, .err = std::cerr});

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/access/access.h"
+#include "daemon/access/token_book.h"
 #include "daemon/agents/agent_sessions.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/client/client_service.h"
@@ -36,13 +37,6 @@ constexpr int kExitRefused = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitStoreLost = 74;  // EX_IOERR: the store may have lost data; restart after looking
 
-void SayReady(int fd) {
-  if (fd >= 0) {
-    [[maybe_unused]] const ssize_t written = write(fd, "ready\n", 6);
-    close(fd);
-  }
-}
-
 absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logger& log,
                  const Clock& clock) {
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}));
@@ -61,9 +55,12 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
                    OrderSigner::Open(state + "/order.key", config.tls.key));
   Acceptor acceptor(log, clock);
   HandshakeLog handshakes(log, clock, &acceptor);
-  const auto munge = MungeDoor::Open(config.munge_socket, config.tls.certificate, log, &handshakes);
+  ASSIGN_OR_RETURN(const auto tokens, TokenBook::Open(state, config.cluster, clock));
+  const auto munge =
+      MungeDoor::Open(config.munge_socket, config.tls.certificate, log, &handshakes, tokens.get());
   UserBudget budget(config.budget, config.policy.operator_uid, clock);
-  const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &acceptor, &budget);
+  const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &acceptor, &budget,
+                  tokens.get());
   AgentSessions sessions(log);
   Controller controller(*store, sessions, clock, log, config.policy, config.cluster,
                         std::move(secrets));
@@ -74,10 +71,10 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   }
   LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
-  ClientService clients(controller, *accounting, *store, config.cluster, gate, usage);
+  ClientService clients(controller, *accounting, *store, config.cluster, gate, usage, tokens.get());
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                    Server::Start(acceptor, addresses, config.tls, {&agents, &clients},
-                                 std::move(passed), munge));
+                                 std::move(passed), munge, config.gateway));
   server->Tell(log);
   SayReady(config.ready_fd);
   manager.Ready("serving");

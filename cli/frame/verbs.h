@@ -40,7 +40,9 @@ Verb QosVerb();
 Verb AccountsVerb();
 Verb ReservationVerb();
 Verb ReplayVerb();
+Verb TokenVerb();
 Verb TopoVerb();
+Verb WebVerb();
 
 // cli/share
 Verb ShareVerb();

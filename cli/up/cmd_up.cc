@@ -18,6 +18,7 @@
 #include "cli/up/own_group.h"
 #include "cli/up/personal_cluster.h"
 #include "cli/up/up_plan.h"
+#include "cli/up/web_place.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/log.h"
@@ -81,6 +82,21 @@ void SaySlurmNames(const std::string& state) {
   }
 }
 
+// The gateway's socket, if there is to be one, and its address where `muster web` looks for it;
+// that of an earlier start goes.
+absl::StatusOr<UniqueFd> OpenWeb(UpPlan& plan) {
+  const WebPlace place(plan.state);
+  unlink(place.address.c_str());
+  if (plan.web_address.empty()) {
+    return UniqueFd();
+  }
+  ASSIGN_OR_RETURN(UniqueFd socket, ListenForWeb(plan.web_address));
+  plan.daemons.back().socket = socket.get();
+  plan.web_address = WebUrl(socket);
+  RETURN_IF_ERROR(WriteFileAtomically(place.address, plan.web_address + "\n"));
+  return socket;
+}
+
 // A control group of our own, for us and the daemons that we start; or why there is none.
 absl::StatusOr<OwnGroup> MakeOwnGroup(const UpPlan& plan, const Environment& environment) {
   absl::StatusOr<OwnGroup> group = OwnGroup::Enter(plan.state, environment);
@@ -102,6 +118,7 @@ class UpSession {
         signals_(signals),
         group_(std::move(group)),
         state_(plan.state),
+        web_(plan.web_address),
         cluster_(loop, std::move(plan.daemons), environment.entries(),
                  {.ready = [this] { OnReady(); },
                   .tell = [](const std::string& line) { Say("muster up: " + line); },
@@ -121,6 +138,9 @@ class UpSession {
     const absl::Status said = SayReady(connection_, group_);
     if (!said.ok()) {
       Say(absl::StrCat("ready, but the controller does not answer: ", std::string(said.message())));
+    }
+    if (!web_.empty()) {
+      Say(absl::StrCat("page: ", web_, " — a link for your browser: muster web"));
     }
     SaySlurmNames(state_);
   }
@@ -155,6 +175,7 @@ class UpSession {
   const UniqueFd& signals_;
   const absl::Status group_;
   const std::string state_;
+  const std::string web_;  // the gateway's address; empty: there is none
   PersonalCluster cluster_;
   bool stopping_ = false;
   std::uint32_t running_ = 0;
@@ -171,6 +192,7 @@ absl::StatusOr<int> Up(const Invocation& invocation) {
   for (const std::string& directory : plan.directories) {
     RETURN_IF_ERROR(EnsurePrivateDirectory(directory));
   }
+  ASSIGN_OR_RETURN(const UniqueFd web, OpenWeb(plan));
   // The named one is the agents' own affair.
   const bool named = !options.cgroup_root.empty();
   const absl::StatusOr<OwnGroup> group =
@@ -230,6 +252,14 @@ Verb UpVerb() {
        .letter = 0,
        .metavar = "HOST:PORT",
        .text = "Also listen here, for further agents; with keys = \"DIR\" in --config"},
+      {.name = "web",
+       .letter = 0,
+       .metavar = "",
+       .text = "With the page, REST and metrics on this machine; prints where; see muster web"},
+      {.name = "web-address",
+       .letter = 0,
+       .metavar = "HOST:PORT",
+       .text = "The same, there: 127.0.0.1:7118 (default: a free port of 127.0.0.1)"},
       {.name = "cgroup-root",
        .letter = 0,
        .metavar = "DIR",

@@ -17,6 +17,7 @@ namespace muster {
 namespace {
 
 constexpr int kReadyFd = 3;
+constexpr int kSocketFd = 4;
 constexpr off_t kLogTailBytes = 8192;
 
 }  // namespace
@@ -59,6 +60,10 @@ absl::StatusOr<DaemonChild> DaemonChild::Start(const DaemonSpec& spec,
                  {.from = child.log_.get(), .to = STDOUT_FILENO},
                  {.from = child.log_.get(), .to = STDERR_FILENO},
                  {.from = say_ready.get(), .to = kReadyFd}};
+  if (spec.socket >= 0) {
+    request.arguments.insert(request.arguments.end(), {"--listen-fd", std::to_string(kSocketFd)});
+    request.fds.push_back({.from = spec.socket, .to = kSocketFd});
+  }
   request.new_session = true;
   ASSIGN_OR_RETURN(child.pid_, Spawn(request));
   ASSIGN_OR_RETURN(const ProcessIdentity identity, ReadIdentity(child.pid_));

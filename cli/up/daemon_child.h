@@ -23,6 +23,7 @@ struct DaemonSpec {
   std::string program;                 // a path
   std::vector<std::string> arguments;  // without the program's name and --ready-fd
   std::string log;                     // a path; appended to
+  int socket = -1;  // one that listens, as its descriptor 4; the caller keeps it open
 };
 
 class DaemonChild {

@@ -8,6 +8,7 @@
 #include "cli/controller/address.h"
 #include "cli/parse/number.h"
 #include "cli/up/cluster_options.h"
+#include "cli/up/web_place.h"
 #include "scheduler/base/status.h"
 #include "topology/network/network_file.h"
 
@@ -47,6 +48,20 @@ DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::st
     agent.arguments.insert(agent.arguments.end(), {"--cgroup-root", options.cgroup_root});
   }
   return agent;
+}
+
+// The gateway: it may open a socket of the controller's on which nothing but tokens counts.
+absl::Status AddGateway(const UpOptions& options, UpPlan& plan) {
+  const WebPlace place(options.state);
+  DaemonSpec gateway;
+  gateway.name = "the gateway";
+  ASSIGN_OR_RETURN(gateway.program, SiblingProgram("muster-gateway"));
+  gateway.log = options.state + "/log/muster-gateway.log";
+  gateway.arguments = {"--controller", place.socket, "--links", place.links};
+  plan.daemons.push_back(std::move(gateway));
+  plan.directories.insert(plan.directories.end(), {place.directory, place.links});
+  plan.web_address = options.web_address;
+  return absl::OkStatus();
 }
 
 // The network's nodes, of which there are as many here as were asked for; all of them if none were.
@@ -121,6 +136,9 @@ absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
     std::error_code error;
     options.config = std::filesystem::absolute(invocation.Value("config"), error).string();
   }
+  options.web = invocation.Has("web") || invocation.Has("web-address");
+  options.web_address =
+      invocation.Has("web-address") ? invocation.Value("web-address") : "127.0.0.1:0";
   if (invocation.Has("listen")) {
     const absl::StatusOr<Address> address = ParseAddress(invocation.Value("listen"));
     if (!address.ok() || address->kind != Address::Kind::kTcp) {
@@ -151,11 +169,18 @@ absl::StatusOr<UpPlan> MakeUpPlan(const UpOptions& options) {
   if (!options.config.empty()) {
     controller.arguments.insert(controller.arguments.end(), {"--config", options.config});
   }
+  if (options.web) {
+    controller.arguments.insert(controller.arguments.end(),
+                                {"--gateway-socket", WebPlace(options.state).socket});
+  }
   plan.daemons.push_back(std::move(controller));
   ASSIGN_OR_RETURN(const std::string agent, SiblingProgram("muster-agent"));
   for (std::uint32_t i = 0; i < options.nodes; ++i) {
     plan.daemons.push_back(AgentSpec(options, plan, agent, i));
     plan.directories.push_back(absl::StrCat(options.state, "/agents/", options.names[i]));
+  }
+  if (options.web) {
+    RETURN_IF_ERROR(AddGateway(options, plan));
   }
   return plan;
 }

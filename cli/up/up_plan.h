@@ -28,6 +28,8 @@ struct UpOptions {
   std::string network;                  // a file; empty: none
   std::vector<std::string> names;       // the nodes', as the network calls them; or node1, …
   std::string listen;                   // HOST:PORT; empty: the unix socket alone
+  bool web = false;                     // with the gateway
+  std::string web_address;              // HOST:PORT of it
   std::string cgroup_root;              // the agents'; empty: they look for themselves
 };
 
@@ -36,6 +38,7 @@ struct UpPlan {
   std::string controller;                // the address
   std::vector<std::string> directories;  // the agents', to be made
   std::vector<DaemonSpec> daemons;
+  std::string web_address;  // to be listened on for the last daemon, the gateway; empty: none
 };
 
 absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation);

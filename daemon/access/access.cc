@@ -22,9 +22,14 @@ constexpr Roles Bit(Role role) {
   return static_cast<Roles>(1U << static_cast<unsigned>(role));
 }
 
-constexpr Roles kPeople = Bit(Role::kOwner) | Bit(Role::kUser) | Bit(Role::kClient);
-// A certificate is a file that can be copied: it changes no policy.
+constexpr Roles kPeople =
+    Bit(Role::kOwner) | Bit(Role::kUser) | Bit(Role::kClient) | Bit(Role::kToken);
+// What changes nothing.
+constexpr Roles kReaders = kPeople | Bit(Role::kReader);
+// A certificate and a token are texts that can be copied: they change no policy.
 constexpr Roles kInPerson = Bit(Role::kOwner) | Bit(Role::kUser);
+// No token makes another: it would never end.
+constexpr Roles kMinters = kInPerson | Bit(Role::kClient);
 constexpr Roles kNodes = Bit(Role::kOwner) | Bit(Role::kAgent);
 
 enum class Rule : std::uint8_t {
@@ -42,10 +47,10 @@ struct Row {
 };
 
 constexpr std::array kTable = {
-    Row{"/muster.wire.Controller/Ping", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/Ping", kReaders, Rule::kAll},
     Row{"/muster.wire.Controller/Submit", kPeople, Rule::kAll},
     Row{"/muster.wire.Controller/SubmitMany", kPeople, Rule::kAll},
-    Row{"/muster.wire.Controller/TestSubmit", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/TestSubmit", kReaders, Rule::kAll},
     Row{"/muster.wire.Controller/Cancel", kPeople, Rule::kOwnJobs},
     Row{"/muster.wire.Controller/Hold", kPeople, Rule::kOwnJobs},
     Row{"/muster.wire.Controller/Requeue", kPeople, Rule::kOwnJobs},
@@ -54,23 +59,28 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/StartStep", kPeople, Rule::kOwnJobs},
     Row{"/muster.wire.Controller/Signal", kPeople, Rule::kOwnJobs},
     Row{"/muster.wire.Controller/Attach", kPeople, Rule::kOwnJobs},
-    Row{"/muster.wire.Controller/ListJobs", kPeople, Rule::kAll},
-    Row{"/muster.wire.Controller/ListHistory", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/ListJobs", kReaders, Rule::kAll},
+    Row{"/muster.wire.Controller/ListHistory", kReaders, Rule::kAll},
     // What only the program knows (its command, its files) is shown to its owner and to operators.
-    Row{"/muster.wire.Controller/ShowJob", kPeople, Rule::kAll},
-    Row{"/muster.wire.Controller/Explain", kPeople, Rule::kAll},
-    Row{"/muster.wire.Controller/ListNodes", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/ShowJob", kReaders, Rule::kAll},
+    Row{"/muster.wire.Controller/Explain", kReaders, Rule::kAll},
+    Row{"/muster.wire.Controller/ListNodes", kReaders, Rule::kAll},
     Row{"/muster.wire.Controller/Drain", kPeople, Rule::kOperator},
     // What one tells, others' kernels are run with.
     Row{"/muster.wire.Controller/PutTuning", kPeople, Rule::kOperator},
-    Row{"/muster.wire.Controller/ListTunings", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/ListTunings", kReaders, Rule::kAll},
     Row{"/muster.wire.Controller/CheckHealth", kPeople, Rule::kOperator},
-    Row{"/muster.wire.Controller/ListHealth", kPeople, Rule::kAll},
+    Row{"/muster.wire.Controller/ListHealth", kReaders, Rule::kAll},
     Row{"/muster.wire.Controller/ChangePolicy", kInPerson, Rule::kOperator},
-    Row{"/muster.wire.Controller/ListPolicy", kPeople, Rule::kAll},
-    Row{"/muster.wire.Controller/PolicyHistory", kPeople, Rule::kAll},
-    Row{"/muster.wire.Controller/ListShares", kPeople, Rule::kAll},
-    Row{"/muster.wire.Controller/WatchJob", kPeople, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/ListPolicy", kReaders, Rule::kAll},
+    Row{"/muster.wire.Controller/PolicyHistory", kReaders, Rule::kAll},
+    Row{"/muster.wire.Controller/ListShares", kReaders, Rule::kAll},
+    Row{"/muster.wire.Controller/WatchJob", kReaders, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/ReadMetrics", kReaders, Rule::kAll},
+    // Their own; an operator sees and ends any.
+    Row{"/muster.wire.Controller/CreateToken", kMinters, Rule::kAll},
+    Row{"/muster.wire.Controller/ListTokens", kReaders, Rule::kAll},
+    Row{"/muster.wire.Controller/RevokeToken", kPeople, Rule::kAll},
     Row{"/muster.wire.AgentLink/Attach", kNodes, Rule::kOwnNode},
 };
 
@@ -169,6 +179,17 @@ absl::StatusOr<Caller> IdentifyByMunge(const Transport& transport) {
   return Caller{Role::kUser, UserOf(*transport.munge), "", "MUNGE", transport.peer};
 }
 
+absl::StatusOr<Caller> IdentifyByToken(const Transport& transport) {
+  if (!transport.token.has_value()) {
+    return absl::UnauthenticatedError(absl::StrCat(
+        "caller ", transport.peer, ": ",
+        transport.shows_token ? transport.token_refusal : "no token; make one: muster token"));
+  }
+  const TokenGrant& grant = *transport.token;
+  return Caller{grant.read_only ? Role::kReader : Role::kToken, grant.user, "",
+                absl::StrCat("token ", grant.id), transport.peer};
+}
+
 absl::StatusOr<Caller> IdentifyBySocket(const std::string& peer) {
   // Only our own user can open the socket: it is 0600. Of TCP without TLS nothing says whose it is:
   // what the kernel lists of a port is not the connection that we hold.
@@ -182,7 +203,8 @@ absl::StatusOr<Caller> IdentifyBySocket(const std::string& peer) {
 }  // namespace
 
 const char* Name(Role role) {
-  constexpr std::array kNames = {"owner", "user", "client", "agent", "controller"};
+  constexpr std::array kNames = {"owner",      "user",  "client", "agent",
+                                 "controller", "token", "reader"};
   return kNames[static_cast<std::size_t>(role)];
 }
 
@@ -196,6 +218,9 @@ std::string ToText(const Caller& caller) {
 }
 
 absl::StatusOr<Caller> Identify(const Transport& transport, std::string_view revoked) {
+  if (transport.tokens_only || transport.shows_token) {
+    return IdentifyByToken(transport);
+  }
   if (!transport.tls) {
     return IdentifyBySocket(transport.peer);
   }

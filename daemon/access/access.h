@@ -6,7 +6,8 @@
 // Thread promise: safe from any thread. Invariants: (1) no message field identifies the caller; (2)
 // a method without a row is refused, and the program does not start with one missing; (3) a caller
 // that cannot be identified is refused; (4) a connection with TLS is judged by TLS alone: nothing
-// weaker is looked at.
+// weaker is looked at; (5) a call that shows a token is judged by the token alone, and the
+// gateway's socket takes no other: whoever passes calls on lends them nothing of its own.
 
 #include <sys/types.h>
 
@@ -18,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "daemon/access/token_book.h"
 #include "scheduler/model/job/job_spec.h"
 
 namespace muster {
@@ -28,17 +30,20 @@ enum class Role : std::uint8_t {
   kClient = 2,      // a caller with a certificate of a client: its user
   kAgent = 3,       // a caller with a certificate of an agent: its node
   kController = 4,  // one with a certificate of a controller: it may call nothing
+  kToken = 5,       // who shows a token: its user
+  kReader = 6,      // who shows one that only reads
 };
-inline constexpr Role kRoles[] = {Role::kOwner, Role::kUser, Role::kClient, Role::kAgent,
-                                  Role::kController};
+inline constexpr Role kRoles[] = {Role::kOwner,      Role::kUser,  Role::kClient, Role::kAgent,
+                                  Role::kController, Role::kToken, Role::kReader};
 const char* Name(Role role);
 
 struct Caller {
   Role role = Role::kOwner;
-  User user;               // of an agent and a controller: one that may own no job
-  std::string node = {};   // kAgent: for which it speaks
-  std::string proof = {};  // what says so: "certificate 4a0b…", "MUNGE"; empty: the kernel
-  std::string peer = {};   // gRPC's words for the other end
+  User user;              // of an agent and a controller: one that may own no job
+  std::string node = {};  // kAgent: for which it speaks
+  std::string proof =
+      {};  // what says so: "certificate 4a0b…", "MUNGE", "token x7…"; empty: the kernel
+  std::string peer = {};  // gRPC's words for the other end
 };
 
 // "user ada (uid 1001) by MUNGE from ipv4:192.0.2.7:40000", for the log.
@@ -51,15 +56,19 @@ struct Transport {
   std::string certificate;          // PEM, which TLS has verified; empty: none was shown
   std::optional<uid_t> munge = {};  // whose credential for this very call MUNGE has verified
   std::string munge_refusal = {};   // why it has not
+  bool tokens_only = false;         // it came by a socket on which nothing but tokens counts
+  bool shows_token = false;
+  std::optional<TokenGrant> token = {};  // whose token it is
+  std::string token_refusal = {};        // why it is nobody's
 };
 
 // The account of a numeric user id; the number as a name when there is none.
 User UserOf(uid_t uid);
 
-// The caller at the other end. Over TLS: the role of its certificate, which must not be in
-// `revoked` (the list's text), or, without one, the user whom MUNGE names. Else a unix socket's
-// caller is its owner, and any other caller is PermissionDenied: a TCP connection alone proves
-// nothing.
+// The caller at the other end. With a token: its user. Else over TLS: the role of its certificate,
+// which must not be in `revoked` (the list's text), or, without one, the user whom MUNGE names.
+// Else a unix socket's caller is its owner, and any other caller is PermissionDenied: a TCP
+// connection alone proves nothing.
 absl::StatusOr<Caller> Identify(const Transport& transport, std::string_view revoked = {});
 
 // PermissionDenied when the table does not let the caller call the method

@@ -2,6 +2,7 @@
 
 #include <grpc/grpc_security_constants.h>
 
+#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +22,7 @@ std::string PropertyOf(const grpc::AuthContext& context, const char* name) {
 Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
   Transport transport;
   transport.peer = context.peer();
+  JudgeToken(context, transport);
   const auto auth = context.auth_context();
   if (auth == nullptr) {
     return transport;
@@ -28,6 +30,7 @@ Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
   const std::string kind = PropertyOf(*auth, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
   transport.tls =
       kind == GRPC_TLS_TRANSPORT_SECURITY_TYPE || kind == GRPC_SSL_TRANSPORT_SECURITY_TYPE;
+  transport.tokens_only = kind == kTokensOnlyTransport;
   transport.certificate = PropertyOf(*auth, GRPC_X509_PEM_CERT_PROPERTY_NAME);
   const auto credential = context.client_metadata().find(kMungeMetadata);
   if (!transport.tls || munge_ == nullptr || credential == context.client_metadata().end()) {
@@ -41,6 +44,25 @@ Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
     transport.munge_refusal = std::string(judged.status.message());
   }
   return transport;
+}
+
+void Gate::JudgeToken(const grpc::CallbackServerContext& context, Transport& transport) const {
+  const auto [begin, end] = context.client_metadata().equal_range(kTokenMetadata);
+  transport.shows_token = begin != end;
+  if (!transport.shows_token) {
+    return;
+  }
+  if (tokens_ == nullptr || std::next(begin) != end) {
+    transport.token_refusal =
+        tokens_ == nullptr ? "this controller takes no tokens" : "a call with two tokens";
+    return;
+  }
+  absl::StatusOr<TokenGrant> grant = tokens_->Judge({begin->second.data(), begin->second.size()});
+  if (grant.ok()) {
+    transport.token = *std::move(grant);
+  } else {
+    transport.token_refusal = std::string(grant.status().message());
+  }
 }
 
 absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
@@ -87,6 +109,10 @@ absl::Status Gate::Spend(const Caller& caller, std::size_t bytes) const {
 
 absl::Status Gate::StillGood(const Caller& caller) const {
   constexpr std::string_view kCertificate = "certificate ";
+  constexpr std::string_view kToken = "token ";
+  if (tokens_ != nullptr && caller.proof.compare(0, kToken.size(), kToken) == 0) {
+    return tokens_->StillGood(caller.proof.substr(kToken.size()));
+  }
   CertificateFacts facts;
   if (caller.proof.compare(0, kCertificate.size(), kCertificate) != 0) {
     return absl::OkStatus();

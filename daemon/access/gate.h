@@ -15,26 +15,33 @@
 #include "daemon/access/access.h"
 #include "daemon/access/munge_door.h"
 #include "daemon/access/revocation_list.h"
+#include "daemon/access/token_book.h"
 #include "daemon/access/user_budget.h"
 #include "daemon/door/acceptor.h"
 #include "scheduler/runtime/log.h"
 
 namespace muster {
 
+// What gRPC says of a connection by the socket on which nothing but tokens counts: of such alone we
+// make its "local" kind (daemon/serve).
+inline constexpr const char* kTokensOnlyTransport = "local";
+
 class Gate {
  public:
   // `revoked` is the file of revoked certificates; empty: there is none. `munge` may be null, and
   // outlives the gate. Jobs of users below `min_uid` are not taken; 0: any user's. `acceptor` hears
-  // of each caller that was identified, `budget` of each call; they may be null, and outlive the
-  // gate.
+  // of each caller that was identified, `budget` of each call, `tokens` judges tokens; they may be
+  // null, and outlive the gate.
   Gate(const Logger& log, std::string revoked, MungeDoor* munge, uid_t min_uid,
-       Acceptor* acceptor = nullptr, UserBudget* budget = nullptr)
+       Acceptor* acceptor = nullptr, UserBudget* budget = nullptr,
+       const TokenBook* tokens = nullptr)
       : log_(log),
         revoked_(std::move(revoked)),
         munge_(munge),
         min_uid_(min_uid),
         acceptor_(acceptor),
-        budget_(budget) {}
+        budget_(budget),
+        tokens_(tokens) {}
 
   // Who calls, when the table lets them call `method` ("/muster.wire.Controller/Submit") and their
   // budget has a call left.
@@ -47,13 +54,14 @@ class Gate {
   // Takes a submission of so many bytes from the caller's budget; Unavailable when it is spent.
   [[nodiscard]] absl::Status Spend(const Caller& caller, std::size_t bytes) const;
 
-  // Not OK once the certificate of an admitted caller has been revoked.
+  // Not OK once the certificate or the token of an admitted caller has been revoked.
   [[nodiscard]] absl::Status StillGood(const Caller& caller) const;
 
   // Says in the log that the method itself refused the caller; does nothing for other statuses.
   void Note(const Caller& caller, std::string_view method, const absl::Status& status) const;
 
  private:
+  void JudgeToken(const grpc::CallbackServerContext& context, Transport& transport) const;
   [[nodiscard]] Transport TransportOf(const grpc::CallbackServerContext& context) const;
   const Logger& log_;
   const RevocationList revoked_;  // one that cannot be read admits no caller
@@ -61,6 +69,7 @@ class Gate {
   const uid_t min_uid_;
   Acceptor* const acceptor_;
   UserBudget* const budget_;
+  const TokenBook* const tokens_;
 };
 
 }  // namespace muster

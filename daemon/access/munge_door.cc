@@ -24,7 +24,7 @@ thread_local bool processed_here = false;
 
 std::shared_ptr<MungeDoor> MungeDoor::Open(const std::string& socket,
                                            const std::string& certificate, const Logger& log,
-                                           HandshakeLog* refusals) {
+                                           HandshakeLog* refusals, const TokenBook* tokens) {
   if (certificate.empty()) {
     return nullptr;
   }
@@ -34,7 +34,7 @@ std::shared_ptr<MungeDoor> MungeDoor::Open(const std::string& socket,
                                     "; until then users need keys (muster keys client)"));
   }
   return std::make_shared<MungeDoor>(munge.ok() ? *std::move(munge) : nullptr, certificate,
-                                     refusals);
+                                     refusals, tokens);
 }
 
 bool MungeDoor::IsBlocking() const {
@@ -70,6 +70,14 @@ grpc::Status MungeDoor::Decide(const InputMetadata& metadata, const grpc::AuthCo
   const auto path = metadata.find(":path");
   const std::string method =
       path == metadata.end() ? "" : std::string(path->second.data(), path->second.size());
+  // A call with a token is judged by that alone, now and in the gate.
+  if (const auto token = metadata.find(kTokenMetadata); token != metadata.end()) {
+    const absl::Status good =
+        tokens_ == nullptr || metadata.count(kTokenMetadata) > 1
+            ? absl::UnauthenticatedError("a token that this controller does not take")
+            : tokens_->Judge({token->second.data(), token->second.size()}).status();
+    return good.ok() ? grpc::Status::OK : Refuse(method, std::string(good.message()));
+  }
   if (credential == metadata.end()) {
     return context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME).empty()
                ? Refuse(method, kNothingShown)

@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/access/handshake_log.h"
+#include "daemon/access/token_book.h"
 #include "scheduler/runtime/identity/munge.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/mutex.h"
@@ -37,12 +38,18 @@ class MungeDoor final : public grpc::AuthMetadataProcessor {
  public:
   // With the libmunge of this machine; without, which is logged, it takes no credential.
   // `certificate` is the PEM file of the server's own; null when there is none, and then no call
-  // comes over TLS. `refusals`, which may be null, outlives it.
+  // comes over TLS. `refusals` and `tokens`, which judges calls that show a token, may be null and
+  // outlive it.
   static std::shared_ptr<MungeDoor> Open(const std::string& socket, const std::string& certificate,
-                                         const Logger& log, HandshakeLog* refusals);
+                                         const Logger& log, HandshakeLog* refusals,
+                                         const TokenBook* tokens = nullptr);
   // `munge` null: no credential is taken.
-  MungeDoor(std::shared_ptr<const Munge> munge, std::string certificate, HandshakeLog* refusals)
-      : munge_(std::move(munge)), certificate_(std::move(certificate)), refusals_(refusals) {}
+  MungeDoor(std::shared_ptr<const Munge> munge, std::string certificate, HandshakeLog* refusals,
+            const TokenBook* tokens = nullptr)
+      : munge_(std::move(munge)),
+        certificate_(std::move(certificate)),
+        refusals_(refusals),
+        tokens_(tokens) {}
 
   // Whether the call that is processed next has a thread of its own; without one it does not wait.
   [[nodiscard]] bool IsBlocking() const override;
@@ -75,6 +82,7 @@ class MungeDoor final : public grpc::AuthMetadataProcessor {
   const std::shared_ptr<const Munge> munge_;
   const std::string certificate_;
   HandshakeLog* const refusals_;
+  const TokenBook* const tokens_;
   mutable std::atomic<int> threads_ = 0;
   Mutex mutex_;
   std::deque<std::string> own_ ABSL_GUARDED_BY(mutex_);

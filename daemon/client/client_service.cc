@@ -8,16 +8,33 @@ namespace muster {
 
 using Unary = ClientService::Unary;
 
+namespace {
+
+std::map<std::string, Timings> TimingsOfMethods() {
+  std::map<std::string, Timings> timings;
+  const auto& service = *wire::PingRequest::descriptor()->file()->FindServiceByName("Controller");
+  for (int i = 0; i < service.method_count(); ++i) {
+    timings.try_emplace(service.method(i)->name(), kWorkBounds);
+  }
+  return timings;
+}
+
+}  // namespace
+
 ClientService::ClientService(Controller& controller, Accounting& accounting, JobStore& store,
-                             std::string cluster, const Gate& gate, const LiveUsage& usage)
+                             std::string cluster, const Gate& gate, const LiveUsage& usage,
+                             TokenBook* tokens)
     : gate_(gate),
+      timings_(TimingsOfMethods()),
       jobs_(controller, accounting, reader_),
       steps_(controller),
       job_reader_(controller, accounting, store, usage, reader_),
-      nodes_(controller, std::move(cluster), reader_),
+      nodes_(controller, cluster, reader_),
       health_(controller, store, reader_),
       policy_(controller, accounting, store, reader_),
       tunings_(controller, store, reader_),
+      metrics_(controller, cluster, timings_, reader_),
+      tokens_(tokens, reader_),
       streams_(controller, accounting, reader_, gate) {}
 
 absl::StatusOr<Caller> ClientService::Admit(const Context& context, const char* method) const {
@@ -28,7 +45,7 @@ template <class Handler, class Request, class Reply>
 Unary* ClientService::Route(Context* context, const char* method, const Request& request,
                             Reply* reply, Handler& handler,
                             void (Handler::*serve)(const Call&, const Request&, Reply*)) {
-  Unary* reactor = context->DefaultReactor();
+  auto* const reactor = new CallReactor(TimingsOf(method));
   absl::StatusOr<Caller> caller = Admit(*context, method);
   if (caller.ok()) {
     (handler.*serve)(Call{gate_, *std::move(caller), method, reactor}, request, reply);
@@ -48,7 +65,7 @@ Unary* ClientService::RouteRead(Context* context, const char* method, const Requ
     refused->Finish(ToGrpc(caller.status()));
     return refused;
   }
-  auto* const reactor = new ReadReactor;
+  auto* const reactor = new CallReactor(TimingsOf(method));
   const std::uint32_t uid = caller->user.uid;
   const Call call{gate_, *std::move(caller), method, reactor};
   const bool taken =
@@ -187,6 +204,26 @@ Unary* ClientService::PolicyHistory(Context* context, const wire::PolicyHistoryR
 Unary* ClientService::ListShares(Context* context, const wire::ListSharesRequest* request,
                                  wire::ListSharesReply* reply) {
   return RouteRead(context, "ListShares", *request, reply, policy_, &PolicyHandler::ListShares);
+}
+
+Unary* ClientService::ReadMetrics(Context* context, const wire::ReadMetricsRequest* request,
+                                  wire::ReadMetricsReply* reply) {
+  return RouteRead(context, "ReadMetrics", *request, reply, metrics_, &MetricsHandler::ReadMetrics);
+}
+
+Unary* ClientService::CreateToken(Context* context, const wire::CreateTokenRequest* request,
+                                  wire::CreateTokenReply* reply) {
+  return Route(context, "CreateToken", *request, reply, tokens_, &TokenHandler::CreateToken);
+}
+
+Unary* ClientService::ListTokens(Context* context, const wire::ListTokensRequest* request,
+                                 wire::ListTokensReply* reply) {
+  return Route(context, "ListTokens", *request, reply, tokens_, &TokenHandler::ListTokens);
+}
+
+Unary* ClientService::RevokeToken(Context* context, const wire::RevokeTokenRequest* request,
+                                  wire::RevokeTokenReply* reply) {
+  return Route(context, "RevokeToken", *request, reply, tokens_, &TokenHandler::RevokeToken);
 }
 
 StreamHandler::Submissions* ClientService::SubmitMany(Context* context) {

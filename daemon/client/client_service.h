@@ -6,16 +6,19 @@
 // thread or, when they are long, from one background thread. Invariants: every method first asks
 // the access table.
 
+#include <map>
 #include <string>
 
+#include "daemon/access/call.h"
 #include "daemon/access/gate.h"
 #include "daemon/access/read_turns.h"
 #include "daemon/agents/live_usage.h"
-#include "daemon/client/call.h"
 #include "daemon/client/health_handler.h"
 #include "daemon/client/job_handler.h"
 #include "daemon/client/job_reader.h"
 #include "daemon/client/node_handler.h"
+#include "daemon/client/outside/metrics_handler.h"
+#include "daemon/client/outside/token_handler.h"
 #include "daemon/client/policy_handler.h"
 #include "daemon/client/step_handler.h"
 #include "daemon/client/stream_handler.h"
@@ -29,9 +32,10 @@ namespace muster {
 
 class ClientService final : public wire::Controller::CallbackService {
  public:
-  // Everything that is referred to outlives the service.
+  // Everything that is referred to outlives the service. `tokens` may be null.
   ClientService(Controller& controller, Accounting& accounting, JobStore& store,
-                std::string cluster, const Gate& gate, const LiveUsage& usage);
+                std::string cluster, const Gate& gate, const LiveUsage& usage,
+                TokenBook* tokens = nullptr);
 
   using Context = grpc::CallbackServerContext;
   using Unary = grpc::ServerUnaryReactor;
@@ -83,6 +87,14 @@ class ClientService final : public wire::Controller::CallbackService {
                        wire::PolicyHistoryReply* reply) override;
   Unary* ListShares(Context* context, const wire::ListSharesRequest* request,
                     wire::ListSharesReply* reply) override;
+  Unary* ReadMetrics(Context* context, const wire::ReadMetricsRequest* request,
+                     wire::ReadMetricsReply* reply) override;
+  Unary* CreateToken(Context* context, const wire::CreateTokenRequest* request,
+                     wire::CreateTokenReply* reply) override;
+  Unary* ListTokens(Context* context, const wire::ListTokensRequest* request,
+                    wire::ListTokensReply* reply) override;
+  Unary* RevokeToken(Context* context, const wire::RevokeTokenRequest* request,
+                     wire::RevokeTokenReply* reply) override;
   StreamHandler::Submissions* SubmitMany(Context* context) override;
   StreamHandler::Views* WatchJob(Context* context, const wire::WatchJobRequest* request) override;
 
@@ -98,7 +110,10 @@ class ClientService final : public wire::Controller::CallbackService {
   Unary* RouteRead(Context* context, const char* method, const Request& request, Reply* reply,
                    Handler& handler, void (Handler::*serve)(const Call&, const Request&, Reply*));
 
+  Timings& TimingsOf(const char* method) { return timings_.at(method); }
+
   const Gate& gate_;
+  std::map<std::string, Timings> timings_;  // of every method, and no other is ever added
   ReadTurns turns_;
   JobHandler jobs_;
   StepHandler steps_;
@@ -107,6 +122,8 @@ class ClientService final : public wire::Controller::CallbackService {
   HealthHandler health_;
   PolicyHandler policy_;
   TuningHandler tunings_;
+  MetricsHandler metrics_;
+  TokenHandler tokens_;
   StreamHandler streams_;
   Worker reader_;  // the last: its work ends before those that gave it
 };

@@ -6,7 +6,7 @@
 // thread or, when they are long, from `reader`. Invariants: an answer leaves only when what it says
 // is durable.
 
-#include "daemon/client/call.h"
+#include "daemon/access/call.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/job_store.h"

@@ -5,7 +5,7 @@
 // Thread promise: gRPC's threads call in and never wait; answers come from the store's writer
 // thread. Invariants: an answer leaves only when what it says is durable.
 
-#include "daemon/client/call.h"
+#include "daemon/access/call.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"

@@ -6,8 +6,8 @@
 // thread or, when they are long, from `reader`. Invariants: nothing is changed; a job that ends
 // meanwhile is in the answer, as a live or as an ended one.
 
+#include "daemon/access/call.h"
 #include "daemon/agents/live_usage.h"
-#include "daemon/client/call.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"

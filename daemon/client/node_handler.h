@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "daemon/client/call.h"
+#include "daemon/access/call.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "proto/controller.pb.h"

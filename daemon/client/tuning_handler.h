@@ -5,7 +5,7 @@
 // Thread promise: gRPC's threads call in and never wait; answers come from the store's writer
 // thread or, when they are long, from `reader`. Invariants: a tuning that was taken is durable.
 
-#include "daemon/client/call.h"
+#include "daemon/access/call.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/job_store.h"

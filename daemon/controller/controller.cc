@@ -297,8 +297,13 @@ void Controller::Finish(bool all_passes) {
   GatherHealth();
   Group group = std::exchange(group_, Group());
   group_.batch.passes = std::move(held_back);
+  for (const EndedAttempt& ended : group.batch.attempts) {
+    meters_.Note(ended.attempt);
+  }
   commits_->Push(std::move(group.batch),
-                 [this, after = std::move(group.after)](const absl::Status& status) {
+                 [this, after = std::move(group.after),
+                  begin = std::chrono::steady_clock::now()](const absl::Status& status) {
+                   meters_.commit.Observe(std::chrono::steady_clock::now() - begin);
                    for (const Reply& reply : after) {
                      reply(status);
                    }
@@ -338,6 +343,7 @@ void Controller::Apply(const std::vector<Event>& events) {
         log_.Warning("controller", *remark);
       }
     }
+    meters_.Note(event, state_);
     state_.Apply(event);
     orders_.Learn(event);
     Touch(event);
@@ -461,8 +467,10 @@ void Controller::MaybePlan() {
   pass->follows = plan_ != nullptr;
   pass->state_loads = state_loads_;
   planning_ = planner_->Run([this, pass] {
+    const auto begin = std::chrono::steady_clock::now();
     pass->plan =
         std::make_shared<const Plan>(make_plan_(pass->snapshot, *pass->config, planner_memory_));
+    meters_.cycle.Observe(std::chrono::steady_clock::now() - begin);
     pass->overlooked = FindOverlooked(*pass->snapshot, *pass->plan, *pass->config);
     queue_.PushOwn([this, pass] { OnPass(*pass); });
   });

@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/controller/alerts.h"
+#include "daemon/controller/meters.h"
 #include "daemon/controller/network_map.h"
 #include "daemon/controller/orders.h"
 #include "daemon/controller/task_queue.h"
@@ -115,6 +116,8 @@ class Controller {
   absl::Status Start();
   // Ends the loop once what was taken in is durable.
   void Stop();
+  // What it counts of its work.
+  [[nodiscard]] const Meters& meters() const { return meters_; }
   // The settings in force.
   [[nodiscard]] std::shared_ptr<const PolicyConfig> policy() const;
   // The term of this controller, set by Start.
@@ -219,6 +222,7 @@ class Controller {
   std::chrono::steady_clock::time_point try_again_;
   std::chrono::steady_clock::time_point next_sweep_;
 
+  Meters meters_;
   Epoch epoch_;
   absl::Status fatal_;
   std::atomic<bool> has_fatal_ = false;

@@ -59,6 +59,8 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
   app.add_option("--tls-revoked", config.tls.revoked, "serials of certificates that count no more");
   app.add_option("--munge-socket", config.munge_socket,
                  "munged's socket (default: libmunge's), to identify users over TLS");
+  app.add_option("--gateway-socket", config.gateway,
+                 "also listen on unix:PATH, where nothing but tokens counts (for muster-gateway)");
   app.add_option("--min-uid", config.min_uid,
                  "with keys: no jobs of users below, and never root's (default: 1000)");
   app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once serving");
@@ -125,20 +127,23 @@ absl::Status ReadBudget(ConfigFile& file, BudgetLimits& budget) {
   return absl::OkStatus();
 }
 
-// Who may speak: listen, keys, munge_socket, min_uid; the command line goes before.
+// Who may speak: listen, keys, munge_socket, gateway_socket, min_uid; the command line goes before.
 absl::Status ReadDoorKeys(ConfigFile& file, DaemonConfig& config) {
   std::vector<std::string> listen;
   std::string keys;
   std::string munge_socket;
+  std::string gateway;
   std::int64_t min_uid = config.min_uid.value_or(DaemonConfig::kMinUidDefault);
   RETURN_IF_ERROR(file.ReadStrings("listen", &listen));
   RETURN_IF_ERROR(file.ReadString("keys", &keys));
   RETURN_IF_ERROR(file.ReadString("munge_socket", &munge_socket));
+  RETURN_IF_ERROR(file.ReadString("gateway_socket", &gateway));
   const std::int64_t said = min_uid;
   RETURN_IF_ERROR(file.ReadInteger("min_uid", {0, UINT32_MAX}, &min_uid));
   config.listen = config.listen.empty() ? std::move(listen) : config.listen;
   config.keys = config.keys.empty() ? std::move(keys) : config.keys;
   config.munge_socket = config.munge_socket.empty() ? std::move(munge_socket) : config.munge_socket;
+  config.gateway = config.gateway.empty() ? std::move(gateway) : config.gateway;
   if (!config.min_uid.has_value() && min_uid != said) {
     config.min_uid = static_cast<std::uint32_t>(min_uid);
   }

@@ -25,6 +25,7 @@ struct DaemonConfig {
   std::string keys;          // directory of the files that `tls` does not name
   std::string munge_socket;  // empty: where libmunge looks
   std::optional<std::uint32_t> min_uid;
+  std::string gateway;  // "unix:PATH" of the socket on which tokens alone count; empty: none
   BudgetLimits budget;  // of each user's calls
   std::string network;  // --network: goes before the one that the file names
   PolicyConfig policy;

@@ -156,21 +156,42 @@ void Server::Open(grpc::ServerBuilder& builder, UniqueFd listening, const std::s
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       CredentialsFor(address, tls, processor)));
   addresses_.push_back(IsUnix(address) ? address : AddressOfPassed(listening).value_or(address));
-  acceptor_.Add(std::move(listening),
-                IsUnix(address) ? Acceptor::Kind::kUnix
-                : tls.given()   ? Acceptor::Kind::kTls
-                                : Acceptor::Kind::kPlain,
-                [door = doors_.back().get()](UniqueFd caller) {
-                  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters taken;
-                  taken.fd = caller.release();
-                  door->HandleNewConnection(&taken);
-                });
+  TakeFrom(std::move(listening), IsUnix(address) ? Acceptor::Kind::kUnix
+                                 : tls.given()   ? Acceptor::Kind::kTls
+                                                 : Acceptor::Kind::kPlain);
+}
+
+// Gives the connections of the socket to the last of the doors.
+void Server::TakeFrom(UniqueFd listening, Acceptor::Kind kind) {
+  acceptor_.Add(std::move(listening), kind, [door = doors_.back().get()](UniqueFd caller) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters taken;
+    taken.fd = caller.release();
+    door->HandleNewConnection(&taken);
+  });
+}
+
+// gRPC marks its calls as "local", by which the gate knows them (kTokensOnlyTransport).
+absl::Status Server::OpenGateway(grpc::ServerBuilder& builder, const std::string& address) {
+  if (!IsUnix(address)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--gateway-socket ", address, ": write unix:PATH"));
+  }
+  RETURN_IF_ERROR(CheckAddress(address, TlsFiles()));
+  ASSIGN_OR_RETURN(std::vector<UniqueFd> sockets, ListenOn(address));
+  sockets_.push_back(address.substr(5));
+  for (UniqueFd& socket : sockets) {
+    doors_.push_back(builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        grpc::experimental::LocalServerCredentials(UDS)));
+    TakeFrom(std::move(socket), Acceptor::Kind::kUnix);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     Acceptor& acceptor, const std::vector<std::string>& addresses, const TlsFiles& tls,
     const std::vector<grpc::Service*>& services, std::vector<UniqueFd> passed,
-    const std::shared_ptr<grpc::AuthMetadataProcessor>& processor) {
+    const std::shared_ptr<grpc::AuthMetadataProcessor>& processor, const std::string& gateway) {
   std::unique_ptr<Server> server(new Server(acceptor));
   if (tls.given()) {
     HideMemory();  // our key is in it
@@ -193,6 +214,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     ASSIGN_OR_RETURN(const std::string address, AddressOfPassed(socket));
     RETURN_IF_ERROR(CheckAddress(address, tls));
     server->Open(builder, std::move(socket), address, tls, processor);
+  }
+  if (!gateway.empty()) {
+    RETURN_IF_ERROR(server->OpenGateway(builder, gateway));
   }
   for (grpc::Service* service : services) {
     builder.RegisterService(service);

@@ -39,11 +39,13 @@ class Server {
   // Listens on every address ("unix:PATH", "HOST:PORT") and takes connections from `passed`,
   // sockets that a service manager listens on for us. An error is one line: the address, what is
   // wrong, the mend; then nothing listens. `processor` looks at the calls over TLS; it may be null.
+  // `gateway`: a further "unix:PATH" on which nothing but tokens counts; empty: none.
   // `acceptor`, which is not started yet, outlives the server.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
       Acceptor& acceptor, const std::vector<std::string>& addresses, const TlsFiles& tls,
       const std::vector<grpc::Service*>& services, std::vector<UniqueFd> passed = {},
-      const std::shared_ptr<grpc::AuthMetadataProcessor>& processor = nullptr);
+      const std::shared_ptr<grpc::AuthMetadataProcessor>& processor = nullptr,
+      const std::string& gateway = "");
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -63,6 +65,8 @@ class Server {
   explicit Server(Acceptor& acceptor) : acceptor_(acceptor) {}
   void Open(grpc::ServerBuilder& builder, UniqueFd listening, const std::string& address,
             const TlsFiles& tls, const std::shared_ptr<grpc::AuthMetadataProcessor>& processor);
+  absl::Status OpenGateway(grpc::ServerBuilder& builder, const std::string& address);
+  void TakeFrom(UniqueFd listening, Acceptor::Kind kind);
 
   Acceptor& acceptor_;
   std::unique_ptr<grpc::Server> server_;

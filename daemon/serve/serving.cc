@@ -1,6 +1,7 @@
 #include "daemon/serve/serving.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdint>
@@ -53,6 +54,13 @@ void Reload(const DaemonConfig& config, Controller& controller, const Logger& lo
 }
 
 }  // namespace
+
+void SayReady(int fd) {
+  if (fd >= 0) {
+    [[maybe_unused]] const ssize_t written = write(fd, "ready\n", 6);
+    close(fd);
+  }
+}
 
 absl::Status ServeUntilEnd(const UniqueFd& signals, const DaemonConfig& config,
                            Controller& controller, const Server& server, const Acceptor& acceptor,

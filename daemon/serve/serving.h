@@ -18,6 +18,10 @@
 
 namespace muster {
 
+// Tells whoever started us that we serve: a line on the descriptor, which is closed; below 0:
+// nobody.
+void SayReady(int fd);
+
 // Waits for SIGTERM or SIGINT, or for the controller to end by itself (then it sends a signal);
 // reads the configuration again at SIGHUP. `signals` is a BlockSignals descriptor.
 absl::Status ServeUntilEnd(const UniqueFd& signals, const DaemonConfig& config,

@@ -81,7 +81,10 @@ std::vector<Kind> Kinds() {
           {"operator's-key", {Role::kClient, self}},
           {"client", {Role::kClient, other}},
           {"agent", {Role::kAgent, nobody, "n1"}},
-          {"controller", {Role::kController, nobody}}};
+          {"controller", {Role::kController, nobody}},
+          {"token", {Role::kToken, other}},
+          {"operator's-token", {Role::kToken, self}},
+          {"reader", {Role::kReader, self}}};
 }
 
 // Every method and who may call it, as the file beside this one has it.

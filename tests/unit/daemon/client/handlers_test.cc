@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "daemon/client/call.h"
+#include "daemon/access/call.h"
 #include "daemon/client/health_handler.h"
 #include "daemon/client/job_handler.h"
 #include "daemon/client/job_reader.h"

@@ -184,6 +184,7 @@ class SecuredTest : public ::testing::Test {
   std::string directory_;
   TlsFiles tls_;
   std::unique_ptr<Server> server_;
+  std::unique_ptr<TokenBook> tokens_;
 
  private:
   void Serve() {
@@ -195,9 +196,11 @@ class SecuredTest : public ::testing::Test {
     signer_ = OrderSigner::Open(directory_ + "/order.key", tls_.key).value();
     acceptor_ = std::make_unique<Acceptor>(*log_, clock_);
     handshakes_ = std::make_unique<HandshakeLog>(*log_, clock_, acceptor_.get());
-    door_ =
-        MungeDoor::Open(directory_ + "/munge/socket", tls_.certificate, *log_, handshakes_.get());
-    gate_ = std::make_unique<Gate>(*log_, tls_.revoked, door_.get(), min_uid_, acceptor_.get());
+    tokens_ = TokenBook::Open(directory_, "test", clock_).value();
+    door_ = MungeDoor::Open(directory_ + "/munge/socket", tls_.certificate, *log_,
+                            handshakes_.get(), tokens_.get());
+    gate_ = std::make_unique<Gate>(*log_, tls_.revoked, door_.get(), min_uid_, acceptor_.get(),
+                                   nullptr, tokens_.get());
     sessions_ = std::make_unique<AgentSessions>(*log_);
     PolicyConfig policy;
     policy.operator_uid = geteuid();
@@ -206,9 +209,9 @@ class SecuredTest : public ::testing::Test {
     agents_ = std::make_unique<AgentService>(
         *controller_, *sessions_, AgentService::Setting{"test", clock_, *gate_, *signer_, usage_});
     clients_ = std::make_unique<ClientService>(*controller_, *accounting_, *store_, "test", *gate_,
-                                               usage_);
+                                               usage_, tokens_.get());
     auto server = Server::Start(*acceptor_, {"127.0.0.1:0"}, tls_, {agents_.get(), clients_.get()},
-                                {}, door_);
+                                {}, door_, "unix:" + directory_ + "/gateway.sock");
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }

@@ -8,22 +8,31 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "daemon/access/gate.h"
 #include "daemon/access/read_turns.h"
 #include "daemon/access/rpc.h"
+#include "daemon/controller/meters.h"
 
 namespace muster {
 
-// The reactor of a long read: its user's turn lasts until the call is over.
-class ReadReactor final : public grpc::ServerUnaryReactor {
+// The reactor of a call: times it, and of a long read holds its user's turn until the call is over.
+class CallReactor final : public grpc::ServerUnaryReactor {
  public:
+  // `timings` outlives the call.
+  explicit CallReactor(Timings& timings) : timings_(timings) {}
   void Hold(ReadTurns::Turn turn) { turn_ = std::move(turn); }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    timings_.Observe(std::chrono::steady_clock::now() - began_);
+    delete this;
+  }
 
  private:
+  Timings& timings_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   ReadTurns::Turn turn_;
 };
 

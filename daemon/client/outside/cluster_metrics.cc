@@ -1,0 +1,345 @@
+#include "daemon/client/outside/cluster_metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scheduler/core/handle/nodes/health_turns.h"
+#include "scheduler/core/state/books/usage_keys.h"
+
+namespace muster {
+namespace {
+
+using Labels = std::vector<std::string>;
+using Series = std::map<Labels, double>;
+
+// Keeps the largest and adds the others up, so that the number of samples is bounded whatever users
+// call their accounts.
+Series Bounded(Series series) {
+  if (series.size() <= kSeriesMax) {
+    return series;
+  }
+  std::vector<std::pair<Labels, double>> sorted(series.begin(), series.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  Series kept(sorted.begin(), sorted.begin() + kSeriesMax - 1);
+  for (std::size_t i = kSeriesMax - 1; i < sorted.size(); ++i) {
+    kept[Labels(sorted[i].first.size(), "other")] += sorted[i].second;
+  }
+  return kept;
+}
+
+class Page {
+ public:
+  wire::MetricFamily& Family(wire::MetricKind kind, const std::string& name,
+                             const std::string& help, const Labels& label_names = {}) {
+    wire::MetricFamily& family = *reply_.add_families();
+    family.set_name(name);
+    family.set_help(help);
+    family.set_kind(kind);
+    for (const std::string& label : label_names) {
+      family.add_label_names(label);
+    }
+    return family;
+  }
+  void Gauge(const std::string& name, const std::string& help, double value) {
+    Family(wire::METRIC_KIND_GAUGE, name, help).add_samples()->set_value(value);
+  }
+  void Gauges(const std::string& name, const std::string& help, const Labels& label_names,
+              Series series) {
+    Fill(Family(wire::METRIC_KIND_GAUGE, name, help, label_names), std::move(series));
+  }
+  void Counter(const std::string& name, const std::string& help, double value) {
+    Family(wire::METRIC_KIND_COUNTER, name, help).add_samples()->set_value(value);
+  }
+  void Counters(const std::string& name, const std::string& help, const Labels& label_names,
+                Series series) {
+    Fill(Family(wire::METRIC_KIND_COUNTER, name, help, label_names), std::move(series));
+  }
+  static void Add(wire::MetricFamily& family, const Timings& timings, const Labels& labels = {}) {
+    if (family.bounds().empty()) {
+      family.mutable_bounds()->Add(timings.bounds().begin(), timings.bounds().end());
+    }
+    const Timings::Reading reading = timings.Read();
+    wire::MetricSample& sample = *family.add_samples();
+    sample.mutable_labels()->Add(labels.begin(), labels.end());
+    sample.set_value(reading.seconds);
+    sample.mutable_counts()->Add(reading.counts.begin(), reading.counts.end());
+  }
+  wire::ReadMetricsReply Take() { return std::move(reply_); }
+
+ private:
+  static void Fill(wire::MetricFamily& family, Series series) {
+    for (const auto& [labels, value] : Bounded(std::move(series))) {
+      wire::MetricSample& sample = *family.add_samples();
+      sample.mutable_labels()->Add(labels.begin(), labels.end());
+      sample.set_value(value);
+    }
+  }
+  wire::ReadMetricsReply reply_;
+};
+
+double Seconds(std::int64_t milliseconds) {
+  return static_cast<double>(milliseconds) / 1e3;
+}
+
+void AddJobs(const MeteredCluster& cluster, Page& page) {
+  Series jobs;
+  Series users;
+  Series cpus;
+  Series gpus;
+  double oldest = 0;
+  for (const MeteredJobs& row : cluster.jobs) {
+    const char* const state = row.held ? "HELD" : Name(row.state);
+    jobs[{state, row.partition, row.spec->account}] += row.count;
+    users[{state, row.spec->user.name}] += row.count;
+    if (row.cpus > 0) {
+      cpus[{row.partition, row.spec->account}] += static_cast<double>(row.cpus);
+    }
+    if (row.gpus > 0) {
+      gpus[{row.partition, row.spec->account}] += row.gpus;
+    }
+    if (row.state == JobState::kPending && !row.held) {
+      oldest = std::max(oldest, Seconds((cluster.time - row.submitted).count()));
+    }
+  }
+  page.Gauges("muster_jobs", "Jobs that have not ended; HELD are those that wait for their release",
+              {"state", "partition", "account"}, std::move(jobs));
+  page.Gauges("muster_user_jobs", "The same by user", {"state", "user"}, std::move(users));
+  page.Gauges("muster_jobs_cpus", "Hardware threads that jobs have", {"partition", "account"},
+              std::move(cpus));
+  page.Gauges("muster_jobs_gpus", "GPUs that jobs have, whole or in part", {"partition", "account"},
+              std::move(gpus));
+  page.Gauge("muster_queue_oldest_seconds", "How long the job waits that waits longest", oldest);
+}
+
+void AddNodes(const MeteredCluster& cluster, Page& page) {
+  Series nodes{
+      {{"DOWN", "no"}, 0}, {{"IDLE", "no"}, 0}, {{"MIXED", "no"}, 0}, {{"ALLOCATED", "no"}, 0}};
+  Series health;
+  Series gpus;
+  Series gpus_taken;
+  double cpus = 0;
+  double cpus_taken = 0;
+  double memory = 0;
+  double memory_taken = 0;
+  for (const MeteredNode& node : cluster.nodes) {
+    const std::uint32_t all = AllCpus(*node.machine).Count();
+    const char* const state = !node.connected         ? "DOWN"
+                              : node.cpus_taken == 0  ? "IDLE"
+                              : node.cpus_taken < all ? "MIXED"
+                                                      : "ALLOCATED";
+    nodes[{state, node.drained ? "yes" : "no"}] += 1;
+    health[{node.health.substr(0, node.health.find(':'))}] += 1;
+    cpus += all;
+    cpus_taken += node.cpus_taken;
+    memory += static_cast<double>(node.machine->memory.value());
+    memory_taken += static_cast<double>(node.memory_taken.value());
+    for (std::size_t i = 0; i < node.machine->gpus.size(); ++i) {
+      const Labels model = {node.machine->gpus[i].model};
+      gpus[model] += 1;
+      gpus_taken[model] += i < node.gpus_taken.size()
+                               ? static_cast<double>(node.gpus_taken[i].value()) / kWholeGpu.value()
+                               : 0;
+    }
+  }
+  page.Gauges("muster_nodes", "Registered nodes", {"state", "drained"}, std::move(nodes));
+  page.Gauges("muster_nodes_health", "Nodes by what their newest check said; empty: none was made",
+              {"health"}, std::move(health));
+  page.Gauge("muster_cpus", "Hardware threads of all nodes", cpus);
+  page.Gauge("muster_cpus_taken", "Hardware threads that are taken", cpus_taken);
+  page.Gauge("muster_memory_bytes", "Memory of all nodes", memory);
+  page.Gauge("muster_memory_taken_bytes", "Memory that is taken", memory_taken);
+  page.Gauges("muster_gpus", "GPUs of all nodes", {"model"}, std::move(gpus));
+  page.Gauges("muster_gpus_taken", "GPUs that are taken; a share counts as its part", {"model"},
+              std::move(gpus_taken));
+}
+
+void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, Page& page) {
+  Page::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_job_wait_seconds",
+                        "From a job's submission to its first start"),
+            meters.wait);
+  Page::Add(
+      page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_cycle_seconds", "One pass of the planner"),
+      meters.cycle);
+  Page::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_commit_seconds",
+                        "One group of changes, until it is on the disk"),
+            meters.commit);
+  wire::MetricFamily& family =
+      page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_call_seconds",
+                  "One call of a client, until its answer has left", {"method"});
+  for (const auto& [method, timings] : calls) {
+    Page::Add(family, timings, {method});
+  }
+  page.Counter("muster_jobs_submitted", "Jobs that were accepted",
+               static_cast<double>(meters.submitted));
+  page.Counter("muster_attempts_started", "Attempts that were given their resources",
+               static_cast<double>(meters.started));
+  page.Counter("muster_jobs_requeued", "Attempts after which their job waited again",
+               static_cast<double>(meters.requeued));
+  Series ended;
+  for (const JobStateName& row : kJobStateNames) {
+    if (IsTerminal(row.state)) {
+      ended[{row.name}] = static_cast<double>(meters.ended[static_cast<std::size_t>(row.state)]);
+    }
+  }
+  page.Counters("muster_jobs_ended", "Jobs that ended", {"state"}, std::move(ended));
+  page.Counter("muster_checkpoints", "Checkpoints of ended attempts",
+               static_cast<double>(meters.checkpoints));
+  page.Counter("muster_held_seconds", "In which ended attempts had their resources",
+               Seconds(meters.held_ms));
+  page.Counter("muster_lost_seconds", "Work of ended attempts that had to be done again",
+               Seconds(meters.lost_ms));
+  page.Counter("muster_checkpoint_stall_seconds", "In which ended attempts stood still for them",
+               Seconds(meters.stall_ms));
+  page.Counter("muster_gpu_busy_seconds", "In which GPUs of ended attempts worked",
+               Seconds(meters.gpu_busy_ms));
+  page.Counter("muster_gpu_energy_joules", "What GPUs of ended attempts took",
+               static_cast<double>(meters.gpu_energy_mj) / 1e3);
+  page.Counter("muster_cpu_energy_joules", "What ended attempts took of processors",
+               static_cast<double>(meters.cpu_energy_mj) / 1e3);
+}
+
+// Names of Slurm 25.11's metrics/openmetrics, where we have the same number.
+struct SlurmJobs {
+  double jobs = 0;
+  double pending = 0;
+  double running = 0;
+  double suspended = 0;
+  double completing = 0;
+  double hold = 0;
+  double cpus = 0;
+  double gpus = 0;
+  double memory = 0;
+  double nodes = 0;
+
+  void Add(const MeteredJobs& row) {
+    jobs += row.count;
+    pending += row.state == JobState::kPending ? row.count : 0;
+    running += row.state == JobState::kRunning ? row.count : 0;
+    suspended += row.state == JobState::kSuspended ? row.count : 0;
+    completing += row.state == JobState::kCompleting ? row.count : 0;
+    hold += row.held ? row.count : 0;
+    cpus += static_cast<double>(row.cpus);
+    gpus += row.gpus;
+    memory += static_cast<double>(row.memory.value());
+    nodes += row.nodes;
+  }
+};
+
+struct SlurmColumn {
+  const char* name;
+  const char* help;
+  double SlurmJobs::*value;
+};
+constexpr std::array<SlurmColumn, 10> kSlurmColumns = {{
+    {"jobs", "Total number of jobs", &SlurmJobs::jobs},
+    {"jobs_pending", "Number of jobs in Pending state", &SlurmJobs::pending},
+    {"jobs_running", "Number of jobs in Running state", &SlurmJobs::running},
+    {"jobs_suspended", "Number of jobs in Suspended state", &SlurmJobs::suspended},
+    {"jobs_completing", "Number of jobs in Completing state", &SlurmJobs::completing},
+    {"jobs_hold", "Number of jobs in Hold state", &SlurmJobs::hold},
+    {"jobs_cpus_alloc", "Total number of Cpus allocated by jobs", &SlurmJobs::cpus},
+    {"jobs_gpus_alloc", "Total number of GPUs allocated by jobs", &SlurmJobs::gpus},
+    {"jobs_memory_alloc", "Total memory bytes allocated by jobs", &SlurmJobs::memory},
+    {"jobs_nodes_alloc", "Total number of nodes allocated by jobs", &SlurmJobs::nodes},
+}};
+
+void AddSlurmGroup(const std::map<std::string, SlurmJobs>& groups, const std::string& prefix,
+                   const std::string& label, Page& page) {
+  for (const SlurmColumn& column : kSlurmColumns) {
+    Series series;
+    for (const auto& [name, jobs] : groups) {
+      series[{name}] = jobs.*(column.value);
+    }
+    page.Gauges(prefix + column.name, column.help, {label}, std::move(series));
+  }
+}
+
+void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
+  SlurmJobs all;
+  std::map<std::string, SlurmJobs> partitions;
+  std::map<std::string, SlurmJobs> users;
+  std::map<std::string, SlurmJobs> accounts;
+  for (const MeteredJobs& row : cluster.jobs) {
+    all.Add(row);
+    partitions[row.partition].Add(row);
+    users[row.spec->user.name].Add(row);
+    accounts[row.spec->account].Add(row);
+  }
+  for (const SlurmColumn& column : kSlurmColumns) {
+    page.Gauge(std::string("slurm_") + column.name, column.help, all.*(column.value));
+  }
+  AddSlurmGroup(partitions, "slurm_partition_", "partition", page);
+  AddSlurmGroup(users, "slurm_user_", "username", page);
+  AddSlurmGroup(accounts, "slurm_account_", "account", page);
+  std::array<double, 5> nodes = {};
+  for (const MeteredNode& node : cluster.nodes) {
+    const std::uint32_t cpus = AllCpus(*node.machine).Count();
+    nodes[!node.connected ? 0 : node.cpus_taken == 0 ? 1 : node.cpus_taken < cpus ? 2 : 3] += 1;
+    nodes[4] += node.drained ? 1 : 0;
+  }
+  page.Gauge("slurm_nodes", "Total number of nodes", static_cast<double>(cluster.nodes.size()));
+  page.Gauge("slurm_nodes_down", "Number of nodes in Down state", nodes[0]);
+  page.Gauge("slurm_nodes_idle", "Number of nodes in Idle state", nodes[1]);
+  page.Gauge("slurm_nodes_mixed", "Number of nodes in Mixed state", nodes[2]);
+  page.Gauge("slurm_nodes_alloc", "Number of nodes in Allocated state", nodes[3]);
+  page.Gauge("slurm_nodes_drain", "Number of nodes with Drain flag", nodes[4]);
+}
+
+}  // namespace
+
+MeteredCluster LookForMetrics(const Picture& picture) {
+  const ClusterState& state = picture.state();
+  MeteredCluster cluster;
+  cluster.time = picture.now();
+  cluster.epoch = state.epoch().value();
+  state.jobs().ForEachRun([&cluster](const Job& job, std::uint32_t count) {
+    MeteredJobs row;
+    row.spec = job.spec;
+    row.state = job.state;
+    row.held = job.held && job.state == JobState::kPending;
+    row.partition =
+        EffectivePartition(job.attempt.has_value() ? job.attempt->partition : job.spec->partition);
+    row.submitted = job.submitted;
+    row.count = count;
+    if (job.attempt.has_value()) {
+      for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+        row.cpus += part.cpus.Count();
+        row.memory += part.memory;
+        row.gpus += static_cast<std::uint32_t>(part.gpus.size());
+        ++row.nodes;
+      }
+    }
+    cluster.jobs.push_back(std::move(row));
+  });
+  for (const auto& [id, node] : state.nodes()) {
+    cluster.nodes.push_back({node.machine, node.connected, node.drained,
+                             HealthWord(state.health().Of(id)), node.taken.cpus.Count(),
+                             node.taken.memory, node.taken.gpus});
+  }
+  return cluster;
+}
+
+wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& meters,
+                                 const std::map<std::string, Timings>& calls,
+                                 const std::string& name, const std::string& version) {
+  Page page;
+  wire::MetricSample& info = *page.Family(wire::METRIC_KIND_INFO, "muster_controller",
+                                          "Whose numbers these are", {"cluster", "version"})
+                                  .add_samples();
+  info.add_labels(name);
+  info.add_labels(version);
+  info.set_value(1);
+  page.Gauge("muster_controller_epoch", "The term of the controller",
+             static_cast<double>(cluster.epoch));
+  AddJobs(cluster, page);
+  AddNodes(cluster, page);
+  AddWork(meters, calls, page);
+  AddSlurmNames(cluster, page);
+  wire::ReadMetricsReply reply = page.Take();
+  reply.set_time(cluster.time.time_since_epoch().count());
+  return reply;
+}
+
+}  // namespace muster

@@ -1,0 +1,47 @@
+#pragma once
+
+// The call for metrics: what the controller counts, and who is in the cluster.
+//
+// Thread promise: gRPC's threads call in and never wait; answers are made by `reader`. Invariant:
+// however many ask, the controller's thread looks at most once in kFresh.
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "daemon/access/call.h"
+#include "daemon/controller/controller.h"
+#include "daemon/controller/worker.h"
+#include "proto/controller.pb.h"
+#include "scheduler/runtime/mutex.h"
+
+namespace muster {
+
+class MetricsHandler {
+ public:
+  static constexpr std::chrono::seconds kFresh{1};
+  // `calls`: of each method, how long its calls took. Everything that is referred to outlives the
+  // answers.
+  MetricsHandler(Controller& controller, std::string cluster,
+                 const std::map<std::string, Timings>& calls, Worker& reader)
+      : controller_(controller), cluster_(std::move(cluster)), calls_(calls), reader_(reader) {}
+
+  void ReadMetrics(const Call& call, const wire::ReadMetricsRequest& request,
+                   wire::ReadMetricsReply* reply);
+
+ private:
+  using Kept = std::shared_ptr<const wire::ReadMetricsReply>;
+  Kept Fresh() const;
+  void Keep(Kept reply);
+
+  Controller& controller_;
+  const std::string cluster_;
+  const std::map<std::string, Timings>& calls_;
+  Worker& reader_;
+  mutable Mutex mutex_;
+  Kept kept_ ABSL_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point made_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace muster

@@ -1,0 +1,192 @@
+#include "daemon/gateway/gateway.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "daemon/gateway/page/page_files.h"
+#include "daemon/gateway/rest/json_message.h"
+#include "daemon/gateway/rest/open_api.h"
+#include "daemon/gateway/rest/open_metrics.h"
+#include "daemon/gateway/rest/routes.h"
+
+namespace muster {
+namespace {
+
+using http::Problem;
+using http::Response;
+
+constexpr const char* kMetrics = "/metrics";
+constexpr const char* kOpenApi = "/v1/openapi.json";
+constexpr const char* kLogin = "/session";
+constexpr const char* kLogout = "/session/end";
+
+struct CodeName {
+  grpc::StatusCode code;
+  unsigned status;
+  const char* name;
+};
+
+// As google.rpc.Code maps its codes to HTTP.
+constexpr CodeName kCodes[] = {
+    {grpc::StatusCode::CANCELLED, 499, "CANCELLED"},
+    {grpc::StatusCode::INVALID_ARGUMENT, 400, "INVALID_ARGUMENT"},
+    {grpc::StatusCode::DEADLINE_EXCEEDED, 504, "DEADLINE_EXCEEDED"},
+    {grpc::StatusCode::NOT_FOUND, 404, "NOT_FOUND"},
+    {grpc::StatusCode::ALREADY_EXISTS, 409, "ALREADY_EXISTS"},
+    {grpc::StatusCode::PERMISSION_DENIED, 403, "PERMISSION_DENIED"},
+    {grpc::StatusCode::UNAUTHENTICATED, 401, "UNAUTHENTICATED"},
+    {grpc::StatusCode::RESOURCE_EXHAUSTED, 429, "RESOURCE_EXHAUSTED"},
+    {grpc::StatusCode::FAILED_PRECONDITION, 400, "FAILED_PRECONDITION"},
+    {grpc::StatusCode::ABORTED, 409, "ABORTED"},
+    {grpc::StatusCode::OUT_OF_RANGE, 400, "OUT_OF_RANGE"},
+    {grpc::StatusCode::UNIMPLEMENTED, 501, "UNIMPLEMENTED"},
+    {grpc::StatusCode::UNAVAILABLE, 503, "UNAVAILABLE"},
+};
+
+Response Json(std::string body) {
+  return {200, "application/json", std::move(body), {}};
+}
+
+Response WrongMethod(const std::string& allowed) {
+  Response response = Problem(405, "UNIMPLEMENTED", absl::StrCat("this path takes ", allowed));
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
+Response NotThere(const std::string& detail) {
+  return Problem(404, "NOT_FOUND", detail);
+}
+
+bool IsJson(const std::string& type) {
+  return type.empty() || absl::StartsWithIgnoreCase(type, "application/json");
+}
+
+// What everybody may read, and who posts a code: without a token.
+bool IsOpen(const std::string& path) {
+  return path == "/livez" || path == "/readyz" || path == kLogin || path == kOpenApi ||
+         FindPageFile(path) != nullptr;
+}
+
+}  // namespace
+
+Response ProblemOf(const grpc::Status& status) {
+  for (const CodeName& row : kCodes) {
+    if (row.code == status.error_code()) {
+      return Problem(row.status, row.name, status.error_message());
+    }
+  }
+  return Problem(500, "INTERNAL", status.error_message());
+}
+
+Gateway::Gateway(ControllerLink& link, WebSessions& sessions, std::string version)
+    : link_(link), sessions_(sessions), open_api_(MakeOpenApi(version)) {}
+
+std::optional<Response> Gateway::Screen(const http::Request& head) {
+  if (IsOpen(head.path) || head.path == kLogout) {
+    const std::string allowed = absl::StartsWith(head.path, kLogin) ? "POST" : "GET";
+    return head.method == allowed
+               ? std::nullopt
+               : std::optional(WrongMethod(allowed == "GET" ? "GET, HEAD" : allowed));
+  }
+  if (!absl::StartsWith(head.path, "/v1/") && head.path != kMetrics) {
+    return NotThere(absl::StrCat(head.path, ": nothing is there; see /v1/openapi.json"));
+  }
+  // Who says nothing of himself does not learn either what is here.
+  if (sessions_.TokenOf(head.bearer).empty()) {
+    return Problem(401, "UNAUTHENTICATED", "say Authorization: Bearer TOKEN, of: muster token");
+  }
+  if (head.path == kMetrics) {
+    return head.method == "GET" ? std::nullopt : std::optional(WrongMethod("GET, HEAD"));
+  }
+  const auto route = FindRoute(head);
+  if (absl::IsFailedPrecondition(route.status())) {
+    return WrongMethod(std::string(route.status().message()));
+  }
+  if (!route.ok()) {
+    return NotThere(std::string(route.status().message()));
+  }
+  if (head.method == "POST" && !IsJson(head.content_type)) {
+    return Problem(415, "INVALID_ARGUMENT", "a body is application/json");
+  }
+  return std::nullopt;
+}
+
+void Gateway::Serve(http::Request request, std::shared_ptr<http::ReplyPath> reply) {
+  if (request.path == "/livez") {
+    reply->Send({200, "text/plain; charset=utf-8", "ok\n", {}});
+  } else if (request.path == "/readyz") {
+    const bool ready = link_.Connected();
+    reply->Send({ready ? 200U : 503U,
+                 "text/plain; charset=utf-8",
+                 ready ? "ok\n" : "the controller does not answer\n",
+                 {}});
+  } else if (request.path == kOpenApi) {
+    reply->Send(Json(open_api_));
+  } else if (request.path == kLogin) {
+    ServeLogin(request, *reply);
+  } else if (request.path == kLogout) {
+    sessions_.End(request.bearer);
+    reply->Send(Json("{}\n"));
+  } else if (const PageFile* const file = FindPageFile(request.path)) {
+    reply->Send({200, file->type, std::string(file->text), {}});
+  } else if (request.path == kMetrics) {
+    ServeMetrics(request, sessions_.TokenOf(request.bearer), std::move(reply));
+  } else {
+    ServeCall(request, sessions_.TokenOf(request.bearer), std::move(reply));
+  }
+}
+
+void Gateway::ServeLogin(const http::Request& request, http::ReplyPath& reply) {
+  const nlohmann::json body = nlohmann::json::parse(request.body, nullptr, false);
+  const nlohmann::json code =
+      body.is_object() ? body.value("code", nlohmann::json()) : nlohmann::json();
+  if (!IsJson(request.content_type) || !code.is_string()) {
+    reply.Send(Problem(400, "INVALID_ARGUMENT", "say {\"code\":\"…\"} in JSON"));
+    return;
+  }
+  const absl::StatusOr<std::string> session = sessions_.Redeem(code.get<std::string>());
+  reply.Send(session.ok()
+                 ? Json(nlohmann::json{{"session", *session}}.dump() + "\n")
+                 : Problem(401, "UNAUTHENTICATED", std::string(session.status().message())));
+}
+
+void Gateway::ServeCall(const http::Request& request, const std::string& token,
+                        std::shared_ptr<http::ReplyPath> reply) {
+  absl::StatusOr<RestCall> call = ReadCall(request);
+  if (!call.ok()) {
+    reply->Send(Problem(400, "INVALID_ARGUMENT", std::string(call.status().message())));
+    return;
+  }
+  link_.Call(*call->method, *call->request, token,
+             [reply = std::move(reply)](const grpc::Status& status,
+                                        const std::unique_ptr<google::protobuf::Message>& answer) {
+               if (!status.ok()) {
+                 reply->Send(ProblemOf(status));
+                 return;
+               }
+               absl::StatusOr<std::string> json = WriteJson(*answer);
+               reply->Send(json.ok()
+                               ? Json(*std::move(json))
+                               : Problem(500, "INTERNAL", std::string(json.status().message())));
+             });
+}
+
+void Gateway::ServeMetrics(const http::Request& request, const std::string& token,
+                           std::shared_ptr<http::ReplyPath> reply) {
+  link_.Call(
+      *ControllerLink::FindMethod("ReadMetrics"), wire::ReadMetricsRequest(), token,
+      [reply = std::move(reply), open = AcceptsOpenMetrics(request.accept)](
+          const grpc::Status& status, const std::unique_ptr<google::protobuf::Message>& answer) {
+        const auto* const metrics = dynamic_cast<const wire::ReadMetricsReply*>(answer.get());
+        if (metrics == nullptr) {
+          reply->Send(ProblemOf(status));
+          return;
+        }
+        reply->Send(
+            {200, open ? kOpenMetricsType : kPlainMetricsType, PrintMetrics(*metrics, open), {}});
+      });
+}
+
+}  // namespace muster

@@ -1,0 +1,45 @@
+#pragma once
+
+// What the gateway answers: which path is what, and whose token goes along.
+//
+// Thread promise: Screen and Serve on the server's thread, where they do not block; answers come on
+// gRPC's threads. Invariants: (1) what needs a token is not even read without one; (2) the
+// controller judges every call; nothing of one caller's answer is kept for another.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/gateway/http/message.h"
+#include "daemon/gateway/link/controller_link.h"
+#include "daemon/gateway/link/web_sessions.h"
+
+namespace muster {
+
+class Gateway {
+ public:
+  // What is referred to outlives it, and the calls that it makes.
+  Gateway(ControllerLink& link, WebSessions& sessions, std::string version);
+
+  // The answer to a head that is not to be served; nothing: go on.
+  std::optional<http::Response> Screen(const http::Request& head);
+  void Serve(http::Request request, std::shared_ptr<http::ReplyPath> reply);
+
+ private:
+  void ServeLogin(const http::Request& request, http::ReplyPath& reply);
+  void ServeCall(const http::Request& request, const std::string& token,
+                 std::shared_ptr<http::ReplyPath> reply);
+
+  void ServeMetrics(const http::Request& request, const std::string& token,
+                    std::shared_ptr<http::ReplyPath> reply);
+
+  ControllerLink& link_;
+  WebSessions& sessions_;
+  const std::string open_api_;
+};
+
+// A status of the controller's as an answer: the code's counterpart in HTTP, its line as the
+// detail.
+http::Response ProblemOf(const grpc::Status& status);
+
+}  // namespace muster

@@ -1,0 +1,74 @@
+#include "daemon/gateway/http/source_budget.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+namespace muster::http {
+
+std::string SourceBudget::SourceOf(const std::string& address) {
+  in6_addr six = {};
+  if (inet_pton(AF_INET6, address.c_str(), &six) != 1) {
+    return address;
+  }
+  std::array<char, INET6_ADDRSTRLEN> text = {};
+  if (IN6_IS_ADDR_V4MAPPED(&six)) {
+    inet_ntop(AF_INET, &six.s6_addr[12], text.data(), text.size());
+    return text.data();
+  }
+  std::fill(std::begin(six.s6_addr) + 8, std::end(six.s6_addr), 0);
+  inet_ntop(AF_INET6, &six, text.data(), text.size());
+  return std::string(text.data()) + "/64";
+}
+
+bool SourceBudget::Enter(const std::string& source) {
+  Prune();
+  Source& found = sources_[source];
+  if (connections_ >= limits_.connections || found.connections >= limits_.connections_of_a_source) {
+    return false;
+  }
+  ++connections_;
+  ++found.connections;
+  return true;
+}
+
+void SourceBudget::Leave(const std::string& source) {
+  --connections_;
+  --sources_[source].connections;
+}
+
+bool SourceBudget::TakeRequest(const std::string& source) {
+  if (limits_.requests_per_second == 0) {
+    return true;
+  }
+  Source& found = sources_[source];
+  Drain(found);
+  if (found.spent + 1 > limits_.requests_burst) {
+    return false;
+  }
+  found.spent += 1;
+  return true;
+}
+
+void SourceBudget::Drain(Source& source) const {
+  const SteadyTime now = clock_.SteadyNow();
+  const double seconds = std::chrono::duration<double>(now - source.seen).count();
+  source.spent = std::max(0.0, source.spent - seconds * limits_.requests_per_second);
+  source.seen = now;
+}
+
+void SourceBudget::Prune() {
+  if (sources_.size() < prune_at_) {
+    return;
+  }
+  std::erase_if(sources_, [this](const auto& entry) {
+    Source source = entry.second;
+    Drain(source);
+    return source.connections == 0 && source.spent == 0;
+  });
+  prune_at_ = std::max<std::size_t>(1024, 2 * sources_.size());
+}
+
+}  // namespace muster::http

@@ -1,0 +1,58 @@
+#pragma once
+
+// What each source may ask of the gateway before anybody knows who it is: connections at once, and
+// requests in a time.
+//
+// A source is an IPv4 address, or of IPv6 a /64. Requests are a token bucket. Thread promise: one
+// thread's. Invariants: what is kept is bounded by the connections and by one full bucket's time;
+// no source takes another's.
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "scheduler/runtime/clock.h"
+
+namespace muster::http {
+
+struct SourceLimits {
+  std::uint32_t connections = 1024;             // of all sources together
+  std::uint32_t connections_of_a_source = 512;  // at once
+  std::uint32_t requests_per_second = 500;      // of a source; 0: no bound
+  std::uint32_t requests_burst = 2000;
+};
+
+class SourceBudget {
+ public:
+  SourceBudget(const SourceLimits& limits, const Clock& clock) : limits_(limits), clock_(clock) {}
+
+  // "192.0.2.7" or "2001:db8:1:2::/64", of what an address prints as.
+  static std::string SourceOf(const std::string& address);
+
+  // A connection of the source; false: one too many.
+  bool Enter(const std::string& source);
+  void Leave(const std::string& source);
+  // A request of it; false: too fast.
+  bool TakeRequest(const std::string& source);
+
+  [[nodiscard]] std::uint32_t connections() const { return connections_; }
+  // How many sources it remembers.
+  [[nodiscard]] std::size_t size() const { return sources_.size(); }
+
+ private:
+  struct Source {
+    std::uint32_t connections = 0;
+    double spent = 0;
+    SteadyTime seen = {};
+  };
+  void Drain(Source& source) const;
+  void Prune();
+
+  const SourceLimits limits_;
+  const Clock& clock_;
+  std::uint32_t connections_ = 0;
+  std::map<std::string, Source> sources_;
+  std::size_t prune_at_ = 1024;
+};
+
+}  // namespace muster::http

@@ -1,0 +1,269 @@
+#include "daemon/gateway/link/controller_link.h"
+
+#include <grpc/grpc_security_constants.h>
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/controller.pb.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/identity/certificate.h"
+
+namespace muster {
+namespace {
+
+using google::protobuf::Message;
+using google::protobuf::MethodDescriptor;
+
+constexpr int kReplyBytesMax = 256 << 20;
+// As daemon/access/token_book.h has it, which the controller's process alone may include.
+constexpr const char* kTokenKey = "muster-token";
+
+std::string PathOf(const MethodDescriptor& method) {
+  return absl::StrCat("/", method.service()->full_name(), "/", method.name());
+}
+
+grpc::ByteBuffer Packed(const Message& message) {
+  const grpc::Slice slice(message.SerializeAsString());
+  return {&slice, 1};
+}
+
+std::unique_ptr<Message> Unpacked(const MethodDescriptor& method, const grpc::ByteBuffer& buffer) {
+  std::unique_ptr<Message> message(google::protobuf::MessageFactory::generated_factory()
+                                       ->GetPrototype(method.output_type())
+                                       ->New());
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (buffer.Dump(&slices).ok()) {
+    for (const grpc::Slice& slice : slices) {
+      bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+    }
+  }
+  return message->ParseFromString(bytes) ? std::move(message) : nullptr;
+}
+
+template <class Call>
+std::function<void()> CancelOf(const std::shared_ptr<Call>& call) {
+  return [weak = std::weak_ptr<Call>(call)] {
+    if (const std::shared_ptr<Call> alive = weak.lock()) {
+      alive->Cancel();
+    }
+  };
+}
+
+grpc::Status Closing() {
+  return {grpc::StatusCode::UNAVAILABLE, "the gateway is stopping"};
+}
+
+}  // namespace
+
+// One call with one answer; owns itself until it is done.
+class ControllerLink::UnaryCall {
+ public:
+  static void Make(ControllerLink& link, const MethodDescriptor& method, const Message& request,
+                   const std::string& token, Done done) {
+    auto call = std::make_shared<UnaryCall>(link, method, std::move(done));
+    call->request_ = Packed(request);
+    call->context_.AddMetadata(kTokenKey, token);
+    call->context_.set_deadline(std::chrono::system_clock::now() + kPatience);
+    if (!link.Enter(call.get(), CancelOf(call))) {
+      call->done_(Closing(), nullptr);
+      return;
+    }
+    link.stub_.UnaryCall(&call->context_, PathOf(method), grpc::StubOptions(), &call->request_,
+                         &call->reply_, [call](const grpc::Status& status) { call->End(status); });
+  }
+  void Cancel() { context_.TryCancel(); }
+  UnaryCall(ControllerLink& link, const MethodDescriptor& method, Done done)
+      : link_(link), method_(method), done_(std::move(done)) {}
+
+ private:
+  void End(const grpc::Status& status) {
+    std::unique_ptr<Message> reply = status.ok() ? Unpacked(method_, reply_) : nullptr;
+    if (status.ok() && reply == nullptr) {
+      done_({grpc::StatusCode::INTERNAL, "the controller's answer cannot be read"}, nullptr);
+    } else {
+      done_(status, std::move(reply));
+    }
+    done_ = nullptr;
+    link_.Leave(this);
+  }
+
+  ControllerLink& link_;
+  const MethodDescriptor& method_;
+  Done done_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer request_;
+  grpc::ByteBuffer reply_;
+};
+
+// One call with many answers; owns itself until it is done.
+class ControllerLink::StreamCall final
+    : public Stream,
+      public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+      public std::enable_shared_from_this<StreamCall> {
+ public:
+  StreamCall(ControllerLink& link, const MethodDescriptor& method, Reader reader)
+      : link_(link), method_(method), reader_(std::move(reader)) {}
+
+  void Begin(const Message& request, const std::string& token) {
+    request_ = Packed(request);
+    context_.AddMetadata(kTokenKey, token);
+    if (!link_.Enter(this, CancelOf(shared_from_this()))) {
+      reader_.end(Closing());
+      return;
+    }
+    self_ = shared_from_this();
+    link_.stub_.PrepareBidiStreamingCall(&context_, PathOf(method_), grpc::StubOptions(), this);
+    AddHold();  // reads begin in Next(), beside the reactions
+    StartWriteLast(&request_, grpc::WriteOptions());
+    StartRead(&answer_);
+    StartCall();
+  }
+
+  void Next() override {
+    const MutexLock lock(&mutex_);
+    if (held_ && !reading_) {
+      reading_ = true;
+      StartRead(&answer_);
+    }
+  }
+  void Cancel() override {
+    const std::shared_ptr<StreamCall> alive = shared_from_this();
+    context_.TryCancel();
+    const MutexLock lock(&mutex_);
+    if (!reading_ && std::exchange(held_, false)) {
+      RemoveHold();
+    }
+  }
+
+  void OnReadDone(bool ok) override {
+    std::unique_ptr<Message> message = ok ? Unpacked(method_, answer_) : nullptr;
+    {
+      const MutexLock lock(&mutex_);
+      reading_ = false;
+      if (message == nullptr && std::exchange(held_, false)) {
+        RemoveHold();
+      }
+    }
+    if (message != nullptr) {
+      reader_.take(std::move(message));
+    }
+  }
+  void OnDone(const grpc::Status& status) override {
+    reader_.end(status);
+    reader_ = {};
+    link_.Leave(this);
+    const std::shared_ptr<StreamCall> last = std::move(self_);
+  }
+
+ private:
+  ControllerLink& link_;
+  const MethodDescriptor& method_;
+  Reader reader_;
+  std::shared_ptr<StreamCall> self_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer request_;
+  grpc::ByteBuffer answer_;
+  Mutex mutex_;
+  bool held_ ABSL_GUARDED_BY(mutex_) = true;     // reads may still begin
+  bool reading_ ABSL_GUARDED_BY(mutex_) = true;  // the first from the beginning
+};
+
+ControllerLink::ControllerLink(std::shared_ptr<grpc::Channel> channel)
+    : channel_(std::move(channel)), stub_(channel_) {}
+
+ControllerLink::~ControllerLink() {
+  Close();
+}
+
+absl::StatusOr<std::unique_ptr<ControllerLink>> ControllerLink::Open(const std::string& address,
+                                                                     const std::string& authority) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  arguments.SetMaxReceiveMessageSize(kReplyBytesMax);
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  if (absl::StartsWith(address, "unix:")) {
+    credentials = grpc::InsecureChannelCredentials();
+  } else if (authority.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--controller ", address, ": over TCP, and nothing says whom to trust: give --ca FILE"));
+  } else {
+    grpc::SslCredentialsOptions options;
+    ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(authority));
+    arguments.SetString(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, kControllerName);
+    credentials = grpc::SslCredentials(options);
+  }
+  return std::unique_ptr<ControllerLink>(
+      new ControllerLink(grpc::CreateCustomChannel(address, credentials, arguments)));
+}
+
+const MethodDescriptor* ControllerLink::FindMethod(const std::string& name) {
+  return wire::PingRequest::descriptor()
+      ->file()
+      ->FindServiceByName("Controller")
+      ->FindMethodByName(name);
+}
+
+void ControllerLink::Call(const MethodDescriptor& method, const Message& request,
+                          const std::string& token, Done done) {
+  if (token.empty()) {
+    done({grpc::StatusCode::UNAUTHENTICATED, "no token; make one: muster token"}, nullptr);
+    return;
+  }
+  UnaryCall::Make(*this, method, request, token, std::move(done));
+}
+
+std::shared_ptr<ControllerLink::Stream> ControllerLink::Follow(const MethodDescriptor& method,
+                                                               const Message& request,
+                                                               const std::string& token,
+                                                               Reader reader) {
+  auto call = std::make_shared<StreamCall>(*this, method, std::move(reader));
+  call->Begin(request, token);
+  return call;
+}
+
+bool ControllerLink::Connected() const {
+  return channel_->GetState(true) == GRPC_CHANNEL_READY;
+}
+
+bool ControllerLink::Enter(const void* call, std::function<void()> cancel) {
+  const MutexLock lock(&mutex_);
+  if (!closed_) {
+    calls_.emplace(call, std::move(cancel));
+  }
+  return !closed_;
+}
+
+void ControllerLink::Leave(const void* call) {
+  const MutexLock lock(&mutex_);
+  calls_.erase(call);
+  changed_.NotifyAll();
+}
+
+void ControllerLink::Close() {
+  std::vector<std::function<void()>> cancels;
+  {
+    const MutexLock lock(&mutex_);
+    closed_ = true;
+    for (const auto& [call, cancel] : calls_) {
+      cancels.push_back(cancel);
+    }
+  }
+  for (const std::function<void()>& cancel : cancels) {
+    cancel();
+  }
+  const MutexLock lock(&mutex_);
+  while (!calls_.empty()) {
+    changed_.Wait(&mutex_);
+  }
+}
+
+}  // namespace muster

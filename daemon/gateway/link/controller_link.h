@@ -1,0 +1,87 @@
+#pragma once
+
+// The way to the controller: any method of the client service, each call by its caller's token.
+//
+// Thread promise: safe from any thread; `done` and the readers are called on gRPC's threads.
+// Invariants: (1) nothing of this process speaks for it: over TLS it shows no certificate, and the
+// unix socket that it uses takes nothing but tokens; a call without a token is not even made; (2)
+// every call has a deadline or a reader that can end it; (3) after Close none is under way.
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "scheduler/runtime/mutex.h"
+
+namespace muster {
+
+class ControllerLink {
+ public:
+  static constexpr std::chrono::seconds kPatience{30};
+
+  // `address`: "unix:PATH" or "HOST:PORT"; the second needs `authority`, the PEM file of whom to
+  // trust.
+  static absl::StatusOr<std::unique_ptr<ControllerLink>> Open(const std::string& address,
+                                                              const std::string& authority);
+  ControllerLink(const ControllerLink&) = delete;
+  ControllerLink& operator=(const ControllerLink&) = delete;
+  ~ControllerLink();
+
+  // The service's method of that name; null when there is none.
+  static const google::protobuf::MethodDescriptor* FindMethod(const std::string& name);
+
+  // `reply` is what the method answers, and empty with an error.
+  using Done = std::function<void(const grpc::Status& status,
+                                  std::unique_ptr<google::protobuf::Message> reply)>;
+  // REQUIRES: a unary method, whose request `request` is.
+  void Call(const google::protobuf::MethodDescriptor& method,
+            const google::protobuf::Message& request, const std::string& token, Done done);
+
+  // A stream of answers. One is read at a time: `take` is called for each, and the next is read
+  // once Next() is called; `end` is called last, once.
+  class Stream {
+   public:
+    virtual ~Stream() = default;
+    virtual void Next() = 0;
+    virtual void Cancel() = 0;
+  };
+  struct Reader {
+    std::function<void(std::unique_ptr<google::protobuf::Message>)> take;
+    std::function<void(const grpc::Status&)> end;
+  };
+  // The first answer is read at once.
+  std::shared_ptr<Stream> Follow(const google::protobuf::MethodDescriptor& method,
+                                 const google::protobuf::Message& request, const std::string& token,
+                                 Reader reader);
+
+  // Whether the controller is connected; tries to connect when it is not.
+  [[nodiscard]] bool Connected() const;
+  // Ends every call, and waits until none is left.
+  void Close();
+
+ private:
+  class UnaryCall;
+  class StreamCall;
+  explicit ControllerLink(std::shared_ptr<grpc::Channel> channel);
+  bool Enter(const void* call, std::function<void()> cancel);
+  void Leave(const void* call);
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  grpc::GenericStub stub_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::map<const void*, std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);  // how to end each
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace muster

@@ -1,0 +1,23 @@
+#pragma once
+
+// The files of the page, in the program itself.
+//
+// Thread promise: immutable. Invariant: a file's text is what lies in this folder, byte for byte.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+struct PageFile {
+  std::string path;  // as it is asked for: "/", "/page.js"
+  const char* type;  // of its content
+  std::string_view text;
+};
+
+// Null when no file has that path.
+const PageFile* FindPageFile(const std::string& path);
+const std::vector<PageFile>& PageFiles();
+
+}  // namespace muster

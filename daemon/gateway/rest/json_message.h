@@ -1,0 +1,28 @@
+#pragma once
+
+// Messages of the client service as JSON, in protobuf's own mapping, and their fields out of a
+// query.
+//
+// Thread promise: pure. Invariants: a field that the message does not have is an error; what is
+// written has every field, set or not, so that a reader need not guess.
+
+#include <google/protobuf/message.h>
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// The members of a JSON object into the message; InvalidArgument says which does not fit.
+absl::Status ReadJson(const std::string& json, google::protobuf::Message* message);
+absl::StatusOr<std::string> WriteJson(const google::protobuf::Message& message);
+
+// One field, by its name or its name in JSON, from a text: a string, number, truth value or name of
+// an enumeration. Of a repeated field one more, or several with commas between. `path` may lead
+// through messages: "job.job".
+absl::Status SetField(const std::string& path, const std::string& text,
+                      google::protobuf::Message* message);
+
+}  // namespace muster

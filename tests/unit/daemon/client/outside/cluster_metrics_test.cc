@@ -1,0 +1,138 @@
+#include "daemon/client/outside/cluster_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/access/call.h"
+#include "daemon/client/outside/metrics_handler.h"
+#include "daemon/client/outside/token_handler.h"
+
+namespace muster {
+namespace {
+
+MeteredJobs Jobs(const std::string& user, const std::string& account, JobState state,
+                 std::uint32_t count, std::uint64_t cpus = 0) {
+  JobSpec spec;
+  spec.user.name = user;
+  spec.account = account;
+  MeteredJobs row;
+  row.spec = std::make_shared<const JobSpec>(spec);
+  row.state = state;
+  row.partition = "batch";
+  row.submitted = Time(std::chrono::seconds(100));
+  row.count = count;
+  row.cpus = cpus;
+  row.nodes = cpus > 0 ? 1 : 0;
+  return row;
+}
+
+class ClusterMetricsTest : public ::testing::Test {
+ protected:
+  const wire::MetricFamily& Family(const std::string& name) {
+    if (reply_.families().empty()) {
+      reply_ = MetricsOf(cluster_, meters_, calls_, "here", "1.2");
+    }
+    for (const wire::MetricFamily& family : reply_.families()) {
+      if (family.name() == name) {
+        return family;
+      }
+    }
+    ADD_FAILURE() << "no family " << name;
+    return wire::MetricFamily::default_instance();
+  }
+  double Value(const std::string& name, const std::vector<std::string>& labels = {}) {
+    for (const wire::MetricSample& sample : Family(name).samples()) {
+      if (std::vector<std::string>(sample.labels().begin(), sample.labels().end()) == labels) {
+        return sample.value();
+      }
+    }
+    ADD_FAILURE() << "no such sample of " << name;
+    return -1;
+  }
+
+  MeteredCluster cluster_{Time(std::chrono::seconds(160)), 3, {}, {}};
+  Meters meters_;
+  std::map<std::string, Timings> calls_;
+  wire::ReadMetricsReply reply_;
+};
+
+TEST_F(ClusterMetricsTest, JobsAreAddedUpUnderOurNamesAndSlurms) {
+  cluster_.jobs = {Jobs("ada", "math", JobState::kPending, 5),
+                   Jobs("ada", "math", JobState::kRunning, 1, 4),
+                   Jobs("bob", "math", JobState::kRunning, 1, 8)};
+  cluster_.jobs.push_back(Jobs("bob", "bio", JobState::kPending, 2));
+  cluster_.jobs.back().held = true;
+  cluster_.jobs.back().submitted = Time();
+  EXPECT_EQ(Value("muster_jobs", {"PENDING", "batch", "math"}), 5);
+  EXPECT_EQ(Value("muster_jobs", {"RUNNING", "batch", "math"}), 2);
+  EXPECT_EQ(Value("muster_jobs", {"HELD", "batch", "bio"}), 2);
+  EXPECT_EQ(Value("muster_jobs_cpus", {"batch", "math"}), 12);
+  EXPECT_EQ(Value("muster_queue_oldest_seconds"), 60) << "a held job does not wait for us";
+  EXPECT_EQ(Value("slurm_jobs"), 9);
+  EXPECT_EQ(Value("slurm_jobs_pending"), 7);
+  EXPECT_EQ(Value("slurm_jobs_hold"), 2);
+  EXPECT_EQ(Value("slurm_user_jobs_running", {"bob"}), 1);
+  EXPECT_EQ(Value("slurm_account_jobs", {"math"}), 7);
+  EXPECT_EQ(Value("slurm_partition_jobs_cpus_alloc", {"batch"}), 12);
+}
+
+TEST_F(ClusterMetricsTest, NodesAreCountedByStateAndGpusByModel) {
+  Machine machine;
+  machine.memory = kGibibyte;
+  machine.cores.push_back(Core{0, CpuSet::Of({0, 1}), 0, kNowhere, kNowhere});
+  machine.gpus.resize(2);
+  machine.gpus[0].model = machine.gpus[1].model = "H200";
+  const auto shared = std::make_shared<const Machine>(machine);
+  cluster_.nodes = {{shared, true, false, "good", 1, kGibibyte, {kWholeGpu, GpuShare(250)}},
+                    {shared, true, true, "slow: memory", 0, Bytes(), {}},
+                    {shared, false, false, "", 0, Bytes(), {}}};
+  EXPECT_EQ(Value("muster_nodes", {"MIXED", "no"}), 1);
+  EXPECT_EQ(Value("muster_nodes", {"IDLE", "yes"}), 1);
+  EXPECT_EQ(Value("muster_nodes", {"ALLOCATED", "no"}), 0);
+  EXPECT_EQ(Value("muster_nodes_health", {"slow"}), 1);
+  EXPECT_EQ(Value("muster_cpus"), 6);
+  EXPECT_EQ(Value("muster_cpus_taken"), 1);
+  EXPECT_EQ(Value("muster_gpus", {"H200"}), 6);
+  EXPECT_EQ(Value("muster_gpus_taken", {"H200"}), 1.25);
+  EXPECT_EQ(Value("slurm_nodes_mixed"), 1);
+  EXPECT_EQ(Value("slurm_nodes_drain"), 1);
+  EXPECT_EQ(Value("slurm_nodes_down"), 1);
+}
+
+TEST_F(ClusterMetricsTest, HoweverManyAccountsThereAreTheSamplesAreBoundedAndTheSumIsRight) {
+  for (std::uint32_t i = 0; i < 3 * kSeriesMax; ++i) {
+    cluster_.jobs.push_back(
+        Jobs(absl::StrCat("u", i), absl::StrCat("a", i), JobState::kPending, 1 + i % 3));
+  }
+  double sum = 0;
+  for (const wire::MetricSample& sample : Family("muster_jobs").samples()) {
+    sum += sample.value();
+  }
+  EXPECT_EQ(sum, 6 * kSeriesMax);
+  for (const wire::MetricFamily& family : reply_.families()) {
+    EXPECT_LE(static_cast<std::size_t>(family.samples_size()), kSeriesMax) << family.name();
+  }
+  EXPECT_GT(Value("muster_jobs", {"other", "other", "other"}), 0);
+}
+
+TEST_F(ClusterMetricsTest, NamesAreLegalAndEachIsThereOnce) {
+  calls_.try_emplace("Submit", kWorkBounds).first->second.Observe(std::chrono::milliseconds(3));
+  EXPECT_EQ(Family("muster_call_seconds").samples(0).labels(0), "Submit");
+  EXPECT_EQ(Family("muster_call_seconds").samples(0).counts_size(),
+            static_cast<int>(kWorkBounds.size()) + 1);
+  std::set<std::string> names;
+  for (const wire::MetricFamily& family : reply_.families()) {
+    EXPECT_TRUE(names.insert(family.name()).second) << family.name();
+    EXPECT_EQ(family.name().find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos);
+    EXPECT_FALSE(family.help().empty());
+    for (const wire::MetricSample& sample : family.samples()) {
+      EXPECT_EQ(sample.labels_size(), family.label_names_size()) << family.name();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster
