@@ -12,7 +12,7 @@
 #include "scheduler/model/settings/elastic_policy.h"
 #include "topology/gpu/libraries.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kComponent = "agent";
@@ -71,8 +71,9 @@ void Agent::TellFault() {
 
 void Agent::Sample() {
   for (const std::string& gpu : sampler_.Sample(attempts_.Running(), clock_.SteadyNow())) {
-    fault_ = absl::StrCat("GPU ", gpu, " has fallen off the bus (",
-                          std::string(LibraryOfGpu(config_.machine, gpu)), ": GPU is lost)");
+    fault_ =
+        absl::StrCat("GPU ", gpu, " has fallen off the bus (",
+                     std::string(topology::LibraryOfGpu(config_.machine, gpu)), ": GPU is lost)");
     log_.Error(kComponent, fault_);
     TellFault();
   }
@@ -395,4 +396,4 @@ void Agent::Check() {
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -32,7 +32,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Agent final : public ControllerLink::Owner {
  public:
@@ -136,4 +136,4 @@ class Agent final : public ControllerLink::Owner {
   ControllerLink link_;  // last: it is destroyed first, and calls nothing after that
 };
 
-}  // namespace muster
+}  // namespace muster::agent

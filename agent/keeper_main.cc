@@ -19,7 +19,7 @@
 #include "scheduler/runtime/cgroup/own_cgroup.h"
 #include "scheduler/runtime/service/systemd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::string_view kEnd = "--end";
@@ -55,18 +55,18 @@ absl::Status EndAll(const std::string& group) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent
 
 int main(int argc, char** argv) {
-  const bool end = argc == 2 && argv[1] == muster::kEnd;
+  const bool end = argc == 2 && argv[1] == muster::agent::kEnd;
   if (argc > 2 || (argc == 2 && !end)) {
     std::fputs("muster-job-keeper: usage: muster-job-keeper [--end]\n", stderr);
     return 2;
   }
-  const absl::StatusOr<std::string> group = muster::UnitGroup();
+  const absl::StatusOr<std::string> group = muster::agent::UnitGroup();
   const absl::Status status = !group.ok() ? group.status()
-                              : end       ? muster::EndAll(*group)
-                                          : muster::Keep(*group);
+                              : end       ? muster::agent::EndAll(*group)
+                                          : muster::agent::Keep(*group);
   if (!status.ok()) {
     std::fprintf(stderr, "muster-job-keeper: %s\n", std::string(status.message()).c_str());
     return 1;

@@ -15,18 +15,18 @@
 #include "topology/captured/slice.h"
 #include "topology/discover.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The machine that this agent stands for.
 absl::StatusOr<Machine> FindMachine(const AgentOptions& options, const Logger& log) {
   ASSIGN_OR_RETURN(Machine machine, options.topology.empty()
-                                        ? DiscoverMachine()
-                                        : ReadCapturedMachine(options.topology));
+                                        ? topology::DiscoverMachine()
+                                        : topology::ReadCapturedMachine(options.topology));
   if (options.slices > 1) {
-    ASSIGN_OR_RETURN(machine, SliceMachine(machine, options.slice, options.slices));
+    ASSIGN_OR_RETURN(machine, topology::SliceMachine(machine, options.slice, options.slices));
   }
-  log.Info("agent", absl::StrCat(options.name, ": ", DescribeMachine(machine)));
+  log.Info("agent", absl::StrCat(options.name, ": ", topology::DescribeMachine(machine)));
   for (const std::string& remark : machine.remarks) {
     log.Warning("agent", remark);
   }
@@ -34,18 +34,18 @@ absl::StatusOr<Machine> FindMachine(const AgentOptions& options, const Logger& l
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent
 
 int main(int argc, char** argv) {
   muster::KeepOpenSslToTheEnd();
-  const muster::ParsedOptions parsed = muster::ParseAgentOptions(argc, argv);
+  const muster::agent::ParsedOptions parsed = muster::agent::ParseAgentOptions(argc, argv);
   if (parsed.exit_code >= 0) {
     return parsed.exit_code;
   }
   const muster::SystemClock clock;
   const muster::Logger log = muster::Logger::ToStandardError(clock);
-  const absl::Status status = muster::RunAgent(
-      parsed.options, [&] { return muster::FindMachine(parsed.options, log); },
+  const absl::Status status = muster::agent::RunAgent(
+      parsed.options, [&] { return muster::agent::FindMachine(parsed.options, log); },
       muster::ServiceManager::FromEnvironment(), clock, log);
   if (!status.ok()) {
     std::fprintf(stderr, "muster-agent: %s\n", std::string(status.message()).c_str());

@@ -23,7 +23,7 @@
 #include "scheduler/runtime/journald.h"
 #include "scheduler/runtime/service/systemd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 64;
@@ -316,4 +316,4 @@ ParsedOptions ParseAgentOptions(int argc, const char* const* argv) {
   return parsed;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "agent/link/controller_address.h"
 #include "agent/supervisor/attempt/site_script.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct AgentOptions {
   std::string file;  // --config: what these are from, but for what the command line says
@@ -56,4 +56,4 @@ ParsedOptions ParseAgentOptions(int argc, const char* const* argv);
 // Reads a TOML file into the options; errors are FILE:LINE: KEY: what is wrong.
 absl::Status ReadAgentFile(const std::string& path, AgentOptions& options);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -29,7 +29,7 @@
 #include "topology/gpu/gpu_meter.h"
 #include "topology/gpu/libraries.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kStartComponent = "agent";
@@ -192,7 +192,7 @@ AttemptCgroups MakeCgroups(const AgentOptions& options, const StateDirectory& st
 
 // Of a machine with GPUs: which files are theirs, if the kernel lets us guard them.
 void AddDevices(const Machine& machine, bool grouped, NodeLimits* limits) {
-  limits->devices = FindGpuDevices(machine, "/");
+  limits->devices = topology::FindGpuDevices(machine, "/");
   if (limits->devices.empty()) {
     return;
   }
@@ -296,9 +296,9 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.attempts.scripts = options.scripts;
   config.attempts.private_tmp = options.private_tmp;
   WarnOfScripts(options.scripts, log);
-  const std::unique_ptr<GpuMeter> meter =
-      machine.enforced && !machine.gpus.empty() ? OpenGpuMeter() : nullptr;
-  const std::unique_ptr<CpuEnergyMeter> cpu_meter = CpuEnergyMeter::Open();
+  const std::unique_ptr<topology::GpuMeter> meter =
+      machine.enforced && !machine.gpus.empty() ? topology::OpenGpuMeter() : nullptr;
+  const std::unique_ptr<topology::CpuEnergyMeter> cpu_meter = topology::CpuEnergyMeter::Open();
   config.sources.gpus = meter.get();
   config.sources.cpus = cpu_meter.get();
   config.sample_every = options.sample_interval;
@@ -322,4 +322,4 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   return outcome;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/service/systemd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Looks at the machine that the agent stands for.
 using MachineFinder = std::function<absl::StatusOr<Machine>()>;
@@ -25,4 +25,4 @@ using MachineFinder = std::function<absl::StatusOr<Machine>()>;
 absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_machine,
                       const ServiceManager& manager, const Clock& clock, const Logger& log);
 
-}  // namespace muster
+}  // namespace muster::agent

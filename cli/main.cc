@@ -10,26 +10,26 @@
 #include "scheduler/runtime/identity/signing_key.h"
 
 int main(int argc, char** argv) {
-  const muster::Environment environment = muster::Environment::Copy(environ);
-  muster::QuietGrpc();
+  const muster::cli::Environment environment = muster::cli::Environment::Copy(environ);
+  muster::cli::QuietGrpc();
   muster::KeepOpenSslToTheEnd();
-  const std::vector<muster::Verb> verbs = {
-      muster::UpVerb(),        muster::SubmitVerb(),      muster::RunVerb(),
-      muster::AllocVerb(),     muster::AttachVerb(),      muster::CastVerb(),
-      muster::QueueVerb(),     muster::HistoryVerb(),     muster::ShowVerb(),
-      muster::ExplainVerb(),   muster::CancelVerb(),      muster::HoldVerb(),
-      muster::ReleaseVerb(),   muster::SuspendVerb(),     muster::ResumeVerb(),
-      muster::RequeueVerb(),   muster::UpdateVerb(),      muster::NodesVerb(),
-      muster::TopoVerb(),      muster::PlaceVerb(),       muster::DrainVerb(),
-      muster::PartitionVerb(), muster::QosVerb(),         muster::AccountsVerb(),
-      muster::ShareVerb(),     muster::ReservationVerb(), muster::SimulateVerb(),
-      muster::WhatifVerb(),    muster::TraceVerb(),       muster::CheckpointVerb(),
-      muster::EstimateVerb(),  muster::KernelVerb(),      muster::KeysVerb(),
-      muster::ReplayVerb(),    muster::CompletionVerb(),  muster::VersionVerb(),
-      muster::HealthVerb(),    muster::SlurmVerb(),       muster::ImportVerb(),
-      muster::HelpVerb(),      muster::ManualVerb(),      muster::TokenVerb(),
-      muster::WebVerb(),
+  const std::vector<muster::cli::Verb> verbs = {
+      muster::cli::UpVerb(),        muster::cli::SubmitVerb(),      muster::cli::RunVerb(),
+      muster::cli::AllocVerb(),     muster::cli::AttachVerb(),      muster::cli::CastVerb(),
+      muster::cli::QueueVerb(),     muster::cli::HistoryVerb(),     muster::cli::ShowVerb(),
+      muster::cli::ExplainVerb(),   muster::cli::CancelVerb(),      muster::cli::HoldVerb(),
+      muster::cli::ReleaseVerb(),   muster::cli::SuspendVerb(),     muster::cli::ResumeVerb(),
+      muster::cli::RequeueVerb(),   muster::cli::UpdateVerb(),      muster::cli::NodesVerb(),
+      muster::cli::TopoVerb(),      muster::cli::PlaceVerb(),       muster::cli::DrainVerb(),
+      muster::cli::PartitionVerb(), muster::cli::QosVerb(),         muster::cli::AccountsVerb(),
+      muster::cli::ShareVerb(),     muster::cli::ReservationVerb(), muster::cli::SimulateVerb(),
+      muster::cli::WhatifVerb(),    muster::cli::TraceVerb(),       muster::cli::CheckpointVerb(),
+      muster::cli::EstimateVerb(),  muster::cli::KernelVerb(),      muster::cli::KeysVerb(),
+      muster::cli::ReplayVerb(),    muster::cli::CompletionVerb(),  muster::cli::VersionVerb(),
+      muster::cli::HealthVerb(),    muster::cli::SlurmVerb(),       muster::cli::ImportVerb(),
+      muster::cli::HelpVerb(),      muster::cli::ManualVerb(),      muster::cli::TokenVerb(),
+      muster::cli::WebVerb(),
   };
-  return muster::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
-                                {.out = std::cout, .err = std::cerr});
+  return muster::cli::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
+                                     {.out = std::cout, .err = std::cerr});
 }

@@ -30,7 +30,7 @@
 #include "scheduler/runtime/service/systemd.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr int kExitRefused = 1;
@@ -87,29 +87,31 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon
 
 int main(int argc, char** argv) {
   muster::KeepOpenSslToTheEnd();
-  const absl::StatusOr<muster::DaemonConfig> config = muster::ParseConfig(argc, argv);
+  const absl::StatusOr<muster::daemon::DaemonConfig> config =
+      muster::daemon::ParseConfig(argc, argv);
   if (!config.ok()) {
     std::fprintf(stderr, "musterd: %s\n", std::string(config.status().message()).c_str());
-    return muster::kExitUsage;
+    return muster::daemon::kExitUsage;
   }
   if (config->help) {
     std::fputs(config->help_text.c_str(), stdout);
     return 0;
   }
   muster::IgnoreBrokenPipes();
-  muster::RaiseDescriptorLimit();
+  muster::daemon::RaiseDescriptorLimit();
   const muster::SystemClock clock;
-  const absl::Status status = muster::Run(*config, muster::ServiceManager::FromEnvironment(),
-                                          muster::Logger::ToStandardError(clock), clock);
+  const absl::Status status =
+      muster::daemon::Run(*config, muster::ServiceManager::FromEnvironment(),
+                          muster::Logger::ToStandardError(clock), clock);
   if (!status.ok()) {
     std::fprintf(stderr, "musterd: %s\n", std::string(status.message()).c_str());
-    return absl::IsDataLoss(status)          ? muster::kExitStoreLost
-           : absl::IsInvalidArgument(status) ? muster::kExitUsage
-                                             : muster::kExitRefused;
+    return absl::IsDataLoss(status)          ? muster::daemon::kExitStoreLost
+           : absl::IsInvalidArgument(status) ? muster::daemon::kExitUsage
+                                             : muster::daemon::kExitRefused;
   }
   return 0;
 }

@@ -17,7 +17,7 @@
 #include "topology/hwloc/inventory.h"
 #include "topology/hwloc/memory_capacity.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // The threads on which the kernel lets the calling thread run.
@@ -85,4 +85,4 @@ absl::StatusOr<Machine> DiscoverMachine() {
   return machine;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -11,10 +11,10 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::topology {
 
 // This machine, with source "live". GPUs by the vendors' libraries (topology/gpu/libraries.h); what
 // could not be read or contradicts itself is in `remarks`.
 absl::StatusOr<Machine> DiscoverMachine();
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -15,7 +15,7 @@
 #include "scheduler/runtime/cgroup/own_cgroup.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A daemon that is started meanwhile is found at the next look.
@@ -146,4 +146,4 @@ void AttemptCgroups::RemoveIfEmpty() const {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

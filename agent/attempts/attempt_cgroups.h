@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "agent/supervisor/attempt/limit_set.h"
 
-namespace muster {
+namespace muster::agent {
 
 class AttemptCgroups {
  public:
@@ -52,4 +52,4 @@ class AttemptCgroups {
 // Says, in one line, what is wrong with a directory that the operator named as the root.
 absl::Status CheckCgroupRoot(const std::string& root);
 
-}  // namespace muster
+}  // namespace muster::agent

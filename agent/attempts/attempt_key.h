@@ -13,7 +13,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct AttemptKey {
   JobId job;
@@ -35,4 +35,4 @@ inline absl::StatusOr<AttemptKey> ParseAttemptKey(std::string_view name) {
   return key;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

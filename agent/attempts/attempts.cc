@@ -19,7 +19,7 @@
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kComponent = "attempts";
@@ -560,4 +560,4 @@ void Attempts::TerminateAnswered(const AttemptKey& key, const absl::Status& stat
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -31,7 +31,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Attempts {
  public:
@@ -150,4 +150,4 @@ class Attempts {
   std::shared_ptr<const bool> alive_;  // goes with this object: its timers then do nothing
 };
 
-}  // namespace muster
+}  // namespace muster::agent

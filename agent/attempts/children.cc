@@ -11,7 +11,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::string DescribeEnd(int status) {
@@ -84,4 +84,4 @@ void Children::Forget(pid_t pid) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -20,7 +20,7 @@
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Children {
  public:
@@ -55,4 +55,4 @@ class Children {
   std::map<pid_t, std::string> ends_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

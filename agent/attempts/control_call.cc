@@ -14,7 +14,7 @@
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // How often a supervisor that is not listening yet is tried.
@@ -141,4 +141,4 @@ void ControlCall::Finish(const absl::Status& status) {
   order.done(status);  // last: it may end this object
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -18,7 +18,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class ControlCall {
  public:
@@ -62,4 +62,4 @@ class ControlCall {
   std::optional<EventLoop::TimerId> timer_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

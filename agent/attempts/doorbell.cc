@@ -11,7 +11,7 @@
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // So many rings are taken in one turn of the loop; the rest wait for the next.
@@ -52,4 +52,4 @@ void Doorbell::Answer() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

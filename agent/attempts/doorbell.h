@@ -16,7 +16,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Doorbell {
  public:
@@ -40,4 +40,4 @@ class Doorbell {
   Rung rung_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -23,7 +23,7 @@
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // How much later than its record a process may seem to have started: ticks and wall clock are read
@@ -151,4 +151,4 @@ absl::StatusOr<std::size_t> KillLeftovers(const DeadAttempt& attempt,
   return left;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

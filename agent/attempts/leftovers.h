@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A process that the supervisor recorded, and when: one with that pid that started later is another
 // process.
@@ -40,4 +40,4 @@ struct DeadAttempt {
 absl::StatusOr<std::size_t> KillLeftovers(const DeadAttempt& attempt,
                                           const std::function<bool(pid_t)>& is_supervisor);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 
 #include "scheduler/model/machine/allocation.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct RunningAttempt {
   const NodeAllocation* part = nullptr;  // of this node
@@ -18,4 +18,4 @@ struct RunningAttempt {
   pid_t supervisor = 0;                  // from which they descend
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include "agent/supervisor/attempt/journal.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 absl::StatusOr<bool> HasEnded(const AttemptDirectory& directory) {
@@ -59,4 +59,4 @@ absl::StatusOr<Standing> ReadStanding(const AttemptDirectory& directory, const s
   return ended ? Standing::kEnded : otherwise;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "agent/supervisor/attempt/attempt_directory.h"
 
-namespace muster {
+namespace muster::agent {
 
 enum class Standing {
   kEnded,       // the journal holds its RunEnded
@@ -28,4 +28,4 @@ enum class Standing {
 absl::StatusOr<Standing> ReadStanding(const AttemptDirectory& directory, const std::string& boot_id,
                                       bool rebooted);
 
-}  // namespace muster
+}  // namespace muster::agent

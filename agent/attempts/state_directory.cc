@@ -18,7 +18,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The stripped text of a small file, or "" when it is absent.
@@ -162,4 +162,4 @@ bool StateDirectory::has_trash() const {
   return !std::filesystem::is_empty(trash(), error) && !error;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -25,7 +25,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::agent {
 
 class StateDirectory {
  public:
@@ -73,4 +73,4 @@ class StateDirectory {
   std::uint64_t removed_ = 0;  // the highest number in the trash
 };
 
-}  // namespace muster
+}  // namespace muster::agent

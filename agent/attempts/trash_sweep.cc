@@ -17,7 +17,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kSweepComponent = "trash";
@@ -132,4 +132,4 @@ void TrashSweep::TryAgain(const std::string& why) {
   wait_ = std::min(wait_ * 2, config_.retry_max);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

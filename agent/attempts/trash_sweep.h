@@ -19,7 +19,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class TrashSweep {
  public:
@@ -61,4 +61,4 @@ class TrashSweep {
   bool again_ = false;  // more came while it was at work
 };
 
-}  // namespace muster
+}  // namespace muster::agent

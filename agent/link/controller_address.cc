@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
@@ -61,4 +61,4 @@ absl::Status CheckControllerAddress(const std::string& address, const AgentTlsFi
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::agent {
 
 // PEM files; all three or none.
 struct AgentTlsFiles {
@@ -32,4 +32,4 @@ std::string HowToMakeKeys(const std::string& node);
 // The path of "unix:PATH"; empty for TCP.
 std::string UnixPath(const std::string& address);
 
-}  // namespace muster
+}  // namespace muster::agent

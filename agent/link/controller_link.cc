@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kLinkComponent = "link";
@@ -198,4 +198,4 @@ void ControllerLink::Lost(const absl::Status& status) {
   connect_timer_ = loop_.RunAfter(BackoffDelay(failures_, Jitter()), [this] { Connect(); });
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -25,7 +25,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 // How long to wait before trying to connect again, after `failures` (from 1) in a row: from 50 ms
 // doubling to 5 s, times 0.5 to 1 by `jitter` in [0, 1], so that a thousand agents do not come back
@@ -112,4 +112,4 @@ class ControllerLink : private LinkStream::Owner {
   std::optional<EventLoop::TimerId> heartbeat_timer_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

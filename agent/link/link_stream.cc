@@ -14,7 +14,7 @@
 #include "scheduler/runtime/identity/certificate.h"
 #include "scheduler/runtime/identity/private_file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The largest order is a batch script with its environment; the largest report a step's exits.
@@ -199,4 +199,4 @@ void LinkStream::CloseAndWait() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

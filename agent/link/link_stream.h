@@ -23,7 +23,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::agent {
 
 class LinkStream final
     : public grpc::ClientBidiReactor<wire::AgentMessage, wire::ControllerMessage>,
@@ -97,4 +97,4 @@ class LinkStream final
   bool writable_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "scheduler/runtime/identity/certificate.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kChallengeBytes = 32;
@@ -122,4 +122,4 @@ absl::Status MayRunJobsOf(uid_t uid, const JobUsers& users) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -18,7 +18,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/identity/signing_key.h"
 
-namespace muster {
+namespace muster::agent {
 
 class OrderCheck {
  public:
@@ -57,4 +57,4 @@ struct JobUsers {
 // PermissionDenied, in one line, when a job of that user is not run here whatever was signed.
 absl::Status MayRunJobsOf(uid_t uid, const JobUsers& users);
 
-}  // namespace muster
+}  // namespace muster::agent

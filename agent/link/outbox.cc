@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kOutboxComponent = "outbox";
@@ -85,4 +85,4 @@ bool Outbox::Acknowledge(const AttemptKey& key, std::uint64_t index) {
   return false;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

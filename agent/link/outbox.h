@@ -18,7 +18,7 @@
 #include "scheduler/model/job/report.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Outbox {
  public:
@@ -54,4 +54,4 @@ class Outbox {
   std::map<AttemptKey, Cursor> cursors_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

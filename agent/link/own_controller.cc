@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/link/controller_address.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 bool IsOwn(uid_t uid) {
@@ -57,4 +57,4 @@ absl::StatusOr<UniqueFd> ConnectToOwnController(const std::string& path, const s
   return connection;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Connects to the unix socket at `path`. PermissionDenied, in one line, when another user listens
 // there (SO_PEERCRED) or the socket is in another's name, as one is that a service manager opened
@@ -18,4 +18,4 @@ namespace muster {
 // now.
 absl::StatusOr<UniqueFd> ConnectToOwnController(const std::string& path, const std::string& node);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -19,7 +19,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kSystemPath = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
@@ -111,4 +111,4 @@ CriuFound FindCriu(const std::string& path, const std::string& program, bool as_
   return found;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct CriuFound {
   std::string path;     // of CRIU; "": there is none, or it does not work here
@@ -22,4 +22,4 @@ struct CriuFound {
 CriuFound FindCriu(const std::string& path, const std::string& program, bool as_user,
                    Duration limit);
 
-}  // namespace muster
+}  // namespace muster::agent

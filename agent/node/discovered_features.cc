@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Of Open MPI 4 and 5.
@@ -86,4 +86,4 @@ std::vector<std::string> AllFeatures(std::vector<std::string> configured,
   return configured;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

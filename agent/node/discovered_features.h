@@ -13,7 +13,7 @@
 
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct ProcessorFlags {
   bool v2 = false;
@@ -32,4 +32,4 @@ std::vector<std::string> DiscoveredFeatures(const Machine& machine, const Proces
 std::vector<std::string> AllFeatures(std::vector<std::string> configured,
                                      const std::vector<std::string>& discovered);
 
-}  // namespace muster
+}  // namespace muster::agent

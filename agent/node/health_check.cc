@@ -17,7 +17,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kComponent = "health";
@@ -218,4 +218,4 @@ void HealthCheck::Tell(HealthOutcome outcome, std::string text, std::vector<Heal
   done_(*last_);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -23,7 +23,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class HealthCheck {
  public:
@@ -74,4 +74,4 @@ class HealthCheck {
   std::optional<HealthReport> last_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

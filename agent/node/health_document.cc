@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using Json = nlohmann::json;
@@ -96,4 +96,4 @@ absl::StatusOr<std::vector<HealthFigure>> ReadHealthDocument(const std::string& 
   return figures;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

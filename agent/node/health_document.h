@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/health.h"
 
-namespace muster {
+namespace muster::agent {
 
 // An error has the last words of the program.
 absl::StatusOr<std::vector<HealthFigure>> ReadHealthDocument(const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Fields of /proc/PID/stat counted from the state, which is field 3 of proc(5).
@@ -174,4 +174,4 @@ Duration BusyTime(const std::string& proc) {
   return FromTicks(ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 
 #include "scheduler/model/job/exit_status.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Of each root that is there, what is below it: CPU time, the largest resident set, and as
 // group_memory the sum of them, in which a page that several share counts for each. A root's own
@@ -26,4 +26,4 @@ std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::strin
 // where it does not say.
 Duration BusyTime(const std::string& proc = "/proc");
 
-}  // namespace muster
+}  // namespace muster::agent

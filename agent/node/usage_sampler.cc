@@ -11,7 +11,7 @@
 #include "agent/node/process_usage.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // One look at how busy a GPU is says little of a job that was there for a moment.
@@ -111,8 +111,8 @@ std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now,
   const bool first = last_ == SteadyTime::min();
   const double elapsed_ms =
       first ? 0 : std::chrono::duration<double, std::milli>(now - last_).count();
-  for (const GpuReading& reading : sources_.gpus->Read()) {
-    GpuReading& before = before_[reading.uuid];
+  for (const topology::GpuReading& reading : sources_.gpus->Read()) {
+    topology::GpuReading& before = before_[reading.uuid];
     if (reading.lost && !before.lost) {
       lost.push_back(reading.uuid);
     }
@@ -208,4 +208,4 @@ void UsageSampler::ShareCpuEnergy() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -29,14 +29,14 @@
 #include "topology/gpu/cpu_energy_meter.h"
 #include "topology/gpu/gpu_meter.h"
 
-namespace muster {
+namespace muster::agent {
 
 class UsageSampler {
  public:
   // What there is to read; null: none of that.
   struct Sources {
-    GpuMeter* gpus = nullptr;
-    CpuEnergyMeter* cpus = nullptr;
+    topology::GpuMeter* gpus = nullptr;
+    topology::CpuEnergyMeter* cpus = nullptr;
     std::string proc = "/proc";
   };
   using Running = std::map<AttemptKey, RunningAttempt>;
@@ -79,10 +79,10 @@ class UsageSampler {
   StateDirectory& state_;
   const Sources sources_;
   SteadyTime last_ = SteadyTime::min();
-  std::map<std::string, GpuReading> before_;
+  std::map<std::string, topology::GpuReading> before_;
   std::uint64_t cpu_energy_uj_ = 0;  // at the last sample
   Duration busy_{0};
   std::map<AttemptKey, Sum> sums_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_scan.h"
 
-namespace muster {
+namespace muster::agent {
 
 AttemptSteps::AttemptSteps(const Parts& parts, Handlers handlers)
     : parts_(parts),
@@ -115,4 +115,4 @@ pid_t AttemptSteps::LoneScript() const {
   return found == running_.end() || running_.size() > 1 ? 0 : found->second->ranks().Leader();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -25,7 +25,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class AttemptSteps {
  public:
@@ -87,4 +87,4 @@ class AttemptSteps {
   std::set<StepId> taken_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

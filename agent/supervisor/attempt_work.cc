@@ -8,7 +8,7 @@
 #include "agent/supervisor/mpirun/host_file.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr StepId kRunStep{1};
@@ -181,4 +181,4 @@ void AttemptWork::OnEnded(std::unique_ptr<Step> step) {
   });
 }
 
-}  // namespace muster
+}  // namespace muster::agent

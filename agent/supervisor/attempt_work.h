@@ -23,7 +23,7 @@
 #include "agent/supervisor/limits/suspension.h"
 #include "agent/supervisor/scripts/script_runs.h"
 
-namespace muster {
+namespace muster::agent {
 
 class AttemptWork {
  public:
@@ -84,4 +84,4 @@ class AttemptWork {
 // The place of the node of that name in `allocation`.
 absl::StatusOr<std::uint32_t> FindNode(const Allocation& allocation, const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "agent/supervisor/attempt/private_tmp.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 
 absl::Status Confinement::Make(std::uint32_t node_index) {
   ASSIGN_OR_RETURN(user_, FindJobUser(order_.launch.spec.user));
@@ -60,4 +60,4 @@ absl::Status Confinement::WriteScript() const {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

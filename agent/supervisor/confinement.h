@@ -19,7 +19,7 @@
 #include "agent/supervisor/user_space/job_user.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Confinement {
  public:
@@ -59,4 +59,4 @@ class Confinement {
   std::unique_ptr<PamSession> session_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

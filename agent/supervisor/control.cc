@@ -16,7 +16,7 @@
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The bytes of a command and what the end of a connection looks like.
@@ -173,4 +173,4 @@ void ControlSocket::Serve(int fd) {
   send(fd, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

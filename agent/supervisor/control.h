@@ -18,7 +18,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The part of an elastic job goes on up to then.
 struct LeaseRenewal {
@@ -53,4 +53,4 @@ class ControlSocket {
   std::map<int, UniqueFd> connections_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

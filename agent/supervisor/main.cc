@@ -30,7 +30,7 @@
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kCannotWork = 1;
@@ -100,21 +100,21 @@ int Main(const AttemptDirectory& directory, bool epilog) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent
 
 int main(int argc, char** argv) {
   const std::string_view what = argc == 3 ? argv[1] : "";
   if (what == "--pmix") {
-    return muster::ServePmix(STDERR_FILENO + 1, argv[2]);
+    return muster::agent::ServePmix(STDERR_FILENO + 1, argv[2]);
   }
   if ((what != "--dir" && what != "--epilog" && what != "--sweep") || *argv[2] == '\0') {
     std::fputs("usage: muster-supervisor --dir|--epilog|--sweep DIRECTORY\n", stderr);
-    return muster::kBadUsage;
+    return muster::agent::kBadUsage;
   }
   if (what == "--sweep") {
-    muster::Detach();
-    muster::JoinOtherSupervisors();
-    return muster::SweepForParent(argv[2]) ? 0 : muster::kCannotWork;
+    muster::agent::Detach();
+    muster::agent::JoinOtherSupervisors();
+    return muster::agent::SweepForParent(argv[2]) ? 0 : muster::agent::kCannotWork;
   }
-  return muster::Main(muster::AttemptDirectory(argv[2]), what == "--epilog");
+  return muster::agent::Main(muster::agent::AttemptDirectory(argv[2]), what == "--epilog");
 }

@@ -17,7 +17,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kNamespaceCodeBytes = 12;  // 96 bits: nobody guesses them
@@ -164,4 +164,4 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::MakeTreeInput(const StepPla
   return std::unique_ptr<StepPmix>(std::move(made));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -20,7 +20,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class PmixProcess;
 struct StepPlan;
@@ -59,4 +59,4 @@ class PmixSteps {
   std::shared_ptr<PmixProcess> process_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -16,7 +16,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // An order that nobody can read is an end too: the controller must hear of it.
@@ -64,4 +64,4 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
   return supervisor.Run();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,9 +10,9 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 // REQUIRES: the claim is ours. An error says why nothing could be supervised.
 absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, const Logger& log);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -16,7 +16,7 @@
 #include "scheduler/model/settings/elastic_policy.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 Usage UsageOfChildren() {
@@ -321,4 +321,4 @@ void Supervisor::Finish() {
   reporter_.WhenWritten([this] { work_.steps().WhenQuiet([this] { loop_.Stop(); }); });
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -36,7 +36,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Supervisor {
  public:
@@ -98,4 +98,4 @@ class Supervisor {
   std::unique_ptr<ControlSocket> control_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

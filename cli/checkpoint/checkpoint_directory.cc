@@ -13,7 +13,7 @@
 #include "cli/page/table.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using checkpoint::GenerationName;
@@ -185,4 +185,4 @@ absl::StatusOr<int> CheckpointVerify(const Invocation& invocation) {
   return Show(invocation, true);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "checkpoint/disk/error.h"
 #include "cli/frame/verb.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Their options, for the verb's table.
 std::vector<Option> CheckpointDirectoryOptions();
@@ -26,4 +26,4 @@ absl::StatusOr<int> CheckpointList(const Invocation& invocation);
 absl::StatusOr<int> CheckpointVerify(const Invocation& invocation);
 absl::StatusOr<int> CheckpointPrune(const Invocation& invocation);
 
-}  // namespace muster
+}  // namespace muster::cli

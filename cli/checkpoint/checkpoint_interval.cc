@@ -19,7 +19,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using checkpoint::Advice;
@@ -254,4 +254,4 @@ absl::StatusOr<int> CheckpointInterval(const Invocation& invocation) {
   return 0;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Its options, for the verb's table.
 std::vector<Option> CheckpointIntervalOptions();
@@ -18,4 +18,4 @@ std::vector<Option> CheckpointIntervalOptions();
 // InvalidArgument on a duration that is none; FailedPrecondition where no interval can help.
 absl::StatusOr<int> CheckpointInterval(const Invocation& invocation);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -18,7 +18,7 @@
 #include "cli/parse/duration.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using checkpoint::IntervalError;
@@ -142,4 +142,4 @@ absl::StatusOr<int> CheckpointLevels(const Invocation& invocation) {
   return 0;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

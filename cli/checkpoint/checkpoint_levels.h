@@ -9,9 +9,9 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
 
-namespace muster {
+namespace muster::cli {
 
 // InvalidArgument on a level that is none, or where they do not come from the cheapest up.
 absl::StatusOr<int> CheckpointLevels(const Invocation& invocation);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include "cli/parse/request/resources.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using checkpoint::Aged;
@@ -203,4 +203,4 @@ absl::StatusOr<int> CheckpointPrune(const Invocation& invocation) {
   return 0;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 #include "cli/frame/verbs.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct Command {
@@ -65,4 +65,4 @@ Verb CheckpointVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

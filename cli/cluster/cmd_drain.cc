@@ -4,7 +4,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kReasonBytesMax = 500;
@@ -42,4 +42,4 @@ Verb DrainVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -16,7 +16,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{200};
@@ -236,4 +236,4 @@ Verb HealthVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include "cli/page/table.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint32_t kDaysDefault = 365;
@@ -241,4 +241,4 @@ Verb KeysVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

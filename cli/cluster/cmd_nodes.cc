@@ -7,7 +7,7 @@
 #include "cli/sheet/node_table.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Nodes(const Invocation& invocation) {
@@ -36,4 +36,4 @@ Verb NodesVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

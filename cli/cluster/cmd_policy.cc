@@ -16,7 +16,7 @@
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint32_t kHistoryMax = 100'000;
@@ -198,4 +198,4 @@ Verb ReservationVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/up/daemon_child.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // The database is the controller's floor: its own program reads it, and this process becomes it.
@@ -54,4 +54,4 @@ Verb ReplayVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,7 +14,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr Duration kLongestLife = std::chrono::hours(366 * 24);
@@ -126,4 +126,4 @@ Verb TokenVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

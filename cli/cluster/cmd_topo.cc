@@ -9,7 +9,7 @@
 #include "cli/sheet/machine_tree.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string Trees(const std::vector<NodeView>& nodes, const Style& style) {
@@ -53,4 +53,4 @@ Verb TopoVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

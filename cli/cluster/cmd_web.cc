@@ -9,7 +9,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr Duration kSession = std::chrono::hours(12);
@@ -54,4 +54,4 @@ Verb WebVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/identity/private_file.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::chrono::hours kAuthorityLife{24 * 3650};
@@ -223,4 +223,4 @@ absl::StatusOr<std::vector<KeptCertificate>> KeyStore::List() const {
   return all;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

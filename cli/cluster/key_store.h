@@ -22,7 +22,7 @@
 #include "scheduler/runtime/identity/certificate.h"
 #include "scheduler/runtime/identity/certificate_authority.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct KeptCertificate {
   CertificateFacts facts;
@@ -71,4 +71,4 @@ class KeyStore {
   CertificateAuthority authority_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

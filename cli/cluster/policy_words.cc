@@ -11,7 +11,7 @@
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/model/value/period_text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kValueBytesMax = 100'000;
@@ -143,4 +143,4 @@ absl::StatusOr<PolicyWords> ParsePolicyWords(PolicyKind kind, const std::vector<
   return parsed;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

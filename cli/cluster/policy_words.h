@@ -13,7 +13,7 @@
 #include "scheduler/model/policy/policy.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 enum class PolicyAction { kList, kShow, kAdd, kSet, kDelete, kHistory };
 
@@ -28,4 +28,4 @@ struct PolicyWords {
 absl::StatusOr<PolicyWords> ParsePolicyWords(PolicyKind kind, const std::vector<std::string>& words,
                                              Time now, absl::TimeZone zone);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kPortMax = 65535;
@@ -149,4 +149,4 @@ absl::StatusOr<Address> ControllerAddress(const std::string& option,
   return address;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

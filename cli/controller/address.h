@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
 
-namespace muster {
+namespace muster::cli {
 
 // By what a controller is known over TCP, and we to it: PEM files.
 struct ClientKeys {
@@ -57,4 +57,4 @@ absl::StatusOr<Address> ControllerAddress(const std::string& option,
                                           const std::string& state_option,
                                           const Environment& environment);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -18,7 +18,7 @@
 #include "scheduler/runtime/identity/private_file.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kReplyBytesMax = 256 << 20;
@@ -126,4 +126,4 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const Address& addres
   return grpc::CreateCustomChannel(GrpcTarget(address), credentials, arguments);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,9 +14,9 @@
 #include "absl/status/statusor.h"
 #include "cli/controller/address.h"
 
-namespace muster {
+namespace muster::cli {
 
 // An error names the file that cannot be read.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const Address& address);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -20,7 +20,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::milliseconds;
@@ -597,4 +597,4 @@ void QuietGrpc() {
   setenv("GRPC_VERBOSITY", "NONE", 0);         // NOLINT(concurrency-mt-unsafe): before threads.
 }
 
-}  // namespace muster
+}  // namespace muster::cli

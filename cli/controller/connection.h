@@ -32,7 +32,7 @@
 #include "scheduler/model/view/shares.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 // How long a call goes on trying while no controller answers.
 struct Patience {
@@ -185,4 +185,4 @@ class Connection {
 // stderr. Sets environment variables: call it from main, before threads.
 void QuietGrpc();
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<Address> AddressOf(const Invocation& invocation) {
   return ControllerAddress(invocation.Value("controller"), invocation.Value("state"),
@@ -23,4 +23,4 @@ int ReportChange(const std::string& verb, const ChangeOutcome& outcome) {
   return outcome.errors.empty() ? 0 : 1;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

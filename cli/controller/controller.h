@@ -13,7 +13,7 @@
 #include "cli/controller/connection.h"
 #include "cli/frame/verb.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<Address> AddressOf(const Invocation& invocation);
 absl::StatusOr<std::unique_ptr<Connection>> OpenController(const Invocation& invocation);
@@ -21,4 +21,4 @@ absl::StatusOr<std::unique_ptr<Connection>> OpenController(const Invocation& inv
 // One line on stderr for each error, "muster VERB: …"; the exit code that follows.
 int ReportChange(const std::string& verb, const ChangeOutcome& outcome);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 #include "cli/sheet/job_table.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 Json JobJson(const JobView& job) {
@@ -112,4 +112,4 @@ std::string PolicyHistoryDocument(const std::vector<PolicyChangeView>& changes) 
   return PrintJson(Json{{"changes", ToJson(changes)}});
 }
 
-}  // namespace muster
+}  // namespace muster::cli

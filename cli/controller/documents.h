@@ -13,7 +13,7 @@
 #include "scheduler/model/view/explanation.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 // {"jobs":[{"id","name","user","state","reason":{"kind","text"},"nodes",…}]}
 std::string JobsDocument(const std::vector<JobView>& jobs);
@@ -30,4 +30,4 @@ std::string PolicyDocument(const std::vector<PolicyView>& objects);
 // {"changes":[{"time","user","kind","name","deleted","text"}]}, newest first.
 std::string PolicyHistoryDocument(const std::vector<PolicyChangeView>& changes);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/controller/job_query.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 bool Has(const std::vector<std::string>& list, const std::string& word) {
@@ -39,4 +39,4 @@ bool Chooses(const JobChoice& choice, const JobView& job) {
          (choice.jobs.empty() || !Select({job}, choice.jobs).empty());
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/parse/selector.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct JobChoice {
   std::vector<std::string> users;  // names or numbers
@@ -28,4 +28,4 @@ struct JobChoice {
 
 bool Chooses(const JobChoice& choice, const JobView& job);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 bool Names(const JobSelector& selector, const JobView& job) {
@@ -191,4 +191,4 @@ std::string ToText(const JobSelector& selector) {
                                        : absl::StrCat(selector.job.value(), "_[", list, "]");
 }
 
-}  // namespace muster
+}  // namespace muster::cli

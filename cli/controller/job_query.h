@@ -15,7 +15,7 @@
 #include "cli/parse/selector.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 // --user, --states, --noheader and the numbers: what queue and history share.
 std::vector<Option> JobQueryOptions();
@@ -45,4 +45,4 @@ std::vector<std::string> Missing(const std::vector<JobView>& jobs,
 // "12", "12_3", "12_[3-5]".
 std::string ToText(const JobSelector& selector);
 
-}  // namespace muster
+}  // namespace muster::cli

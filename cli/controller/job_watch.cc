@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kReopenPause{100};
@@ -84,4 +84,4 @@ int ExitCodeOf(const JobView& job) {
   return job.state == Name(JobState::kCompleted) ? 0 : 1;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,7 +14,7 @@
 #include "cli/controller/connection.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::cli {
 
 // True for the name of a state that no job leaves ("COMPLETED").
 bool IsTerminalName(const std::string& state);
@@ -47,4 +47,4 @@ absl::StatusOr<JobView> WaitForEnd(Connection& connection, JobId job);
 // far.
 int ExitCodeOf(const JobView& job);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<NodeAnswers> FetchNodes(const Invocation& invocation, const std::string& verb,
                                        bool with_machine) {
@@ -27,4 +27,4 @@ absl::StatusOr<NodeAnswers> FetchNodes(const Invocation& invocation, const std::
   return answers;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "cli/frame/verb.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct NodeAnswers {
   std::vector<NodeView> nodes;
@@ -24,4 +24,4 @@ struct NodeAnswers {
 absl::StatusOr<NodeAnswers> FetchNodes(const Invocation& invocation, const std::string& verb,
                                        bool with_machine);
 
-}  // namespace muster
+}  // namespace muster::cli

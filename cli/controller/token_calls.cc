@@ -8,7 +8,7 @@
 #include "proto/controller.grpc.pb.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using TokenStub = wire::Controller::Stub;
@@ -74,4 +74,4 @@ absl::Status RevokeToken(const Address& address, const std::string& id) {
   return CallOnce(address, &TokenStub::RevokeToken, request, &reply);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

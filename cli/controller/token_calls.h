@@ -15,7 +15,7 @@
 #include "cli/controller/address.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct TokenInfo {
   std::string id;  // names it, and opens nothing
@@ -36,4 +36,4 @@ absl::StatusOr<NewToken> CreateToken(const Address& address, Duration lifetime, 
 absl::StatusOr<std::vector<TokenInfo>> ListTokens(const Address& address, bool all_users);
 absl::Status RevokeToken(const Address& address, const std::string& id);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 #include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Completion(const Invocation& invocation) {
@@ -31,4 +31,4 @@ Verb CompletionVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

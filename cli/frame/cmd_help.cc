@@ -6,7 +6,7 @@
 #include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Help(const Invocation& invocation) {
@@ -38,4 +38,4 @@ Verb HelpVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -2,7 +2,7 @@
 
 #include "cli/frame/verbs.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Version(const Invocation&) {
@@ -21,4 +21,4 @@ Verb VersionVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

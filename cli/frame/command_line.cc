@@ -13,7 +13,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/base/utf8.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kRefused = 1;
@@ -344,4 +344,4 @@ int RunCommandLine(const std::vector<Verb>& verbs, const Environment& environmen
   return code.ok() ? *code : Report(code.status(), where, terminal);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

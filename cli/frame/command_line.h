@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct Terminal {
   std::ostream& out;
@@ -39,4 +39,4 @@ std::vector<std::string> FormsOf(const Verb& verb);
 // The verb's options with those that every verb has.
 std::vector<Option> AllOptions(const Verb& verb);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/frame/command_line.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string OptionWords(const Verb& verb) {
@@ -57,4 +57,4 @@ std::string BashCompletion(const std::vector<Verb>& verbs) {
   return script;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,9 +10,9 @@
 
 #include "cli/frame/verb.h"
 
-namespace muster {
+namespace muster::cli {
 
 // A script for bash: `source <(muster completion bash)`.
 std::string BashCompletion(const std::vector<Verb>& verbs);
 
-}  // namespace muster
+}  // namespace muster::cli

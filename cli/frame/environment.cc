@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/utf8.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string_view NameOf(std::string_view entry) {
@@ -98,4 +98,4 @@ absl::StatusOr<std::vector<std::string>> SelectEnvironment(const Environment& en
   return chosen;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

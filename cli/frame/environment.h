@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "cli/parse/export_list.h"
 
-namespace muster {
+namespace muster::cli {
 
 class Environment {
  public:
@@ -41,4 +41,4 @@ inline constexpr std::size_t kEnvironmentBytesMax = std::size_t{1} << 20;
 absl::StatusOr<std::vector<std::string>> SelectEnvironment(const Environment& environment,
                                                            const ExportList& list, bool new_job);
 
-}  // namespace muster
+}  // namespace muster::cli

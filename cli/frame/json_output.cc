@@ -2,7 +2,7 @@
 
 #include "absl/time/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 std::string FormatIsoTime(Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ",
@@ -14,4 +14,4 @@ std::string PrintJson(const Json& document) {
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace muster
+}  // namespace muster::cli

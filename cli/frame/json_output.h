@@ -19,7 +19,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::cli {
 
 using Json = nlohmann::ordered_json;
 
@@ -87,4 +87,4 @@ Json ToJson(const std::shared_ptr<const T>& value) {
   return value != nullptr ? ToJson(*value) : Json(nullptr);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

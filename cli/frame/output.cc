@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kUsualWidth = 80;
@@ -63,4 +63,4 @@ absl::Status WriteOut(const std::string& page) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/frame/environment.h"
 #include "cli/page/style.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The style for file descriptor `fd`: its width if it is a terminal; box characters if LC_ALL,
 // LC_CTYPE or LANG (the first that is set) names UTF-8; times in the local zone.
@@ -20,4 +20,4 @@ Style StyleFor(const Environment& environment, int fd);
 // Writes `page` to standard output, all of it.
 absl::Status WriteOut(const std::string& page);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::chrono::seconds kQuiet(2);
@@ -72,4 +72,4 @@ std::string ProgressLine(const std::string& what, const std::string& unit, doubl
   return line;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

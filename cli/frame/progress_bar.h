@@ -11,7 +11,7 @@
 
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 
 class ProgressBar {
  public:
@@ -37,4 +37,4 @@ class ProgressBar {
 std::string ProgressLine(const std::string& what, const std::string& unit, double share,
                          std::uint64_t done, double seconds);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::Status SystemError(const std::string& path, int error) {
@@ -93,4 +93,4 @@ absl::Status ResultFile::Finish() {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 class ResultFile {
  public:
@@ -44,4 +44,4 @@ class ResultFile {
   bool keep_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The entry of `commands`, whose elements have a `name`, that is called `word`; InvalidArgument,
 // one line, when there is none.
@@ -38,4 +38,4 @@ absl::StatusOr<const typename Commands::value_type*> FindSubcommand(const Comman
       absl::StrCat(Quote(word), " is not a ", verb, " command: use ", names));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

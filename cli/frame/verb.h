@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
 
-namespace muster {
+namespace muster::cli {
 
 inline constexpr const char* kVersion = "0.1.0";
 
@@ -86,4 +86,4 @@ inline Option JsonOption() {
           .text = "Print one JSON document with stable names"};
 }
 
-}  // namespace muster
+}  // namespace muster::cli

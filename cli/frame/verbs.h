@@ -8,7 +8,7 @@
 
 #include "cli/frame/verb.h"
 
-namespace muster {
+namespace muster::cli {
 
 // cli/jobs
 Verb CancelVerb();
@@ -81,4 +81,4 @@ Verb ImportVerb();
 // cli/manual
 Verb ManualVerb();
 
-}  // namespace muster
+}  // namespace muster::cli

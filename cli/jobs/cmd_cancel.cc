@@ -3,7 +3,7 @@
 #include "cli/parse/signal.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // What the arguments name: whole jobs, which go in one request, and steps, which go in one each.
@@ -100,4 +100,4 @@ Verb CancelVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

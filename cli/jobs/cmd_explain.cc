@@ -10,7 +10,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Explain(const Invocation& invocation) {
@@ -45,4 +45,4 @@ Verb ExplainVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

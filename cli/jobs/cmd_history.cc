@@ -16,7 +16,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<HistoryQuery> ReadFilter(const Invocation& invocation, const JobQuery& query) {
@@ -124,4 +124,4 @@ Verb HistoryVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // One line for each job that was named and is not there. A filter may well leave one out.
@@ -69,4 +69,4 @@ Verb QueueVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

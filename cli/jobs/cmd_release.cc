@@ -2,7 +2,7 @@
 #include "cli/frame/verbs.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Release(const Invocation& invocation) {
@@ -26,4 +26,4 @@ Verb ReleaseVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

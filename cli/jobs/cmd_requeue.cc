@@ -2,7 +2,7 @@
 #include "cli/frame/verbs.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Requeue(const Invocation& invocation) {
@@ -31,4 +31,4 @@ Verb RequeueVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 500;
@@ -63,4 +63,4 @@ Verb ResumeVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

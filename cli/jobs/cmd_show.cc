@@ -12,7 +12,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string Sheets(const std::vector<JobDetail>& details, const Style& style) {
@@ -77,4 +77,4 @@ Verb ShowVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

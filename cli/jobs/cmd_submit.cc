@@ -14,7 +14,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<Script> ReadScript(const Invocation& invocation) {
@@ -128,4 +128,4 @@ Verb SubmitVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

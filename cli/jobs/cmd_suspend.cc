@@ -2,7 +2,7 @@
 #include "cli/frame/verbs.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Suspend(const Invocation& invocation) {
@@ -30,4 +30,4 @@ Verb SuspendVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

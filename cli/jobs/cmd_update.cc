@@ -4,7 +4,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // What takes a dependency away again.
@@ -78,4 +78,4 @@ Verb UpdateVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -18,7 +18,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kLauncher = "mpirun --oversubscribe -n";
@@ -255,4 +255,4 @@ Verb KernelVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

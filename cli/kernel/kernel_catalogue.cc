@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::array<BundledKernel, 22> kKernels = {{
@@ -107,4 +107,4 @@ const char* ToText(KernelNeeds needs) {
   return "";
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
 
-namespace muster {
+namespace muster::cli {
 
 enum class KernelNeeds { kNode, kRanks, kGpu };
 
@@ -36,4 +36,4 @@ absl::StatusOr<std::string> KernelProgram(const BundledKernel& kernel,
 
 const char* ToText(KernelNeeds needs);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr size_t kOutputMost = size_t{64} << 20;
@@ -120,4 +120,4 @@ absl::StatusOr<Json> MeasureKernel(const std::vector<std::string>& words,
   return document;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

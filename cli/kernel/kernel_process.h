@@ -12,7 +12,7 @@
 #include "cli/frame/environment.h"
 #include "cli/frame/json_output.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Variables that replace those of the environment: "NAME=value"; "NAME" alone removes one.
 using Variables = std::vector<std::string>;
@@ -25,4 +25,4 @@ absl::StatusOr<Json> MeasureKernel(const std::vector<std::string>& words,
 // The entries of `environment` with `variables` in place.
 std::vector<std::string> Replaced(const Environment& environment, const Variables& variables);
 
-}  // namespace muster
+}  // namespace muster::cli

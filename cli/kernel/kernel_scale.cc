@@ -21,7 +21,7 @@
 #include "cli/picture/scaling_plot.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint32_t kRanksMost = 4096;
@@ -345,4 +345,4 @@ absl::StatusOr<int> CompareBinding(const BundledKernel& kernel,
   return 0;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "cli/frame/environment.h"
 #include "cli/kernel/kernel_catalogue.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct ScaleRequest {
   BundledKernel kernel;
@@ -42,4 +42,4 @@ absl::StatusOr<int> CompareBinding(const BundledKernel& kernel,
                                    const std::vector<std::string>& arguments, bool json,
                                    const Environment& environment);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/frame/result_file.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // The events of one file: a list, or a document with one in it.
@@ -58,4 +58,4 @@ absl::StatusOr<int> JoinTimelines(const std::string& into, const std::vector<std
   return 0;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Joins the documents of `parts` in `into`: the exit code. InvalidArgument for a part that is no
 // list of trace events.
 absl::StatusOr<int> JoinTimelines(const std::string& into, const std::vector<std::string>& parts);
 
-}  // namespace muster
+}  // namespace muster::cli

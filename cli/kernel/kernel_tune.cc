@@ -13,7 +13,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kSharedBytesMax = 96 << 10;  // an entry of an environment has 128 KiB
@@ -120,4 +120,4 @@ std::string SharedTunings(const BundledKernel& kernel, const Invocation& invocat
   return list.empty() ? "" : list.dump();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

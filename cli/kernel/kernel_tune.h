@@ -13,7 +13,7 @@
 #include "cli/frame/verb.h"
 #include "cli/kernel/kernel_catalogue.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct TuneRequest {
   BundledKernel kernel;
@@ -32,4 +32,4 @@ std::string SharedTunings(const BundledKernel& kernel, const Invocation& invocat
 // The environment variable by which a kernel gets its block sizes.
 inline constexpr const char* kTuningVariable = "MUSTER_KERNEL_TUNINGS";
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr mode_t kPageMode = 0644;
@@ -118,4 +118,4 @@ Verb ManualVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/frame/command_line.h"
 #include "cli/manual/mdoc.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kDate = "November 23, 2026";
@@ -176,4 +176,4 @@ std::string OverviewPage(const std::vector<Verb>& verbs, const PageSource& sourc
   return page + see;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

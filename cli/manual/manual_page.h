@@ -13,7 +13,7 @@
 #include "cli/frame/verb.h"
 #include "cli/manual/page_source.h"
 
-namespace muster {
+namespace muster::cli {
 
 // muster-VERB(1).
 std::string ManualPage(const Verb& verb, const PageSource& source);
@@ -21,4 +21,4 @@ std::string ManualPage(const Verb& verb, const PageSource& source);
 // muster(1): all shown verbs, and the options that each of them has.
 std::string OverviewPage(const std::vector<Verb>& verbs, const PageSource& source);
 
-}  // namespace muster
+}  // namespace muster::cli

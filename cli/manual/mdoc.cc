@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::string_view kClosing = ".,:;)]?!";
@@ -411,4 +411,4 @@ std::string MdocSynopsis(std::string_view words) {
   return out;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::cli {
 
 // The lines of a source as mdoc.
 std::string MdocText(const std::vector<std::string>& lines);
@@ -23,4 +23,4 @@ std::string MdocSentence(std::string_view help);
 // "Ar MIN Oo Ns - Ns Ar MAX Oc". Capitals are to be replaced, other words are typed as they are.
 std::string MdocSynopsis(std::string_view words);
 
-}  // namespace muster
+}  // namespace muster::cli

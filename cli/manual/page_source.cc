@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kIncludesMax = 8;  // one within another
@@ -132,4 +132,4 @@ const PageSection* FindSection(const PageSource& source, const std::string& titl
   return found == source.sections.end() ? nullptr : &*found;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

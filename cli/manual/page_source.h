@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct OptionText {
   bool after_help = false;
@@ -44,4 +44,4 @@ absl::StatusOr<PageSource> ReadPageSource(const std::string& name, const PageRea
 // The section of that title, or null.
 const PageSection* FindSection(const PageSource& source, const std::string& title);
 
-}  // namespace muster
+}  // namespace muster::cli

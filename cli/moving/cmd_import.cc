@@ -15,7 +15,7 @@
 #include "scheduler/settings/settings_file.h"
 #include "topology/network/slurm_topology.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kWritten = "musterd.toml";
@@ -32,8 +32,8 @@ absl::Status ImportTopology(const std::string& path, MovedSettings* settings) {
   ASSIGN_OR_RETURN(const std::string text, Read(path));
   const std::string name = std::filesystem::path(path).filename().string();
   const bool yaml = std::filesystem::path(path).extension() == ".yaml";
-  ASSIGN_OR_RETURN(const Network network,
-                   yaml ? ParseSlurmTopologyYaml(text, name) : ParseSlurmTopology(text, name));
+  ASSIGN_OR_RETURN(const Network network, yaml ? topology::ParseSlurmTopologyYaml(text, name)
+                                               : topology::ParseSlurmTopology(text, name));
   for (const std::string& remark : network.remarks) {
     settings->Remark(name, "network", remark);
   }
@@ -100,4 +100,4 @@ Verb ImportVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

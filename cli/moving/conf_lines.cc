@@ -9,7 +9,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kDepthMax = 8;
@@ -124,4 +124,4 @@ absl::StatusOr<std::vector<ConfLine>> ReadConfLines(const std::string& path,
   return std::move(reader.lines);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct ConfWord {
   std::string key;  // as written
@@ -31,4 +31,4 @@ using ConfReader = std::function<absl::StatusOr<std::string>(const std::string& 
 absl::StatusOr<std::vector<ConfLine>> ReadConfLines(const std::string& path,
                                                     const ConfReader& read);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct DumpWord {
@@ -183,4 +183,4 @@ absl::Status ImportDump(const std::string& text, const std::string& name, MovedS
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "cli/moving/moved_settings.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::Status ImportDump(const std::string& text, const std::string& name, MovedSettings* settings);
 
-}  // namespace muster
+}  // namespace muster::cli

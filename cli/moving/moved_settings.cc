@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/model/policy/policy_text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 bool IsBareKey(const std::string& key) {
@@ -153,4 +153,4 @@ std::string MovedSettings::Write() const {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 
 #include "scheduler/model/policy/policy.h"
 
-namespace muster {
+namespace muster::cli {
 
 class MovedSettings {
  public:
@@ -55,4 +55,4 @@ class MovedSettings {
 // `text` as a basic string of TOML, in quotes.
 std::string TomlText(const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/parse/time_limit.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // Why a key of slurm.conf has no counterpart; keys in lower case, a * at the end for all that begin
@@ -392,4 +392,4 @@ void ImportSettings(const std::vector<ConfLine>& lines, MovedSettings* settings)
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,8 +10,8 @@
 #include "cli/moving/conf_lines.h"
 #include "cli/moving/moved_settings.h"
 
-namespace muster {
+namespace muster::cli {
 
 void ImportSettings(const std::vector<ConfLine>& lines, MovedSettings* settings);
 
-}  // namespace muster
+}  // namespace muster::cli

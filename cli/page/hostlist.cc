@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // More digits than this do not fit a number: such a name stays as it is.
@@ -86,4 +86,4 @@ std::string Hostlist(const std::vector<std::string>& names) {
   return list;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::cli {
 
 // Numbers as runs, ascending: "1,3-5". `digits` pads each with zeros.
 std::string NumberList(std::vector<std::uint64_t> numbers, int digits = 0);
@@ -17,4 +17,4 @@ std::string NumberList(std::vector<std::uint64_t> numbers, int digits = 0);
 // Node names, those that differ only in their last number together, in order of first appearance.
 std::string Hostlist(const std::vector<std::string>& names);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct Unit {
@@ -148,4 +148,4 @@ std::string ExitText(ExitStatus status) {
                          : absl::StrCat("signal ", status.signal, " (SIG", name, ")");
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::cli {
 
 // "3 GiB", "1.5 GiB", "312 MiB", "7 B".
 std::string BytesText(Bytes bytes);
@@ -52,4 +52,4 @@ std::string EnergyText(std::uint64_t millijoules);
 // "exit code 3", "signal 15 (SIGTERM)".
 std::string ExitText(ExitStatus status);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kPlain =
@@ -25,4 +25,4 @@ std::string ShellWords(const std::vector<std::string>& words) {
   return line;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::cli {
 
 std::string ShellWords(const std::vector<std::string>& words);
 
-}  // namespace muster
+}  // namespace muster::cli

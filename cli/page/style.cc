@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 const char* Escape(Paint paint) {
@@ -32,4 +32,4 @@ std::string Painted(const std::string& text, Paint paint, const Style& style) {
   return absl::StrCat(Escape(paint), text, "\x1b[0m");
 }
 
-}  // namespace muster
+}  // namespace muster::cli

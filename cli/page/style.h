@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct Style {
   std::size_t width = 0;  // columns of the terminal; 0: no limit
@@ -25,4 +25,4 @@ enum class Paint { kPlain, kBold, kFaint, kGreen, kYellow, kRed };
 // `text` between the escapes of `paint`, or `text` itself where there is no colour.
 std::string Painted(const std::string& text, Paint paint, const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include "cli/page/text.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kGap = 2;  // blanks between columns
@@ -75,4 +75,4 @@ std::string Table::Print(const Style& style, bool header, std::size_t indent) co
   return page;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

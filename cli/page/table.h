@@ -11,7 +11,7 @@
 
 #include "cli/page/style.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct Column {
   std::string title;
@@ -41,4 +41,4 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

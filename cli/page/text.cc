@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "scheduler/base/utf8.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct Range {
@@ -82,4 +82,4 @@ std::string OrDash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "cli/page/style.h"
 #include "scheduler/base/utf8.h"
 
-namespace muster {
+namespace muster::cli {
 
 // `text`, or a dash where there is none: a cell is never empty.
 std::string OrDash(const std::string& text);
@@ -27,4 +27,4 @@ std::string_view FirstColumns(std::string_view text, std::size_t width);
 // At most `width` columns of printable `text`, its loss marked by an ellipsis at the end.
 std::string CutText(const std::string& text, std::size_t width, const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

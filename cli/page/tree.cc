@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct Strokes {
@@ -31,4 +31,4 @@ std::string PrintTree(const Tree& tree, const Style& style, const std::string& i
   return page;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 
 #include "cli/page/style.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct Tree {
   std::string text;  // printable; may be painted
@@ -20,4 +20,4 @@ struct Tree {
 // The lines, the root's first, each after `indent`.
 std::string PrintTree(const Tree& tree, const Style& style, const std::string& indent = "");
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::Status NotAnArray(std::string_view text) {
@@ -126,4 +126,4 @@ std::vector<std::uint32_t> ArrayIndices(const ArraySpec& array) {
   return indices;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::cli {
 
 inline constexpr std::uint32_t kArrayIndexMax = 4'000'000;
 inline constexpr std::uint32_t kArrayElementsMax = 1'000'000;
@@ -27,4 +27,4 @@ std::string FormatArray(const ArraySpec& array);
 // Every index of `array`, ascending. REQUIRES: an accepted array.
 std::vector<std::uint32_t> ArrayIndices(const ArraySpec& array);
 
-}  // namespace muster
+}  // namespace muster::cli

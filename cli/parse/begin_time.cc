@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::seconds;
@@ -173,4 +173,4 @@ absl::StatusOr<Time> ParseBegin(std::string_view text, Time now, absl::TimeZone 
   return *time;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,10 +11,10 @@
 #include "absl/time/time.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 // `now[+N[seconds|minutes|hours|days|weeks]]` (plain N: seconds), `HH:MM[:SS]` (the next such
 // moment), `YYYY-MM-DD[THH:MM[:SS]]`, `today`, `tomorrow`, `midnight`, `noon`; local to `zone`.
 absl::StatusOr<Time> ParseBegin(std::string_view text, Time now, absl::TimeZone zone);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "cli/parse/number.h"
 #include "cli/parse/time_limit.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct Unit {
@@ -125,4 +125,4 @@ absl::StatusOr<Duration> ParseDuration(std::string_view text) {
   return Duration(static_cast<std::int64_t>(*total));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,11 +12,11 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 // A thousand years.
 inline constexpr Duration kDurationMax = std::chrono::hours(24 * 365250);
 
 absl::StatusOr<Duration> ParseDuration(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/utf8.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 bool IsIdentifier(std::string_view text) {
@@ -73,4 +73,4 @@ absl::StatusOr<ExportList> ParseExport(std::string_view text) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct ExportList {
   bool all = true;
@@ -22,4 +22,4 @@ struct ExportList {
 
 absl::StatusOr<ExportList> ParseExport(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

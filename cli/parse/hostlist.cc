@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<std::vector<std::string>> ParseHostlist(std::string_view text) {
   absl::StatusOr<std::vector<std::string>> all = ExpandHostlist(text);
@@ -26,4 +26,4 @@ absl::StatusOr<std::vector<std::string>> ParseHostlist(std::string_view text) {
   return names;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

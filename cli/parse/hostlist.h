@@ -13,8 +13,8 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/value/host_list.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<std::vector<std::string>> ParseHostlist(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

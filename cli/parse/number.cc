@@ -7,7 +7,7 @@
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kQuotedBytesMax = 60;
@@ -69,4 +69,4 @@ absl::Status CheckText(std::string_view text, std::size_t bytes_max) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

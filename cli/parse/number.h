@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The most of anything that one request may ask for (nodes, tasks, threads, GPUs).
 inline constexpr std::uint32_t kCountMax = 1'000'000;
@@ -32,4 +32,4 @@ absl::StatusOr<std::uint32_t> ParseCount(std::string_view text, std::uint32_t ma
 // Refuses text that is longer than `bytes_max`, is not UTF-8 or holds a control character.
 absl::Status CheckText(std::string_view text, std::size_t bytes_max);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/decimal.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct Suffix {
@@ -83,4 +83,4 @@ absl::StatusOr<std::uint64_t> ParseBandwidth(std::string_view text) {
   return *bits / divisor;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

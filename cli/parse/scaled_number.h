@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 // 10^18.
 inline constexpr std::uint64_t kScaledNumberMax = 1'000'000'000'000'000'000;
@@ -23,4 +23,4 @@ absl::StatusOr<std::uint64_t> ParseScaledNumber(std::string_view text);
 // bps are bits, 8 to a byte.
 absl::StatusOr<std::uint64_t> ParseBandwidth(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

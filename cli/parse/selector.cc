@@ -5,7 +5,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kJobIdMax = INT64_MAX;
@@ -121,4 +121,4 @@ JobId NamedId(const JobSelector& selector) {
   return JobId(selector.job.value() + selector.component.value_or(0));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

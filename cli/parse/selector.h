@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct JobSelector {
   JobId job;
@@ -45,4 +45,4 @@ JobId NamedId(const JobSelector& selector);
 // A job's number alone, for verbs that take one job.
 absl::StatusOr<JobId> ParseJobId(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

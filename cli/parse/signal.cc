@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kSignalMax = 64;
@@ -43,4 +43,4 @@ absl::StatusOr<std::uint32_t> ParseSignal(std::string_view text) {
   return static_cast<std::uint32_t>(*number);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

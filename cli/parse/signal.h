@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<std::uint32_t> ParseSignal(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::duration_cast;
@@ -104,4 +104,4 @@ std::string FormatTimeLimit(Duration limit) {
   return total < 86400 ? clock : absl::StrCat(total / 86400, "-", clock);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

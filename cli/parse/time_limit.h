@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 // A hundred years: what UNLIMITED means.
 inline constexpr Duration kTimeLimitMax = std::chrono::hours(24 * 36525);
@@ -23,4 +23,4 @@ absl::StatusOr<Duration> ParseTimeLimit(std::string_view text);
 // D-HH:MM:SS, or HH:MM:SS below a day; kTimeLimitMax is UNLIMITED. Parts of a second are dropped.
 std::string FormatTimeLimit(Duration limit);
 
-}  // namespace muster
+}  // namespace muster::cli

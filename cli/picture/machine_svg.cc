@@ -11,7 +11,7 @@
 #include "cli/page/quantity.h"
 #include "cli/sheet/machine_tree.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr double kMachineMargin = 12;
@@ -372,4 +372,4 @@ double DrawMachine(const std::string& name, const Machine& machine,
   return MachinePicture(machine, owners, svg).Draw(name, top);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include "cli/picture/svg.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::cli {
 
 // A job, or a rank of one.
 struct SvgOwner {
@@ -30,4 +30,4 @@ struct SvgOwner {
 double DrawMachine(const std::string& name, const Machine& machine,
                    const std::vector<SvgOwner>& owners, double top, Svg& svg);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr double kNetworkMargin = 12;
@@ -198,4 +198,4 @@ double DrawNetwork(const Network& network, const SvgNodeUse& used, double top, S
   return NetworkPicture(network, used, svg).Draw(top);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "cli/picture/svg.h"
 #include "scheduler/model/machine/network.h"
 
-namespace muster {
+namespace muster::cli {
 
 // By node name: the text in its box, like "0-7" for ranks. Nodes that are not named are free.
 using SvgNodeUse = std::map<std::string, std::string>;
@@ -21,4 +21,4 @@ using SvgNodeUse = std::map<std::string, std::string>;
 // Draws the network below `top`; where its picture ends.
 double DrawNetwork(const Network& network, const SvgNodeUse& used, double top, Svg& svg);
 
-}  // namespace muster
+}  // namespace muster::cli

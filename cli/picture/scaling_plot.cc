@@ -8,7 +8,7 @@
 #include "cli/page/table.h"
 #include "cli/picture/svg.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kBarColumns = 20;
@@ -153,4 +153,4 @@ std::string ScalingPicture(const ScalingResult& result) {
   return svg.Document(absl::StrCat("how ", result.kernel, " scales"));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 
 #include "cli/page/style.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct ScalingPoint {
   int ranks = 0;
@@ -44,4 +44,4 @@ std::string ScalingPage(const ScalingResult& result, const Style& style);
 // Speed-up over ranks beside the ideal line, as one SVG document.
 std::string ScalingPicture(const ScalingResult& result);
 
-}  // namespace muster
+}  // namespace muster::cli

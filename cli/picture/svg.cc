@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/page/text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr double kSvgMargin = 12;
@@ -125,4 +125,4 @@ std::string OwnerColour(std::size_t n) {
   return kColours[n % kColours.size()];
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::cli {
 
 // `text` for XML, with what XML cannot hold as Printable writes it.
 std::string XmlText(std::string_view text);
@@ -48,4 +48,4 @@ class Svg {
 // The fill of the nth owner of something: neighbours differ plainly, also in brightness.
 std::string OwnerColour(std::size_t n);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/place/estimate_request.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct Fit {
@@ -24,11 +24,11 @@ struct Fit {
 struct Traffic {
   double bytes_per_gpu = 0;
   std::optional<double> seconds;
-  CollectiveAlgorithm algorithm = CollectiveAlgorithm::kNone;
+  core::CollectiveAlgorithm algorithm = core::CollectiveAlgorithm::kNone;
 };
 
 struct Estimate {
-  TrainingMemory memory;
+  core::TrainingMemory memory;
   std::vector<Fit> fits;
   Traffic allreduce;  // of the gradients
   Traffic step;       // what the strategy sends for a step
@@ -39,18 +39,18 @@ std::vector<Fit> FitsOf(const EstimateRequest& request, Bytes needed) {
       request.setup.tensor_parallel * request.setup.pipeline_parallel;  // divides request.gpus
   std::vector<Fit> fits;
   for (const GpuType& type : request.gpu_types) {
-    const auto degree = LeastDataParallel(request.setup, type.memory, kCountMax / parts);
+    const auto degree = core::LeastDataParallel(request.setup, type.memory, kCountMax / parts);
     fits.push_back(
         {type, needed <= type.memory, degree ? std::optional(*degree * parts) : std::nullopt});
   }
   return fits;
 }
 
-Traffic TrafficOf(const EstimateRequest& request, Collective collective, Bytes bytes) {
+Traffic TrafficOf(const EstimateRequest& request, core::Collective collective, Bytes bytes) {
   Traffic traffic;
-  traffic.bytes_per_gpu = RingBytesPerRank(collective, bytes, request.setup.data_parallel);
+  traffic.bytes_per_gpu = core::RingBytesPerRank(collective, bytes, request.setup.data_parallel);
   if (request.links) {
-    const auto cost = PredictCollective(collective, bytes, *request.links);
+    const auto cost = core::PredictCollective(collective, bytes, *request.links);
     MUSTER_CHECK(cost.has_value());
     traffic.seconds = cost->seconds;
     traffic.algorithm = cost->algorithm;
@@ -61,11 +61,11 @@ Traffic TrafficOf(const EstimateRequest& request, Collective collective, Bytes b
 // ZeRO, section 7: up to stage 2 as much as the all-reduce; stage 3 gathers the weights forward and
 // backward and scatters the gradients.
 Traffic StepTraffic(const EstimateRequest& request, const Traffic& allreduce, Bytes bytes) {
-  if (request.setup.strategy != ShardingStrategy::kZero3) {
+  if (request.setup.strategy != core::ShardingStrategy::kZero3) {
     return allreduce;
   }
-  const Traffic gather = TrafficOf(request, Collective::kAllGather, bytes);
-  const Traffic scatter = TrafficOf(request, Collective::kReduceScatter, bytes);
+  const Traffic gather = TrafficOf(request, core::Collective::kAllGather, bytes);
+  const Traffic scatter = TrafficOf(request, core::Collective::kReduceScatter, bytes);
   return {2 * gather.bytes_per_gpu + scatter.bytes_per_gpu,
           gather.seconds ? std::optional(2 * *gather.seconds + *scatter.seconds) : std::nullopt,
           gather.algorithm};
@@ -73,10 +73,10 @@ Traffic StepTraffic(const EstimateRequest& request, const Traffic& allreduce, By
 
 Estimate MakeEstimate(const EstimateRequest& request) {
   Estimate estimate;
-  estimate.memory = MemoryOf(request.setup).value();  // checked as the request was read
-  const Bytes gradients = GradientBytes(request.setup).value();
+  estimate.memory = core::MemoryOf(request.setup).value();  // checked as the request was read
+  const Bytes gradients = core::GradientBytes(request.setup).value();
   estimate.fits = FitsOf(request, estimate.memory.total);
-  estimate.allreduce = TrafficOf(request, Collective::kAllReduce, gradients);
+  estimate.allreduce = TrafficOf(request, core::Collective::kAllReduce, gradients);
   estimate.step = StepTraffic(request, estimate.allreduce, gradients);
   return estimate;
 }
@@ -84,7 +84,7 @@ Estimate MakeEstimate(const EstimateRequest& request) {
 Json TrafficDocument(const Traffic& traffic) {
   return {{"bytes_per_gpu", traffic.bytes_per_gpu},
           {"seconds", traffic.seconds ? Json(*traffic.seconds) : Json(nullptr)},
-          {"algorithm", traffic.seconds ? Json(ToText(traffic.algorithm)) : Json(nullptr)}};
+          {"algorithm", traffic.seconds ? Json(core::ToText(traffic.algorithm)) : Json(nullptr)}};
 }
 
 std::string Document(const EstimateRequest& request, const Estimate& estimate) {
@@ -110,7 +110,8 @@ std::string Document(const EstimateRequest& request, const Estimate& estimate) {
 std::string TrafficText(const Traffic& traffic) {
   std::string text = absl::StrFormat("%.4g GB per GPU", traffic.bytes_per_gpu / 1e9);
   if (traffic.seconds) {
-    absl::StrAppendFormat(&text, ", %.4g s (%s)", *traffic.seconds, ToText(traffic.algorithm));
+    absl::StrAppendFormat(&text, ", %.4g s (%s)", *traffic.seconds,
+                          core::ToText(traffic.algorithm));
   }
   return text;
 }
@@ -121,7 +122,7 @@ std::string GigabytesText(Bytes bytes) {
 
 std::string Page(const EstimateRequest& request, const Estimate& estimate, const Style& style) {
   Table parts({{.title = "PER GPU"}, {.title = "GB", .right = true}});
-  const TrainingMemory& memory = estimate.memory;
+  const core::TrainingMemory& memory = estimate.memory;
   parts.Add({{"weights"}, {GigabytesText(memory.weights)}});
   parts.Add({{"gradients"}, {GigabytesText(memory.gradients)}});
   parts.Add({{"optimizer"}, {GigabytesText(memory.optimizer)}});
@@ -138,7 +139,7 @@ std::string Page(const EstimateRequest& request, const Estimate& estimate, const
               {fit.fits ? "yes" : "no", fit.fits ? Paint::kGreen : Paint::kRed},
               {fit.gpus_min ? absl::StrCat(*fit.gpus_min) : "none"}});
   }
-  const TrainingSetup& setup = request.setup;
+  const core::TrainingSetup& setup = request.setup;
   return absl::StrCat(Counted(request.gpus, "GPU"), ": dp ", setup.data_parallel, " x tp ",
                       setup.tensor_parallel, " x pp ", setup.pipeline_parallel, "\n\n",
                       parts.Print(style), "\n", fits.Print(style), "\nall-reduce  ",
@@ -178,4 +179,4 @@ Verb EstimateVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

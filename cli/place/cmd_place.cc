@@ -8,7 +8,7 @@
 #include "cli/place/place_report.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kRefused = 1;
@@ -68,4 +68,4 @@ Verb PlaceVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

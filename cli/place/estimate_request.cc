@@ -12,7 +12,7 @@
 #include "cli/parse/scaled_number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 template <class T>
@@ -21,27 +21,29 @@ struct Word {
   T value;
 };
 
-constexpr std::array<Word<NumberType>, 6> kNumberTypes = {{{"bf16", NumberType::kBf16},
-                                                           {"bfloat16", NumberType::kBf16},
-                                                           {"fp16", NumberType::kFp16},
-                                                           {"float16", NumberType::kFp16},
-                                                           {"fp32", NumberType::kFp32},
-                                                           {"float32", NumberType::kFp32}}};
-constexpr std::array<Word<Optimizer>, 5> kOptimizers = {{{"adam", Optimizer::kAdam},
-                                                         {"adamw", Optimizer::kAdam},
-                                                         {"adam8bit", Optimizer::kAdam8Bit},
-                                                         {"sgd", Optimizer::kSgd},
-                                                         {"momentum", Optimizer::kSgdMomentum}}};
-constexpr std::array<Word<ShardingStrategy>, 5> kStrategies = {
-    {{"ddp", ShardingStrategy::kDdp},
-     {"zero1", ShardingStrategy::kZero1},
-     {"zero2", ShardingStrategy::kZero2},
-     {"zero3", ShardingStrategy::kZero3},
-     {"fsdp", ShardingStrategy::kZero3}}};
-constexpr std::array<Word<Recomputation>, 3> kRecomputations = {
-    {{"none", Recomputation::kNone},
-     {"selective", Recomputation::kSelective},
-     {"full", Recomputation::kFull}}};
+constexpr std::array<Word<core::NumberType>, 6> kNumberTypes = {
+    {{"bf16", core::NumberType::kBf16},
+     {"bfloat16", core::NumberType::kBf16},
+     {"fp16", core::NumberType::kFp16},
+     {"float16", core::NumberType::kFp16},
+     {"fp32", core::NumberType::kFp32},
+     {"float32", core::NumberType::kFp32}}};
+constexpr std::array<Word<core::Optimizer>, 5> kOptimizers = {
+    {{"adam", core::Optimizer::kAdam},
+     {"adamw", core::Optimizer::kAdam},
+     {"adam8bit", core::Optimizer::kAdam8Bit},
+     {"sgd", core::Optimizer::kSgd},
+     {"momentum", core::Optimizer::kSgdMomentum}}};
+constexpr std::array<Word<core::ShardingStrategy>, 5> kStrategies = {
+    {{"ddp", core::ShardingStrategy::kDdp},
+     {"zero1", core::ShardingStrategy::kZero1},
+     {"zero2", core::ShardingStrategy::kZero2},
+     {"zero3", core::ShardingStrategy::kZero3},
+     {"fsdp", core::ShardingStrategy::kZero3}}};
+constexpr std::array<Word<core::Recomputation>, 3> kRecomputations = {
+    {{"none", core::Recomputation::kNone},
+     {"selective", core::Recomputation::kSelective},
+     {"full", core::Recomputation::kFull}}};
 
 // Memory of usual types, as their makers' data sheets say it, in GiB.
 constexpr std::array<Word<std::uint64_t>, 9> kUsualGpus = {{{"t4", 16},
@@ -86,13 +88,13 @@ absl::StatusOr<std::uint32_t> CountOf(const Invocation& invocation, const std::s
   return count.ok() ? count : OptionError(name, count.status());
 }
 
-absl::StatusOr<std::optional<TransformerShape>> ReadShape(const Invocation& invocation) {
+absl::StatusOr<std::optional<core::TransformerShape>> ReadShape(const Invocation& invocation) {
   std::size_t given = 0;
   for (const char* name : kShapeOptions) {
     given += invocation.Has(name) ? 1 : 0;
   }
   if (given == 0 && !invocation.Has("heads")) {
-    return std::optional<TransformerShape>();
+    return std::optional<core::TransformerShape>();
   }
   for (const char* name : kShapeOptions) {
     if (!invocation.Has(name)) {
@@ -100,7 +102,7 @@ absl::StatusOr<std::optional<TransformerShape>> ReadShape(const Invocation& invo
           "--", name, ": activations need --batch, --seq, --hidden and --layers: name it, too"));
     }
   }
-  TransformerShape shape;
+  core::TransformerShape shape;
   ASSIGN_OR_RETURN(shape.micro_batch, CountOf(invocation, "batch", 0));
   ASSIGN_OR_RETURN(shape.sequence, CountOf(invocation, "seq", 0));
   ASSIGN_OR_RETURN(shape.hidden, CountOf(invocation, "hidden", 0));
@@ -112,7 +114,7 @@ absl::StatusOr<std::optional<TransformerShape>> ReadShape(const Invocation& invo
 }
 
 absl::Status CheckDegrees(const EstimateRequest& request) {
-  const TrainingSetup& setup = request.setup;
+  const core::TrainingSetup& setup = request.setup;
   const std::uint64_t parts = std::uint64_t{setup.tensor_parallel} * setup.pipeline_parallel;
   if (request.gpus % parts != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -126,8 +128,8 @@ absl::Status CheckDegrees(const EstimateRequest& request) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<TrainingSetup> ReadSetup(const Invocation& invocation) {
-  TrainingSetup setup;
+absl::StatusOr<core::TrainingSetup> ReadSetup(const Invocation& invocation) {
+  core::TrainingSetup setup;
   if (!invocation.Has("params")) {
     return absl::InvalidArgumentError("--params: name it, like --params 7e9");
   }
@@ -157,25 +159,25 @@ absl::StatusOr<double> BandwidthOf(const Invocation& invocation, const std::stri
 
 // Tensor-parallel ranks are next to one another, then the data-parallel ones, as in Megatron-LM: so
 // many of the latter share a node, and the last node has the rest.
-absl::StatusOr<std::optional<LinkLevels>> ReadLinks(const Invocation& invocation,
-                                                    const TrainingSetup& setup) {
+absl::StatusOr<std::optional<core::LinkLevels>> ReadLinks(const Invocation& invocation,
+                                                          const core::TrainingSetup& setup) {
   if (!invocation.Has("bandwidth")) {
     if (invocation.Has("node-bandwidth") || invocation.Has("gpus-per-node")) {
       return absl::InvalidArgumentError(
           "--bandwidth: name the network's, too, like --bandwidth 50GB/s");
     }
-    return std::optional<LinkLevels>();
+    return std::optional<core::LinkLevels>();
   }
-  Link across;
+  core::Link across;
   ASSIGN_OR_RETURN(across.bytes_per_second, BandwidthOf(invocation, "bandwidth"));
   if (invocation.Has("node-bandwidth") != invocation.Has("gpus-per-node")) {
     return absl::InvalidArgumentError(
         "--node-bandwidth: it goes with --gpus-per-node: name both or neither");
   }
   if (!invocation.Has("node-bandwidth")) {
-    return std::optional(LinkLevels{{{setup.data_parallel}, across}});
+    return std::optional(core::LinkLevels{{{setup.data_parallel}, across}});
   }
-  Link inside;
+  core::Link inside;
   ASSIGN_OR_RETURN(inside.bytes_per_second, BandwidthOf(invocation, "node-bandwidth"));
   ASSIGN_OR_RETURN(const std::uint32_t gpus, CountOf(invocation, "gpus-per-node", 1));
   const std::uint32_t each = std::max<std::uint32_t>(1, gpus / setup.tensor_parallel);
@@ -184,7 +186,7 @@ absl::StatusOr<std::optional<LinkLevels>> ReadLinks(const Invocation& invocation
     groups.push_back(setup.data_parallel % each);
   }
   const auto nodes = static_cast<std::uint32_t>(groups.size());
-  return std::optional(LinkLevels{{std::move(groups), inside}, {{nodes}, across}});
+  return std::optional(core::LinkLevels{{std::move(groups), inside}, {{nodes}, across}});
 }
 
 absl::StatusOr<GpuType> ParseGpuType(const std::string& text) {
@@ -283,7 +285,7 @@ absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation
   RETURN_IF_ERROR(CheckDegrees(request));
   request.setup.data_parallel =
       request.gpus / (request.setup.tensor_parallel * request.setup.pipeline_parallel);
-  if (!MemoryOf(request.setup)) {
+  if (!core::MemoryOf(request.setup)) {
     return absl::InvalidArgumentError(
         "--batch, --seq, --hidden, --layers, --params: together more than 64 bits of bytes: use "
         "less");
@@ -293,4 +295,4 @@ absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation
   return request;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,7 +14,7 @@
 #include "scheduler/core/place/worth/collective_cost.h"
 #include "scheduler/core/place/worth/model_memory.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct GpuType {
   std::string name;
@@ -22,11 +22,11 @@ struct GpuType {
 };
 
 struct EstimateRequest {
-  TrainingSetup setup;
+  core::TrainingSetup setup;
   std::uint32_t gpus = 0;
   std::vector<GpuType> gpu_types;
   // The data-parallel ranks' links; nothing when no bandwidth is known.
-  std::optional<LinkLevels> links;
+  std::optional<core::LinkLevels> links;
 };
 
 std::vector<Option> EstimateOptions();
@@ -34,4 +34,4 @@ std::vector<Option> EstimateOptions();
 // InvalidArgument names the option and the mend; with --cluster also what a call may return.
 absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation);
 
-}  // namespace muster
+}  // namespace muster::cli

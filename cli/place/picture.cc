@@ -13,7 +13,7 @@
 #include "cli/place/place_prediction.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr double kTop = 12;
@@ -36,7 +36,7 @@ std::vector<SvgOwner> OwnersOf(const NodeView& node) {
   return owners;
 }
 
-std::vector<SvgOwner> OwnersOf(const PlacedPart& part) {
+std::vector<SvgOwner> OwnersOf(const core::PlacedPart& part) {
   std::vector<SvgOwner> owners;
   for (const RankPlacement& rank : part.allocation->ranks) {
     SvgOwner owner;
@@ -76,10 +76,10 @@ std::string PictureOf(const std::vector<NodeView>& nodes) {
 std::string PictureOf(const PlaceCluster& cluster, const Allocation& allocation) {
   Svg svg;
   double y = kTop;
-  const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
+  const std::vector<core::PlacedPart> parts = PartsOf(cluster, allocation);
   if (cluster.network != nullptr) {
     SvgNodeUse used;
-    for (const PlacedPart& part : parts) {
+    for (const core::PlacedPart& part : parts) {
       used.emplace(part.allocation->name, RanksOn(*part.allocation));
     }
     y = DrawNetwork(*cluster.network, used, y, svg) + kGap;
@@ -103,4 +103,4 @@ absl::Status WritePicture(const std::string& path, const std::string& picture) {
   return file->Finish();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

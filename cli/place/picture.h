@@ -11,7 +11,7 @@
 #include "cli/place/place_plan.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The machines of live nodes, coloured by the jobs that hold them.
 std::string PictureOf(const std::vector<NodeView>& nodes);
@@ -22,4 +22,4 @@ std::string PictureOf(const PlaceCluster& cluster, const Allocation& allocation)
 
 absl::Status WritePicture(const std::string& path, const std::string& picture);
 
-}  // namespace muster
+}  // namespace muster::cli

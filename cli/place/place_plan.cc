@@ -19,7 +19,7 @@
 #include "topology/captured/captured.h"
 #include "topology/network/network_file.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // Of submit's options, those that say where a job goes; the ones that this version refuses are
@@ -64,7 +64,7 @@ class MachineShelf {
   absl::StatusOr<std::shared_ptr<const Machine>> Get(const std::string& source) {
     std::shared_ptr<const Machine>& machine = machines_[source];
     if (machine == nullptr) {
-      ASSIGN_OR_RETURN(Machine read, ReadCapturedMachine(source));
+      ASSIGN_OR_RETURN(Machine read, topology::ReadCapturedMachine(source));
       machine = std::make_shared<const Machine>(std::move(read));
     }
     return machine;
@@ -177,14 +177,14 @@ absl::StatusOr<PlaceOptions> ReadPlaceOptions(const Invocation& invocation) {
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadJobOptions(invocation.values, {}, JobVerb::kSubmit,
                                   {.now = Time(), .zone = absl::UTCTimeZone()}));
-  ASSIGN_OR_RETURN(options.spec, Normalise(std::move(request.spec), PolicyConfig()));
+  ASSIGN_OR_RETURN(options.spec, core::Normalise(std::move(request.spec), PolicyConfig()));
   return options;
 }
 
 absl::StatusOr<PlaceCluster> LoadPlaceCluster(const PlaceOptions& options) {
   PlaceCluster cluster;
   if (!options.network.empty()) {
-    ASSIGN_OR_RETURN(Network network, ReadNetwork(options.network));
+    ASSIGN_OR_RETURN(Network network, topology::ReadNetwork(options.network));
     cluster.network = std::make_shared<const Network>(std::move(network));
   }
   ASSIGN_OR_RETURN(const std::size_t count, CountNodes(options, cluster.network.get()));
@@ -225,7 +225,7 @@ PlaceOutcome PlanPlacement(const PlaceCluster& cluster, const JobSpec& spec) {
   job.submission = job.id;
   job.spec = std::make_shared<const JobSpec>(spec);
   snapshot.waiting.push_back(std::move(job));
-  Plan plan = MakePlan(snapshot, PolicyConfig());
+  Plan plan = core::MakePlan(snapshot, PolicyConfig());
   PlaceOutcome outcome;
   if (!plan.starts.empty()) {
     outcome.allocation = std::move(plan.starts.front().allocation);
@@ -235,4 +235,4 @@ PlaceOutcome PlanPlacement(const PlaceCluster& cluster, const JobSpec& spec) {
   return outcome;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

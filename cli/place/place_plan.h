@@ -22,14 +22,14 @@
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct PlaceOptions {
   std::vector<std::string> topologies;  // one: every node is that machine
   std::string network;                  // a file; empty: none
   std::uint32_t nodes = 0;              // --cluster-nodes; 0: not given
   std::string features;                 // as up takes them; empty: none
-  Bytes message = kMessage;             // of the collectives that are predicted
+  Bytes message = core::kMessage;       // of the collectives that are predicted
   JobSpec spec;                         // normalised
 };
 
@@ -54,4 +54,4 @@ absl::StatusOr<PlaceCluster> LoadPlaceCluster(const PlaceOptions& options);
 
 PlaceOutcome PlanPlacement(const PlaceCluster& cluster, const JobSpec& spec);
 
-}  // namespace muster
+}  // namespace muster::cli

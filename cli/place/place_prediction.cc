@@ -12,19 +12,19 @@
 #include "scheduler/core/place/nodes/block_placement.h"
 #include "scheduler/core/place/worth/placement_worth.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr double kGiga = 1e9;
 constexpr double kMega = 1e6;
 constexpr double kMicro = 1e-6;
 
-std::vector<PlacementLevel> LevelsIn(const PlaceCluster& cluster,
-                                     const std::vector<PlacedPart>& parts) {
-  return LevelsOf(parts, cluster.network.get());
+std::vector<core::PlacementLevel> LevelsIn(const PlaceCluster& cluster,
+                                           const std::vector<core::PlacedPart>& parts) {
+  return core::LevelsOf(parts, cluster.network.get());
 }
 
-Json LevelJson(const PlacementLevel& level) {
+Json LevelJson(const core::PlacementLevel& level) {
   return {{"name", level.name},
           {"groups", level.group_sizes},
           {"bandwidth", static_cast<std::uint64_t>(level.link.bytes_per_second / kMega)},
@@ -33,40 +33,41 @@ Json LevelJson(const PlacementLevel& level) {
           {"assumed", level.assumed}};
 }
 
-Json CostJson(const std::optional<CollectiveCost>& cost) {
+Json CostJson(const std::optional<core::CollectiveCost>& cost) {
   if (!cost.has_value()) {
-    return {{"seconds", 0.0}, {"algorithm", ToText(CollectiveAlgorithm::kNone)}};
+    return {{"seconds", 0.0}, {"algorithm", ToText(core::CollectiveAlgorithm::kNone)}};
   }
   return {{"seconds", cost->seconds}, {"algorithm", ToText(cost->algorithm)}};
 }
 
 Json OneJson(const PlaceCluster& cluster, const Allocation& allocation, Bytes bytes) {
-  const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
-  const std::vector<PlacementLevel> levels = LevelsIn(cluster, parts);
+  const std::vector<core::PlacedPart> parts = PartsOf(cluster, allocation);
+  const std::vector<core::PlacementLevel> levels = LevelsIn(cluster, parts);
   std::vector<std::string> nodes;
-  for (const PlacedPart& part : parts) {
+  for (const core::PlacedPart& part : parts) {
     nodes.push_back(part.allocation->name);
   }
   Json json = {{"locality", LocalityOf(parts).share()}, {"nodes", std::move(nodes)}};
-  for (const auto& [name, collective] : kCollectives) {
-    json[name] = CostJson(PredictPlaced(levels, collective, bytes));
+  for (const auto& [name, collective] : core::kCollectives) {
+    json[name] = CostJson(core::PredictPlaced(levels, collective, bytes));
   }
   json["links"] = Json::array();
-  for (const PlacementLevel& level : levels) {
+  for (const core::PlacementLevel& level : levels) {
     json["links"].push_back(LevelJson(level));
   }
   return json;
 }
 
 std::string OneText(const PlaceCluster& cluster, const Allocation& allocation, Bytes bytes) {
-  const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
-  const std::vector<PlacementLevel> levels = LevelsIn(cluster, parts);
-  const std::optional<CollectiveCost> cost = PredictPlaced(levels, Collective::kAllReduce, bytes);
+  const std::vector<core::PlacedPart> parts = PartsOf(cluster, allocation);
+  const std::vector<core::PlacementLevel> levels = LevelsIn(cluster, parts);
+  const std::optional<core::CollectiveCost> cost =
+      core::PredictPlaced(levels, core::Collective::kAllReduce, bytes);
   if (!cost.has_value()) {
     return "";
   }
   std::vector<std::string> links;
-  for (const PlacementLevel& level : levels) {
+  for (const core::PlacementLevel& level : levels) {
     links.push_back(absl::StrFormat("%s%s %.4g GB/s", level.assumed ? "~" : "",
                                     Printable(level.name), level.link.bytes_per_second / kGiga));
   }
@@ -77,8 +78,8 @@ std::string OneText(const PlaceCluster& cluster, const Allocation& allocation, B
 
 }  // namespace
 
-std::vector<PlacedPart> PartsOf(const PlaceCluster& cluster, const Allocation& allocation) {
-  std::vector<PlacedPart> parts;
+std::vector<core::PlacedPart> PartsOf(const PlaceCluster& cluster, const Allocation& allocation) {
+  std::vector<core::PlacedPart> parts;
   for (const NodeAllocation& part : allocation.nodes) {
     const auto node = std::find_if(cluster.nodes.begin(), cluster.nodes.end(),
                                    [&part](const NodePicture& n) { return n.id == part.node; });
@@ -87,17 +88,17 @@ std::vector<PlacedPart> PartsOf(const PlaceCluster& cluster, const Allocation& a
   return parts;
 }
 
-Locality LocalityOf(const std::vector<PlacedPart>& parts) {
-  Locality locality;
-  for (const PlacedPart& part : parts) {
-    AddLocality(*part.machine, *part.allocation, locality);
+core::Locality LocalityOf(const std::vector<core::PlacedPart>& parts) {
+  core::Locality locality;
+  for (const core::PlacedPart& part : parts) {
+    core::AddLocality(*part.machine, *part.allocation, locality);
   }
   return locality;
 }
 
 Json PredictionJson(const PlaceCluster& cluster, const Allocation& chosen,
                     const PlaceOptions& options) {
-  const std::optional<Allocation> blocks = PlaceInBlocks(cluster.nodes, options.spec.request);
+  const std::optional<Allocation> blocks = core::PlaceInBlocks(cluster.nodes, options.spec.request);
   return {{"bytes", options.message.value()},
           {"chosen", OneJson(cluster, chosen, options.message)},
           {"default", blocks.has_value() ? OneJson(cluster, *blocks, options.message) : Json()}};
@@ -109,11 +110,11 @@ std::string PredictionText(const PlaceCluster& cluster, const Allocation& chosen
   if (here.empty()) {
     return "";
   }
-  const std::optional<Allocation> blocks = PlaceInBlocks(cluster.nodes, options.spec.request);
+  const std::optional<Allocation> blocks = core::PlaceInBlocks(cluster.nodes, options.spec.request);
   const std::string there =
       blocks.has_value() ? OneText(cluster, *blocks, options.message) : "does not fit";
   return absl::StrCat("predicted all-reduce of ", BytesText(options.message), ":\n  placed so   ",
                       here, "\n  in blocks   ", there.empty() ? "nothing to send" : there, "\n");
 }
 
-}  // namespace muster
+}  // namespace muster::cli

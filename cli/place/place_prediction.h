@@ -15,11 +15,11 @@
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/place/worth/placement_cost.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The allocation's parts with their machines. REQUIRES: they are the cluster's.
-std::vector<PlacedPart> PartsOf(const PlaceCluster& cluster, const Allocation& allocation);
-Locality LocalityOf(const std::vector<PlacedPart>& parts);
+std::vector<core::PlacedPart> PartsOf(const PlaceCluster& cluster, const Allocation& allocation);
+core::Locality LocalityOf(const std::vector<core::PlacedPart>& parts);
 
 // {"bytes","chosen","default"}, the latter null where filling nodes block by block does not place
 // the job; each is {"locality","nodes","allreduce","allgather","reducescatter","links"}.
@@ -30,4 +30,4 @@ Json PredictionJson(const PlaceCluster& cluster, const Allocation& chosen,
 std::string PredictionText(const PlaceCluster& cluster, const Allocation& chosen,
                            const PlaceOptions& options);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -17,7 +17,7 @@
 #include "scheduler/core/place/nodes/network_span.h"
 #include "scheduler/core/place/worth/placement_worth.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::vector<std::string> GpuNumbers(const Machine& machine,
@@ -29,15 +29,16 @@ std::vector<std::string> GpuNumbers(const Machine& machine,
   return numbers;
 }
 
-std::optional<DeviceLink> WeakestOf(const PlacedPart& part) {
+std::optional<DeviceLink> WeakestOf(const core::PlacedPart& part) {
   std::vector<std::uint32_t> gpus;
   for (const GpuGrant& grant : part.allocation->gpus) {
     gpus.push_back(grant.gpu);
   }
-  return WeakestLink(*part.machine, gpus);
+  return core::WeakestLink(*part.machine, gpus);
 }
 
-std::optional<NetworkSpan> SpanOver(const PlaceCluster& cluster, const Allocation& allocation) {
+std::optional<core::NetworkSpan> SpanOver(const PlaceCluster& cluster,
+                                          const Allocation& allocation) {
   if (cluster.network == nullptr) {
     return std::nullopt;
   }
@@ -45,7 +46,7 @@ std::optional<NetworkSpan> SpanOver(const PlaceCluster& cluster, const Allocatio
   for (const NodeAllocation& part : allocation.nodes) {
     names.push_back(part.name);
   }
-  return SpanOf(*cluster.network, names);
+  return core::SpanOf(*cluster.network, names);
 }
 
 template <class Things>
@@ -58,7 +59,7 @@ std::vector<std::string> NamesOf(const std::vector<std::uint32_t>& positions,
   return names;
 }
 
-Json NodeJson(const PlacedPart& part, GpuShare share) {
+Json NodeJson(const core::PlacedPart& part, GpuShare share) {
   Json ranks = Json::array();
   for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {
     const RankPlacement& rank = part.allocation->ranks[i];
@@ -67,7 +68,7 @@ Json NodeJson(const PlacedPart& part, GpuShare share) {
                      {"mem_nodes", rank.mem_nodes.ToList()},
                      {"gpus", GpuNumbers(*part.machine, rank.gpus)},
                      {"nic", rank.nic == 0 ? Json() : Json(part.machine->nics[rank.nic - 1].name)},
-                     {"local", IsLocal(*part.machine, rank)}});
+                     {"local", core::IsLocal(*part.machine, rank)}});
     if (!share.zero()) {
       ranks.back()["gpu_share"] = share.value() / double{1000};
     }
@@ -80,7 +81,7 @@ Json NodeJson(const PlacedPart& part, GpuShare share) {
 
 Json SpanJson(const PlaceCluster& cluster, const Allocation& allocation) {
   Json json = {{"nodes", allocation.nodes.size()}};
-  if (const std::optional<NetworkSpan> span = SpanOver(cluster, allocation)) {
+  if (const std::optional<core::NetworkSpan> span = SpanOver(cluster, allocation)) {
     const Network& network = *cluster.network;
     const bool met = span->top != kNowhere;
     json["switch"] = met ? Json(network.switches[span->top].name) : Json();
@@ -102,17 +103,17 @@ Json LinkJson(const std::optional<DeviceLink>& link) {
 
 // What is known of the ways that a collective will take, and how long it will take.
 Json PredictedJson(const PlaceCluster& cluster, const Allocation& allocation,
-                   const std::vector<PlacedPart>& parts, const PlaceOptions& options) {
+                   const std::vector<core::PlacedPart>& parts, const PlaceOptions& options) {
   std::optional<DeviceLink> weakest;
   Json nodes = Json::array();
-  for (const PlacedPart& part : parts) {
+  for (const core::PlacedPart& part : parts) {
     const std::optional<DeviceLink> link = WeakestOf(part);
     nodes.push_back({{"name", part.allocation->name}, {"gpu_link", LinkJson(link)}});
     if (link.has_value() && (!weakest.has_value() || LinkQuality(*link) < LinkQuality(*weakest))) {
       weakest = link;
     }
   }
-  const std::optional<NetworkSpan> span = SpanOver(cluster, allocation);
+  const std::optional<core::NetworkSpan> span = SpanOver(cluster, allocation);
   const bool told = span.has_value() && span->bandwidth > 0 && parts.size() > 1;
   Json json = {{"gpu_link", LinkJson(weakest)},
                {"network_bandwidth", told ? Json(span->bandwidth) : Json()},
@@ -121,7 +122,7 @@ Json PredictedJson(const PlaceCluster& cluster, const Allocation& allocation,
   return json;
 }
 
-std::string RankText(const PlacedPart& part, const RankPlacement& rank, GpuShare share,
+std::string RankText(const core::PlacedPart& part, const RankPlacement& rank, GpuShare share,
                      const Style& style) {
   const Machine& machine = *part.machine;
   std::string text = absl::StrCat("rank ", rank.rank, "  cpus ", rank.cpus.ToList(), "  memory ",
@@ -134,7 +135,7 @@ std::string RankText(const PlacedPart& part, const RankPlacement& rank, GpuShare
   if (rank.nic > 0) {
     absl::StrAppend(&text, "  NIC ", Printable(machine.nics[rank.nic - 1].name));
   }
-  return IsLocal(machine, rank)
+  return core::IsLocal(machine, rank)
              ? text
              : absl::StrCat(text, "  ", Painted("not local", Paint::kYellow, style));
 }
@@ -147,7 +148,7 @@ std::string SpanText(const PlaceCluster& cluster, const Allocation& allocation) 
   for (const NodeAllocation& part : allocation.nodes) {
     names.push_back(part.name);
   }
-  return absl::StrCat("span: ", SpanSentence(*cluster.network, names), "\n");
+  return absl::StrCat("span: ", core::SpanSentence(*cluster.network, names), "\n");
 }
 
 }  // namespace
@@ -166,9 +167,9 @@ std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outco
     return PrintJson(Json{{"reason", std::move(reason)}, {"remarks", cluster.remarks}});
   }
   const Allocation& allocation = *outcome.allocation;
-  const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
+  const std::vector<core::PlacedPart> parts = PartsOf(cluster, allocation);
   Json nodes = Json::array();
-  for (const PlacedPart& part : parts) {
+  for (const core::PlacedPart& part : parts) {
     nodes.push_back(NodeJson(part, options.spec.request.gpu_share));
   }
   return PrintJson(Json{{"nodes", std::move(nodes)},
@@ -180,13 +181,13 @@ std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outco
 
 std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& allocation,
                            const PlaceOptions& options, const Style& style) {
-  const std::vector<PlacedPart> parts = PartsOf(cluster, allocation);
-  const Locality locality = LocalityOf(parts);
+  const std::vector<core::PlacedPart> parts = PartsOf(cluster, allocation);
+  const core::Locality locality = LocalityOf(parts);
   std::string page =
       absl::StrCat(Counted(locality.ranks, "rank"), " on ", Counted(parts.size(), "node"),
                    ", locality ", absl::StrFormat("%.3f", locality.share()), "\n");
   absl::StrAppend(&page, SpanText(cluster, allocation));
-  for (const PlacedPart& part : parts) {
+  for (const core::PlacedPart& part : parts) {
     const std::optional<DeviceLink> link = WeakestOf(part);
     Tree root{.text = absl::StrCat(
                   Painted(Printable(part.allocation->name), Paint::kBold, style), "  ",
@@ -207,4 +208,4 @@ std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& alloca
   return page;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

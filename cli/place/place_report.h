@@ -9,7 +9,7 @@
 #include "cli/page/style.h"
 #include "cli/place/place_plan.h"
 
-namespace muster {
+namespace muster::cli {
 
 // {"nodes":[{"name","machine","ranks":[{"rank","cpus","mem_nodes","gpus","nic","local"}]}],
 // "locality","span","predicted","remarks"}; {"reason":{"kind","text",…}} where nothing was placed.
@@ -22,4 +22,4 @@ std::string PlaceDocument(const PlaceCluster& cluster, const PlaceOutcome& outco
 std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& allocation,
                            const PlaceOptions& options, const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include "cli/request/job_options.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 template <std::size_t kCount>
@@ -66,4 +66,4 @@ absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
   return ReadJobOptions(own.values, given, verb, moment);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

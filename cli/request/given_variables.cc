@@ -23,7 +23,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::chrono::seconds kLoginPatience{8};
@@ -158,4 +158,4 @@ void AddMissing(const std::vector<std::string>& more, std::vector<std::string>* 
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The variables in the file `name` (--export-file), a NUL byte behind each; a number from 3 on is
 // an open descriptor. InvalidArgument names the entry that is none.
@@ -24,4 +24,4 @@ absl::StatusOr<std::vector<std::string>> LoginVariables(const Environment& envir
 // Adds those of `more` whose names `variables` lacks.
 void AddMissing(const std::vector<std::string>& more, std::vector<std::string>* variables);
 
-}  // namespace muster
+}  // namespace muster::cli

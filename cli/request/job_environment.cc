@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string_view NameOf(std::string_view entry) {
@@ -76,4 +76,4 @@ std::vector<std::string> EnvironmentInside(const Environment& own,
   return inside;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 
 #include "cli/frame/environment.h"
 
-namespace muster {
+namespace muster::cli {
 
 class JobEnvironmentReader {
  public:
@@ -34,4 +34,4 @@ std::vector<std::string> EnvironmentInside(const Environment& own,
                                            const std::vector<std::string>& job,
                                            const std::string& controller);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -23,7 +23,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/policy/policy_text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kOptionNameBytesMax = 200;
@@ -474,4 +474,4 @@ const JobOption* FindJobOption(char letter) {
   return found == std::end(kJobOptions) ? nullptr : found;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

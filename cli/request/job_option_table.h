@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "cli/request/job_request.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Reads `value` into `request`; an error has no place yet.
 using Reader = absl::Status (*)(const std::string& value, const Moment& moment,
@@ -33,4 +33,4 @@ std::span<const JobOption> AllJobOptions();
 const JobOption* FindJobOption(const std::string& name);
 const JobOption* FindJobOption(char letter);
 
-}  // namespace muster
+}  // namespace muster::cli

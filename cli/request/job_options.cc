@@ -12,7 +12,7 @@
 #include "cli/request/slurm_option_table.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::Status AddTranslated(const SlurmOption& option, const std::optional<std::string>& value,
@@ -430,4 +430,4 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
   return request;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -18,7 +18,7 @@
 #include "cli/parse/request/directives.h"
 #include "cli/request/job_request.h"
 
-namespace muster {
+namespace muster::cli {
 
 // An option as it was given, with the place for its errors.
 struct GivenOption {
@@ -60,4 +60,4 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
                                           const std::vector<GivenOption>& directives, JobVerb verb,
                                           const Moment& moment);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 // What the options say; what they leave open is filled in by request.h.
 struct JobRequest {
@@ -42,4 +42,4 @@ struct Moment {
   absl::TimeZone zone;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 bool IsProgram(const std::string& path) {
@@ -44,4 +44,4 @@ absl::StatusOr<std::string> FindProgram(const std::string& command, const std::s
   return missing("not found in PATH: name its path");
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The command's path, as a shell in `work_dir` would find it.
 absl::StatusOr<std::string> FindProgram(const std::string& command, const std::string& work_dir,
                                         const Environment& environment);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -20,7 +20,7 @@
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 200;
@@ -310,4 +310,4 @@ absl::StatusOr<std::string> MakeToken() {
   return absl::BytesToHexString(bytes);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

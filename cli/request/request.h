@@ -16,7 +16,7 @@
 #include "cli/request/job_options.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::cli {
 
 inline constexpr std::size_t kScriptBytesMax = std::size_t{4} << 20;
 
@@ -50,4 +50,4 @@ absl::Status CompleteRequest(const Surroundings& surroundings, JobRequest* reque
 // 32 hex digits from the kernel's random numbers: names a request over all of its retries.
 absl::StatusOr<std::string> MakeToken();
 
-}  // namespace muster
+}  // namespace muster::cli

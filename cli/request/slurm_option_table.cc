@@ -10,7 +10,7 @@
 #include "cli/parse/number.h"
 #include "cli/request/slurm_values.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Given = absl::StatusOr<std::vector<OwnOption>>;
@@ -437,4 +437,4 @@ std::string SlurmComplaint(const SlurmOption& option, const std::string& value) 
   return absl::StrReplaceAll(form, {{"NAME", option.name}, {"%s", value}});
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 enum class SlurmFate : std::uint8_t {
   kHonoured,  // done as Slurm does it
@@ -68,4 +68,4 @@ absl::StatusOr<std::vector<OwnOption>> Translate(const SlurmOption& option, bool
 // Slurm's line for `value`, or for the option itself when it is refused.
 std::string SlurmComplaint(const SlurmOption& option, const std::string& value);
 
-}  // namespace muster
+}  // namespace muster::cli

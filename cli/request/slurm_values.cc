@@ -13,7 +13,7 @@
 #include "cli/parse/time_limit.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Pieces = std::vector<std::string>;
@@ -169,4 +169,4 @@ std::string SlurmNodes(const std::string& value) {
   return value.find('/') == std::string::npos ? value : SlurmNodeFile(value);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

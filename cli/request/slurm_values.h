@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::cli {
 
 // "0:7200" as "02:00:00", "0" and "-1" as "UNLIMITED".
 std::string SlurmTimeLimit(const std::string& value);
@@ -26,4 +26,4 @@ std::string SlurmNodeFile(const std::string& path);
 // A list of nodes, or a path of a file of them.
 std::string SlurmNodes(const std::string& value);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 #include "cli/parse/number.h"
 #include "cli/parse/selector.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kNoGpus = "none";
@@ -137,4 +137,4 @@ absl::StatusOr<JobId> OwnJob(const Invocation& invocation) {
   return job;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

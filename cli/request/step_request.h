@@ -11,7 +11,7 @@
 #include "cli/request/job_options.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Whether a step of a job may ask for this option of `muster run`.
 bool IsStepOption(std::string_view name);
@@ -28,4 +28,4 @@ absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRe
 // The job that we are in, or its component that --het-group names.
 absl::StatusOr<JobId> OwnJob(const Invocation& invocation);
 
-}  // namespace muster
+}  // namespace muster::cli

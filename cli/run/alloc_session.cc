@@ -17,7 +17,7 @@
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::milliseconds;
@@ -245,4 +245,4 @@ void AllocSession::Finish(int code) {
   loop_.Stop();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -25,7 +25,7 @@
 #include "cli/run/stream/step_listener.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::cli {
 
 // What a person reads of an allocation; a function that returns "" says nothing.
 struct AllocTexts {
@@ -98,4 +98,4 @@ class AllocSession {
   int exit_code_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::vector<std::string> CommandOf(const Invocation& invocation) {
@@ -97,4 +97,4 @@ Verb AllocVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

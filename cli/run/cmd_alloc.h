@@ -9,9 +9,9 @@
 #include "cli/frame/verb.h"
 #include "cli/run/alloc_session.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Holds an allocation while a command runs here; salloc says so in Slurm's words.
 absl::StatusOr<int> HoldAllocation(const Invocation& invocation, const AllocTexts& texts);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Attach(const Invocation& invocation) {
@@ -78,4 +78,4 @@ Verb AttachVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

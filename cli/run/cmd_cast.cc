@@ -20,7 +20,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kTree = "tree";  // as the supervisors know it: they hand the input on
@@ -166,4 +166,4 @@ Verb CastVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -21,7 +21,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr StepId kRunStep{1};  // of a job of its own
@@ -273,4 +273,4 @@ Verb RunVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,7 +14,7 @@
 #include "cli/request/request.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kWidthMax = 10;
@@ -157,4 +157,4 @@ absl::StatusOr<int> RankFiles::Open(const std::string& path) {
   return file.get();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -20,7 +20,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 
 // What --output, --error and --open-mode say.
 struct OutputChoice {
@@ -69,4 +69,4 @@ class RankFiles {
 // Writes all of `bytes`, waiting where the descriptor does not. False when no process reads.
 bool WriteAll(int fd, std::string_view bytes);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -16,7 +16,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kBasis = 0xcbf29ce484222325U;
@@ -172,4 +172,4 @@ absl::Status Receive(int input, const ReceivedFile& file) {
                                     absl::StrCat(file.path, ": ", std::string(status.message())));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

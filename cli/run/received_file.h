@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct FileDigest {
   std::uint64_t bytes = 0;
@@ -33,4 +33,4 @@ struct ReceivedFile {
 // Errors name the path.
 absl::Status Receive(int input, const ReceivedFile& file);
 
-}  // namespace muster
+}  // namespace muster::cli

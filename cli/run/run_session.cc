@@ -12,7 +12,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::milliseconds;
@@ -471,4 +471,4 @@ void RunSession::Finish(int code) {
   loop_.Stop();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -26,7 +26,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct RunPlan {
   JobId job;
@@ -122,4 +122,4 @@ class RunSession {
   int exit_code_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::Status ReadInput(const Invocation& invocation, const std::string& work_dir,
@@ -92,4 +92,4 @@ absl::StatusOr<StreamChoice> ReadStreams(const Invocation& invocation,
   return choice;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,7 +14,7 @@
 #include "cli/run/rank_files.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct StreamChoice {
   OutputChoice output;
@@ -27,4 +27,4 @@ std::vector<Option> StreamOptions();
 
 absl::StatusOr<StreamChoice> ReadStreams(const Invocation& invocation, const std::string& work_dir);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "scheduler/core/share/live_shares.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kFairTree = "fair-tree";
@@ -63,7 +63,7 @@ absl::StatusOr<int> Share(const Invocation& invocation) {
     return 0;
   }
   const bool ranked = shares.rule.fairshare == FairshareRule::kFairTree;
-  const ShareStandings standings = Standings(shares.tree, shares.rule);
+  const ShareStandings standings = core::Standings(shares.tree, shares.rule);
   RETURN_IF_ERROR(WriteOut(
       invocation.Has("json")
           ? ShareDocument(shares.tree, standings, ranked ? kFairTree : kClassic)
@@ -110,4 +110,4 @@ Verb ShareVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

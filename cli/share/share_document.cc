@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/frame/json_output.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 Json LevelJson(double level_fs) {
@@ -58,4 +58,4 @@ std::string ShareDocument(const AccountTree& tree, const ShareStandings& standin
   return page;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

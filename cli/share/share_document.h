@@ -11,7 +11,7 @@
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/share_standing.h"
 
-namespace muster {
+namespace muster::cli {
 
 // {"algorithm":"fair-tree","users":[{"user","account","norm_shares","norm_usage","level_fs",
 // "fairshare","effectv_usage","rank"}],"accounts":[{"account","parent","norm_shares","norm_usage",
@@ -19,4 +19,4 @@ namespace muster {
 std::string ShareDocument(const AccountTree& tree, const ShareStandings& standings,
                           const std::string& algorithm);
 
-}  // namespace muster
+}  // namespace muster::cli

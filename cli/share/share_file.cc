@@ -12,7 +12,7 @@
 #include "scheduler/core/share/account_tree.h"
 #include "scheduler/core/share/decay.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 255;
@@ -81,7 +81,7 @@ std::optional<DecayedUsage> ReadUsage(const Scalar& value) {
           ? ParseDecimal(value.text, kGrainDecimals,
                          absl::uint128(kShareFileUsageMax) * kGrainsPerSecond, Rounding::kNearest)
           : std::nullopt;
-  return grains ? std::optional(UsageOf(*grains)) : std::nullopt;
+  return grains ? std::optional(core::UsageOf(*grains)) : std::nullopt;
 }
 
 // Receives the file piece by piece. Every callback returns false after Fail(), which ends reading.
@@ -329,7 +329,7 @@ class TreeReader final : public nlohmann::json_sax<nlohmann::json> {
 };
 
 // "/users/3/name" for a fault in an association's user.
-std::string PointerOf(const TreeFault& fault) {
+std::string PointerOf(const core::TreeFault& fault) {
   const std::string key = fault.field == "user" ? "name" : fault.field;
   return absl::StrCat("/", fault.of_account ? "accounts/" : "users/", fault.index,
                       key.empty() ? "" : "/", key);
@@ -343,11 +343,11 @@ absl::StatusOr<AccountTree> ParseShareFile(const std::string& text, const std::s
     return absl::FailedPreconditionError(absl::StrCat(where, reader.fault()));
   }
   AccountTree tree = reader.TakeTree();
-  if (const std::optional<TreeFault> fault = CheckAccountTree(tree)) {
+  if (const std::optional<core::TreeFault> fault = core::CheckAccountTree(tree)) {
     return absl::FailedPreconditionError(
         absl::StrCat(where, ": ", PointerOf(*fault), ": ", fault->text));
   }
   return tree;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

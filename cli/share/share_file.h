@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/policy/account.h"
 
-namespace muster {
+namespace muster::cli {
 
 // A million users take 80 MB.
 inline constexpr std::size_t kShareFileBytesMax = std::size_t{512} << 20;
@@ -25,4 +25,4 @@ inline constexpr std::uint64_t kShareFileUsageMax = 1'000'000'000'000'000;
 // it is no JSON), what is wrong and the mend.
 absl::StatusOr<AccountTree> ParseShareFile(const std::string& text, const std::string& where);
 
-}  // namespace muster
+}  // namespace muster::cli

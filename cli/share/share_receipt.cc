@@ -11,7 +11,7 @@
 #include "scheduler/core/share/decay.h"
 #include "scheduler/core/share/live_shares.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // What a user has in one account, and what it costs.
@@ -42,17 +42,17 @@ Receipt ReceiptOf(const Shares& shares, std::size_t position, const ShareStandin
       receipt.runs.insert(receipt.runs.end(), runs->second.begin(), runs->second.end());
     }
   }
-  receipt.usage = MakeReceipt(association.usage, receipt.runs, shares.now, shares.half_life);
+  receipt.usage = core::MakeReceipt(association.usage, receipt.runs, shares.now, shares.half_life);
   receipt.standing = standings.associations[position];
   AccountTree without = shares.tree;
   without.associations[position].usage = DecayedUsage();
-  receipt.rank_without = Standings(without, shares.rule).associations[position].rank;
+  receipt.rank_without = core::Standings(without, shares.rule).associations[position].rank;
   receipt.ranks = shares.tree.associations.size();
   return receipt;
 }
 
 absl::StatusOr<std::vector<Receipt>> ReceiptsOf(const Shares& shares, const std::string& user) {
-  const ShareStandings standings = Standings(shares.tree, shares.rule);
+  const ShareStandings standings = core::Standings(shares.tree, shares.rule);
   std::vector<Receipt> receipts;
   for (std::size_t i = 0; i < shares.tree.associations.size(); ++i) {
     if (shares.tree.associations[i].user == user) {
@@ -148,4 +148,4 @@ absl::StatusOr<std::string> ReceiptsDocument(const Shares& shares, const std::st
   return PrintJson(Json{{"user", user}, {"receipts", std::move(list)}});
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "cli/page/style.h"
 #include "scheduler/model/view/shares.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The receipts of the user, one for each account, for people. NotFound when no user of that name
 // has a share or has used anything.
@@ -23,4 +23,4 @@ absl::StatusOr<std::string> PrintReceipts(const Shares& shares, const std::strin
 // "runs":[{"job","rate","from","until","part"}]}]}; amounts in billing-seconds, as decimal text.
 absl::StatusOr<std::string> ReceiptsDocument(const Shares& shares, const std::string& user);
 
-}  // namespace muster
+}  // namespace muster::cli

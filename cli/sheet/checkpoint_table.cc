@@ -8,7 +8,7 @@
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string ShareText(const CheckpointTotals& totals) {
@@ -96,4 +96,4 @@ std::string PrintCheckpoints(const std::vector<JobView>& jobs, TableChoice choic
   return table.Print(style, choice.header);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

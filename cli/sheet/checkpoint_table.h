@@ -13,7 +13,7 @@
 #include "scheduler/model/job/checkpoint_record.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The share of the time held that was work which was kept: (held - stall - restart - lost) / held
 // (the effective training time ratio of A. Kokolis et al., arXiv 2410.21680, but for waiting).
@@ -30,4 +30,4 @@ std::string CheckpointText(const AttemptView& attempt, const Style& style);
 std::string PrintCheckpoints(const std::vector<JobView>& jobs, TableChoice choice,
                              const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/sheet/job_table.h"
 #include "cli/sheet/worth_text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string MemoryNodes(const NumaSet& nodes) {
@@ -189,4 +189,4 @@ std::string PrintExplanation(const JobExplanation& explanation, Time now, const 
   return page;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

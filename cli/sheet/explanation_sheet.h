@@ -11,7 +11,7 @@
 #include "cli/page/tree.h"
 #include "scheduler/model/view/explanation.h"
 
-namespace muster {
+namespace muster::cli {
 
 std::string PrintExplanation(const JobExplanation& explanation, Time now, const Style& style);
 
@@ -19,4 +19,4 @@ std::string PrintExplanation(const JobExplanation& explanation, Time now, const 
 // why the node was chosen, or nothing.
 Tree BindingTree(const NodeAllocation& node, const std::string& why);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include "cli/page/text.h"
 #include "scheduler/core/handle/nodes/health_judge.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kFailure = 1'000'000;  // of FailureTally
@@ -35,7 +35,7 @@ std::string StateOf(const HealthView& node) {
 }
 
 std::string AmountText(std::uint64_t value, const HealthFigure& figure) {
-  return absl::StrCat(Thousandths(value), figure.unit.empty() ? "" : " ", figure.unit);
+  return absl::StrCat(core::Thousandths(value), figure.unit.empty() ? "" : " ", figure.unit);
 }
 
 std::string RoofShare(const HealthFigure& figure) {
@@ -55,7 +55,7 @@ std::string PrintVerdicts(const HealthRecord& record, const Style& style) {
     table.Add({{verdict.figure.component},
                {AmountText(verdict.figure.value, verdict.figure)},
                {compared ? AmountText(verdict.median, verdict.figure) : "-"},
-               {compared ? Thousandths(3 * verdict.spread) : "-"},
+               {compared ? core::Thousandths(3 * verdict.spread) : "-"},
                {compared ? absl::StrCat(verdict.samples) : "-"},
                {RoofShare(verdict.figure)},
                {Name(verdict.standing), PaintOf(verdict.standing)}});
@@ -73,7 +73,7 @@ std::string PrintHistory(const std::vector<HealthRecord>& history, Time now, con
   for (const HealthRecord& record : history) {
     const bool measured = record.outcome == HealthOutcome::kMeasured;
     const std::string text = record.standing >= HealthStanding::kSuspect
-                                 ? TextOf(record.verdicts, record.standing)
+                                 ? core::TextOf(record.verdicts, record.standing)
                                  : record.text;
     table.Add({{absl::StrCat(record.number)},
                {Ago(record.time, now)},
@@ -151,7 +151,7 @@ std::string PrintHealthTable(const std::vector<HealthView>& nodes, Time now, con
                {Ago(node.health.last.time, now)},
                {checked ? Name(node.health.last.kind) : "-"},
                {absl::StrCat(node.class_nodes)},
-               {Thousandths(node.tally.failures * 1000 / kFailure)}});
+               {core::Thousandths(node.tally.failures * 1000 / kFailure)}});
   }
   return table.Print(style);
 }
@@ -163,10 +163,11 @@ std::string PrintHealthPage(const HealthView& node, Time now, const Style& style
   }
   absl::StrAppend(&page, "; ", Counted(node.class_nodes, "node"), " of its class\n");
   if (node.tally.failures > 0) {
-    absl::StrAppend(&page, "node failures: ", Thousandths(node.tally.failures * 1000 / kFailure),
+    absl::StrAppend(&page,
+                    "node failures: ", core::Thousandths(node.tally.failures * 1000 / kFailure),
                     " in ", ElapsedText(node.tally.exposure),
                     " of jobs; three times its class's rate with probability ",
-                    Thousandths(node.sick_permille), "\n");
+                    core::Thousandths(node.sick_permille), "\n");
   }
   if (node.health.last.number > 0) {
     absl::StrAppend(&page, PrintVerdicts(node.health.last, style));
@@ -177,4 +178,4 @@ std::string PrintHealthPage(const HealthView& node, Time now, const Style& style
   return page;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 std::string PrintHealthTable(const std::vector<HealthView>& nodes, Time now, const Style& style);
 
@@ -24,4 +24,4 @@ const char* Name(HealthCause cause);
 const char* Name(HealthStanding standing);
 const char* Name(HealthOutcome outcome);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -22,7 +22,7 @@
 #include "scheduler/model/job/inner_ranks.h"
 #include "scheduler/model/plan/reason.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kLabelWidth = 10;
@@ -321,4 +321,4 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   return page;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

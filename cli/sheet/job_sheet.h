@@ -12,11 +12,11 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style);
 
 // "2 tasks, 4 cpus each, 2 nodes, 2 GiB a node, 1 GPU a task, whole nodes".
 std::string RequestText(const ResourceRequest& request);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/plan/reason.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kNameLeast = 8;
@@ -225,4 +225,4 @@ std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, c
   return table.Print(style, choice.header);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,7 +14,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct TableChoice {
   bool header = true;
@@ -44,4 +44,4 @@ bool IsEnded(const std::string& state);
 // How long the job has run, or ran; zero before it started.
 Duration Elapsed(const JobView& job, Time now);
 
-}  // namespace muster
+}  // namespace muster::cli

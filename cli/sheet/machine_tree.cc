@@ -14,7 +14,7 @@
 #include "cli/sheet/node_table.h"
 #include "topology/gpu/libraries.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Cores = std::vector<const Core*>;
@@ -76,7 +76,7 @@ class Drawing {
  private:
   // The vendor's own word for its links.
   std::string WordOf(const DeviceLink& link) const {
-    const std::string_view own = GpuLibraryOf(machine_.gpus[link.a].vendor).facts().link;
+    const std::string_view own = topology::GpuLibraryOf(machine_.gpus[link.a].vendor).facts().link;
     return link.kind == LinkKind::kNvLink && !own.empty() ? std::string(own) : LinkText(link);
   }
 
@@ -311,4 +311,4 @@ Tree MachineTree(const NodeView& node, const Style& style) {
   return root;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

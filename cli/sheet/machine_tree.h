@@ -15,7 +15,7 @@
 #include "scheduler/model/machine/device_link.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 inline constexpr std::size_t kFoldAbove = 16;
 
@@ -25,4 +25,4 @@ std::string LinkText(const DeviceLink& link);
 // `node` carries its machine.
 Tree MachineTree(const NodeView& node, const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

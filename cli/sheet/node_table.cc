@@ -10,7 +10,7 @@
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // "recorded, not enforced (why)" without the why, which topo tells; "pids; not memory (why)"
@@ -99,4 +99,4 @@ std::string PrintLargest(const std::vector<LargestGpuJob>& largest, bool header,
   return (header ? "\n" : "") + table.Print(style, header);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

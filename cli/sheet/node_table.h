@@ -11,7 +11,7 @@
 #include "cli/page/style.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const Style& style);
 
@@ -22,4 +22,4 @@ Paint NodePaint(const std::string& state);
 std::string PrintLargest(const std::vector<LargestGpuJob>& largest, bool header,
                          const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

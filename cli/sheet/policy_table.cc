@@ -10,7 +10,7 @@
 #include "cli/page/text.h"
 #include "scheduler/model/policy/account_rules.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string ValueOf(const PolicyView& object, const std::string& key) {
@@ -182,4 +182,4 @@ std::string PrintPolicyHistory(const std::vector<PolicyChangeView>& changes, boo
   return table.Print(style, header);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/page/style.h"
 #include "scheduler/model/policy/policy_view.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Partitions, QOS or reservations, a line each.
 std::string PrintPolicy(const std::vector<PolicyView>& objects, bool header, const Style& style);
@@ -22,4 +22,4 @@ std::string PrintPolicySheet(const PolicyView& object, const Style& style);
 std::string PrintPolicyHistory(const std::vector<PolicyChangeView>& changes, bool header,
                                const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "cli/page/table.h"
 #include "scheduler/core/share/decay.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string Fraction(double value) {
@@ -65,7 +65,7 @@ class ShareTable {
 
   // Whole billing-seconds, rounded down.
   std::string UsageText(const DecayedUsage& usage) const {
-    return absl::StrCat(ShownAt(usage, choice_.at, choice_.half_life).value() / 1'000'000);
+    return absl::StrCat(core::ShownAt(usage, choice_.at, choice_.half_life).value() / 1'000'000);
   }
 
   std::string LevelText(const ShareStanding& standing) const {
@@ -116,4 +116,4 @@ std::string PrintShares(const AccountTree& tree, const ShareStandings& standings
   return ShareTable(tree, standings, choice).Print(style);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

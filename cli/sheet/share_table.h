@@ -13,7 +13,7 @@
 #include "scheduler/model/policy/share_standing.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 // How usage is to be read (core/decay.h), and whether levels have a fairshare of their own.
 struct ShareTableChoice {
@@ -26,4 +26,4 @@ struct ShareTableChoice {
 std::string PrintShares(const AccountTree& tree, const ShareStandings& standings,
                         const ShareTableChoice& choice, const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "cli/sheet/job_table.h"
 #include "cli/sheet/usage_text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string NodesText(const StepView& step) {
@@ -76,4 +76,4 @@ std::string PrintSteps(const std::vector<JobSteps>& jobs, Time now, const Style&
   return table.Print(style, true, 2);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "cli/page/style.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct JobSteps {
   std::string label;  // the job's
@@ -19,4 +19,4 @@ struct JobSteps {
 
 std::string PrintSteps(const std::vector<JobSteps>& jobs, Time now, const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

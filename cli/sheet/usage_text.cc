@@ -8,7 +8,7 @@
 #include "cli/page/table.h"
 #include "scheduler/core/share/usage_total.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string MemoryUse(const Usage& usage, Bytes memory) {
@@ -62,7 +62,7 @@ std::string EnergyLine(const Usage& usage) {
 NodeUsage SumOf(const std::vector<NodeUsage>& nodes) {
   NodeUsage sum;
   for (const NodeUsage& node : nodes) {
-    AddUsage(node.usage, sum.usage);
+    core::AddUsage(node.usage, sum.usage);
     sum.time = std::max(sum.time, node.time);
   }
   return sum;
@@ -104,4 +104,4 @@ std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, cons
   return table.Print(style, true, 2);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/page/style.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 // "-" for none, which was not measured.
 std::string BytesOrDash(Bytes bytes);
@@ -29,4 +29,4 @@ NodeUsage SumOf(const std::vector<NodeUsage>& nodes);
 // A line for each node; `start` is when the attempt began, without the time that it was suspended.
 std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, const Style& style);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
 
-namespace muster {
+namespace muster::cli {
 
 std::string PredictedTime(double seconds) {
   constexpr double kMilli = 1e-3;
@@ -49,4 +49,4 @@ std::string CollectiveText(const PlacementWorth& worth, const JobView& job) {
   return "";
 }
 
-}  // namespace muster
+}  // namespace muster::cli

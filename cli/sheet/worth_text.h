@@ -9,7 +9,7 @@
 #include "scheduler/model/plan/explanation.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 // "12.3 ms".
 std::string PredictedTime(double seconds);
@@ -20,4 +20,4 @@ std::string LocalityText(const PlacementWorth& worth);
 // nothing.
 std::string CollectiveText(const PlacementWorth& worth, const JobView& job);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -19,7 +19,7 @@
 #include "scheduler/simulator/report/schedule_html.h"
 #include "scheduler/simulator/report/schedule_perfetto.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kInterrupted = 128 + SIGINT;
@@ -38,11 +38,11 @@ absl::Status WriteSummary(const SimulateOptions& options, const SimulateOutcome&
 }
 
 absl::Status WritePictures(const SimulateOptions& options, const SimulateOutcome& outcome,
-                           const DrawnJobs& drawn) {
-  const FlatResult& result = outcome.result;
+                           const sim::DrawnJobs& drawn) {
+  const sim::FlatResult& result = outcome.result;
   const std::string partial = result.complete ? "" : PartialSentence(result);
   if (!options.html.empty()) {
-    ScheduleReport report{
+    sim::ScheduleReport report{
         .title = absl::StrCat("Schedule of ", options.run.trace, " under ", options.policy),
         .subtitle = absl::StrCat(
             result.ended, " jobs on ", result.processors,
@@ -57,11 +57,11 @@ absl::Status WritePictures(const SimulateOptions& options, const SimulateOutcome
       report.rooms.push_back({"hardware threads", &outcome.cluster->threads});
       report.rooms.push_back({"GPUs", &outcome.cluster->free_gpus});
     }
-    RETURN_IF_ERROR(WriteFile(options.html, ScheduleHtml(report, drawn, result.names)));
+    RETURN_IF_ERROR(WriteFile(options.html, sim::ScheduleHtml(report, drawn, result.names)));
   }
   return options.perfetto.empty()
              ? absl::OkStatus()
-             : WriteFile(options.perfetto, SchedulePerfetto(drawn, result.names, partial));
+             : WriteFile(options.perfetto, sim::SchedulePerfetto(drawn, result.names, partial));
 }
 
 int CodeOf(const SimulateOutcome& outcome) {
@@ -78,34 +78,34 @@ void AddClusterMetrics(SimulateOutcome* outcome) {
   if (!outcome->cluster.has_value() || outcome->metrics.empty()) {
     return;
   }
-  const std::vector<Metric> more = ClusterMetrics(*outcome->cluster);
+  const std::vector<sim::Metric> more = ClusterMetrics(*outcome->cluster);
   outcome->metrics.insert(outcome->metrics.end(), more.begin(), more.end());
 }
 
 // On a cluster, or on identical processors.
-absl::StatusOr<FlatResult> Run(const SimulateOptions& options, FlatObserver& observer,
-                               std::optional<ClusterResult>* cluster) {
+absl::StatusOr<sim::FlatResult> Run(const SimulateOptions& options, sim::FlatObserver& observer,
+                                    std::optional<sim::ClusterResult>* cluster) {
   if (!options.cluster.has_value()) {
-    return SimulateFlat(options.run, observer);
+    return sim::SimulateFlat(options.run, observer);
   }
-  ASSIGN_OR_RETURN(*cluster, SimulateCluster(*options.cluster, observer));
+  ASSIGN_OR_RETURN(*cluster, sim::SimulateCluster(*options.cluster, observer));
   return (*cluster)->schedule;
 }
 
 // The log of decisions that was asked for; nothing where none was.
-absl::StatusOr<std::unique_ptr<DecisionLog>> OpenDecisions(const Invocation& invocation,
-                                                           const SimulateOptions& options) {
+absl::StatusOr<std::unique_ptr<sim::DecisionLog>> OpenDecisions(const Invocation& invocation,
+                                                                const SimulateOptions& options) {
   const bool resumes = !options.resume.empty();
   if (!resumes && options.checkpoint.empty()) {
     return nullptr;
   }
   ASSIGN_OR_RETURN(const std::string what, SimulationIdentity(invocation, options));
-  return resumes ? DecisionLog::Resume(options.resume, what)
-                 : DecisionLog::Create(options.checkpoint, what);
+  return resumes ? sim::DecisionLog::Resume(options.resume, what)
+                 : sim::DecisionLog::Create(options.checkpoint, what);
 }
 
 // Says on stderr how it ended, where that is not as it should be.
-void TellStop(const FlatResult& result, const DecisionLog* decisions) {
+void TellStop(const sim::FlatResult& result, const sim::DecisionLog* decisions) {
   if (!result.complete) {
     std::cerr << "muster simulate: stopped by a signal: the results are partial and say so"
               << (decisions == nullptr ? std::string()
@@ -116,23 +116,23 @@ void TellStop(const FlatResult& result, const DecisionLog* decisions) {
 
 absl::StatusOr<int> Simulate(const Invocation& invocation) {
   ASSIGN_OR_RETURN(SimulateOptions options, ReadSimulateOptions(invocation));
-  ASSIGN_OR_RETURN(const std::unique_ptr<DecisionLog> decisions,
+  ASSIGN_OR_RETURN(const std::unique_ptr<sim::DecisionLog> decisions,
                    OpenDecisions(invocation, options));
   options.run.decisions = decisions.get();
   if (options.cluster.has_value()) {
     options.cluster->decisions = decisions.get();
   }
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
-  std::optional<ScheduleCheck> check;
+  std::optional<sim::ScheduleCheck> check;
   if (!options.check.empty()) {
-    ASSIGN_OR_RETURN(check, ScheduleCheck::Open(options.check));
+    ASSIGN_OR_RETURN(check, sim::ScheduleCheck::Open(options.check));
   }
   const SystemClock clock;
   ASSIGN_OR_RETURN(const std::unique_ptr<RowTaker> taker,
                    RowTaker::Create(options, invocation.environment,
                                     check.has_value() ? &*check : nullptr, signals, clock));
-  std::optional<ClusterResult> cluster;
-  absl::StatusOr<FlatResult> result = Run(options, *taker, &cluster);
+  std::optional<sim::ClusterResult> cluster;
+  absl::StatusOr<sim::FlatResult> result = Run(options, *taker, &cluster);
   taker->Wipe();
   RETURN_IF_ERROR(result.status());
   RETURN_IF_ERROR(taker->Finish(*result));
@@ -144,7 +144,7 @@ absl::StatusOr<int> Simulate(const Invocation& invocation) {
                           .cluster = std::move(cluster)};
   AddClusterMetrics(&outcome);
   if (options.audit) {
-    ASSIGN_OR_RETURN(outcome.audit, AuditSchedule(taker->table_path(), result->processors));
+    ASSIGN_OR_RETURN(outcome.audit, sim::AuditSchedule(taker->table_path(), result->processors));
   }
   if (check.has_value()) {
     outcome.check = check->Finish();
@@ -173,10 +173,10 @@ Verb SimulateVerb() {
                    "muster simulate --trace sacct.txt --cluster site.toml --html page.html",
                    "muster simulate --trace log.swf --nodes 64 --cpus-per-node 32 --failures "
                    "mtbf=30d,repair=4h --job-checkpoints interval=auto,cost=60s,restart=2m"};
-  verb.remarks = FlatSemantics();
+  verb.remarks = sim::FlatSemantics();
   verb.options = SimulateOptionTable();
   verb.run = Simulate;
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

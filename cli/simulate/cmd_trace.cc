@@ -15,43 +15,43 @@
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/schedule/trace_text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kPendingBytes = std::size_t{1} << 16;
 
 // --flat, or what the list of nodes adds up to, or zeros.
-absl::StatusOr<MachineSize> ReadTraceMachine(const Invocation& invocation) {
+absl::StatusOr<sim::MachineSize> ReadTraceMachine(const Invocation& invocation) {
   std::int64_t processors = 0;
   RETURN_IF_ERROR(ReadOption(invocation, "flat", ParseProcessors, &processors));
   if (processors == 0 && invocation.Has("nodes")) {
-    ASSIGN_OR_RETURN(const TraceNodes list, ReadNodeList(invocation.Value("nodes")));
-    return MachineSize{.cpus = list.cpus, .gpus = list.gpus};
+    ASSIGN_OR_RETURN(const sim::TraceNodes list, sim::ReadNodeList(invocation.Value("nodes")));
+    return sim::MachineSize{.cpus = list.cpus, .gpus = list.gpus};
   }
-  return MachineSize{.cpus = processors, .gpus = processors};
+  return sim::MachineSize{.cpus = processors, .gpus = processors};
 }
 
 // What can be read only once is not looked at.
-absl::StatusOr<bool> IsList(const TraceOptions& options) {
+absl::StatusOr<bool> IsList(const sim::TraceOptions& options) {
   struct stat facts = {};
   const bool is_file = stat(options.path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
-  return is_file && !options.format.has_value() ? IsNodeList(options.path)
+  return is_file && !options.format.has_value() ? sim::IsNodeList(options.path)
                                                 : absl::StatusOr<bool>(false);
 }
 
 absl::StatusOr<int> Info(const Invocation& invocation, const std::string& path) {
   const bool json = invocation.Has("json");
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
-  ASSIGN_OR_RETURN(const TraceOptions options, ReadTraceOptions(invocation, path));
+  ASSIGN_OR_RETURN(const sim::TraceOptions options, ReadTraceOptions(invocation, path));
   ASSIGN_OR_RETURN(const bool is_list, IsList(options));
   if (is_list) {
-    ASSIGN_OR_RETURN(const TraceNodes list, ReadNodeList(path));
+    ASSIGN_OR_RETURN(const sim::TraceNodes list, sim::ReadNodeList(path));
     RETURN_IF_ERROR(
         WriteOut(json ? NodeListDocument(path, list) : PrintNodeList(path, list, style)));
     return 0;
   }
-  ASSIGN_OR_RETURN(const MachineSize machine, ReadTraceMachine(invocation));
-  ASSIGN_OR_RETURN(const TraceInfo info, DescribeTrace(options, machine));
+  ASSIGN_OR_RETURN(const sim::MachineSize machine, ReadTraceMachine(invocation));
+  ASSIGN_OR_RETURN(const sim::TraceInfo info, sim::DescribeTrace(options, machine));
   RETURN_IF_ERROR(
       WriteOut(json ? TraceInfoDocument(path, info) : PrintTraceInfo(path, info, style)));
   return 0;
@@ -88,32 +88,33 @@ absl::StatusOr<int> Convert(const Invocation& invocation, const std::string& pat
     return absl::InvalidArgumentError(
         absl::StrCat("--to: ", Quote(to), " is not a format to write: use swf or csv"));
   }
-  ASSIGN_OR_RETURN(const TraceOptions options, ReadTraceOptions(invocation, path));
-  ASSIGN_OR_RETURN(const OpenedTrace trace, OpenTrace(options));
-  TraceHeader header = trace.reader->header();
-  ASSIGN_OR_RETURN(const MachineSize machine, ReadTraceMachine(invocation));
+  ASSIGN_OR_RETURN(const sim::TraceOptions options, ReadTraceOptions(invocation, path));
+  ASSIGN_OR_RETURN(const sim::OpenedTrace trace, sim::OpenTrace(options));
+  sim::TraceHeader header = trace.reader->header();
+  ASSIGN_OR_RETURN(const sim::MachineSize machine, ReadTraceMachine(invocation));
   const std::int64_t processors = trace.counts_gpus ? machine.gpus : machine.cpus;
   if (processors > 0) {
     header.max_procs = processors;
   }
   ASSIGN_OR_RETURN(TraceOutput output, TraceOutput::Open(invocation));
   std::string pending =
-      to == "csv" ? TraceCsvHeader()
-                  : SwfHeaderText(header, absl::StrCat("converted by muster from the format ",
-                                                       Name(trace.format), "; processors are ",
-                                                       trace.counts_gpus ? "GPUs" : "CPUs"));
-  TraceRecord record;
+      to == "csv"
+          ? sim::TraceCsvHeader()
+          : sim::SwfHeaderText(header, absl::StrCat("converted by muster from the format ",
+                                                    sim::Name(trace.format), "; processors are ",
+                                                    trace.counts_gpus ? "GPUs" : "CPUs"));
+  sim::TraceRecord record;
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, trace.reader->Next(&record));
     if (!more) {
       break;
     }
-    to == "csv" ? AppendTraceCsv(record, trace.reader->names(), &pending)
-                : AppendSwf(record, &pending);
+    to == "csv" ? sim::AppendTraceCsv(record, trace.reader->names(), &pending)
+                : sim::AppendSwf(record, &pending);
     RETURN_IF_ERROR(output.Flush(&pending, false));
   }
   RETURN_IF_ERROR(output.Flush(&pending, true));
-  const SkippedRecords& skipped = trace.reader->skipped();
+  const sim::SkippedRecords& skipped = trace.reader->skipped();
   if (!skipped.first.empty()) {
     std::cerr << "muster trace: left out " << skipped.lines << " broken records and "
               << skipped.duplicates << " with an id seen before; the first: " << skipped.first
@@ -214,4 +215,4 @@ Verb TraceVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -18,7 +18,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/workload/failure_log.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kFailureSeedMax = 1'000'000'000'000;
@@ -84,7 +84,7 @@ absl::StatusOr<std::int64_t> BytesOf(const Words& words, const std::string& name
 
 // The optimum for exponential failures, Lambert's form of Daly's equation:
 // checkpoint/advice/interval.h.
-std::int64_t BestInterval(const JobCheckpoints& checkpoints, double mtbf_s) {
+std::int64_t BestInterval(const sim::JobCheckpoints& checkpoints, double mtbf_s) {
   const checkpoint::Recommendation best = checkpoint::Recommend(
       {static_cast<double>(checkpoints.cost), mtbf_s, static_cast<double>(checkpoints.restart)},
       {.min_s = 1, .max_s = 1e9});
@@ -93,8 +93,8 @@ std::int64_t BestInterval(const JobCheckpoints& checkpoints, double mtbf_s) {
              : std::max<std::int64_t>(1, std::llround(best.interval_s));
 }
 
-absl::Status SetCheckpoints(const std::string& text, ClusterRun* run) {
-  run->checkpoints = JobCheckpoints();
+absl::Status SetCheckpoints(const std::string& text, sim::ClusterRun* run) {
+  run->checkpoints = sim::JobCheckpoints();
   run->interval_for = nullptr;
   if (text == "none") {
     return absl::OkStatus();
@@ -127,9 +127,9 @@ absl::Status SetCheckpoints(const std::string& text, ClusterRun* run) {
 }
 
 // Where checkpoints of a size are written.
-absl::Status SetFileSystem(const std::string& text, ClusterRun* run) {
+absl::Status SetFileSystem(const std::string& text, sim::ClusterRun* run) {
   ASSIGN_OR_RETURN(const Words words, ReadWords(text, {"bandwidth", "per-node", "writers"}));
-  run->file_system = FileSystem();
+  run->file_system = sim::FileSystem();
   ASSIGN_OR_RETURN(run->file_system.bandwidth, BytesOf(words, "bandwidth"));
   ASSIGN_OR_RETURN(run->file_system.per_node, BytesOf(words, "per-node"));
   if (run->file_system.bandwidth == 0) {
@@ -147,20 +147,20 @@ absl::Status SetFileSystem(const std::string& text, ClusterRun* run) {
   return absl::OkStatus();
 }
 
-absl::Status SetLog(const std::string& path, ClusterRun* run) {
-  ASSIGN_OR_RETURN(run->failure_log, ReadFailureLog(path));
+absl::Status SetLog(const std::string& path, sim::ClusterRun* run) {
+  ASSIGN_OR_RETURN(run->failure_log, sim::ReadFailureLog(path));
   return absl::OkStatus();
 }
 
 // One law for every class, or a log.
-absl::Status SetFailures(const std::string& text, ClusterRun* run) {
+absl::Status SetFailures(const std::string& text, sim::ClusterRun* run) {
   const std::string log = "log=";
   if (text.rfind(log, 0) == 0) {
     return SetLog(text.substr(log.size()), run);
   }
-  ASSIGN_OR_RETURN(const FailureLaw law, ParseFailureLaw(text));
+  ASSIGN_OR_RETURN(const sim::FailureLaw law, ParseFailureLaw(text));
   run->failure_log.reset();
-  for (NodeClass& nodes : run->nodes) {
+  for (sim::NodeClass& nodes : run->nodes) {
     nodes.failures = law;
   }
   return absl::OkStatus();
@@ -168,7 +168,7 @@ absl::Status SetFailures(const std::string& text, ClusterRun* run) {
 
 // `set` of the option's value; an error gets the option in front.
 template <class Set>
-absl::Status SetBy(const Invocation& invocation, const char* name, Set set, ClusterRun* run) {
+absl::Status SetBy(const Invocation& invocation, const char* name, Set set, sim::ClusterRun* run) {
   if (!invocation.Has(name)) {
     return absl::OkStatus();
   }
@@ -178,7 +178,7 @@ absl::Status SetBy(const Invocation& invocation, const char* name, Set set, Clus
                                     absl::StrCat("--", name, ": ", std::string(status.message())));
 }
 
-absl::Status SetSeed(const std::string& text, ClusterRun* run) {
+absl::Status SetSeed(const std::string& text, sim::ClusterRun* run) {
   const absl::StatusOr<std::uint64_t> seed = ParseDigits(text, kFailureSeedMax);
   if (!seed.ok()) {
     return absl::InvalidArgumentError(
@@ -202,9 +202,9 @@ std::vector<Option> FailureOptionTable() {
   };
 }
 
-absl::StatusOr<FailureLaw> ParseFailureLaw(const std::string& text) {
+absl::StatusOr<sim::FailureLaw> ParseFailureLaw(const std::string& text) {
   ASSIGN_OR_RETURN(const Words words, ReadWords(text, {"mtbf", "shape", "repair", "repair-mean"}));
-  FailureLaw law;
+  sim::FailureLaw law;
   ASSIGN_OR_RETURN(const std::int64_t mtbf, SecondsOf(words, "mtbf", 0));
   if (mtbf <= 0) {
     return absl::InvalidArgumentError("say how often one node fails: mtbf=30d");
@@ -227,13 +227,13 @@ absl::StatusOr<FailureLaw> ParseFailureLaw(const std::string& text) {
   return law;
 }
 
-absl::Status ReadFailureKeys(ConfigFile& file, const std::string& table, NodeClass* nodes) {
+absl::Status ReadFailureKeys(ConfigFile& file, const std::string& table, sim::NodeClass* nodes) {
   std::string text;
   RETURN_IF_ERROR(file.ReadString(table + ".failures", &text));
   if (text.empty()) {
     return absl::OkStatus();
   }
-  const absl::StatusOr<FailureLaw> law = ParseFailureLaw(text);
+  const absl::StatusOr<sim::FailureLaw> law = ParseFailureLaw(text);
   if (!law.ok()) {
     return file.ErrorAt(table + ".failures", std::string(law.status().message()));
   }
@@ -241,7 +241,7 @@ absl::Status ReadFailureKeys(ConfigFile& file, const std::string& table, NodeCla
   return absl::OkStatus();
 }
 
-absl::Status ReadFailureKeys(ConfigFile& file, const std::string& directory, ClusterRun* run) {
+absl::Status ReadFailureKeys(ConfigFile& file, const std::string& directory, sim::ClusterRun* run) {
   std::string log;
   std::string checkpoints;
   std::string file_system;
@@ -268,10 +268,11 @@ absl::Status ReadFailureKeys(ConfigFile& file, const std::string& directory, Clu
   return shared.ok() ? shared : file.ErrorAt("file_system", std::string(shared.message()));
 }
 
-absl::Status CheckFailureSettings(const ClusterRun& run) {
+absl::Status CheckFailureSettings(const sim::ClusterRun& run) {
   const bool law = !run.failure_log.has_value() &&
-                   std::any_of(run.nodes.begin(), run.nodes.end(),
-                               [](const NodeClass& nodes) { return nodes.failures.mtbf_s > 0; });
+                   std::any_of(run.nodes.begin(), run.nodes.end(), [](const sim::NodeClass& nodes) {
+                     return nodes.failures.mtbf_s > 0;
+                   });
   if (run.interval_for != nullptr && !law) {
     return absl::InvalidArgumentError(
         "--job-checkpoints: interval=auto follows from how often nodes fail: add --failures "
@@ -290,7 +291,7 @@ absl::Status CheckFailureSettings(const ClusterRun& run) {
   return absl::OkStatus();
 }
 
-absl::Status ReadFailureOptions(const Invocation& invocation, ClusterRun* run) {
+absl::Status ReadFailureOptions(const Invocation& invocation, sim::ClusterRun* run) {
   RETURN_IF_ERROR(SetBy(invocation, "failures", SetFailures, run));
   RETURN_IF_ERROR(SetBy(invocation, "job-checkpoints", SetCheckpoints, run));
   RETURN_IF_ERROR(SetBy(invocation, "file-system", SetFileSystem, run));
@@ -310,4 +311,4 @@ absl::Status RefuseFailureOptions(const Invocation& invocation) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

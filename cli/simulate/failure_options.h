@@ -17,24 +17,24 @@
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/simulator/cluster/cluster_simulation.h"
 
-namespace muster {
+namespace muster::cli {
 
 std::vector<Option> FailureOptionTable();
 
 // "mtbf=30d,shape=0.7,repair=4h"; repair-mean instead of repair: exponential, of that mean.
-absl::StatusOr<FailureLaw> ParseFailureLaw(const std::string& text);
+absl::StatusOr<sim::FailureLaw> ParseFailureLaw(const std::string& text);
 
 // The file's keys: those of one class of nodes, and those of the cluster; a log is beside the file,
 // in `directory`, unless it says where.
-absl::Status ReadFailureKeys(ConfigFile& file, const std::string& table, NodeClass* nodes);
-absl::Status ReadFailureKeys(ConfigFile& file, const std::string& directory, ClusterRun* run);
+absl::Status ReadFailureKeys(ConfigFile& file, const std::string& table, sim::NodeClass* nodes);
+absl::Status ReadFailureKeys(ConfigFile& file, const std::string& directory, sim::ClusterRun* run);
 // Whether the options about failures, checkpoints and the file system go together.
-absl::Status CheckFailureSettings(const ClusterRun& run);
+absl::Status CheckFailureSettings(const sim::ClusterRun& run);
 
 // The options, over those of the file; then whether all of it goes together.
-absl::Status ReadFailureOptions(const Invocation& invocation, ClusterRun* run);
+absl::Status ReadFailureOptions(const Invocation& invocation, sim::ClusterRun* run);
 
 // Refuses the options where there is no cluster.
 absl::Status RefuseFailureOptions(const Invocation& invocation);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "scheduler/simulator/schedule/schedule_csv.h"
 #include "scheduler/simulator/schedule/trace_text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kPendingRowBytes = std::size_t{1} << 16;
@@ -39,8 +39,8 @@ absl::Status Flush(ResultFile* file, std::string* rows, std::size_t least) {
 
 }  // namespace
 
-RowTaker::RowTaker(const SimulateOptions& options, ScheduleCheck* check, const UniqueFd& signals,
-                   const Clock& clock)
+RowTaker::RowTaker(const SimulateOptions& options, sim::ScheduleCheck* check,
+                   const UniqueFd& signals, const Clock& clock)
     : draws_(!options.html.empty() || !options.perfetto.empty()),
       check_(check),
       signals_(signals),
@@ -48,7 +48,7 @@ RowTaker::RowTaker(const SimulateOptions& options, ScheduleCheck* check, const U
 
 absl::StatusOr<std::unique_ptr<RowTaker>> RowTaker::Create(const SimulateOptions& options,
                                                            const Environment& environment,
-                                                           ScheduleCheck* check,
+                                                           sim::ScheduleCheck* check,
                                                            const UniqueFd& signals,
                                                            const Clock& clock) {
   std::unique_ptr<RowTaker> taker(new RowTaker(options, check, signals, clock));
@@ -60,25 +60,25 @@ absl::StatusOr<std::unique_ptr<RowTaker>> RowTaker::Create(const SimulateOptions
 }
 
 absl::Status RowTaker::Begin(std::int64_t processors) {
-  metrics_ = ScheduleMetrics();
+  metrics_ = sim::ScheduleMetrics();
   drawn_.Clear();
   if (check_ != nullptr) {
     check_->Restart();
   }
   if (table_ != nullptr) {
     RETURN_IF_ERROR(table_->Restart());
-    table_rows_ = ScheduleHeader();
+    table_rows_ = sim::ScheduleHeader();
   }
   if (swf_ != nullptr) {
     RETURN_IF_ERROR(swf_->Restart());
-    TraceHeader header;
+    sim::TraceHeader header;
     header.max_procs = processors;
-    swf_rows_ = SwfHeaderText(header, "a schedule by muster simulate, in order of end");
+    swf_rows_ = sim::SwfHeaderText(header, "a schedule by muster simulate, in order of end");
   }
   return absl::OkStatus();
 }
 
-absl::Status RowTaker::Ended(const ScheduleRow& row) {
+absl::Status RowTaker::Ended(const sim::ScheduleRow& row) {
   metrics_.Add(row);
   if (check_ != nullptr) {
     check_->Compare(row);
@@ -87,16 +87,16 @@ absl::Status RowTaker::Ended(const ScheduleRow& row) {
     drawn_.Add(row);
   }
   if (table_ != nullptr) {
-    AppendRow(row, &table_rows_);
+    sim::AppendRow(row, &table_rows_);
   }
   if (swf_ != nullptr) {
-    AppendSwf(RecordOf(row), &swf_rows_);
+    sim::AppendSwf(sim::RecordOf(row), &swf_rows_);
   }
   RETURN_IF_ERROR(Flush(table_.get(), &table_rows_, kPendingRowBytes));
   return Flush(swf_.get(), &swf_rows_, kPendingRowBytes);
 }
 
-bool RowTaker::KeepGoing(const FlatProgress& progress) {
+bool RowTaker::KeepGoing(const sim::FlatProgress& progress) {
   const double read =
       progress.bytes_in_all == 0 || progress.arrived == 0
           ? -1
@@ -108,7 +108,7 @@ bool RowTaker::KeepGoing(const FlatProgress& progress) {
   return !signal.ok() || !signal->has_value();
 }
 
-absl::Status RowTaker::Finish(const FlatResult& result) {
+absl::Status RowTaker::Finish(const sim::FlatResult& result) {
   bar_.Wipe();
   if (!result.complete) {
     const std::string partial = absl::StrCat("partial: stopped at ", result.now, ", ", result.ended,
@@ -124,4 +124,4 @@ absl::Status RowTaker::Finish(const FlatResult& result) {
   return table_ == nullptr ? absl::OkStatus() : table_->Finish();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -20,44 +20,44 @@
 #include "scheduler/simulator/schedule/schedule_check.h"
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 
-namespace muster {
+namespace muster::cli {
 
-class RowTaker final : public FlatObserver {
+class RowTaker final : public sim::FlatObserver {
  public:
   // Opens the files. `check` may be null; `signals` tells of SIGINT and SIGTERM.
   static absl::StatusOr<std::unique_ptr<RowTaker>> Create(const SimulateOptions& options,
                                                           const Environment& environment,
-                                                          ScheduleCheck* check,
+                                                          sim::ScheduleCheck* check,
                                                           const UniqueFd& signals,
                                                           const Clock& clock);
 
   absl::Status Begin(std::int64_t processors) override;
-  absl::Status Ended(const ScheduleRow& row) override;
-  bool KeepGoing(const FlatProgress& progress) override;
+  absl::Status Ended(const sim::ScheduleRow& row) override;
+  bool KeepGoing(const sim::FlatProgress& progress) override;
 
   // Writes what is left of the tables, with a last line if it is not all.
-  absl::Status Finish(const FlatResult& result);
+  absl::Status Finish(const sim::FlatResult& result);
   void Wipe() { bar_.Wipe(); }
 
-  ScheduleMetrics& metrics() { return metrics_; }
-  [[nodiscard]] const DrawnJobs& drawn() const { return drawn_; }
+  sim::ScheduleMetrics& metrics() { return metrics_; }
+  [[nodiscard]] const sim::DrawnJobs& drawn() const { return drawn_; }
   // REQUIRES: options.audit or options.jobs_csv.
   [[nodiscard]] const std::string& table_path() const { return table_->path(); }
 
  private:
-  RowTaker(const SimulateOptions& options, ScheduleCheck* check, const UniqueFd& signals,
+  RowTaker(const SimulateOptions& options, sim::ScheduleCheck* check, const UniqueFd& signals,
            const Clock& clock);
 
   bool draws_;
-  ScheduleCheck* check_;
+  sim::ScheduleCheck* check_;
   const UniqueFd& signals_;
   ProgressBar bar_;
-  ScheduleMetrics metrics_;
-  DrawnJobs drawn_;
+  sim::ScheduleMetrics metrics_;
+  sim::DrawnJobs drawn_;
   std::unique_ptr<ResultFile> table_;
   std::unique_ptr<ResultFile> swf_;
   std::string table_rows_;  // that are not in the file yet
   std::string swf_rows_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

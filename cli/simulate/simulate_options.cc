@@ -8,15 +8,15 @@
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/flat/policy_names.h"
 
-namespace muster {
+namespace muster::cli {
 
-absl::Status CheckCombination(const FlatPolicy& policy) {
-  if (policy.backfill == Backfill::kConservative && policy.order != FlatOrder::kArrival) {
+absl::Status CheckCombination(const sim::FlatPolicy& policy) {
+  if (policy.backfill == Backfill::kConservative && policy.order != sim::FlatOrder::kArrival) {
     return absl::InvalidArgumentError(
         "--backfill: conservative keeps the order of arrival: use --policy conservative, or "
         "--backfill easy");
   }
-  if (policy.candidates != CandidateOrder::kQueue && policy.backfill != Backfill::kEasy) {
+  if (policy.candidates != sim::CandidateOrder::kQueue && policy.backfill != Backfill::kEasy) {
     return absl::InvalidArgumentError(
         "--backfill-order: only EASY has candidates: add --backfill easy, or leave it out");
   }
@@ -94,8 +94,8 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
     return absl::InvalidArgumentError("--trace: name the workload: --trace FILE");
   }
   SimulateOptions options;
-  FlatRun& run = options.run;
-  ASSIGN_OR_RETURN(const TraceOptions trace,
+  sim::FlatRun& run = options.run;
+  ASSIGN_OR_RETURN(const sim::TraceOptions trace,
                    ReadTraceOptions(invocation, invocation.Value("trace")));
   options.trace = invocation.Value("trace");
   run.trace = trace.path;
@@ -108,22 +108,22 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
                    : options.cluster.has_value() ? "muster"
                                                  : "easy";
   if (!options.cluster.has_value()) {
-    RETURN_IF_ERROR(ReadOption(invocation, "policy", ParseFlatPolicy, &run.policy));
+    RETURN_IF_ERROR(ReadOption(invocation, "policy", sim::ParseFlatPolicy, &run.policy));
   }
-  RETURN_IF_ERROR(ReadOption(invocation, "backfill", ParseBackfill, &run.policy.backfill));
+  RETURN_IF_ERROR(ReadOption(invocation, "backfill", sim::ParseBackfill, &run.policy.backfill));
   RETURN_IF_ERROR(
-      ReadOption(invocation, "backfill-order", ParseCandidateOrder, &run.policy.candidates));
+      ReadOption(invocation, "backfill-order", sim::ParseCandidateOrder, &run.policy.candidates));
   RETURN_IF_ERROR(CheckCombination(run.policy));
   RETURN_IF_ERROR(ReadOption(invocation, "flat", ParseProcessors, &run.processors));
-  RETURN_IF_ERROR(ReadOption(invocation, "estimates", ParseEstimates, &run.estimates));
-  RETURN_IF_ERROR(ReadOption(invocation, "instant", ParseInstantOrder, &run.instant));
-  RETURN_IF_ERROR(ReadOption(invocation, "filter", ParseRecordFilter, &run.filter));
-  if (run.policy.order == FlatOrder::kPrompt && !invocation.Has("estimates")) {
-    run.estimates = Estimates::kLearned;
+  RETURN_IF_ERROR(ReadOption(invocation, "estimates", sim::ParseEstimates, &run.estimates));
+  RETURN_IF_ERROR(ReadOption(invocation, "instant", sim::ParseInstantOrder, &run.instant));
+  RETURN_IF_ERROR(ReadOption(invocation, "filter", sim::ParseRecordFilter, &run.filter));
+  if (run.policy.order == sim::FlatOrder::kPrompt && !invocation.Has("estimates")) {
+    run.estimates = sim::Estimates::kLearned;
   }
-  run.policy.estimates_fall_short = FallShort(run.estimates);
+  run.policy.estimates_fall_short = sim::FallShort(run.estimates);
   if (options.cluster.has_value()) {
-    if (FallShort(run.estimates)) {
+    if (sim::FallShort(run.estimates)) {
       return absl::InvalidArgumentError(
           "--estimates: user-last-2 and learned are for --flat: a live job's limit is what it was "
           "submitted "
@@ -153,4 +153,4 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
   return options;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,12 +13,12 @@
 #include "scheduler/simulator/cluster/cluster_simulation.h"
 #include "scheduler/simulator/flat/flat_simulation.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct SimulateOptions {
-  FlatRun run;
-  std::optional<ClusterRun> cluster;  // then of `run` only what concerns the trace counts
-  std::string trace;                  // as it was named, and so the next
+  sim::FlatRun run;
+  std::optional<sim::ClusterRun> cluster;  // then of `run` only what concerns the trace counts
+  std::string trace;                       // as it was named, and so the next
   std::string policy;
   std::string jobs_csv;
   std::string summary_json;
@@ -33,9 +33,9 @@ struct SimulateOptions {
 };
 
 // Refuses what no policy can be.
-absl::Status CheckCombination(const FlatPolicy& policy);
+absl::Status CheckCombination(const sim::FlatPolicy& policy);
 
 std::vector<Option> SimulateOptionTable();
 absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation);
 
-}  // namespace muster
+}  // namespace muster::cli

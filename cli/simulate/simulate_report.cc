@@ -8,12 +8,12 @@
 #include "cli/page/table.h"
 #include "scheduler/simulator/flat/policy_names.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kUsersShown = 10;
 
-std::string DroppedText(const DroppedRecords& dropped) {
+std::string DroppedText(const sim::DroppedRecords& dropped) {
   std::string text;
   const auto add = [&text](std::uint64_t count, const char* what) {
     if (count != 0) {
@@ -28,13 +28,13 @@ std::string DroppedText(const DroppedRecords& dropped) {
   return text.empty() ? "none" : text;
 }
 
-std::string SkippedText(const SkippedRecords& skipped) {
+std::string SkippedText(const sim::SkippedRecords& skipped) {
   return absl::StrCat(skipped.lines, " broken, ", skipped.duplicates, " with an id seen before",
                       skipped.truncated ? ", and the file ends in the middle" : "",
                       skipped.first.empty() ? "" : "; the first: ", skipped.first);
 }
 
-std::string AuditText(const AuditReport& audit) {
+std::string AuditText(const sim::AuditReport& audit) {
   return audit.violations == 0
              ? absl::StrCat(
                    "legal: ", audit.jobs, " jobs, ", audit.promises, " promised starts kept, ",
@@ -43,7 +43,7 @@ std::string AuditText(const AuditReport& audit) {
              : absl::StrCat("ILLEGAL: ", audit.violations, " violations; the first: ", audit.first);
 }
 
-std::string CheckText(const CheckReport& check) {
+std::string CheckText(const sim::CheckReport& check) {
   std::string text = absl::StrCat(check.compared, " jobs compared, ", check.different,
                                   " start at another moment, ", check.only_here, " only here, ",
                                   check.only_there, " only there");
@@ -53,18 +53,18 @@ std::string CheckText(const CheckReport& check) {
   return text;
 }
 
-std::string ValueText(const Metric& metric) {
+std::string ValueText(const sim::Metric& metric) {
   return metric.whole ? absl::StrFormat("%.0f", metric.value)
                       : absl::StrFormat("%.4f", metric.value);
 }
 
-Json Dropped(const DroppedRecords& dropped) {
+Json Dropped(const sim::DroppedRecords& dropped) {
   return {{"no_run_time", dropped.no_run_time}, {"no_processors", dropped.no_processors},
           {"too_large", dropped.too_large},     {"no_requested_time", dropped.no_requested_time},
           {"before_zero", dropped.before_zero}, {"total", dropped.total()}};
 }
 
-Json Skipped(const SkippedRecords& skipped) {
+Json Skipped(const sim::SkippedRecords& skipped) {
   return {{"broken", skipped.lines},
           {"duplicates", skipped.duplicates},
           {"truncated", skipped.truncated},
@@ -73,7 +73,7 @@ Json Skipped(const SkippedRecords& skipped) {
 
 Json Users(const SimulateOutcome& outcome) {
   Json users = Json::array();
-  for (const UserMetrics& user : outcome.users) {
+  for (const sim::UserMetrics& user : outcome.users) {
     users.push_back({{"user", outcome.result.names.users.NameOf(user.user)},
                      {"jobs", user.jobs},
                      {"work", user.work},
@@ -86,10 +86,11 @@ Json Users(const SimulateOutcome& outcome) {
 
 // Those who waited most, at most kUsersShown.
 std::string UserTable(const SimulateOutcome& outcome, const Style& style) {
-  std::vector<UserMetrics> users = outcome.users;
-  std::stable_sort(users.begin(), users.end(), [](const UserMetrics& a, const UserMetrics& b) {
-    return a.waiting_time > b.waiting_time;
-  });
+  std::vector<sim::UserMetrics> users = outcome.users;
+  std::stable_sort(users.begin(), users.end(),
+                   [](const sim::UserMetrics& a, const sim::UserMetrics& b) {
+                     return a.waiting_time > b.waiting_time;
+                   });
   Table table({{.title = "USER"},
                {.title = "JOBS", .right = true},
                {.title = "PROCESSOR HOURS", .right = true},
@@ -97,7 +98,7 @@ std::string UserTable(const SimulateOutcome& outcome, const Style& style) {
                {.title = "MAX WAIT", .right = true},
                {.title = "MEAN SLOWDOWN", .right = true}});
   for (std::size_t i = 0; i < std::min(users.size(), kUsersShown); ++i) {
-    const UserMetrics& user = users[i];
+    const sim::UserMetrics& user = users[i];
     table.Add({{outcome.result.names.users.NameOf(user.user)},
                {absl::StrCat(user.jobs)},
                {absl::StrFormat("%.1f", user.work / 3600)},
@@ -112,9 +113,9 @@ std::string UserTable(const SimulateOutcome& outcome, const Style& style) {
   return absl::StrCat("\n", table.Print(style), more);
 }
 
-std::uint32_t NodesOf(const ClusterRun& run) {
+std::uint32_t NodesOf(const sim::ClusterRun& run) {
   std::uint32_t nodes = 0;
-  for (const NodeClass& alike : run.nodes) {
+  for (const sim::NodeClass& alike : run.nodes) {
     nodes += alike.count;
   }
   return nodes;
@@ -122,10 +123,10 @@ std::uint32_t NodesOf(const ClusterRun& run) {
 
 // The share of the GPUs' time, from the first submission to the last end, that jobs held.
 double GpuUtilisation(const SimulateOutcome& outcome) {
-  const ClusterResult& cluster = *outcome.cluster;
-  const auto makespan =
-      std::find_if(outcome.metrics.begin(), outcome.metrics.end(),
-                   [](const Metric& metric) { return std::string(metric.name) == "makespan"; });
+  const sim::ClusterResult& cluster = *outcome.cluster;
+  const auto makespan = std::find_if(
+      outcome.metrics.begin(), outcome.metrics.end(),
+      [](const sim::Metric& metric) { return std::string(metric.name) == "makespan"; });
   const double time = makespan == outcome.metrics.end() ? 0 : makespan->value;
   return cluster.gpus == 0 || time <= 0 ? 0
                                         : static_cast<double>(cluster.gpu_seconds) /
@@ -133,7 +134,7 @@ double GpuUtilisation(const SimulateOutcome& outcome) {
 }
 
 std::string ClusterText(const SimulateOptions& options, const SimulateOutcome& outcome) {
-  const ClusterResult& cluster = *outcome.cluster;
+  const sim::ClusterResult& cluster = *outcome.cluster;
   const PolicyConfig& config = options.cluster->config;
   std::string text = absl::StrCat(
       "cluster   ", NodesOf(*options.cluster), " nodes, ", cluster.schedule.processors,
@@ -155,7 +156,7 @@ std::string ClusterText(const SimulateOptions& options, const SimulateOutcome& o
 }
 
 Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome) {
-  const ClusterResult& cluster = *outcome.cluster;
+  const sim::ClusterResult& cluster = *outcome.cluster;
   return {{"backfill", Name(options.cluster->config.backfill)},
           {"nodes", NodesOf(*options.cluster)},
           {"gpus", cluster.gpus},
@@ -171,23 +172,23 @@ Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome)
 
 }  // namespace
 
-std::vector<Metric> ClusterMetrics(const ClusterResult& cluster) {
-  std::vector<Metric> metrics = RoomMetrics(cluster.threads, cluster.free_gpus);
+std::vector<sim::Metric> ClusterMetrics(const sim::ClusterResult& cluster) {
+  std::vector<sim::Metric> metrics = sim::RoomMetrics(cluster.threads, cluster.free_gpus);
   if (cluster.faults) {
-    const std::vector<Metric> of_failures = cluster.failures.Metrics();
+    const std::vector<sim::Metric> of_failures = cluster.failures.Metrics();
     metrics.insert(metrics.end(), of_failures.begin(), of_failures.end());
   }
   return metrics;
 }
 
-std::string PartialSentence(const FlatResult& result) {
+std::string PartialSentence(const sim::FlatResult& result) {
   return absl::StrCat("PARTIAL: stopped at ", result.now, " s of the trace, when ", result.ended,
                       " of the ", result.jobs, " jobs that had arrived had ended");
 }
 
 std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcome& outcome,
                             const Style& style) {
-  const FlatResult& result = outcome.result;
+  const sim::FlatResult& result = outcome.result;
   std::string page;
   if (!result.complete) {
     absl::StrAppend(&page, PartialSentence(result), "\n");
@@ -218,7 +219,7 @@ std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcom
                {.title = "VALUE", .right = true},
                {.title = ""},
                {.title = "DEFINITION", .least = 20}});
-  for (const Metric& metric : outcome.metrics) {
+  for (const sim::Metric& metric : outcome.metrics) {
     table.Add({{metric.name}, {ValueText(metric)}, {metric.unit}, {metric.definition}});
   }
   if (outcome.metrics.empty()) {
@@ -229,7 +230,7 @@ std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcom
 }
 
 std::string SimulationDocument(const SimulateOptions& options, const SimulateOutcome& outcome) {
-  const FlatResult& result = outcome.result;
+  const sim::FlatResult& result = outcome.result;
   Json document = {{"trace", options.trace},
                    {"policy", options.policy},
                    {"order", Name(options.run.policy.order)},
@@ -251,7 +252,7 @@ std::string SimulationDocument(const SimulateOptions& options, const SimulateOut
     document.update(ClusterJson(options, outcome));
   }
   Json definitions = Json::object();
-  for (const Metric& metric : outcome.metrics) {
+  for (const sim::Metric& metric : outcome.metrics) {
     document[metric.name] =
         metric.whole ? Json(static_cast<std::int64_t>(metric.value)) : Json(metric.value);
     definitions[metric.name] = absl::StrCat(metric.definition, *metric.unit == 0 ? "" : " (",
@@ -260,14 +261,14 @@ std::string SimulationDocument(const SimulateOptions& options, const SimulateOut
   document["definitions"] = definitions;
   document["by_user"] = Users(outcome);
   if (outcome.audit.has_value()) {
-    const AuditReport& audit = *outcome.audit;
+    const sim::AuditReport& audit = *outcome.audit;
     document["audit"] = {{"legal", audit.violations == 0},  {"jobs", audit.jobs},
                          {"promises", audit.promises},      {"restarts", audit.restarts},
                          {"violations", audit.violations},  {"first", audit.first},
                          {"most_in_use", audit.most_in_use}};
   }
   if (outcome.check.has_value()) {
-    const CheckReport& check = *outcome.check;
+    const sim::CheckReport& check = *outcome.check;
     document["check"] = {{"same", check.same()},           {"compared", check.compared},
                          {"different", check.different},   {"only_here", check.only_here},
                          {"only_there", check.only_there}, {"examples", ToJson(check.examples)}};
@@ -275,4 +276,4 @@ std::string SimulationDocument(const SimulateOptions& options, const SimulateOut
   return PrintJson(document);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

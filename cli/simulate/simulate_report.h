@@ -15,25 +15,25 @@
 #include "scheduler/simulator/schedule/schedule_check.h"
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 
-namespace muster {
+namespace muster::cli {
 
 // What only a cluster has: free room, and what failures and checkpoints cost where there are any.
-std::vector<Metric> ClusterMetrics(const ClusterResult& cluster);
+std::vector<sim::Metric> ClusterMetrics(const sim::ClusterResult& cluster);
 
 struct SimulateOutcome {
-  FlatResult result;
-  std::vector<Metric> metrics;
-  std::vector<UserMetrics> users;
-  std::optional<AuditReport> audit;
-  std::optional<CheckReport> check;
-  std::optional<ClusterResult> cluster;  // its `schedule` is `result`
+  sim::FlatResult result;
+  std::vector<sim::Metric> metrics;
+  std::vector<sim::UserMetrics> users;
+  std::optional<sim::AuditReport> audit;
+  std::optional<sim::CheckReport> check;
+  std::optional<sim::ClusterResult> cluster;  // its `schedule` is `result`
 };
 
 // REQUIRES: not complete.
-std::string PartialSentence(const FlatResult& result);
+std::string PartialSentence(const sim::FlatResult& result);
 
 std::string PrintSimulation(const SimulateOptions& options, const SimulateOutcome& outcome,
                             const Style& style);
 std::string SimulationDocument(const SimulateOptions& options, const SimulateOutcome& outcome);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -17,7 +17,7 @@
 #include "topology/captured/captured.h"
 #include "topology/network/network_file.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::int64_t kNodesMax = 1'000'000;
@@ -43,7 +43,7 @@ absl::Status ReadNumber(const Invocation& invocation, const char* name, std::int
   return absl::OkStatus();
 }
 
-absl::StatusOr<ClusterRun> AlikeNodes(const Invocation& invocation) {
+absl::StatusOr<sim::ClusterRun> AlikeNodes(const Invocation& invocation) {
   std::int64_t count = 0;
   std::int64_t cpus = 0;
   std::int64_t gpus = 0;
@@ -64,11 +64,11 @@ absl::StatusOr<ClusterRun> AlikeNodes(const Invocation& invocation) {
     memory = *said;
   }
   const std::string model = invocation.Has("gpu-model") ? invocation.Value("gpu-model") : kGpuModel;
-  NodeClass nodes;
+  sim::NodeClass nodes;
   nodes.count = static_cast<std::uint32_t>(count);
-  nodes.machine = PlainMachine(static_cast<std::uint32_t>(cpus), static_cast<std::uint32_t>(gpus),
-                               model, memory);
-  ClusterRun run;
+  nodes.machine = sim::PlainMachine(static_cast<std::uint32_t>(cpus),
+                                    static_cast<std::uint32_t>(gpus), model, memory);
+  sim::ClusterRun run;
   run.nodes.push_back(std::move(nodes));
   return run;
 }
@@ -78,7 +78,7 @@ absl::StatusOr<Machine> ReadMachine(ConfigFile& file, const std::string& path) {
   std::string topology;
   RETURN_IF_ERROR(file.ReadString(path + ".topology", &topology));
   if (!topology.empty()) {
-    absl::StatusOr<Machine> machine = ReadCapturedMachine(topology);
+    absl::StatusOr<Machine> machine = topology::ReadCapturedMachine(topology);
     return machine.ok() ? std::move(machine)
                         : file.ErrorAt(path + ".topology", std::string(machine.status().message()));
   }
@@ -101,8 +101,8 @@ absl::StatusOr<Machine> ReadMachine(ConfigFile& file, const std::string& path) {
     }
     bytes = *said;
   }
-  return PlainMachine(static_cast<std::uint32_t>(cpus), static_cast<std::uint32_t>(gpus), model,
-                      bytes);
+  return sim::PlainMachine(static_cast<std::uint32_t>(cpus), static_cast<std::uint32_t>(gpus),
+                           model, bytes);
 }
 
 // network = "FILE", beside the cluster's file unless it says where.
@@ -112,7 +112,8 @@ absl::Status ReadNetworkKey(const std::string& directory, ConfigFile& file, Poli
   if (name.empty()) {
     return absl::OkStatus();
   }
-  absl::StatusOr<Network> network = ReadNetwork((std::filesystem::path(directory) / name).string());
+  absl::StatusOr<Network> network =
+      topology::ReadNetwork((std::filesystem::path(directory) / name).string());
   if (!network.ok()) {
     return file.ErrorAt("network", std::string(network.status().message()));
   }
@@ -120,9 +121,9 @@ absl::Status ReadNetworkKey(const std::string& directory, ConfigFile& file, Poli
   return absl::OkStatus();
 }
 
-absl::StatusOr<NodeClass> ReadNodes(ConfigFile& file, const std::string& name) {
+absl::StatusOr<sim::NodeClass> ReadNodes(ConfigFile& file, const std::string& name) {
   const std::string table = absl::StrCat("nodes.", name);
-  NodeClass nodes;
+  sim::NodeClass nodes;
   nodes.name = name;
   std::int64_t count = 1;
   std::int64_t weight = 0;
@@ -136,13 +137,13 @@ absl::StatusOr<NodeClass> ReadNodes(ConfigFile& file, const std::string& name) {
   return nodes;
 }
 
-absl::StatusOr<ClusterRun> ReadClusterFile(const std::string& path) {
+absl::StatusOr<sim::ClusterRun> ReadClusterFile(const std::string& path) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   if (file.KeysUnder("nodes").empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": no nodes: write [nodes.NAME] with count = N and cpus = C"));
   }
-  ASSIGN_OR_RETURN(ClusterRun run,
+  ASSIGN_OR_RETURN(sim::ClusterRun run,
                    ReadCluster(file, std::filesystem::path(path).parent_path().string()));
   RETURN_IF_ERROR(file.RefuseUnknownKeys());
   return run;
@@ -162,10 +163,10 @@ std::string Quoted(const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<ClusterRun> ReadCluster(ConfigFile& file, const std::string& directory) {
-  ClusterRun run;
+absl::StatusOr<sim::ClusterRun> ReadCluster(ConfigFile& file, const std::string& directory) {
+  sim::ClusterRun run;
   for (const std::string& name : file.KeysUnder("nodes")) {
-    ASSIGN_OR_RETURN(NodeClass nodes, ReadNodes(file, name));
+    ASSIGN_OR_RETURN(sim::NodeClass nodes, ReadNodes(file, name));
     run.nodes.push_back(std::move(nodes));
   }
   RETURN_IF_ERROR(ReadSettings(file, run.config));
@@ -177,8 +178,8 @@ absl::StatusOr<ClusterRun> ReadCluster(ConfigFile& file, const std::string& dire
 }
 
 absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const ClusterRun run, AlikeNodes(invocation));
-  const NodeClass& nodes = run.nodes.front();
+  ASSIGN_OR_RETURN(const sim::ClusterRun run, AlikeNodes(invocation));
+  const sim::NodeClass& nodes = run.nodes.front();
   std::string text = absl::StrCat("[nodes.", nodes.name, "]\ncount = ", nodes.count,
                                   "\ncpus = ", nodes.machine.cores.size(),
                                   "\ngpus = ", nodes.machine.gpus.size(), "\n");
@@ -212,7 +213,7 @@ std::vector<Option> ClusterOptionTable() {
   return options;
 }
 
-absl::StatusOr<std::optional<ClusterRun>> ReadClusterRun(const Invocation& invocation) {
+absl::StatusOr<std::optional<sim::ClusterRun>> ReadClusterRun(const Invocation& invocation) {
   bool any = false;
   for (const char* option : kOptions) {
     any = any || invocation.Has(option);
@@ -225,9 +226,9 @@ absl::StatusOr<std::optional<ClusterRun>> ReadClusterRun(const Invocation& invoc
     RETURN_IF_ERROR(RefuseFailureOptions(invocation));
     return std::nullopt;
   }
-  ASSIGN_OR_RETURN(ClusterRun run, invocation.Has("cluster")
-                                       ? ReadClusterFile(invocation.Value("cluster"))
-                                       : AlikeNodes(invocation));
+  ASSIGN_OR_RETURN(sim::ClusterRun run, invocation.Has("cluster")
+                                            ? ReadClusterFile(invocation.Value("cluster"))
+                                            : AlikeNodes(invocation));
   RETURN_IF_ERROR(ReadFailureOptions(invocation, &run));
   if (invocation.Has("policy")) {
     const absl::Status status = SetClusterPolicy(invocation.Value("policy"), run.config);
@@ -264,4 +265,4 @@ absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config) {
       "others are for --flat"));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -16,7 +16,7 @@
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/simulator/cluster/cluster_simulation.h"
 
-namespace muster {
+namespace muster::cli {
 
 // --nodes, --cpus-per-node, --gpus-per-node, --gpu-model, --mem-per-node, --cluster,
 // --failures, --job-checkpoints, --seed.
@@ -25,11 +25,11 @@ std::vector<Option> ClusterOptionTable();
 std::vector<Option> AlikeNodesOptionTable();
 
 // Nothing when no option of a cluster is given. The trace and the estimates are the caller's.
-absl::StatusOr<std::optional<ClusterRun>> ReadClusterRun(const Invocation& invocation);
+absl::StatusOr<std::optional<sim::ClusterRun>> ReadClusterRun(const Invocation& invocation);
 
 // The cluster that a file describes; marks the keys as known and leaves it to the caller to refuse
 // others. `directory` is that of the file.
-absl::StatusOr<ClusterRun> ReadCluster(ConfigFile& file, const std::string& directory);
+absl::StatusOr<sim::ClusterRun> ReadCluster(ConfigFile& file, const std::string& directory);
 
 // The options of nodes that are alike as such a file would say them.
 absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation);
@@ -37,4 +37,4 @@ absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation);
 // The name of a policy (muster, fcfs, easy, conservative) into settings.
 absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::cli

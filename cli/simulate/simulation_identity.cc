@@ -11,7 +11,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/value/fingerprint.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // Where results go, and what is hashed by its content.
@@ -56,13 +56,13 @@ absl::Status AddTrace(const std::string& path, Fingerprint* print) {
   return absl::OkStatus();
 }
 
-void AddCluster(const ClusterRun& run, Fingerprint* print) {
-  for (const NodeClass& nodes : run.nodes) {
+void AddCluster(const sim::ClusterRun& run, Fingerprint* print) {
+  for (const sim::NodeClass& nodes : run.nodes) {
     print->Add(nodes.name).Add(nodes.count).Add(nodes.machine);
   }
   print->Add(run.config).Add(run.policy);
   if (run.failure_log.has_value()) {
-    for (const LoggedFailure& failure : *run.failure_log) {
+    for (const sim::LoggedFailure& failure : *run.failure_log) {
       print->Add(failure.time).Add(failure.node).Add(failure.repair);
     }
   }
@@ -90,4 +90,4 @@ absl::StatusOr<std::string> SimulationIdentity(const Invocation& invocation,
                       absl::Hex(settings.value(), absl::kZeroPad16), ", muster ", kVersion);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,10 +12,10 @@
 #include "cli/frame/verb.h"
 #include "cli/simulate/simulate_options.h"
 
-namespace muster {
+namespace muster::cli {
 
 // InvalidArgument where the trace cannot be read a second time.
 absl::StatusOr<std::string> SimulationIdentity(const Invocation& invocation,
                                                const SimulateOptions& options);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include "scheduler/simulator/schedule/trace_text.h"
 #include "scheduler/simulator/workload/lublin_model.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kJobsMax = 10'000'000;
@@ -57,7 +57,7 @@ std::vector<Option> GenerateOptionTable() {
 }
 
 absl::StatusOr<std::string> GenerateTrace(const Invocation& invocation, bool csv) {
-  LublinOptions options{.processors = kUsualProcessors, .seed = 1, .gap_factor = 1, .mix = {}};
+  sim::LublinOptions options{.processors = kUsualProcessors, .seed = 1, .gap_factor = 1, .mix = {}};
   RETURN_IF_ERROR(ReadOption(invocation, "flat", ParseProcessors, &options.processors));
   if (options.processors < 2) {
     return absl::InvalidArgumentError("--flat: the model needs 2 processors or more");
@@ -65,12 +65,13 @@ absl::StatusOr<std::string> GenerateTrace(const Invocation& invocation, bool csv
   ASSIGN_OR_RETURN(const std::uint64_t jobs, ReadCount(invocation, "jobs", 10'000, 2, kJobsMax));
   ASSIGN_OR_RETURN(options.seed, ReadCount(invocation, "seed", 1, 0, kTraceSeedMax));
   ASSIGN_OR_RETURN(const double load, ReadLoad(invocation));
-  TraceNames names;
+  sim::TraceNames names;
   if (invocation.Has("mix")) {
-    ASSIGN_OR_RETURN(const TraceOptions mix, ReadTraceOptions(invocation, invocation.Value("mix")));
-    ASSIGN_OR_RETURN(const OpenedTrace trace, OpenTrace(mix));
-    ASSIGN_OR_RETURN(options.mix,
-                     SampleRecords(trace.reader.get(), kMixMax, options.processors, options.seed));
+    ASSIGN_OR_RETURN(const sim::TraceOptions mix,
+                     ReadTraceOptions(invocation, invocation.Value("mix")));
+    ASSIGN_OR_RETURN(const sim::OpenedTrace trace, sim::OpenTrace(mix));
+    ASSIGN_OR_RETURN(options.mix, sim::SampleRecords(trace.reader.get(), kMixMax,
+                                                     options.processors, options.seed));
     names = trace.reader->names();
     if (options.mix.empty()) {
       return absl::FailedPreconditionError(absl::StrCat(
@@ -78,22 +79,22 @@ absl::StatusOr<std::string> GenerateTrace(const Invocation& invocation, bool csv
     }
   }
   if (load > 0) {
-    options.gap_factor = GapFactorForLoad(options, jobs, load);
+    options.gap_factor = sim::GapFactorForLoad(options, jobs, load);
   }
-  TraceHeader header;
+  sim::TraceHeader header;
   header.max_procs = options.processors;
   header.max_jobs = static_cast<std::int64_t>(jobs);
   std::string text =
-      csv ? TraceCsvHeader()
-          : SwfHeaderText(header,
-                          absl::StrCat("Lublin-Feitelson model (JPDC 2003), seed ", options.seed,
-                                       options.mix.empty() ? "" : ", jobs of a trace"));
-  LublinModel model(options);
+      csv ? sim::TraceCsvHeader()
+          : sim::SwfHeaderText(
+                header, absl::StrCat("Lublin-Feitelson model (JPDC 2003), seed ", options.seed,
+                                     options.mix.empty() ? "" : ", jobs of a trace"));
+  sim::LublinModel model(options);
   for (std::uint64_t i = 0; i < jobs; ++i) {
-    const TraceRecord record = model.Next();
-    csv ? AppendTraceCsv(record, names, &text) : AppendSwf(record, &text);
+    const sim::TraceRecord record = model.Next();
+    csv ? sim::AppendTraceCsv(record, names, &text) : sim::AppendSwf(record, &text);
   }
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The options of generate alone: --jobs, --seed, --load, --mix.
 std::vector<Option> GenerateOptionTable();
@@ -17,4 +17,4 @@ std::vector<Option> GenerateOptionTable();
 // The whole workload, in SWF or, with `csv`, as a table.
 absl::StatusOr<std::string> GenerateTrace(const Invocation& invocation, bool csv);
 
-}  // namespace muster
+}  // namespace muster::cli

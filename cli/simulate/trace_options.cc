@@ -14,7 +14,7 @@
 #include "scheduler/runtime/process.h"
 #include "scheduler/simulator/workload/arrivals.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // The jobs of a controller's state directory, in memory: the path of a file that lives as long as
@@ -64,32 +64,33 @@ std::vector<Option> TraceOptionTable() {
   };
 }
 
-absl::StatusOr<TraceOptions> ReadTraceOptions(const Invocation& invocation,
-                                              const std::string& path) {
-  TraceOptions options{.path = path, .format = {}, .unit = TraceUnit::kUsual, .lenient = false};
-  TraceFormat format = TraceFormat::kSwf;
-  RETURN_IF_ERROR(ReadOption(invocation, "format", ParseTraceFormat, &format));
+absl::StatusOr<sim::TraceOptions> ReadTraceOptions(const Invocation& invocation,
+                                                   const std::string& path) {
+  sim::TraceOptions options{
+      .path = path, .format = {}, .unit = sim::TraceUnit::kUsual, .lenient = false};
+  sim::TraceFormat format = sim::TraceFormat::kSwf;
+  RETURN_IF_ERROR(ReadOption(invocation, "format", sim::ParseTraceFormat, &format));
   if (invocation.Has("format")) {
     options.format = format;
   }
-  RETURN_IF_ERROR(ReadOption(invocation, "unit", ParseTraceUnit, &options.unit));
+  RETURN_IF_ERROR(ReadOption(invocation, "unit", sim::ParseTraceUnit, &options.unit));
   options.lenient = invocation.Has("lenient");
   if (IsDirectory(path)) {
     ASSIGN_OR_RETURN(options.path, TraceOfState(path));
-    options.format = TraceFormat::kCsv;
+    options.format = sim::TraceFormat::kCsv;
   }
   return options;
 }
 
 absl::StatusOr<std::int64_t> ParseProcessors(const std::string& text) {
-  const absl::StatusOr<std::uint64_t> count = ParseDigits(text, kProcessorsMax);
+  const absl::StatusOr<std::uint64_t> count = ParseDigits(text, sim::kProcessorsMax);
   if (!count.ok() || *count == 0) {
     return absl::InvalidArgumentError(absl::StrCat(Quote(text),
                                                    " is not a number of processors: "
                                                    "a whole number from 1 to ",
-                                                   kProcessorsMax));
+                                                   sim::kProcessorsMax));
   }
   return static_cast<std::int64_t>(*count);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

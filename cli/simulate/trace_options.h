@@ -13,7 +13,7 @@
 #include "cli/frame/verb.h"
 #include "scheduler/simulator/readers/trace_format.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Reads --NAME into `*value` if it was given; an error gets the option in front.
 template <class T>
@@ -35,10 +35,10 @@ Option MakeOption(const char* name, const char* metavar, const char* text);
 
 // --format, --unit, --lenient.
 std::vector<Option> TraceOptionTable();
-absl::StatusOr<TraceOptions> ReadTraceOptions(const Invocation& invocation,
-                                              const std::string& path);
+absl::StatusOr<sim::TraceOptions> ReadTraceOptions(const Invocation& invocation,
+                                                   const std::string& path);
 
 // From 1 to kProcessorsMax.
 absl::StatusOr<std::int64_t> ParseProcessors(const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::cli

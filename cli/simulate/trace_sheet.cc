@@ -7,7 +7,7 @@
 #include "cli/frame/json_output.h"
 #include "cli/page/table.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr double kDay = 24.0 * 3600;
@@ -16,12 +16,12 @@ Json OrNull(const std::optional<std::int64_t>& number) {
   return number.has_value() ? Json(*number) : Json(nullptr);
 }
 
-const char* Processors(const TraceInfo& info) {
+const char* Processors(const sim::TraceInfo& info) {
   return info.counts_gpus ? "GPUs" : "processors";
 }
 
-std::string MachineText(const TraceInfo& info) {
-  const TraceHeader& header = info.header;
+std::string MachineText(const sim::TraceInfo& info) {
+  const sim::TraceHeader& header = info.header;
   const std::string computer = header.computer.empty() ? "" : header.computer + ", ";
   if (header.max_procs.has_value()) {
     return absl::StrCat(computer, *header.max_procs, " ", Processors(info));
@@ -31,7 +31,7 @@ std::string MachineText(const TraceInfo& info) {
       header.max_nodes.has_value() ? absl::StrCat("; MaxNodes is ", *header.max_nodes) : "");
 }
 
-std::string RecordsText(const TraceInfo& info) {
+std::string RecordsText(const sim::TraceInfo& info) {
   std::string text =
       absl::StrCat(info.records, " records, ", info.jobs, " jobs; ", info.no_run_time,
                    " without run time, ", info.no_processors, " without ", Processors(info), ", ");
@@ -47,7 +47,7 @@ std::string RecordsText(const TraceInfo& info) {
   return text;
 }
 
-std::string BrokenText(const SkippedRecords& skipped) {
+std::string BrokenText(const sim::SkippedRecords& skipped) {
   return absl::StrCat(skipped.lines, ", and ", skipped.duplicates, " with an id seen before",
                       skipped.truncated ? "; the file ends in the middle" : "",
                       skipped.first.empty() ? "" : "; the first: ", skipped.first);
@@ -55,9 +55,9 @@ std::string BrokenText(const SkippedRecords& skipped) {
 
 }  // namespace
 
-std::string TraceInfoDocument(const std::string& path, const TraceInfo& info) {
+std::string TraceInfoDocument(const std::string& path, const sim::TraceInfo& info) {
   Json weeks = Json::array();
-  for (const TraceWeek& week : info.weeks) {
+  for (const sim::TraceWeek& week : info.weeks) {
     weeks.push_back({{"jobs", week.jobs}, {"work", week.work}, {"load", week.load}});
   }
   const Json header = {{"computer", info.header.computer},
@@ -66,7 +66,7 @@ std::string TraceInfoDocument(const std::string& path, const TraceInfo& info) {
                        {"max_jobs", OrNull(info.header.max_jobs)},
                        {"unix_start_time", OrNull(info.header.unix_start)}};
   return PrintJson({{"trace", path},
-                    {"format", Name(info.format)},
+                    {"format", sim::Name(info.format)},
                     {"processors_are", info.counts_gpus ? "gpus" : "cpus"},
                     {"header", header},
                     {"records", info.records},
@@ -93,10 +93,11 @@ std::string TraceInfoDocument(const std::string& path, const TraceInfo& info) {
                     {"weeks", weeks}});
 }
 
-std::string PrintTraceInfo(const std::string& path, const TraceInfo& info, const Style& style) {
-  std::string page = absl::StrCat("trace      ", path, ": ", Title(info.format), "\nmachine    ",
-                                  MachineText(info), "\nrecords    ", RecordsText(info),
-                                  "\nbroken     ", BrokenText(info.skipped), "\n");
+std::string PrintTraceInfo(const std::string& path, const sim::TraceInfo& info,
+                           const Style& style) {
+  std::string page = absl::StrCat(
+      "trace      ", path, ": ", sim::Title(info.format), "\nmachine    ", MachineText(info),
+      "\nrecords    ", RecordsText(info), "\nbroken     ", BrokenText(info.skipped), "\n");
   absl::StrAppendFormat(&page, "span       %.2f days, %d users, largest job %d %s\n",
                         static_cast<double>(info.last_submit - info.first_submit) / kDay,
                         info.users, info.largest, Processors(info));
@@ -124,9 +125,9 @@ std::string PrintTraceInfo(const std::string& path, const TraceInfo& info, const
   return absl::StrCat(page, table.Print(style));
 }
 
-std::string NodeListDocument(const std::string& path, const TraceNodes& list) {
+std::string NodeListDocument(const std::string& path, const sim::TraceNodes& list) {
   Json classes = Json::array();
-  for (const TraceNodeClass& node : list.classes) {
+  for (const sim::TraceNodeClass& node : list.classes) {
     classes.push_back({{"nodes", node.nodes},
                        {"cpus", node.cpus},
                        {"gpus", node.gpus},
@@ -140,7 +141,8 @@ std::string NodeListDocument(const std::string& path, const TraceNodes& list) {
                     {"classes", classes}});
 }
 
-std::string PrintNodeList(const std::string& path, const TraceNodes& list, const Style& style) {
+std::string PrintNodeList(const std::string& path, const sim::TraceNodes& list,
+                          const Style& style) {
   std::string page = absl::StrFormat("nodes      %s: %d nodes, %d CPUs, %d GPUs\n\n", path,
                                      list.nodes, list.cpus, list.gpus);
   Table table({{.title = "NODES", .right = true},
@@ -148,7 +150,7 @@ std::string PrintNodeList(const std::string& path, const TraceNodes& list, const
                {.title = "GPUS", .right = true},
                {.title = "MEMORY", .right = true},
                {.title = "MODEL"}});
-  for (const TraceNodeClass& node : list.classes) {
+  for (const sim::TraceNodeClass& node : list.classes) {
     table.Add({{absl::StrCat(node.nodes)},
                {absl::StrCat(node.cpus)},
                {absl::StrCat(node.gpus)},
@@ -158,4 +160,4 @@ std::string PrintNodeList(const std::string& path, const TraceNodes& list, const
   return page + table.Print(style);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

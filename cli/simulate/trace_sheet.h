@@ -10,12 +10,12 @@
 #include "scheduler/simulator/readers/node_list.h"
 #include "scheduler/simulator/workload/trace_info.h"
 
-namespace muster {
+namespace muster::cli {
 
-std::string PrintTraceInfo(const std::string& path, const TraceInfo& info, const Style& style);
-std::string TraceInfoDocument(const std::string& path, const TraceInfo& info);
+std::string PrintTraceInfo(const std::string& path, const sim::TraceInfo& info, const Style& style);
+std::string TraceInfoDocument(const std::string& path, const sim::TraceInfo& info);
 
-std::string PrintNodeList(const std::string& path, const TraceNodes& list, const Style& style);
-std::string NodeListDocument(const std::string& path, const TraceNodes& list);
+std::string PrintNodeList(const std::string& path, const sim::TraceNodes& list, const Style& style);
+std::string NodeListDocument(const std::string& path, const sim::TraceNodes& list);
 
-}  // namespace muster
+}  // namespace muster::cli

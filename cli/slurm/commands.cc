@@ -22,7 +22,7 @@
 #include "cli/slurm/submit/scancel.h"
 #include "cli/slurm/submit/srun.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr Command kCommands[] = {
@@ -108,4 +108,4 @@ int RunSlurmCommand(const Environment& environment, const std::vector<std::strin
   return command->run == nullptr ? Fail(call, "not in this version of Muster") : command->run(call);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // `run` is null where this version lacks the command.
 std::span<const Command> AllCommands();
@@ -21,4 +21,4 @@ std::span<const Command> AllCommands();
 int RunSlurmCommand(const Environment& environment, const std::vector<std::string>& words,
                     std::ostream& out, std::ostream& err);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

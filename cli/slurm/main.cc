@@ -9,8 +9,9 @@
 #include "scheduler/runtime/identity/signing_key.h"
 
 int main(int argc, char** argv) {
-  const muster::Environment environment = muster::Environment::Copy(environ);
-  muster::QuietGrpc();
+  const muster::cli::Environment environment = muster::cli::Environment::Copy(environ);
+  muster::cli::QuietGrpc();
   muster::KeepOpenSslToTheEnd();
-  return muster::slurm::RunSlurmCommand(environment, {argv, argv + argc}, std::cout, std::cerr);
+  return muster::cli::slurm::RunSlurmCommand(environment, {argv, argv + argc}, std::cout,
+                                             std::cerr);
 }

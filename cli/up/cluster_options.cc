@@ -9,7 +9,7 @@
 #include "cli/parse/request/constraint.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // Synthetic attributes may hold commas.
@@ -84,4 +84,4 @@ absl::StatusOr<std::vector<std::string>> ReadFeatureLists(const std::string& tex
   return lists;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

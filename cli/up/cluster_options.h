@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 // "a.xml,b.txt,numa:2(memory=4GB,…)": the pieces between commas outside parentheses, files among
 // them as absolute paths, because daemons have their own working directory.
@@ -22,4 +22,4 @@ absl::StatusOr<std::vector<std::string>> ReadTopologyList(const std::string& lis
 absl::StatusOr<std::vector<std::string>> ReadFeatureLists(const std::string& text,
                                                           std::uint32_t nodes);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -24,7 +24,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 void Say(const std::string& line) {
@@ -273,4 +273,4 @@ Verb UpVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

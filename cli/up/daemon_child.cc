@@ -13,7 +13,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kReadyFd = 3;
@@ -108,4 +108,4 @@ std::string DaemonChild::LastLogLine() const {
   return newline == std::string::npos ? tail : tail.substr(newline + 1);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct DaemonSpec {
   std::string name;                    // for people: "the controller", "node2's agent"
@@ -56,4 +56,4 @@ class DaemonChild {
 // The path of `name` beside our own executable. NotFound names the place.
 absl::StatusOr<std::string> SiblingProgram(const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -18,7 +18,7 @@
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/cgroup/own_cgroup.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // A group of ours that may be made, or is there.
@@ -107,4 +107,4 @@ OwnGroup::~OwnGroup() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
 
-namespace muster {
+namespace muster::cli {
 
 class OwnGroup {
  public:
@@ -39,4 +39,4 @@ class OwnGroup {
   std::string before_;  // where this process was
 };
 
-}  // namespace muster
+}  // namespace muster::cli

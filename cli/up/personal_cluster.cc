@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::milliseconds;
@@ -192,4 +192,4 @@ void PersonalCluster::Forget(Daemon& daemon) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -20,7 +20,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::cli {
 
 class PersonalCluster {
  public:
@@ -73,4 +73,4 @@ class PersonalCluster {
   absl::Status result_ = absl::OkStatus();
 };
 
-}  // namespace muster
+}  // namespace muster::cli

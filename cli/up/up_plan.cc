@@ -12,7 +12,7 @@
 #include "scheduler/base/status.h"
 #include "topology/network/network_file.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 absl::Status WithPlace(const char* place, const absl::Status& status) {
@@ -68,7 +68,7 @@ absl::Status AddGateway(const UpOptions& options, UpPlan& plan) {
 absl::Status ReadNetworkOption(const Invocation& invocation, UpOptions& options) {
   std::error_code error;
   options.network = std::filesystem::absolute(invocation.Value("network"), error).string();
-  const absl::StatusOr<Network> network = ReadNetwork(options.network);
+  const absl::StatusOr<Network> network = topology::ReadNetwork(options.network);
   if (!network.ok()) {  // refused: the option is well used
     return absl::FailedPreconditionError(
         absl::StrCat("--network: ", std::string(network.status().message())));
@@ -200,4 +200,4 @@ std::string ReadyLine(const std::vector<NodeView>& nodes) {
                       " GiB — submit with: muster submit --wrap hostname");
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include "cli/up/daemon_child.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 
 inline constexpr std::uint32_t kPersonalNodesMax = 1024;
 
@@ -47,4 +47,4 @@ absl::StatusOr<UpPlan> MakeUpPlan(const UpOptions& options);
 // "ready: 2 nodes, 2 cores, 23 GiB — submit with: muster submit --wrap hostname".
 std::string ReadyLine(const std::vector<NodeView>& nodes);
 
-}  // namespace muster
+}  // namespace muster::cli

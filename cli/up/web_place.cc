@@ -14,7 +14,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::cli {
 
 WebPlace::WebPlace(const std::string& state)
     : directory(state + "/gateway"),
@@ -78,4 +78,4 @@ std::string WebUrl(const UniqueFd& socket) {
                       "/");
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct WebPlace {
   explicit WebPlace(const std::string& state);
@@ -28,4 +28,4 @@ absl::StatusOr<UniqueFd> ListenForWeb(const std::string& address);
 // "http://127.0.0.1:7118/".
 std::string WebUrl(const UniqueFd& socket);
 
-}  // namespace muster
+}  // namespace muster::cli

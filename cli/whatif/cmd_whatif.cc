@@ -25,7 +25,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kInterrupted = 128 + SIGINT;
@@ -38,10 +38,10 @@ constexpr std::uint32_t kLiveFutures = 200;
 constexpr std::uint32_t kPastMax = 5000;
 
 // What only a cluster has, behind the metrics of every schedule; nothing where those are none.
-void AddClusterMetrics(const ClusterResult& result, std::vector<Metric>* metrics) {
-  const auto makespan = std::find_if(metrics->begin(), metrics->end(), [](const Metric& metric) {
-    return std::string(metric.name) == "makespan";
-  });
+void AddClusterMetrics(const sim::ClusterResult& result, std::vector<sim::Metric>* metrics) {
+  const auto makespan = std::find_if(
+      metrics->begin(), metrics->end(),
+      [](const sim::Metric& metric) { return std::string(metric.name) == "makespan"; });
   if (makespan == metrics->end()) {
     return;
   }
@@ -53,12 +53,12 @@ void AddClusterMetrics(const ClusterResult& result, std::vector<Metric>* metrics
                       "how often a running job was preempted"});
   metrics->push_back({"refused", static_cast<double>(result.refused), true, "",
                       "jobs that policy or the size of every node shuts out"});
-  const std::vector<Metric> more = ClusterMetrics(result);
+  const std::vector<sim::Metric> more = ClusterMetrics(result);
   metrics->insert(metrics->end(), more.begin(), more.end());
 }
 
 // Keeps what became of each job. Stops at SIGINT or SIGTERM.
-class OutcomeTaker final : public FlatObserver {
+class OutcomeTaker final : public sim::FlatObserver {
  public:
   // What is kept beside outcomes and metrics.
   struct Keeps {
@@ -72,13 +72,13 @@ class OutcomeTaker final : public FlatObserver {
   absl::Status Begin(std::int64_t processors) override {
     (void)processors;
     outcomes.clear();
-    metrics = ScheduleMetrics();
+    metrics = sim::ScheduleMetrics();
     profile.Clear();
     past.clear();
     return absl::OkStatus();
   }
-  absl::Status Ended(const ScheduleRow& row) override {
-    outcomes.push_back(OutcomeOf(row));
+  absl::Status Ended(const sim::ScheduleRow& row) override {
+    outcomes.push_back(sim::OutcomeOf(row));
     metrics.Add(row);
     if (keeps_.profile) {
       profile.Add(row);
@@ -94,7 +94,7 @@ class OutcomeTaker final : public FlatObserver {
     }
     return absl::OkStatus();
   }
-  bool KeepGoing(const FlatProgress& progress) override {
+  bool KeepGoing(const sim::FlatProgress& progress) override {
     bar_.Show(progress.bytes_in_all == 0 ? -1
                                          : static_cast<double>(progress.bytes) /
                                                static_cast<double>(progress.bytes_in_all),
@@ -104,10 +104,10 @@ class OutcomeTaker final : public FlatObserver {
   }
   void Wipe() { bar_.Wipe(); }
 
-  std::vector<JobOutcome> outcomes;
-  ScheduleMetrics metrics;
-  ScheduleProfile profile;
-  std::vector<PastJob> past;
+  std::vector<sim::JobOutcome> outcomes;
+  sim::ScheduleMetrics metrics;
+  sim::ScheduleProfile profile;
+  std::vector<sim::PastJob> past;
 
  private:
   Keeps keeps_;
@@ -117,13 +117,13 @@ class OutcomeTaker final : public FlatObserver {
 
 struct WhatifPlan {
   std::string name;  // of the trace, as it was given
-  TraceOptions trace;
+  sim::TraceOptions trace;
   WhatifSettings base;                   // of identical processors
   std::optional<WhatifCluster> cluster;  // else
   std::vector<std::string> changes;
   std::string html;
   bool calibrates = false;
-  BootstrapOptions bootstrap;
+  sim::BootstrapOptions bootstrap;
 };
 
 absl::StatusOr<std::uint64_t> NumberOption(const Invocation& invocation, const char* name,
@@ -196,7 +196,7 @@ absl::StatusOr<WhatifPlan> ReadPlan(const Invocation& invocation) {
   if (invocation.Has("base")) {
     ASSIGN_OR_RETURN(plan.base, ReadWhatifFile(invocation.Value("base")));
   }
-  ASSIGN_OR_RETURN(const OpenedTrace trace, OpenTrace(plan.trace));
+  ASSIGN_OR_RETURN(const sim::OpenedTrace trace, sim::OpenTrace(plan.trace));
   if (plan.calibrates && plan.base.estimates != "requested") {
     return absl::InvalidArgumentError(
         "--calibrate: estimates are made from requested times: leave estimates out of --base");
@@ -208,12 +208,12 @@ absl::StatusOr<WhatifPlan> ReadPlan(const Invocation& invocation) {
 }
 
 // The settings of a variant; nothing for a cluster's, which Under() gives.
-absl::StatusOr<FlatRun> FlatRunOf(const WhatifPlan& plan, const std::string& change) {
+absl::StatusOr<sim::FlatRun> FlatRunOf(const WhatifPlan& plan, const std::string& change) {
   WhatifSettings settings = plan.base;
   if (!change.empty()) {
     RETURN_IF_ERROR(ApplyChange(change, &settings));
   }
-  FlatRun run;
+  sim::FlatRun run;
   RETURN_IF_ERROR(FillRun(settings, &run));
   run.trace = plan.trace.path;
   run.format = plan.trace.format;
@@ -229,11 +229,11 @@ absl::Status CheckChange(const WhatifPlan& plan, const std::string& change) {
 
 absl::StatusOr<WhatifVariant> RunOnCluster(const WhatifPlan& plan, const std::string& change,
                                            OutcomeTaker* taker) {
-  ASSIGN_OR_RETURN(ClusterRun run, plan.cluster->Under(change));
+  ASSIGN_OR_RETURN(sim::ClusterRun run, plan.cluster->Under(change));
   run.trace = plan.trace.path;
   run.format = plan.trace.format;
   run.lenient = plan.trace.lenient;
-  ASSIGN_OR_RETURN(const ClusterResult result, SimulateCluster(run, *taker));
+  ASSIGN_OR_RETURN(const sim::ClusterResult result, sim::SimulateCluster(run, *taker));
   WhatifVariant variant;
   variant.metrics = taker->metrics.Compute(result.schedule.processors);
   AddClusterMetrics(result, &variant.metrics);
@@ -243,9 +243,9 @@ absl::StatusOr<WhatifVariant> RunOnCluster(const WhatifPlan& plan, const std::st
 
 absl::StatusOr<WhatifVariant> RunFlat(const WhatifPlan& plan, const std::string& change,
                                       OutcomeTaker* taker) {
-  ASSIGN_OR_RETURN(const FlatRun run, FlatRunOf(plan, change));
+  ASSIGN_OR_RETURN(const sim::FlatRun run, FlatRunOf(plan, change));
   WhatifVariant variant;
-  ASSIGN_OR_RETURN(variant.result, SimulateFlat(run, *taker));
+  ASSIGN_OR_RETURN(variant.result, sim::SimulateFlat(run, *taker));
   variant.metrics = taker->metrics.Compute(variant.result.processors);
   return variant;
 }
@@ -263,10 +263,11 @@ absl::StatusOr<WhatifVariant> RunVariant(const WhatifPlan& plan, const std::stri
 
 // How start estimates would have held under the base.
 absl::Status Calibrate(const WhatifPlan& plan, const OutcomeTaker& taker, WhatifOutcome* outcome) {
-  ASSIGN_OR_RETURN(const FlatRun run, FlatRunOf(plan, ""));
+  ASSIGN_OR_RETURN(const sim::FlatRun run, FlatRunOf(plan, ""));
   outcome->forecast = {.futures = kFutures, .seed = plan.bootstrap.seed};
-  outcome->calibration = CalibrateForecasts(taker.past, outcome->variants.front().result.processors,
-                                            run.policy, kForecastsMax, outcome->forecast);
+  outcome->calibration =
+      sim::CalibrateForecasts(taker.past, outcome->variants.front().result.processors, run.policy,
+                              kForecastsMax, outcome->forecast);
   return absl::OkStatus();
 }
 
@@ -296,7 +297,7 @@ absl::StatusOr<WhatifOutcome> RunPlan(const WhatifPlan& plan) {
     ASSIGN_OR_RETURN(WhatifVariant variant, RunVariant(plan, change, &taker));
     outcome.complete = variant.result.complete;
     if (outcome.complete) {
-      variant.comparison = Compare(base.outcomes, std::move(taker.outcomes), plan.bootstrap);
+      variant.comparison = sim::Compare(base.outcomes, std::move(taker.outcomes), plan.bootstrap);
       outcome.variants.push_back(std::move(variant));
     }
   }
@@ -334,9 +335,9 @@ absl::StatusOr<int> ForecastLive(const Invocation& invocation) {
           absl::StrCat("--", option, ": is for traces: leave it out, or --live"));
     }
   }
-  TraceUnit unit = TraceUnit::kUsual;
-  RETURN_IF_ERROR(ReadOption(invocation, "unit", ParseTraceUnit, &unit));
-  ForecastOptions options{.futures = kLiveFutures, .seed = 1};
+  sim::TraceUnit unit = sim::TraceUnit::kUsual;
+  RETURN_IF_ERROR(ReadOption(invocation, "unit", sim::ParseTraceUnit, &unit));
+  sim::ForecastOptions options{.futures = kLiveFutures, .seed = 1};
   ASSIGN_OR_RETURN(options.seed, NumberOption(invocation, "seed", 1, kSeedMax));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const NodeList nodes, connection->ListNodes({}, false));
@@ -346,9 +347,9 @@ absl::StatusOr<int> ForecastLive(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const std::vector<JobView> history, connection->ListHistory(past));
   const LiveState live =
       ReadLiveState(nodes.nodes, jobs, history, SystemClock().Now(),
-                    unit == TraceUnit::kGpus ? ForecastUnit::kGpus : ForecastUnit::kCpus);
-  const std::vector<StartQuantiles> starts =
-      ForecastStarts(live.state, LivePolicy(), live.use, options);
+                    unit == sim::TraceUnit::kGpus ? ForecastUnit::kGpus : ForecastUnit::kCpus);
+  const std::vector<sim::StartQuantiles> starts =
+      sim::ForecastStarts(live.state, LivePolicy(), live.use, options);
   RETURN_IF_ERROR(WriteOut(
       invocation.Has("json") ? LiveForecastDocument(live, starts, options)
                              : PrintLiveForecast(live, starts, options,
@@ -407,4 +408,4 @@ Verb WhatifVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

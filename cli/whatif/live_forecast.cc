@@ -11,20 +11,20 @@
 #include "cli/page/table.h"
 #include "scheduler/simulator/readers/name_table.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::seconds;
 
-Tick TickOf(Time time) {
+sim::Tick TickOf(Time time) {
   return std::chrono::floor<seconds>(time.time_since_epoch()).count();
 }
 
-Time TimeOf(Tick tick) {
+Time TimeOf(sim::Tick tick) {
   return Time(seconds(tick));
 }
 
-Tick LimitOf(const JobView& job) {
+sim::Tick LimitOf(const JobView& job) {
   return std::chrono::ceil<seconds>(job.time_limit + job.suspended).count();
 }
 
@@ -52,12 +52,12 @@ void AddRunning(const JobView& job, const std::set<std::string>& up, ForecastUni
   if (!is_on_one || amount == 0) {
     return;
   }
-  ForecastState& state = live->state;
+  sim::ForecastState& state = live->state;
   if (job.time_limit == Duration(0)) {
     state.processors -= amount;  // it may never end
     return;
   }
-  const Tick start = std::min(TickOf(job.start_time), state.now);
+  const sim::Tick start = std::min(TickOf(job.start_time), state.now);
   state.running.push_back({.processors = amount,
                            .submit = start,
                            .start = start,
@@ -66,7 +66,8 @@ void AddRunning(const JobView& job, const std::set<std::string>& up, ForecastUni
 }
 
 // What waits, in the order in which it is to start.
-void AddWaiting(std::vector<JobView> jobs, ForecastUnit unit, NameTable* users, LiveState* live) {
+void AddWaiting(std::vector<JobView> jobs, ForecastUnit unit, sim::NameTable* users,
+                LiveState* live) {
   std::sort(jobs.begin(), jobs.end(), [](const JobView& a, const JobView& b) {
     return std::tuple(b.priority, a.submit_time, a.id) <
            std::tuple(a.priority, b.submit_time, b.id);
@@ -86,13 +87,13 @@ void AddWaiting(std::vector<JobView> jobs, ForecastUnit unit, NameTable* users, 
   }
 }
 
-void AddPast(const std::vector<JobView>& history, NameTable* users, LiveState* live) {
+void AddPast(const std::vector<JobView>& history, sim::NameTable* users, LiveState* live) {
   for (auto job = history.rbegin(); job != history.rend(); ++job) {
     if (job->start_time == kNoTime || job->time_limit == Duration(0) ||
         job->end_time <= job->start_time) {
       continue;
     }
-    const Tick ran = std::chrono::ceil<seconds>(job->end_time - job->start_time).count();
+    const sim::Tick ran = std::chrono::ceil<seconds>(job->end_time - job->start_time).count();
     live->use.Add(users->NumberOf(job->user), std::min(ran, LimitOf(*job)), LimitOf(*job));
     ++live->past;
   }
@@ -100,8 +101,8 @@ void AddPast(const std::vector<JobView>& history, NameTable* users, LiveState* l
 
 }  // namespace
 
-FlatPolicy LivePolicy() {
-  FlatPolicy policy;
+sim::FlatPolicy LivePolicy() {
+  sim::FlatPolicy policy;
   policy.backfill = Backfill::kConservative;
   return policy;
 }
@@ -117,7 +118,7 @@ LiveState ReadLiveState(const std::vector<NodeView>& nodes, const std::vector<Jo
       live.state.processors += unit == ForecastUnit::kGpus ? node.gpus : node.cpus;
     }
   }
-  NameTable users;
+  sim::NameTable users;
   AddPast(history, &users, &live);
   std::vector<JobView> waiting;
   for (const JobView& job : jobs) {
@@ -127,10 +128,11 @@ LiveState ReadLiveState(const std::vector<NodeView>& nodes, const std::vector<Jo
       AddRunning(job, up, unit, users.NumberOf(job.user), &live);
     }
   }
-  std::stable_sort(live.state.running.begin(), live.state.running.end(),
-                   [](const ForecastJob& a, const ForecastJob& b) { return a.start < b.start; });
+  std::stable_sort(
+      live.state.running.begin(), live.state.running.end(),
+      [](const sim::ForecastJob& a, const sim::ForecastJob& b) { return a.start < b.start; });
   std::int64_t held = 0;
-  for (const ForecastJob& job : live.state.running) {
+  for (const sim::ForecastJob& job : live.state.running) {
     held += job.processors;
   }
   // Jobs that are in part on nodes which take no more.
@@ -139,8 +141,8 @@ LiveState ReadLiveState(const std::vector<NodeView>& nodes, const std::vector<Jo
   return live;
 }
 
-std::string PrintLiveForecast(const LiveState& live, const std::vector<StartQuantiles>& starts,
-                              const ForecastOptions& options, const Style& style) {
+std::string PrintLiveForecast(const LiveState& live, const std::vector<sim::StartQuantiles>& starts,
+                              const sim::ForecastOptions& options, const Style& style) {
   Table table({{.title = "JOBID"},
                {.title = "USER"},
                {.title = "PLANNED"},
@@ -162,8 +164,9 @@ std::string PrintLiveForecast(const LiveState& live, const std::vector<StartQuan
   return starts.empty() ? head : absl::StrCat(head, "\n", table.Print(style));
 }
 
-std::string LiveForecastDocument(const LiveState& live, const std::vector<StartQuantiles>& starts,
-                                 const ForecastOptions& options) {
+std::string LiveForecastDocument(const LiveState& live,
+                                 const std::vector<sim::StartQuantiles>& starts,
+                                 const sim::ForecastOptions& options) {
   Json jobs = Json::array();
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const JobView& job = live.waiting[i];
@@ -181,4 +184,4 @@ std::string LiveForecastDocument(const LiveState& live, const std::vector<StartQ
                     {"jobs", jobs}});
 }
 
-}  // namespace muster
+}  // namespace muster::cli

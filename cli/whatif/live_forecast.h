@@ -16,14 +16,14 @@
 #include "scheduler/model/view/view.h"
 #include "scheduler/simulator/forecast/start_forecast.h"
 
-namespace muster {
+namespace muster::cli {
 
 enum class ForecastUnit : std::uint8_t { kCpus, kGpus };
 
 struct LiveState {
-  ForecastState state;
+  sim::ForecastState state;
   std::vector<JobView> waiting;  // those of state.waiting
-  LimitUse use;
+  sim::LimitUse use;
   std::uint64_t past = 0;      // ended jobs that `use` is of
   std::uint64_t left_out = 0;  // waiting jobs without an estimate
 };
@@ -33,11 +33,12 @@ LiveState ReadLiveState(const std::vector<NodeView>& nodes, const std::vector<Jo
                         const std::vector<JobView>& history, Time now, ForecastUnit unit);
 
 // The live default is nearest to this: no waiting job is delayed by a later one.
-FlatPolicy LivePolicy();
+sim::FlatPolicy LivePolicy();
 
-std::string PrintLiveForecast(const LiveState& live, const std::vector<StartQuantiles>& starts,
-                              const ForecastOptions& options, const Style& style);
-std::string LiveForecastDocument(const LiveState& live, const std::vector<StartQuantiles>& starts,
-                                 const ForecastOptions& options);
+std::string PrintLiveForecast(const LiveState& live, const std::vector<sim::StartQuantiles>& starts,
+                              const sim::ForecastOptions& options, const Style& style);
+std::string LiveForecastDocument(const LiveState& live,
+                                 const std::vector<sim::StartQuantiles>& starts,
+                                 const sim::ForecastOptions& options);
 
-}  // namespace muster
+}  // namespace muster::cli

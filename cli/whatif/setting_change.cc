@@ -8,7 +8,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kNamesNear = 3;
@@ -108,4 +108,4 @@ std::string NearestNames(const std::string& key, const std::set<std::string>& kn
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 inline constexpr std::int64_t kChangeMax = 1'000'000'000'000;
 
@@ -34,4 +34,4 @@ absl::StatusOr<std::int64_t> ChangedNumber(const SettingChange& change, std::int
 // replacements of a letter (Levenshtein, Soviet Physics Doklady 10(8), 1966), then by name.
 std::string NearestNames(const std::string& key, const std::set<std::string>& known);
 
-}  // namespace muster
+}  // namespace muster::cli

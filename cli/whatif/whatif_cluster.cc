@@ -17,7 +17,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/simulator/flat/policy_names.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct Short {
@@ -84,15 +84,15 @@ absl::StatusOr<std::string> WeighFairshareAlone(std::uint32_t weight, ConfigFile
 
 // One change into the file, or into the run where no file says such a thing. Gives the key.
 absl::StatusOr<std::string> Make(const SettingChange& change, ConfigFile* file,
-                                 Estimates* estimates) {
+                                 sim::Estimates* estimates) {
   ASSIGN_OR_RETURN(const std::string key, WholeKey(*file, change.key));
   if (change.sign != '=') {
     RETURN_IF_ERROR(SetNumber(change, key, file));
     return key;
   }
   if (key == kEstimates) {
-    ASSIGN_OR_RETURN(*estimates, ParseEstimates(change.value));
-    return !FallShort(*estimates)
+    ASSIGN_OR_RETURN(*estimates, sim::ParseEstimates(change.value));
+    return !sim::FallShort(*estimates)
                ? absl::StatusOr<std::string>("")
                : absl::InvalidArgumentError(
                      "user-last-2 is for identical processors: a live job's limit is what it was "
@@ -111,18 +111,18 @@ absl::StatusOr<std::string> Make(const SettingChange& change, ConfigFile* file,
   return key;
 }
 
-absl::StatusOr<ClusterRun> Changed(ConfigFile& file, const std::string& directory,
-                                   const std::string& text) {
+absl::StatusOr<sim::ClusterRun> Changed(ConfigFile& file, const std::string& directory,
+                                        const std::string& text) {
   ASSIGN_OR_RETURN(const std::vector<SettingChange> changes, ReadChanges(text));
   std::vector<std::string> keys;
-  Estimates estimates = Estimates::kRequested;
+  sim::Estimates estimates = sim::Estimates::kRequested;
   for (const SettingChange& change : changes) {
     ASSIGN_OR_RETURN(std::string key, Make(change, &file, &estimates));
     if (!key.empty()) {
       keys.push_back(std::move(key));
     }
   }
-  ASSIGN_OR_RETURN(ClusterRun run, ReadCluster(file, directory));
+  ASSIGN_OR_RETURN(sim::ClusterRun run, ReadCluster(file, directory));
   for (const std::string& key : keys) {
     if (file.known().count(key) == 0) {
       return UnknownKey(file, key);
@@ -146,23 +146,23 @@ absl::StatusOr<WhatifCluster> WhatifCluster::OfOptions(const Invocation& invocat
   return WhatifCluster("the options", "", std::move(text));
 }
 
-absl::StatusOr<ClusterRun> WhatifCluster::Under(const std::string& change) const {
+absl::StatusOr<sim::ClusterRun> WhatifCluster::Under(const std::string& change) const {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Parse(text_, name_));
   if (file.KeysUnder("nodes").empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(name_, ": no nodes: write [nodes.NAME] with count = N and cpus = C"));
   }
   // Read even where it is changed: what the file cannot hold is known then.
-  ASSIGN_OR_RETURN(ClusterRun run, ReadCluster(file, directory_));
+  ASSIGN_OR_RETURN(sim::ClusterRun run, ReadCluster(file, directory_));
   RETURN_IF_ERROR(file.RefuseUnknownKeys());
   RETURN_IF_ERROR(CheckFailureSettings(run));
   if (change.empty()) {
     return run;
   }
-  absl::StatusOr<ClusterRun> changed = Changed(file, directory_, change);
+  absl::StatusOr<sim::ClusterRun> changed = Changed(file, directory_, change);
   if (changed.ok()) {
     const absl::Status status = CheckFailureSettings(*changed);
-    changed = status.ok() ? std::move(changed) : absl::StatusOr<ClusterRun>(status);
+    changed = status.ok() ? std::move(changed) : absl::StatusOr<sim::ClusterRun>(status);
   }
   return changed.ok()
              ? std::move(changed)
@@ -175,4 +175,4 @@ absl::StatusOr<bool> DescribesCluster(const std::string& path) {
   return !file.KeysUnder("nodes").empty() || !file.KeysUnder(kPolicy).empty();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

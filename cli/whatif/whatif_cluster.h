@@ -14,7 +14,7 @@
 #include "cli/frame/verb.h"
 #include "scheduler/simulator/cluster/cluster_simulation.h"
 
-namespace muster {
+namespace muster::cli {
 
 class WhatifCluster {
  public:
@@ -24,7 +24,7 @@ class WhatifCluster {
   static absl::StatusOr<WhatifCluster> OfOptions(const Invocation& invocation);
 
   // The cluster after "KEY=VALUE,KEY+=N"; as it is for "". The trace is the caller's.
-  [[nodiscard]] absl::StatusOr<ClusterRun> Under(const std::string& change) const;
+  [[nodiscard]] absl::StatusOr<sim::ClusterRun> Under(const std::string& change) const;
 
  private:
   WhatifCluster(std::string name, std::string directory, std::string text)
@@ -38,4 +38,4 @@ class WhatifCluster {
 // Whether a file describes a cluster: it has a table of nodes, or of a policy.
 absl::StatusOr<bool> DescribesCluster(const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::cli

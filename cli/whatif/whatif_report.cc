@@ -9,27 +9,27 @@
 #include "cli/page/table.h"
 #include "scheduler/simulator/report/comparison_html.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kOwnersShown = 10;
 
-const char* Verdict(const Difference& difference) {
+const char* Verdict(const sim::Difference& difference) {
   return difference.is_less() ? "gains" : difference.is_more() ? "loses" : "unclear";
 }
 
-std::string IntervalText(const Difference& difference) {
+std::string IntervalText(const sim::Difference& difference) {
   return difference.known ? absl::StrFormat("%+.1f .. %+.1f", difference.low, difference.high)
                           : "too few";
 }
 
-Json IntervalJson(const Difference& difference) {
+Json IntervalJson(const sim::Difference& difference) {
   return {{"mean", difference.mean},
           {"low", difference.known ? Json(difference.low) : Json(nullptr)},
           {"high", difference.known ? Json(difference.high) : Json(nullptr)}};
 }
 
-Json OwnerJson(const OwnerDifference& owner) {
+Json OwnerJson(const sim::OwnerDifference& owner) {
   return {{"jobs", owner.jobs},
           {"base_mean_waiting_time", owner.base_wait},
           {"mean_waiting_time", owner.variant_wait},
@@ -39,10 +39,10 @@ Json OwnerJson(const OwnerDifference& owner) {
 }
 
 // `what` is the key of the name: user, account.
-Json OwnersJson(const std::vector<OwnerDifference>& owners, const char* what,
-                const NameTable& names) {
+Json OwnersJson(const std::vector<sim::OwnerDifference>& owners, const char* what,
+                const sim::NameTable& names) {
   Json list = Json::array();
-  for (const OwnerDifference& owner : owners) {
+  for (const sim::OwnerDifference& owner : owners) {
     Json entry = {{what, names.NameOf(owner.owner)}};
     entry.update(OwnerJson(owner));
     list.push_back(entry);
@@ -56,14 +56,14 @@ Json VariantJson(const WhatifVariant& variant) {
                {"jobs", variant.result.ended},
                {"dropped", variant.result.dropped.total()}};
   Json metrics = Json::object();
-  for (const Metric& metric : variant.metrics) {
+  for (const sim::Metric& metric : variant.metrics) {
     metrics[metric.name] = metric.value;
   }
   json["metrics"] = metrics;
   if (variant.change.empty()) {
     return json;
   }
-  const Comparison& comparison = variant.comparison;
+  const sim::Comparison& comparison = variant.comparison;
   json["compared"] = comparison.jobs;
   json["only_in_one"] = comparison.only_one;
   json["block_s"] = comparison.block;
@@ -83,7 +83,7 @@ std::string MetricTable(const WhatifOutcome& outcome, const Style& style) {
   columns.push_back({.title = ""});
   Table table(columns);
   for (std::size_t i = 0; i < outcome.variants.front().metrics.size(); ++i) {
-    const Metric& metric = outcome.variants.front().metrics[i];
+    const sim::Metric& metric = outcome.variants.front().metrics[i];
     std::vector<Cell> row = {{metric.name}};
     for (const WhatifVariant& variant : outcome.variants) {
       row.push_back({i < variant.metrics.size()
@@ -96,10 +96,10 @@ std::string MetricTable(const WhatifOutcome& outcome, const Style& style) {
   return table.Print(style);
 }
 
-std::string CountText(const std::vector<OwnerDifference>& owners) {
+std::string CountText(const std::vector<sim::OwnerDifference>& owners) {
   std::size_t gain = 0;
   std::size_t lose = 0;
-  for (const OwnerDifference& owner : owners) {
+  for (const sim::OwnerDifference& owner : owners) {
     gain += owner.wait.is_less() ? 1 : 0;
     lose += owner.wait.is_more() ? 1 : 0;
   }
@@ -107,13 +107,13 @@ std::string CountText(const std::vector<OwnerDifference>& owners) {
 }
 
 // Those whose waits change most in all, gains and losses alike. `what`: "USER", and "users".
-std::string OwnerTable(std::vector<OwnerDifference> owners, const NameTable& names,
+std::string OwnerTable(std::vector<sim::OwnerDifference> owners, const sim::NameTable& names,
                        const char* what, const char* plural, const Style& style) {
-  const auto weight = [](const OwnerDifference& owner) {
+  const auto weight = [](const sim::OwnerDifference& owner) {
     return std::abs(owner.wait.mean) * static_cast<double>(owner.jobs);
   };
   std::stable_sort(owners.begin(), owners.end(),
-                   [&weight](const OwnerDifference& a, const OwnerDifference& b) {
+                   [&weight](const sim::OwnerDifference& a, const sim::OwnerDifference& b) {
                      return weight(a) > weight(b);
                    });
   Table table({{.title = what},
@@ -124,7 +124,7 @@ std::string OwnerTable(std::vector<OwnerDifference> owners, const NameTable& nam
                {.title = "95 %", .right = true},
                {.title = ""}});
   for (std::size_t i = 0; i < std::min(owners.size(), kOwnersShown); ++i) {
-    const OwnerDifference& owner = owners[i];
+    const sim::OwnerDifference& owner = owners[i];
     table.Add({{names.NameOf(owner.owner)},
                {absl::StrCat(owner.jobs)},
                {absl::StrFormat("%.1f s", owner.variant_wait)},
@@ -141,9 +141,9 @@ std::string OwnerTable(std::vector<OwnerDifference> owners, const NameTable& nam
 }
 
 std::string VariantText(const WhatifVariant& variant, const Style& style) {
-  const Comparison& comparison = variant.comparison;
-  const TraceNames& names = variant.result.names;
-  const OwnerDifference& overall = comparison.overall;
+  const sim::Comparison& comparison = variant.comparison;
+  const sim::TraceNames& names = variant.result.names;
+  const sim::OwnerDifference& overall = comparison.overall;
   std::string text = absl::StrFormat(
       "\n%s: mean wait %+.1f s (95 %%: %s), mean bounded slowdown %+.1f (95 %%: %s): %s\n",
       variant.change, overall.wait.mean, IntervalText(overall.wait), overall.slowdown.mean,
@@ -165,26 +165,26 @@ std::string VariantText(const WhatifVariant& variant, const Style& style) {
 struct Promise {
   const char* name;
   const char* key;
-  PromiseRecord Calibration::*record;
+  sim::PromiseRecord sim::Calibration::*record;
 };
-constexpr std::array<Promise, 3> kPromises = {{{"P50", "p50", &Calibration::p50},
-                                               {"P90", "p90", &Calibration::p90},
-                                               {"limits", "limits", &Calibration::if_limits}}};
+constexpr std::array<Promise, 3> kPromises = {{{"P50", "p50", &sim::Calibration::p50},
+                                               {"P90", "p90", &sim::Calibration::p90},
+                                               {"limits", "limits", &sim::Calibration::if_limits}}};
 
-double HeldShare(const PromiseRecord& record, const Calibration& calibration) {
+double HeldShare(const sim::PromiseRecord& record, const sim::Calibration& calibration) {
   return calibration.forecast == 0
              ? 0
              : static_cast<double>(record.held) / static_cast<double>(calibration.forecast);
 }
 
-std::string CalibrationText(const Calibration& calibration, const ForecastOptions& options,
-                            const Style& style) {
+std::string CalibrationText(const sim::Calibration& calibration,
+                            const sim::ForecastOptions& options, const Style& style) {
   Table table({{.title = "PROMISE"},
                {.title = "HELD", .right = true},
                {.title = "MEAN ERROR", .right = true},
                {.title = "MEAN PROMISED WAIT", .right = true}});
   for (const Promise& promise : kPromises) {
-    const PromiseRecord& record = calibration.*promise.record;
+    const sim::PromiseRecord& record = calibration.*promise.record;
     table.Add({{promise.name},
                {absl::StrFormat("%.1f %%", 100 * HeldShare(record, calibration))},
                {absl::StrFormat("%.1f s", record.error)},
@@ -195,13 +195,13 @@ std::string CalibrationText(const Calibration& calibration, const ForecastOption
                       " futures each\n\n", table.Print(style));
 }
 
-Json CalibrationJson(const Calibration& calibration, const ForecastOptions& options) {
+Json CalibrationJson(const sim::Calibration& calibration, const sim::ForecastOptions& options) {
   Json json = {{"waited", calibration.waited},
                {"forecast", calibration.forecast},
                {"futures", options.futures},
                {"seed", options.seed}};
   for (const Promise& promise : kPromises) {
-    const PromiseRecord& record = calibration.*promise.record;
+    const sim::PromiseRecord& record = calibration.*promise.record;
     json[promise.key] = {{"held", record.held},
                          {"held_share", HeldShare(record, calibration)},
                          {"mean_error", record.error},
@@ -233,7 +233,7 @@ std::string WhatifDocument(const WhatifOutcome& outcome) {
     variants.push_back(VariantJson(variant));
   }
   Json definitions = Json::object();
-  for (const Metric& metric : outcome.variants.front().metrics) {
+  for (const sim::Metric& metric : outcome.variants.front().metrics) {
     definitions[metric.name] = metric.definition;
   }
   Json document = {{"trace", outcome.trace},
@@ -250,8 +250,8 @@ std::string WhatifDocument(const WhatifOutcome& outcome) {
 }
 
 std::string WhatifHtml(const WhatifOutcome& outcome) {
-  const FlatResult& base = outcome.variants.front().result;
-  ComparisonReport report{
+  const sim::FlatResult& base = outcome.variants.front().result;
+  sim::ComparisonReport report{
       .title = absl::StrCat("What if: ", outcome.trace),
       .subtitle = absl::StrCat(base.ended, " jobs; ", outcome.bootstrap.resamples,
                                " resamples, seed ", outcome.bootstrap.seed),
@@ -267,7 +267,7 @@ std::string WhatifHtml(const WhatifOutcome& outcome) {
                                 .profile = variant.profile,
                                 .comparison = variant.comparison});
   }
-  return ComparisonHtml(report, base.names);
+  return sim::ComparisonHtml(report, base.names);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

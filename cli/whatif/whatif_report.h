@@ -15,23 +15,23 @@
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 #include "scheduler/simulator/schedule/schedule_profile.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct WhatifVariant {
   std::string change;  // empty: the base
-  FlatResult result;
-  std::vector<Metric> metrics;
-  ScheduleProfile profile;  // where the browser's page is wanted
-  Comparison comparison;    // with the base; empty for the base itself
+  sim::FlatResult result;
+  std::vector<sim::Metric> metrics;
+  sim::ScheduleProfile profile;  // where the browser's page is wanted
+  sim::Comparison comparison;    // with the base; empty for the base itself
 };
 
 struct WhatifOutcome {
   std::string trace;
-  BootstrapOptions bootstrap;
+  sim::BootstrapOptions bootstrap;
   std::vector<WhatifVariant> variants;  // the base first
   bool complete = true;                 // false: stopped before the last variant
-  std::optional<Calibration> calibration;
-  ForecastOptions forecast;  // of the calibration
+  std::optional<sim::Calibration> calibration;
+  sim::ForecastOptions forecast;  // of the calibration
 };
 
 std::string PrintWhatif(const WhatifOutcome& outcome, const Style& style);
@@ -39,4 +39,4 @@ std::string WhatifDocument(const WhatifOutcome& outcome);
 // REQUIRES: the variants have profiles.
 std::string WhatifHtml(const WhatifOutcome& outcome);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/simulator/flat/policy_names.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct NumberKey {
@@ -48,7 +48,7 @@ absl::Status ChangeNumber(const NumberKey& key, const SettingChange& change,
   if (change.sign == '=') {
     ASSIGN_OR_RETURN(number, ParseProcessors(change.value));
   } else {
-    ASSIGN_OR_RETURN(number, ChangedNumber(change, number, kProcessorsMax));
+    ASSIGN_OR_RETURN(number, ChangedNumber(change, number, sim::kProcessorsMax));
   }
   if (std::string(key.name) != "processors") {
     settings->processors = 0;
@@ -81,7 +81,7 @@ absl::Status ApplyAll(const std::string& text, WhatifSettings* settings) {
   for (const SettingChange& change : changes) {
     RETURN_IF_ERROR(ApplyOne(change, settings));
   }
-  FlatRun run;
+  sim::FlatRun run;
   return FillRun(*settings, &run);
 }
 
@@ -91,8 +91,8 @@ absl::StatusOr<WhatifSettings> ReadWhatifFile(const std::string& path) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   WhatifSettings settings;
   for (const NumberKey& key : kNumbers) {
-    RETURN_IF_ERROR(
-        file.ReadInteger(key.name, {.min = 1, .max = kProcessorsMax}, &(settings.*key.member)));
+    RETURN_IF_ERROR(file.ReadInteger(key.name, {.min = 1, .max = sim::kProcessorsMax},
+                                     &(settings.*key.member)));
   }
   for (const WordKey& key : kWords) {
     RETURN_IF_ERROR(file.ReadString(key.name, &(settings.*key.member)));
@@ -101,7 +101,7 @@ absl::StatusOr<WhatifSettings> ReadWhatifFile(const std::string& path) {
   if (settings.processors != 0 && settings.nodes != 0) {
     return file.ErrorAt("processors", "nodes says it already: leave one of them out");
   }
-  FlatRun run;
+  sim::FlatRun run;
   WhatifSettings checked = settings;
   checked.processors = 1;
   const absl::Status status = FillRun(checked, &run);
@@ -110,7 +110,7 @@ absl::StatusOr<WhatifSettings> ReadWhatifFile(const std::string& path) {
              : absl::InvalidArgumentError(absl::StrCat(path, ": ", std::string(status.message())));
 }
 
-absl::Status CompleteSettings(const TraceHeader& header, WhatifSettings* settings) {
+absl::Status CompleteSettings(const sim::TraceHeader& header, WhatifSettings* settings) {
   const std::int64_t processors =
       settings->processors != 0 ? settings->processors : header.max_procs.value_or(0);
   if (settings->nodes == 0 && processors == 0) {
@@ -144,28 +144,28 @@ absl::Status ApplyChange(const std::string& change, WhatifSettings* settings) {
                                                                std::string(status.message())));
 }
 
-absl::Status FillRun(const WhatifSettings& settings, FlatRun* run) {
-  ASSIGN_OR_RETURN(run->policy, ParseFlatPolicy(settings.policy));
+absl::Status FillRun(const WhatifSettings& settings, sim::FlatRun* run) {
+  ASSIGN_OR_RETURN(run->policy, sim::ParseFlatPolicy(settings.policy));
   if (!settings.backfill.empty()) {
-    ASSIGN_OR_RETURN(run->policy.backfill, ParseBackfill(settings.backfill));
+    ASSIGN_OR_RETURN(run->policy.backfill, sim::ParseBackfill(settings.backfill));
   }
   if (!settings.backfill_order.empty()) {
-    ASSIGN_OR_RETURN(run->policy.candidates, ParseCandidateOrder(settings.backfill_order));
+    ASSIGN_OR_RETURN(run->policy.candidates, sim::ParseCandidateOrder(settings.backfill_order));
   }
   RETURN_IF_ERROR(CheckCombination(run->policy));
-  ASSIGN_OR_RETURN(run->estimates, ParseEstimates(settings.estimates));
-  ASSIGN_OR_RETURN(run->instant, ParseInstantOrder(settings.instant));
-  ASSIGN_OR_RETURN(run->filter, ParseRecordFilter(settings.filter));
-  run->policy.estimates_fall_short = FallShort(run->estimates);
+  ASSIGN_OR_RETURN(run->estimates, sim::ParseEstimates(settings.estimates));
+  ASSIGN_OR_RETURN(run->instant, sim::ParseInstantOrder(settings.instant));
+  ASSIGN_OR_RETURN(run->filter, sim::ParseRecordFilter(settings.filter));
+  run->policy.estimates_fall_short = sim::FallShort(run->estimates);
   run->processors = settings.processors;
   if (run->processors == 0) {
-    if (settings.nodes > kProcessorsMax / std::max<std::int64_t>(settings.cpus_per_node, 1)) {
+    if (settings.nodes > sim::kProcessorsMax / std::max<std::int64_t>(settings.cpus_per_node, 1)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("nodes x cpus_per_node is more than ", kProcessorsMax));
+          absl::StrCat("nodes x cpus_per_node is more than ", sim::kProcessorsMax));
     }
     run->processors = settings.nodes * settings.cpus_per_node;
   }
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

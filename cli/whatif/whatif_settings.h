@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/simulator/flat/flat_simulation.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct WhatifSettings {
   std::int64_t nodes = 0;          // 0: what the trace says
@@ -31,13 +31,13 @@ struct WhatifSettings {
 absl::StatusOr<WhatifSettings> ReadWhatifFile(const std::string& path);
 
 // What is open is filled in from the trace's header: MaxNodes and MaxProcs.
-absl::Status CompleteSettings(const TraceHeader& header, WhatifSettings* settings);
+absl::Status CompleteSettings(const sim::TraceHeader& header, WhatifSettings* settings);
 
 // "KEY=VALUE", "KEY+=N", "KEY-=N", "KEY*=N"; several between commas. InvalidArgument says which
 // keys there are.
 absl::Status ApplyChange(const std::string& change, WhatifSettings* settings);
 
 // The policy and the number of processors. InvalidArgument for a value that is none.
-absl::Status FillRun(const WhatifSettings& settings, FlatRun* run);
+absl::Status FillRun(const WhatifSettings& settings, sim::FlatRun* run);
 
-}  // namespace muster
+}  // namespace muster::cli

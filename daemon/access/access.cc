@@ -13,7 +13,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/identity/certificate.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using Roles = std::uint8_t;
@@ -270,4 +270,4 @@ absl::Status CheckEveryMethodHasARow() {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -22,7 +22,7 @@
 #include "daemon/access/token_book.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::daemon {
 
 enum class Role : std::uint8_t {
   kOwner = 0,       // the user of the controller's process, by the socket's permissions
@@ -87,4 +87,4 @@ std::vector<std::string> AllMethods();
 // NotFound names the first method of our services that has no row.
 absl::Status CheckEveryMethodHasARow();
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -17,7 +17,7 @@
 #include "daemon/access/rpc.h"
 #include "daemon/controller/meters.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // The reactor of a call: times it, and of a long read holds its user's turn until the call is over.
 class CallReactor final : public grpc::ServerUnaryReactor {
@@ -48,4 +48,4 @@ struct Call {
   void Note(const absl::Status& status) const { gate.Note(caller, method, status); }
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

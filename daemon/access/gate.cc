@@ -9,7 +9,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/identity/certificate.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 std::string PropertyOf(const grpc::AuthContext& context, const char* name) {
@@ -132,4 +132,4 @@ void Gate::Note(const Caller& caller, std::string_view method, const absl::Statu
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -20,7 +20,7 @@
 #include "daemon/door/acceptor.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // What gRPC says of a connection by the socket on which nothing but tokens counts: of such alone we
 // make its "local" kind (daemon/serve).
@@ -72,4 +72,4 @@ class Gate {
   const TokenBook* const tokens_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr const char* kComponent = "access";
@@ -87,4 +87,4 @@ std::string HandshakeLog::Strangers() const {
                       all > kToldMost ? absl::StrCat(" and ", all - kToldMost, " more") : "");
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -15,7 +15,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class HandshakeLog {
  public:
@@ -47,4 +47,4 @@ class HandshakeLog {
   int untold_ ABSL_GUARDED_BY(mutex_) = 0;  // since the last line
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -10,7 +10,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/certificate.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr const char* kNothingShown =
@@ -149,4 +149,4 @@ MungeDoor::Judged MungeDoor::Take(const std::string& credential) {
   return judged;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -28,7 +28,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // What daemon/serve/door_probe calls over TLS: there is no such method, and its refusal is not
 // logged.
@@ -90,4 +90,4 @@ class MungeDoor final : public grpc::AuthMetadataProcessor {
   std::deque<std::string> order_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::daemon {
 
 bool ReadTurns::Take(std::uint32_t uid, Read read) {
   {
@@ -66,4 +66,4 @@ void ReadTurns::BeginNext(std::uint32_t uid) {
   next(MakeTurn(uid));
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -17,7 +17,7 @@
 
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class ReadTurns {
  public:
@@ -52,4 +52,4 @@ class ReadTurns {
   std::unordered_map<std::uint32_t, User> users_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

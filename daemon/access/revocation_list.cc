@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 bool Same(const timespec& a, const timespec& b) {
@@ -34,4 +34,4 @@ absl::StatusOr<std::shared_ptr<const std::string>> RevocationList::Now() const {
   return list_;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

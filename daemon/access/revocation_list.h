@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class RevocationList {
  public:
@@ -34,4 +34,4 @@ class RevocationList {
   mutable std::shared_ptr<const std::string> list_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

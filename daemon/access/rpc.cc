@@ -5,7 +5,7 @@
 
 #include "proto/convert/origin.h"
 
-namespace muster {
+namespace muster::daemon {
 
 grpc::Status ToGrpc(const absl::Status& status) {
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()),
@@ -18,4 +18,4 @@ void ReadAside(Worker& reader, grpc::ServerUnaryReactor* reactor, TaskQueue::Tas
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "daemon/controller/worker.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // The codes are the same numbers; the message is the one line for the user.
 grpc::Status ToGrpc(const absl::Status& status);
@@ -19,4 +19,4 @@ grpc::Status ToGrpc(const absl::Status& status);
 // Has `reader` do the work, which answers the call; or answers that too many wait for that.
 void ReadAside(Worker& reader, grpc::ServerUnaryReactor* reactor, TaskQueue::Task work);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -13,7 +13,7 @@
 #include "scheduler/runtime/identity/private_file.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using Claims = nlohmann::json;
@@ -212,4 +212,4 @@ absl::Status TokenBook::Revoke(const std::string& id, std::optional<uid_t> of) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

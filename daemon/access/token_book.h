@@ -29,7 +29,7 @@
 #include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // The metadata of a call in which its token travels.
 inline constexpr const char* kTokenMetadata = "muster-token";
@@ -84,4 +84,4 @@ class TokenBook {
   std::map<std::string, TokenGrant> grants_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

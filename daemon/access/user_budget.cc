@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kPruneAtLeast = 1024;
@@ -84,4 +84,4 @@ void UserBudget::Prune(SteadyTime now) {
   prune_at_ = std::max(kPruneAtLeast, 2 * users_.size());
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

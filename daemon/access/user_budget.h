@@ -18,7 +18,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // Of each user. A rate of zero: no bound.
 struct BudgetLimits {
@@ -59,4 +59,4 @@ class UserBudget {
   std::size_t prune_at_ ABSL_GUARDED_BY(mutex_) = 1024;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -13,7 +13,7 @@
 #include "proto/convert/order_purpose.h"
 #include "scheduler/model/job/order_limits.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kQueueMax = 65536;
@@ -223,7 +223,7 @@ class AgentSession final
     const NodeId node(node_.load());
     if (node.valid() && sessions_.Remove(node, this, broken_)) {
       setting_.usage.Forget(node);
-      controller_.Take(LoseAgent{node, Silent()}, [](const Turn&, const absl::Status&) {});
+      controller_.Take(LoseAgent{node, Silent()}, [](const core::Turn&, const absl::Status&) {});
     }
     self_.reset();
   }
@@ -270,7 +270,7 @@ class AgentSession final
           if constexpr (requires { held.program; }) {
             sessions_.log().Warning("agents", absl::StrCat("job ", held.job.value(), ": ", why));
             controller_.Take(FailLaunch{held.job, held.attempt, why},
-                             [](const Turn&, const absl::Status&) {});
+                             [](const core::Turn&, const absl::Status&) {});
           } else {
             sessions_.log().Warning("agents", absl::StrCat("not sent: ", why));
           }
@@ -334,12 +334,12 @@ class AgentSession final
     challenge_ = message.challenge();
     registration_ = input;
     controller_.Take(std::move(input), [session = shared_from_this(), name](
-                                           const Turn& turn, const absl::Status& status) {
+                                           const core::Turn& turn, const absl::Status& status) {
       session->Registered(name, turn, status);
     });
   }
 
-  void Registered(const std::string& name, const Turn& turn, const absl::Status& status) {
+  void Registered(const std::string& name, const core::Turn& turn, const absl::Status& status) {
     if (!status.ok()) {
       sessions_.log().Warning("agents", absl::StrCat(name, ": ", std::string(status.message())));
       SayRefusal(std::string(status.message()), absl::IsFailedPrecondition(status));
@@ -357,7 +357,7 @@ class AgentSession final
             sessions_.Back(turn.node, registration_.registration.attempts)) {
       sessions_.log().Warning(
           "agents", absl::StrCat("node ", name, ": job ", failed->job.value(), ": ", failed->text));
-      controller_.Take(*std::move(failed), [](const Turn&, const absl::Status&) {});
+      controller_.Take(*std::move(failed), [](const core::Turn&, const absl::Status&) {});
     }
     sessions_.Admit(turn.node, shared_from_this());
     sessions_.log().Info("agents", absl::StrCat("node ", name, " registered"));
@@ -375,7 +375,7 @@ class AgentSession final
           return [session, lost](const absl::Status& status) {
             if (status.ok() && lost) {
               session->controller_.Take(session->registration_,
-                                        [](const Turn&, const absl::Status&) {});
+                                        [](const core::Turn&, const absl::Status&) {});
             }
           };
         });
@@ -393,7 +393,7 @@ class AgentSession final
       return;
     }
     controller_.Take(std::move(input),
-                     [session = shared_from_this()](const Turn&, const absl::Status& status) {
+                     [session = shared_from_this()](const core::Turn&, const absl::Status& status) {
                        if (!status.ok()) {
                          session->sessions_.log().Warning("agents", std::string(status.message()));
                          session->Close();
@@ -411,7 +411,7 @@ class AgentSession final
         message.text().size() > kReasonMax ? "a fault of many words" : message.text();
     sessions_.log().Warning("agents",
                             absl::StrCat("node ", registration_.registration.name, ": ", reason));
-    controller_.Take(TakeNodeFault{id, reason}, [](const Turn&, const absl::Status&) {});
+    controller_.Take(TakeNodeFault{id, reason}, [](const core::Turn&, const absl::Status&) {});
   }
 
   // What attempts have used so far: no input, because nothing follows from it.
@@ -442,7 +442,7 @@ class AgentSession final
       return;
     }
     controller_.Take(std::move(input),
-                     [session = shared_from_this()](const Turn&, const absl::Status& taken) {
+                     [session = shared_from_this()](const core::Turn&, const absl::Status& taken) {
                        if (!taken.ok()) {
                          session->sessions_.log().Warning("agents", std::string(taken.message()));
                        }
@@ -592,4 +592,4 @@ grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>* AgentServi
   return session.get();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

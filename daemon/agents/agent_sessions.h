@@ -26,7 +26,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class AgentSession;
 
@@ -80,4 +80,4 @@ class AgentService final : public wire::AgentLink::CallbackService {
   const Setting setting_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster {
+namespace muster::daemon {
 
 void DeliveryWatch::Sent(NodeId node, Launched order, Now now) {
   std::vector<Order>& sent = streams_[node].sent;
@@ -40,4 +40,4 @@ bool DeliveryWatch::MayGo(NodeId node, Launched order) const {
          found->second.breaks < kBreaksMax;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

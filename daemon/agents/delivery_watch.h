@@ -17,7 +17,7 @@
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class DeliveryWatch {
  public:
@@ -50,4 +50,4 @@ class DeliveryWatch {
   std::map<NodeId, Stream> streams_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

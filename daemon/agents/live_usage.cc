@@ -6,7 +6,7 @@
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // Whether the attempt under way has a part on the node that has not ended.
@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<UsageSample>> ReadSamples(const wire::UsageSamples& m
 }
 
 void LiveUsage::Take(NodeId node, const std::vector<UsageSample>& samples,
-                     const ClusterState& state) {
+                     const core::ClusterState& state) {
   std::map<JobId, UsageSample> kept;
   for (const UsageSample& sample : samples) {
     if (RunsOn(state.FindJob(sample.job), sample.attempt, node)) {
@@ -58,7 +58,7 @@ void LiveUsage::Forget(NodeId node) {
   samples_.erase(node);
 }
 
-std::vector<NodeUsage> LiveUsage::Of(const Job& job, const ClusterState& state) const {
+std::vector<NodeUsage> LiveUsage::Of(const Job& job, const core::ClusterState& state) const {
   std::vector<NodeUsage> usage;
   if (!job.attempt.has_value()) {
     return usage;
@@ -79,4 +79,4 @@ std::vector<NodeUsage> LiveUsage::Of(const Job& job, const ClusterState& state) 
   return usage;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -18,7 +18,7 @@
 #include "scheduler/model/view/view.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // What an attempt has used so far on the node that says so.
 struct UsageSample {
@@ -33,15 +33,15 @@ absl::StatusOr<std::vector<UsageSample>> ReadSamples(const wire::UsageSamples& m
 class LiveUsage {
  public:
   // A node's report replaces all of its earlier ones.
-  void Take(NodeId node, const std::vector<UsageSample>& samples, const ClusterState& state);
+  void Take(NodeId node, const std::vector<UsageSample>& samples, const core::ClusterState& state);
   void Forget(NodeId node);
   // Of the job's attempt under way, in the order of its nodes; those that have not reported are
   // left out.
-  [[nodiscard]] std::vector<NodeUsage> Of(const Job& job, const ClusterState& state) const;
+  [[nodiscard]] std::vector<NodeUsage> Of(const Job& job, const core::ClusterState& state) const;
 
  private:
   mutable Mutex mutex_;
   std::map<NodeId, std::map<JobId, UsageSample>> samples_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

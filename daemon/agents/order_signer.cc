@@ -8,7 +8,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/identity/private_file.h"
 
-namespace muster {
+namespace muster::daemon {
 
 absl::StatusOr<std::unique_ptr<OrderSigner>> OrderSigner::Open(const std::string& path,
                                                                const std::string& tls_key) {
@@ -44,4 +44,4 @@ absl::StatusOr<wire::SignedOrder> OrderSigner::Sign(const wire::OrderBody& body)
   return order;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -18,7 +18,7 @@
 #include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class OrderSigner {
  public:
@@ -46,4 +46,4 @@ class OrderSigner {
   std::deque<std::string> vouchers_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::string_view kInterval = "MUSTER_CHECKPOINT_INTERVAL=";
@@ -59,7 +59,7 @@ std::string CopyText(const CheckpointRecord& record, Duration loss_mtbf) {
 }  // namespace
 
 std::string IntervalText(const Attempt& attempt) {
-  const CheckpointRecord record = CheckpointsOf(attempt);
+  const CheckpointRecord record = core::CheckpointsOf(attempt);
   if (record.interval == Duration(0)) {
     return "";
   }
@@ -105,4 +105,4 @@ std::string IntervalText(const std::vector<std::string>& environment,
   return "";
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

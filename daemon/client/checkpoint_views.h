@@ -9,7 +9,7 @@
 
 #include "scheduler/model/job/job.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // "every 18 min (Daly: cost 4.2 s measured, one failure in 37 h on 4 nodes)", for an attempt whose
 // programs make checkpoints at an interval that we choose; of one that makes them on the node and
@@ -21,4 +21,4 @@ std::string IntervalText(const Attempt& attempt);
 // no interval.
 std::string IntervalText(const std::vector<std::string>& environment, const std::string& automatic);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::daemon {
 
 using Unary = ClientService::Unary;
 
@@ -235,4 +235,4 @@ StreamHandler::Views* ClientService::WatchJob(Context* context,
   return streams_.WatchJob(Admit(*context, "WatchJob"), JobId(request->job()));
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

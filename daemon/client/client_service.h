@@ -28,7 +28,7 @@
 #include "daemon/store/accounting.h"
 #include "proto/controller.grpc.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class ClientService final : public wire::Controller::CallbackService {
  public:
@@ -128,4 +128,4 @@ class ClientService final : public wire::Controller::CallbackService {
   Worker reader_;  // the last: its work ends before those that gave it
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

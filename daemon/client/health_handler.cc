@@ -9,18 +9,18 @@
 #include "proto/convert/convert.h"
 #include "scheduler/core/handle/nodes/health_turns.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::uint32_t kHistoryMost = 1000;
 
-HealthView ViewOf(const ClusterState& state, const Node& node, Time now) {
+HealthView ViewOf(const core::ClusterState& state, const Node& node, Time now) {
   HealthView view;
-  const HealthBook& book = state.health();
+  const core::HealthBook& book = state.health();
   view.node = node.name;
   view.health = book.Of(node.id);
   view.health.node = node.id;
-  view.state = HealthWord(view.health);
+  view.state = core::HealthWord(view.health);
   view.class_nodes = static_cast<std::uint32_t>(book.ClassOf(node.id).size());
   view.tally = book.TallyOf(node.id);
   view.sick_permille = view.tally.failures == 0 ? 0 : book.SickPermilleOf(node.id, now);
@@ -36,7 +36,7 @@ void HealthHandler::CheckHealth(const Call& call, const wire::CheckHealthRequest
   input.kind =
       request.kind() == wire::HEALTH_KIND_BURN_IN ? HealthKind::kBurnIn : HealthKind::kQuick;
   controller_.Take(std::move(input),
-                   [reactor, reply](const Turn& turn, const absl::Status& status) {
+                   [reactor, reply](const core::Turn& turn, const absl::Status& status) {
                      reply->set_number(turn.count);
                      reactor->Finish(ToGrpc(status));
                    });
@@ -49,7 +49,7 @@ void HealthHandler::ListHealth(const Call& call, const wire::ListHealthRequest& 
   const std::uint32_t limit = std::min(request.history(), kHistoryMost);
   controller_.Look([this, reactor, reply, names,
                     limit](const Picture& picture) -> Controller::Reply {
-    const ClusterState& state = picture.state();
+    const core::ClusterState& state = picture.state();
     auto views = std::make_shared<std::vector<HealthView>>();
     absl::Status found = absl::OkStatus();
     for (const std::string& name : names) {
@@ -83,4 +83,4 @@ void HealthHandler::ListHealth(const Call& call, const wire::ListHealthRequest& 
   });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -12,7 +12,7 @@
 #include "daemon/store/job_store.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class HealthHandler {
  public:
@@ -31,4 +31,4 @@ class HealthHandler {
   Worker& reader_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

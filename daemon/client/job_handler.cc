@@ -10,7 +10,7 @@
 #include "daemon/client/submission.h"
 #include "proto/convert/convert.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 struct SelectedJob {
@@ -65,7 +65,7 @@ class Gathered : public std::enable_shared_from_this<Gathered<Reply>> {
     left_ = end - first;
     for (std::size_t i = first; i < end; ++i) {
       take_(jobs_[i],
-            [self = this->shared_from_this()](const Turn& turn, const absl::Status& status) {
+            [self = this->shared_from_this()](const core::Turn& turn, const absl::Status& status) {
               self->Count(status, turn.count);
             });
     }
@@ -129,7 +129,7 @@ void JobHandler::Submit(const Call& call, const wire::SubmitRequest& request,
     return;
   }
   TakeWithHistory(controller_, accounting_, reader_, *std::move(input),
-                  [reactor, reply](const Turn& turn, const absl::Status& done) {
+                  [reactor, reply](const core::Turn& turn, const absl::Status& done) {
                     reply->set_job(turn.job.value());
                     reactor->Finish(ToGrpc(done));
                   });
@@ -141,13 +141,13 @@ void JobHandler::Cancel(const Call& call, const wire::CancelRequest& request,
                        all = request.all_of_user()](absl::StatusOr<std::vector<SelectedJob>> jobs) {
     TakeEach(controller_, call, reply, std::move(jobs),
              [this, all, by = call.caller.user](const SelectedJob& job, Controller::Done done) {
-               controller_.Take(
-                   CancelJob{job.job, job.element, by},
-                   [done = std::move(done), all](const Turn& turn, const absl::Status& status) {
-                     // What has ended meanwhile was not asked for by name.
-                     const bool gone = all && absl::IsNotFound(status);
-                     done(turn, gone ? absl::OkStatus() : status);
-                   });
+               controller_.Take(CancelJob{job.job, job.element, by},
+                                [done = std::move(done), all](const core::Turn& turn,
+                                                              const absl::Status& status) {
+                                  // What has ended meanwhile was not asked for by name.
+                                  const bool gone = all && absl::IsNotFound(status);
+                                  done(turn, gone ? absl::OkStatus() : status);
+                                });
              });
   };
   if (!request.all_of_user()) {
@@ -232,4 +232,4 @@ void JobHandler::Signal(const Call& call, const wire::SignalRequest& request,
            });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 #include "daemon/store/accounting.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class JobHandler {
  public:
@@ -34,4 +34,4 @@ class JobHandler {
   Worker& reader_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -22,7 +22,7 @@
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/model/job/array.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kShownMost = 10'000;  // jobs in one answer of ShowJob
@@ -49,7 +49,8 @@ struct JobFilter {
   }
 };
 
-std::vector<const Job*> Selected(const ClusterState& state, const wire::JobSelector& selector) {
+std::vector<const Job*> Selected(const core::ClusterState& state,
+                                 const wire::JobSelector& selector) {
   if (selector.elements().empty()) {
     return state.FindJobs(JobId(selector.job()), std::nullopt);
   }
@@ -63,7 +64,7 @@ std::vector<const Job*> Selected(const ClusterState& state, const wire::JobSelec
 }
 
 // Whether the selector names more than kShownMost jobs; those are not looked for one by one.
-bool IsTooMany(const ClusterState& state, const wire::JobSelector& selector) {
+bool IsTooMany(const core::ClusterState& state, const wire::JobSelector& selector) {
   auto count = static_cast<std::size_t>(selector.elements_size());
   if (count == 0) {
     state.jobs().ForEachRun([&](const Job& job, std::uint32_t run) {
@@ -74,7 +75,7 @@ bool IsTooMany(const ClusterState& state, const wire::JobSelector& selector) {
 }
 
 // The first of them; null when there is none.
-const Job* FirstSelected(const ClusterState& state, const wire::JobSelector& selector) {
+const Job* FirstSelected(const core::ClusterState& state, const wire::JobSelector& selector) {
   const JobId id(selector.job());
   if (!selector.elements().empty()) {
     const std::vector<const Job*> found = Selected(state, selector);
@@ -87,7 +88,7 @@ const Job* FirstSelected(const ClusterState& state, const wire::JobSelector& sel
 
 JobView ViewIn(const Picture& picture, const Job& job) {
   const Reason reason = picture.ReasonOf(job.id);
-  JobView view = ViewOf(job, &reason);
+  JobView view = daemon::ViewOf(job, &reason);
   view.priority = picture.PriorityOf(job.id);
   view.alert = picture.AlertOf(job.id);
   return view;
@@ -108,7 +109,7 @@ void AddFolded(const Picture& picture, Job job, std::uint32_t count, std::vector
 
 std::vector<JobView> ViewsOf(const Picture& picture, const JobFilter& filter) {
   std::vector<JobView> views;
-  const JobTable& jobs = picture.state().jobs();
+  const core::JobTable& jobs = picture.state().jobs();
   jobs.ForEachRun([&](const Job& job, std::uint32_t count) {
     if (filter.fold && filter.jobs.empty() && jobs.IsUntouched(job.id)) {
       if (filter.Wants(job)) {
@@ -133,18 +134,19 @@ JobDetail LiveDetail(const Picture& picture, const Job& job, const Network* netw
   detail.constraint = ToText(job.spec->request.constraint);
   detail.recorded = job.spec->recorded;
   if (job.attempt.has_value()) {
-    detail.attempts.push_back(ViewOf(picture.state(), job, kNoTime));
+    detail.attempts.push_back(daemon::ViewOf(picture.state(), job, kNoTime));
     std::vector<NodePicture> nodes;
     for (const NodeAllocation& part : job.attempt->allocation.nodes) {
       if (const Node* node = picture.state().FindNode(part.node)) {
         nodes.push_back(NodePicture{node->id, node->name, node->machine, true, false, {}});
       }
     }
-    detail.placement = WorthOf(job.attempt->allocation, nodes, network);
+    detail.placement = core::WorthOf(job.attempt->allocation, nodes, network);
     detail.checkpoint_interval = IntervalText(*job.attempt);
   }
   if (job.spec->elastic) {
-    detail.elastic = ElasticText(job, FindResize(picture.plan().get(), job), picture.now());
+    detail.elastic =
+        core::ElasticText(job, core::FindResize(picture.plan().get(), job), picture.now());
   }
   return detail;
 }
@@ -178,8 +180,9 @@ Explanation ExplainPlacement(const Picture& picture, const Job& job) {
                   job.spec->request.tasks == 1 ? " task: " : " tasks: ", allocation.nodes.size(),
                   " of ", picture.state().nodes().size(), "; among those with room, the tightest");
   if (job.spec->elastic) {
-    absl::StrAppend(&explanation.summary, "; elastic, ",
-                    ElasticText(job, FindResize(picture.plan().get(), job), picture.now()));
+    absl::StrAppend(
+        &explanation.summary, "; elastic, ",
+        core::ElasticText(job, core::FindResize(picture.plan().get(), job), picture.now()));
   }
   for (const NodeAllocation& part : allocation.nodes) {
     explanation.nodes.push_back(
@@ -226,7 +229,7 @@ void InsertJob(Snapshot& snapshot, const JobSubmitted& submitted, JobId id, cons
     job.array_index = ElementIndexAt(*spec.array, 0);
   }
   snapshot.waiting.insert(
-      std::upper_bound(snapshot.waiting.begin(), snapshot.waiting.end(), job, GoesBefore),
+      std::upper_bound(snapshot.waiting.begin(), snapshot.waiting.end(), job, core::GoesBefore),
       std::move(job));
 }
 
@@ -241,7 +244,8 @@ Snapshot WithJob(Snapshot snapshot, const JobSubmitted& submitted) {
   return snapshot;
 }
 
-void AddForecast(const Snapshot& snapshot, const Forecast& forecast, wire::TestSubmitReply& reply) {
+void AddForecast(const Snapshot& snapshot, const core::Forecast& forecast,
+                 wire::TestSubmitReply& reply) {
   reply.set_start(forecast.start.time_since_epoch().count());
   for (const NodePicture& node : snapshot.nodes) {
     if (std::find(forecast.nodes.begin(), forecast.nodes.end(), node.id) != forecast.nodes.end()) {
@@ -384,13 +388,15 @@ void JobReader::Explain(const Call& call, const wire::ExplainRequest& request,
     if (job.attempt.has_value()) {
       ToWire(job.attempt->allocation, reply->mutable_allocation());
       AddExplanation(ExplainPlacement(picture, job), *reply);
-      const auto snapshot =
-          BuildSnapshot(picture.state(), picture.now(), nullptr, controller_.policy()->network);
+      const auto snapshot = core::BuildSnapshot(picture.state(), picture.now(), nullptr,
+                                                controller_.policy()->network);
       return [this, reactor, reply, snapshot, id = job.id, spec = job.spec,
               allocation = job.attempt->allocation](const absl::Status& status) {
         ReadAside(reader_, reactor, [reactor, reply, snapshot, id, spec, allocation, status] {
-          PlacementWorth worth = WorthOf(allocation, snapshot->nodes, snapshot->network.get());
-          Compare(id, allocation, spec->request, snapshot->nodes, snapshot->network.get(), worth);
+          PlacementWorth worth =
+              core::WorthOf(allocation, snapshot->nodes, snapshot->network.get());
+          core::Compare(id, allocation, spec->request, snapshot->nodes, snapshot->network.get(),
+                        worth);
           ToWire(worth, reply->mutable_placement());
           reactor->Finish(ToGrpc(status));
         });
@@ -398,14 +404,14 @@ void JobReader::Explain(const Call& call, const wire::ExplainRequest& request,
     }
     const std::shared_ptr<const Plan> plan =
         picture.plan() != nullptr ? picture.plan() : std::make_shared<const Plan>();
-    const auto snapshot =
-        BuildSnapshot(picture.state(), picture.now(), plan.get(), controller_.policy()->network);
+    const auto snapshot = core::BuildSnapshot(picture.state(), picture.now(), plan.get(),
+                                              controller_.policy()->network);
     return [this, reactor, reply, snapshot, plan, id = job.id](const absl::Status& status) {
       ReadAside(reader_, reactor, [this, reactor, reply, snapshot, plan, id, status] {
         const std::shared_ptr<const PolicyConfig> settings = controller_.policy();
         const PolicyConfig& policy = *settings;
-        AddExplanation(ExplainWaiting(*snapshot, id, *plan, policy), *reply);
-        AddSuggestions(SuggestChanges(*snapshot, id, policy), *reply);
+        AddExplanation(core::ExplainWaiting(*snapshot, id, *plan, policy), *reply);
+        AddSuggestions(core::SuggestChanges(*snapshot, id, policy), *reply);
         reactor->Finish(ToGrpc(status));
       });
     };
@@ -422,7 +428,8 @@ void JobReader::TestSubmit(const Call& call, const wire::SubmitRequest& request,
   }
   controller_.Look([this, reactor, reply,
                     input = *std::move(read)](const Picture& picture) -> Controller::Reply {
-    const Turn turn = Step(picture.state(), input, picture.now(), *controller_.policy());
+    const core::Turn turn =
+        core::Step(picture.state(), input, picture.now(), *controller_.policy());
     if (!turn.status.ok() || turn.events.empty()) {
       // Without an event its token was that of a job that is there.
       return [reactor, refused = turn.status](const absl::Status&) {
@@ -430,16 +437,16 @@ void JobReader::TestSubmit(const Call& call, const wire::SubmitRequest& request,
       };
     }
     const auto snapshot = std::make_shared<const Snapshot>(
-        WithJob(*BuildSnapshot(picture.state(), picture.now(), picture.plan().get(),
-                               controller_.policy()->network),
+        WithJob(*core::BuildSnapshot(picture.state(), picture.now(), picture.plan().get(),
+                                     controller_.policy()->network),
                 std::get<JobSubmitted>(turn.events.front())));
     return [this, reactor, reply, snapshot, job = turn.job](const absl::Status& done) {
       ReadAside(reader_, reactor, [this, reactor, reply, snapshot, job, done] {
-        AddForecast(*snapshot, ForecastOf(*snapshot, job, *controller_.policy()), *reply);
+        AddForecast(*snapshot, core::ForecastOf(*snapshot, job, *controller_.policy()), *reply);
         reactor->Finish(ToGrpc(done));
       });
     };
   });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

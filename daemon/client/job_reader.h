@@ -14,7 +14,7 @@
 #include "daemon/store/job_store.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class JobReader {
  public:
@@ -45,4 +45,4 @@ class JobReader {
   Worker& reader_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

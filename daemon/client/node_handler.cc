@@ -11,13 +11,13 @@
 #include "proto/convert/convert.h"
 #include "scheduler/core/place/worth/largest_gpu_job.h"
 
-namespace muster {
+namespace muster::daemon {
 
 void NodeHandler::Ping(const Call& call, const wire::PingRequest& /*request*/,
                        wire::PingReply* reply) {
   auto* const reactor = call.reactor;
   controller_.Look([this, reactor, reply](const Picture& picture) -> Controller::Reply {
-    const ClusterState& state = picture.state();
+    const core::ClusterState& state = picture.state();
     reply->set_cluster(cluster_);
     reply->set_version(MUSTER_VERSION);
     reply->set_epoch(state.epoch().value());
@@ -37,7 +37,7 @@ void NodeHandler::ListNodes(const Call& call, const wire::ListNodesRequest& requ
   const std::vector<std::string> names(request.names().begin(), request.names().end());
   controller_.Look([this, reactor, reply, names, with_machine = request.with_machine()](
                        const Picture& picture) -> Controller::Reply {
-    const ClusterState& state = picture.state();
+    const core::ClusterState& state = picture.state();
     absl::Status found = absl::OkStatus();
     for (const std::string& name : names) {
       if (const Node* node = state.FindNode(name)) {
@@ -67,7 +67,7 @@ void NodeHandler::ListNodes(const Call& call, const wire::ListNodesRequest& requ
     return [this, reactor, reply, pictures,
             network = controller_.policy()->network](const absl::Status& status) {
       ReadAside(reader_, reactor, [reactor, reply, pictures, network, status] {
-        for (const LargestGpuJob& largest : LargestGpuJobs(*pictures, network.get())) {
+        for (const LargestGpuJob& largest : core::LargestGpuJobs(*pictures, network.get())) {
           ToWire(largest, reply->add_largest());
         }
         reactor->Finish(ToGrpc(status));
@@ -79,9 +79,10 @@ void NodeHandler::ListNodes(const Call& call, const wire::ListNodesRequest& requ
 void NodeHandler::Drain(const Call& call, const wire::DrainRequest& request,
                         wire::DrainReply* /*reply*/) {
   auto* const reactor = call.reactor;
-  controller_.Take(
-      DrainNode{request.node(), request.drained(), request.reason()},
-      [reactor](const Turn&, const absl::Status& status) { reactor->Finish(ToGrpc(status)); });
+  controller_.Take(DrainNode{request.node(), request.drained(), request.reason()},
+                   [reactor](const core::Turn&, const absl::Status& status) {
+                     reactor->Finish(ToGrpc(status));
+                   });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

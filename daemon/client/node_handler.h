@@ -14,7 +14,7 @@
 #include "daemon/controller/worker.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class NodeHandler {
  public:
@@ -33,4 +33,4 @@ class NodeHandler {
   Worker& reader_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

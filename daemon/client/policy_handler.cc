@@ -11,7 +11,7 @@
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/share/live_shares.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::uint32_t kHistoryDefault = 100;
@@ -67,7 +67,7 @@ void AddRuns(const Snapshot& snapshot, const std::string& user, Runs& runs) {
 }
 
 void AddTree(const Snapshot& snapshot, const PriorityConfig& config, wire::ListSharesReply& reply) {
-  const LiveShares shares = LiveSharesOf(snapshot);
+  const core::LiveShares shares = core::LiveSharesOf(snapshot);
   for (const Account& account : shares.tree.accounts) {
     ToWire(account, reply.add_accounts());
   }
@@ -91,7 +91,7 @@ void PolicyHandler::ChangePolicy(const Call& call, const wire::ChangePolicyReque
     return;
   }
   input->by = call.caller.user;
-  controller_.Take(*std::move(input), [reactor](const Turn&, const absl::Status& status) {
+  controller_.Take(*std::move(input), [reactor](const core::Turn&, const absl::Status& status) {
     reactor->Finish(ToGrpc(status));
   });
 }
@@ -126,7 +126,7 @@ void PolicyHandler::PolicyHistory(const Call& call, const wire::PolicyHistoryReq
                 const bool wanted = kinds.contains(KindOf(change.object)) &&
                                     (name.empty() || NameOf(change.object) == name);
                 if (wanted && static_cast<std::uint32_t>(reply->changes_size()) < limit) {
-                  ToWire(muster::ViewOf(change), reply->add_changes());
+                  ToWire(muster::daemon::ViewOf(change), reply->add_changes());
                 }
               }
               reactor->Finish(grpc::Status::OK);
@@ -138,7 +138,7 @@ void PolicyHandler::ListShares(const Call& call, const wire::ListSharesRequest& 
   auto* const reactor = call.reactor;
   controller_.Look([this, reactor, reply,
                     user = request.explain_user()](const Picture& picture) -> Controller::Reply {
-    const auto snapshot = BuildSnapshot(picture.state(), picture.now());
+    const auto snapshot = core::BuildSnapshot(picture.state(), picture.now());
     // What has ended by now is durable once this answer leaves.
     return [this, reactor, reply, snapshot, user](const absl::Status& status) {
       ReadAside(reader_, reactor, [this, reactor, reply, snapshot, user, status] {
@@ -167,4 +167,4 @@ void PolicyHandler::ListShares(const Call& call, const wire::ListSharesRequest& 
   });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -13,7 +13,7 @@
 #include "daemon/store/job_store.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class PolicyHandler {
  public:
@@ -37,4 +37,4 @@ class PolicyHandler {
   Worker& reader_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -4,7 +4,7 @@
 #include "scheduler/core/state/books/usage_keys.h"
 #include "scheduler/model/policy/policy_text.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // "cpu=10,mem=4G,node=2,gres/gpu=2".
@@ -52,8 +52,8 @@ void AddUsage(const PolicyUsage& usage, const UsageKey& key, PolicyView& view) {
   }
 }
 
-std::uint32_t Members(const ClusterState& state, const std::map<std::string, NodeGroup>& groups,
-                      const std::string& name) {
+std::uint32_t Members(const core::ClusterState& state,
+                      const std::map<std::string, NodeGroup>& groups, const std::string& name) {
   const auto group = groups.find(name);
   std::uint32_t members = 0;
   for (const auto& [id, node] : state.nodes()) {
@@ -81,14 +81,14 @@ const char* StateOf(const Partition& partition) {
   return "";
 }
 
-PolicyView ViewOf(const ClusterState& state, const PolicyObject& object, Time now) {
+PolicyView ViewOf(const core::ClusterState& state, const PolicyObject& object, Time now) {
   const PolicyPicture& picture = state.policy().picture();
   PolicyView view;
   view.kind = Name(KindOf(object));
   view.name = NameOf(object);
   view.properties = Describe(object);
   view.configured = IsConfigured(object);
-  AddUsage(picture.usage, KeyOf(KindOf(object), view.name), view);
+  AddUsage(picture.usage, core::KeyOf(KindOf(object), view.name), view);
   if (const auto* partition = std::get_if<Partition>(&object)) {
     view.state = StateOf(*partition);
     view.nodes = Members(state, picture.nodes->partitions, view.name);
@@ -101,7 +101,7 @@ PolicyView ViewOf(const ClusterState& state, const PolicyObject& object, Time no
 
 }  // namespace
 
-std::vector<PolicyView> PolicyViewsOf(const ClusterState& state, PolicyKind kind, Time now) {
+std::vector<PolicyView> PolicyViewsOf(const core::ClusterState& state, PolicyKind kind, Time now) {
   std::vector<PolicyView> views;
   for (const PolicyObject& object : ObjectsOf(state.policy().book())) {
     if (KindOf(object) == kind) {
@@ -125,4 +125,4 @@ PolicyChangeView ViewOf(const PolicyChanged& change) {
                           NameOf(change.object), change.deleted, change.text};
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -10,10 +10,10 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/policy/policy_view.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // All objects of the kind, by name.
-std::vector<PolicyView> PolicyViewsOf(const ClusterState& state, PolicyKind kind, Time now);
+std::vector<PolicyView> PolicyViewsOf(const core::ClusterState& state, PolicyKind kind, Time now);
 PolicyChangeView ViewOf(const PolicyChanged& change);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -4,7 +4,7 @@
 
 #include "proto/convert/convert.h"
 
-namespace muster {
+namespace muster::daemon {
 
 void StepHandler::StartStep(const Call& call, const wire::StartStepRequest& request,
                             wire::StartStepReply* reply) {
@@ -18,13 +18,14 @@ void StepHandler::StartStep(const Call& call, const wire::StartStepRequest& requ
     call.Finish(status);
     return;
   }
-  controller_.Take(std::move(input), [call, reply](const Turn& turn, const absl::Status& done) {
-    call.Note(done);
-    reply->set_step(turn.step.value());
-    reply->set_waits(turn.waits);
-    ToWire(turn.placement, reply->mutable_placement());
-    call.Finish(done);
-  });
+  controller_.Take(std::move(input),
+                   [call, reply](const core::Turn& turn, const absl::Status& done) {
+                     call.Note(done);
+                     reply->set_step(turn.step.value());
+                     reply->set_waits(turn.waits);
+                     ToWire(turn.placement, reply->mutable_placement());
+                     call.Finish(done);
+                   });
 }
 
 void StepHandler::Attach(const Call& call, const wire::AttachRequest& request,
@@ -43,13 +44,14 @@ void StepHandler::Attach(const Call& call, const wire::AttachRequest& request,
     call.Finish(status);
     return;
   }
-  controller_.Take(std::move(input), [call, reply](const Turn& turn, const absl::Status& done) {
-    call.Note(done);
-    reply->set_job(turn.job.value());
-    reply->set_step(turn.step.value());
-    ToWire(turn.placement, reply->mutable_placement());
-    call.Finish(done);
-  });
+  controller_.Take(std::move(input),
+                   [call, reply](const core::Turn& turn, const absl::Status& done) {
+                     call.Note(done);
+                     reply->set_job(turn.job.value());
+                     reply->set_step(turn.step.value());
+                     ToWire(turn.placement, reply->mutable_placement());
+                     call.Finish(done);
+                   });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -9,7 +9,7 @@
 #include "daemon/controller/controller.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class StepHandler {
  public:
@@ -24,4 +24,4 @@ class StepHandler {
   Controller& controller_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -10,7 +10,7 @@
 #include "proto/convert/convert.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // Submissions in flight on one stream before it stops reading.
@@ -94,7 +94,7 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
     const bool waits = !input.spec.dependency.terms.empty();
     TakeWithHistory(
         controller_, accounting_, reader_, std::move(input),
-        [stream = shared_from_this(), waits](const Turn& turn, const absl::Status& done) {
+        [stream = shared_from_this(), waits](const core::Turn& turn, const absl::Status& done) {
           stream->Answer(turn.job, done);
           if (waits) {
             stream->ReadOn();
@@ -317,4 +317,4 @@ StreamHandler::Views* StreamHandler::WatchJob(const absl::StatusOr<Caller>& call
   return stream.get();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

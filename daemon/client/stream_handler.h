@@ -16,7 +16,7 @@
 #include "daemon/store/accounting.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class StreamHandler {
  public:
@@ -37,4 +37,4 @@ class StreamHandler {
   const Gate& gate_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

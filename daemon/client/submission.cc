@@ -8,7 +8,7 @@
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 const std::vector<DependencyTerm>& TermsOf(const Input& input) {
@@ -56,22 +56,22 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
     const bool same = known_ == *history;
     known_ = *history;
     SetHistory(input_, *history);
-    controller_.Take(
-        input_, [self = shared_from_this(), same](const Turn& turn, const absl::Status& status) {
-          self->Answered(turn, status, same);
-        });
+    controller_.Take(input_, [self = shared_from_this(), same](const core::Turn& turn,
+                                                               const absl::Status& status) {
+      self->Answered(turn, status, same);
+    });
   }
 
   // All answers come on one thread, the writer's.
   void Refuse(const absl::Status& status) {
     controller_.Look([self = shared_from_this(), status](const Picture&) -> Controller::Reply {
-      return [self, status](const absl::Status&) { self->done_(Turn(), status); };
+      return [self, status](const absl::Status&) { self->done_(core::Turn(), status); };
     });
   }
 
   // A job that was gone by the turn is in the accounting by the time of this answer: it leaves only
   // after what it saw is durable. When the accounting says nothing new, there is no such job.
-  void Answered(const Turn& turn, const absl::Status& status, bool same) {
+  void Answered(const core::Turn& turn, const absl::Status& status, bool same) {
     if ((absl::IsNotFound(status) || absl::IsAborted(status)) && !same) {
       Begin();
     } else {
@@ -114,4 +114,4 @@ void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& rea
       ->Begin();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

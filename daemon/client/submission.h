@@ -12,7 +12,7 @@
 #include "proto/controller.pb.h"
 #include "scheduler/model/change/input.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // What a request submits, as the caller's. InvalidArgument when it cannot be read.
 absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, const User& user);
@@ -22,4 +22,4 @@ absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, con
 void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader, Input input,
                      Controller::Done done);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -9,7 +9,7 @@
 #include "daemon/access/rpc.h"
 #include "proto/convert/convert.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kTextBytesMax = 512;
@@ -61,4 +61,4 @@ void TuningHandler::ListTunings(const Call& call, const wire::ListTuningsRequest
   });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 #include "daemon/store/job_store.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class TuningHandler {
  public:
@@ -30,4 +30,4 @@ class TuningHandler {
   Worker& reader_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

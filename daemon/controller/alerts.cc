@@ -13,7 +13,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr const char* kSuffix = ".bundle";
@@ -53,10 +53,10 @@ std::optional<std::string> Alerts::Heed(const std::vector<OverlookedJob>& overlo
       absl::StrAppend(&nodes, nodes.empty() ? "" : ",", name_of(id));
     }
     std::string& text = texts_[alert.job];
-    text =
-        absl::StrCat("it fits on idle resources of ", nodes, ", and ", Watchdog::kPatience + 1,
-                     " passes in a row left it waiting: a defect of the planner; report it with ",
-                     path, " (muster replay shows what is in it)");
+    text = absl::StrCat(
+        "it fits on idle resources of ", nodes, ", and ", core::Watchdog::kPatience + 1,
+        " passes in a row left it waiting: a defect of the planner; report it with ", path,
+        " (muster replay shows what is in it)");
     log_->Warning("controller", absl::StrCat("job ", alert.job.value(), ": ", text));
   }
   return path;
@@ -103,4 +103,4 @@ absl::StatusOr<ReplayBundle> ReadReplayBundle(const std::string& path) {
   return bundle;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

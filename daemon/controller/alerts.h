@@ -19,7 +19,7 @@
 #include "scheduler/model/plan/replay_bundle.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::daemon {
 
 inline constexpr std::size_t kBundlesKept = 16;
 
@@ -39,7 +39,7 @@ class Alerts {
  private:
   std::string directory_;
   const Logger* log_ = nullptr;
-  Watchdog watchdog_;
+  core::Watchdog watchdog_;
   std::map<JobId, std::string> texts_;
 };
 
@@ -49,4 +49,4 @@ absl::Status WriteReplayBundle(const std::string& path, const ReplayBundle& bund
 // An error is one line: the file, what is wrong, the mend.
 absl::StatusOr<ReplayBundle> ReadReplayBundle(const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::daemon

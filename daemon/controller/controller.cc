@@ -14,7 +14,7 @@
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/plan/plan.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kGroupMax = 512;
@@ -86,9 +86,10 @@ Controller::Controller(JobStore& store, AgentDoor& agents, const Clock& clock, c
       policy_(std::make_shared<const PolicyConfig>(std::move(policy))),
       orders_(store, std::move(cluster), std::move(secrets)),
       alerts_(store.directory() + "/alerts", log),
-      make_plan_(
-          [](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
-             PlannerMemory& memory) { return MakePlan(std::move(snapshot), config, memory); }) {}
+      make_plan_([](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
+                    core::PlannerMemory& memory) {
+        return core::MakePlan(std::move(snapshot), config, memory);
+      }) {}
 
 Controller::~Controller() {
   Stop();
@@ -96,14 +97,14 @@ Controller::~Controller() {
 
 absl::Status Controller::Start() {
   ASSIGN_OR_RETURN(StateImage image, store_.Load());
-  state_ = ClusterState(std::move(image));
-  std::optional<std::string> broken = BrokenInvariant(state_);
-  broken = broken.has_value() ? broken : BrokenGroup(state_);
+  state_ = core::ClusterState(std::move(image));
+  std::optional<std::string> broken = core::BrokenInvariant(state_);
+  broken = broken.has_value() ? broken : core::BrokenGroup(state_);
   if (broken.has_value()) {
     return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
                                             *broken, "; restore it from a backup"));
   }
-  const Turn turn = Step(state_, BeginEpoch{}, clock_.Now(), *policy_);
+  const core::Turn turn = core::Step(state_, BeginEpoch{}, clock_.Now(), *policy_);
   Apply(turn.events);
   for (const NodeId id : group_.nodes) {
     group_.batch.nodes.push_back(*state_.FindNode(id));
@@ -146,7 +147,7 @@ absl::Status Controller::fatal() const {
 void Controller::Take(Input input, Done done) {
   auto shared = std::make_shared<std::pair<Input, Done>>(std::move(input), std::move(done));
   if (!queue_.Push([this, shared] { DoTake(shared->first, shared->second); })) {
-    Refuse([shared](const absl::Status& busy) { shared->second(Turn(), busy); });
+    Refuse([shared](const absl::Status& busy) { shared->second(core::Turn(), busy); });
   }
 }
 
@@ -177,13 +178,13 @@ void Controller::Configure(PolicyConfig policy, ConfigurePolicy input, Done done
   const bool queued = queue_.Push(
       [this, settings, shared] { DoConfigure(settings, shared->first, shared->second); });
   if (!queued) {
-    Refuse([shared](const absl::Status& busy) { shared->second(Turn(), busy); });
+    Refuse([shared](const absl::Status& busy) { shared->second(core::Turn(), busy); });
   }
 }
 
 void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
                              const Done& done) {
-  if (Degraded().ok() && Step(state_, input, clock_.Now(), *policy).status.ok()) {
+  if (Degraded().ok() && core::Step(state_, input, clock_.Now(), *policy).status.ok()) {
     Use(policy);
   }
   DoTake(input, done);
@@ -216,7 +217,7 @@ void Controller::Look(std::function<Reply(const Picture&)> look) {
   });
   if (!queued) {
     Refuse([this, shared](const absl::Status& busy) {
-      static const ClusterState empty;
+      static const core::ClusterState empty;
       static const WaitingReasons none;
       static const Alerts no_alerts;
       const Picture picture(empty, none, nullptr, no_alerts, clock_.Now());
@@ -262,7 +263,7 @@ void Controller::EveryFewMoments() {
   for (const LoseAgent& lost : agents_.TakeExpired()) {
     log_.Warning("controller",
                  absl::StrCat("node ", ToString(lost.node), " has been silent for its lease"));
-    DoTake(lost, [](const Turn&, const absl::Status&) {});
+    DoTake(lost, [](const core::Turn&, const absl::Status&) {});
   }
   LookAtHealth();
 }
@@ -315,10 +316,10 @@ void Controller::Finish(bool all_passes) {
 
 void Controller::DoTake(const Input& input, const Done& done) {
   if (const absl::Status status = Degraded(); !status.ok()) {
-    group_.after.push_back([done, status](const absl::Status&) { done(Turn(), status); });
+    group_.after.push_back([done, status](const absl::Status&) { done(core::Turn(), status); });
     return;
   }
-  auto turn = std::make_shared<Turn>(Step(state_, input, clock_.Now(), *policy_));
+  auto turn = std::make_shared<core::Turn>(core::Step(state_, input, clock_.Now(), *policy_));
   Apply(turn->events);
   turn->events.clear();
   group_.after.push_back([done, turn](const absl::Status& status) {
@@ -471,7 +472,7 @@ void Controller::MaybePlan() {
     pass->plan =
         std::make_shared<const Plan>(make_plan_(pass->snapshot, *pass->config, planner_memory_));
     meters_.cycle.Observe(std::chrono::steady_clock::now() - begin);
-    pass->overlooked = FindOverlooked(*pass->snapshot, *pass->plan, *pass->config);
+    pass->overlooked = core::FindOverlooked(*pass->snapshot, *pass->plan, *pass->config);
     queue_.PushOwn([this, pass] { OnPass(*pass); });
   });
 }
@@ -493,7 +494,7 @@ void Controller::OnPass(const Pass& pass) {
                             ToString(plan_->version), ": ", plan_->starts.size(), " starts, ",
                             plan_->resumes.size(), " resumes, ", plan_->drops.size(), " drops, ",
                             plan_->preemptions.size(), " preemptions"));
-    DoTake(TakePlan{*plan_}, [](const Turn&, const absl::Status&) {});
+    DoTake(TakePlan{*plan_}, [](const core::Turn&, const absl::Status&) {});
   }
   TellOfReasons(before);
   Heed(pass);
@@ -547,7 +548,7 @@ void Controller::RollBack(const absl::Status& status) {
     has_fatal_ = true;
     return;
   }
-  state_ = ClusterState(*std::move(image));
+  state_ = core::ClusterState(*std::move(image));
   ++state_loads_;
   snapshots_.Forget();
   commits_->Reset();
@@ -567,4 +568,4 @@ absl::Status Controller::Degraded() const {
                                                    "); running jobs go on; try again when it can"));
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -38,7 +38,7 @@
 #include "scheduler/model/view/view.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // The way to the agents, as the controller sees it: sends an order if the node's agent is there (if
 // it is not, the order is made again when it registers).
@@ -71,10 +71,10 @@ class WaitingReasons {
 // What a reader may look at, on the controller's thread.
 class Picture {
  public:
-  Picture(const ClusterState& state, const WaitingReasons& waiting,
+  Picture(const core::ClusterState& state, const WaitingReasons& waiting,
           const std::shared_ptr<const Plan>& plan, const Alerts& alerts, Time now)
       : state_(state), waiting_(waiting), plan_(plan), alerts_(alerts), now_(now) {}
-  [[nodiscard]] const ClusterState& state() const { return state_; }
+  [[nodiscard]] const core::ClusterState& state() const { return state_; }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
   // Why the job waits, as the last pass saw it.
@@ -89,7 +89,7 @@ class Picture {
   [[nodiscard]] std::string AlertOf(JobId job) const { return alerts_.TextOf(job); }
 
  private:
-  const ClusterState& state_;
+  const core::ClusterState& state_;
   const WaitingReasons& waiting_;
   const std::shared_ptr<const Plan>& plan_;
   const Alerts& alerts_;
@@ -98,13 +98,13 @@ class Picture {
 
 class Controller {
  public:
-  using Done = std::function<void(const Turn& turn, const absl::Status& status)>;
+  using Done = std::function<void(const core::Turn& turn, const absl::Status& status)>;
   using Reply = std::function<void(const absl::Status& status)>;
   // Called after each durable change of the job; `allocation` is null while it has none.
   using Watcher = std::function<void(const JobView& view, const Allocation* allocation)>;
   // What makes the plans: MakePlan, but in tests of what happens when it errs.
-  using Planner =
-      std::function<Plan(std::shared_ptr<const Snapshot>, const PolicyConfig&, PlannerMemory&)>;
+  using Planner = std::function<Plan(std::shared_ptr<const Snapshot>, const PolicyConfig&,
+                                     core::PlannerMemory&)>;
 
   Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
              PolicyConfig policy, std::string cluster, JobSecrets secrets = {});
@@ -205,14 +205,14 @@ class Controller {
   std::shared_ptr<const PolicyConfig> policy_;
 
   // Owned by the loop's thread.
-  ClusterState state_;
+  core::ClusterState state_;
   Orders orders_;
   NetworkMap map_;  // of the settings in force
   Group group_;
   WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;
   Alerts alerts_;
-  SnapshotBuilder snapshots_;
+  core::SnapshotBuilder snapshots_;
   Planner make_plan_;
   std::uint64_t state_loads_ = 0;  // a pass on a state from before the last one is void
   bool plan_wanted_ = true;
@@ -229,9 +229,9 @@ class Controller {
   std::function<void()> on_fatal_;
   TaskQueue queue_;
   std::unique_ptr<CommitQueue> commits_;
-  PlannerMemory planner_memory_;  // of the planner's thread alone, once that runs
+  core::PlannerMemory planner_memory_;  // of the planner's thread alone, once that runs
   std::unique_ptr<Worker> planner_;
   std::thread thread_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -4,10 +4,10 @@
 
 #include "daemon/controller/controller.h"
 
-namespace muster {
+namespace muster::daemon {
 
 void Controller::GatherHealth() {
-  const HealthBook& book = state_.health();
+  const core::HealthBook& book = state_.health();
   for (const NodeId id : group_.health) {
     if (const auto found = book.nodes().find(id); found != book.nodes().end()) {
       group_.batch.health.push_back(found->second);
@@ -25,7 +25,7 @@ void Controller::LookAtHealth() {
     return;
   }
   for (const Input& input : {Input(TickHealth{}), Input(TickElastic{})}) {
-    const Turn turn = Step(state_, input, clock_.Now(), *policy_);
+    const core::Turn turn = core::Step(state_, input, clock_.Now(), *policy_);
     Apply(turn.events);
     Dispatch(turn.effects);
   }
@@ -43,4 +43,4 @@ void Controller::Keep(Tuning tuning, Reply kept) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -7,7 +7,7 @@
 #include "daemon/controller/controller.h"
 #include "daemon/controller/views.h"
 
-namespace muster {
+namespace muster::daemon {
 
 void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply found) {
   const bool queued = queue_.Push([this, job, watcher, found] {
@@ -70,4 +70,4 @@ void Controller::NotifyWatchers(JobId job, const JobView& view, const Allocation
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

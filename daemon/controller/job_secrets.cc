@@ -7,7 +7,7 @@
 #include "scheduler/runtime/identity/private_file.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::daemon {
 
 absl::StatusOr<JobSecrets> JobSecrets::Open(const std::string& path) {
   JobSecrets secrets;
@@ -37,4 +37,4 @@ std::string JobSecrets::Of(JobId job, AttemptNumber attempt) const {
       MacOf(key_, {"attempt ", absl::StrCat(job.value(), ".", attempt.value())}));
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

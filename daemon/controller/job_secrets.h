@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class JobSecrets {
  public:
@@ -29,4 +29,4 @@ class JobSecrets {
   std::string key_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <variant>
 
-namespace muster {
+namespace muster::daemon {
 
 void Timings::Observe(std::chrono::nanoseconds took) {
   const double seconds = std::chrono::duration<double>(took).count();
@@ -22,7 +22,7 @@ Timings::Reading Timings::Read() const {
   return reading;
 }
 
-void Meters::Note(const Event& event, const ClusterState& state) {
+void Meters::Note(const Event& event, const core::ClusterState& state) {
   std::visit(
       [this, &state](const auto& change) {
         using Change = std::decay_t<decltype(change)>;
@@ -53,4 +53,4 @@ void Meters::Note(const AttemptView& attempt) {
   cpu_energy_mj += attempt.usage.cpu_energy_mj;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

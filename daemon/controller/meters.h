@@ -16,7 +16,7 @@
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // How often something took how long.
 class Timings {
@@ -66,8 +66,8 @@ struct Meters {
   std::atomic<std::uint64_t> cpu_energy_mj = 0;
 
   // An event that is about to happen to the state.
-  void Note(const Event& event, const ClusterState& state);
+  void Note(const Event& event, const core::ClusterState& state);
   void Note(const AttemptView& ended);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

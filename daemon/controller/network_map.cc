@@ -8,7 +8,7 @@
 #include "scheduler/runtime/log.h"
 #include "topology/network/network_file.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kNamed = 8;
@@ -33,7 +33,7 @@ void AddLine(const std::string& source, const std::vector<std::string>& names, c
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const Network>> ReadNetworkMap(const std::string& path) {
-  ASSIGN_OR_RETURN(Network network, ReadNetwork(path));
+  ASSIGN_OR_RETURN(Network network, topology::ReadNetwork(path));
   return std::make_shared<const Network>(std::move(network));
 }
 
@@ -80,4 +80,4 @@ std::optional<std::string> NetworkMap::RemarkOn(const std::string& node) const {
                       ": it is used, and near to no other");
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -18,7 +18,7 @@
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // Reads a network from a file of any format that topology/network_file knows.
 absl::StatusOr<std::shared_ptr<const Network>> ReadNetworkMap(const std::string& path);
@@ -39,4 +39,4 @@ class NetworkMap {
   std::unordered_set<std::string> names_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -10,7 +10,7 @@
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/model/value/wire_size.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 template <class... Ts>
@@ -20,17 +20,17 @@ struct Overloaded : Ts... {
 template <class... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
 
-const Attempt* FindAttempt(const ClusterState& state, JobId id, AttemptNumber number) {
+const Attempt* FindAttempt(const core::ClusterState& state, JobId id, AttemptNumber number) {
   const Job* job = state.FindJob(id);
   const bool there = job != nullptr && job->attempt.has_value() && job->attempt->number == number;
   return there ? &*job->attempt : nullptr;
 }
 
 // What the nodes of a component are told of all components; nothing for a plain job.
-std::vector<ComponentExtent> ExtentsOf(const ClusterState& state, const Job& job) {
+std::vector<ComponentExtent> ExtentsOf(const core::ClusterState& state, const Job& job) {
   std::vector<ComponentExtent> extents;
   if (IsComponent(job)) {
-    for (const Job* component : GroupOf(state, job)) {
+    for (const Job* component : core::GroupOf(state, job)) {
       extents.push_back(ComponentExtent{
           component->id, component->spec->request,
           component->attempt.has_value() ? component->attempt->allocation : Allocation()});
@@ -46,7 +46,7 @@ JobId ProgramOf(const LaunchOrder& order) {
 
 }  // namespace
 
-std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Effect& effect,
+std::optional<PreparedOrder> Orders::Prepare(const core::ClusterState& state, const Effect& effect,
                                              Time now, const PolicyConfig& config) const {
   using Result = std::optional<PreparedOrder>;
   return std::visit(
@@ -57,9 +57,9 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
           },
           [&](const Terminate& end) -> Result {
             const Job* job = state.FindJob(end.job);
-            const Duration grace =
-                job != nullptr ? KillGraceOf(state.policy().book(), *job->spec, end.cause, config)
-                               : Duration(0);
+            const Duration grace = job != nullptr ? core::KillGraceOf(state.policy().book(),
+                                                                      *job->spec, end.cause, config)
+                                                  : Duration(0);
             return PreparedOrder{
                 end.node,
                 TerminateOrder{end.job, end.attempt, state.epoch(), end.node, end.cause, grace},
@@ -110,7 +110,7 @@ std::optional<PreparedOrder> Orders::Prepare(const ClusterState& state, const Ef
       effect);
 }
 
-std::optional<PreparedOrder> Orders::PrepareStep(const ClusterState& state,
+std::optional<PreparedOrder> Orders::PrepareStep(const core::ClusterState& state,
                                                  const LaunchStep& launch, Time now) const {
   const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
   if (attempt == nullptr) {
@@ -126,8 +126,9 @@ std::optional<PreparedOrder> Orders::PrepareStep(const ClusterState& state,
   return PreparedOrder{launch.node, std::move(order), Find(KeyOf(launch.job, launch.step))};
 }
 
-std::optional<PreparedOrder> Orders::PrepareLaunch(const ClusterState& state, const Launch& launch,
-                                                   Time now, const PolicyConfig& config) const {
+std::optional<PreparedOrder> Orders::PrepareLaunch(const core::ClusterState& state,
+                                                   const Launch& launch, Time now,
+                                                   const PolicyConfig& config) const {
   const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
   if (attempt == nullptr) {
     return std::nullopt;
@@ -148,8 +149,8 @@ std::optional<PreparedOrder> Orders::PrepareLaunch(const ClusterState& state, co
                     ExtentsOf(state, job),
                     secrets_.Of(job.id, launch.attempt),
                     attempt->advice};
-  order.spec.time_limit = LimitFrom(order.spec, order.started);
-  order.spec.kill_grace = WithinGrace(order.spec.kill_grace, config);
+  order.spec.time_limit = core::LimitFrom(order.spec, order.started);
+  order.spec.kill_grace = core::WithinGrace(order.spec.kill_grace, config);
   order.spec.partition = attempt->partition;  // the one of several that it runs in
   std::shared_ptr<const Program> program = Find(KeyOf(ProgramOf(order), StepId()));
   return PreparedOrder{launch.node, std::move(order), std::move(program)};
@@ -218,4 +219,4 @@ void Orders::Keep(Key key, const Program& program) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -25,7 +25,7 @@
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // How long an order is good for: a node whose clock is off by more refuses it, and says so.
 inline constexpr Duration kOrderLife = std::chrono::seconds(120);
@@ -45,8 +45,8 @@ class Orders {
       : store_(store), cluster_(std::move(cluster)), secrets_(std::move(secrets)) {}
 
   // Nothing for Replan, and for what the state no longer knows.
-  std::optional<PreparedOrder> Prepare(const ClusterState& state, const Effect& effect, Time now,
-                                       const PolicyConfig& config) const;
+  std::optional<PreparedOrder> Prepare(const core::ClusterState& state, const Effect& effect,
+                                       Time now, const PolicyConfig& config) const;
   // Puts the program in. NotFound when the store has none: then the job cannot be launched.
   absl::Status Complete(PreparedOrder& prepared) const;
 
@@ -56,10 +56,10 @@ class Orders {
  private:
   using Key = std::string;
   static Key KeyOf(JobId job, StepId step);
-  [[nodiscard]] std::optional<PreparedOrder> PrepareLaunch(const ClusterState& state,
+  [[nodiscard]] std::optional<PreparedOrder> PrepareLaunch(const core::ClusterState& state,
                                                            const Launch& launch, Time now,
                                                            const PolicyConfig& config) const;
-  [[nodiscard]] std::optional<PreparedOrder> PrepareStep(const ClusterState& state,
+  [[nodiscard]] std::optional<PreparedOrder> PrepareStep(const core::ClusterState& state,
                                                          const LaunchStep& launch, Time now) const;
   [[nodiscard]] std::shared_ptr<const Program> Find(const Key& key) const;
   void Keep(Key key, const Program& program);
@@ -74,4 +74,4 @@ class Orders {
   std::size_t bytes_ = 0;  // of programs_
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

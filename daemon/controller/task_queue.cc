@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-namespace muster {
+namespace muster::daemon {
 
 bool TaskQueue::Push(Task task) {
   const MutexLock lock(&mutex_);
@@ -80,4 +80,4 @@ bool TaskQueue::closed() const {
   return closed_;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -15,7 +15,7 @@
 #include "absl/base/thread_annotations.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class TaskQueue {
  public:
@@ -48,4 +48,4 @@ class TaskQueue {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

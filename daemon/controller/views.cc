@@ -12,7 +12,7 @@
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/model/job/inner_ranks.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 std::uint32_t WholeGpus(const NodeAllocation& part) {
@@ -43,7 +43,7 @@ void AddRequest(const JobSpec& spec, JobView& view) {
 Usage Total(const Attempt& attempt) {
   Usage usage;
   for (const NodeRun& run : attempt.runs) {
-    AddUsage(run.usage, usage);
+    core::AddUsage(run.usage, usage);
   }
   return usage;
 }
@@ -211,7 +211,7 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   view.array_task_id = job.array_index.has_value() ? absl::StrCat(*job.array_index) : "";
   view.label = job.array_index.has_value()
                    ? absl::StrCat(job.submission.value(), "_", *job.array_index)
-                   : LabelOf(job);
+                   : core::LabelOf(job);
   if (IsComponent(job)) {
     view.het_job = job.submission;
     view.het_offset = OffsetOf(job);
@@ -221,8 +221,8 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   view.user = spec.user.name;
   view.account = spec.account;
   view.partition =
-      EffectivePartition(job.attempt.has_value() ? job.attempt->partition : spec.partition);
-  view.qos = EffectiveQos(spec.qos);
+      core::EffectivePartition(job.attempt.has_value() ? job.attempt->partition : spec.partition);
+  view.qos = core::EffectiveQos(spec.qos);
   view.reservation = spec.reservation;
   view.state = Name(job.state);
   view.tasks = spec.request.tasks;
@@ -256,7 +256,7 @@ JobView ViewOf(const Job& job, const Reason* reason) {
     view.binding = BindingText(*job.attempt);
     view.usage = Total(*job.attempt);
   }
-  view.checkpoints = TotalsSoFar(job);
+  view.checkpoints = core::TotalsSoFar(job);
   return view;
 }
 
@@ -269,11 +269,11 @@ JobView ViewOf(const Job& job, const JobEnded& end) {
   view.exit_code = end.status.code;
   view.exit_signal = end.status.signal;
   view.exit_text = end.text;
-  view.checkpoints = TotalsAtEnd(job, end.time);
+  view.checkpoints = core::TotalsAtEnd(job, end.time);
   return view;
 }
 
-AttemptView ViewOf(const ClusterState& state, const Job& job, Time end) {
+AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
   const Attempt& attempt = *job.attempt;
   AttemptView view;
   view.number = attempt.number;
@@ -296,15 +296,15 @@ AttemptView ViewOf(const ClusterState& state, const Job& job, Time end) {
       view.ranks.push_back(ViewOf(node, part, binding));
     }
   }
-  view.checkpoints = CheckpointsOf(attempt);
-  view.lost = end == kNoTime ? Duration(0) : LostWork(job, end);
+  view.checkpoints = core::CheckpointsOf(attempt);
+  view.lost = end == kNoTime ? Duration(0) : core::LostWork(job, end);
   const NodeRun& first = attempt.runs.front();
   view.exit = first.status;
   view.cause = Name(attempt.ending != EndCause::kNone ? attempt.ending : first.cause);
   return view;
 }
 
-NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine) {
+NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_machine) {
   NodeView view;
   view.id = node.id;
   view.name = node.name;
@@ -326,7 +326,7 @@ NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine) 
                                         : absl::StrCat("recorded, not enforced (",
                                                        node.machine->why_not_enforced, ")");
   view.limits = node.machine->limits;
-  view.health = HealthWord(state.health().Of(node.id));
+  view.health = core::HealthWord(state.health().Of(node.id));
   if (with_machine) {
     view.machine = *node.machine;
   }
@@ -341,7 +341,7 @@ NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine) 
   for (const JobId id : state.JobsOn(node.id)) {
     const Job& job = *state.FindJob(id);
     add(id, ViewOf(job, nullptr).label, job.spec->user.name,
-        HeldPart(*job.attempt, *RunOn(*job.attempt, node.id)), false);
+        core::HeldPart(*job.attempt, *core::RunOn(*job.attempt, node.id)), false);
   }
   for (const QuarantinedAttempt& attempt : node.quarantined) {
     add(attempt.job, ToString(attempt.job), "unknown", attempt.allocation, true);
@@ -376,4 +376,4 @@ std::string BindingText(const Attempt& attempt) {
   return absl::StrCat("verified ", verified, "/", read, trouble);
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -13,18 +13,18 @@
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // `reason` may be null: no pass has looked at the job.
 JobView ViewOf(const Job& job, const Reason* reason);
 // The job as it is once `end` has happened to it.
 JobView ViewOf(const Job& job, const JobEnded& end);
 // The attempt under way; its end as the node that decides says, once they all ended.
-AttemptView ViewOf(const ClusterState& state, const Job& job, Time end);
-NodeView ViewOf(const ClusterState& state, const Node& node, bool with_machine);
+AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end);
+NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_machine);
 
 // "verified 2/2", "1/2 verified; rank 1 on node2 differs: …", "not enforced (the agent plays …)",
 // "".
 std::string BindingText(const Attempt& attempt);
 
-}  // namespace muster
+}  // namespace muster::daemon

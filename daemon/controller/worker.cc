@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace muster {
+namespace muster::daemon {
 
 Worker::Worker()
     : thread_([this] {
@@ -20,4 +20,4 @@ Worker::~Worker() {
   queue_.Close();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -9,7 +9,7 @@
 
 #include "daemon/controller/task_queue.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class Worker {
  public:
@@ -27,4 +27,4 @@ class Worker {
   std::jthread thread_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

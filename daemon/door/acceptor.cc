@@ -16,7 +16,7 @@
 #include "daemon/door/listening_socket.h"
 #include "daemon/door/socket_facts.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using std::chrono::milliseconds;
@@ -530,4 +530,4 @@ void RaiseDescriptorLimit() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -37,7 +37,7 @@
 #include "scheduler/runtime/mutex.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class Acceptor {
  public:
@@ -161,4 +161,4 @@ class Acceptor {
 // Lets the process have as many descriptors as it may.
 void RaiseDescriptorLimit();
 
-}  // namespace muster
+}  // namespace muster::daemon

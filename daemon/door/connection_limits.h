@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster {
+namespace muster::daemon {
 
 struct ConnectionLimits {
   std::size_t strangers = 512;  // at once, of all sources
@@ -33,4 +33,4 @@ struct ConnectionLimits {
   std::size_t descriptors_of_unix = 64;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr const char* kUnix = "unix:";
@@ -188,4 +188,4 @@ int PortOf(const UniqueFd& socket) {
              : 0;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // Whether the address is a unix socket's ("unix:PATH").
 bool IsUnix(std::string_view address);
@@ -39,4 +39,4 @@ void Prepare(const UniqueFd& socket);
 // The TCP port of the socket's own end; 0: it has none.
 int PortOf(const UniqueFd& socket);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -17,7 +17,7 @@
 #include "absl/strings/str_replace.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -177,4 +177,4 @@ int FirstBytesNeeded(std::string_view first, bool tls) {
              : static_cast<int>(kRecordHead) + length;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::daemon {
 
 // "192.0.2.7:4711" or "[2001:db8::1]:4711" of a TCP address; an IPv4 address in IPv6's clothes as
 // itself. "" for any other.
@@ -37,4 +37,4 @@ std::uint64_t CookieOf(int fd);
 int FirstBytesNeeded(std::string_view first, bool tls);
 inline constexpr int kFirstBytesMax = 5 + (16 << 10);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-namespace muster {
+namespace muster::daemon {
 
 bool SourceTable::MayFail(const std::string& source, SteadyTime now) {
   TokenBucket& failures = sources_[source].failures;
@@ -65,4 +65,4 @@ void SourceTable::Prune(SteadyTime now) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -17,7 +17,7 @@
 #include "daemon/door/token_bucket.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class SourceTable {
  public:
@@ -53,4 +53,4 @@ class SourceTable {
   std::unordered_map<std::string, Source> sources_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class TokenBucket {
  public:
@@ -31,4 +31,4 @@ class TokenBucket {
   SteadyTime seen_ = SteadyTime::min();  // no time yet
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

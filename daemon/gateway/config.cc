@@ -8,7 +8,7 @@
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/identity/trusted_path.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr const char* kFooter =
@@ -144,4 +144,4 @@ absl::StatusOr<GatewayConfig> ParseGatewayConfig(int argc, const char* const* ar
   return config;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/gateway/http/server.h"
 
-namespace muster {
+namespace muster::daemon {
 
 struct GatewayConfig {
   std::vector<std::string> listen;  // HOST:PORT; empty: sockets that are passed, or the default
@@ -39,4 +39,4 @@ absl::StatusOr<GatewayConfig> ParseGatewayConfig(int argc, const char* const* ar
 // Whether we may listen there: what is not encrypted stays on this machine.
 absl::Status CheckListen(const std::string& address, bool tls);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 #include "daemon/gateway/rest/open_metrics.h"
 #include "daemon/gateway/rest/routes.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using http::Problem;
@@ -189,4 +189,4 @@ void Gateway::ServeMetrics(const http::Request& request, const std::string& toke
       });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

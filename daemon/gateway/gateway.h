@@ -14,7 +14,7 @@
 #include "daemon/gateway/link/controller_link.h"
 #include "daemon/gateway/link/web_sessions.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class Gateway {
  public:
@@ -42,4 +42,4 @@ class Gateway {
 // detail.
 http::Response ProblemOf(const grpc::Status& status);
 
-}  // namespace muster
+}  // namespace muster::daemon

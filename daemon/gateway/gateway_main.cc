@@ -26,7 +26,7 @@
 #include "scheduler/runtime/signals.h"
 #include "scheduler/runtime/systemd.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr int kExitRefused = 1;
@@ -125,29 +125,32 @@ absl::Status Run(const GatewayConfig& config, ServiceManager manager, const Logg
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon
 
 int main(int argc, char** argv) {
   muster::KeepOpenSslToTheEnd();
-  const absl::StatusOr<muster::GatewayConfig> config = muster::ParseGatewayConfig(argc, argv);
+  const absl::StatusOr<muster::daemon::GatewayConfig> config =
+      muster::daemon::ParseGatewayConfig(argc, argv);
   if (!config.ok()) {
     std::fprintf(stderr, "muster-gateway: %s\n", std::string(config.status().message()).c_str());
-    return muster::kExitUsage;
+    return muster::daemon::kExitUsage;
   }
   if (config->help || config->print_open_api) {
-    std::fputs(
-        config->help ? config->help_text.c_str() : muster::MakeOpenApi(MUSTER_VERSION).c_str(),
-        stdout);
+    std::fputs(config->help ? config->help_text.c_str()
+                            : muster::daemon::MakeOpenApi(MUSTER_VERSION).c_str(),
+               stdout);
     return 0;
   }
   muster::IgnoreBrokenPipes();
-  muster::TakeAllDescriptors();
+  muster::daemon::TakeAllDescriptors();
   const muster::SystemClock clock;
-  const absl::Status status = muster::Run(*config, muster::ServiceManager::FromEnvironment(),
-                                          muster::Logger::ToStandardError(clock), clock);
+  const absl::Status status =
+      muster::daemon::Run(*config, muster::ServiceManager::FromEnvironment(),
+                          muster::Logger::ToStandardError(clock), clock);
   if (!status.ok()) {
     std::fprintf(stderr, "muster-gateway: %s\n", std::string(status.message()).c_str());
-    return absl::IsInvalidArgument(status) ? muster::kExitUsage : muster::kExitRefused;
+    return absl::IsInvalidArgument(status) ? muster::daemon::kExitUsage
+                                           : muster::daemon::kExitRefused;
   }
   return 0;
 }

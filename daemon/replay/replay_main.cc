@@ -11,7 +11,7 @@
 #include "daemon/replay/replay_report.h"
 #include "daemon/replay/state_trace.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr int kExitUsage = 2;
@@ -68,7 +68,7 @@ int Trace(const std::string& directory) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon
 
 int main(int argc, char** argv) {
   const std::string_view option = argc == 3 ? argv[2] : "";
@@ -77,10 +77,10 @@ int main(int argc, char** argv) {
   if (argc != 2 && !json && !trace) {
     std::fputs("usage: muster-replay STATE_DIR|BUNDLE [--json|--trace]; see muster replay --help\n",
                stderr);
-    return muster::kExitUsage;
+    return muster::daemon::kExitUsage;
   }
   if (trace) {
-    return muster::Trace(argv[1]);
+    return muster::daemon::Trace(argv[1]);
   }
-  return muster::Run(argv[1], json);
+  return muster::daemon::Run(argv[1], json);
 }

@@ -18,7 +18,7 @@
 #include "scheduler/core/state/state_print.h"
 #include "scheduler/model/plan/reason.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -41,7 +41,7 @@ std::string Counted(std::uint64_t count, const char* one, const char* many) {
 class Gatherer {
  public:
   explicit Gatherer(DirectoryReplay& replay) : replay_(replay) {}
-  void Add(std::optional<ReplayDifference> difference) {
+  void Add(std::optional<core::ReplayDifference> difference) {
     if (!difference.has_value()) {
       return;
     }
@@ -62,7 +62,7 @@ std::string ReasonIn(const Plan& plan, JobId job) {
 }
 
 // How promised starts held, in a line or two.
-std::string PrintPromises(const PromiseReport& promises) {
+std::string PrintPromises(const core::PromiseReport& promises) {
   if (promises.starts == 0) {
     return "";
   }
@@ -82,7 +82,7 @@ std::string PrintPromises(const PromiseReport& promises) {
   return text;
 }
 
-Json PromiseDocument(const PromiseReport& promises) {
+Json PromiseDocument(const core::PromiseReport& promises) {
   return {{"starts", promises.starts},
           {"first_held", promises.first.held},
           {"first_error_s", promises.first.error_s},
@@ -101,7 +101,7 @@ absl::StatusOr<DirectoryReplay> ReplayDirectory(
   ASSIGN_OR_RETURN(const std::unique_ptr<JournalReader> reader, JournalReader::Open(directory));
   DirectoryReplay result;
   Gatherer gather(result);
-  Replay replay;
+  core::Replay replay;
   RETURN_IF_ERROR(reader->Read(
       [&](const JournalEntry& entry) {
         gather.Add(replay.Apply(entry));
@@ -122,10 +122,11 @@ absl::StatusOr<DirectoryReplay> ReplayDirectory(
   ASSIGN_OR_RETURN(StateImage image, reader->ReadImage());
   // A controller at work there may have gone on meanwhile.
   if (image.version == replay.version() &&
-      PrintOf(ClusterState(std::move(image))) != PrintOf(replay.state())) {
-    gather.Add(ReplayDifference{replay.version(), kNoTime,
-                                "the state that the journal leads to is not the one in the tables "
-                                "of jobs, nodes and policy"});
+      core::PrintOf(core::ClusterState(std::move(image))) != core::PrintOf(replay.state())) {
+    gather.Add(
+        core::ReplayDifference{replay.version(), kNoTime,
+                               "the state that the journal leads to is not the one in the tables "
+                               "of jobs, nodes and policy"});
   }
   return result;
 }
@@ -133,7 +134,7 @@ absl::StatusOr<DirectoryReplay> ReplayDirectory(
 absl::StatusOr<BundleReplay> ReplayBundleFile(const std::string& path) {
   ASSIGN_OR_RETURN(const ReplayBundle bundle, ReadReplayBundle(path));
   const Snapshot& snapshot = bundle.snapshot;
-  const Plan again = MakePlan(snapshot, bundle.config);
+  const Plan again = core::MakePlan(snapshot, bundle.config);
   BundleReplay replay;
   replay.program = bundle.program;
   replay.version = snapshot.version;
@@ -144,7 +145,7 @@ absl::StatusOr<BundleReplay> ReplayBundleFile(const std::string& path) {
   replay.recorded = bundle.plan.hash;
   replay.made = again.hash;
   std::set<JobId> still;
-  for (const OverlookedJob& job : FindOverlooked(snapshot, again, bundle.config)) {
+  for (const OverlookedJob& job : core::FindOverlooked(snapshot, again, bundle.config)) {
     still.insert(job.job);
   }
   for (const OverlookedJob& job : bundle.overlooked) {
@@ -171,7 +172,7 @@ std::string PrintReplay(const DirectoryReplay& replay) {
                     " not compared: from before passes were kept\n");
   }
   text += PrintPromises(replay.promises);
-  for (const ReplayDifference& difference : replay.first) {
+  for (const core::ReplayDifference& difference : replay.first) {
     absl::StrAppend(
         &text, "  version ", difference.version.value(), difference.now == kNoTime ? "" : ", ",
         difference.now == kNoTime ? "" : TimeText(difference.now), ": ", difference.text, "\n");
@@ -197,7 +198,7 @@ std::string PrintReplay(const BundleReplay& replay) {
 
 std::string ReplayDocument(const DirectoryReplay& replay) {
   Json differences = Json::array();
-  for (const ReplayDifference& difference : replay.first) {
+  for (const core::ReplayDifference& difference : replay.first) {
     differences.push_back(
         Json{{"version", difference.version.value()},
              {"time", difference.now == kNoTime ? Json() : Json(TimeText(difference.now))},
@@ -235,4 +236,4 @@ std::string ReplayDocument(const BundleReplay& replay) {
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

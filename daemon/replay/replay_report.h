@@ -12,16 +12,16 @@
 #include "absl/status/statusor.h"
 #include "scheduler/core/explain/replay.h"
 
-namespace muster {
+namespace muster::daemon {
 
 struct DirectoryReplay {
   std::uint64_t entries = 0;
   std::uint64_t passes = 0;            // made again
   std::uint64_t starts = 0;            // that a pass made again has
   std::uint64_t starts_unchecked = 0;  // from before passes were kept
-  PromiseReport promises;
+  core::PromiseReport promises;
   std::uint64_t differences = 0;
-  std::vector<ReplayDifference> first;  // of them, at most kDifferencesShown
+  std::vector<core::ReplayDifference> first;  // of them, at most kDifferencesShown
   [[nodiscard]] bool same() const { return differences == 0; }
 };
 inline constexpr std::size_t kDifferencesShown = 10;
@@ -60,4 +60,4 @@ std::string PrintReplay(const BundleReplay& replay);
 std::string ReplayDocument(const DirectoryReplay& replay);
 std::string ReplayDocument(const BundleReplay& replay);
 
-}  // namespace muster
+}  // namespace muster::daemon

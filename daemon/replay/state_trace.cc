@@ -8,7 +8,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/cluster_state.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kPendingBytes = std::size_t{1} << 16U;
@@ -66,7 +66,7 @@ std::string RowOf(const Job& job, const JobEnded& end, Time beginning) {
 absl::Status WriteStateTrace(const std::string& directory,
                              const std::function<absl::Status(const std::string&)>& write) {
   ASSIGN_OR_RETURN(const std::unique_ptr<JournalReader> reader, JournalReader::Open(directory));
-  ClusterState state;
+  core::ClusterState state;
   std::optional<Time> beginning;  // of the first submission
   std::string pending = kColumns;
   absl::Status status;
@@ -91,4 +91,4 @@ absl::Status WriteStateTrace(const std::string& directory,
   return write(pending);
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

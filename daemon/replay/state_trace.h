@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // `write` takes the table piece by piece; an error of its own ends the reading.
 absl::Status WriteStateTrace(const std::string& directory,
                              const std::function<absl::Status(const std::string&)>& write);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -14,7 +14,7 @@
 #include "scheduler/settings/policy_tables.h"
 #include "scheduler/settings/settings_file.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr const char* kFooter =
@@ -184,4 +184,4 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   return file.RefuseUnknownKeys();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

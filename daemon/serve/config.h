@@ -15,7 +15,7 @@
 #include "daemon/serve/server.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::daemon {
 
 struct DaemonConfig {
   std::string state_dir;
@@ -56,4 +56,4 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config);
 // Reads the network that --network names, if it names one, into the policy.
 absl::Status ReadNetworkOption(DaemonConfig& config);
 
-}  // namespace muster
+}  // namespace muster::daemon

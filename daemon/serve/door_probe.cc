@@ -13,7 +13,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/certificate.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr const char* kPing = "/muster.wire.Controller/Ping";
@@ -76,4 +76,4 @@ absl::Status AskDoor(const std::string& address, const TlsFiles& tls) {
                    absl::StrCat(address, " does not answer: ", status.error_message()));
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -13,11 +13,11 @@
 #include "absl/status/status.h"
 #include "daemon/serve/server.h"
 
-namespace muster {
+namespace muster::daemon {
 
 inline constexpr std::chrono::seconds kProbePatience{5};
 
 // Unavailable, one line, when the address ("unix:PATH", "HOST:PORT") does not answer.
 absl::Status AskDoor(const std::string& address, const TlsFiles& tls);
 
-}  // namespace muster
+}  // namespace muster::daemon

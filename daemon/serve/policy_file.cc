@@ -13,7 +13,7 @@
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/settings/policy_tables.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // What the controller holds now.
@@ -42,7 +42,7 @@ absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, co
   std::promise<absl::Status> promise;
   controller.Configure(
       std::move(whole.policy), ConfigurePolicy{std::move(objects), by, path},
-      [&promise](const Turn&, const absl::Status& status) { promise.set_value(status); });
+      [&promise](const core::Turn&, const absl::Status& status) { promise.set_value(status); });
   const absl::Status taken = promise.get_future().get();
   return taken.ok()
              ? taken
@@ -79,4 +79,4 @@ void ReloadPolicy(const std::string& path, const std::string& network, Controlle
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "daemon/controller/controller.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // Reads the whole configuration at `path` again and makes its policy the controller's. `network`:
 // the file of one that goes before the file's own; empty: none does.
@@ -23,4 +23,4 @@ absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, co
 void ReloadPolicy(const std::string& path, const std::string& network, Controller& controller,
                   const Logger& log);
 
-}  // namespace muster
+}  // namespace muster::daemon

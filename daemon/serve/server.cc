@@ -21,7 +21,7 @@
 #include "scheduler/runtime/identity/private_file.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr int kMessageBytesMax = 16 << 20;  // as agents may send; it is read only of who is known
@@ -254,4 +254,4 @@ void Server::Stop() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

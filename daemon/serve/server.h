@@ -22,7 +22,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::daemon {
 
 struct TlsFiles {
   std::string certificate;  // PEM, ours
@@ -85,4 +85,4 @@ absl::Status CheckAddress(const std::string& address, const TlsFiles& tls);
 // its, with the role of a controller. What the log should say of its expiry, or nothing.
 absl::StatusOr<std::string> CheckTlsFiles(const TlsFiles& tls);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -17,7 +17,7 @@
 #include "scheduler/runtime/identity/expiry_watch.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr int kLookEveryMs = 3'600'000;
@@ -91,4 +91,4 @@ absl::Status ServeUntilEnd(const UniqueFd& signals, const DaemonConfig& config,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

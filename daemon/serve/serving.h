@@ -16,7 +16,7 @@
 #include "scheduler/runtime/service/systemd.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // Tells whoever started us that we serve: a line on the descriptor, which is closed; below 0:
 // nobody.
@@ -28,4 +28,4 @@ absl::Status ServeUntilEnd(const UniqueFd& signals, const DaemonConfig& config,
                            Controller& controller, const Server& server, const Acceptor& acceptor,
                            const Logger& log, const ServiceManager& manager);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -9,7 +9,7 @@
 #include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // A list of numbers as one parameter, for json_each.
@@ -228,4 +228,4 @@ absl::StatusOr<std::vector<StepView>> Accounting::ReadSteps(JobId id) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -22,7 +22,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // Which ended jobs; what is left at its default does not restrict.
 struct HistoryFilter {
@@ -68,4 +68,4 @@ class Accounting {
   const std::unique_ptr<Database> database_ ABSL_PT_GUARDED_BY(mutex_);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

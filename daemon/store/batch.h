@@ -21,7 +21,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // A job that reached a terminal state, for the accounting; its row among the live jobs goes. With
 // `detail.job.indices`: all elements of its array that have these, their ids from `id` on.
@@ -56,4 +56,4 @@ struct Batch {
   [[nodiscard]] bool empty() const { return entries.empty() && passes.empty() && tunings.empty(); }
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/convert/convert.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // Writes `value` into `*blob` as a wire message.
 template <class Wire, class Model>
@@ -39,4 +39,4 @@ absl::Status Decode(std::string_view blob, const std::string& where, Model* valu
   return status.ok() ? status : Unreadable(where, std::string(status.message()));
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

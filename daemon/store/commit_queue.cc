@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // A transaction ends at this many journal entries, so that no batch waits long for the next ones.
@@ -118,4 +118,4 @@ void CommitQueue::CommitGroup(std::vector<Batch>* batches,
   done->clear();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -23,7 +23,7 @@
 #include "daemon/store/batch.h"
 #include "daemon/store/job_store.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class CommitQueue {
  public:
@@ -69,4 +69,4 @@ class CommitQueue {
   std::thread thread_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -6,7 +6,7 @@
 #include "daemon/store/blob.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 absl::Status ReadTallies(Database& database, StateImage* image) {
@@ -60,4 +60,4 @@ absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, 
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

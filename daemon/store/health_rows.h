@@ -12,7 +12,7 @@
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/model/machine/health.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // Puts what is known of all nodes into the image.
 absl::Status ReadHealthState(Database& database, StateImage* image);
@@ -24,4 +24,4 @@ absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, 
 // So many checks of a node are kept.
 inline constexpr std::uint64_t kHealthKept = 500;
 
-}  // namespace muster
+}  // namespace muster::daemon

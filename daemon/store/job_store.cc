@@ -16,7 +16,7 @@
 #include "daemon/store/tuning_rows.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 absl::Status CheckWritable(const std::string& directory) {
@@ -207,4 +207,4 @@ absl::Status JobStore::CheckpointAbove(std::uint64_t bytes) {
   return status;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

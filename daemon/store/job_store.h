@@ -26,7 +26,7 @@
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class JobStore {
  public:
@@ -90,4 +90,4 @@ class JobStore {
   const std::unique_ptr<Database> reader_ ABSL_PT_GUARDED_BY(mutex_);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

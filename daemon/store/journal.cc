@@ -4,7 +4,7 @@
 #include "daemon/store/blob.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 JournalColumns About(const char* kind, JobId job, Time time) {
@@ -237,4 +237,4 @@ absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNu
   return Unreadable(where, "another event than its start");
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

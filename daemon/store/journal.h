@@ -16,7 +16,7 @@
 #include "daemon/store/sqlite.h"
 #include "scheduler/model/change/event.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // The columns of a journal row beside the payload.
 struct JournalColumns {
@@ -48,4 +48,4 @@ absl::StatusOr<std::vector<Component>> ReadComponents(Database& database, JobId 
 absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNumber attempt,
                                         StepId step);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -12,7 +12,7 @@
 #include "daemon/store/state_reader.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::int64_t kSchemaWithPasses = 5;
@@ -112,4 +112,4 @@ absl::StatusOr<StateImage> JournalReader::ReadImage() {
   return image;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -17,7 +17,7 @@
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/model/plan/pass_record.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class JournalReader {
  public:
@@ -47,4 +47,4 @@ class JournalReader {
   std::shared_ptr<const PolicyConfig> settings_;  // of that hash
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

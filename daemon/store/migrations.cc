@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // "MUST", in the file's header: tells our file from another program's.
@@ -268,4 +268,4 @@ absl::Status Migrate(Database& database, std::span<const Migration> migrations) 
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

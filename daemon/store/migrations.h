@@ -30,7 +30,7 @@
 #include "absl/status/status.h"
 #include "daemon/store/sqlite.h"
 
-namespace muster {
+namespace muster::daemon {
 
 struct Migration {
   std::int64_t version;
@@ -47,4 +47,4 @@ absl::Status CheckSchema(Database& database, std::span<const Migration> migratio
 // Takes the database to the version of the last step; refuses what CheckSchema refuses.
 absl::Status Migrate(Database& database, std::span<const Migration> migrations = Migrations());
 
-}  // namespace muster
+}  // namespace muster::daemon

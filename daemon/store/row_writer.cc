@@ -15,7 +15,7 @@
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/value/fingerprint.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr const char* kSpentKind = "spent";
@@ -376,4 +376,4 @@ absl::Status RowWriter::WritePass(const PassRecord& pass) {
                           pass.hash, pass.follows ? 1 : 0, settings);
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

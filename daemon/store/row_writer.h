@@ -14,7 +14,7 @@
 #include "daemon/store/batch.h"
 #include "daemon/store/sqlite.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class RowWriter {
  public:
@@ -134,4 +134,4 @@ class RowWriter {
                         "ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)"};
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

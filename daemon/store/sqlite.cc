@@ -10,7 +10,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr int kBusyMilliseconds = 5000;
@@ -245,4 +245,4 @@ Transaction::~Transaction() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

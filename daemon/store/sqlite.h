@@ -21,7 +21,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace muster {
+namespace muster::daemon {
 
 class Database {
  public:
@@ -125,4 +125,4 @@ class Transaction {
   bool open_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

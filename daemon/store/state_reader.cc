@@ -14,7 +14,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // One row of submissions that has elements left.
@@ -321,4 +321,4 @@ absl::StatusOr<StateImage> ReadState(Database& database) {
   return image;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -10,7 +10,7 @@
 #include "daemon/store/sqlite.h"
 #include "scheduler/model/change/state_image.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // How many of the newest client tokens an image holds.
 inline constexpr int kTokensKept = 65536;
@@ -21,4 +21,4 @@ absl::StatusOr<StateImage> ReadState(Database& database);
 // The version of the last journal entry; invalid (0) in an empty journal.
 absl::StatusOr<Version> ReadVersion(Database& database);
 
-}  // namespace muster
+}  // namespace muster::daemon

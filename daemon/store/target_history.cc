@@ -7,7 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // Columns: state, array_index, when its first attempt started (NULL: never).
@@ -61,4 +61,4 @@ absl::StatusOr<std::vector<TargetHistory>> ReadTargets(Database& database,
   return targets;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

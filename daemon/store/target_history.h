@@ -11,10 +11,10 @@
 #include "daemon/store/sqlite.h"
 #include "scheduler/model/job/dependency.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // One entry for each term that names a job, in their order.
 absl::StatusOr<std::vector<TargetHistory>> ReadTargets(Database& database,
                                                        const std::vector<DependencyTerm>& terms);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -2,7 +2,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 
 absl::StatusOr<std::vector<Tuning>> ReadTuningRows(Database& database, const std::string& kernel) {
   std::vector<Tuning> tunings;
@@ -22,4 +22,4 @@ absl::StatusOr<std::vector<Tuning>> ReadTuningRows(Database& database, const std
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

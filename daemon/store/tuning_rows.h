@@ -12,9 +12,9 @@
 #include "daemon/store/sqlite.h"
 #include "scheduler/model/machine/tuning.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // Of one kernel, the newest first; "": of all. At most 1,000.
 absl::StatusOr<std::vector<Tuning>> ReadTuningRows(Database& database, const std::string& kernel);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -141,13 +141,13 @@ absl::Status CheckPolicyFile(const ConfigFile& file, const PolicyBook& book,
     }
     Put(merged, object);
   }
-  const std::optional<PolicyProblem> problem = FindProblem(merged);
+  const std::optional<core::PolicyProblem> problem = core::FindProblem(merged);
   if (!problem.has_value()) {
     return absl::OkStatus();
   }
   const std::string path = PathOf(problem->kind, problem->name);
   return file.ErrorAt(WrittenKey(file, path, problem->kind, problem->key),
-                      file.Has(path) ? problem->text : ToSentence(*problem));
+                      file.Has(path) ? problem->text : core::ToSentence(*problem));
 }
 
 }  // namespace muster

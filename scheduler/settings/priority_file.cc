@@ -63,7 +63,7 @@ absl::Status ReadWeights(ConfigFile& file, PriorityConfig& config) {
 absl::Status ReadHalfLife(ConfigFile& file, PriorityConfig& config) {
   RETURN_IF_ERROR(file.ReadDuration("priority.half_life", &config.half_life));
   if (config.half_life.count() != 0 &&
-      (config.half_life < kHalfLifeMin || config.half_life > kHalfLifeMax)) {
+      (config.half_life < core::kHalfLifeMin || config.half_life > core::kHalfLifeMax)) {
     return file.ErrorAt("priority.half_life", "must be 0 (no decay) or from 1s to 3653d");
   }
   return absl::OkStatus();
@@ -81,7 +81,7 @@ absl::Status ReadBilling(ConfigFile& file, PriorityConfig& config) {
   }
   std::string text;
   RETURN_IF_ERROR(file.ReadString("priority.billing", &text));
-  absl::StatusOr<std::vector<TresWeight>> weights = ParseTresWeights(text);
+  absl::StatusOr<std::vector<TresWeight>> weights = core::ParseTresWeights(text);
   if (!weights.ok()) {
     return file.ErrorAt("priority.billing", std::string(weights.status().message()));
   }

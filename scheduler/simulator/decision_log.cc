@@ -14,7 +14,7 @@
 #include "scheduler/model/value/fingerprint.h"
 #include "scheduler/model/value/value_bytes.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr const char* kMagic = "muster decisions 1\n";
@@ -265,4 +265,4 @@ absl::Status DecisionLog::AddState(std::string state) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -25,7 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::sim {
 
 class DecisionLog {
  public:
@@ -93,4 +93,4 @@ class DecisionLog {
   std::uint64_t used_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

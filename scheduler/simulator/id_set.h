@@ -9,7 +9,7 @@
 #include <limits>
 #include <map>
 
-namespace muster {
+namespace muster::sim {
 
 class IdSet {
  public:
@@ -50,4 +50,4 @@ class IdSet {
   std::int64_t next_first_ = 0;              // of the range after it
 };
 
-}  // namespace muster
+}  // namespace muster::sim

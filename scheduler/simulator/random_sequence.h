@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace muster {
+namespace muster::sim {
 
 class RandomSequence {
  public:
@@ -59,4 +59,4 @@ class RandomSequence {
   std::uint64_t state_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -17,7 +17,7 @@
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 
-namespace muster {
+namespace muster::bench {
 namespace {
 
 constexpr Time kNow{std::chrono::seconds(1'000'000)};
@@ -47,8 +47,8 @@ Machine BigMachine() {
   return machine;
 }
 
-void Must(ClusterState& state, const Input& input) {
-  const Turn turn = Step(state, input, kNow, PolicyConfig());
+void Must(core::ClusterState& state, const Input& input) {
+  const core::Turn turn = core::Step(state, input, kNow, PolicyConfig());
   if (!turn.status.ok()) {
     std::cerr << turn.status << '\n';
     std::abort();
@@ -73,8 +73,8 @@ Program Script() {
   return program;
 }
 
-ClusterState Cluster(std::int64_t nodes) {
-  ClusterState state;
+core::ClusterState Cluster(std::int64_t nodes) {
+  core::ClusterState state;
   Must(state, BeginEpoch{});
   Registration registration;
   registration.instance = "i";
@@ -87,7 +87,7 @@ ClusterState Cluster(std::int64_t nodes) {
 }
 
 // Jobs of eight shapes, from one core to two nodes.
-void SubmitMany(ClusterState& state, std::int64_t jobs) {
+void SubmitMany(core::ClusterState& state, std::int64_t jobs) {
   for (std::int64_t i = 0; i < jobs; ++i) {
     const auto shape = static_cast<std::uint32_t>(i % 8);
     JobSpec spec = SpecOf(1U << shape, 1);
@@ -98,12 +98,12 @@ void SubmitMany(ClusterState& state, std::int64_t jobs) {
 
 // A pass that starts what fits: range(0) jobs wait, range(1) nodes are idle.
 void PassOnIdleCluster(benchmark::State& bench) {
-  ClusterState state = Cluster(bench.range(1));
+  core::ClusterState state = Cluster(bench.range(1));
   SubmitMany(state, bench.range(0));
-  const auto snapshot = BuildSnapshot(state, kNow);
+  const auto snapshot = core::BuildSnapshot(state, kNow);
   std::size_t starts = 0;
   for (auto _ : bench) {
-    starts = MakePlan(*snapshot, PolicyConfig()).starts.size();
+    starts = core::MakePlan(*snapshot, PolicyConfig()).starts.size();
   }
   bench.counters["starts"] = static_cast<double>(starts);
 }
@@ -118,16 +118,16 @@ BENCHMARK(PassOnIdleCluster)
 
 // A pass in which nothing fits: every node has one core left, the head wants two on one node.
 void PassOnFullCluster(benchmark::State& bench) {
-  ClusterState state = Cluster(bench.range(1));
+  core::ClusterState state = Cluster(bench.range(1));
   JobSpec filler = SpecOf(static_cast<std::uint32_t>(bench.range(1)), 63);
   Must(state, SubmitJob{"filler", std::move(filler), Script()});
-  Must(state, TakePlan{MakePlan(*BuildSnapshot(state, kNow), PolicyConfig())});
+  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), PolicyConfig())});
   for (std::int64_t i = 0; i < bench.range(0); ++i) {
     Must(state, SubmitJob{absl::StrCat("t", i), SpecOf(1, 2), Script()});
   }
-  const auto snapshot = BuildSnapshot(state, kNow);
+  const auto snapshot = core::BuildSnapshot(state, kNow);
   for (auto _ : bench) {
-    benchmark::DoNotOptimize(MakePlan(*snapshot, PolicyConfig()));
+    benchmark::DoNotOptimize(core::MakePlan(*snapshot, PolicyConfig()));
   }
 }
 BENCHMARK(PassOnFullCluster)
@@ -137,20 +137,20 @@ BENCHMARK(PassOnFullCluster)
     ->Args({10000, 16384});
 
 // A busy cluster: on every node two jobs of 30 cores, with limits of their own.
-ClusterState BusyCluster(std::int64_t nodes) {
-  ClusterState state = Cluster(nodes);
+core::ClusterState BusyCluster(std::int64_t nodes) {
+  core::ClusterState state = Cluster(nodes);
   for (std::int64_t i = 0; i < 2 * nodes; ++i) {
     JobSpec spec = SpecOf(1, 30);
     spec.time_limit = std::chrono::minutes(10 + i * 7919 % 2880);
     spec.request.gpus_per_task.count = i % 3 == 0 ? 2 : 0;
     Must(state, SubmitJob{absl::StrCat("f", i), std::move(spec), Script()});
   }
-  Must(state, TakePlan{MakePlan(*BuildSnapshot(state, kNow), PolicyConfig())});
+  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), PolicyConfig())});
   return state;
 }
 
 // Jobs of 500 shapes with a time limit: one node in part, whole nodes, GPUs, up to 64 nodes.
-void SubmitShapes(ClusterState& state, std::int64_t jobs, std::int64_t users = 1) {
+void SubmitShapes(core::ClusterState& state, std::int64_t jobs, std::int64_t users = 1) {
   for (std::int64_t i = 0; i < jobs; ++i) {
     const auto shape = static_cast<std::uint32_t>(i * 31 % 500);
     JobSpec spec = SpecOf(1, 8 + shape % 57);
@@ -173,7 +173,7 @@ void MeasurePass(benchmark::State& bench, const Snapshot& snapshot) {
   config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
   Plan plan;
   for (auto _ : bench) {
-    plan = MakePlan(snapshot, config);
+    plan = core::MakePlan(snapshot, config);
   }
   bench.counters["starts"] = static_cast<double>(plan.starts.size());
   bench.counters["reservations"] = static_cast<double>(plan.reservations.size());
@@ -182,9 +182,9 @@ void MeasurePass(benchmark::State& bench, const Snapshot& snapshot) {
 // A pass over range(0) jobs of 500 shapes on range(1) busy nodes that reserves for the first
 // range(2).
 void PassWithReservations(benchmark::State& bench) {
-  ClusterState state = BusyCluster(bench.range(1));
+  core::ClusterState state = BusyCluster(bench.range(1));
   SubmitShapes(state, bench.range(0));
-  MeasurePass(bench, *BuildSnapshot(state, kNow));
+  MeasurePass(bench, *core::BuildSnapshot(state, kNow));
 }
 BENCHMARK(PassWithReservations)
     ->Unit(benchmark::kMillisecond)
@@ -196,7 +196,7 @@ BENCHMARK(PassWithReservations)
     ->Args({100000, 16384, 1000});
 
 // Leaf switches of 16 nodes, 16 of them below a spine, all spines below one root.
-std::shared_ptr<const Network> TreeOf(const ClusterState& state) {
+std::shared_ptr<const Network> TreeOf(const core::ClusterState& state) {
   auto network = std::make_shared<Network>();
   const auto leaves = static_cast<std::uint32_t>(state.nodes().size() + 15) / 16;
   const std::uint32_t spines = (leaves + 15) / 16;
@@ -216,9 +216,9 @@ std::shared_ptr<const Network> TreeOf(const ClusterState& state) {
 
 // PassWithReservations where the network is known.
 void PassOnATree(benchmark::State& bench) {
-  ClusterState state = BusyCluster(bench.range(1));
+  core::ClusterState state = BusyCluster(bench.range(1));
   SubmitShapes(state, bench.range(0));
-  MeasurePass(bench, *BuildSnapshot(state, kNow, nullptr, TreeOf(state)));
+  MeasurePass(bench, *core::BuildSnapshot(state, kNow, nullptr, TreeOf(state)));
 }
 BENCHMARK(PassOnATree)
     ->Unit(benchmark::kMillisecond)
@@ -233,7 +233,7 @@ double CpuSeconds() {
 }
 
 // One running job ends.
-void EndOne(ClusterState& state, std::int64_t i) {
+void EndOne(core::ClusterState& state, std::int64_t i) {
   JobId id;
   std::int64_t skip = i * 37 % 1000;
   for (const auto& [candidate, job] : state.jobs()) {
@@ -262,16 +262,16 @@ std::size_t HeapBytes() {
 // beside it that of a whole pass on the last snapshot, that of a snapshot, brought up to date and
 // made anew, and what is remembered.
 void PassAfterOneEnd(benchmark::State& bench) {
-  ClusterState state = BusyCluster(bench.range(1));
+  core::ClusterState state = BusyCluster(bench.range(1));
   SubmitShapes(state, bench.range(0));
   PolicyConfig config;
   config.backfill = Backfill::kConservative;
   config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
-  PlannerMemory memory;
-  SnapshotBuilder snapshots_kept;
+  core::PlannerMemory memory;
+  core::SnapshotBuilder snapshots_kept;
   std::shared_ptr<const Snapshot> snapshot = snapshots_kept.Build(state, kNow, nullptr, nullptr);
   const std::size_t heap = HeapBytes();
-  Plan plan = MakePlan(snapshot, config, memory);
+  Plan plan = core::MakePlan(snapshot, config, memory);
   bench.counters["memory_mb"] = static_cast<double>(HeapBytes() - heap) / 1e6;
   double snapshots = 0;
   std::int64_t i = 0;
@@ -280,16 +280,16 @@ void PassAfterOneEnd(benchmark::State& bench) {
     const double before = CpuSeconds();
     snapshot = snapshots_kept.Build(state, kNow + std::chrono::seconds(i), &plan, nullptr);
     const double built = CpuSeconds();
-    plan = MakePlan(snapshot, config, memory);
+    plan = core::MakePlan(snapshot, config, memory);
     bench.SetIterationTime(CpuSeconds() - built);
     snapshots += built - before;
     Must(state, TakePlan{plan});
   }
   const double before = CpuSeconds();
-  const auto anew = BuildSnapshot(state, kNow);
+  const auto anew = core::BuildSnapshot(state, kNow);
   const double built = CpuSeconds();
   if (anew->nodes.size() != snapshot->nodes.size() ||
-      MakePlan(*snapshot, config).hash != plan.hash) {
+      core::MakePlan(*snapshot, config).hash != plan.hash) {
     bench.SkipWithError("the plans differ");
   }
   bench.counters["anew_ms"] = (built - before) * 1000;
@@ -316,15 +316,15 @@ BENCHMARK(PassAfterOneEnd)
 // every second; with the network known where range(2) is not 0. As the controller does it:
 // snapshots brought up to date in place, one memory. The slowest of 100 is the p99.
 void OneJobOnATree(benchmark::State& bench) {
-  ClusterState state = Cluster(bench.range(0));
+  core::ClusterState state = Cluster(bench.range(0));
   JobSpec filler = SpecOf(static_cast<std::uint32_t>(bench.range(0) / 2), 32);
   filler.request.min_nodes = filler.request.max_nodes = filler.request.tasks;
   filler.time_limit = std::chrono::hours(1);
   Must(state, SubmitJob{"filler", std::move(filler), Script()});
-  Must(state, TakePlan{MakePlan(*BuildSnapshot(state, kNow), PolicyConfig())});
+  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), PolicyConfig())});
   const std::shared_ptr<const Network> network = bench.range(2) != 0 ? TreeOf(state) : nullptr;
-  SnapshotBuilder snapshots;
-  PlannerMemory memory;
+  core::SnapshotBuilder snapshots;
+  core::PlannerMemory memory;
   std::vector<double> times;
   std::vector<double> builds;
   std::int64_t i = 0;
@@ -338,7 +338,7 @@ void OneJobOnATree(benchmark::State& bench) {
     const auto snapshot = snapshots.Build(state, kNow + std::chrono::seconds(i), nullptr, network);
     const double before = CpuSeconds();
     builds.push_back(before - build);
-    const Plan plan = MakePlan(snapshot, PolicyConfig(), memory);
+    const Plan plan = core::MakePlan(snapshot, PolicyConfig(), memory);
     times.push_back(CpuSeconds() - before);
     bench.SetIterationTime(times.back());
     if (plan.starts.size() != 1) {
@@ -371,15 +371,15 @@ BENCHMARK(OneJobOnATree)
 
 // The same with the whole multifactor priority: range(0) jobs of 100 users on range(1) busy nodes.
 void PassWithPriorities(benchmark::State& bench) {
-  ClusterState state = BusyCluster(bench.range(1));
+  core::ClusterState state = BusyCluster(bench.range(1));
   SubmitShapes(state, bench.range(0), 100);
-  const auto snapshot = BuildSnapshot(state, kNow);
+  const auto snapshot = core::BuildSnapshot(state, kNow);
   PolicyConfig config;
   PriorityConfig& priority = config.priority;
   priority.weight_age = priority.weight_fairshare = priority.weight_job_size = 1000;
   priority.weight_qos = priority.weight_cpu = priority.weight_gpu = 1000;
   for (auto _ : bench) {
-    benchmark::DoNotOptimize(MakePlan(*snapshot, config));
+    benchmark::DoNotOptimize(core::MakePlan(*snapshot, config));
   }
 }
 BENCHMARK(PassWithPriorities)
@@ -390,7 +390,7 @@ BENCHMARK(PassWithPriorities)
 
 // A pass in which one job on range(0) full nodes has another give way.
 void PassWithPreemption(benchmark::State& bench) {
-  ClusterState state = Cluster(bench.range(0));
+  core::ClusterState state = Cluster(bench.range(0));
   const User root{0, 0, "root"};
   Must(state, ChangePolicy{PolicyVerb::kAdd, PolicyKind::kQos, "low", {}, root});
   Must(state, ChangePolicy{PolicyVerb::kAdd, PolicyKind::kQos, "high", {{"Preempt", "low"}}, root});
@@ -399,14 +399,14 @@ void PassWithPreemption(benchmark::State& bench) {
   for (std::int64_t i = 0; i < 4 * bench.range(0); ++i) {
     Must(state, SubmitJob{absl::StrCat("f", i), filler, Script()});
   }
-  Must(state, TakePlan{MakePlan(*BuildSnapshot(state, kNow), PolicyConfig())});
+  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), PolicyConfig())});
   JobSpec job = SpecOf(1, 32);
   job.qos = "high";
   Must(state, SubmitJob{"t", job, Script()});
-  const auto snapshot = BuildSnapshot(state, kNow);
+  const auto snapshot = core::BuildSnapshot(state, kNow);
   std::size_t victims = 0;
   for (auto _ : bench) {
-    const Plan plan = MakePlan(*snapshot, PolicyConfig());
+    const Plan plan = core::MakePlan(*snapshot, PolicyConfig());
     victims = plan.preemptions.empty() ? 0 : plan.preemptions[0].victims.size();
   }
   bench.counters["victims"] = static_cast<double>(victims);
@@ -420,7 +420,7 @@ void MemoryOfWaitingJobs(benchmark::State& bench) {
   double bytes = 0;
   double planned = 0;
   for (auto _ : bench) {
-    ClusterState state = Cluster(1);
+    core::ClusterState state = Cluster(1);
     const std::size_t before = HeapBytes();
     if (array) {
       SubmitJob submit{"t", SpecOf(1, 1), Script()};
@@ -430,8 +430,8 @@ void MemoryOfWaitingJobs(benchmark::State& bench) {
       SubmitMany(state, bench.range(0));
     }
     bytes = static_cast<double>(HeapBytes() - before);
-    const auto snapshot = BuildSnapshot(state, kNow);
-    const Plan plan = MakePlan(*snapshot, PolicyConfig());
+    const auto snapshot = core::BuildSnapshot(state, kNow);
+    const Plan plan = core::MakePlan(*snapshot, PolicyConfig());
     planned = static_cast<double>(HeapBytes() - before);
   }
   bench.counters["bytes_each"] = bytes / static_cast<double>(bench.range(0));
@@ -445,10 +445,10 @@ BENCHMARK(MemoryOfWaitingJobs)
     ->Args({1000000, 1});
 
 void Snapshots(benchmark::State& bench) {
-  ClusterState state = Cluster(bench.range(1));
+  core::ClusterState state = Cluster(bench.range(1));
   SubmitMany(state, bench.range(0));
   for (auto _ : bench) {
-    benchmark::DoNotOptimize(BuildSnapshot(state, kNow));
+    benchmark::DoNotOptimize(core::BuildSnapshot(state, kNow));
   }
 }
 BENCHMARK(Snapshots)
@@ -459,12 +459,12 @@ BENCHMARK(Snapshots)
 
 // The whole turn of a 10,000-element array: validation, event, Apply.
 void SubmitArray(benchmark::State& bench) {
-  const ClusterState empty = Cluster(1);
+  const core::ClusterState empty = Cluster(1);
   SubmitJob submit{"t", SpecOf(1, 1), Script()};
   submit.spec.array = ArraySpec{{{0, 9999, 1}}, 0};
   for (auto _ : bench) {
     bench.PauseTiming();
-    auto state = std::make_unique<ClusterState>(empty);
+    auto state = std::make_unique<core::ClusterState>(empty);
     bench.ResumeTiming();
     Must(*state, submit);
     bench.PauseTiming();
@@ -476,7 +476,7 @@ BENCHMARK(SubmitArray)->Unit(benchmark::kMillisecond);
 
 // Step and Apply of one plain submission, with as many jobs waiting as it gets to.
 void SubmitOne(benchmark::State& bench) {
-  ClusterState state = Cluster(1);
+  core::ClusterState state = Cluster(1);
   SubmitJob submit{"", SpecOf(1, 1), Script()};
   std::uint64_t next = 0;
   for (auto _ : bench) {
@@ -489,14 +489,14 @@ BENCHMARK(SubmitOne)->Unit(benchmark::kMicrosecond);
 
 // Verification and Apply of a plan that starts range(0) one-core jobs.
 void TakeAPlan(benchmark::State& bench) {
-  ClusterState waiting = Cluster(256);
+  core::ClusterState waiting = Cluster(256);
   for (std::int64_t i = 0; i < bench.range(0); ++i) {
     Must(waiting, SubmitJob{absl::StrCat("t", i), SpecOf(1, 1), Script()});
   }
-  const TakePlan take{MakePlan(*BuildSnapshot(waiting, kNow), PolicyConfig())};
+  const TakePlan take{core::MakePlan(*core::BuildSnapshot(waiting, kNow), PolicyConfig())};
   for (auto _ : bench) {
     bench.PauseTiming();
-    auto state = std::make_unique<ClusterState>(waiting);
+    auto state = std::make_unique<core::ClusterState>(waiting);
     bench.ResumeTiming();
     Must(*state, take);
     bench.PauseTiming();
@@ -507,6 +507,6 @@ void TakeAPlan(benchmark::State& bench) {
 BENCHMARK(TakeAPlan)->Unit(benchmark::kMillisecond)->Arg(1000)->Arg(10000);
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::bench
 
 BENCHMARK_MAIN();

@@ -21,7 +21,7 @@
 #include "scheduler/core/plan/planner.h"
 #include "topology/captured/captured.h"
 
-namespace muster {
+namespace muster::bench {
 namespace {
 
 constexpr std::size_t kJobs = 1024;
@@ -55,7 +55,7 @@ WaitingJob Waiting(std::uint64_t id, std::uint32_t gpus) {
   spec.request.gpus_per_task.count = 1;
   WaitingJob job;
   job.id = job.submission = JobId(id);
-  job.spec = std::make_shared<const JobSpec>(*Normalise(spec, PolicyConfig()));
+  job.spec = std::make_shared<const JobSpec>(*core::Normalise(spec, PolicyConfig()));
   return job;
 }
 
@@ -98,7 +98,7 @@ void MeasureLocality(const std::shared_ptr<const Machine>& machine) {
   Snapshot snapshot;
   snapshot.nodes = Nodes(machine, kNodes);
   std::vector<std::pair<JobId, Allocation>> running;
-  Locality locality;
+  core::Locality locality;
   const std::size_t all = kNodes * machine->gpus.size();
   std::size_t busy = 0;
   double least = 1;
@@ -108,10 +108,10 @@ void MeasureLocality(const std::shared_ptr<const Machine>& machine) {
     snapshot.version = Version(snapshot.version.value() + 1);
     snapshot.waiting.assign(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(
                                                                std::min(queue.size(), kWindow)));
-    const Plan plan = MakePlan(snapshot, PolicyConfig());
+    const Plan plan = core::MakePlan(snapshot, PolicyConfig());
     for (const PlannedStart& start : plan.starts) {
       for (const NodeAllocation& part : start.allocation.nodes) {
-        AddLocality(*machine, part, locality);
+        core::AddLocality(*machine, part, locality);
         busy += part.gpus.size();
       }
       Take(snapshot.nodes, start.job, start.allocation);
@@ -157,7 +157,7 @@ void MeasureDecisions(const std::shared_ptr<const Machine>& machine, std::uint32
     for (int i = 0; i < 200; ++i) {
       snapshot.waiting = {Waiting(1, 1U << (Random(seed) % 4))};
       const auto begin = std::chrono::steady_clock::now();
-      const Plan plan = MakePlan(snapshot, PolicyConfig());
+      const Plan plan = core::MakePlan(snapshot, PolicyConfig());
       const std::chrono::duration<double, std::milli> took =
           std::chrono::steady_clock::now() - begin;
       if (plan.starts.empty() && plan.waiting.empty()) {
@@ -173,21 +173,21 @@ void MeasureDecisions(const std::shared_ptr<const Machine>& machine, std::uint32
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::bench
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 3) {
     std::fprintf(stderr, "usage: locality_bench MACHINE [NODES]\n");
     return 2;
   }
-  absl::StatusOr<muster::Machine> machine = muster::ReadCapturedMachine(argv[1]);
+  absl::StatusOr<muster::Machine> machine = muster::topology::ReadCapturedMachine(argv[1]);
   if (!machine.ok()) {
     std::fprintf(stderr, "locality_bench: %s\n", std::string(machine.status().message()).c_str());
     return 1;
   }
   const auto shared = std::make_shared<const muster::Machine>(*std::move(machine));
-  muster::MeasureLocality(shared);
-  muster::MeasureDecisions(
+  muster::bench::MeasureLocality(shared);
+  muster::bench::MeasureDecisions(
       shared, argc > 2 ? static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10)) : 16384);
   return 0;
 }

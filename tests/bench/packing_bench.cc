@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: packing_bench NODES.csv PODS.csv [SEEDS]\n");
     return 2;
   }
-  const auto cluster = muster::ReadPackingCluster(argv[1], argv[2]);
+  const auto cluster = muster::bench::ReadPackingCluster(argv[1], argv[2]);
   if (!cluster.ok()) {
     std::fprintf(stderr, "packing_bench: %s\n", std::string(cluster.status().message()).c_str());
     return 1;
@@ -63,8 +63,8 @@ int main(int argc, char** argv) {
   for (const char* name : {"random", "bestfit", "fgd", "muster"}) {
     double mean[7] = {};
     for (int seed = 0; seed < seeds; ++seed) {
-      const std::map<std::uint32_t, double> by_load = muster::AllocatedByLoad(
-          *cluster, *muster::PackingPolicyOf(name), static_cast<std::uint64_t>(42 + seed));
+      const std::map<std::uint32_t, double> by_load = muster::bench::AllocatedByLoad(
+          *cluster, *muster::bench::PackingPolicyOf(name), static_cast<std::uint64_t>(42 + seed));
       for (int i = 0; i < 7; ++i) {
         const auto at = by_load.find(static_cast<std::uint32_t>(kLoads[i]));
         mean[i] += (at == by_load.end() ? 0 : at->second) / seeds;

@@ -8,7 +8,7 @@
 
 #include "scheduler/simulator/random_sequence.h"
 
-namespace muster {
+namespace muster::bench {
 namespace {
 
 constexpr std::uint64_t kLoadMost = 130;  // per cent
@@ -23,11 +23,11 @@ std::uint64_t GpuOf(const PackingPod& pod) {
   return std::uint64_t{pod.job.gpus} * pod.job.gpu_milli;
 }
 
-bool IsPart(const PackingClass& job) {
+bool IsPart(const core::PackingClass& job) {
   return job.gpus == 1 && job.gpu_milli < 1000;
 }
 
-std::uint64_t Free(const PackingRoom& room) {
+std::uint64_t Free(const core::PackingRoom& room) {
   return std::accumulate(room.gpus.begin(), room.gpus.end(), std::uint64_t{0});
 }
 
@@ -38,7 +38,7 @@ struct Score {
 };
 
 // The fullest GPU that takes the part, the lowest of equals.
-std::size_t TightestGpu(const PackingRoom& room, const PackingClass& job) {
+std::size_t TightestGpu(const core::PackingRoom& room, const core::PackingClass& job) {
   std::size_t best = room.gpus.size();
   for (std::size_t i = 0; i < room.gpus.size(); ++i) {
     if (room.gpus[i] >= job.gpu_milli &&
@@ -49,7 +49,7 @@ std::size_t TightestGpu(const PackingRoom& room, const PackingClass& job) {
   return best;
 }
 
-Score BestFitScore(const PackingRoom& room, const PackingClass& job) {
+Score BestFitScore(const core::PackingRoom& room, const core::PackingClass& job) {
   const double cpu = static_cast<double>(room.cpu_milli) - job.cpu_milli;
   const double gpu =
       static_cast<double>(Free(room)) - static_cast<double>(job.gpus) * job.gpu_milli;
@@ -57,15 +57,15 @@ Score BestFitScore(const PackingRoom& room, const PackingClass& job) {
           IsPart(job) ? TightestGpu(room, job) : 0};
 }
 
-Score FgdScore(const PackingRoom& room, const PackingClass& job, const PackingMix& mix,
-               double jobs) {
-  const auto before = static_cast<double>(Fragmentation(room, mix));
+Score FgdScore(const core::PackingRoom& room, const core::PackingClass& job,
+               const core::PackingMix& mix, double jobs) {
+  const auto before = static_cast<double>(core::Fragmentation(room, mix));
   Score best{-1, 0};
   for (std::size_t gpu = 0; gpu < std::max<std::size_t>(room.gpus.size(), 1); ++gpu) {
     if (IsPart(job) && room.gpus[gpu] < job.gpu_milli) {
       continue;
     }
-    const auto after = static_cast<double>(Fragmentation(Without(room, job, gpu), mix));
+    const auto after = static_cast<double>(core::Fragmentation(core::Without(room, job, gpu), mix));
     const double less = (before - after) / jobs / 1000;
     const auto value = static_cast<std::int64_t>(100 / (1 + std::exp(-less)));
     if (value > best.value) {
@@ -82,7 +82,7 @@ class Experiment {
  public:
   Experiment(const PackingCluster& cluster, PackingPolicy policy, std::uint64_t seed)
       : policy_(policy), nodes_(cluster.nodes), mix_(TypicalMix(cluster.pods)), random_(seed) {
-    for (const PackingClass& one : mix_) {
+    for (const core::PackingClass& one : mix_) {
       jobs_ += static_cast<double>(one.count);
     }
     for (const PackingNode& node : nodes_) {
@@ -138,7 +138,7 @@ class Experiment {
     }
   }
 
-  [[nodiscard]] Score ScoreOf(const PackingRoom& room, const PackingClass& job) const {
+  [[nodiscard]] Score ScoreOf(const core::PackingRoom& room, const core::PackingClass& job) const {
     switch (policy_) {
       case PackingPolicy::kRandom:
         return {};
@@ -147,7 +147,7 @@ class Experiment {
       case PackingPolicy::kFgd:
         return FgdScore(room, job, mix_, jobs_);
       case PackingPolicy::kMuster: {
-        const PackingChoice choice = CheapestGpu(room, job, mix_);
+        const core::PackingChoice choice = core::CheapestGpu(room, job, mix_);
         return {-choice.cost, choice.gpu};
       }
     }
@@ -163,7 +163,8 @@ class Experiment {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (known.fresh[i] == 0) {
         known.fresh[i] = 1;
-        const bool fits = nodes_[i].memory_mib >= pod.memory_mib && Holds(nodes_[i].room, pod.job);
+        const bool fits =
+            nodes_[i].memory_mib >= pod.memory_mib && core::Holds(nodes_[i].room, pod.job);
         known.fits[i] = fits ? 1 : 0;
         known.scores[i] = fits ? ScoreOf(nodes_[i].room, pod.job) : Score();
       }
@@ -179,7 +180,7 @@ class Experiment {
     const std::size_t gpu = policy_ == PackingPolicy::kRandom
                                 ? RandomGpu(nodes_[node].room, pod.job)
                                 : known.scores[node].gpu;
-    nodes_[node].room = Without(std::move(nodes_[node].room), pod.job, gpu);
+    nodes_[node].room = core::Without(std::move(nodes_[node].room), pod.job, gpu);
     nodes_[node].memory_mib -= pod.memory_mib;
     for (auto& [kind, of] : known_) {
       of.fresh[node] = 0;
@@ -204,7 +205,7 @@ class Experiment {
     });
   }
 
-  std::size_t RandomGpu(const PackingRoom& room, const PackingClass& job) {
+  std::size_t RandomGpu(const core::PackingRoom& room, const core::PackingClass& job) {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < room.gpus.size(); ++i) {
       if (room.gpus[i] >= job.gpu_milli) {
@@ -216,10 +217,10 @@ class Experiment {
 
   PackingPolicy policy_;
   std::vector<PackingNode> nodes_;
-  PackingMix mix_;
+  core::PackingMix mix_;
   double jobs_ = 0;  // that the mix counts
   std::uint64_t all_ = 0;
-  RandomSequence random_;
+  sim::RandomSequence random_;
   std::vector<const PackingPod*> arrivals_;
   std::map<Kind, Known> known_;
 };
@@ -237,22 +238,23 @@ std::optional<PackingPolicy> PackingPolicyOf(const std::string& name) {
   return std::nullopt;
 }
 
-PackingMix TypicalMix(const std::vector<PackingPod>& pods) {
-  std::map<Kind, PackingClass> classes;
+core::PackingMix TypicalMix(const std::vector<PackingPod>& pods) {
+  std::map<Kind, core::PackingClass> classes;
   for (const PackingPod& pod : pods) {
     PackingPod without_memory = pod;
     without_memory.memory_mib = 0;
-    PackingClass& one = classes[KindOf(without_memory)];
+    core::PackingClass& one = classes[KindOf(without_memory)];
     const std::uint64_t count = one.count + 1;
     one = pod.job;
     one.count = count;
   }
-  PackingMix mix;
+  core::PackingMix mix;
   for (const auto& [kind, one] : classes) {
     mix.push_back(one);
   }
-  std::stable_sort(mix.begin(), mix.end(),
-                   [](const PackingClass& a, const PackingClass& b) { return a.count > b.count; });
+  std::stable_sort(
+      mix.begin(), mix.end(),
+      [](const core::PackingClass& a, const core::PackingClass& b) { return a.count > b.count; });
   std::uint64_t counted = 0;
   std::size_t kept = 0;
   while (kept < mix.size() && counted * 100 < 95 * pods.size()) {
@@ -267,4 +269,4 @@ std::map<std::uint32_t, double> AllocatedByLoad(const PackingCluster& cluster, P
   return Experiment(cluster, policy, seed).Run();
 }
 
-}  // namespace muster
+}  // namespace muster::bench

@@ -17,16 +17,16 @@
 
 #include "scheduler/core/place/gpu_packing.h"
 
-namespace muster {
+namespace muster::bench {
 
 struct PackingNode {
   std::string name;
-  PackingRoom room;
+  core::PackingRoom room;
   std::uint64_t memory_mib = 0;
 };
 
 struct PackingPod {
-  PackingClass job;  // its count is not looked at
+  core::PackingClass job;  // its count is not looked at
   std::uint64_t memory_mib = 0;
 };
 
@@ -46,11 +46,11 @@ enum class PackingPolicy : std::uint8_t {
 std::optional<PackingPolicy> PackingPolicyOf(const std::string& name);
 
 // The most frequent classes until they are at least 95 % of the pods, those of a tie by size.
-PackingMix TypicalMix(const std::vector<PackingPod>& pods);
+core::PackingMix TypicalMix(const std::vector<PackingPod>& pods);
 
 // By arrived load in per cent of all GPUs (rounded): the share of the GPUs that is allocated, in
 // per cent, the mean over the arrivals at that load.
 std::map<std::uint32_t, double> AllocatedByLoad(const PackingCluster& cluster, PackingPolicy policy,
                                                 std::uint64_t seed);
 
-}  // namespace muster
+}  // namespace muster::bench

@@ -12,7 +12,7 @@
 #include "scheduler/simulator/readers/line_reader.h"
 #include "scheduler/simulator/readers/number_text.h"
 
-namespace muster {
+namespace muster::bench {
 namespace {
 
 constexpr std::int64_t kAmountMax = 1'000'000'000;
@@ -40,7 +40,7 @@ class Table {
   static absl::StatusOr<Table> Open(const std::string& path,
                                     const std::vector<std::string>& columns,
                                     const std::vector<std::string>& optional = {}) {
-    ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, ByteSource::Open(path));
+    ASSIGN_OR_RETURN(std::unique_ptr<sim::ByteSource> source, sim::ByteSource::Open(path));
     Table table(path, std::move(source));
     ASSIGN_OR_RETURN(const bool any, table.Next());
     if (!any) {
@@ -62,7 +62,7 @@ class Table {
   }
 
   absl::StatusOr<bool> Next() {
-    Line line;
+    sim::Line line;
     ASSIGN_OR_RETURN(const bool any, lines_->Next(&line));
     if (!any) {
       return false;
@@ -71,7 +71,7 @@ class Table {
     if (line.too_long) {
       return Error("line too long");
     }
-    cells_ = Split(Trimmed(line.text), ',');
+    cells_ = Split(sim::Trimmed(line.text), ',');
     if (width_ > 0 && cells_.size() != width_) {
       return Error(absl::StrCat(cells_.size(), " columns where the first line has ", width_));
     }
@@ -86,10 +86,10 @@ class Table {
   [[nodiscard]] absl::StatusOr<std::int64_t> Number(std::size_t column, std::int64_t most) const {
     const std::string text = Text(column);
     std::int64_t number = 0;
-    if (text.empty() || (ReadWhole(text, &number) && number >= 0 && number <= most)) {
+    if (text.empty() || (sim::ReadWhole(text, &number) && number >= 0 && number <= most)) {
       return number;
     }
-    return Error(absl::StrCat(Shown(text), " is not a number from 0 to ", most));
+    return Error(absl::StrCat(sim::Shown(text), " is not a number from 0 to ", most));
   }
 
   [[nodiscard]] absl::Status Error(const std::string& what) const {
@@ -97,11 +97,11 @@ class Table {
   }
 
  private:
-  Table(std::string path, std::unique_ptr<ByteSource> source)
-      : path_(std::move(path)), lines_(std::make_unique<LineReader>(std::move(source))) {}
+  Table(std::string path, std::unique_ptr<sim::ByteSource> source)
+      : path_(std::move(path)), lines_(std::make_unique<sim::LineReader>(std::move(source))) {}
 
   std::string path_;
-  std::unique_ptr<LineReader> lines_;
+  std::unique_ptr<sim::LineReader> lines_;
   std::uint64_t number_ = 0;
   std::size_t width_ = 0;
   std::vector<std::string> cells_;
@@ -194,4 +194,4 @@ absl::StatusOr<PackingCluster> ReadPackingCluster(const std::string& nodes,
   return cluster;
 }
 
-}  // namespace muster
+}  // namespace muster::bench

@@ -12,10 +12,10 @@
 #include "absl/status/statusor.h"
 #include "tests/bench/packing_experiment.h"
 
-namespace muster {
+namespace muster::bench {
 
 // InvalidArgument "FILE:LINE: …" for what is no such table.
 absl::StatusOr<PackingCluster> ReadPackingCluster(const std::string& nodes,
                                                   const std::string& pods);
 
-}  // namespace muster
+}  // namespace muster::bench

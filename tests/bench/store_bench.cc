@@ -14,7 +14,7 @@
 #include "daemon/store/job_store.h"
 #include "daemon/store/sqlite.h"
 
-namespace muster {
+namespace muster::bench {
 namespace {
 
 class BenchDirectory {
@@ -36,8 +36,8 @@ class BenchDirectory {
   std::string path_;
 };
 
-std::unique_ptr<JobStore> OpenStore(const BenchDirectory& directory) {
-  auto store = JobStore::Open(directory.path());
+std::unique_ptr<daemon::JobStore> OpenStore(const BenchDirectory& directory) {
+  auto store = daemon::JobStore::Open(directory.path());
   MUSTER_CHECK(store.ok());
   return *std::move(store);
 }
@@ -62,8 +62,8 @@ void Submissions(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   std::uint64_t version = 0;
   for (auto _ : state) {
-    std::vector<Batch> batches(size);
-    for (Batch& batch : batches) {
+    std::vector<daemon::Batch> batches(size);
+    for (daemon::Batch& batch : batches) {
       ++version;
       batch.entries.push_back({Version(version), Submission(version)});
     }
@@ -82,8 +82,8 @@ void Reports(benchmark::State& state) {
   std::uint64_t version = 0;
   const RunReported event{NodeId(1), {JobId(1), AttemptNumber(1), 1, RunStarted{}}};
   for (auto _ : state) {
-    std::vector<Batch> batches(size);
-    for (Batch& batch : batches) {
+    std::vector<daemon::Batch> batches(size);
+    for (daemon::Batch& batch : batches) {
       batch.entries.push_back({Version(++version), event});
     }
     MUSTER_CHECK(store->Commit(batches).ok());
@@ -96,7 +96,7 @@ void ArrayOfTenThousand(benchmark::State& state) {
   const auto store = OpenStore(directory);
   std::uint64_t version = 0;
   for (auto _ : state) {
-    Batch batch;
+    daemon::Batch batch;
     JobSubmitted event = Submission(1 + version * 10000);
     event.spec.array = ArraySpec{{{0, 9999, 1}}, 0};
     event.count = 10000;
@@ -108,7 +108,7 @@ void ArrayOfTenThousand(benchmark::State& state) {
 void LoadPending(benchmark::State& state) {
   const BenchDirectory directory;
   const auto store = OpenStore(directory);
-  Batch batch;
+  daemon::Batch batch;
   for (std::int64_t i = 1; i <= state.range(0); ++i) {
     const auto id = static_cast<std::uint64_t>(i);
     batch.entries.push_back({Version(id), Submission(id)});
@@ -121,19 +121,20 @@ void LoadPending(benchmark::State& state) {
 
 void FloorPlainInsert(benchmark::State& state) {
   const BenchDirectory directory;
-  auto database = Database::Open(directory.path() + "/floor.db", Database::Mode::kReadWrite);
+  auto database =
+      daemon::Database::Open(directory.path() + "/floor.db", daemon::Database::Mode::kReadWrite);
   MUSTER_CHECK((*database)
                    ->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
                              "CREATE TABLE t (id INTEGER PRIMARY KEY, x BLOB) STRICT")
                    .ok());
-  Statement insert(**database, "INSERT INTO t VALUES (?, ?)");
+  daemon::Statement insert(**database, "INSERT INTO t VALUES (?, ?)");
   const std::string row(100, 'x');
   std::int64_t rows = 0;
   for (auto _ : state) {
-    Transaction transaction(**database);
-    MUSTER_CHECK(transaction.Begin(Transaction::Kind::kWrite).ok());
+    daemon::Transaction transaction(**database);
+    MUSTER_CHECK(transaction.Begin(daemon::Transaction::Kind::kWrite).ok());
     for (std::int64_t i = 0; i < state.range(0); ++i) {
-      MUSTER_CHECK(insert.Run(++rows, Blob{row}).ok());
+      MUSTER_CHECK(insert.Run(++rows, daemon::Blob{row}).ok());
     }
     MUSTER_CHECK(transaction.Commit().ok());
   }
@@ -147,6 +148,6 @@ BENCHMARK(ArrayOfTenThousand)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(LoadPending)->Arg(10000)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::bench
 
 BENCHMARK_MAIN();

@@ -9,14 +9,14 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<muster::ArraySpec> array = muster::ParseArray(text);
+  const absl::StatusOr<muster::ArraySpec> array = muster::cli::ParseArray(text);
   if (!array.ok()) {
     return 0;
   }
-  const std::vector<std::uint32_t> indices = muster::ArrayIndices(*array);
-  const bool sound = !indices.empty() && indices.size() <= muster::kArrayElementsMax &&
-                     indices.back() <= muster::kArrayIndexMax &&
+  const std::vector<std::uint32_t> indices = muster::cli::ArrayIndices(*array);
+  const bool sound = !indices.empty() && indices.size() <= muster::cli::kArrayElementsMax &&
+                     indices.back() <= muster::cli::kArrayIndexMax &&
                      std::adjacent_find(indices.begin(), indices.end()) == indices.end() &&
-                     muster::ParseArray(muster::FormatArray(*array)).value() == *array;
+                     muster::cli::ParseArray(muster::cli::FormatArray(*array)).value() == *array;
   return sound ? 0 : 1;
 }

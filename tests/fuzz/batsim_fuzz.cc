@@ -4,11 +4,11 @@
 #include "tests/fuzz/trace_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const muster::FileOfBytes file(data, size);
-  return file.good() && muster::TraceHolds({.path = file.path(),
-                                            .format = muster::TraceFormat::kBatsim,
-                                            .unit = muster::TraceUnit::kUsual,
-                                            .lenient = size % 2 == 0})
+  const muster::fuzz::FileOfBytes file(data, size);
+  return file.good() && muster::fuzz::TraceHolds({.path = file.path(),
+                                                  .format = muster::sim::TraceFormat::kBatsim,
+                                                  .unit = muster::sim::TraceUnit::kUsual,
+                                                  .lenient = size % 2 == 0})
              ? 0
              : 1;
 }

@@ -9,11 +9,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto features = muster::ParseFeatures(text);
+  const auto features = muster::cli::ParseFeatures(text);
   if (features.ok() && (features->empty() || !std::is_sorted(features->begin(), features->end()))) {
     return 1;
   }
-  const absl::StatusOr<muster::Constraint> constraint = muster::ParseConstraint(text);
+  const absl::StatusOr<muster::Constraint> constraint = muster::cli::ParseConstraint(text);
   if (!constraint.ok()) {
     return constraint.status().message().find(static_cast<char>(10)) == std::string::npos ? 0 : 1;
   }
@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     complete = complete && count.nodes > 0 && !count.expression.postfix.empty() &&
                muster::IsComplete(count.expression);
   }
-  return complete && muster::ParseConstraint(muster::ToText(*constraint)).value() == *constraint
+  return complete &&
+                 muster::cli::ParseConstraint(muster::ToText(*constraint)).value() == *constraint
              ? 0
              : 1;
 }

@@ -8,11 +8,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<muster::Dependency> dependency = muster::ParseDependency(text);
+  const absl::StatusOr<muster::Dependency> dependency = muster::cli::ParseDependency(text);
   if (!dependency.ok()) {
     return dependency.status().message().find(static_cast<char>(10)) == std::string::npos ? 0 : 1;
   }
-  if (dependency->terms.empty() || dependency->terms.size() > muster::kDependencyTermsMax) {
+  if (dependency->terms.empty() || dependency->terms.size() > muster::cli::kDependencyTermsMax) {
     return 1;
   }
   for (const muster::DependencyTerm& term : dependency->terms) {
@@ -20,5 +20,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       return 1;
     }
   }
-  return muster::ParseDependency(muster::ToText(*dependency)).value() == *dependency ? 0 : 1;
+  return muster::cli::ParseDependency(muster::ToText(*dependency)).value() == *dependency ? 0 : 1;
 }

@@ -9,24 +9,26 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<std::vector<muster::DirectiveLine>> lines = muster::ParseDirectives(text);
+  const absl::StatusOr<std::vector<muster::cli::DirectiveLine>> lines =
+      muster::cli::ParseDirectives(text);
   if (!lines.ok()) {
     return lines.status().message().find(static_cast<char>(10)) == std::string::npos ? 0 : 1;
   }
   int last = 0;
-  for (const muster::DirectiveLine& line : *lines) {
+  for (const muster::cli::DirectiveLine& line : *lines) {
     if (line.line <= last || line.words.empty()) {
       return 1;
     }
     last = line.line;
   }
-  const auto given = muster::ReadDirectives(*lines, "job.sh");
+  const auto given = muster::cli::ReadDirectives(*lines, "job.sh");
   if (!given.ok()) {
     return given.status().message().find(static_cast<char>(10)) == std::string::npos ? 0 : 1;
   }
-  const muster::Moment moment{.now = muster::Time(std::chrono::milliseconds(1773480413000)),
-                              .zone = absl::UTCTimeZone()};
-  const auto request = muster::ReadJobOptions({}, *given, muster::JobVerb::kSubmit, moment);
+  const muster::cli::Moment moment{.now = muster::Time(std::chrono::milliseconds(1773480413000)),
+                                   .zone = absl::UTCTimeZone()};
+  const auto request =
+      muster::cli::ReadJobOptions({}, *given, muster::cli::JobVerb::kSubmit, moment);
   const bool one_line = request.status().message().find(static_cast<char>(10)) == std::string::npos;
   return one_line ? 0 : 1;
 }

@@ -13,14 +13,14 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto licenses = muster::ParseLicenses(text);
+  const auto licenses = muster::cli::ParseLicenses(text);
   if (licenses.ok() &&
       std::any_of(licenses->begin(), licenses->end(), [](const muster::LicenseCount& one) {
         return one.name.empty() || one.count == 0;
       })) {
     return 1;
   }
-  const auto names = muster::ParseHostlist(text);
+  const auto names = muster::cli::ParseHostlist(text);
   if (!names.ok()) {
     return names.status().message().find(static_cast<char>(10)) == std::string::npos ? 0 : 1;
   }
@@ -32,6 +32,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (names->size() > 256) {
     return 0;  // writing many different names is for the tests of render/hostlist
   }
-  const auto back = muster::ParseHostlist(muster::Hostlist(*names));
+  const auto back = muster::cli::ParseHostlist(muster::cli::Hostlist(*names));
   return back.ok() && std::set<std::string>(back->begin(), back->end()) == once ? 0 : 1;
 }

@@ -8,8 +8,8 @@
 #include "agent/supervisor/mpi/pmi_wire.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using muster::PmiSession;
-  using muster::PmiStore;
+  using muster::agent::PmiSession;
+  using muster::agent::PmiStore;
   const std::string_view said(reinterpret_cast<const char*>(data), size);
   PmiStore store;
   const auto nothing = [] {};

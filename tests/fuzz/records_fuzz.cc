@@ -14,7 +14,7 @@
 #include "agent/supervisor/attempt/order_file.h"
 #include "proto/convert/convert.h"
 
-namespace muster {
+namespace muster::fuzz {
 namespace {
 
 // The bytes as a file, by a name that lasts as long as this.
@@ -60,7 +60,7 @@ bool ReadJournal(std::string_view bytes) {
   if (!file.made()) {
     return true;
   }
-  AttemptJournalReader reader(file.path());
+  agent::AttemptJournalReader reader(file.path());
   const auto reports = reader.ReadNew();
   std::uint64_t index = 0;
   for (const Report& report : reports.ok() ? *reports : std::vector<Report>()) {
@@ -76,12 +76,12 @@ bool ReadOrderFile(std::string_view bytes) {
   if (!file.made()) {
     return true;
   }
-  const auto order = ReadOrder(file.path());
+  const auto order = agent::ReadOrder(file.path());
   return order.ok() || !order.status().message().empty();
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
@@ -90,14 +90,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 5) {
     case 0:
-      return muster::ReadJournal(bytes) ? 0 : 1;
+      return muster::fuzz::ReadJournal(bytes) ? 0 : 1;
     case 1:
-      return muster::ReadOrderFile(bytes) ? 0 : 1;
+      return muster::fuzz::ReadOrderFile(bytes) ? 0 : 1;
     case 2:
-      return muster::ComesBack<muster::wire::JournalEntry, muster::JournalEntry>(bytes) ? 0 : 1;
+      return muster::fuzz::ComesBack<muster::wire::JournalEntry, muster::JournalEntry>(bytes) ? 0
+                                                                                              : 1;
     case 3:
-      return muster::ComesBack<muster::wire::Snapshot, muster::Snapshot>(bytes) ? 0 : 1;
+      return muster::fuzz::ComesBack<muster::wire::Snapshot, muster::Snapshot>(bytes) ? 0 : 1;
     default:
-      return muster::ComesBack<muster::wire::ReplayBundle, muster::ReplayBundle>(bytes) ? 0 : 1;
+      return muster::fuzz::ComesBack<muster::wire::ReplayBundle, muster::ReplayBundle>(bytes) ? 0
+                                                                                              : 1;
   }
 }

@@ -10,12 +10,12 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<muster::JobSelector> selector = muster::ParseSelector(text);
+  const absl::StatusOr<muster::cli::JobSelector> selector = muster::cli::ParseSelector(text);
   if (selector.ok() && (!selector->job.valid() ||
                         !std::is_sorted(selector->elements.begin(), selector->elements.end()))) {
     return 1;
   }
-  const absl::StatusOr<muster::ExportList> list = muster::ParseExport(text);
+  const absl::StatusOr<muster::cli::ExportList> list = muster::cli::ParseExport(text);
   const auto is_empty = [](const std::string& item) { return item.empty(); };
   return list.ok() && std::any_of(list->names.begin(), list->names.end(), is_empty) ? 1 : 0;
 }

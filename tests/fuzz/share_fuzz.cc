@@ -11,7 +11,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<muster::AccountTree> tree = muster::ParseShareFile(text, "f");
+  const absl::StatusOr<muster::AccountTree> tree = muster::cli::ParseShareFile(text, "f");
   if (!tree.ok()) {
     return tree.status().message().find('\n') == std::string::npos ? 0 : 1;
   }
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return !(standing.fairshare >= 0 && standing.fairshare <= 1);
   };
   for (const muster::ShareStandings& standings :
-       {muster::FairTree(*tree), muster::ClassicFairshare(*tree)}) {
+       {muster::core::FairTree(*tree), muster::core::ClassicFairshare(*tree)}) {
     if (standings.associations.size() != tree->associations.size() ||
         std::any_of(standings.associations.begin(), standings.associations.end(), is_odd)) {
       return 1;

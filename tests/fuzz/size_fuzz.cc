@@ -8,19 +8,21 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<muster::Bytes> memory = muster::ParseMemory(text);
-  if (memory.ok() && (memory->zero() || *memory > muster::kMemoryMax ||
-                      muster::ParseMemory(muster::FormatMemory(*memory)).value() != *memory)) {
+  const absl::StatusOr<muster::Bytes> memory = muster::cli::ParseMemory(text);
+  if (memory.ok() &&
+      (memory->zero() || *memory > muster::cli::kMemoryMax ||
+       muster::cli::ParseMemory(muster::cli::FormatMemory(*memory)).value() != *memory)) {
     return 1;
   }
-  const absl::StatusOr<muster::NodeRange> nodes = muster::ParseNodeRange(text);
-  if (nodes.ok() && (nodes->min == 0 || nodes->max < nodes->min ||
-                     muster::ParseNodeRange(muster::FormatNodeRange(*nodes)).value() != *nodes)) {
+  const absl::StatusOr<muster::cli::NodeRange> nodes = muster::cli::ParseNodeRange(text);
+  if (nodes.ok() &&
+      (nodes->min == 0 || nodes->max < nodes->min ||
+       muster::cli::ParseNodeRange(muster::cli::FormatNodeRange(*nodes)).value() != *nodes)) {
     return 1;
   }
-  const absl::StatusOr<muster::GpuRequest> gpus = muster::ParseGpus(text);
-  return gpus.ok() &&
-                 (gpus->count == 0 || muster::ParseGpus(muster::FormatGpus(*gpus)).value() != *gpus)
+  const absl::StatusOr<muster::GpuRequest> gpus = muster::cli::ParseGpus(text);
+  return gpus.ok() && (gpus->count == 0 ||
+                       muster::cli::ParseGpus(muster::cli::FormatGpus(*gpus)).value() != *gpus)
              ? 1
              : 0;
 }

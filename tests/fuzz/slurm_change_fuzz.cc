@@ -15,7 +15,7 @@
 
 namespace {
 
-using muster::slurm::ManagerVerb;
+using muster::cli::slurm::ManagerVerb;
 
 std::vector<muster::PolicyView> Objects() {
   std::vector<muster::PolicyView> objects(4);
@@ -34,12 +34,12 @@ std::vector<muster::PolicyView> Objects() {
 bool ChangesAreWhole(const std::vector<std::string>& words) {
   static const std::vector<muster::PolicyView> objects = Objects();
   for (const ManagerVerb verb : {ManagerVerb::kAdd, ManagerVerb::kModify, ManagerVerb::kDelete}) {
-    const auto request = muster::slurm::ReadManagerRequest(verb, words);
+    const auto request = muster::cli::slurm::ReadManagerRequest(verb, words);
     if (!request.ok()) {
       continue;
     }
     const std::set<std::string> names(request->names.begin(), request->names.end());
-    const muster::slurm::ManagerPlan plan = muster::slurm::PlanOf(*request, objects, "c");
+    const muster::cli::slurm::ManagerPlan plan = muster::cli::slurm::PlanOf(*request, objects, "c");
     if (names.size() != request->names.size() ||
         std::any_of(plan.steps.begin(), plan.steps.end(),
                     [](const auto& step) { return step.name.empty(); }) ||
@@ -51,7 +51,7 @@ bool ChangesAreWhole(const std::vector<std::string>& words) {
 }
 
 bool PairsHaveKeys(const std::vector<std::string>& words) {
-  const auto pairs = muster::slurm::ReadKeyValues(words);
+  const auto pairs = muster::cli::slurm::ReadKeyValues(words);
   return !pairs.ok() || std::none_of(pairs->begin(), pairs->end(),
                                      [](const auto& pair) { return pair.key.empty(); });
 }
@@ -61,20 +61,20 @@ bool PairsHaveKeys(const std::vector<std::string>& words) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const std::vector<std::string> words = absl::StrSplit(text, '\n');
-  const muster::slurm::Asker asker{.uid = 0,
-                                   .now = muster::Time(muster::Duration(1'773'480'413'000)),
-                                   .zone = absl::UTCTimeZone()};
-  const auto given = muster::slurm::ReadWords(muster::slurm::SreportRows(),
-                                              muster::slurm::Operands::kAnywhere, words);
+  const muster::cli::slurm::Asker asker{.uid = 0,
+                                        .now = muster::Time(muster::Duration(1'773'480'413'000)),
+                                        .zone = absl::UTCTimeZone()};
+  const auto given = muster::cli::slurm::ReadWords(muster::cli::slurm::SreportRows(),
+                                                   muster::cli::slurm::Operands::kAnywhere, words);
   if (given.ok()) {
-    const auto report = muster::slurm::ReadReport(*given, asker);
+    const auto report = muster::cli::slurm::ReadReport(*given, asker);
     if (report.ok() && report->start >= report->end) {
       return 1;
     }
   }
-  const auto format = muster::slurm::ReadPriorityFormat(text);
-  const bool drawn =
-      !format.ok() ||
-      !muster::slurm::PriorityPage({.format = *format, .sort = {text}, .cluster = ""}, {}).empty();
+  const auto format = muster::cli::slurm::ReadPriorityFormat(text);
+  const bool drawn = !format.ok() || !muster::cli::slurm::PriorityPage(
+                                          {.format = *format, .sort = {text}, .cluster = ""}, {})
+                                          .empty();
   return drawn && ChangesAreWhole(words) && PairsHaveKeys(words) ? 0 : 1;
 }

@@ -15,7 +15,7 @@
 #include "agent/supervisor/pmix/pmix_wire.h"
 #include "scheduler/runtime/sealed/sealed_stream.h"
 
-namespace muster {
+namespace muster::fuzz {
 namespace {
 
 constexpr std::size_t kPiece = 5;
@@ -34,19 +34,19 @@ bool SameInPieces(std::string_view said, const Take& make) {
 }
 
 bool TakePmix(std::string_view said) {
-  PmixStepConfig step;
+  agent::PmixStepConfig step;
   step.nodes = {"node1", "node2"};
   step.node_of_rank = {0, 1, 0};
   step.local_cpusets = {"", ""};
   return SameInPieces(said, [&step] {
-    return [&step, reader = PmixFrameReader()](std::string_view bytes) mutable {
+    return [&step, reader = agent::PmixFrameReader()](std::string_view bytes) mutable {
       std::vector<std::string> frames;
       if (!reader.Take(bytes, &frames).ok()) {
         return false;
       }
       return std::all_of(frames.begin(), frames.end(), [&step](const std::string& frame) {
         wire::PmixReply reply;
-        return reply.ParseFromString(frame) && CheckPmixReply(reply, step).ok();
+        return reply.ParseFromString(frame) && agent::CheckPmixReply(reply, step).ok();
       });
     };
   });
@@ -54,7 +54,8 @@ bool TakePmix(std::string_view said) {
 
 bool TakePeer(std::string_view said) {
   return SameInPieces(said, [] {
-    return [session = *PeerSession::Answer({.secret = "secret", .step = "step", .position = 0})](
+    return [session =
+                *agent::PeerSession::Answer({.secret = "secret", .step = "step", .position = 0})](
                std::string_view bytes) mutable {
       std::vector<wire::PeerFrame> frames;
       return session.Take(bytes, &frames).ok() && frames.empty();  // nobody has proved anything
@@ -74,7 +75,7 @@ bool TakeSealed(std::string_view said) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
@@ -83,10 +84,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view said(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 3) {
     case 0:
-      return muster::TakePmix(said) ? 0 : 1;
+      return muster::fuzz::TakePmix(said) ? 0 : 1;
     case 1:
-      return muster::TakePeer(said) ? 0 : 1;
+      return muster::fuzz::TakePeer(said) ? 0 : 1;
     default:
-      return muster::TakeSealed(said) ? 0 : 1;
+      return muster::fuzz::TakeSealed(said) ? 0 : 1;
   }
 }

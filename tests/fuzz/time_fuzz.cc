@@ -11,16 +11,18 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<muster::Duration> limit = muster::ParseTimeLimit(text);
-  if (limit.ok() && (limit->count() < 1000 || *limit > muster::kTimeLimitMax ||
-                     muster::ParseTimeLimit(muster::FormatTimeLimit(*limit)).value() != *limit)) {
+  const absl::StatusOr<muster::Duration> limit = muster::cli::ParseTimeLimit(text);
+  if (limit.ok() &&
+      (limit->count() < 1000 || *limit > muster::cli::kTimeLimitMax ||
+       muster::cli::ParseTimeLimit(muster::cli::FormatTimeLimit(*limit)).value() != *limit)) {
     return 1;
   }
-  const absl::StatusOr<muster::Duration> duration = muster::ParseDuration(text);
-  if (duration.ok() && (duration->count() < 0 || *duration > muster::kDurationMax)) {
+  const absl::StatusOr<muster::Duration> duration = muster::cli::ParseDuration(text);
+  if (duration.ok() && (duration->count() < 0 || *duration > muster::cli::kDurationMax)) {
     return 1;
   }
   const muster::Time now(std::chrono::milliseconds(1773480413000));
-  const absl::StatusOr<muster::Time> begin = muster::ParseBegin(text, now, absl::UTCTimeZone());
+  const absl::StatusOr<muster::Time> begin =
+      muster::cli::ParseBegin(text, now, absl::UTCTimeZone());
   return begin.ok() && begin->time_since_epoch().count() < 0 ? 1 : 0;
 }

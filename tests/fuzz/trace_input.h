@@ -15,7 +15,7 @@
 #include "scheduler/simulator/readers/trace_format.h"
 #include "scheduler/simulator/schedule/trace_text.h"
 
-namespace muster {
+namespace muster::fuzz {
 
 class FileOfBytes {
  public:
@@ -35,28 +35,28 @@ class FileOfBytes {
   bool good_ = false;
 };
 
-inline bool IsSound(const TraceRecord& record) {
+inline bool IsSound(const sim::TraceRecord& record) {
   for (const std::int64_t time :
        {record.submit, record.run_time, record.requested_time, record.wait}) {
-    if (time > kTraceTimeMax || time < -kTraceTimeMax) {
+    if (time > sim::kTraceTimeMax || time < -sim::kTraceTimeMax) {
       return false;
     }
   }
-  return record.job_id >= 0 && record.job_id <= kTraceIdMax && record.line > 0 &&
-         record.requested <= kTraceCountMax && record.allocated <= kTraceCountMax &&
+  return record.job_id >= 0 && record.job_id <= sim::kTraceIdMax && record.line > 0 &&
+         record.requested <= sim::kTraceCountMax && record.allocated <= sim::kTraceCountMax &&
          record.submit >= -1;
 }
 
 // Reads all of it; every record is sound, no id comes twice, and what is written as SWF is read
 // back.
-inline bool TraceHolds(const TraceOptions& options) {
-  const absl::StatusOr<OpenedTrace> trace = OpenTrace(options);
+inline bool TraceHolds(const sim::TraceOptions& options) {
+  const absl::StatusOr<sim::OpenedTrace> trace = sim::OpenTrace(options);
   if (!trace.ok()) {
     return trace.status().message().find('\n') == absl::string_view::npos;
   }
   std::set<std::int64_t> ids;
-  std::string text = SwfHeaderText(trace->reader->header(), "fuzz");
-  TraceRecord record;
+  std::string text = sim::SwfHeaderText(trace->reader->header(), "fuzz");
+  sim::TraceRecord record;
   for (;;) {
     const absl::StatusOr<bool> more = trace->reader->Next(&record);
     if (!more.ok()) {
@@ -68,13 +68,13 @@ inline bool TraceHolds(const TraceOptions& options) {
     if (!IsSound(record) || !ids.insert(record.job_id).second) {
       return false;
     }
-    AppendSwf(record, &text);
+    sim::AppendSwf(record, &text);
   }
   const FileOfBytes again(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  const absl::StatusOr<OpenedTrace> swf = OpenTrace({.path = again.path(),
-                                                     .format = TraceFormat::kSwf,
-                                                     .unit = TraceUnit::kUsual,
-                                                     .lenient = false});
+  const absl::StatusOr<sim::OpenedTrace> swf = sim::OpenTrace({.path = again.path(),
+                                                               .format = sim::TraceFormat::kSwf,
+                                                               .unit = sim::TraceUnit::kUsual,
+                                                               .lenient = false});
   std::size_t count = 0;
   while (swf.ok()) {
     const absl::StatusOr<bool> more = swf->reader->Next(&record);
@@ -86,4 +86,4 @@ inline bool TraceHolds(const TraceOptions& options) {
   return false;
 }
 
-}  // namespace muster
+}  // namespace muster::fuzz

@@ -19,7 +19,7 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/invariants.h"
 
-namespace muster {
+namespace muster::fuzz {
 namespace {
 
 constexpr std::size_t kHeadBytes = 3;
@@ -106,22 +106,22 @@ class FuzzedCluster {
   }
 
   void Take(const Input& input) {
-    const Turn turn = Step(state_, input, now_, config_);
+    const core::Turn turn = core::Step(state_, input, now_, config_);
     if (!turn.status.ok() && (!turn.events.empty() || !turn.effects.empty())) {
       Broken("a refused input has effects");
     }
     for (const Event& event : turn.events) {
       state_.Apply(event);
     }
-    if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
+    if (const std::optional<std::string> broken = core::BrokenInvariant(state_)) {
       Broken(*broken);
     }
   }
 
   void Pass() {
     now_ += std::chrono::seconds(1);
-    const auto snapshot = SnapshotBuilder().Build(state_, now_, nullptr, config_.network);
-    Take(TakePlan{MakePlan(*snapshot, config_)});
+    const auto snapshot = core::SnapshotBuilder().Build(state_, now_, nullptr, config_.network);
+    Take(TakePlan{core::MakePlan(*snapshot, config_)});
   }
 
   void Broken(const std::string& why) {
@@ -130,23 +130,24 @@ class FuzzedCluster {
   }
 
   const PolicyConfig config_;
-  ClusterState state_;
+  core::ClusterState state_;
   Time now_{std::chrono::seconds(1'000'000)};
   int tokens_ = 0;
   bool holds_ = true;
 };
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  muster::FuzzedCluster cluster;
-  for (std::size_t i = 0; i < muster::kRecordsMax && rest.size() >= muster::kHeadBytes; ++i) {
+  muster::fuzz::FuzzedCluster cluster;
+  for (std::size_t i = 0; i < muster::fuzz::kRecordsMax && rest.size() >= muster::fuzz::kHeadBytes;
+       ++i) {
     const auto kind = static_cast<std::uint8_t>(rest[0]);
     const std::size_t length = static_cast<std::size_t>(static_cast<unsigned char>(rest[1])) |
                                static_cast<std::size_t>(static_cast<unsigned char>(rest[2])) << 8;
-    rest.remove_prefix(muster::kHeadBytes);
+    rest.remove_prefix(muster::fuzz::kHeadBytes);
     const std::string_view message = rest.substr(0, length);
     rest.remove_prefix(message.size());
     cluster.TakeRecord(kind, message);

@@ -16,19 +16,19 @@
 namespace muster::golden {
 namespace {
 
-class Table final : public FlatObserver {
+class Table final : public sim::FlatObserver {
  public:
   absl::Status Begin(std::int64_t processors) override {
     text = absl::StrCat("processors ", processors, "\njob start end processors reason promised\n");
     return absl::OkStatus();
   }
-  absl::Status Ended(const ScheduleRow& row) override {
+  absl::Status Ended(const sim::ScheduleRow& row) override {
     absl::StrAppend(&text, row.job_id, " ", row.starting_time, " ", row.finish_time(), " ",
                     row.allocated_resources, " ", row.reason, " ",
                     row.promised_start == -1 ? "-" : absl::StrCat(row.promised_start), "\n");
     return absl::OkStatus();
   }
-  bool KeepGoing(const FlatProgress& progress) override {
+  bool KeepGoing(const sim::FlatProgress& progress) override {
     (void)progress;
     return true;
   }
@@ -37,13 +37,14 @@ class Table final : public FlatObserver {
 };
 
 int Run(const std::string& workload, const std::string& policy, const char* expected) {
-  FlatRun run;
+  sim::FlatRun run;
   run.trace = workload;
   run.with_processors = true;
-  const absl::StatusOr<FlatPolicy> parsed = ParseFlatPolicy(policy);
+  const absl::StatusOr<sim::FlatPolicy> parsed = sim::ParseFlatPolicy(policy);
   Table table;
-  run.policy = parsed.value_or(FlatPolicy());
-  const absl::Status status = parsed.ok() ? SimulateFlat(run, table).status() : parsed.status();
+  run.policy = parsed.value_or(sim::FlatPolicy());
+  const absl::Status status =
+      parsed.ok() ? sim::SimulateFlat(run, table).status() : parsed.status();
   if (!status.ok()) {
     std::cerr << status.message() << "\n";
     return 2;

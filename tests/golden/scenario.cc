@@ -149,7 +149,7 @@ absl::Status ReadJob(Words& words, JobId& next, Snapshot& snapshot) {
     const auto [first, last] = ReadPair(parts.first);
     spec.array = ArraySpec{{{first, last, 1}}, ReadPair(parts.second).first};
   }
-  ASSIGN_OR_RETURN(spec, Normalise(std::move(spec), PolicyConfig()));
+  ASSIGN_OR_RETURN(spec, core::Normalise(std::move(spec), PolicyConfig()));
   const auto shared = std::make_shared<const JobSpec>(spec);
   const JobId submission = next;
   const std::uint64_t count = spec.array.has_value() ? ElementCount(*spec.array) : 1;
@@ -202,7 +202,7 @@ absl::StatusOr<Snapshot> ReadScenario(const std::string& text) {
           absl::StrCat("line ", number, ": ", std::string(status.message())));
     }
   }
-  std::sort(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore);
+  std::sort(snapshot.waiting.begin(), snapshot.waiting.end(), core::GoesBefore);
   return snapshot;
 }
 
@@ -227,7 +227,7 @@ std::string Describe(const Snapshot& snapshot, const Plan& plan) {
     absl::StrAppend(&text, "wait ", left.job.value(),
                     left.count > 1 ? absl::StrCat(" and ", left.count - 1, " after it") : "", " ",
                     Name(left.reason.kind), "\n");
-    const Explanation explanation = ExplainWaiting(snapshot, left.job, plan);
+    const Explanation explanation = core::ExplainWaiting(snapshot, left.job, plan);
     absl::StrAppend(&text, "  ", explanation.summary, "\n");
     for (const NodeAnswer& node : explanation.nodes) {
       absl::StrAppend(&text, "    ", node.node, node.fits ? " + " : " - ", node.text, "\n");

@@ -33,7 +33,7 @@ void Say(std::uint64_t step, const Fill& fill) {
   reply.set_step(step);
   fill(reply);
   std::string bytes;
-  AppendFrame(reply, &bytes);
+  agent::AppendFrame(reply, &bytes);
   SendBytes(bytes);
 }
 
@@ -91,10 +91,10 @@ int main(int argc, char** argv) {
   if (argc != 3) {
     return 2;
   }
-  std::ifstream file(std::string(argv[2]) + "/" + muster::kPmixModuleName);
+  std::ifstream file(std::string(argv[2]) + "/" + muster::agent::kPmixModuleName);
   std::string what;
   file >> what;
-  muster::PmixFrameReader reader;
+  muster::agent::PmixFrameReader reader;
   std::array<char, 4096> buffer = {};
   while (true) {
     const ssize_t got = recv(muster::kSocket, buffer.data(), buffer.size(), 0);

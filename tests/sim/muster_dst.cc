@@ -11,7 +11,7 @@
 #include "scheduler/simulator/crash/simulator.h"
 #include "tests/sim/scenario_file.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 struct Options {
@@ -59,10 +59,10 @@ bool Run(const Options& options, const std::string& name, Tally& total) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim
 
 int main(int argc, char** argv) {
-  muster::Options options;
+  muster::sim::Options options;
   CLI::App app("Simulate whole clusters under faults, each seed another history");
   app.footer(
       "Examples:\n"
@@ -72,9 +72,9 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", options.seeds, "how many for each scenario")->capture_default_str();
   app.add_option("--first", options.first, "the first seed")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  muster::Tally total;
+  muster::sim::Tally total;
   for (const std::string& name : options.scenarios) {
-    if (!muster::Run(options, name, total)) {
+    if (!muster::sim::Run(options, name, total)) {
       return 2;
     }
   }

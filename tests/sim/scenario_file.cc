@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 absl::Status ReadNumber(ConfigFile& file, const std::string& key, IntegerRange range,
@@ -54,4 +54,4 @@ absl::StatusOr<Scenario> ReadScenario(const std::string& name) {
   return scenario;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

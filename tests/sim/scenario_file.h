@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "scheduler/simulator/crash/simulator.h"
 
-namespace muster {
+namespace muster::sim {
 
 // `name` is the file's, without ".toml", in the folder of the scenarios.
 absl::StatusOr<Scenario> ReadScenario(const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -9,7 +9,7 @@
 #include "scheduler/simulator/crash/simulator.h"
 #include "tests/sim/scenario_file.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::uint64_t kSeeds = 50;
@@ -116,4 +116,4 @@ TEST(Sim, ASeedMakesOneHistory) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr std::uint32_t kWordBits = 64;
@@ -65,4 +65,4 @@ void ObserveSelf(KernelBinding* found) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -13,7 +13,7 @@
 
 #include "scheduler/model/value/index_set.h"
 
-namespace muster {
+namespace muster::topology {
 
 // Hardware threads and memory nodes of a process as the kernel takes and gives them: plain memory,
 // so that a child can send it through a pipe.
@@ -46,4 +46,4 @@ class Binding {
 // What the calling thread is bound to now.
 void ObserveSelf(KernelBinding* found);
 
-}  // namespace muster
+}  // namespace muster::topology

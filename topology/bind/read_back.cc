@@ -15,7 +15,7 @@
 #include "scheduler/base/status.h"
 #include "topology/gpu/libraries.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
@@ -177,4 +177,4 @@ RankBinding Compare(const PlannedBinding& plan, const ObservedBinding& found) {
   return result;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

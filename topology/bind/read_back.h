@@ -20,7 +20,7 @@
 #include "scheduler/model/value/index_set.h"
 #include "topology/bind/bind.h"
 
-namespace muster {
+namespace muster::topology {
 
 // One process as it was found. Absent: the kernel did not say.
 struct ObservedBinding {
@@ -57,4 +57,4 @@ std::optional<std::string> PolicyOfNumaMaps(std::string_view maps);
 // the text is empty.
 std::optional<std::vector<std::string>> GpusOfEnviron(std::string_view environ_text);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -25,7 +25,7 @@
 #include "topology/hwloc/inventory.h"
 #include "topology/hwloc/pci_links.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr std::size_t kSyntheticBytesMax = 4096;
@@ -219,4 +219,4 @@ absl::StatusOr<Machine> ReadCapturedMachine(const std::string& source) {
   return machine;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

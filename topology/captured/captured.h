@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::topology {
 
 // `source` is a file (when one of that name exists, or the name ends in .xml or holds a slash):
 // hwloc XML (schema 1, 2 or 3), NCCL's topology XML or the table of `nvidia-smi topo -m`; or else
@@ -20,4 +20,4 @@ namespace muster {
 // name the source (and the line, where there is one) and what is wrong.
 absl::StatusOr<Machine> ReadCapturedMachine(const std::string& source);
 
-}  // namespace muster
+}  // namespace muster::topology

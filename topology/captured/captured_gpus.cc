@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "topology/hwloc/inventory.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr unsigned kNvidia = 0x10de;
@@ -245,4 +245,4 @@ void AddCapturedGpus(const HwlocTopology& topology, Machine& machine) {
   LocateGpus(topology, machine);
 }
 
-}  // namespace muster
+}  // namespace muster::topology

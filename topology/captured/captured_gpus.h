@@ -12,10 +12,10 @@
 #include "scheduler/model/machine/machine.h"
 #include "topology/hwloc/hwloc_topology.h"
 
-namespace muster {
+namespace muster::topology {
 
 // Fills in machine.gpus. A GPU without a UUID gets "GPU-<source's name>-<number>", with a remark;
 // the same for memory that is unknown. REQUIRES: the rest of `machine` came from this topology.
 void AddCapturedGpus(const HwlocTopology& topology, Machine& machine);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 std::string Counted(std::size_t count, const char* one) {
@@ -50,4 +50,4 @@ std::string DescribeMachine(const Machine& machine) {
   return absl::StrJoin(parts, ", ");
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -8,9 +8,9 @@
 
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::topology {
 
 // "2 packages, 4 NUMA nodes, 64 cores, 128 threads, 8 × NVIDIA H200, 512 GiB".
 std::string DescribeMachine(const Machine& machine);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace muster {
+namespace muster::topology {
 
 bool IsFabricName(const std::string& name) {
   constexpr std::array<std::string_view, 15> kBeginnings = {
@@ -15,4 +15,4 @@ bool IsFabricName(const std::string& name) {
   });
 }
 
-}  // namespace muster
+}  // namespace muster::topology

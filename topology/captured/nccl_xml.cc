@@ -19,7 +19,7 @@
 #include "topology/captured/xml_tree.h"
 #include "topology/hwloc/pci_links.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr std::uint32_t kDisplay = 0x0300;
@@ -339,4 +339,4 @@ absl::StatusOr<Machine> ParseNcclXml(const std::string& text, const std::string&
   return NcclReader(name).Read(root);
 }
 
-}  // namespace muster
+}  // namespace muster::topology

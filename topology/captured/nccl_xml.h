@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::topology {
 
 // Each thread is a core, each NUMA node counts as 1 GiB; remarks say so. A GPU's number is its
 // `dev`, else its place in the order of PCI addresses, which is nvidia-smi's. A NIC without a <net>
@@ -19,4 +19,4 @@ namespace muster {
 // XML, no <system>, a mask or count that is none, a NUMA node or PCI address that is there twice.
 absl::StatusOr<Machine> ParseNcclXml(const std::string& text, const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -12,7 +12,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/machine/machine_check.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // What is dealt out: a core, or one thread of it.
@@ -301,4 +301,4 @@ absl::StatusOr<Machine> SliceMachine(const Machine& machine, std::uint32_t index
   return slice;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

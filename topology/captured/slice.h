@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::topology {
 
 // Part `index` (from 0) of `count`. Cores stand in the order package, NUMA node, L3, first thread,
 // and are cut into `count` runs whose lengths differ by at most one; with fewer cores than slices
@@ -23,4 +23,4 @@ namespace muster {
 absl::StatusOr<Machine> SliceMachine(const Machine& machine, std::uint32_t index,
                                      std::uint32_t count);
 
-}  // namespace muster
+}  // namespace muster::topology

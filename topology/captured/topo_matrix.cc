@@ -13,7 +13,7 @@
 #include "scheduler/runtime/log.h"
 #include "topology/captured/fabric_name.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr std::uint32_t kLaneBandwidth = 25'000;  // MB/s
@@ -452,4 +452,4 @@ absl::StatusOr<Machine> MachineOf(const TopoMatrix& matrix) {
   return machine;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

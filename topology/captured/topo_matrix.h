@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::topology {
 
 struct TopoMatrix {
   struct GpuRow {
@@ -52,4 +52,4 @@ absl::StatusOr<Machine> MachineOf(const TopoMatrix& matrix);
 // Pascal, 25 of Volta, Ampere and Hopper, 50 of Blackwell, in GB/s).
 std::uint64_t NvLinkLaneBandwidth(const std::string& model);
 
-}  // namespace muster
+}  // namespace muster::topology

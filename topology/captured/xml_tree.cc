@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr std::size_t kDepthMax = 512;
@@ -94,4 +94,4 @@ std::string RootElementOf(const std::string& text) {
   return "";
 }
 
-}  // namespace muster
+}  // namespace muster::topology

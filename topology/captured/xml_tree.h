@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::topology {
 
 struct XmlElement {
   std::string name;
@@ -30,4 +30,4 @@ absl::StatusOr<XmlElement> ParseXml(const std::string& text, const std::string& 
 // The name of the outermost element, without reading the rest; empty when there is none.
 std::string RootElementOf(const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 std::optional<std::uint64_t> ReadNumber(const std::string& path) {
@@ -62,4 +62,4 @@ std::uint64_t CpuEnergyMeter::Read() {
   return sum_;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

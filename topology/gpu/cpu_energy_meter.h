@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::topology {
 
 class CpuEnergyMeter {
  public:
@@ -35,4 +35,4 @@ class CpuEnergyMeter {
   std::uint64_t sum_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // Whether somebody is bound to the socket at `path`. The kernel answers a socket of another type
@@ -65,4 +65,4 @@ bool MpsRunsIn(const std::string& directory) {
          LivesByPidFile(absl::StrCat(directory, "/nvidia-cuda-mps-control.pid"));
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::topology {
 
 // CUDA_MPS_PIPE_DIRECTORY of the environment, else "/tmp/nvidia-mps", as CUDA itself has it.
 std::string MpsPipeDirectory();
@@ -19,4 +19,4 @@ std::string MpsPipeDirectory();
 // that outlived its daemon, or whose path is too long for a socket.
 bool MpsRunsIn(const std::string& directory);
 
-}  // namespace muster
+}  // namespace muster::topology

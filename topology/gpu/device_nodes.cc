@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 std::vector<std::uint32_t> PositionsOf(const Machine& machine,
@@ -96,4 +96,4 @@ std::vector<DeviceNodes> FindDrawingDevices(const Machine& machine, const std::s
   return devices;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -15,7 +15,7 @@
 
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::topology {
 
 // Character devices that only jobs with one of these GPUs may open; no GPU: no job may.
 struct DeviceNodes {
@@ -47,4 +47,4 @@ std::optional<std::uint32_t> MajorOf(const std::string& driver, const std::strin
 std::vector<DeviceNodes> FindDrawingDevices(const Machine& machine, const std::string& root,
                                             std::string_view pci_vendor);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -13,7 +13,7 @@
 
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::topology {
 
 struct GpuReading {
   std::string uuid;
@@ -38,4 +38,4 @@ class GpuMeter {
   GpuMeter() = default;
 };
 
-}  // namespace muster
+}  // namespace muster::topology

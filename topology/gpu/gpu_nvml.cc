@@ -17,7 +17,7 @@
 #include "topology/gpu/nvml.h"
 #include "topology/gpu/nvml_meter.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 using nvml::Attributes;
@@ -379,4 +379,4 @@ const GpuLibrary& NvmlLibrary() {
   return library;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -11,8 +11,8 @@
 
 #include "topology/gpu/library.h"
 
-namespace muster {
+namespace muster::topology {
 
 const GpuLibrary& NvmlLibrary();
 
-}  // namespace muster
+}  // namespace muster::topology

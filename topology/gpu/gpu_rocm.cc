@@ -13,7 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "scheduler/runtime/loaded_library.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr std::array<std::string_view, 3> kAmdStale = {"ROCR_VISIBLE_DEVICES",
@@ -257,4 +257,4 @@ const GpuLibrary& RocmSmiLibrary() {
   return library;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -10,8 +10,8 @@
 
 #include "topology/gpu/library.h"
 
-namespace muster {
+namespace muster::topology {
 
 const GpuLibrary& RocmSmiLibrary();
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -9,7 +9,7 @@
 #include "topology/gpu/gpu_nvml.h"
 #include "topology/gpu/gpu_rocm.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // The meters of several vendors as one.
@@ -88,4 +88,4 @@ std::vector<DeviceNodes> FindGpuDevices(const Machine& machine, const std::strin
   return devices;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -15,7 +15,7 @@
 #include "scheduler/model/machine/machine.h"
 #include "topology/gpu/library.h"
 
-namespace muster {
+namespace muster::topology {
 
 std::span<const GpuLibrary* const> GpuLibraries();
 
@@ -39,4 +39,4 @@ std::unique_ptr<GpuMeter> OpenGpuMeter();
 // the library hides) is listed without any, so that no job may open it. `root` is "/" but in tests.
 std::vector<DeviceNodes> FindGpuDevices(const Machine& machine, const std::string& root);
 
-}  // namespace muster
+}  // namespace muster::topology

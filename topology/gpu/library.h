@@ -24,7 +24,7 @@
 #include "topology/gpu/device_nodes.h"
 #include "topology/gpu/gpu_meter.h"
 
-namespace muster {
+namespace muster::topology {
 
 // What a library says of this machine.
 struct GpuListing {
@@ -87,4 +87,4 @@ class GpuLibrary {
   constexpr GpuLibrary() = default;
 };
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -11,7 +11,7 @@
 #include "topology/hwloc/inventory.h"
 #include "topology/hwloc/pci_links.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // `first` is the position of the GPU that its library counts as the first.
@@ -74,4 +74,4 @@ void AddLiveGpus(const HwlocTopology& topology, const std::vector<GpuListing>& l
             });
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -14,10 +14,10 @@
 #include "topology/gpu/library.h"
 #include "topology/hwloc/hwloc_topology.h"
 
-namespace muster {
+namespace muster::topology {
 
 // REQUIRES: `machine` came from `topology` and has no GPUs yet.
 void AddLiveGpus(const HwlocTopology& topology, const std::vector<GpuListing>& listings,
                  Machine& machine);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/loaded_library.h"
 
-namespace muster::nvml {
+namespace muster::topology::nvml {
 
 using Result = int;
 inline constexpr Result kSuccess = 0;
@@ -129,4 +129,4 @@ class Nvml {
   const char* (*error_string_)(Result) = nullptr;
 };
 
-}  // namespace muster::nvml
+}  // namespace muster::topology::nvml

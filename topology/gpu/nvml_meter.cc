@@ -6,7 +6,7 @@
 
 #include "topology/gpu/nvml.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr nvml::Result kGpuIsLost = 15;
@@ -76,4 +76,4 @@ std::unique_ptr<GpuMeter> OpenNvmlMeter(const std::string& file) {
   return meter;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -10,9 +10,9 @@
 
 #include "topology/gpu/gpu_meter.h"
 
-namespace muster {
+namespace muster::topology {
 
 // Null where `file` is empty or not there, does not start or has no GPU.
 std::unique_ptr<GpuMeter> OpenNvmlMeter(const std::string& file);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 struct DeviceKind {
@@ -104,4 +104,4 @@ absl::StatusOr<std::string> ToHwloc2Schema(std::string xml, const std::string& n
   return RewriteDeviceKinds(xml);
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -12,10 +12,10 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::topology {
 
 // `xml` in schema 2 (schema 1 passes as it is). InvalidArgument, naming the file `name`, when there
 // is no <topology> element or its schema is newer than 3.
 absl::StatusOr<std::string> ToHwloc2Schema(std::string xml, const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // While it lives, hwloc writes nothing to stderr: the caller's one-line error says it all. What the
@@ -95,4 +95,4 @@ absl::StatusOr<HwlocTopology> HwlocTopology::LoadSynthetic(const std::string& de
   return HwlocTopology(std::move(topology));
 }
 
-}  // namespace muster
+}  // namespace muster::topology

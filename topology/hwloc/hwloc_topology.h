@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::topology {
 
 class HwlocTopology {
  public:
@@ -44,4 +44,4 @@ class HwlocTopology {
   Handle topology_;
 };
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // What hwloc calls memory that is not the machine's ordinary one.
@@ -260,4 +260,4 @@ hwloc_obj_t PciParent(hwloc_obj_t device) {
   return device;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

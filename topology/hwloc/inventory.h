@@ -14,7 +14,7 @@
 #include "scheduler/model/machine/machine.h"
 #include "topology/hwloc/hwloc_topology.h"
 
-namespace muster {
+namespace muster::topology {
 
 // Packages, their dies, NUMA nodes, L3 caches, cores, NICs and memory of `topology`; only the
 // threads in `usable`, when given. InvalidArgument when an index is beyond what CpuSet holds.
@@ -35,4 +35,4 @@ std::string PciAddress(hwloc_obj_t device);
 // The closest PCI device that holds the device `device`, or null.
 hwloc_obj_t PciParent(hwloc_obj_t device);
 
-}  // namespace muster
+}  // namespace muster::topology

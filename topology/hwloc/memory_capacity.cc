@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // Control group v1 says "no limit" by a number near 2^63.
@@ -132,4 +132,4 @@ void SettleMemory(const MemoryReadings& readings, Machine& machine) {
   machine.memory = memory;
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::topology {
 
 struct MemoryReadings {
   std::optional<Bytes> total;  // MemTotal of /proc/meminfo
@@ -34,4 +34,4 @@ MemoryReadings ReadMemory();
 // is lower. A remark says so.
 void SettleMemory(const MemoryReadings& readings, Machine& machine);
 
-}  // namespace muster
+}  // namespace muster::topology

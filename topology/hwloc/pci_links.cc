@@ -7,7 +7,7 @@
 
 #include "topology/hwloc/inventory.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr unsigned kNvSwitchClass = 0x0680;  // "other bridge"
@@ -171,4 +171,4 @@ void AddDeviceLinks(const HwlocTopology& topology, Machine& machine) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::topology

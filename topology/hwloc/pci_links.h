@@ -8,7 +8,7 @@
 #include "scheduler/model/machine/machine.h"
 #include "topology/hwloc/hwloc_topology.h"
 
-namespace muster {
+namespace muster::topology {
 
 // Fills in gpu_links and nic_links: by the lowest common PCI bridge, as `nvidia-smi topo -m` names
 // it (PIX: one PCIe switch, PXB: several, PHB: a host bridge), else by the NUMA nodes; an NVLink,
@@ -21,4 +21,4 @@ void AddDeviceLinks(const HwlocTopology& topology, Machine& machine);
 // two, unknown where one says none (but for a machine that has only one).
 LinkKind LinkByNuma(const Machine& machine, std::uint32_t a, std::uint32_t b);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -8,7 +8,7 @@
 #include "scheduler/model/value/host_list.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr std::size_t kNodesMax = std::size_t{1} << 18;
@@ -251,4 +251,4 @@ absl::StatusOr<Network> NetworkBuilder::Build() {
   return std::move(network_);
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/network.h"
 
-namespace muster {
+namespace muster::topology {
 
 struct SwitchEntry {
   std::string name;
@@ -76,4 +76,4 @@ class NetworkBuilder {
   std::map<std::string, std::size_t> domain_lines_;
 };
 
-}  // namespace muster
+}  // namespace muster::topology

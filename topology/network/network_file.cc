@@ -6,7 +6,7 @@
 #include "topology/network/network_toml.h"
 #include "topology/network/slurm_topology.h"
 
-namespace muster {
+namespace muster::topology {
 
 absl::StatusOr<Network> ReadNetwork(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
@@ -19,4 +19,4 @@ absl::StatusOr<Network> ReadNetwork(const std::string& path) {
   return ParseSlurmTopology(text, path);
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -14,7 +14,7 @@
 #include "scheduler/runtime/log.h"
 #include "topology/network/network_builder.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 constexpr double kMost = 1e15;
@@ -223,4 +223,4 @@ absl::StatusOr<Network> ParseNetworkToml(const std::string& text, const std::str
   return TomlReader(std::move(file), name).Read();
 }
 
-}  // namespace muster
+}  // namespace muster::topology

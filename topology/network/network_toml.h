@@ -31,7 +31,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/network.h"
 
-namespace muster {
+namespace muster::topology {
 
 absl::StatusOr<Network> ParseNetworkToml(const std::string& text, const std::string& name);
 
@@ -40,4 +40,4 @@ std::optional<std::uint64_t> ParseBandwidth(const std::string& text);
 // "600ns", "1.5us", "2ms": nanoseconds, rounded; nothing for other text.
 std::optional<std::uint64_t> ParseLatency(const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::topology

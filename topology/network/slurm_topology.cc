@@ -13,7 +13,7 @@
 #include "scheduler/runtime/log.h"
 #include "topology/network/network_builder.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 class ConfReader {
@@ -142,4 +142,4 @@ absl::StatusOr<Network> ParseSlurmTopology(const std::string& text, const std::s
   return ConfReader(name).Read(text);
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/machine/network.h"
 
-namespace muster {
+namespace muster::topology {
 
 // topology.conf(5): SwitchName, Switches, Nodes, LinkSpeed (which Slurm does not use either), or
 // BlockName, Nodes, BlockSizes. Keys in any case; # begins a comment, a backslash at its end
@@ -22,4 +22,4 @@ absl::StatusOr<Network> ParseSlurmTopology(const std::string& text, const std::s
 // first; the others are named in a remark. `flat: true` is refused: it says nothing.
 absl::StatusOr<Network> ParseSlurmTopologyYaml(const std::string& text, const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -11,7 +11,7 @@
 #include "topology/network/network_builder.h"
 #include "topology/network/slurm_topology.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // One document of YAML; its nodes live as long as it does.
@@ -276,4 +276,4 @@ absl::StatusOr<Network> ParseSlurmTopologyYaml(const std::string& text, const st
   return YamlReader(name).Read(text);
 }
 
-}  // namespace muster
+}  // namespace muster::topology

@@ -15,7 +15,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A whole decimal number without sign; false for anything else.
@@ -122,4 +122,4 @@ absl::Status WriteAcked(const AttemptDirectory& directory, std::uint64_t index) 
   return ReplaceFile(directory.Acked(), absl::StrCat(index, "\n"));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

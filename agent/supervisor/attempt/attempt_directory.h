@@ -17,7 +17,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 
 class AttemptDirectory {
  public:
@@ -73,4 +73,4 @@ absl::StatusOr<ProcessIdentity> ReadEpilogClaim(const AttemptDirectory& director
 absl::StatusOr<std::uint64_t> ReadAcked(const AttemptDirectory& directory);
 absl::Status WriteAcked(const AttemptDirectory& directory, std::uint64_t index);
 
-}  // namespace muster
+}  // namespace muster::agent

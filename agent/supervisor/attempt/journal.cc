@@ -15,7 +15,7 @@
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
@@ -155,4 +155,4 @@ void RingDoorbell(const std::string& doorbell, const std::string& name) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

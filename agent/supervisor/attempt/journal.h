@@ -19,7 +19,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Reads a journal that grows: each call returns what was added since the last one.
 class AttemptJournalReader {
@@ -62,4 +62,4 @@ class JournalWriter {
 // Never waits; an agent that is not there finds the news when it comes back.
 void RingDoorbell(const std::string& doorbell, const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::agent

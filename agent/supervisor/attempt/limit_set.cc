@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::vector<std::string> Words(const std::string& text) {
@@ -99,4 +99,4 @@ std::string ToText(const LimitSet& limits) {
   return limits.missing.empty() ? held : absl::StrCat(held, "; not ", MissingText(limits.missing));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

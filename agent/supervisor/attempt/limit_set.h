@@ -13,7 +13,7 @@
 
 #include "topology/gpu/device_nodes.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct MissingLimit {
   std::string what;  // "memory"
@@ -54,8 +54,8 @@ struct NodeLimits {
   LimitSet set;
   std::uint64_t pids = 0;         // processes and threads of an attempt; 0: not limited
   std::uint32_t memory_high = 0;  // per cent of its memory from which on it is slowed; 0: nowhere
-  std::vector<DeviceNodes> devices;  // the first that matches a device decides
+  std::vector<topology::DeviceNodes> devices;  // the first that matches a device decides
   friend bool operator==(const NodeLimits&, const NodeLimits&) = default;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 void ToWire(const NodeLimits& limits, wire::NodeLimits* message) {
@@ -18,7 +18,7 @@ void ToWire(const NodeLimits& limits, wire::NodeLimits* message) {
   }
   message->set_pids(limits.pids);
   message->set_memory_high(limits.memory_high);
-  for (const DeviceNodes& nodes : limits.devices) {
+  for (const topology::DeviceNodes& nodes : limits.devices) {
     wire::DeviceNodes* const entry = message->add_devices();
     entry->set_major(nodes.major);
     entry->set_first_minor(nodes.first_minor);
@@ -105,4 +105,4 @@ absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path) {
   return order;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -16,7 +16,7 @@
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct SupervisorOrder {
   LaunchOrder launch;
@@ -47,4 +47,4 @@ absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order);
 // Reads it back; DataLoss when it is not an order.
 absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kTmp = "/tmp";
@@ -103,4 +103,4 @@ absl::StatusOr<UniqueFd> MakePrivateTmp(const std::string& directory) {
   return mounts;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // FailedPrecondition, one line, when an agent of this state directory cannot have it: it is not
 // root's, or it keeps its own files below /tmp or /dev/shm, where no other process would find them.
@@ -23,4 +23,4 @@ absl::Status MayHavePrivateTmp(const std::string& state);
 // A namespace with both. `directory` is made, for us alone; in it lies what is /tmp, mode 1777.
 absl::StatusOr<UniqueFd> MakePrivateTmp(const std::string& directory);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Above the ports of steps (environment.h) and below those that the kernel gives to clients.
@@ -28,4 +28,4 @@ Rendezvous RendezvousOf(const LaunchOrder& launch) {
           static_cast<std::uint16_t>(kPortFirst + number % kPortCount)};
 }
 
-}  // namespace muster
+}  // namespace muster::agent

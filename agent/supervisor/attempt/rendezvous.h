@@ -14,7 +14,7 @@
 
 #include "scheduler/model/job/order.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct Rendezvous {
   std::string id;  // "JOB.ATTEMPT.CODE"
@@ -23,4 +23,4 @@ struct Rendezvous {
 
 Rendezvous RendezvousOf(const LaunchOrder& launch);
 
-}  // namespace muster
+}  // namespace muster::agent

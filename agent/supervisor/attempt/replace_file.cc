@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 absl::Status ReplaceFile(const std::string& path, std::string_view content) {
   const std::string fresh = absl::StrCat(path, ".new");
@@ -31,4 +31,4 @@ absl::Status ReplaceFile(const std::string& path, std::string_view content) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

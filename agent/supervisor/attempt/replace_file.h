@@ -10,9 +10,9 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Makes `path` hold exactly `content`, mode 0600; the error names the path.
 absl::Status ReplaceFile(const std::string& path, std::string_view content);
 
-}  // namespace muster
+}  // namespace muster::agent

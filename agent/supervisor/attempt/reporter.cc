@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::chrono::seconds kRetryInterval{1};
@@ -51,4 +51,4 @@ void Reporter::Flush() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Reporter {
  public:
@@ -46,4 +46,4 @@ class Reporter {
   std::function<void()> when_written_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

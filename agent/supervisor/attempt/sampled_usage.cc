@@ -11,7 +11,7 @@
 #include "agent/supervisor/attempt/replace_file.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // What GPUs did comes first; a line of an earlier version ends there.
@@ -73,4 +73,4 @@ void AddSampled(const Usage& sampled, Usage& usage) {
   usage.group_memory = std::max(usage.group_memory, sampled.group_memory);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 
 #include "scheduler/model/job/exit_status.h"
 
-namespace muster {
+namespace muster::agent {
 
 Usage ReadSampledUsage(const std::string& path);
 
@@ -20,4 +20,4 @@ void WriteSampledUsage(const std::string& path, const Usage& usage);
 // Adds to what the supervisor knows of its processes what only the agent could see.
 void AddSampled(const Usage& sampled, Usage& usage);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/identity/trusted_path.h"
 
-namespace muster {
+namespace muster::agent {
 
 absl::Status CheckSiteScript(const std::string& program) {
   struct stat file {};
@@ -25,4 +25,4 @@ absl::Status CheckSiteScript(const std::string& program) {
   return CheckTrustedPath(program);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct SiteScript {
   std::string program;  // empty: none
@@ -31,4 +31,4 @@ struct SiteScripts {
 // error is one line.
 absl::Status CheckSiteScript(const std::string& program);
 
-}  // namespace muster
+}  // namespace muster::agent

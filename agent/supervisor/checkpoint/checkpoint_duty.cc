@@ -10,7 +10,7 @@
 #include "agent/supervisor/checkpoint/safe_times.h"
 #include "agent/supervisor/user_space/as_user.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Duration kLook{1000};
@@ -169,4 +169,4 @@ void CheckpointDuty::LearnFrom(const EndWarning& warning, const JobUser* user,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

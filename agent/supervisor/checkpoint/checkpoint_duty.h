@@ -24,7 +24,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class CheckpointDuty {
  public:
@@ -88,4 +88,4 @@ class CheckpointDuty {
   OwnTimers timers_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

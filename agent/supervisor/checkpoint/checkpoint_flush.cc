@@ -10,7 +10,7 @@
 #include "agent/supervisor/limits/process_tree.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kProgram = "muster-checkpoint-flush";
@@ -37,4 +37,4 @@ bool FlushRuns() {
   });
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // The helper beside the program at `supervisor`, or where it is installed; "" when it is neither.
 std::string FindFlushProgram(const std::string& supervisor);
@@ -15,4 +15,4 @@ std::string FindFlushProgram(const std::string& supervisor);
 // Whether one of this process's descendants is such a helper at work.
 bool FlushRuns();
 
-}  // namespace muster
+}  // namespace muster::agent

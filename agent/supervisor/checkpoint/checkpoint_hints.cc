@@ -13,7 +13,7 @@
 #include "checkpoint/advice/interval.h"
 #include "checkpoint/advice/levels.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::string_view kInterval = "MUSTER_CHECKPOINT_INTERVAL=";
@@ -162,4 +162,4 @@ void CheckpointHints::Publish() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -21,7 +21,7 @@
 #include "scheduler/model/job/exit_status.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 class CheckpointHints {
  public:
@@ -79,4 +79,4 @@ Duration AutomaticInterval(Duration cost, Duration mtbf);
 // the next begins, and at most a day. 0, no advice, where one of the three is not known (0).
 std::uint32_t CopyEvery(Duration interval, Duration flush, Duration loss_mtbf);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using checkpoint::SlotReport;
@@ -192,4 +192,4 @@ void CheckpointWatch::TakeRestart(const SlotReport& slot, Time now) {
   record_.restart = std::max(record_.restart, Within(slot.restored_ms, now) - started_);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -24,7 +24,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class CheckpointWatch {
  public:
@@ -79,4 +79,4 @@ class CheckpointWatch {
   bool crowded_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "agent/supervisor/user_space/output_path.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Duration kProgressLookLimit{10000};
@@ -101,4 +101,4 @@ void ProgressDuty::Judge(const ProgressSign& sign) {
   timers_.After(watch_->interval(), [this] { Look(); });
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -21,7 +21,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class ProgressDuty {
  public:
@@ -60,4 +60,4 @@ class ProgressDuty {
   OwnTimers timers_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

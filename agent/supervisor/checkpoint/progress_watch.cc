@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Duration kLookMin{50};
@@ -56,4 +56,4 @@ ProgressSign SignOfFile(const std::string& path) {
                       info.st_ino, 0};
 }
 
-}  // namespace muster
+}  // namespace muster::agent

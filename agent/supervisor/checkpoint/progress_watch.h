@@ -15,7 +15,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What is compared between two looks. All zero: there is none yet.
 struct ProgressSign {
@@ -47,4 +47,4 @@ class ProgressWatch {
 // The sign of a file, which may not be there. Looks, and opens nothing.
 ProgressSign SignOfFile(const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kEntriesMax = 10'000;
@@ -56,4 +56,4 @@ std::optional<Time> NewestChange(const std::string& directory) {
   return newest;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

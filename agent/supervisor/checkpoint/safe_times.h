@@ -13,7 +13,7 @@
 
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 inline constexpr std::size_t kSafeTimesKept = 1024;
 
@@ -32,4 +32,4 @@ class SafeTimes {
 // read. Opens no file, follows no link, and looks at the first ten thousand entries only.
 std::optional<Time> NewestChange(const std::string& directory);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -17,7 +17,7 @@
 #include "agent/supervisor/launch/launch.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kComponent = "criu";
@@ -276,4 +276,4 @@ checkpoint::ProgressReport CriuCheckpoints::Progress() const {
   return report;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

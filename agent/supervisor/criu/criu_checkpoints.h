@@ -34,7 +34,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class CriuCheckpoints {
  public:
@@ -113,4 +113,4 @@ class CriuCheckpoints {
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Duration kTryAgain{1000};
@@ -127,4 +127,4 @@ void CriuDuty::EndAfterDump() {
   parts_.termination.Terminate(std::max(left, Duration(0)));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -26,7 +26,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class CriuDuty {
  public:
@@ -81,4 +81,4 @@ class CriuDuty {
   OwnTimers timers_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

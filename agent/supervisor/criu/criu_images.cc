@@ -21,7 +21,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kLeader = "leader";
@@ -304,4 +304,4 @@ void CriuImages::Remove() const {
   RemoveTree(path_);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

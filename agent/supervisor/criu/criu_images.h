@@ -22,7 +22,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The result of a dump.
 struct SavedGeneration {
@@ -87,4 +87,4 @@ std::vector<std::string> NamesIn(int directory);
 // when there is none.
 std::string ReasonIn(int directory, const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::agent

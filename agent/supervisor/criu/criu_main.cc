@@ -17,18 +17,18 @@ constexpr int kBadUsage = 2;
 
 int Fail(const absl::Status& status) {
   std::printf("%s\n", std::string(status.message()).c_str());
-  return muster::kCriuFailed;
+  return muster::agent::kCriuFailed;
 }
 
 int Dump(const std::string& criu, const std::string& directory, pid_t leader,
          std::string_view after) {
-  const absl::StatusOr<muster::DumpReport> report =
-      muster::DumpTree(criu, directory, leader,
-                       after == "stop" ? muster::AfterDump::kStop : muster::AfterDump::kRun);
+  const absl::StatusOr<muster::agent::DumpReport> report = muster::agent::DumpTree(
+      criu, directory, leader,
+      after == "stop" ? muster::agent::AfterDump::kStop : muster::agent::AfterDump::kRun);
   if (!report.ok()) {
     return Fail(report.status());
   }
-  std::printf("%s\n", muster::ToText(*report).c_str());
+  std::printf("%s\n", muster::agent::ToText(*report).c_str());
   return 0;
 }
 
@@ -44,10 +44,10 @@ int main(int argc, char** argv) {
     return Dump(words[1], words[2], leader, words[4]);
   }
   if (verb == "restore" && words.size() == 4) {
-    return muster::BecomeRestore(words[1], words[2], words[3]);
+    return muster::agent::BecomeRestore(words[1], words[2], words[3]);
   }
   if (verb == "try" && (words.size() == 2 || (words.size() == 3 && words[2] == "as-user"))) {
-    const absl::Status works = muster::TryCriu(words[1], words.size() == 3);
+    const absl::Status works = muster::agent::TryCriu(words[1], words.size() == 3);
     return works.ok() ? 0 : Fail(works);
   }
   std::fputs(

@@ -22,7 +22,7 @@
 #include "agent/supervisor/criu/criu_images.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kProgram = "muster-criu";
@@ -186,4 +186,4 @@ std::string FindCriuProgram(const std::string& ours) {
   return "";
 }
 
-}  // namespace muster
+}  // namespace muster::agent

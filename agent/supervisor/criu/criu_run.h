@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Exit codes of muster-criu, beside 0 and 2 (bad usage).
 inline constexpr int kCriuFailed = 1;
@@ -53,4 +53,4 @@ inline constexpr const char* kDumpLog = "dump.log";
 // The program beside the one at `ours`, or where it is installed; "" when it is neither.
 std::string FindCriuProgram(const std::string& ours);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -21,7 +21,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr uid_t kNobody = 65534;
@@ -135,4 +135,4 @@ absl::Status TryCriu(const std::string& criu, bool as_user) {
   return dumped.ok() ? Restore(criu, directory.path(), sleeper) : dumped.status();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

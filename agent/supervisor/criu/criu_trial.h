@@ -10,11 +10,11 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Saves a process of our own, ends it and restores it, in a directory that no other process sees;
 // an error says what failed in CRIU's words. `as_user`: as the user nobody, with no right but that
 // to restore, as the jobs of users have; only root can, and this process stays that user.
 absl::Status TryCriu(const std::string& criu, bool as_user);
 
-}  // namespace muster
+}  // namespace muster::agent

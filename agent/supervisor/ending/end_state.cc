@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::agent {
 
 bool EndState::Force(EndCause cause, const std::string& text) {
   if (!std::exchange(ending_, true)) {
@@ -63,4 +63,4 @@ bool EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec) {
          (cause == EndCause::kTimeLimit && spec.requeue == Choice::kYes);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

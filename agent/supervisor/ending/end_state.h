@@ -14,7 +14,7 @@
 #include "scheduler/model/job/report.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::agent {
 
 class EndState {
  public:
@@ -68,4 +68,4 @@ class EndState {
 // time is up and it does not run again.
 bool EndsWithItsCheckpoint(EndCause cause, const JobSpec& spec);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/ending/time_limit.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A warning comes rather a little early than late.
@@ -80,4 +80,4 @@ void EndWarning::Warn() {
                          here ? "" : ", of which none runs here"));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -16,7 +16,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class EndWarning {
  public:
@@ -65,4 +65,4 @@ class EndWarning {
   std::optional<Sent> sent_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A timer may stand still while the machine sleeps: so often the clock is looked at.
@@ -41,4 +41,4 @@ void Lease::Look() {
                           [this] { Look(); });
 }
 
-}  // namespace muster
+}  // namespace muster::agent

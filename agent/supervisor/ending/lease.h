@@ -14,7 +14,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Lease {
  public:
@@ -39,4 +39,4 @@ class Lease {
   std::optional<EventLoop::TimerId> timer_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 
 LimitKeeper::LimitKeeper(EventLoop& loop, const Clock& clock, Handlers handlers)
     : loop_(loop), clock_(clock), handlers_(std::move(handlers)) {}
@@ -76,4 +76,4 @@ void LimitKeeper::Keep() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

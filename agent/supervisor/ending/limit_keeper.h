@@ -16,7 +16,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::agent {
 
 class LimitKeeper {
  public:
@@ -60,4 +60,4 @@ class LimitKeeper {
   std::optional<EventLoop::TimerId> timer_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

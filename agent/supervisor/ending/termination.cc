@@ -6,7 +6,7 @@
 
 #include "agent/supervisor/limits/process_tree.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // What a script leaves behind may finish by itself for that long (a `tee` that empties its pipe).
@@ -70,4 +70,4 @@ void Termination::Kill() {
   interval_ = std::min(interval_ * 2, kKillIntervalMax);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Termination {
  public:
@@ -51,4 +51,4 @@ class Termination {
   OwnTimers timers_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Duration kUnmeasured = std::chrono::seconds(60);
@@ -49,4 +49,4 @@ Duration WarningLead(const WarningSignal& warning, Duration slow, Duration whole
   return std::min(wanted, whole / 2);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::agent {
 
 class TimeLimit {
  public:
@@ -40,4 +40,4 @@ class TimeLimit {
 // the most (0: no measure), `whole` the attempt's time from its start to its end.
 Duration WarningLead(const WarningSignal& warning, Duration slow, Duration whole);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kComponent = "exchange";
@@ -403,4 +403,4 @@ void Exchange::Leave(bool told) {
   TellNeighbours(frame, std::nullopt);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

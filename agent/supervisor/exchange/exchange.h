@@ -29,7 +29,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Why a step cannot go on.
 struct StepBreak {
@@ -138,4 +138,4 @@ class Exchange {
   std::shared_ptr<const bool> alive_;  // goes with this object: what was posted then does nothing
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kBacklog = 128;
@@ -152,4 +152,4 @@ bool IsOneMachine(const std::string& controller) {
          0;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // An internet address as the kernel takes it.
 class SocketAddress {
@@ -52,4 +52,4 @@ absl::StatusOr<ExchangeListener> ListenForPeers(bool one_machine);
 // "HOST:PORT") are all on this machine: no other machine could call it.
 bool IsOneMachine(const std::string& controller);
 
-}  // namespace muster
+}  // namespace muster::agent

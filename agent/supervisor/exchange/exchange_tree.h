@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 class ExchangeTree {
  public:
@@ -55,4 +55,4 @@ class ExchangeTree {
   std::uint32_t count_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

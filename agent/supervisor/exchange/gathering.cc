@@ -6,7 +6,7 @@
 #include "agent/supervisor/exchange/exchange_tree.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Our place in the tree that a collective's members form among themselves.
@@ -157,4 +157,4 @@ bool Gathering::WaitsFor(const std::function<bool(std::uint32_t)>& gone) const {
   });
 }
 
-}  // namespace muster
+}  // namespace muster::agent

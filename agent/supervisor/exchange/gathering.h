@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "proto/supervisor.pb.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Gathering {
  public:
@@ -66,4 +66,4 @@ class Gathering {
   std::size_t bytes_ = 0;                      // kept of others
 };
 
-}  // namespace muster
+}  // namespace muster::agent

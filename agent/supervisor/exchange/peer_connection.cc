@@ -14,7 +14,7 @@
 #include "agent/supervisor/exchange/exchange_address.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // For a connection to be made and proved.
@@ -236,4 +236,4 @@ void PeerConnection::UpdateEvents() {
   loop_.SetEvents(socket_.get(), static_cast<std::uint32_t>(EPOLLIN) | out).IgnoreError();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -25,7 +25,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct PeerHandlers {
   std::function<void()> on_proved;
@@ -84,4 +84,4 @@ class PeerConnection {
   std::string outgoing_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

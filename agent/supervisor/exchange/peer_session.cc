@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
@@ -192,4 +192,4 @@ std::string PeerSession::TakeOutgoing() {
   return std::exchange(outgoing_, std::string());
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "proto/supervisor.pb.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Who we are to our peers.
 struct PeerSelf {
@@ -76,4 +76,4 @@ class PeerSession {
   std::string outgoing_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace muster {
+namespace muster::agent {
 
 bool BeginKeepingRestoreRight() {
   return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0;
@@ -25,4 +25,4 @@ bool KeepRestoreRightAlone() {
          prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_CHECKPOINT_RESTORE, 0, 0) == 0;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,11 +8,11 @@
 // thread; async-signal-safe, for the child between fork and exec. Invariant: of all rights no other
 // is kept.
 
-namespace muster {
+namespace muster::agent {
 
 // Before the user changes. False, with errno: it is not kept.
 bool BeginKeepingRestoreRight();
 // After: drops all rights but that one, which survives an exec.
 bool KeepRestoreRightAlone();
 
-}  // namespace muster
+}  // namespace muster::agent

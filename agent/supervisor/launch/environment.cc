@@ -20,7 +20,7 @@
 #include "agent/supervisor/variables/rank_variables.h"
 #include "topology/gpu/libraries.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::uint16_t kPortFirst = 20000;
@@ -61,10 +61,11 @@ bool IsStale(std::string_view name) {
              kStalePrefixes.begin(), kStalePrefixes.end(),
              [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
          std::find(kStaleNames.begin(), kStaleNames.end(), name) != kStaleNames.end() ||
-         std::any_of(GpuLibraries().begin(), GpuLibraries().end(), [&](const GpuLibrary* library) {
-           const std::span<const std::string_view> stale = library->facts().stale;
-           return std::find(stale.begin(), stale.end(), name) != stale.end();
-         });
+         std::any_of(topology::GpuLibraries().begin(), topology::GpuLibraries().end(),
+                     [&](const topology::GpuLibrary* library) {
+                       const std::span<const std::string_view> stale = library->facts().stale;
+                       return std::find(stale.begin(), stale.end(), name) != stale.end();
+                     });
 }
 
 std::vector<std::string> NodeNames(const Allocation& allocation) {
@@ -476,4 +477,4 @@ std::uint16_t DerivedPort(JobId job, StepId step) {
   return static_cast<std::uint16_t>(kPortFirst + mixed % kPortCount);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

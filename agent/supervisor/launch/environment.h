@@ -5,7 +5,8 @@
 // What the submitter's shell carried of other schedulers and launchers is dropped, then every name
 // of ours is set twice, MUSTER_X and SLURM_X; ranks also get what MPI-less launchers, OpenMP and
 // CUDA look for. All GPUs of the job on a node are visible to all its local ranks, in one order in
-// which LOCAL_RANK i's nearest GPU is device i; ranks that have GPUs of their own see those alone. Thread promise: pure functions.
+// which LOCAL_RANK i's nearest GPU is device i; ranks that have GPUs of their own see those alone.
+// Thread promise: pure functions.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +16,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Replaced by the child with its own pid, in place: as many digits as a pid can have.
 inline constexpr const char* kPidPlaceholder = "4294967295";
@@ -45,4 +46,4 @@ std::string CheckpointDirectoryOf(const LaunchOrder& launch);
 // The port that every node of a step derives without asking the others: 20000-29999.
 std::uint16_t DerivedPort(JobId job, StepId step);
 
-}  // namespace muster
+}  // namespace muster::agent

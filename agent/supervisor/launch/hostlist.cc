@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // More digits would not fit the number; such a name is written as it is.
@@ -111,4 +111,4 @@ std::string CompressCounts(const std::vector<std::uint32_t>& counts) {
   return absl::StrJoin(runs, ",");
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // Names that share a prefix and a width of number become ranges, in the order of first appearance
 // of each prefix: {"n01","n02","gpu"} is "n[01-02],gpu".
@@ -19,4 +19,4 @@ std::string CompressHostlist(const std::vector<std::string>& names);
 // Runs of equal numbers: {2,2,1} is "2(x2),1".
 std::string CompressCounts(const std::vector<std::uint32_t>& counts);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -19,7 +19,7 @@
 #include "agent/supervisor/user_space/child_setup.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
@@ -30,7 +30,7 @@ constexpr int kChannel = STDERR_FILENO + 1;
 struct ChildMessage {
   std::int32_t stage = 0;
   std::int32_t error = 0;
-  KernelBinding binding;
+  topology::KernelBinding binding;
 };
 
 // A request as the child needs it: pointers only.
@@ -78,7 +78,7 @@ Prepared Prepare(const LaunchRequest& request, int say) {
 
 // From here to RunChild: only async-signal-safe calls, in the child.
 
-void Say(int fd, LaunchStage stage, int error, const KernelBinding& binding) {
+void Say(int fd, LaunchStage stage, int error, const topology::KernelBinding& binding) {
   ChildMessage message;
   message.stage = static_cast<std::int32_t>(stage);
   message.error = error;
@@ -88,7 +88,7 @@ void Say(int fd, LaunchStage stage, int error, const KernelBinding& binding) {
 }
 
 [[noreturn]] void Fail(int fd, LaunchStage stage, int error) {
-  Say(fd, stage, error, KernelBinding());
+  Say(fd, stage, error, topology::KernelBinding());
   _exit(kNotStarted);
 }
 
@@ -163,11 +163,11 @@ int Execute(const Prepared& prepared) {
   if (chdir(request.work_dir.c_str()) != 0) {
     Fail(prepared.say, LaunchStage::kWorkDir, errno);
   }
-  KernelBinding found;
+  topology::KernelBinding found;
   if (request.binding.has_value()) {
     found = request.binding->Apply();
   } else {
-    ObserveSelf(&found);
+    topology::ObserveSelf(&found);
   }
   for (char* slot : prepared.pid_slots) {
     WritePid(slot);
@@ -269,4 +269,4 @@ std::optional<std::string> InterpreterOf(const std::string& script) {
   return line.substr(begin, line.find_first_of(" \t\r", begin) - begin);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -20,7 +20,7 @@
 #include "scheduler/runtime/unique_fd.h"
 #include "topology/bind/bind.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct LaunchRequest {
   std::vector<std::string> programs;     // paths, tried in turn as exec along PATH does
@@ -31,14 +31,14 @@ struct LaunchRequest {
   int standard_input = -1;  // descriptors of ours; they stay the caller's
   int standard_output = -1;
   int standard_error = -1;
-  int channel = -1;                // becomes its descriptor 3
-  std::optional<Binding> binding;  // absent: the child keeps ours
-  int cgroup = -1;                 // descriptor of a cgroup.procs file to enter, or -1
-  int mounts = -1;                 // descriptor of a mount namespace to enter, or -1
-  const JobUser* user = nullptr;   // whom it becomes for good; null: it stays what we are
-  bool terminal = false;           // the standard streams are one, and become its own
-  bool may_restore = false;        // as that user it keeps the one right that CRIU needs
-  int cgroup_directory = -1;       // the same group's directory: to be started in it, where it can
+  int channel = -1;                          // becomes its descriptor 3
+  std::optional<topology::Binding> binding;  // absent: the child keeps ours
+  int cgroup = -1;                           // descriptor of a cgroup.procs file to enter, or -1
+  int mounts = -1;                           // descriptor of a mount namespace to enter, or -1
+  const JobUser* user = nullptr;             // whom it becomes for good; null: it stays what we are
+  bool terminal = false;                     // the standard streams are one, and become its own
+  bool may_restore = false;                  // as that user it keeps the one right that CRIU needs
+  int cgroup_directory = -1;  // the same group's directory: to be started in it, where it can
 };
 
 // A child that was forked and has not reported yet how its exec went.
@@ -59,7 +59,7 @@ enum class LaunchStage : std::uint8_t {
 
 // What a child reported up to its exec.
 struct LaunchOutcome {
-  std::optional<KernelBinding> binding;
+  std::optional<topology::KernelBinding> binding;
   LaunchStage failed_at = LaunchStage::kBound;
   int error = 0;  // errno, 0: it runs
 };
@@ -78,4 +78,4 @@ std::vector<std::string> ProgramPaths(const std::string& command,
 // The interpreter that the first line of a script names; nothing when it names none.
 std::optional<std::string> InterpreterOf(const std::string& script);
 
-}  // namespace muster
+}  // namespace muster::agent

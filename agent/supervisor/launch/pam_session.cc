@@ -18,7 +18,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The part of libpam's ABI that we use (Linux-PAM, security/pam_appl.h and _pam_types.h).
@@ -230,4 +230,4 @@ void AddSessionVariables(const std::vector<std::string>& session,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

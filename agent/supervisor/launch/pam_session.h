@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "agent/supervisor/user_space/job_user.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Set for supervisors: the service, by its name in /etc/pam.d, or as the path of a file like those.
 inline constexpr const char* kPamService = "MUSTER_PAM_SERVICE";
@@ -48,4 +48,4 @@ class PamSession {
 void AddSessionVariables(const std::vector<std::string>& session,
                          std::vector<std::string>* environment);
 
-}  // namespace muster
+}  // namespace muster::agent

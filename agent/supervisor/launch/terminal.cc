@@ -12,7 +12,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::uint32_t kSideMax = 10'000;
@@ -48,4 +48,4 @@ void StepTerminal::Resize(const TerminalSize& size) const {
   ioctl(ours.get(), TIOCSWINSZ, &wanted);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

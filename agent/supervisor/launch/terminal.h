@@ -10,7 +10,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class StepTerminal {
  public:
@@ -24,4 +24,4 @@ class StepTerminal {
   UniqueFd theirs;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

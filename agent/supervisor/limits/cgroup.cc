@@ -17,7 +17,7 @@
 #include "agent/supervisor/limits/device_rules.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The number behind `key` in a file of lines "key number"; 0 when there is none.
@@ -144,4 +144,4 @@ std::optional<std::string> OutOfMemoryText(const std::string& events, const std:
                       limit.has_value() ? absl::StrCat(" of its ", MemoryText(*limit)) : "");
 }
 
-}  // namespace muster
+}  // namespace muster::agent

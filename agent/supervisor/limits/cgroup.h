@@ -15,7 +15,7 @@
 #include "agent/supervisor/limits/group_limits.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class AttemptCgroup {
  public:
@@ -67,4 +67,4 @@ class AttemptCgroup {
 std::optional<std::string> OutOfMemoryText(const std::string& events, const std::string& local,
                                            const std::string& max, const std::string& peak);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 long Bpf(bpf_cmd command, bpf_attr* attributes) {
@@ -54,4 +54,4 @@ absl::Status AttachDeviceFilter(int cgroup_directory, const std::vector<bpf_insn
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

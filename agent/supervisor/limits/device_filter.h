@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Whether this process may load and the kernel takes such a program; the error says why not.
 absl::Status CheckDeviceFilter();
@@ -21,4 +21,4 @@ absl::Status CheckDeviceFilter();
 // stands beside what groups above say: all must allow.
 absl::Status AttachDeviceFilter(int cgroup_directory, const std::vector<bpf_insn>& program);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The program's registers. BPF gives the question in 1 and takes the answer from 0.
@@ -44,10 +44,10 @@ void Answer(bool allow, std::vector<bpf_insn>* program) {
 
 }  // namespace
 
-std::vector<DeviceRule> DeviceRules(const std::vector<DeviceNodes>& devices,
+std::vector<DeviceRule> DeviceRules(const std::vector<topology::DeviceNodes>& devices,
                                     const std::vector<GpuGrant>& gpus) {
   std::vector<DeviceRule> rules;
-  for (const DeviceNodes& nodes : devices) {
+  for (const topology::DeviceNodes& nodes : devices) {
     const bool allow = std::any_of(gpus.begin(), gpus.end(), [&nodes](const GpuGrant& grant) {
       return std::find(nodes.gpus.begin(), nodes.gpus.end(), grant.gpu) != nodes.gpus.end();
     });
@@ -80,4 +80,4 @@ std::vector<bpf_insn> DeviceProgram(const std::vector<DeviceRule>& rules) {
   return program;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -13,7 +13,7 @@
 #include "agent/supervisor/attempt/limit_set.h"
 #include "scheduler/model/machine/allocation.h"
 
-namespace muster {
+namespace muster::agent {
 
 // For character devices; block devices are left alone.
 struct DeviceRule {
@@ -25,10 +25,10 @@ struct DeviceRule {
 };
 
 // For a job with these GPUs on a node with those devices.
-std::vector<DeviceRule> DeviceRules(const std::vector<DeviceNodes>& devices,
+std::vector<DeviceRule> DeviceRules(const std::vector<topology::DeviceNodes>& devices,
                                     const std::vector<GpuGrant>& gpus);
 
 // A BPF_PROG_TYPE_CGROUP_DEVICE program that allows what no rule denies.
 std::vector<bpf_insn> DeviceProgram(const std::vector<DeviceRule>& rules);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "agent/supervisor/limits/process_tree.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::chrono::milliseconds kLookMin{1};
@@ -76,4 +76,4 @@ void Freezer::Look() {
   wait_ = std::min(wait_ * 2, kLookMax);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

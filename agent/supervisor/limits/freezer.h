@@ -15,7 +15,7 @@
 #include "agent/supervisor/limits/cgroup.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Freezer {
  public:
@@ -43,4 +43,4 @@ class Freezer {
   std::uint64_t turn_ = 0;  // tells an outdated look
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::uint64_t kPerCent = 100;
@@ -146,4 +146,4 @@ LimitSet HoldTo(const std::string& directory, const GroupLimits& limits, const L
   return held;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

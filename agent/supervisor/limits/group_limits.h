@@ -16,7 +16,7 @@
 #include "scheduler/model/value/index_set.h"
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct GroupLimits {
   CpuSet cpus;  // empty, or zero below: not limited
@@ -53,4 +53,4 @@ LimitSet HoldTo(const std::string& directory, const GroupLimits& limits, const L
 // "256 MiB".
 std::string MemoryText(Bytes bytes);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -23,7 +23,7 @@
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The states of /proc/PID/stat in which a process runs no line of its own.
@@ -166,4 +166,4 @@ int StopDescendants() {
   return running;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // The pids below `root`, parents before children. A process that starts or ends meanwhile may be
 // missed: repeat until nothing is left.
@@ -33,4 +33,4 @@ int SignalDescendants(int signal);
 // kernel does not let go of (state D) stops before it runs a line of its own and counts as stopped.
 int StopDescendants();
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 
 Suspension::Suspension(EventLoop& loop, const Clock& clock, const Logger& log, Reporter& reporter,
                        Handlers handlers)
@@ -55,4 +55,4 @@ void Suspension::Report(bool resumed) {
   reporter_.Report(std::move(fact));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -18,7 +18,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Suspension {
  public:
@@ -57,4 +57,4 @@ class Suspension {
   bool ordered_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

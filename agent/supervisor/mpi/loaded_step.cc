@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::uint32_t kNowhere = UINT32_MAX;
@@ -209,4 +209,4 @@ void LoadedStep::Leave(bool told) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

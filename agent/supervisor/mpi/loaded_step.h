@@ -23,7 +23,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The nodes of a step that have ranks, and where each rank is.
 struct StepShape {
@@ -89,4 +89,4 @@ class LoadedStep final : public StepPmix {
   std::unique_ptr<ServedStep> step_;  // last: its end comes first, and with it the handlers' end
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kLastReads = 256;
@@ -220,4 +220,4 @@ void PmiStep::Leave(bool told) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -22,7 +22,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct PmiStepConfig {
   std::string name;  // the step's, the same on all nodes
@@ -77,4 +77,4 @@ class PmiStep final : public StepPmix {
   std::unique_ptr<Exchange> exchange_;  // null: one node
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kNameMax = 256;
@@ -173,4 +173,4 @@ std::string PmiSession::AnswerGet(const Words& words) const {
                           : absl::StrCat("cmd=get_result rc=0 msg=success value=", *value, "\n");
 }
 
-}  // namespace muster
+}  // namespace muster::agent

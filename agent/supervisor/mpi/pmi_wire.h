@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What the ranks of a step have put, those of other nodes too.
 class PmiStore {
@@ -73,4 +73,4 @@ class PmiSession {
   bool in_spawn_ = false;  // a request of several lines, which is refused at its end
 };
 
-}  // namespace muster
+}  // namespace muster::agent

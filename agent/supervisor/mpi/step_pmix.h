@@ -16,7 +16,7 @@
 #include "agent/supervisor/exchange/exchange.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What a step learns of its ranks and of the other nodes.
 struct PmixNews {
@@ -82,4 +82,4 @@ struct PmixGrant {
   std::string note;                         // why it is not there although it could be wanted
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
@@ -132,4 +132,4 @@ void TreeInput::Leave(bool told) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

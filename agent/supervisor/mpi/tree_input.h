@@ -20,7 +20,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 inline constexpr const char* kTreeInput = "tree";
 
@@ -73,4 +73,4 @@ class TreeInput final : public StepPmix {
   std::unique_ptr<Exchange> exchange_;  // null: one node
 };
 
-}  // namespace muster
+}  // namespace muster::agent

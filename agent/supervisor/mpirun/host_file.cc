@@ -11,7 +11,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 absl::Status WriteFor(const JobUser* user, const std::string& path, const std::string& text) {
@@ -73,4 +73,4 @@ absl::Status WriteHostfile(const std::string& path, const Allocation& allocation
   return WriteFor(user, path, HostfileOf(allocation));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

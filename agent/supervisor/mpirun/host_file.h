@@ -12,7 +12,7 @@
 #include "agent/supervisor/user_space/job_user.h"
 #include "scheduler/model/machine/allocation.h"
 
-namespace muster {
+namespace muster::agent {
 
 // `muster-rsh`, beside the supervisor's own file or in its libexec; empty: it is not there.
 std::string FindRemoteShell(const std::string& supervisor);
@@ -32,4 +32,4 @@ std::string RankSocket(const std::string& hostfile);
 absl::Status WriteHostfile(const std::string& path, const Allocation& allocation,
                            const JobUser* user);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "agent/supervisor/mpirun/inner_rank_wire.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 bool NamesTorchrun(const std::string& text) {
@@ -73,4 +73,4 @@ std::vector<FoundRank> FindInnerRanks() {
   return ranks;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

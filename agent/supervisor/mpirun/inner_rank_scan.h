@@ -14,7 +14,7 @@
 #include "agent/supervisor/mpirun/launcher_environment.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct FoundRank {
   pid_t pid = 0;
@@ -33,4 +33,4 @@ std::vector<FoundRank> FindInnerRanks();
 // The rank that a process with such an environment is; `launcher` empty: none.
 FoundRank RankOfEnvironment(const std::string& environ_text);
 
-}  // namespace muster
+}  // namespace muster::agent

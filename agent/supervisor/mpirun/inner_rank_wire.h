@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 inline constexpr std::size_t kInnerPacketBytesMax = std::size_t{128} << 10;
 
@@ -67,4 +67,4 @@ inline bool IsVariable(std::string_view field) {
   return !field.empty() && field.front() >= 'A' && field.front() <= 'Z';
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -19,7 +19,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/inner_ranks.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Duration kReadBackInterval{1};
@@ -87,7 +87,8 @@ void InnerRanks::Serve(int fd) {
     asking.answered = true;
     return;
   }
-  if (packet.size() == sizeof(KernelBinding) && asking.answered && !asking.self.has_value()) {
+  if (packet.size() == sizeof(topology::KernelBinding) && asking.answered &&
+      !asking.self.has_value()) {
     std::memcpy(&asking.self.emplace(), packet.data(), packet.size());
     return;
   }
@@ -100,7 +101,7 @@ void InnerRanks::Serve(int fd) {
 }
 
 bool InnerRanks::Answer(Asking& asking, const std::string& packet) const {
-  const absl::StatusOr<ObservedBinding> now = ReadBack(asking.pid);
+  const absl::StatusOr<topology::ObservedBinding> now = topology::ReadBack(asking.pid);
   if (!now.ok() || !now->cpus.has_value()) {
     return false;
   }
@@ -139,7 +140,7 @@ void InnerRanks::AfterExec(int fd) {
     return;  // all were reported meanwhile
   }
   Asking& asking = each->second;
-  absl::StatusOr<ObservedBinding> found = ReadBack(asking.pid);
+  absl::StatusOr<topology::ObservedBinding> found = topology::ReadBack(asking.pid);
   const bool whole = found.ok() && found->cpus.has_value() && found->mem_policy.has_value() &&
                      found->gpus.has_value();
   if (!whole && asking.tries_left-- > 0) {
@@ -150,13 +151,14 @@ void InnerRanks::AfterExec(int fd) {
     });
     return;
   }
-  Settle(asking, found.ok() ? *std::move(found) : ObservedBinding());
+  Settle(asking, found.ok() ? *std::move(found) : topology::ObservedBinding());
   asking_.erase(each);
 }
 
-PlannedBinding InnerRanks::PlanOf(const InnerRank& rank, const ObservedBinding& found) const {
+topology::PlannedBinding InnerRanks::PlanOf(const InnerRank& rank,
+                                            const topology::ObservedBinding& found) const {
   const Machine& machine = host_.order.machine;
-  PlannedBinding plan;
+  topology::PlannedBinding plan;
   plan.cpus = rank.place != nullptr ? rank.place->cpus : rank.cpus;
   plan.mem_nodes = rank.place != nullptr && !rank.found ? rank.place->mem_nodes : Node().mem_nodes;
   plan.gpus = VisibleGpus(host_.order, Node(), rank.found ? nullptr : rank.place);
@@ -193,7 +195,7 @@ void InnerRanks::Look() {
     if (!seen_.insert(found.pid).second) {
       continue;
     }
-    absl::StatusOr<ObservedBinding> now = ReadBack(found.pid);
+    absl::StatusOr<topology::ObservedBinding> now = topology::ReadBack(found.pid);
     if (!now.ok() || !now->cpus.has_value() || !now->mem_policy.has_value()) {
       seen_.erase(found.pid);  // it is just starting, or ending
       continue;
@@ -237,11 +239,11 @@ void InnerRanks::Send(RankBinding binding) {
   host_.reporter.Report(std::move(read));
 }
 
-void InnerRanks::Report(const InnerRank& rank, pid_t pid, const ObservedBinding& found) {
+void InnerRanks::Report(const InnerRank& rank, pid_t pid, const topology::ObservedBinding& found) {
   if (reported_++ >= kReportsMax) {
     return;
   }
-  RankBinding binding = Compare(PlanOf(rank, found), found);
+  RankBinding binding = topology::Compare(PlanOf(rank, found), found);
   const bool placed = rank.place != nullptr && !rank.bound;
   binding.step = placed ? kPlacedInnerStep : kFreeInnerStep;
   binding.rank = placed ? rank.place->rank : rank.rank;
@@ -252,10 +254,11 @@ void InnerRanks::Report(const InnerRank& rank, pid_t pid, const ObservedBinding&
   Send(std::move(binding));
 }
 
-void InnerRanks::Settle(const Asking& asking, ObservedBinding found) {
+void InnerRanks::Settle(const Asking& asking, topology::ObservedBinding found) {
   const InnerRank& rank = asking.rank;
   if (asking.self.has_value()) {
-    ObservedBinding self = FromKernel(*asking.self, VisibleGpus(host_.order, Node(), rank.place));
+    topology::ObservedBinding self =
+        topology::FromKernel(*asking.self, VisibleGpus(host_.order, Node(), rank.place));
     found.cpus = found.cpus.has_value() ? found.cpus : self.cpus;
     found.mem_policy = found.mem_policy.has_value() ? found.mem_policy : self.mem_policy;
     found.gpus = found.gpus.has_value() ? found.gpus : self.gpus;
@@ -269,11 +272,11 @@ void InnerRanks::Close() {
     host_.loop.Unwatch(fd);
     std::vector<char> buffer(kInnerPacketBytesMax);
     if (asking.answered && !asking.self.has_value() &&
-        recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT) == sizeof(KernelBinding)) {
-      std::memcpy(&asking.self.emplace(), buffer.data(), sizeof(KernelBinding));
+        recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT) == sizeof(topology::KernelBinding)) {
+      std::memcpy(&asking.self.emplace(), buffer.data(), sizeof(topology::KernelBinding));
     }
     if (asking.answered) {
-      Settle(asking, ObservedBinding());
+      Settle(asking, topology::ObservedBinding());
     }
   }
   listener_.reset();
@@ -282,4 +285,4 @@ void InnerRanks::Close() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

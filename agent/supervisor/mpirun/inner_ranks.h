@@ -29,7 +29,7 @@
 #include "scheduler/runtime/unique_fd.h"
 #include "topology/bind/read_back.h"
 
-namespace muster {
+namespace muster::agent {
 
 class InnerRanks {
  public:
@@ -62,8 +62,8 @@ class InnerRanks {
     pid_t pid = 0;
     InnerRank rank;
     bool answered = false;
-    std::optional<KernelBinding> self;  // what it reported of itself before its exec
-    int tries_left = 8;                 // a millisecond apart, while the exec completes
+    std::optional<topology::KernelBinding> self;  // what it reported of itself before its exec
+    int tries_left = 8;                           // a millisecond apart, while the exec completes
   };
 
   InnerRanks(Host host, UniqueFd listener);
@@ -72,12 +72,13 @@ class InnerRanks {
   void Serve(int fd);
   bool Answer(Asking& asking, const std::string& packet) const;
   void AfterExec(int fd);
-  void Settle(const Asking& asking, ObservedBinding found);
+  void Settle(const Asking& asking, topology::ObservedBinding found);
   void Look();
-  void Report(const InnerRank& rank, pid_t pid, const ObservedBinding& found);
+  void Report(const InnerRank& rank, pid_t pid, const topology::ObservedBinding& found);
   void ReportUnread();
   void Send(RankBinding binding);
-  [[nodiscard]] PlannedBinding PlanOf(const InnerRank& rank, const ObservedBinding& found) const;
+  [[nodiscard]] topology::PlannedBinding PlanOf(const InnerRank& rank,
+                                                const topology::ObservedBinding& found) const;
   [[nodiscard]] std::string TextOf(const InnerRank& rank) const;
 
   const Host host_;
@@ -91,4 +92,4 @@ class InnerRanks {
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_wire.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 void SetDefault(const char* name, const std::string& value, Variables* variables) {
@@ -164,4 +164,4 @@ std::vector<std::string> InnerRankEnvironment(const SupervisorOrder& order,
   return dropped;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -17,7 +17,7 @@
 #include "agent/supervisor/variables/rank_variables.h"
 #include "scheduler/model/machine/allocation.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What muster-rsh says of the step that it begins, in the environment MUSTER_LAUNCHER.
 enum class LauncherKind : std::uint8_t {
@@ -58,4 +58,4 @@ struct InnerRank {
 std::vector<std::string> InnerRankEnvironment(const SupervisorOrder& order,
                                               std::uint32_t node_index, const InnerRank& inner);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -21,7 +21,7 @@
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "topology/bind/bind.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kCannotRun = 126;  // as shells say
@@ -79,8 +79,8 @@ void TakePlace(int fd) {
   const std::vector<std::string> answer = Ask(fd);
   const absl::StatusOr<CpuSet> cpus = CpuSet::Parse(std::string(ValueOf(answer, "cpus")));
   const absl::StatusOr<NumaSet> nodes = NumaSet::Parse(std::string(ValueOf(answer, "mem_nodes")));
-  const KernelBinding found =
-      Binding(cpus.ok() ? *cpus : CpuSet(), nodes.ok() ? *nodes : NumaSet()).Apply();
+  const topology::KernelBinding found =
+      topology::Binding(cpus.ok() ? *cpus : CpuSet(), nodes.ok() ? *nodes : NumaSet()).Apply();
   for (const std::string& field : answer) {
     const std::size_t equals = field.find('=');
     if (IsVariable(field) && equals == std::string::npos) {
@@ -109,8 +109,8 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent
 
 int main(int argc, char** argv) {
-  return muster::Main(argc, argv);
+  return muster::agent::Main(argc, argv);
 }

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster {
+namespace muster::agent {
 
 // Raised when anything below changes; a module of another version is refused.
 inline constexpr uint32_t kPmixApiVersion = 3;
@@ -114,4 +114,4 @@ using PmixEntryPoint = const PmixApi* (*)(uint32_t version);
 
 }  // extern "C"
 
-}  // namespace muster
+}  // namespace muster::agent

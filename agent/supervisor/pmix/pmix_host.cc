@@ -23,7 +23,7 @@
 #include "agent/supervisor/pmix/pmix_wire.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kBroken = 1;
@@ -222,4 +222,4 @@ int ServePmix(int socket, const std::string& module_dir) {
   _exit(code);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,10 +9,10 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // Serves the supervisor at descriptor `socket` with the module in `module_dir`; returns the
 // process's exit status.
 int ServePmix(int socket, const std::string& module_dir);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 struct FreeText {
@@ -231,4 +231,4 @@ absl::StatusOr<InfoList> BuildJobInfo(const PmixJob& job) {
   return info;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

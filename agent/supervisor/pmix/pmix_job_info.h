@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::agent {
 
 // One job step as the PMIx server sees it.
 struct PmixJob {
@@ -71,4 +71,4 @@ class InfoList {
 // map.
 absl::StatusOr<InfoList> BuildJobInfo(const PmixJob& job);
 
-}  // namespace muster
+}  // namespace muster::agent

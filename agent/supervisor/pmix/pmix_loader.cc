@@ -10,7 +10,7 @@
 #include "agent/supervisor/pmix/pmix_api.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The open server. The module stays loaded to the end of the process: libpmix leaves thread-local
 // state and exit handlers behind that an unload would pull away.
@@ -186,4 +186,4 @@ absl::StatusOr<std::unique_ptr<PmixStep>> PmixLoader::StartStep(const PmixStepCo
   return step;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::agent {
 
 // See PmixServerOptions: `directory` exists and is the ranks' user's, who we are.
 struct PmixServerConfig {
@@ -107,4 +107,4 @@ class PmixLoader {
   std::shared_ptr<PmixStep::Server> server_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

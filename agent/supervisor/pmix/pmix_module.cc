@@ -11,7 +11,7 @@
 #include "agent/supervisor/pmix/pmix_server.h"
 #include "agent/supervisor/pmix/pmix_upcalls.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 void Fill(PmixErrorText* error, const std::string& text) {
@@ -97,4 +97,4 @@ extern "C" __attribute__((visibility("default"))) const PmixApi* muster_pmix_api
   return version == kPmixApiVersion ? &kApi : nullptr;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 16;
@@ -86,7 +86,7 @@ absl::Status PmixProcess::Launch(const PmixProcessConfig& config) {
   request.cgroup = config.cgroup;
   request.cgroup_directory = config.cgroup_directory;
   request.user = config.user;
-  ASSIGN_OR_RETURN(LaunchedChild child, muster::Launch(request));
+  ASSIGN_OR_RETURN(LaunchedChild child, muster::agent::Launch(request));
   said_ = std::move(child.said);
   // Nobody has reaped it yet: that is done on this thread.
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, child.pid, 0)));
@@ -360,4 +360,4 @@ void ServedStep::Hear() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -29,7 +29,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct PmixProcessConfig {
   std::string program = "/proc/self/exe";  // which runs ServePmix: ourselves, even when replaced
@@ -132,4 +132,4 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   std::optional<wire::PmixReply> started_;  // for Await()
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -21,7 +21,7 @@
 #include "agent/supervisor/user_space/remove_tree.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Threads made while this lives take no signals.
@@ -426,4 +426,4 @@ void PmixServer::Close() {
   open_ = false;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -20,7 +20,7 @@
 #include "agent/supervisor/pmix/pmix_api.h"
 #include "agent/supervisor/pmix/pmix_job_info.h"
 
-namespace muster {
+namespace muster::agent {
 
 class PmixServer {
  public:
@@ -92,4 +92,4 @@ class PmixServer {
   std::map<std::string, Step> steps_;  // by namespace; changed by the calling thread only
 };
 
-}  // namespace muster
+}  // namespace muster::agent

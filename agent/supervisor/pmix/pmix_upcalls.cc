@@ -5,7 +5,7 @@
 
 #include "agent/supervisor/pmix/pmix_server.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The number of parameters is libpmix's.
@@ -137,4 +137,4 @@ pmix_server_module_t PmixUpcalls() {
   return module;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

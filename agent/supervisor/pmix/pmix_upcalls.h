@@ -6,10 +6,10 @@
 
 #include <pmix_server.h>
 
-namespace muster {
+namespace muster::agent {
 
 // The table to start libpmix's server with. More processes, and questions about the scheduler, are
 // refused as not supported.
 pmix_server_module_t PmixUpcalls();
 
-}  // namespace muster
+}  // namespace muster::agent

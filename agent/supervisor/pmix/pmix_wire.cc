@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
@@ -167,4 +167,4 @@ absl::Status CheckPmixReply(const wire::PmixReply& reply, const PmixStepConfig& 
   return absl::InvalidArgumentError("a message of no known kind");
 }
 
-}  // namespace muster
+}  // namespace muster::agent

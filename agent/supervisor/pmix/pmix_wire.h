@@ -17,7 +17,7 @@
 #include "agent/supervisor/pmix/pmix_loader.h"
 #include "proto/pmix.pb.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A fence brings at most 48 MiB (Gathering::kBytesMax).
 inline constexpr std::size_t kPmixFrameBytesMax = std::size_t{50} << 20;
@@ -41,4 +41,4 @@ PmixStepConfig StepOf(const wire::PmixStart& start);
 // InvalidArgument, with the reason, when the process that serves `step` may not say that.
 absl::Status CheckPmixReply(const wire::PmixReply& reply, const PmixStepConfig& step);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -21,7 +21,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Duration kLookAgain{20};
@@ -133,4 +133,4 @@ absl::Status RunLostEpilog(const AttemptDirectory& directory, const Clock& clock
   return journal.Append(std::move(end));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What the end of such an attempt says.
 inline constexpr const char* kLostSupervisorText =
@@ -23,4 +23,4 @@ inline constexpr const char* kLostSupervisorText =
 absl::Status RunLostEpilog(const AttemptDirectory& directory, const Clock& clock,
                            const Logger& log);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -21,7 +21,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kTextBytesMax = 4096;
@@ -187,4 +187,4 @@ void ScriptRun::Finish(absl::Status status) {
   done(status);  // may destroy us
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -22,7 +22,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The last lines of what a script printed, on one line, escaped and short enough for a reason.
 std::string LastLines(const std::string& said);
@@ -71,4 +71,4 @@ class ScriptRun {
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "agent/supervisor/scripts/site_request.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 
 ScriptRuns::ScriptRuns(const Parts& parts, Handlers handlers)
     : parts_(parts), handlers_(std::move(handlers)) {}
@@ -136,4 +136,4 @@ ScriptRun* ScriptRuns::Find(pid_t pid) const {
   return found == of_steps_.end() ? nullptr : found->second.get();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

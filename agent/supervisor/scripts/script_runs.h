@@ -25,7 +25,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class ScriptRuns {
  public:
@@ -81,4 +81,4 @@ class ScriptRuns {
   bool epilog_over_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

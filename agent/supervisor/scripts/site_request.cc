@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Nothing that a user wrote is in it: numbers, and names that the site gave.
@@ -63,4 +63,4 @@ ScriptRun::Request SiteRequest(const SupervisorOrder& order, std::uint32_t node_
           .user = user};
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "agent/supervisor/scripts/script_run.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A run of `script`, which is the job's `what` ("epilog") or that of a step, on the node of that
 // place in the allocation. `user` is the user of "as user"; null: ours.
@@ -19,4 +19,4 @@ ScriptRun::Request SiteRequest(const SupervisorOrder& order, std::uint32_t node_
                                const char* what, const SiteScript& script, StepId step,
                                const JobUser* user);
 
-}  // namespace muster
+}  // namespace muster::agent

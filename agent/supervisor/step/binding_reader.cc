@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/variables/device_environment.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Duration kReadBackInterval{1};
@@ -14,8 +14,8 @@ constexpr std::size_t kRanksPerReport = 1000;
 
 }  // namespace
 
-PlannedBinding BindingReader::PlanOf(const StepRank& rank) const {
-  PlannedBinding plan;
+topology::PlannedBinding BindingReader::PlanOf(const StepRank& rank) const {
+  topology::PlannedBinding plan;
   plan.cpus = rank.placement.cpus;
   plan.mem_nodes = rank.placement.mem_nodes;
   plan.gpus = VisibleGpus(host_.order, plan_.node(), &rank.placement);
@@ -29,7 +29,7 @@ void BindingReader::Try(StepRank* rank, int tries_left) {
   if (rank->settled) {
     return;
   }
-  absl::StatusOr<ObservedBinding> found = ReadBack(rank->pid);
+  absl::StatusOr<topology::ObservedBinding> found = topology::ReadBack(rank->pid);
   const bool whole = found.ok() && found->cpus.has_value() && found->mem_policy.has_value() &&
                      found->gpus.has_value();
   if (!whole && tries_left > 0) {
@@ -39,19 +39,19 @@ void BindingReader::Try(StepRank* rank, int tries_left) {
     });
     return;
   }
-  Take(rank, found.ok() ? *std::move(found) : ObservedBinding());
+  Take(rank, found.ok() ? *std::move(found) : topology::ObservedBinding());
 }
 
-void BindingReader::Take(StepRank* rank, ObservedBinding found) const {
-  const PlannedBinding plan = PlanOf(*rank);
+void BindingReader::Take(StepRank* rank, topology::ObservedBinding found) const {
+  const topology::PlannedBinding plan = PlanOf(*rank);
   if (rank->self.has_value()) {
     // What could not be asked any more the child said itself, just before its exec.
-    ObservedBinding self = FromKernel(*rank->self, plan.gpus);
+    topology::ObservedBinding self = topology::FromKernel(*rank->self, plan.gpus);
     found.cpus = found.cpus.has_value() ? found.cpus : self.cpus;
     found.mem_policy = found.mem_policy.has_value() ? found.mem_policy : self.mem_policy;
     found.gpus = found.gpus.has_value() ? found.gpus : self.gpus;
   }
-  RankBinding binding = Compare(plan, found);
+  RankBinding binding = topology::Compare(plan, found);
   binding.step = plan_.step;
   binding.rank = rank->placement.rank;
   binding.pid = rank->started_pid;
@@ -86,4 +86,4 @@ void BindingReader::Report(const StepRanks& ranks) const {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

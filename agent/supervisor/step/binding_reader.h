@@ -14,7 +14,7 @@
 #include "agent/supervisor/step/step_ranks.h"
 #include "topology/bind/read_back.h"
 
-namespace muster {
+namespace muster::agent {
 
 class BindingReader {
  public:
@@ -37,8 +37,8 @@ class BindingReader {
   static constexpr int kTries = 8;  // a millisecond apart, while the exec completes
 
   void Try(StepRank* rank, int tries_left);
-  void Take(StepRank* rank, ObservedBinding found) const;
-  [[nodiscard]] PlannedBinding PlanOf(const StepRank& rank) const;
+  void Take(StepRank* rank, topology::ObservedBinding found) const;
+  [[nodiscard]] topology::PlannedBinding PlanOf(const StepRank& rank) const;
 
   const StepHost& host_;
   const StepPlan& plan_;
@@ -47,4 +47,4 @@ class BindingReader {
   OwnTimers timers_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

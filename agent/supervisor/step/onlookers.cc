@@ -6,7 +6,7 @@
 #include "agent/supervisor/user_space/step_opening.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Duration kShowingLimit{10000};
@@ -107,4 +107,4 @@ void Onlookers::Drop(const StepConnection* gone) {
   std::erase_if(connections_, [gone](const auto& each) { return each.get() == gone; });
 }
 
-}  // namespace muster
+}  // namespace muster::agent

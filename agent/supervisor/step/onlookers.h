@@ -22,7 +22,7 @@
 #include "scheduler/model/job/step_io.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Onlookers {
  public:
@@ -68,4 +68,4 @@ class Onlookers {
   std::vector<std::unique_ptr<StepConnection>> connections_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -16,7 +16,7 @@
 #include "agent/supervisor/launch/pam_session.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kPortTries = 64;
@@ -236,4 +236,4 @@ void RankLauncher::RemoveGroup() const {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

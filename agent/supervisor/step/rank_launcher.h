@@ -19,7 +19,7 @@
 #include "agent/supervisor/step/step_plan.h"
 #include "agent/supervisor/step/step_ranks.h"
 
-namespace muster {
+namespace muster::agent {
 
 class RankLauncher {
  public:
@@ -62,4 +62,4 @@ class RankLauncher {
   std::uint16_t port_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

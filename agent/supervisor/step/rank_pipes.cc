@@ -11,7 +11,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 struct Pipe {
@@ -167,4 +167,4 @@ void InputPipe::Close() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // One output stream of one rank.
 class OutputPipe {
@@ -83,4 +83,4 @@ class InputPipe {
   bool ended_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

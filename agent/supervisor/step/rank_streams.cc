@@ -12,7 +12,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/step_io.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // How long name servers and file systems may take until the step has what it needs of them.
@@ -268,4 +268,4 @@ std::string RankStreams::FullOutput(const StepRank& rank) {
   return found.ok() ? found->text : "";
 }
 
-}  // namespace muster
+}  // namespace muster::agent

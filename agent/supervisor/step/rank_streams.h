@@ -29,7 +29,7 @@
 #include "agent/supervisor/user_space/step_opening.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class RankStreams {
  public:
@@ -99,4 +99,4 @@ class RankStreams {
   bool disk_hangs_ = false;  // it did not say whether it is full
 };
 
-}  // namespace muster
+}  // namespace muster::agent

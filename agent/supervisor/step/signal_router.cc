@@ -6,7 +6,7 @@
 #include "agent/supervisor/limits/process_tree.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 
 absl::StatusOr<Step*> SignalRouter::Find(StepId id) const {
   const auto found = steps_.find(id);
@@ -69,4 +69,4 @@ bool SignalRouter::Warn(const WarningSignal& warning) const {
   return here;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "scheduler/model/job/order.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 class SignalRouter {
  public:
@@ -39,4 +39,4 @@ class SignalRouter {
   const Duration grace_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "agent/supervisor/step/step_restore.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kCannotRun = 126;  // as shells say
@@ -441,4 +441,4 @@ void Step::Finish() {
   host_.loop.Post(handlers_.on_ended);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

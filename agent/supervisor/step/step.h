@@ -31,7 +31,7 @@
 #include "scheduler/model/job/report.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct StepHandlers {
   std::function<void()> on_started;  // all ranks here run; not called when one could not start
@@ -108,4 +108,4 @@ class Step {
 // The steps of an attempt that run here.
 using StepMap = std::map<StepId, std::unique_ptr<Step>>;
 
-}  // namespace muster
+}  // namespace muster::agent

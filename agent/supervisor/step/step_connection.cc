@@ -12,7 +12,7 @@
 #include "proto/supervisor.pb.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
@@ -367,4 +367,4 @@ void StepConnection::UpdateEvents() {
   loop_.SetEvents(socket_.get(), events).IgnoreError();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -30,11 +30,11 @@
 #include "scheduler/runtime/sealed/sealed_stream.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
-
-namespace wire {
+namespace muster::wire {
 class StepInput;
-}  // namespace wire
+}  // namespace muster::wire
+
+namespace muster::agent {
 
 // Who connects: the first frame.
 struct StepGreeting {
@@ -150,4 +150,4 @@ class StepConnection {
   std::function<void()> when_flushed_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

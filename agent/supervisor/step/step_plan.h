@@ -20,7 +20,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What every step of an attempt works with; all of it outlives the steps.
 struct StepHost {
@@ -55,4 +55,4 @@ struct StepPlan {
   [[nodiscard]] bool has_terminal() const { return program.terminal.rows > 0 && script.empty(); }
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -18,7 +18,7 @@
 #include "scheduler/runtime/unique_fd.h"
 #include "topology/bind/read_back.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct StepRank {
   RankPlacement placement;
@@ -28,7 +28,7 @@ struct StepRank {
   std::uint32_t started_pid = 0;  // kept for the report
   UniqueFd said;                  // open until the exec or its failure
   std::string said_bytes;
-  std::optional<KernelBinding> self;  // what the child reported of itself
+  std::optional<topology::KernelBinding> self;  // what the child reported of itself
   std::optional<RankBinding> binding;
   bool settled = false;   // it runs and was read, or it could not be started
   bool failed = false;    // it could not be started
@@ -47,4 +47,4 @@ struct StepRank {
   std::unique_ptr<OutputPipe> error;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

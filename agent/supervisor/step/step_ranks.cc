@@ -4,7 +4,7 @@
 #include <csignal>
 #include <utility>
 
-namespace muster {
+namespace muster::agent {
 
 StepRanks::StepRanks(const StepPlan& plan) : several_nodes_(plan.placement.nodes.size() > 1) {
   std::vector<RankPlacement> placements = plan.node().ranks;
@@ -79,4 +79,4 @@ void StepRanks::SignalLeaders(int signal) const {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "agent/supervisor/step/step_plan.h"
 #include "agent/supervisor/step/step_rank.h"
 
-namespace muster {
+namespace muster::agent {
 
 class StepRanks {
  public:
@@ -50,4 +50,4 @@ class StepRanks {
   std::vector<std::unique_ptr<StepRank>> ranks_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

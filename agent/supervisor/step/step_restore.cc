@@ -9,7 +9,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 bool IsOurChild(pid_t pid) {
@@ -42,4 +42,4 @@ RestoreProgress TakeReaped(StepRank* rank, pid_t pid, int* wait_status) {
   return {.ended = true, .failure = code == 0 ? kNotRestored : code};
 }
 
-}  // namespace muster
+}  // namespace muster::agent

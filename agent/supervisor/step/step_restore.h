@@ -10,7 +10,7 @@
 
 #include "agent/supervisor/step/step_rank.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct RestoreProgress {
   bool runs = false;   // the restored process is the rank's from now on
@@ -24,4 +24,4 @@ inline constexpr int kNotRestored = 126;
 // which becomes the rank's where it has ended.
 RestoreProgress TakeReaped(StepRank* rank, pid_t pid, int* wait_status);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -1,6 +1,6 @@
 #include "agent/supervisor/step/step_verdict.h"
 
-namespace muster {
+namespace muster::agent {
 
 void StepVerdict::TakeLaunchFailure(const std::string& text) {
   if (launch_error_.empty()) {
@@ -62,4 +62,4 @@ int AbortCode(int code) {
   return low == 0 ? 1 : low;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "agent/supervisor/step/step_connection.h"
 #include "scheduler/model/job/exit_status.h"
 
-namespace muster {
+namespace muster::agent {
 
 class StepVerdict {
  public:
@@ -73,4 +73,4 @@ class StepVerdict {
 // With what code a step ends whose rank aborted with `code`: never 0.
 int AbortCode(int code);
 
-}  // namespace muster
+}  // namespace muster::agent

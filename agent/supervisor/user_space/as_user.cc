@@ -22,7 +22,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kTextBytesMax = std::size_t{1} << 14;
@@ -342,4 +342,4 @@ void UserTask::Finish(absl::StatusOr<Brought> brought) {
   done(std::move(brought));  // may destroy us
 }
 
-}  // namespace muster
+}  // namespace muster::agent

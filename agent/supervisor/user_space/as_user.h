@@ -29,7 +29,7 @@
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct Brought {
   std::vector<UniqueFd> descriptors;
@@ -89,4 +89,4 @@ class UserTask {
   const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
-}  // namespace muster
+}  // namespace muster::agent

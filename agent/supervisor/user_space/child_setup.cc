@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kNotStarted = 127;
@@ -28,4 +28,4 @@ void DieWithParent(pid_t parent) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-namespace muster {
+namespace muster::agent {
 
 // Default actions for all signals, none of them blocked.
 void ResetSignals();
@@ -16,4 +16,4 @@ void ResetSignals();
 // changes its user: call it again then.
 void DieWithParent(pid_t parent);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kEntryBytes = 65536;
@@ -115,4 +115,4 @@ void LetPass(const std::string& directory) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What processes have of the session that they are in (pam_session.h).
 struct SessionTraits {
@@ -50,4 +50,4 @@ bool BecomeForGood(const JobUser& user);
 // what he may do there its own mode says.
 void LetPass(const std::string& directory);
 
-}  // namespace muster
+}  // namespace muster::agent

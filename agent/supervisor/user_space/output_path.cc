@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::size_t kWidthMax = 10;
@@ -135,4 +135,4 @@ absl::StatusOr<UniqueFd> OpenInput(const std::string& work_dir, const std::strin
   return Open("input", path.empty() ? "/dev/null" : Resolve(work_dir, path), O_RDONLY);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -17,7 +17,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct PatternValues {
   JobId job;
@@ -49,4 +49,4 @@ bool IsOnFullDisk(const std::string& work_dir, const std::string& path);
 // Opens `path` for reading; empty is /dev/null. Never waits.
 absl::StatusOr<UniqueFd> OpenInput(const std::string& work_dir, const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -23,7 +23,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
@@ -279,4 +279,4 @@ bool SweepForParent(const std::string& trash) {
   return swept.ok();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

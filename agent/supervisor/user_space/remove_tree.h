@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Removes `path` and its content; no error when it is absent. An error names what stays first;
 // everything else that can go has gone.
@@ -29,4 +29,4 @@ absl::Status SweepTrash(const std::string& trash, Duration limit);
 // first line on the standard error says what stays.
 bool SweepForParent(const std::string& trash);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -16,7 +16,7 @@
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::string_view kUnixScheme = "unix:";
@@ -120,4 +120,4 @@ absl::StatusOr<UniqueFd> ConnectToRun(const std::string& address) {
              : ConnectTcp(address);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "agent/supervisor/user_space/as_user.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct StepOpening {
   struct File {
@@ -39,4 +39,4 @@ absl::StatusOr<Brought> OpenStep(const StepOpening& opening);
 // each address of a host.
 absl::StatusOr<UniqueFd> ConnectToRun(const std::string& address);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kBacklog = 64;
@@ -79,4 +79,4 @@ absl::StatusOr<UniqueFd> BindUnix(const std::string& path, int type) {
   return fd;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

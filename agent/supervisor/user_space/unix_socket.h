@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A close-on-exec socket of `type` (SOCK_STREAM, SOCK_SEQPACKET or SOCK_DGRAM, with SOCK_NONBLOCK
 // where wanted) connected to `path`.
@@ -19,4 +19,4 @@ absl::StatusOr<UniqueFd> ConnectUnix(const std::string& path, int type);
 // left there is replaced.
 absl::StatusOr<UniqueFd> BindUnix(const std::string& path, int type);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "topology/gpu/libraries.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 const NodeAllocation* WholePart(const SupervisorOrder& order, const NodeAllocation& node) {
@@ -32,7 +32,7 @@ std::vector<std::uint32_t> Positions(const SupervisorOrder& order, const NodeAll
 
 // Those of `gpus` that are the vendor's; one that the machine does not know is the first vendor's.
 std::vector<std::uint32_t> OfVendor(const Machine& machine, std::vector<std::uint32_t> gpus,
-                                    const GpuLibrary& vendor) {
+                                    const topology::GpuLibrary& vendor) {
   std::erase_if(gpus, [&](std::uint32_t gpu) {
     const GpuVendor its = gpu < machine.gpus.size() ? machine.gpus[gpu].vendor : Gpu().vendor;
     return its != vendor.facts().vendor;
@@ -49,8 +49,9 @@ void AddShare(const SupervisorOrder& order, const NodeAllocation& node,
   }
   variables.push_back(
       {"MUSTER_GPU_SHARE", absl::StrFormat("%.3f", share.value() / double{1000}), false});
-  for (const GpuLibrary* library : GpuLibraries()) {
-    for (GpuVariable& each : library->HoldTo(share, order.machine, whole->gpus.front().gpu)) {
+  for (const topology::GpuLibrary* library : topology::GpuLibraries()) {
+    for (topology::GpuVariable& each :
+         library->HoldTo(share, order.machine, whole->gpus.front().gpu)) {
       variables.push_back({std::move(each.name), std::move(each.value), false});
     }
   }
@@ -116,7 +117,7 @@ std::vector<std::string> GpuNames(const Machine& machine, const std::vector<std:
       continue;
     }
     const Gpu& device = machine.gpus[gpu];
-    const bool named = GpuLibraryOf(device.vendor).TakesUuid(device);
+    const bool named = topology::GpuLibraryOf(device.vendor).TakesUuid(device);
     names.push_back(named ? device.uuid : absl::StrCat(device.os_index));
   }
   return names;
@@ -126,7 +127,7 @@ std::vector<std::string> VisibleGpus(const SupervisorOrder& order, const NodeAll
                                      const RankPlacement* rank) {
   const std::vector<std::uint32_t> all = Positions(order, node, rank);
   std::vector<std::uint32_t> gpus;
-  for (const GpuLibrary* library : GpuLibraries()) {
+  for (const topology::GpuLibrary* library : topology::GpuLibraries()) {
     const std::vector<std::uint32_t> its = OfVendor(order.machine, all, *library);
     gpus.insert(gpus.end(), its.begin(), its.end());
   }
@@ -138,9 +139,9 @@ std::vector<DeviceVariable> DeviceVariables(const SupervisorOrder& order,
   const Machine& machine = order.machine;
   const std::vector<std::uint32_t> gpus = Positions(order, node, rank);
   std::vector<DeviceVariable> variables;
-  for (const GpuLibrary* library : GpuLibraries()) {
+  for (const topology::GpuLibrary* library : topology::GpuLibraries()) {
     const std::vector<std::string> names = GpuNames(machine, OfVendor(machine, gpus, *library));
-    for (GpuVariable& each : library->Show(machine, absl::StrJoin(names, ","))) {
+    for (topology::GpuVariable& each : library->Show(machine, absl::StrJoin(names, ","))) {
       variables.push_back({std::move(each.name), std::move(each.value), false});
     }
   }
@@ -151,4 +152,4 @@ std::vector<DeviceVariable> DeviceVariables(const SupervisorOrder& order,
   return variables;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

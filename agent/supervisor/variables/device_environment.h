@@ -15,7 +15,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Positions in Machine::gpus in device order: the first GPU of each rank, their second ones, …,
 // then what no rank has.
@@ -41,4 +41,4 @@ struct DeviceVariable {
 std::vector<DeviceVariable> DeviceVariables(const SupervisorOrder& order,
                                             const NodeAllocation& node, const RankPlacement* rank);
 
-}  // namespace muster
+}  // namespace muster::agent

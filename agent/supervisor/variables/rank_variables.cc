@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "agent/supervisor/variables/device_environment.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // "0x3": as the tools that read SLURM_CPU_BIND want it.
@@ -77,4 +77,4 @@ void SetOpenMp(const SupervisorOrder& order, const RankPlacement& rank, Variable
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

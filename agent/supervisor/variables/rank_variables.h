@@ -17,7 +17,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::agent {
 
 class Variables {
  public:
@@ -75,4 +75,4 @@ std::string PlacesOf(const Machine& machine, const CpuSet& cpus);
 // all inherit that one core.
 void SetOpenMp(const SupervisorOrder& order, const RankPlacement& rank, Variables* variables);
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -19,7 +19,7 @@
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // How long a person waits for a pass to look at the job.
@@ -159,4 +159,4 @@ std::string RecordedText(const JobRequest& request) {
                                          Printable(absl::StrJoin(recorded, " ")));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -16,7 +16,7 @@
 #include "cli/request/job_request.h"
 #include "cli/request/request.h"
 
-namespace muster {
+namespace muster::cli {
 
 // `invocation` has the values of submit's options, and the script's arguments after its name.
 absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Address& address,
@@ -33,4 +33,4 @@ std::string WhyNever(Connection& connection, JobId first, const JobRequest& requ
 // "kept with the job, without effect: …"; "" when everything that was given has one.
 std::string RecordedText(const JobRequest& request);
 
-}  // namespace muster
+}  // namespace muster::cli

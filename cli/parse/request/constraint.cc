@@ -9,7 +9,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kFeatureBytesMax = 64;
@@ -190,4 +190,4 @@ absl::StatusOr<std::vector<std::string>> ParseFeatures(std::string_view text) {
   return features;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/feature_expression.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The most names and operators of one constraint.
 inline constexpr std::size_t kConstraintTokensMax = 256;
@@ -21,4 +21,4 @@ absl::StatusOr<Constraint> ParseConstraint(std::string_view text);
 // "a,b": the features of a node; sorted, without repeats.
 absl::StatusOr<std::vector<std::string>> ParseFeatures(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/parse/selector.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kMinutesMax = std::uint64_t{366} * 24 * 60;
@@ -110,4 +110,4 @@ absl::StatusOr<Dependency> ParseDependency(std::string_view text) {
   return dependency;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

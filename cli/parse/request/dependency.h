@@ -10,11 +10,11 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/dependency.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The most terms of one dependency.
 inline constexpr std::size_t kDependencyTermsMax = 1000;
 
 absl::StatusOr<Dependency> ParseDependency(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 bool IsBlank(char c) {
@@ -148,4 +148,4 @@ std::vector<std::vector<DirectiveLine>> SplitComponents(const std::vector<Direct
   return components;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct DirectiveLine {
   int line = 0;  // from 1
@@ -28,4 +28,4 @@ absl::StatusOr<std::vector<DirectiveLine>> ParseDirectives(std::string_view scri
 // The lines of each component of a heterogeneous job: cut at the lines "hetjob".
 std::vector<std::vector<DirectiveLine>> SplitComponents(const std::vector<DirectiveLine>& lines);
 
-}  // namespace muster
+}  // namespace muster::cli

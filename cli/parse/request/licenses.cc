@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 64;
@@ -44,4 +44,4 @@ absl::StatusOr<std::vector<LicenseCount>> ParseLicenses(std::string_view text) {
   return licenses;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/license.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<std::vector<LicenseCount>> ParseLicenses(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kListMax = 4096;
@@ -245,4 +245,4 @@ absl::Status ParseParallel(const std::string& text, RankLayout* layout) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "scheduler/model/job/rank_layout.h"
 
-namespace muster {
+namespace muster::cli {
 
 // block, cyclic, plane=N or *, for the nodes; after a colon block, cyclic, fcyclic or * for
 // sockets.
@@ -28,4 +28,4 @@ absl::Status ParseHint(const std::string& text, RankLayout* layout);
 // Any of tp, pp and dp, each once; those that are not given are 0.
 absl::Status ParseParallel(const std::string& text, RankLayout* layout);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 bool IsSpace(char c) {
@@ -199,4 +199,4 @@ std::vector<std::string> RankProgramsCommand(const std::vector<RankProgram>& pro
   return {"/bin/sh", "-c", script + others + "\n"};
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct RankRange {
   std::uint32_t first = 0;
@@ -47,4 +47,4 @@ absl::Status CheckRanks(const std::vector<RankProgram>& programs, std::uint32_t 
 std::vector<std::string> RankProgramsCommand(const std::vector<RankProgram>& programs,
                                              const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::cli

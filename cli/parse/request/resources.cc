@@ -8,7 +8,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct Unit {
@@ -137,4 +137,4 @@ std::string FormatGpus(const GpuRequest& gpus) {
   return gpus.type.empty() ? absl::StrCat(gpus.count) : absl::StrCat(gpus.type, ":", gpus.count);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

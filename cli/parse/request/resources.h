@@ -13,7 +13,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The most memory one request may name, per node or per CPU.
 inline constexpr Bytes kMemoryMax{std::uint64_t{1} << 60};
@@ -41,4 +41,4 @@ absl::StatusOr<GpuShare> ParseGpuShare(std::string_view text);
 // gpu, gpu:COUNT, gpu:TYPE or gpu:TYPE:COUNT.
 absl::StatusOr<GpuRequest> ParseGres(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

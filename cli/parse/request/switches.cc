@@ -4,7 +4,7 @@
 #include "cli/parse/number.h"
 #include "cli/parse/time_limit.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<SwitchLimit> ParseSwitches(std::string_view text) {
   const std::size_t at = text.find('@');
@@ -19,4 +19,4 @@ absl::StatusOr<SwitchLimit> ParseSwitches(std::string_view text) {
   return SwitchLimit{*count, *wait};
 }
 
-}  // namespace muster
+}  // namespace muster::cli

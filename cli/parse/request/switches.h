@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Slurm's max_switch_wait, unless its administrator says otherwise.
 inline constexpr Duration kSwitchesWait = std::chrono::minutes(5);
@@ -26,4 +26,4 @@ struct SwitchLimit {
 // N or N@TIME, with a time as in time_limit.h.
 absl::StatusOr<SwitchLimit> ParseSwitches(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include "cli/parse/signal.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr Duration kUnsaid = std::chrono::seconds(60);
@@ -50,4 +50,4 @@ absl::StatusOr<WarningSignal> ParseWarningSignal(std::string_view text) {
   return warning;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<WarningSignal> ParseWarningSignal(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::cli

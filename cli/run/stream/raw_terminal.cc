@@ -3,7 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::cli {
 
 absl::StatusOr<TerminalSize> SizeOfTerminal() {
   if (isatty(STDIN_FILENO) == 0) {
@@ -37,4 +37,4 @@ void RawTerminal::Leave() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::cli {
 
 // FailedPrecondition when standard input is no terminal.
 absl::StatusOr<TerminalSize> SizeOfTerminal();
@@ -33,4 +33,4 @@ class RawTerminal {
   std::optional<termios> before_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

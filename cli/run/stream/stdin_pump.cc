@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <chrono>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kBehindPause{5};
@@ -74,4 +74,4 @@ void StdinPump::Send(const char* data, std::size_t size) {
   listener_.SendToAll(frame);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

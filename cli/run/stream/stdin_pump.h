@@ -14,7 +14,7 @@
 #include "cli/run/stream/step_listener.h"
 #include "scheduler/runtime/event_loop.h"
 
-namespace muster {
+namespace muster::cli {
 
 class StdinPump {
  public:
@@ -46,4 +46,4 @@ class StdinPump {
   std::function<void()> leave_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
@@ -55,4 +55,4 @@ absl::StatusOr<std::optional<wire::StepFrame>> FrameReader::Next() {
   return std::optional<wire::StepFrame>(std::move(frame));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

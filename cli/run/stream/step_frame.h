@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "proto/supervisor.pb.h"
 
-namespace muster {
+namespace muster::cli {
 
 inline constexpr std::size_t kFrameBytesMax = std::size_t{4} << 20;
 
@@ -35,4 +35,4 @@ class FrameReader {
   std::size_t start_ = 0;  // of the first byte that no frame has taken
 };
 
-}  // namespace muster
+}  // namespace muster::cli

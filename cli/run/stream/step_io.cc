@@ -8,7 +8,7 @@
 #include "scheduler/model/value/index_set.h"
 #include "scheduler/runtime/log.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // An unfinished line longer than this is written as it is: memory stays bounded.
@@ -233,4 +233,4 @@ void StepSession::TakeExit(ConnectionId connection, const Node& node,
                                 : absl::StrCat(who, ": exit code ", code, text, more));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

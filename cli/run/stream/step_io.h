@@ -21,7 +21,7 @@
 #include "cli/run/stream/step_meeting.h"
 #include "proto/supervisor.pb.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Whose output it is.
 struct RankSource {
@@ -159,4 +159,4 @@ class StepSession {
 // Constant-time comparison: how far a wrong token matches cannot be measured.
 bool SameToken(std::string_view a, std::string_view b);
 
-}  // namespace muster
+}  // namespace muster::cli

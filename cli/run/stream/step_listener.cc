@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kBacklog = 128;
@@ -264,4 +264,4 @@ void StepListener::Close(Id id) {
   session_->Closed(id);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -29,7 +29,7 @@
 #include "scheduler/runtime/sealed/sealed_stream.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 
 class StepListener {
  public:
@@ -112,4 +112,4 @@ class StepListener {
   OwnTimers timers_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

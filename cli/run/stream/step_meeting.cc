@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 bool IsBad(const wire::StepRankExit& exit) {
@@ -113,4 +113,4 @@ void StepMeeting::TellAll(std::size_t component, const wire::StepFrame& frame) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -16,7 +16,7 @@
 
 #include "proto/supervisor.pb.h"
 
-namespace muster {
+namespace muster::cli {
 
 // A frame to be sent to one supervisor.
 struct StepReply {
@@ -68,4 +68,4 @@ class StepMeeting {
   std::vector<StepReply> replies_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

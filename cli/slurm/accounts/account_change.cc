@@ -14,7 +14,7 @@
 #include "cli/slurm/frame/errors.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr int kTimeToDecideMs = 30'000;
@@ -148,4 +148,4 @@ int DumpAccounts(const Call& call, const std::vector<std::string>& words) {
   return out.good() ? 0 : FailPlainly(call, absl::StrCat(" Can't write ", file, ": name another"));
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

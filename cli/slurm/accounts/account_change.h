@@ -11,7 +11,7 @@
 #include "cli/slurm/accounts/account_words.h"
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct ManagerManner {
   bool immediate = false;  // -i: without asking
@@ -25,4 +25,4 @@ int ChangeAccounts(const Call& call, ManagerVerb verb, const std::vector<std::st
 // "CLUSTER [file=FILE]"; CLUSTER.cfg in this folder without a file.
 int DumpAccounts(const Call& call, const std::vector<std::string>& words);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

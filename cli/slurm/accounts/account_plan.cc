@@ -11,7 +11,7 @@
 #include "cli/slurm/frame/words.h"
 #include "scheduler/model/policy/policy_text.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr const char* kNoAccount = "        Contact your admin to add this account.";
@@ -546,4 +546,4 @@ ManagerPlan PlanOf(const ManagerRequest& request, const std::vector<PolicyView>&
   return Planner(request, objects, cluster).Make();
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

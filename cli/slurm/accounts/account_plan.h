@@ -13,7 +13,7 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/policy/policy_view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct PolicyStep {
   PolicyVerb verb = PolicyVerb::kAdd;
@@ -33,4 +33,4 @@ struct ManagerPlan {
 ManagerPlan PlanOf(const ManagerRequest& request, const std::vector<PolicyView>& objects,
                    const std::string& cluster);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

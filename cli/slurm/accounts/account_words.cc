@@ -11,7 +11,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/policy/policy_text.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 struct CommandWord {
@@ -264,4 +264,4 @@ absl::StatusOr<ManagerRequest> ReadManagerRequest(ManagerVerb verb,
   return RequestReader(verb).Read(words);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/policy/policy.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 enum class ManagerVerb { kAdd, kModify, kDelete };
 enum class ManagedKind { kAccount, kUser, kQos };
@@ -35,4 +35,4 @@ bool ReadManagerVerb(std::string_view word, ManagerVerb* verb);
 absl::StatusOr<ManagerRequest> ReadManagerRequest(ManagerVerb verb,
                                                   const std::vector<std::string>& words);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -7,7 +7,7 @@
 #include "cli/slurm/accounts/policy_rows.h"
 #include "scheduler/model/policy/account_rules.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::size_t kDepthMax = 64;  // as deep as a tree may be
@@ -102,4 +102,4 @@ std::string ClusterDump(const std::vector<PolicyView>& objects, const std::strin
                       "\n", Dump(objects).Below(kRootAccountName, 0));
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

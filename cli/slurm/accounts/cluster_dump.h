@@ -10,9 +10,9 @@
 
 #include "scheduler/model/policy/policy_view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // `objects`: accounts and associations.
 std::string ClusterDump(const std::vector<PolicyView>& objects, const std::string& cluster);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -14,7 +14,7 @@
 #include "cli/slurm/frame/words.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr Row kManagerRows[] = {
@@ -256,4 +256,4 @@ int RunSacctmgr(const Call& call) {
   return 0;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

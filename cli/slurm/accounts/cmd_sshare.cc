@@ -15,7 +15,7 @@
 #include "scheduler/core/share/decay.h"
 #include "scheduler/core/share/live_shares.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr const char* kUsualShares =
@@ -72,7 +72,7 @@ bool IsIn(const std::vector<std::string>& list, const std::string& name) {
 class ShareRows {
  public:
   ShareRows(const Shares& shares, const ShareChoice& choice)
-      : shares_(shares), standings_(Standings(shares.tree, shares.rule)), choice_(choice) {}
+      : shares_(shares), standings_(core::Standings(shares.tree, shares.rule)), choice_(choice) {}
 
   std::vector<std::vector<std::string>> Make() {
     if (!choice_.users_only && choice_.accounts.empty()) {
@@ -87,7 +87,7 @@ class ShareRows {
            const ShareStanding& standing, bool whole) {
     const bool ranked = shares_.rule.fairshare == FairshareRule::kFairTree;
     const std::uint64_t usage =
-        ShownAt(standing.usage, shares_.now, shares_.half_life).value() / 1'000'000;
+        core::ShownAt(standing.usage, shares_.now, shares_.half_life).value() / 1'000'000;
     rows_.push_back(
         {account, "", Share(standing.effectv_usage), whole ? "" : Share(standing.fairshare), "",
          ranked && !raw.empty() ? Share(standing.level_fs) : "", Share(standing.norm_shares),
@@ -175,4 +175,4 @@ int RunSshare(const Call& call) {
   return 0;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -6,8 +6,8 @@
 
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 int RunSshare(const Call& call);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

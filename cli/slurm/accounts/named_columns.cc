@@ -8,7 +8,7 @@
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/field_list.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 absl::StatusOr<std::vector<ColumnChoice>> ChooseColumns(std::span<const NamedColumn> columns,
                                                         std::string_view format,
@@ -52,4 +52,4 @@ std::string NamedPage(std::span<const NamedColumn> columns, const std::vector<Co
   return page;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "cli/slurm/format/page_table.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct NamedColumn {
   const char* name;   // "GrpJobs"
@@ -35,4 +35,4 @@ absl::StatusOr<std::vector<ColumnChoice>> ChooseColumns(std::span<const NamedCol
 std::string NamedPage(std::span<const NamedColumn> columns, const std::vector<ColumnChoice>& choice,
                       const std::vector<std::vector<std::string>>& rows, const PageStyle& style);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

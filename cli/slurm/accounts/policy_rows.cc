@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr NamedColumn kAccountColumns[] = {
@@ -341,4 +341,4 @@ std::vector<std::vector<std::string>> Fulfilling(const std::vector<std::vector<s
   return fulfilling;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 #include "cli/slurm/format/amounts.h"
 #include "scheduler/model/policy/policy_view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // What the object says of `name`, in any case; "" when it says nothing.
 const std::string& PolicyProperty(const PolicyView& object, const std::string& name);
@@ -55,4 +55,4 @@ std::vector<std::vector<std::string>> Fulfilling(const std::vector<std::vector<s
                                                  std::span<const NamedColumn> columns,
                                                  const std::vector<ShownCondition>& conditions);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,7 +10,7 @@
 #include "cli/slurm/control/records.h"
 #include "cli/slurm/nodes/node_words.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::string PartitionsOf(const NodeView& node, const std::vector<PolicyView>& partitions) {
@@ -128,4 +128,4 @@ std::string ReservationRecord(const PolicyView& reservation, const RecordScene& 
       scene.one_line);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,7 +10,7 @@
 #include "cli/slurm/frame/words.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr Row kRows[] = {
@@ -101,4 +101,4 @@ int RunScontrol(const Call& call) {
   return command->run(control);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

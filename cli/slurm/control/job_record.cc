@@ -13,7 +13,7 @@
 #include "cli/slurm/frame/people.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::string MomentWord(Time time, const RecordScene& scene) {
@@ -162,4 +162,4 @@ std::string StepRecord(const JobDetail& detail, const StepView& step, const Reco
       scene.one_line);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

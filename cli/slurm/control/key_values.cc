@@ -5,7 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 absl::StatusOr<KeyValues> ReadKeyValues(const std::vector<std::string>& words) {
   KeyValues pairs;
@@ -35,4 +35,4 @@ std::string ValueOf(const KeyValues& pairs, const std::string& key) {
   return found == pairs.end() ? "" : found->value;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

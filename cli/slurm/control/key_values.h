@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct KeyValue {
   std::string key;  // in lower case
@@ -25,4 +25,4 @@ bool HasKey(const KeyValues& pairs, const std::string& key);
 // Of the first; "" where the key is not there.
 std::string ValueOf(const KeyValues& pairs, const std::string& key);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::string ReadAll(const std::filesystem::path& path) {
@@ -90,4 +90,4 @@ std::string ProcessTable(const std::vector<LocalProcess>& processes) {
   return table;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct LocalProcess {
   std::int64_t pid = 0;
@@ -30,4 +30,4 @@ std::optional<LocalProcess> ReadLocalProcess(std::int64_t pid, const std::string
 // "PID JOBID …", a line each.
 std::string ProcessTable(const std::vector<LocalProcess>& processes);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -4,7 +4,7 @@
 #include "absl/strings/str_replace.h"
 #include "cli/page/text.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 std::string OneWord(const std::string& text) {
   return text.empty() ? "(null)" : absl::StrReplaceAll(Printable(text), {{" ", "_"}});
@@ -14,4 +14,4 @@ std::string JoinRecord(const std::vector<std::string>& lines, bool one_line) {
   return absl::StrJoin(lines, one_line ? " " : "\n   ") + (one_line ? "\n" : "\n\n");
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // `text` as one word, its blanks as "_"; "(null)" of none.
 std::string OneWord(const std::string& text);
@@ -16,4 +16,4 @@ std::string OneWord(const std::string& text);
 // last, or all on one.
 std::string JoinRecord(const std::vector<std::string>& lines, bool one_line);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

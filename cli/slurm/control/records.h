@@ -14,7 +14,7 @@
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct RecordScene {
   Clockface clock = {};
@@ -33,4 +33,4 @@ std::string PartitionRecord(const PolicyView& partition, const std::vector<NodeV
                             const RecordScene& scene);
 std::string ReservationRecord(const PolicyView& reservation, const RecordScene& scene);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

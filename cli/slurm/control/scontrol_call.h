@@ -12,7 +12,7 @@
 #include "cli/slurm/control/records.h"
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct ControlCall {
   const Call& call;
@@ -34,4 +34,4 @@ struct ControlCommand {
 const ControlCommand* FindControlCommand(std::span<const ControlCommand> commands,
                                          std::string_view word);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -25,7 +25,7 @@
 #include "scheduler/model/value/host_list.h"
 #include "scheduler/model/value/period_text.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 using JobChange =
@@ -441,4 +441,4 @@ int DeleteEntity(const ControlCall& call) {
                       partition ? PolicyKind::kPartition : PolicyKind::kReservation, *pairs);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

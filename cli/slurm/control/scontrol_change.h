@@ -7,7 +7,7 @@
 
 #include "cli/slurm/control/scontrol_call.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 int HoldJobs(const ControlCall& call);
 int ReleaseJobs(const ControlCall& call);
@@ -20,4 +20,4 @@ int UpdateEntity(const ControlCall& call);
 int CreateEntity(const ControlCall& call);
 int DeleteEntity(const ControlCall& call);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -14,7 +14,7 @@
 #include "cli/slurm/frame/words.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::string OwnHost() {
@@ -112,4 +112,4 @@ int RefuseShutdown(const ControlCall& call) {
   return Disabled(call, "slurm_shutdown error");
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

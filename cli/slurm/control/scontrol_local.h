@@ -6,7 +6,7 @@
 
 #include "cli/slurm/control/scontrol_call.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 int ListPids(const ControlCall& call);  // listpids [JOB[.STEP]]
 int TellJobOfPid(const ControlCall& call);
@@ -17,4 +17,4 @@ int RefuseNotify(const ControlCall& call);
 int RefuseReconfigure(const ControlCall& call);
 int RefuseShutdown(const ControlCall& call);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

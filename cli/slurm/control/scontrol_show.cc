@@ -30,7 +30,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/host_list.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::size_t kConfigWidth = 23;
@@ -481,4 +481,4 @@ int WaitForJob(const ControlCall& call) {
   return FailPlainly(call.call, absl::StrCat("scontrol: Problem running job ", FirstWord(call)));
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

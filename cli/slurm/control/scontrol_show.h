@@ -6,11 +6,11 @@
 
 #include "cli/slurm/control/scontrol_call.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 int ShowEntity(const ControlCall& call);
 int ShowCompleting(const ControlCall& call);
 int PingController(const ControlCall& call);
 int WaitForJob(const ControlCall& call);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

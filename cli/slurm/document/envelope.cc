@@ -8,7 +8,7 @@
 #include "cli/parse/time_limit.h"
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 // Of the layouts, the one whose number of an exit is an object and whose state is a list.
@@ -95,4 +95,4 @@ absl::StatusOr<bool> WantsDocument(const Words& words) {
   return words.Has("json");
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

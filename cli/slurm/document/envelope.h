@@ -14,7 +14,7 @@
 #include "cli/slurm/frame/words.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // {"set":true,"infinite":false,"number":7}.
 Json SlurmNumber(std::optional<std::uint64_t> number);
@@ -41,4 +41,4 @@ absl::StatusOr<bool> WantsDocument(const Words& words);
 inline constexpr Row kDocumentRows[] = {{"json", 0, Takes::kOptional},
                                         {"yaml", 0, Takes::kOptional}};
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

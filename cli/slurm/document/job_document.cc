@@ -16,7 +16,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/index_set.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::uint64_t Mebibytes(Bytes bytes) {
@@ -265,4 +265,4 @@ Json AccountedJob(const JobDetail& detail, const JobDocumentScene& scene) {
       {"working_directory", detail.work_dir}};
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

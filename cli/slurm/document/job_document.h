@@ -12,7 +12,7 @@
 #include "cli/frame/json_output.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct JobDocumentScene {
   std::string cluster;
@@ -27,4 +27,4 @@ Json QueuedJob(const JobView& job, const JobDetail* detail,
 // A job of the accounting with its steps.
 Json AccountedJob(const JobDetail& detail, const JobDocumentScene& scene);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/page/quantity.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 Clockface::Clockface(const Environment& environment) : zone_(absl::LocalTimeZone()) {
   const std::string format = environment.Get("SLURM_TIME_FORMAT");
@@ -67,4 +67,4 @@ std::string TresText(std::uint32_t cpus, Bytes memory, std::uint32_t nodes, std:
   return text;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

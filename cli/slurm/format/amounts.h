@@ -13,7 +13,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // How moments are written: SLURM_TIME_FORMAT, in the zone of TZ.
 class Clockface {
@@ -42,4 +42,4 @@ std::string MemoryText(Bytes bytes);
 // What of a trackable resource: "cpu=4,mem=8G,node=1,billing=4,gres/gpu=1".
 std::string TresText(std::uint32_t cpus, Bytes memory, std::uint32_t nodes, std::uint32_t gpus);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

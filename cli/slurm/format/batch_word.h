@@ -6,9 +6,9 @@
 
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // A job that was made for its one step has none. REQUIRES: the job has started.
 bool HasScript(const JobDetail& detail);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

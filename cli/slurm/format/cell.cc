@@ -6,7 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "cli/page/text.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 bool IsPlain(std::string_view text) {
@@ -45,4 +45,4 @@ std::string InSlot(std::string_view text, const Slot& slot) {
                     : std::string(shown) + blanks + slot.suffix;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 
 #include "cli/slurm/format/percent_format.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // `text` as it may stand before `suffix`: in a JSON string, when the suffix begins with a quote.
 std::string Harmless(std::string_view text, std::string_view suffix);
@@ -21,4 +21,4 @@ std::string Harmless(std::string_view text, std::string_view suffix);
 // `text` cut or padded to the slot, and its suffix. REQUIRES: the text is harmless.
 std::string InSlot(std::string_view text, const Slot& slot);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 // The number at the head of `text`, which it is taken from.
@@ -79,4 +79,4 @@ std::vector<SizedField> ParseSizedFormat(std::string_view text) {
   return fields;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 
 #include "cli/slurm/format/percent_format.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct NamedField {
   std::string name;  // as it was written
@@ -35,4 +35,4 @@ struct SizedField {
 // NAME[%[-]SIZE].
 std::vector<SizedField> ParseSizedFormat(std::string_view text);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -8,7 +8,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/plan/reason.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 bool StandsForSeveral(const JobView& job, const std::vector<std::uint64_t>& elements) {
@@ -89,4 +89,4 @@ std::string ExitPair(std::int32_t code, std::int32_t signal) {
   return absl::StrCat(code, ":", signal);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -12,7 +12,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // "7", "7_3"; for elements that wait together "7_[1,3-5%2]".
 std::string JobLabel(const JobView& job, const std::vector<std::uint64_t>& elements);
@@ -36,4 +36,4 @@ std::string GresText(const GpuRequest& gpus);
 // The exit code and the signal: "0:9".
 std::string ExitPair(std::int32_t code, std::int32_t signal);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -5,7 +5,7 @@
 #include "cli/page/text.h"
 #include "cli/slurm/format/cell.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::string Aligned(const std::string& value, int width, std::string_view mark) {
@@ -59,4 +59,4 @@ std::string PageLine(std::span<const PageColumn> columns, const std::vector<std:
   return line + "\n";
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct PageColumn {
   std::string title;
@@ -30,4 +30,4 @@ std::string PageHead(std::span<const PageColumn> columns, const PageStyle& style
 std::string PageLine(std::span<const PageColumn> columns, const std::vector<std::string>& values,
                      const PageStyle& style);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 bool IsDigit(char c) {
@@ -44,4 +44,4 @@ PercentFormat ParsePercentFormat(std::string_view text) {
   return format;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 inline constexpr std::size_t kColumnWidthMax = 4096;
 
@@ -37,4 +37,4 @@ struct PercentFormat {
 
 PercentFormat ParsePercentFormat(std::string_view text);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

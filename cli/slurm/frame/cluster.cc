@@ -5,7 +5,7 @@
 #include "cli/slurm/frame/words.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 absl::StatusOr<std::unique_ptr<Connection>> OpenCluster(const Call& call) {
   ASSIGN_OR_RETURN(const Address address, ControllerAddress("", "", call.environment));
@@ -32,4 +32,4 @@ absl::Status CheckClusters(Connection& connection, const std::string& names) {
   return absl::OkStatus();
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 #include "cli/controller/connection.h"
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 absl::StatusOr<std::unique_ptr<Connection>> OpenCluster(const Call& call);
 
@@ -19,4 +19,4 @@ absl::StatusOr<std::unique_ptr<Connection>> OpenCluster(const Call& call);
 // words. Or what kept the controller from answering.
 absl::Status CheckClusters(Connection& connection, const std::string& names);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 
 #include "cli/frame/environment.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // The version that every command claims: tools choose options and formats by it.
 inline constexpr const char* kSlurmVersion = "24.05.8";
@@ -30,4 +30,4 @@ struct Command {
   int (*run)(const Call&);
 };
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/page/text.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 // A piece of the controller's refusal, and what Slurm says of the same.
@@ -85,4 +85,4 @@ std::string HarmlessLines(const std::string& lines) {
   return absl::StrJoin(safe, "\n");
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // Slurm's words for `status`: "Invalid job id specified". Where it has none, the status's own.
 std::string SlurmText(const absl::Status& status);
@@ -24,4 +24,4 @@ int FailLines(const Call& call, const std::string& lines);
 // `lines` with all but their ends printable.
 std::string HarmlessLines(const std::string& lines);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -7,7 +7,7 @@
 
 #include "cli/parse/number.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::size_t kEntryMax = std::size_t{1} << 16;
@@ -55,4 +55,4 @@ std::optional<std::uint32_t> UserNumber(const std::string& name) {
   return number.ok() ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 std::string UserName(std::uint32_t uid);
 // What the user is called in life, as the table says; "" when it does not.
@@ -17,4 +17,4 @@ std::string GroupName(std::uint32_t gid);
 // Of a name, or of a number; nothing where neither is known.
 std::optional<std::uint32_t> UserNumber(const std::string& name);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -9,7 +9,7 @@
 #include "cli/slurm/frame/words.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 // States that Slurm has and Muster has not: no job is in them.
@@ -52,4 +52,4 @@ absl::StatusOr<std::vector<std::string>> ReadStates(const std::string& text) {
   return names.empty() ? std::vector<std::string>{"-"} : names;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // The states that "R,pending" names; "all": an empty list. Several of Slurm's states no job of ours
 // has. InvalidArgument without the command's name.
 absl::StatusOr<std::vector<std::string>> ReadStates(const std::string& text);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

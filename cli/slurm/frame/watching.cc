@@ -7,7 +7,7 @@
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr unsigned kPauseMax = 86'400;
@@ -50,4 +50,4 @@ int ShowAgain(const Call& call, const Watching& watching,
   }
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 #include "cli/controller/connection.h"
 #include "cli/slurm/frame/words.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // So long Slurm's controller, and squeue here, knows a job that has ended.
 inline constexpr std::chrono::seconds kMinJobAge{300};
@@ -37,4 +37,4 @@ int ShowAgain(const Call& call, const Watching& watching,
               const std::function<int(const absl::Status&)>& refuse,
               const std::function<int(Connection&)>& print);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -6,7 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::string_view NameOf(const Row& row) {
@@ -208,4 +208,4 @@ std::vector<std::string> SplitCommas(std::string_view text) {
   return absl::StrSplit(std::string(text), ',', absl::SkipEmpty());
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

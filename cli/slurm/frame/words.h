@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 enum class Takes { kNothing, kValue, kOptional };
 
@@ -57,4 +57,4 @@ std::optional<Words> ReadCommand(const Call& call, std::span<const Row> rows, Op
 // The values of `text` between commas, without empty ones.
 std::vector<std::string> SplitCommas(std::string_view text);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

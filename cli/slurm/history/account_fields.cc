@@ -16,7 +16,7 @@
 #include "cli/slurm/frame/people.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::uint64_t kKibibyte = 1024;
@@ -455,4 +455,4 @@ std::string FieldHelp() {
   return page;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

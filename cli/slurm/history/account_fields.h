@@ -15,7 +15,7 @@
 #include "cli/slurm/format/amounts.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // A line of sacct: a job, its script, or a step.
 struct AccountRow {
@@ -49,4 +49,4 @@ const AccountField* FindAccountField(std::string_view name);
 // "sacct --helpformat".
 std::string FieldHelp();
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -16,7 +16,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::uint32_t kEndedMost = 10'000'000;
@@ -144,4 +144,4 @@ int RunSacct(const Call& call) {
   return 0;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

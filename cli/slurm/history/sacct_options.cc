@@ -17,7 +17,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/value/host_list.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr const char* kUsual = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode";
@@ -272,4 +272,4 @@ absl::StatusOr<SacctRequest> ReadSacct(const Words& words, const Environment& en
   return request;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

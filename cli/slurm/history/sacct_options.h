@@ -15,7 +15,7 @@
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/history/account_fields.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 std::span<const Row> SacctRows();
 
@@ -62,4 +62,4 @@ absl::StatusOr<SacctRequest> ReadSacct(const Words& words, const Environment& en
 // A moment of --starttime and --endtime, in any of Slurm's forms.
 absl::StatusOr<Time> ReadMoment(const std::string& text, const Asker& asker);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

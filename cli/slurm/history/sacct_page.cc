@@ -9,7 +9,7 @@
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/format/page_table.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 bool Wants(const SacctRequest& request, const AccountRow& row) {
@@ -82,4 +82,4 @@ std::string SacctPage(const SacctRequest& request, const AccountRecord& record) 
   return page;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

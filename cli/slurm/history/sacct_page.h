@@ -11,7 +11,7 @@
 
 #include "cli/slurm/history/sacct_options.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // What the controller told.
 struct AccountRecord {
@@ -22,4 +22,4 @@ struct AccountRecord {
 
 std::string SacctPage(const SacctRequest& request, const AccountRecord& record);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

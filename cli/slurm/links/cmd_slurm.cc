@@ -10,7 +10,7 @@
 #include "cli/slurm/links/command_links.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::cli::slurm {
 namespace {
 
 struct SlurmCommand {
@@ -58,4 +58,4 @@ Verb SlurmVerb() {
   return verb;
 }
 
-}  // namespace muster
+}  // namespace muster::cli::slurm

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,4 +64,4 @@ absl::Status LinkCommands(const std::string& program, const std::string& directo
   return absl::OkStatus();
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // The names of all commands, in the order of the table of `muster-slurm`.
 std::span<const char* const> CommandNames();
@@ -18,4 +18,4 @@ std::span<const char* const> CommandNames();
 // Makes the links in `directory`, which is made if it is not there, to the file `program`.
 absl::Status LinkCommands(const std::string& program, const std::string& directory);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr Row kDiagRows[] = {
@@ -141,4 +141,4 @@ int RunSdiag(const Call& call) {
   return 0;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -14,7 +14,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr Row kPriorityRows[] = {
@@ -161,4 +161,4 @@ int RunSprio(const Call& call) {
   return 0;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

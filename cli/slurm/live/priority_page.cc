@@ -11,7 +11,7 @@
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/words.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr double kPriorityMax = 4294967295.0;
@@ -225,4 +225,4 @@ std::string PriorityPage(const SprioRequest& request, std::vector<RankedJob> job
   return page;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -14,7 +14,7 @@
 #include "scheduler/model/policy/priority.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // Formats of the page as it is by itself, of --long and of --norm.
 inline constexpr const char* kPriorityFormat =
@@ -41,4 +41,4 @@ absl::StatusOr<PercentFormat> ReadPriorityFormat(std::string_view text);
 
 std::string PriorityPage(const SprioRequest& request, std::vector<RankedJob> jobs);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 #include "cli/slurm/format/field_list.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::size_t kHelpWidth = 19;
@@ -174,4 +174,4 @@ std::vector<std::vector<std::string>> StatRows(const JobDetail& detail, const St
   return rows;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

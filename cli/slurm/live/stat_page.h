@@ -15,7 +15,7 @@
 #include "cli/slurm/format/page_table.h"
 #include "cli/slurm/history/account_fields.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // As wide as sstat is by itself.
 inline constexpr const char* kStatFormat =
@@ -50,4 +50,4 @@ std::vector<std::vector<std::string>> StatRows(const JobDetail& detail, const St
                                                const std::vector<StatColumn>& columns,
                                                const AccountScene& scene);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

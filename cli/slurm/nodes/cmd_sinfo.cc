@@ -10,7 +10,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 bool Shows(const SinfoRequest& request, const std::string& field) {
@@ -70,4 +70,4 @@ int RunSinfo(const Call& call) {
       });
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -8,7 +8,7 @@
 #include "cli/page/hostlist.h"
 #include "cli/slurm/nodes/node_words.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::uint64_t MebibytesOf(Bytes bytes) {
@@ -197,4 +197,4 @@ Json SinfoEntry(const PolicyView& partition, const std::vector<const NodeView*>&
            {{"name", partition.name}, {"partition", {{"state", Json::array({UpOr(partition)})}}}}}};
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 Json NodeEntry(const NodeView& node, const std::vector<PolicyView>& partitions);
 Json PartitionEntry(const PolicyView& partition, const std::vector<NodeView>& nodes);
@@ -21,4 +21,4 @@ Json ReservationEntry(const PolicyView& reservation);
 Json SinfoEntry(const PolicyView& partition, const std::vector<const NodeView*>& nodes,
                 const std::string& cluster);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/nodes/node_words.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 template <const char* const& Text>
@@ -277,4 +277,4 @@ std::string ValueLine(const std::string& prefix, const std::vector<NodeColumn>& 
   return line + "\n";
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -14,7 +14,7 @@
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct NodeRow {
   const PolicyView* partition = nullptr;
@@ -55,4 +55,4 @@ std::string TitleLine(const std::string& prefix, const std::vector<NodeColumn>& 
 std::string ValueLine(const std::string& prefix, const std::vector<NodeColumn>& columns,
                       const NodeRow& row, const NodeScene& scene);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/slurm/nodes/node_words.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 bool Has(const std::vector<std::string>& list, const std::string& word) {
@@ -96,4 +96,4 @@ std::vector<NodeRow> RowsOf(const std::vector<NodeView>& nodes,
   return rows;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

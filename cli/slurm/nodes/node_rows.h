@@ -12,7 +12,7 @@
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct NodeChoice {
   std::vector<std::string> partitions;  // empty: all
@@ -36,4 +36,4 @@ std::vector<NodeRow> RowsOf(const std::vector<NodeView>& nodes,
 
 bool IsInState(const NodeView& node, const std::string& state);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/model/value/host_list.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 NodeWord WordOf(const NodeView& node) {
   const bool drain = absl::EndsWith(node.state, "+DRAIN");
@@ -76,4 +76,4 @@ std::string NodeGres(const NodeView& node) {
   return node.gpus == 0 ? "" : absl::StrCat("gpu:", node.gpus);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

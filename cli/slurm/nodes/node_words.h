@@ -12,7 +12,7 @@
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct NodeWord {
   std::string state;    // "mixed", "drained", "down"
@@ -51,4 +51,4 @@ NodeShape ShapeOf(const NodeView& node);
 
 std::string NodeGres(const NodeView& node);  // "gpu:8"; empty: none
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/value/host_list.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr const char* kUsual = "%#P %.5a %.10l %.6D %.6t %N";
@@ -156,4 +156,4 @@ absl::StatusOr<SinfoRequest> ReadSinfo(const Words& words, const Environment& en
   return request;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/nodes/node_rows.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 std::span<const Row> SinfoRows();
 
@@ -39,4 +39,4 @@ struct SinfoRequest {
 // InvalidArgument: a line for stderr without the command's name.
 absl::StatusOr<SinfoRequest> ReadSinfo(const Words& words, const Environment& environment);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

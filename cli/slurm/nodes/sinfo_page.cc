@@ -10,7 +10,7 @@
 #include "cli/slurm/nodes/node_document.h"
 #include "cli/slurm/nodes/node_words.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::size_t kFitLeast = 9;
@@ -135,4 +135,4 @@ std::string SinfoDocument(const SinfoRequest& request, const ClusterAnswer& clus
   return SlurmDocument("sinfo", std::move(lines), cluster.scene.cluster);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

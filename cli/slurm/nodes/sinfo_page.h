@@ -10,7 +10,7 @@
 
 #include "cli/slurm/nodes/sinfo_options.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // What the controller told.
 struct ClusterAnswer {
@@ -25,4 +25,4 @@ std::string SinfoPage(const SinfoRequest& request, const ClusterAnswer& cluster)
 // The same nodes with --json: a line for those of a partition that are in one state.
 std::string SinfoDocument(const SinfoRequest& request, const ClusterAnswer& cluster);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -17,7 +17,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 // What the controller told, and the rows that point into it.
@@ -134,4 +134,4 @@ int RunSqueue(const Call& call) {
       [&](Connection& connection) { return PrintOnce(call, connection, *request); });
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -14,7 +14,7 @@
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr const char* kNone = "N/A";
@@ -402,4 +402,4 @@ std::string ValueLine(const std::string& prefix, const std::vector<JobColumn>& c
   return line + "\n";
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 #include "cli/slurm/format/percent_format.h"
 #include "cli/slurm/queue/job_row.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct JobField {
   const char* name;   // of -O
@@ -41,4 +41,4 @@ std::string TitleLine(const std::string& prefix, const std::vector<JobColumn>& c
 std::string ValueLine(const std::string& prefix, const std::vector<JobColumn>& columns,
                       const JobRow& row, const JobScene& scene);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -9,7 +9,7 @@
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/queue/job_fields.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::int64_t Count(Time time) {
@@ -125,4 +125,4 @@ void Sort(const std::vector<std::string>& keys, const JobScene& scene, std::vect
   }
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,9 +10,9 @@
 
 #include "cli/slurm/queue/job_row.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // `keys`: "P", "-i", with a letter of job_fields.h each; unknown ones are passed over.
 void Sort(const std::vector<std::string>& keys, const JobScene& scene, std::vector<JobRow>& rows);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -12,7 +12,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct JobRow {
   const JobView* job = nullptr;
@@ -26,4 +26,4 @@ struct JobScene {
   std::string cluster = {};
 };
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -8,7 +8,7 @@
 #include "cli/slurm/frame/watching.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::uint32_t kEndedMost = 1'000'000;
@@ -52,4 +52,4 @@ absl::StatusOr<RecentJobs> ListRecent(Connection& connection, const JobChoice& c
   return recent;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

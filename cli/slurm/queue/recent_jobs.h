@@ -11,7 +11,7 @@
 #include "cli/controller/connection.h"
 #include "cli/controller/job_choice.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct RecentJobs {
   std::vector<JobView> jobs;
@@ -26,4 +26,4 @@ struct RecentQuestion {
 absl::StatusOr<RecentJobs> ListRecent(Connection& connection, const JobChoice& choice,
                                       const RecentQuestion& question);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -15,7 +15,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/host_list.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr const char* kUsual = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
@@ -220,4 +220,4 @@ absl::StatusOr<SqueueRequest> ReadSqueue(const Words& words, const Environment& 
   return request;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -14,7 +14,7 @@
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/queue/job_fields.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 std::span<const Row> SqueueRows();
 
@@ -36,4 +36,4 @@ struct SqueueRequest {
 // InvalidArgument: a line for stderr without the command's name.
 absl::StatusOr<SqueueRequest> ReadSqueue(const Words& words, const Environment& environment);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/slurm/queue/job_order.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 std::string SqueuePage(const SqueueRequest& request, std::vector<JobRow> rows,
                        const JobScene& scene) {
@@ -24,4 +24,4 @@ std::string SqueuePage(const SqueueRequest& request, std::vector<JobRow> rows,
   return page;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

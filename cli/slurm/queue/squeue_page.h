@@ -10,9 +10,9 @@
 #include "cli/slurm/queue/job_row.h"
 #include "cli/slurm/queue/squeue_options.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 std::string SqueuePage(const SqueueRequest& request, std::vector<JobRow> rows,
                        const JobScene& scene);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

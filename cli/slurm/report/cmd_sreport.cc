@@ -11,7 +11,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::uint32_t kReportedMost = 10'000'000;
@@ -92,4 +92,4 @@ int RunSreport(const Call& call) {
   return 0;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 #include "cli/slurm/report/usage_tally.h"
 #include "scheduler/model/policy/account_rules.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr NamedColumn kUtilizationColumns[] = {
@@ -332,4 +332,4 @@ absl::StatusOr<std::string> ReportPage(const ReportRequest& request, const Repor
   return Report(request, scene).Page(style);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

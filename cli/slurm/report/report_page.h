@@ -16,7 +16,7 @@
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct ReportScene {
   Clockface clock = {};
@@ -30,4 +30,4 @@ struct ReportScene {
 absl::StatusOr<std::string> ReportPage(const ReportRequest& request, const ReportScene& scene,
                                        const PageStyle& style);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -9,7 +9,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::uint64_t kCountMax = 1'000'000'000;
@@ -190,4 +190,4 @@ absl::StatusOr<ReportRequest> ReadReport(const Words& words, const Asker& asker)
   return request;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 #include "cli/slurm/history/sacct_options.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 std::span<const Row> SreportRows();
 
@@ -40,4 +40,4 @@ struct ReportRequest {
 // InvalidArgument: a line for stderr as Slurm writes it.
 absl::StatusOr<ReportRequest> ReadReport(const Words& words, const Asker& asker);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::uint64_t AmountOf(const JobView& job, const std::string& tres) {
@@ -43,4 +43,4 @@ std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::stri
   return amount * static_cast<std::uint64_t>(std::max<std::int64_t>(length.count(), 0) / 1000);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

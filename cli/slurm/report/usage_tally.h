@@ -12,7 +12,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct UsageWindow {
   Time start = kNoTime;
@@ -26,4 +26,4 @@ std::uint64_t UsedSeconds(const JobView& job, const std::string& tres, const Usa
 std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::string& tres,
                              const UsageWindow& window);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -14,7 +14,7 @@
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/streams/step_layout.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr Row kAttachRows[] = {
@@ -94,4 +94,4 @@ int RunSattach(const Call& call) {
   return ended.ok() ? *ended : FailAttach(call, ended.status());
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -14,7 +14,7 @@
 #include "cli/slurm/frame/words.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr int kFailed = 255;  // so does Slurm once it knows the job
@@ -129,4 +129,4 @@ int ReceiveBroadcast(const Call& call) {
   return ended.ok() ? *ended : Fail(call, std::string(ended.status().message()));
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -6,11 +6,11 @@
 
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 int RunSbcast(const Call& call);
 
 // What sbcast has each node run: takes the file from standard input.
 int ReceiveBroadcast(const Call& call);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

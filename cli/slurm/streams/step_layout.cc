@@ -8,7 +8,7 @@
 #include "cli/page/hostlist.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 absl::StatusOr<std::string> StepLayout(const JobDetail& detail, StepId step) {
   if (detail.job.state == Name(JobState::kPending)) {
@@ -45,4 +45,4 @@ absl::StatusOr<std::string> StepLayout(const JobDetail& detail, StepId step) {
   return text;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

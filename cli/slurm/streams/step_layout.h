@@ -9,10 +9,10 @@
 #include "absl/status/statusor.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // NotFound where the job has no such running step; FailedPrecondition "waits"
 // where the job or the step has not begun.
 absl::StatusOr<std::string> StepLayout(const JobDetail& detail, StepId step);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 absl::Status Refuse(const std::string& text) {
@@ -52,4 +52,4 @@ absl::StatusOr<Script> WrapBatchCommand(const std::string& command) {
   return script.ok() ? script : InSlurmsWords(script.status(), "");
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "cli/request/request.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // `path` "": standard input.
 absl::StatusOr<Script> ReadBatchScript(const std::string& path);
 absl::StatusOr<Script> WrapBatchCommand(const std::string& command);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

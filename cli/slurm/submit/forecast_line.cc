@@ -8,7 +8,7 @@
 #include "cli/slurm/frame/errors.h"
 #include "scheduler/model/policy/policy.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 int TellForecast(const Call& call, const StartForecast& forecast, const JobRequest& request) {
   if (forecast.never) {
@@ -29,4 +29,4 @@ int TellForecast(const Call& call, const StartForecast& forecast, const JobReque
   return 0;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -9,11 +9,11 @@
 #include "cli/request/job_request.h"
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 inline constexpr const char* kNeverFits = "Requested node configuration is not available";
 
 // 0, or 1 when it never would start.
 int TellForecast(const Call& call, const StartForecast& forecast, const JobRequest& request);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

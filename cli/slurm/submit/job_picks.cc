@@ -7,7 +7,7 @@
 #include "cli/parse/hostlist.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -86,4 +86,4 @@ bool Meets(const JobPicks& picks, const JobView& job) {
          Has(picks.states, job.state) && HasAny(picks.nodes, job.nodes);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -12,7 +12,7 @@
 #include "cli/slurm/frame/words.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 struct JobPicks {
   std::string user;  // "": any
@@ -33,4 +33,4 @@ bool Selects(const JobPicks& picks);
 
 bool Meets(const JobPicks& picks, const JobView& job);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

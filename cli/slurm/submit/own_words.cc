@@ -6,7 +6,7 @@
 #include "cli/slurm/frame/errors.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 Takes TakesOf(SlurmValue value) {
@@ -114,4 +114,4 @@ int FailAs(const Call& call, const absl::Status& status, unsigned command) {
   return FailPlainly(call, absl::StrCat(call.name, ": ", SlurmLine(status, command)));
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

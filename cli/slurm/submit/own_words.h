@@ -15,7 +15,7 @@
 #include "cli/request/slurm_option_table.h"
 #include "cli/slurm/frame/words.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // The rows of one of kSbatch, kSrun, kSalloc for ReadCommand.
 std::vector<Row> RowsOf(unsigned command);
@@ -29,4 +29,4 @@ std::string SlurmLine(const absl::Status& status, unsigned command);
 // That line on stderr after the command's name; returns 1.
 int FailAs(const Call& call, const absl::Status& status, unsigned command);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -13,7 +13,7 @@
 #include "cli/slurm/submit/own_words.h"
 #include "scheduler/model/job/job_state.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr const char* kNotAllocated = "Job submit/allocate failed: ";
@@ -154,4 +154,4 @@ int RunSalloc(const Call& call) {
              : Fail(call, absl::StrCat(kNotAllocated, SlurmText(code.status())));
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

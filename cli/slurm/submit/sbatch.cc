@@ -18,7 +18,7 @@
 #include "cli/slurm/submit/own_words.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr const char* kFailed = "Batch job submission failed: ";
@@ -185,4 +185,4 @@ int RunSbatch(const Call& call) {
   return Submit(call, **connection, *request, read->words);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

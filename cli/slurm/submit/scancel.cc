@@ -22,7 +22,7 @@
 #include "cli/slurm/submit/job_picks.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr Row kRows[] = {
@@ -219,4 +219,4 @@ int RunScancel(const Call& call) {
   return order->targets.empty() ? 0 : Carry(call, **connection, *order);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -7,8 +7,8 @@
 
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 int RunScancel(const Call& call);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

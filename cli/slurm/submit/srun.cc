@@ -16,7 +16,7 @@
 #include "cli/slurm/submit/step_values.h"
 #include "cli/slurm/submit/task_scripts.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr int kCannotRun = 2;  // as a task that could not be started
@@ -211,4 +211,4 @@ int RunSrun(const Call& call) {
   return code.ok() ? *code : FailedToRun(call, code.status(), inside);
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

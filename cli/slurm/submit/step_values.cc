@@ -12,7 +12,7 @@
 #include "cli/request/step_request.h"
 #include "scheduler/base/status.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 using Values = std::map<std::string, std::string>;
@@ -175,4 +175,4 @@ void AddRunVariables(const Environment& environment, Values* values) {
   }
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

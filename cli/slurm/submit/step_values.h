@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // The environment by which `muster run` finds the job: the one that `job` (--jobid) names, else
 // that of SLURM_JOB_ID; without both there is none.
@@ -30,4 +30,4 @@ absl::StatusOr<std::map<std::string, std::string>> StepValues(
 // What the environment says of streams and ends, in a job or not, where no option does.
 void AddRunVariables(const Environment& environment, std::map<std::string, std::string>* values);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -4,7 +4,7 @@
 
 #include "scheduler/runtime/process.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 // Its words: the prolog, the epilog, the command. What the prolog prints is read, never evaluated.
@@ -70,4 +70,4 @@ bool RunHere(const std::string& program, const Environment& environment) {
   return child.ok() && waitpid(*child, nullptr, 0) == *child;
 }
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 
 #include "cli/frame/environment.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 
 // The command that runs `command` between the two programs; "": none.
 std::vector<std::string> AroundTask(const std::string& prolog, const std::string& epilog,
@@ -20,4 +20,4 @@ std::vector<std::string> AroundTask(const std::string& prolog, const std::string
 // Runs a program with our streams, and waits for it. False when it cannot be started.
 bool RunHere(const std::string& program, const Environment& environment);
 
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -7,7 +7,7 @@
 #include "scheduler/core/handle/nodes/health_turns.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using Labels = std::vector<std::string>;
@@ -290,7 +290,7 @@ void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
 }  // namespace
 
 MeteredCluster LookForMetrics(const Picture& picture) {
-  const ClusterState& state = picture.state();
+  const core::ClusterState& state = picture.state();
   MeteredCluster cluster;
   cluster.time = picture.now();
   cluster.epoch = state.epoch().value();
@@ -299,8 +299,8 @@ MeteredCluster LookForMetrics(const Picture& picture) {
     row.spec = job.spec;
     row.state = job.state;
     row.held = job.held && job.state == JobState::kPending;
-    row.partition =
-        EffectivePartition(job.attempt.has_value() ? job.attempt->partition : job.spec->partition);
+    row.partition = core::EffectivePartition(job.attempt.has_value() ? job.attempt->partition
+                                                                     : job.spec->partition);
     row.submitted = job.submitted;
     row.count = count;
     if (job.attempt.has_value()) {
@@ -315,7 +315,7 @@ MeteredCluster LookForMetrics(const Picture& picture) {
   });
   for (const auto& [id, node] : state.nodes()) {
     cluster.nodes.push_back({node.machine, node.connected, node.drained,
-                             HealthWord(state.health().Of(id)), node.taken.cpus.Count(),
+                             core::HealthWord(state.health().Of(id)), node.taken.cpus.Count(),
                              node.taken.memory, node.taken.gpus});
   }
   return cluster;
@@ -342,4 +342,4 @@ wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& me
   return reply;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -17,7 +17,7 @@
 #include "daemon/controller/meters.h"
 #include "proto/metrics.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 inline constexpr std::size_t kSeriesMax = 1000;
 
@@ -59,4 +59,4 @@ wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& me
                                  const std::map<std::string, Timings>& calls,
                                  const std::string& name, const std::string& version);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -5,7 +5,7 @@
 #include "daemon/access/rpc.h"
 #include "daemon/client/outside/cluster_metrics.h"
 
-namespace muster {
+namespace muster::daemon {
 
 MetricsHandler::Kept MetricsHandler::Fresh() const {
   const MutexLock lock(&mutex_);
@@ -43,4 +43,4 @@ void MetricsHandler::ReadMetrics(const Call& call, const wire::ReadMetricsReques
   });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -16,7 +16,7 @@
 #include "proto/controller.pb.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class MetricsHandler {
  public:
@@ -44,4 +44,4 @@ class MetricsHandler {
   std::chrono::steady_clock::time_point made_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -5,7 +5,7 @@
 
 #include "daemon/access/rpc.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 void Show(const TokenGrant& grant, wire::TokenView* view) {
@@ -75,4 +75,4 @@ void TokenHandler::RevokeToken(const Call& call, const wire::RevokeTokenRequest&
   });
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

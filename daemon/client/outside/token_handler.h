@@ -11,7 +11,7 @@
 #include "daemon/controller/worker.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class TokenHandler {
  public:
@@ -32,4 +32,4 @@ class TokenHandler {
   Worker& reader_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/gateway/http/target.h"
 
-namespace muster::http {
+namespace muster::daemon::http {
 namespace {
 
 namespace beast = boost::beast;
@@ -157,4 +157,4 @@ std::string StreamHeadOf(const Response& head) {
   return text + "\r\n";
 }
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

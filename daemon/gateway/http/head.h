@@ -12,7 +12,7 @@
 
 #include "daemon/gateway/http/server.h"
 
-namespace muster::http {
+namespace muster::daemon::http {
 
 using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
 using BeastResponse = boost::beast::http::response<boost::beast::http::string_body>;
@@ -32,4 +32,4 @@ BeastResponse MessageOf(Response response, bool keep, bool head_only);
 // The head of an answer without an end, as it goes out.
 std::string StreamHeadOf(const Response& head);
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace muster::http {
+namespace muster::daemon::http {
 namespace {
 
 const char* TitleOf(unsigned status) {
@@ -60,4 +60,4 @@ Response Problem(unsigned status, const std::string& code, const std::string& de
   return response;
 }
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

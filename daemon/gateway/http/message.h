@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::http {
+namespace muster::daemon::http {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
@@ -49,4 +49,4 @@ class ReplyPath {
   virtual void End() = 0;
 };
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

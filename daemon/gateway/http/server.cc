@@ -17,7 +17,7 @@
 #include "daemon/gateway/http/session.h"
 #include "scheduler/base/status.h"
 
-namespace muster::http {
+namespace muster::daemon::http {
 namespace {
 
 constexpr int kBacklog = 256;
@@ -229,4 +229,4 @@ bool IsLoopback(const std::string& address) {
   return inet_pton(AF_INET6, parts->first.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

@@ -27,7 +27,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster::http {
+namespace muster::daemon::http {
 
 struct ServerLimits {
   SourceLimits sources;
@@ -82,4 +82,4 @@ std::string AddressOf(const UniqueFd& socket);
 // Whether only this machine reaches "HOST:PORT".
 bool IsLoopback(const std::string& address);
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

@@ -23,7 +23,7 @@
 #include "daemon/gateway/http/head.h"
 #include "daemon/gateway/http/server.h"
 
-namespace muster::http {
+namespace muster::daemon::http {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
@@ -326,4 +326,4 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
   bool gone_ = false;
 };
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

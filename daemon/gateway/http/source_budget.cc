@@ -6,7 +6,7 @@
 #include <array>
 #include <chrono>
 
-namespace muster::http {
+namespace muster::daemon::http {
 
 std::string SourceBudget::SourceOf(const std::string& address) {
   in6_addr six = {};
@@ -71,4 +71,4 @@ void SourceBudget::Prune() {
   prune_at_ = std::max<std::size_t>(1024, 2 * sources_.size());
 }
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

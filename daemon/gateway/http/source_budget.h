@@ -13,7 +13,7 @@
 
 #include "scheduler/runtime/clock.h"
 
-namespace muster::http {
+namespace muster::daemon::http {
 
 struct SourceLimits {
   std::uint32_t connections = 1024;             // of all sources together
@@ -55,4 +55,4 @@ class SourceBudget {
   std::size_t prune_at_ = 1024;
 };
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

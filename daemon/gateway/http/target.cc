@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace muster::http {
+namespace muster::daemon::http {
 namespace {
 
 constexpr std::size_t kQueryPairsMax = 64;
@@ -136,4 +136,4 @@ std::string ReadBearer(std::string_view authorization) {
   return good ? std::string(token) : "";
 }
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "daemon/gateway/http/message.h"
 
-namespace muster::http {
+namespace muster::daemon::http {
 
 inline constexpr std::size_t kTargetBytesMax = 4096;
 
@@ -24,4 +24,4 @@ std::string ReadBearer(std::string_view authorization);
 // Whether all of it is UTF-8 (RFC 3629) and nothing of it a control character.
 bool IsCleanText(std::string_view text);
 
-}  // namespace muster::http
+}  // namespace muster::daemon::http

@@ -11,7 +11,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/certificate.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using google::protobuf::Message;
@@ -266,4 +266,4 @@ void ControllerLink::Close() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -23,7 +23,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class ControllerLink {
  public:
@@ -84,4 +84,4 @@ class ControllerLink {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

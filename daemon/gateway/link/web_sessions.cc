@@ -11,7 +11,7 @@
 #include "scheduler/runtime/identity/private_file.h"
 #include "scheduler/runtime/mac.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kSessionBytes = 32;
@@ -78,4 +78,4 @@ void WebSessions::End(const std::string& session) {
   sessions_.erase(session);
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

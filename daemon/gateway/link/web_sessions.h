@@ -17,7 +17,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::daemon {
 
 class WebSessions {
  public:
@@ -49,4 +49,4 @@ class WebSessions {
   std::map<std::string, Session> sessions_ ABSL_GUARDED_BY(mutex_);  // by their codes
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -14,7 +14,7 @@ MUSTER_PAGE_FILE(html, "page.html");
 MUSTER_PAGE_FILE(css, "page.css");
 MUSTER_PAGE_FILE(script, "page.js");
 
-namespace muster {
+namespace muster::daemon {
 
 const std::vector<PageFile>& PageFiles() {
   static const std::vector<PageFile> files = {
@@ -40,4 +40,4 @@ const PageFile* FindPageFile(const std::string& path) {
   return nullptr;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::daemon {
 
 struct PageFile {
   std::string path;  // as it is asked for: "/", "/page.js"
@@ -20,4 +20,4 @@ struct PageFile {
 const PageFile* FindPageFile(const std::string& path);
 const std::vector<PageFile>& PageFiles();
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using google::protobuf::FieldDescriptor;
@@ -145,4 +145,4 @@ absl::Status SetField(const std::string& path, const std::string& text, Message*
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

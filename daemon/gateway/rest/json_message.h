@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // The members of a JSON object into the message; InvalidArgument says which does not fit.
 absl::Status ReadJson(const std::string& json, google::protobuf::Message* message);
@@ -25,4 +25,4 @@ absl::StatusOr<std::string> WriteJson(const google::protobuf::Message& message);
 absl::Status SetField(const std::string& path, const std::string& text,
                       google::protobuf::Message* message);
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/gateway/rest/routes.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -222,4 +222,4 @@ std::string MakeOpenApi(const std::string& version) {
   return document.dump(1) + "\n";
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

@@ -7,9 +7,9 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::daemon {
 
 // The document, and the page of it that `muster-gateway --print-openapi` prints.
 std::string MakeOpenApi(const std::string& version);
 
-}  // namespace muster
+}  // namespace muster::daemon

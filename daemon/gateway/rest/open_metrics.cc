@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // Numbers are written short: whole ones without a point.
@@ -120,4 +120,4 @@ std::string PrintMetrics(const wire::ReadMetricsReply& metrics, bool open_metric
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

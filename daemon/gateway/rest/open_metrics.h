@@ -9,7 +9,7 @@
 
 #include "proto/metrics.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 
 inline constexpr const char* kOpenMetricsType =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -20,4 +20,4 @@ bool AcceptsOpenMetrics(const std::string& accept);
 
 std::string PrintMetrics(const wire::ReadMetricsReply& metrics, bool open_metrics);
 
-}  // namespace muster
+}  // namespace muster::daemon

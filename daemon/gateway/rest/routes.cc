@@ -11,7 +11,7 @@
 #include "proto/controller.pb.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using google::protobuf::Message;
@@ -159,4 +159,4 @@ absl::StatusOr<RestCall> ReadCall(const http::Request& request) {
   return call;
 }
 
-}  // namespace muster
+}  // namespace muster::daemon

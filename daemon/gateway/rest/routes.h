@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/gateway/http/message.h"
 
-namespace muster {
+namespace muster::daemon {
 
 // "GET /v1/jobs/{job.job}": what stands in braces is the field of the request that it fills.
 struct Alias {
@@ -48,4 +48,4 @@ absl::StatusOr<const google::protobuf::MethodDescriptor*> FindRoute(const http::
 // The whole call. InvalidArgument when the request is none of that method.
 absl::StatusOr<RestCall> ReadCall(const http::Request& request);
 
-}  // namespace muster
+}  // namespace muster::daemon

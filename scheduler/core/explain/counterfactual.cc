@@ -18,7 +18,7 @@
 #include "scheduler/core/policy/permission.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Change = std::function<void(JobSpec&)>;
@@ -276,4 +276,4 @@ std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,
   return suggestions;
 }
 
-}  // namespace muster
+}  // namespace muster::core

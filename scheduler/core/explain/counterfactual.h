@@ -14,7 +14,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // When and where a waiting job would start if all run to their limits.
 struct Forecast {
@@ -31,4 +31,4 @@ Forecast ForecastOf(const Snapshot& snapshot, JobId job, const PolicyConfig& con
 std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,
                                        const PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/plan/search/elastic_size.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // "12 s", "41 min", "3 h": the largest unit of which there are at least two.
@@ -75,4 +75,4 @@ const PlannedResize* FindResize(const Plan* plan, const Job& job) {
   return found == plan->resizes.end() ? nullptr : &*found;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -9,7 +9,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/plan/plan.h"
 
-namespace muster {
+namespace muster::core {
 
 // "2-8 nodes; stays: 8 would gain 12 s, a change costs 2 min". `resize` is what the last pass had
 // for the job's attempt; null: nothing. REQUIRES: the job is elastic.
@@ -18,4 +18,4 @@ std::string ElasticText(const Job& job, const PlannedResize* resize, Time now);
 // The entry for the job's attempt; null when there is none.
 const PlannedResize* FindResize(const Plan* plan, const Job& job);
 
-}  // namespace muster
+}  // namespace muster::core

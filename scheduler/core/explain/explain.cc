@@ -15,7 +15,7 @@
 #include "scheduler/core/state/books/charge.h"
 #include "scheduler/model/plan/reason.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 LeftWaiting WhyLeft(JobId job, const Plan& plan) {
@@ -94,4 +94,4 @@ Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan
   return explanation;
 }
 
-}  // namespace muster
+}  // namespace muster::core

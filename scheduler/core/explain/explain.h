@@ -11,11 +11,11 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // Why the job waits, by the plan that was made last (of this snapshot or an older one) and the
 // nodes of the snapshot. The explanation of a job that is not in the snapshot has a summary only.
 Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan,
                            const PolicyConfig& config = PolicyConfig());
 
-}  // namespace muster
+}  // namespace muster::core

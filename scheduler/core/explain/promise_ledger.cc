@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr Duration kSlack = std::chrono::seconds(1);
@@ -66,4 +66,4 @@ PromiseReport PromiseLedger::Report() const {
   return report;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/plan/plan.h"
 
-namespace muster {
+namespace muster::core {
 
 struct PromiseTally {
   std::uint64_t held = 0;
@@ -51,4 +51,4 @@ class PromiseLedger {
   PromiseReport sums_;  // its means are sums
 };
 
-}  // namespace muster
+}  // namespace muster::core

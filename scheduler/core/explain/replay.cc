@@ -8,7 +8,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/plan/planner.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kPlansKept = 4;
@@ -71,4 +71,4 @@ std::optional<ReplayDifference> Replay::Check(const PassRecord& record) {
                                        ", made again it is ", HashText(plans_.back().hash))};
 }
 
-}  // namespace muster
+}  // namespace muster::core

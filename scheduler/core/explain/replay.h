@@ -19,7 +19,7 @@
 #include "scheduler/model/plan/pass_record.h"
 #include "scheduler/model/plan/plan.h"
 
-namespace muster {
+namespace muster::core {
 
 // How a decision made again differs from the one on record.
 struct ReplayDifference {
@@ -62,4 +62,4 @@ class Replay {
   std::uint64_t starts_unchecked_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::core

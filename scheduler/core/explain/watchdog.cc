@@ -19,7 +19,7 @@
 #include "scheduler/core/state/books/node_use.h"
 #include "scheduler/model/value/fingerprint.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Looks at a node for a shape of job, over all shapes.
@@ -305,4 +305,4 @@ std::vector<OverlookedJob> Watchdog::alerts() const {
   return alerts;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -21,7 +21,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // In queue order. On large clusters only as many jobs as a bounded number of looks at nodes allows.
 // REQUIRES: the plan is of the snapshot.
@@ -48,4 +48,4 @@ class Watchdog {
   std::map<JobId, Seen> seen_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/core/policy/job_access.h"
 #include "scheduler/core/state/job_group.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 absl::Status CheckRequeue(const Job& job) {
@@ -180,4 +180,4 @@ Turn On(const ClusterState& state, const UpdateJob& input, Time now, const Polic
   return turn;
 }
 
-}  // namespace muster
+}  // namespace muster::core

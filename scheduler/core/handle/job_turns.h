@@ -10,9 +10,9 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 Turn On(const ClusterState& state, const RequeueJob& input, Time now, const PolicyConfig& config);
 Turn On(const ClusterState& state, const UpdateJob& input, Time now, const PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

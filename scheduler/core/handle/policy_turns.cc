@@ -12,7 +12,7 @@
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/model/value/host_list.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kObjectsMax = 100'000;
@@ -309,4 +309,4 @@ Turn On(const ClusterState& state, const ConfigurePolicy& input, Time now,
   return turn;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 Turn On(const ClusterState& state, const ChangePolicy& input, Time now, const PolicyConfig& config);
 // All of it, or nothing: the first problem is the error and the book stays as it was.
@@ -22,4 +22,4 @@ Turn On(const ClusterState& state, const ConfigurePolicy& input, Time now,
 // of jobs that would still run by then; the lowest ids.
 absl::Status ChooseNodes(const ClusterState& state, Time now, Reservation* reservation);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/state/job_group.h"
 
-namespace muster {
+namespace muster::core {
 
 bool StartGate::Admits(JobId id) const {
   const Job* job = state_.FindJob(id);
@@ -49,4 +49,4 @@ bool StartGate::MustDrop(const PlannedDrop& drop) const {
          job->spec->kill_on_invalid_dep == Choice::kYes;
 }
 
-}  // namespace muster
+}  // namespace muster::core

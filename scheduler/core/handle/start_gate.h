@@ -14,7 +14,7 @@
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 class StartGate {
  public:
@@ -39,4 +39,4 @@ class StartGate {
   std::set<JobId> alone_;  // submissions with kSingleton of which one starts
 };
 
-}  // namespace muster
+}  // namespace muster::core

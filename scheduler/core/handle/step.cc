@@ -35,7 +35,7 @@
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/value/fingerprint.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 Turn On(const ClusterState& state, const BeginEpoch&, Time now, const PolicyConfig& config) {
@@ -188,8 +188,9 @@ Turn On(const ClusterState& state, const HoldJob& input, Time now, const PolicyC
     }
   }
   if (turn.count == 0) {
-    return Refused(absl::FailedPreconditionError(absl::StrCat(
-        "job ", Label(input.job, input.array_index), ": has started; only waiting jobs are held")));
+    return Refused(absl::FailedPreconditionError(
+        absl::StrCat("job ", core::Label(input.job, input.array_index),
+                     ": has started; only waiting jobs are held")));
   }
   turn.effects.emplace_back(Replan{});
   return turn;
@@ -238,7 +239,7 @@ BillingRate BillingOf(const ClusterState& state, const PlannedStart& start,
   const Qos* qos =
       FindQos(state.policy().book(), EffectiveQos(state.FindJob(start.job)->spec->qos));
   constexpr std::uint32_t kWhole = 1000;
-  return BillingOf(held, qos == nullptr ? kWhole : qos->usage_factor, config.priority);
+  return core::BillingOf(held, qos == nullptr ? kWhole : qos->usage_factor, config.priority);
 }
 
 void Start(const ClusterState& state, const Plan& plan, const PlannedStart& start, Time now,
@@ -323,4 +324,4 @@ Turn Step(const ClusterState& state, const Input& input, Time now, const PolicyC
   return std::visit([&](const auto& in) { return On(state, in, now, config); }, input);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,8 +13,8 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 Turn Step(const ClusterState& state, const Input& input, Time now, const PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 #include "scheduler/core/state/books/node_use.h"
 #include "scheduler/core/state/job_group.h"
 
-namespace muster {
+namespace muster::core {
 
 Verifier::Verifier(const ClusterState& state, Time now)
     : state_(state), now_(now), usage_(state.policy().picture()) {
@@ -200,4 +200,4 @@ NodeUse Verifier::UseOf(NodeId node) const {
   return known == nullptr ? NodeUse() : known->taken;
 }
 
-}  // namespace muster
+}  // namespace muster::core

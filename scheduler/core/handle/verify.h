@@ -14,7 +14,7 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/plan/plan.h"
 
-namespace muster {
+namespace muster::core {
 
 class Verifier {
  public:
@@ -52,4 +52,4 @@ class Verifier {
   std::map<JobId, std::uint32_t> started_of_array_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

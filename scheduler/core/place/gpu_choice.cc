@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kGpusMax = 64;
@@ -200,4 +200,4 @@ std::vector<std::uint32_t> ChooseGpus(const GpuLinkTable& links,
   return Search(links, domains, demand).Run();
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 
 #include "scheduler/core/place/gpu_links.h"
 
-namespace muster {
+namespace muster::core {
 
 // What is free near one NUMA node.
 struct GpuDomain {
@@ -41,4 +41,4 @@ std::vector<std::uint32_t> ChooseGpus(const GpuLinkTable& links,
                                       const std::vector<GpuDomain>& domains,
                                       const GpuDemand& demand);
 
-}  // namespace muster
+}  // namespace muster::core

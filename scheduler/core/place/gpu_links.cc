@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 LinkKind KindByNuma(const Machine& machine, std::uint32_t a, std::uint32_t b) {
@@ -68,4 +68,4 @@ std::optional<DeviceLink> WeakestLink(const Machine& machine,
   return weakest;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::core {
 
 class GpuLinkTable {
  public:
@@ -38,4 +38,4 @@ inline constexpr std::uint64_t kNoLink = UINT64_MAX;
 std::optional<DeviceLink> WeakestLink(const Machine& machine,
                                       const std::vector<std::uint32_t>& gpus);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::uint32_t kWhole = 1000;
@@ -108,4 +108,4 @@ PackingChoice CheapestGpu(const PackingRoom& room, const PackingClass& job, cons
   return best;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace muster {
+namespace muster::core {
 
 // A node's free amounts, as the mix sees them.
 struct PackingRoom {
@@ -55,4 +55,4 @@ struct PackingChoice {
 // The cheapest GPU of the room for the job, the lowest of equals. REQUIRES: it holds the job.
 PackingChoice CheapestGpu(const PackingRoom& room, const PackingClass& job, const PackingMix& mix);
 
-}  // namespace muster
+}  // namespace muster::core

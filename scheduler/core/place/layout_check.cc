@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 std::uint64_t Product(const ParallelGroups& groups) {
@@ -126,4 +126,4 @@ absl::Status CheckGpuBind(const ResourceRequest& request) {
              : absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::core

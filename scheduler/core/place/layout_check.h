@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::core {
 
 // Before the tasks are filled in: groups that say all ranks say how many tasks there are.
 absl::Status BeginLayout(ResourceRequest& request);
@@ -18,4 +18,4 @@ absl::Status CompleteLayout(ResourceRequest& request);
 // Once the GPUs are filled in: what --gpu-bind says of them.
 absl::Status CheckGpuBind(const ResourceRequest& request);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // The NUMA nodes (positions) of the rank's cores; kNowhere for one of a core that says none.
@@ -97,4 +97,4 @@ std::vector<std::uint32_t> NearestNics(const Machine& machine, const NodeAllocat
   return chosen;
 }
 
-}  // namespace muster
+}  // namespace muster::core

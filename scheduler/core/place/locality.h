@@ -10,7 +10,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::core {
 
 // True when the rank's cores, memory and GPUs are all on one NUMA node. A machine without NUMA
 // nodes is one.
@@ -30,4 +30,4 @@ void AddLocality(const Machine& machine, const NodeAllocation& part, Locality& l
 // one that fewest ranks before it use.
 std::vector<std::uint32_t> NearestNics(const Machine& machine, const NodeAllocation& part);
 
-}  // namespace muster
+}  // namespace muster::core

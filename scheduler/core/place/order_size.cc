@@ -6,7 +6,7 @@
 #include "scheduler/model/job/order_limits.h"
 #include "scheduler/model/value/wire_size.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // What WireBytes makes of a rank on one CPU.
@@ -51,4 +51,4 @@ absl::Status CheckStepPlacement(const Allocation& placement) {
       " MiB, ", kRanksPerNodeMax, " tasks on one node): ask for fewer, or start several steps"));
 }
 
-}  // namespace muster
+}  // namespace muster::core

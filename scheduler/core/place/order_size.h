@@ -13,7 +13,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/plan.h"
 
-namespace muster {
+namespace muster::core {
 
 // For starts of one group, or of a plain job. REQUIRES: their jobs are in the table.
 bool OrdersFit(const JobTable& jobs, std::span<const PlannedStart> together);
@@ -21,4 +21,4 @@ bool OrdersFit(const JobTable& jobs, std::span<const PlannedStart> together);
 // InvalidArgument for a step whose ranks are too many to be told to a node.
 absl::Status CheckStepPlacement(const Allocation& placement);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster {
+namespace muster::core {
 
 bool AddPlaced(Placed placed, std::uint32_t tasks, Allocation& allocation) {
   if (placed.tasks < tasks) {
@@ -22,4 +22,4 @@ bool AddPlaced(Placed placed, std::uint32_t tasks, Allocation& allocation) {
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 
 #include "scheduler/model/machine/allocation.h"
 
-namespace muster {
+namespace muster::core {
 
 struct Placed {
   std::uint32_t tasks = 0;  // how many were placed; 0 leaves `allocation` empty
@@ -21,4 +21,4 @@ struct Placed {
 // added, when it is fewer tasks than `tasks`.
 bool AddPlaced(Placed placed, std::uint32_t tasks, Allocation& allocation);
 
-}  // namespace muster
+}  // namespace muster::core

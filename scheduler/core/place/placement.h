@@ -14,10 +14,10 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // Places as many of the job's tasks as fit on the node as it is, at most `limit`. Whether the node
 // is up or drained is the caller's question.
 Placed PlaceOnNode(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // One node's part of the allocation.
@@ -440,4 +440,4 @@ void GiveDevices(const ResourceRequest& request, const Machine& machine, NodeAll
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

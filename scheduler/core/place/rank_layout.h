@@ -18,7 +18,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster {
+namespace muster::core {
 
 // `machine_of` and `leaf_of` are asked by position in the allocation; leaves are any numbers, equal
 // for nodes on one leaf switch.
@@ -31,4 +31,4 @@ void LayOutRanks(const ResourceRequest& request,
 // part after LayOutRanks, which does this itself.
 void GiveDevices(const ResourceRequest& request, const Machine& machine, NodeAllocation& part);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -9,7 +9,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/job_text.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 char Lower(char c) {
@@ -184,4 +184,4 @@ std::string WhyNoMachine(const ResourceRequest& request, const Machine& machine)
   return request.layout.has_value() ? WhyNoLayout(*request.layout, machine) : "";
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -15,7 +15,7 @@
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // GPUs over the whole request become GPUs per task where they divide, else GPUs of one node.
 // REQUIRES: its tasks and nodes are filled in.
@@ -74,4 +74,4 @@ std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request);
 // empty when it asks nothing such.
 std::string WhyNoMachine(const ResourceRequest& request, const Machine& machine);
 
-}  // namespace muster
+}  // namespace muster::core

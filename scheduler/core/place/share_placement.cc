@@ -9,7 +9,7 @@
 #include "scheduler/core/place/whole_placement.h"
 #include "scheduler/core/state/books/node_use.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // The GPUs that have the share left, the fullest first.
@@ -113,4 +113,4 @@ Placed PlaceShares(const NodePicture& node, const ResourceRequest& request, std:
   return placed;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,9 +14,9 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // As PlaceOnNode. REQUIRES: the request asks for a share.
 Placed PlaceShares(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/core/place/gpu_links.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 bool AsksGpus(const ResourceRequest& request) {
@@ -537,4 +537,4 @@ Placed PlaceWhole(const NodePicture& node, const ResourceRequest& request, std::
   return placed;
 }
 
-}  // namespace muster
+}  // namespace muster::core

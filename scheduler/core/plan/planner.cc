@@ -5,7 +5,7 @@
 #include "scheduler/core/plan/cycle/scheduling_cycle.h"
 #include "scheduler/core/plan/queue/queue_priority.h"
 
-namespace muster {
+namespace muster::core {
 
 Plan MakePlan(const Snapshot& snapshot, const PolicyConfig& config) {
   // Lent: the memory goes before the snapshot does.
@@ -22,4 +22,4 @@ Plan MakePlan(std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& conf
       .Run(priority);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 Plan MakePlan(const Snapshot& snapshot, const PolicyConfig& config);
 
@@ -22,4 +22,4 @@ Plan MakePlan(const Snapshot& snapshot, const PolicyConfig& config);
 Plan MakePlan(std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
               PlannerMemory& memory);
 
-}  // namespace muster
+}  // namespace muster::core

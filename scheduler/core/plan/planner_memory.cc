@@ -5,7 +5,7 @@
 #include "scheduler/core/plan/availability/availability.h"
 #include "scheduler/core/plan/search/start_options.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // True when partitions and reservations are the very same.
@@ -39,4 +39,4 @@ void PlannerMemory::Forget() {
   *this = PlannerMemory();
 }
 
-}  // namespace muster
+}  // namespace muster::core

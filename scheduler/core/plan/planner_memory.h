@@ -15,7 +15,7 @@
 #include "scheduler/core/plan/queue/queue_priority.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 class Availability;
 class StartOptions;
@@ -51,4 +51,4 @@ class PlannerMemory {
   bool kept_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // True when it is to run on without being asked for again.
@@ -418,4 +418,4 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::Build(const ClusterState& state
   return kept.snapshot;
 }
 
-}  // namespace muster
+}  // namespace muster::core

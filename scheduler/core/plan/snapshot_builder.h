@@ -13,7 +13,7 @@
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // `last` is the plan of the pass before, if there was one: its reservations are kept to. `network`
 // is the configured one, if any.
@@ -39,4 +39,4 @@ class SnapshotBuilder {
   std::vector<Kept> kept_;  // the older first
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/core/policy/permission.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 absl::Status FillPartition(const PolicyBook& book, JobSpec* spec) {
@@ -197,4 +197,4 @@ absl::Status Admit(const PolicyPicture& policy, const Submission& submission, Jo
   return CheckSubmitLimits(policy, *spec, submission.count);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/policy/policy_picture.h"
 
-namespace muster {
+namespace muster::core {
 
 // The spec's time limit is the submitter's own (true), or the scheduler's default (false).
 struct Submission {
@@ -25,4 +25,4 @@ struct Submission {
 // ResourceExhausted say why it is refused.
 absl::Status Admit(const PolicyPicture& policy, const Submission& submission, JobSpec* spec);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 // A limit from here on is none: no job waits for it.
 inline constexpr Duration kNoLimit = std::chrono::hours(24) * 36500;
@@ -39,4 +39,4 @@ inline Duration LimitFrom(const JobSpec& spec, Time started) {
   return HasLimit(spec) ? std::min(spec.time_limit, left) : left;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 inline bool IsOperator(const User& by, const PolicyConfig& config) {
   return by.uid == 0 || by.uid == config.operator_uid;
@@ -47,4 +47,4 @@ inline absl::Status NotYours(const Job& job) {
       absl::StrCat("job ", ToString(job.id), ": belongs to ", job.spec->user.name));
 }
 
-}  // namespace muster
+}  // namespace muster::core

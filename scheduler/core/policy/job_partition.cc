@@ -2,7 +2,7 @@
 
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::core {
 
 std::vector<JobPartition> PartitionsOf(const PolicyPicture& policy, const JobSpec& spec) {
   std::vector<JobPartition> partitions;
@@ -28,4 +28,4 @@ std::optional<JobPartition> FindOwn(const PolicyPicture& policy, const JobSpec& 
   return std::nullopt;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/policy/policy_picture.h"
 
-namespace muster {
+namespace muster::core {
 
 // A partition as a job sees it; `rules` and `nodes` are null for the implied one of all nodes.
 struct JobPartition {
@@ -27,4 +27,4 @@ std::vector<JobPartition> PartitionsOf(const PolicyPicture& policy, const JobSpe
 // The job's partition of that name ("" the implied one), when the job may name it.
 std::optional<JobPartition> FindOwn(const PolicyPicture& policy, const JobSpec& spec,
                                     const std::string& name);
-}  // namespace muster
+}  // namespace muster::core

@@ -16,7 +16,7 @@
 #include "scheduler/model/settings/elastic_policy.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // No more than the site gives.
 inline Duration WithinGrace(Duration asked, const PolicyConfig& config) {
@@ -34,4 +34,4 @@ inline Duration KillGraceOf(const PolicyBook& book, const JobSpec& spec, EndCaus
   return qos != nullptr && qos->grace_time > Duration(0) ? qos->grace_time : own;
 }
 
-}  // namespace muster
+}  // namespace muster::core

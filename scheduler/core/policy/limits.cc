@@ -8,7 +8,7 @@
 #include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kHoldersShown = 8;
@@ -537,4 +537,4 @@ void AddPart(LimitAsk& ask, const NodeAllocation& part, const Machine& machine) 
 
 }  // namespace internal
 
-}  // namespace muster
+}  // namespace muster::core

@@ -19,7 +19,7 @@
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/policy/policy_picture.h"
 
-namespace muster {
+namespace muster::core {
 
 // What is in use, with what this pass has started.
 class PassUsage {
@@ -82,4 +82,4 @@ LimitAsk AskOf(const JobSpec& spec, const std::string& partition, const Allocati
   return ask;
 }
 
-}  // namespace muster
+}  // namespace muster::core

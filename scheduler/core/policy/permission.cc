@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // The QOS that the spec's association allows; empty: all.
@@ -74,4 +74,4 @@ absl::Status MayUseAccountAndQos(const PolicyBook& book, const JobSpec& spec) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::core

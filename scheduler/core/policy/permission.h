@@ -14,7 +14,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/policy/policy.h"
 
-namespace muster {
+namespace muster::core {
 
 // Whether the spec's account and QOS may use the partition.
 absl::Status MayUsePartition(const Partition& partition, const JobSpec& spec);
@@ -37,4 +37,4 @@ std::string KnownNames(const std::map<std::string, T>& objects) {
   return absl::StrJoin(names, ", ");
 }
 
-}  // namespace muster
+}  // namespace muster::core

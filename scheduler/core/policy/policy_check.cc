@@ -9,7 +9,7 @@
 #include "scheduler/model/value/host_list.h"
 #include "scheduler/model/value/period_text.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Found = std::optional<PolicyProblem>;
@@ -332,4 +332,4 @@ std::optional<PolicyProblem> FindProblem(const PolicyBook& book) {
                  [&] { return Each(book, book.reservations, CheckReservation); });
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 
 #include "scheduler/model/policy/policy.h"
 
-namespace muster {
+namespace muster::core {
 
 struct PolicyProblem {
   PolicyKind kind = PolicyKind::kPartition;
@@ -26,4 +26,4 @@ std::string ToSentence(const PolicyProblem& problem);
 // The first problem, in the order of kinds and names.
 std::optional<PolicyProblem> FindProblem(const PolicyBook& book);
 
-}  // namespace muster
+}  // namespace muster::core

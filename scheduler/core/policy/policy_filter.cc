@@ -7,7 +7,7 @@
 #include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 bool HasFlag(const PolicyPicture& policy, const JobSpec& spec, QosFlag flag) {
@@ -249,4 +249,4 @@ void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, PassUsag
   AddLimits(spec, open.empty() ? partitions : open, usage, reasons);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -16,7 +16,7 @@
 #include "scheduler/core/policy/limits.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // What the partition has against any job of the spec starting: its state, its limits, who may use
 // it. Nothing when it has nothing.
@@ -59,4 +59,4 @@ bool MayStart(const PolicyPicture& policy, const JobSpec& spec, const JobPartiti
 void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, PassUsage& usage,
                        std::vector<Reason>& reasons);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::core {
 
 QueueTiers::QueueTiers(const PolicyBook* book) : book_(book) {
   if (book == nullptr) {
@@ -49,4 +49,4 @@ std::uint64_t QueueTiers::Of(const JobSpec& spec) const {
   return std::uint64_t{tier} << 32U | (depth == depths_.end() ? 0 : depth->second);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -15,7 +15,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/policy/policy.h"
 
-namespace muster {
+namespace muster::core {
 
 class QueueTiers {
  public:
@@ -35,4 +35,4 @@ class QueueTiers {
   bool differ_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::core

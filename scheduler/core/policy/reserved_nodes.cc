@@ -5,7 +5,7 @@
 
 #include "scheduler/core/place/nodes/node_timeline.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Windows that are tried for one start. Recurring reservations whose gaps never meet are given up.
@@ -104,4 +104,4 @@ Time NextReservationChange(const Snapshot& snapshot) {
   return next;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/policy/reservation.h"
 
-namespace muster {
+namespace muster::core {
 
 class ReservedNodes {
  public:
@@ -41,4 +41,4 @@ class ReservedNodes {
 // When the next window of any reservation begins or ends; kNoTime when none does.
 Time NextReservationChange(const Snapshot& snapshot);
 
-}  // namespace muster
+}  // namespace muster::core

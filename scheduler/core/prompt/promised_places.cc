@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 PromiseTime FloorTo(PromiseTime at, PromiseTime grid) {
@@ -189,4 +189,4 @@ PromisedPlaces::Narrow PromisedPlaces::FirstNarrow(std::int64_t amount) const {
   return {};
 }
 
-}  // namespace muster
+}  // namespace muster::core

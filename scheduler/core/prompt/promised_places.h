@@ -17,7 +17,7 @@
 #include <limits>
 #include <vector>
 
-namespace muster {
+namespace muster::core {
 
 // A moment or a span, in whatever the caller counts; the simulator: seconds.
 using PromiseTime = std::int64_t;
@@ -98,4 +98,4 @@ class PromisedPlaces {
   std::vector<Step> steps_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace muster {
+namespace muster::core {
 
 struct PromptRules {
   std::int64_t stretch_permille = 5000;  // of the estimate, in the turn
@@ -49,4 +49,4 @@ constexpr std::int64_t PromiseOf(const PromptRules& rules, std::int64_t fcfs) {
   return fcfs > kLongSpan ? fcfs : fcfs + rules.slack;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstddef>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::int64_t kPart = std::int64_t{1} << 20;
@@ -97,4 +97,4 @@ std::int64_t RunTimeEstimates::Loss(std::int64_t estimate, std::int64_t run_time
   return off < 0 ? -off : off;
 }
 
-}  // namespace muster
+}  // namespace muster::core

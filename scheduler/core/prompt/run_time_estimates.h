@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-namespace muster {
+namespace muster::core {
 
 // What a job is like, as known at its submission.
 struct JobLikeness {
@@ -82,4 +82,4 @@ class RunTimeEstimates {
   std::unordered_map<Likeness, Recent, Hash> alike_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

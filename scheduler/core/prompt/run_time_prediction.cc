@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::int64_t kMinute = 60;
@@ -35,4 +35,4 @@ std::int64_t CorrectedPrediction(std::int64_t prediction, std::uint32_t correcti
   return std::min(prediction + kCorrections[step], limit);
 }
 
-}  // namespace muster
+}  // namespace muster::core

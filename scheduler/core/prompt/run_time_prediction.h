@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-namespace muster {
+namespace muster::core {
 
 class LastTwoPrediction {
  public:
@@ -36,4 +36,4 @@ class LastTwoPrediction {
 std::int64_t CorrectedPrediction(std::int64_t prediction, std::uint32_t corrections,
                                  std::int64_t limit);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/share/decay.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Node numbers by account name; looked up only.
@@ -295,4 +295,4 @@ double LevelShares(const ShareTree& tree, std::uint32_t node) {
                                     : RatioOrZero(of.shares.value(), of.level_shares);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -17,7 +17,7 @@
 #include "absl/numeric/int128.h"
 #include "scheduler/model/policy/account.h"
 
-namespace muster {
+namespace muster::core {
 
 // The first thing wrong with a tree: an entry of one of its two lists, a field of it, and what is
 // wrong and the mend in one line.
@@ -61,4 +61,4 @@ double RatioOrZero(absl::uint128 a, absl::uint128 b);
 // What `node` has of the shares that it competes for; of "parent", what its account has; root: 1.
 double LevelShares(const ShareTree& tree, std::uint32_t node);
 
-}  // namespace muster
+}  // namespace muster::core

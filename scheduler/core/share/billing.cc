@@ -11,7 +11,7 @@
 #include "scheduler/base/decimal.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr int kWeightDecimals = 6;
@@ -151,4 +151,4 @@ BillingRate Billing(const std::vector<TresAmount>& amounts, const std::vector<Tr
   return BillingRate(absl::Uint128Low64(std::min(sum + largest, most)));
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -16,7 +16,7 @@
 #include "scheduler/model/policy/decayed_usage.h"
 #include "scheduler/model/policy/tres_weight.h"
 
-namespace muster {
+namespace muster::core {
 
 // "CPU=1.0,Mem=0.25G,GRES/gpu=2.0,license/licA=1.5". A weight is a decimal number with six
 // decimals at most; on mem and bb K, M, G, T or P says for how much (2^10, … bytes), and mem
@@ -27,4 +27,4 @@ absl::StatusOr<std::vector<TresWeight>> ParseTresWeights(std::string_view text);
 BillingRate Billing(const std::vector<TresAmount>& amounts, const std::vector<TresWeight>& weights,
                     BillingRule rule);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include "scheduler/core/share/account_tree.h"
 #include "scheduler/core/share/decay.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr double kExponentMax = 1074;  // 2^-1075 is 0
@@ -82,4 +82,4 @@ ShareStandings ClassicFairshare(const AccountTree& tree, double damping) {
   return standings;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/share_standing.h"
 
-namespace muster {
+namespace muster::core {
 
 // `damping` is d (Slurm's FairShareDampeningFactor), 1 or more: the larger, the less usage weighs.
 // Ranks and level_fs stay 0. REQUIRES: !CheckAccountTree(tree).
@@ -22,4 +22,4 @@ ShareStandings ClassicFairshare(const AccountTree& tree, double damping = 1);
 // 2^-x for x >= 0, infinity included.
 double HalfPower(double x);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/base/wide_number.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::int64_t kPeriodHalfLives = 16;
@@ -233,4 +233,4 @@ DecayedUsage WithHalfLife(const DecayedUsage& usage, Time at, Duration before, D
       period);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -21,7 +21,7 @@
 #include "scheduler/model/policy/decayed_usage.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 inline constexpr Duration kHalfLifeMin{1000};
 inline constexpr Duration kHalfLifeMax = std::chrono::hours(24 * 3653);
@@ -76,4 +76,4 @@ absl::uint128 AmountInPeriod(const DecayedUsage& usage, std::int64_t period);
 DecayedUsage UsageOf(absl::uint128 amount, std::int64_t period = 0);
 absl::uint128 AmountOf(const DecayedUsage& usage);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -9,7 +9,7 @@
 #include "scheduler/base/wide_number.h"
 #include "scheduler/core/share/decay.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -165,4 +165,4 @@ ShareStandings FairTree(const AccountTree& tree) {
   return standings;
 }
 
-}  // namespace muster
+}  // namespace muster::core

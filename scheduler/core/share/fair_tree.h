@@ -21,7 +21,7 @@
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/share_standing.h"
 
-namespace muster {
+namespace muster::core {
 
 // REQUIRES: !CheckAccountTree(tree).
 ShareStandings FairTree(const AccountTree& tree);
@@ -29,4 +29,4 @@ ShareStandings FairTree(const AccountTree& tree);
 // rank / count as a factor, rounded down. REQUIRES: rank <= count.
 Factor RankFactor(std::uint32_t rank, std::size_t count);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -9,7 +9,7 @@
 #include "scheduler/model/policy/tres_weight.h"
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::core {
 
 BillingRate BillingOf(const TresUse& held, std::uint32_t usage_factor,
                       const PriorityConfig& config) {
@@ -36,4 +36,4 @@ BillingRate BillingOf(const TresUse& held, std::uint32_t usage_factor,
       static_cast<std::uint64_t>(std::min<absl::uint128>(scaled, kBillingRateMax.value())));
 }
 
-}  // namespace muster
+}  // namespace muster::core

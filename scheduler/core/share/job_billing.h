@@ -9,10 +9,10 @@
 #include "scheduler/model/policy/policy_usage.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // The rate for these amounts (core/billing.h), times the QOS's usage factor in thousandths.
 BillingRate BillingOf(const TresUse& held, std::uint32_t usage_factor,
                       const PriorityConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

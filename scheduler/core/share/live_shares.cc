@@ -5,7 +5,7 @@
 #include "scheduler/core/share/decay.h"
 #include "scheduler/core/share/fair_tree.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 std::string AccountNamed(const std::string& account) {
@@ -106,4 +106,4 @@ ShareStandings Standings(const AccountTree& tree, const PriorityConfig& config) 
                                                      : FairTree(tree);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -18,7 +18,7 @@
 #include "scheduler/model/policy/share_standing.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 struct LiveShares {
   AccountTree tree;
@@ -36,4 +36,4 @@ LiveShares LiveSharesOf(const Snapshot& snapshot, RunningCharges& charges);
 // The share standing of all users by the configured rule.
 ShareStandings Standings(const AccountTree& tree, const PriorityConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 
 #include "absl/numeric/int128.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::int64_t kPriorityMax = std::numeric_limits<std::uint32_t>::max();
@@ -71,4 +71,4 @@ Factor AgeFactor(Duration waited, Duration max_age) {
                                               static_cast<std::uint64_t>(max_age.count()));
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/model/policy/priority.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 // Site and nice beyond ten times 2^32 count as that.
 Priority MakePriority(const PriorityRequest& request);
@@ -25,4 +25,4 @@ Factor RatioFactor(std::uint64_t part, std::uint64_t whole);
 // come, 1 when max_age is 0 and it has waited at all.
 Factor AgeFactor(Duration waited, Duration max_age);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -1,6 +1,6 @@
 #include "scheduler/core/share/running_charges.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Owners that have gone are forgotten when there are so many more than there are charges.
@@ -56,4 +56,4 @@ const std::vector<RunningCharges::Charge>& RunningCharges::Of(const Snapshot& sn
   return charges_;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -17,7 +17,7 @@
 #include "scheduler/core/share/decay.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 class RunningCharges {
  public:
@@ -53,4 +53,4 @@ class RunningCharges {
   std::vector<Charge> charges_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

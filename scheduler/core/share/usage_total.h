@@ -9,7 +9,7 @@
 
 #include "scheduler/model/job/exit_status.h"
 
-namespace muster {
+namespace muster::core {
 
 inline void AddUsage(const Usage& part, Usage& total) {
   total.user_cpu += part.user_cpu;
@@ -22,4 +22,4 @@ inline void AddUsage(const Usage& part, Usage& total) {
   total.cpu_energy_mj += part.cpu_energy_mj;
 }
 
-}  // namespace muster
+}  // namespace muster::core

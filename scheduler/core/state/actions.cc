@@ -2,7 +2,7 @@
 
 #include "scheduler/core/state/books/attempt.h"
 
-namespace muster {
+namespace muster::core {
 
 std::vector<Effect> ActionsFor(const Job& job) {
   std::vector<Effect> effects;
@@ -42,4 +42,4 @@ std::vector<Effect> ActionsFor(const Job& job) {
   return effects;
 }
 
-}  // namespace muster
+}  // namespace muster::core

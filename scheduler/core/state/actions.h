@@ -12,9 +12,9 @@
 #include "scheduler/model/change/effect.h"
 #include "scheduler/model/job/job.h"
 
-namespace muster {
+namespace muster::core {
 
 // On every node of the job.
 std::vector<Effect> ActionsFor(const Job& job);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include "scheduler/core/state/apply/job_events.h"
 #include "scheduler/core/state/apply/node_events.h"
 
-namespace muster {
+namespace muster::core {
 
 ClusterState::ClusterState(StateImage image)
     : version_(image.version), parts_(std::move(image)), touched_(version_) {}
@@ -20,4 +20,4 @@ void ClusterState::Apply(const Event& event) {
   touched_.Note(event, parts_.jobs, next);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -26,7 +26,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/machine/node.h"
 
-namespace muster {
+namespace muster::core {
 
 class ClusterState {
  public:
@@ -92,4 +92,4 @@ class ClusterState {
   TouchedNodes touched_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

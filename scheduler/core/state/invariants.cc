@@ -8,7 +8,7 @@
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/node_use.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Problem = std::optional<std::string>;
@@ -238,4 +238,4 @@ std::optional<std::string> BrokenInvariant(const ClusterState& state) {
   return CheckIndexes(state);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 
 #include "scheduler/core/state/cluster_state.h"
 
-namespace muster {
+namespace muster::core {
 
 // The first invariant that does not hold, as a sentence; nothing when all hold:
 //  1. what is taken of a node is the sum over its jobs and quarantined attempts;
@@ -23,4 +23,4 @@ namespace muster {
 //  6. ranks are numbered 0..n-1 and lie within their node's part, with their memory nodes and GPUs.
 std::optional<std::string> BrokenInvariant(const ClusterState& state);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::core {
 
 std::vector<const Job*> GroupOf(const ClusterState& state, const Job& job) {
   if (!IsComponent(job)) {
@@ -93,4 +93,4 @@ std::optional<std::string> BrokenGroup(const ClusterState& state) {
   return std::nullopt;
 }
 
-}  // namespace muster
+}  // namespace muster::core

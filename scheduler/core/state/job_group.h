@@ -16,7 +16,7 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/plan/plan.h"
 
-namespace muster {
+namespace muster::core {
 
 // The components of the job's group, the leader first; a plain job alone.
 std::vector<const Job*> GroupOf(const ClusterState& state, const Job& job);
@@ -39,4 +39,4 @@ bool IsWholeGroup(const ClusterState& state, std::span<const PlannedStart> start
 // What is broken of the invariants above.
 std::optional<std::string> BrokenGroup(const ClusterState& state);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -2,7 +2,7 @@
 
 #include "scheduler/model/value/fingerprint.h"
 
-namespace muster {
+namespace muster::core {
 
 std::uint64_t PrintOf(const ClusterState& state) {
   Fingerprint print;
@@ -29,4 +29,4 @@ std::uint64_t PrintOf(const ClusterState& state) {
   return print.value();
 }
 
-}  // namespace muster
+}  // namespace muster::core

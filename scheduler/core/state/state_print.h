@@ -9,8 +9,8 @@
 
 #include "scheduler/core/state/cluster_state.h"
 
-namespace muster {
+namespace muster::core {
 
 std::uint64_t PrintOf(const ClusterState& state);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <variant>
 
-namespace muster {
+namespace muster::core {
 
 void TouchedNodes::Touch(NodeId node, Version version) {
   if (touches_.size() == kMax) {
@@ -50,4 +50,4 @@ void TouchedNodes::Note(const Event& event, const JobTable& jobs, Version versio
       event);
 }
 
-}  // namespace muster
+}  // namespace muster::core

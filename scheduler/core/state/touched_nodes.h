@@ -14,7 +14,7 @@
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::core {
 
 class TouchedNodes {
  public:
@@ -39,4 +39,4 @@ class TouchedNodes {
   Version since_;                                   // later ones are all in there
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::core {
 
 Turn Refused(absl::Status status) {
   Turn turn;
@@ -10,4 +10,4 @@ Turn Refused(absl::Status status) {
   return turn;
 }
 
-}  // namespace muster
+}  // namespace muster::core

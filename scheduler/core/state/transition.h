@@ -14,7 +14,7 @@
 #include "scheduler/model/change/effect.h"
 #include "scheduler/model/change/event.h"
 
-namespace muster {
+namespace muster::core {
 
 struct Turn {
   absl::Status status;  // why the input was refused; one line for the user
@@ -31,4 +31,4 @@ struct Turn {
 // A transition that refuses its input: neither events nor effects.
 Turn Refused(absl::Status status);
 
-}  // namespace muster
+}  // namespace muster::core

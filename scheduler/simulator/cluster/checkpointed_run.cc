@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 
 CheckpointedRun::CheckpointedRun(const JobCheckpoints& checkpoints, std::int64_t work, bool again)
     : checkpoints_(checkpoints), restart_left_(again ? checkpoints.restart : 0), work_left_(work) {
@@ -68,4 +68,4 @@ AttemptParts CheckpointedRun::Parts() const {
   return parts;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -13,7 +13,7 @@
 
 #include "scheduler/simulator/cluster/checkpointed_work.h"
 
-namespace muster {
+namespace muster::sim {
 
 class CheckpointedRun {
  public:
@@ -54,4 +54,4 @@ class CheckpointedRun {
   AttemptParts parts_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr double kHour = 3600;
@@ -75,4 +75,4 @@ std::vector<Metric> FailureTotals::Metrics() const {
   };
 }
 
-}  // namespace muster
+}  // namespace muster::sim

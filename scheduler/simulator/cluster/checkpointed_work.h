@@ -14,7 +14,7 @@
 
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct JobCheckpoints {
   std::int64_t interval = 0;  // of work between two; 0: none are written
@@ -58,4 +58,4 @@ struct FailureTotals {
   [[nodiscard]] std::vector<Metric> Metrics() const;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/cluster/cluster_replay.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // Jobs that wait so long for nodes, while none runs, wait for ever.
@@ -126,4 +126,4 @@ void ClusterReplay::SumUpFailures() {
   result_.faults = faults_;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/cluster/cluster_replay.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::uint32_t kFirstUid = 100'000;
@@ -325,4 +325,4 @@ absl::Status ClusterReplay::Arrive(const TraceJob& job) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -30,7 +30,7 @@
 #include "scheduler/simulator/cluster/free_room.h"
 #include "scheduler/simulator/flat/processor_map.h"
 
-namespace muster {
+namespace muster::sim {
 
 class ClusterReplay {
  public:
@@ -118,7 +118,7 @@ class ClusterReplay {
   absl::StatusOr<Decision> NextKnown();
   absl::Status KeepDecisions(bool stopped);
   absl::Status DropHopeless(const Plan& plan);
-  absl::Status Take(const Input& input, Turn* turn = nullptr);
+  absl::Status Take(const Input& input, core::Turn* turn = nullptr);
   absl::Status Answer(const std::vector<Effect>& effects);
   absl::Status EndOn(JobId id, const std::vector<NodeId>& nodes, EndCause cause);
   void Note(const Event& event, std::vector<JobId>& ended);
@@ -161,9 +161,9 @@ class ClusterReplay {
   FlatObserver& observer_;
   Arrivals arrivals_;
   const PolicyConfig config_;
-  ClusterState state_;
-  SnapshotBuilder snapshots_;
-  PlannerMemory memory_;
+  core::ClusterState state_;
+  core::SnapshotBuilder snapshots_;
+  core::PlannerMemory memory_;
   std::shared_ptr<const Plan> last_plan_;
   bool follows_ = false;  // the decisions of an earlier run
   std::vector<SimulatedNode> nodes_;
@@ -186,4 +186,4 @@ class ClusterReplay {
   ClusterResult result_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

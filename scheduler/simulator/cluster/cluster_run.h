@@ -20,7 +20,7 @@
 #include "scheduler/simulator/flat/flat_simulation.h"
 #include "scheduler/simulator/workload/node_failures.h"
 
-namespace muster {
+namespace muster::sim {
 
 // Nodes that are alike: NAME1, NAME2, …
 struct NodeClass {
@@ -68,4 +68,4 @@ struct ClusterResult {
   std::uint64_t state_print = 0;  // of the state in the end: two equal runs have the same
 };
 
-}  // namespace muster
+}  // namespace muster::sim

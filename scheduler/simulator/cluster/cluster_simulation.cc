@@ -13,7 +13,7 @@
 #include "scheduler/model/value/value_bytes.h"
 #include "scheduler/simulator/cluster/cluster_replay.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // 2000-01-01 00:00 UTC is the trace's time 0.
@@ -96,15 +96,15 @@ absl::Status ClusterReplay::RegisterNode(SimulatedNode& node) {
   registration.machine = alike.machine;
   registration.features = alike.features;
   registration.weight = alike.weight;
-  Turn turn;
+  core::Turn turn;
   RETURN_IF_ERROR(Take(RegisterAgent{std::move(registration)}, &turn));
   node.id = turn.node;
   return absl::OkStatus();
 }
 
 // One input through the scheduler, and the agents' answers to what it asks of them.
-absl::Status ClusterReplay::Take(const Input& input, Turn* answer) {
-  Turn turn = Step(state_, input, TimeOf(now_), config_);
+absl::Status ClusterReplay::Take(const Input& input, core::Turn* answer) {
+  core::Turn turn = core::Step(state_, input, TimeOf(now_), config_);
   if (!turn.status.ok()) {
     return turn.status;
   }
@@ -126,7 +126,7 @@ absl::Status ClusterReplay::Take(const Input& input, Turn* answer) {
 absl::Status ClusterReplay::Answer(const std::vector<Effect>& effects) {
   const auto report = [this](JobId id, NodeId node, Fact fact) {
     const Job& job = *state_.FindJob(id);
-    const NodeRun& run = job.attempt->runs[*RunOn(*job.attempt, node)];
+    const NodeRun& run = job.attempt->runs[*core::RunOn(*job.attempt, node)];
     return Take(TakeReport{
         node, muster::Report{id, job.attempt->number, run.reported + 1, std::move(fact)}});
   };
@@ -152,7 +152,7 @@ absl::Status ClusterReplay::EndOn(JobId id, const std::vector<NodeId>& nodes, En
     if (job == nullptr || !job->attempt.has_value()) {
       return absl::OkStatus();
     }
-    const NodeRun& run = job->attempt->runs[*RunOn(*job->attempt, node)];
+    const NodeRun& run = job->attempt->runs[*core::RunOn(*job->attempt, node)];
     RunEnded ended;
     ended.time = TimeOf(now_);
     ended.cause = cause;
@@ -197,7 +197,7 @@ absl::Status ClusterReplay::DropHopeless(const Plan& plan) {
 // The scheduler's own decision.
 ClusterReplay::Decision ClusterReplay::Decide() {
   const auto snapshot = snapshots_.Build(state_, TimeOf(now_), last_plan_.get(), config_.network);
-  last_plan_ = std::make_shared<const Plan>(MakePlan(snapshot, config_, memory_));
+  last_plan_ = std::make_shared<const Plan>(core::MakePlan(snapshot, config_, memory_));
   Decision decision;
   decision.now = now_;
   for (const LeftWaiting& left : last_plan_->waiting) {
@@ -383,7 +383,7 @@ absl::StatusOr<ClusterResult> ClusterReplay::Run() {
   schedule.unix_start = arrivals_.reader().header().unix_start;
   schedule.names = arrivals_.reader().names();
   SumUpFailures();
-  result_.state_print = PrintOf(state_);
+  result_.state_print = core::PrintOf(state_);
   return std::move(result_);
 }
 
@@ -468,4 +468,4 @@ Machine PlainMachine(std::uint32_t cpus, std::uint32_t gpus, const std::string& 
   return machine;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -19,7 +19,7 @@
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/simulator/cluster/cluster_run.h"
 
-namespace muster {
+namespace muster::sim {
 
 // Rows: processors are numbered node by node, in the order of the nodes.
 absl::StatusOr<ClusterResult> SimulateCluster(const ClusterRun& run, FlatObserver& observer);
@@ -29,4 +29,4 @@ absl::StatusOr<ClusterResult> SimulateCluster(const ClusterRun& run, FlatObserve
 Machine PlainMachine(std::uint32_t cpus, std::uint32_t gpus, const std::string& gpu_model,
                      Bytes memory);
 
-}  // namespace muster
+}  // namespace muster::sim

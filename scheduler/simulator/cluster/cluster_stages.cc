@@ -4,7 +4,7 @@
 
 #include "scheduler/simulator/cluster/cluster_replay.h"
 
-namespace muster {
+namespace muster::sim {
 
 // The time since the stage was looked at last goes by.
 void ClusterReplay::PassStage(Live& live) const {
@@ -56,4 +56,4 @@ void ClusterReplay::AdmitWriters() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

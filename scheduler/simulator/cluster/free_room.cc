@@ -5,7 +5,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 void AddTo(RoomBucket& bucket, const RoomBucket& more) {
@@ -140,4 +140,4 @@ std::vector<Metric> RoomMetrics(const FreeRoom& threads, const FreeRoom& gpus) {
   return metrics;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -18,7 +18,7 @@
 
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 
-namespace muster {
+namespace muster::sim {
 
 // Means over one stretch of time.
 struct RoomBucket {
@@ -86,4 +86,4 @@ class FreeRoom {
 // With their definitions. Of GPUs nothing where there are none.
 std::vector<Metric> RoomMetrics(const FreeRoom& threads, const FreeRoom& gpus);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -5,7 +5,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 std::int64_t RoundedUp(std::int64_t bytes, std::int64_t rate) {
@@ -89,4 +89,4 @@ void SharedFileSystem::Leave(JobId job) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -17,7 +17,7 @@
 
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct FileSystem {
   std::int64_t bandwidth = 0;  // bytes a second; 0: none, a checkpoint takes its job's own cost
@@ -68,4 +68,4 @@ class SharedFileSystem {
   std::set<std::pair<std::int64_t, JobId>> turns_;  // less what is at risk, and the job
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/model/settings/elastic_policy.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr Duration kRetryMin{200};
@@ -475,4 +475,4 @@ std::string SimulatedAgent::Describe() const {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

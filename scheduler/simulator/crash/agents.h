@@ -25,7 +25,7 @@
 #include "scheduler/simulator/crash/virtual_clock.h"
 #include "scheduler/simulator/crash/witness.h"
 
-namespace muster {
+namespace muster::sim {
 
 // What all agents of a simulation share.
 struct AgentSurroundings {
@@ -141,4 +141,4 @@ class SimulatedAgent {
   Time heard_ = kNoTime;  // when the controller heard the node last, as supervisors know it
 };
 
-}  // namespace muster
+}  // namespace muster::sim

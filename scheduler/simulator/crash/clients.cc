@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr Duration kAskAgain{3'000};
@@ -49,7 +49,7 @@ void Clients::Try(const std::shared_ptr<const Input>& input, const std::shared_p
     return;
   }
   clock_.After(faults_.MessageDelay(), [this, input, answered, answer] {
-    controller_.Take(*input, [this, answered, answer](const Turn& turn) {
+    controller_.Take(*input, [this, answered, answer](const core::Turn& turn) {
       if (faults_.Fault(faults_.rates().reply_lost)) {
         ++faults_.counts().replies_lost;
         return;
@@ -114,7 +114,7 @@ void Clients::Submit(std::uint32_t number) {
   const std::string token = submit.token;
   const bool batch = submit.spec.kind == JobKind::kBatch;
   auto first = std::make_shared<bool>(true);
-  Request(std::move(submit), [this, token, batch, first](const Turn& turn) {
+  Request(std::move(submit), [this, token, batch, first](const core::Turn& turn) {
     if (!turn.status.ok()) {
       witness_.Broken(absl::StrCat(token, " was refused: ", std::string(turn.status.message())));
       return;
@@ -134,7 +134,7 @@ void Clients::Afterwards(JobId job, bool batch) {
   clock_.After(when, [this, job, batch, what] {
     --unanswered_;
     if (what < 2) {
-      Request(CancelJob{job, std::nullopt, Somebody()}, [](const Turn&) {});
+      Request(CancelJob{job, std::nullopt, Somebody()}, [](const core::Turn&) {});
     } else if (what < 4) {
       HoldAndRelease(job);
     } else if (batch && what < 8) {
@@ -159,18 +159,18 @@ void Clients::StartSteps(JobId job) {
     start.spec.immediate = faults_.Chance(100);
     start.program.argv = {"/bin/hostname"};
     start.by = Somebody();
-    Request(std::move(start), [](const Turn&) {});
+    Request(std::move(start), [](const core::Turn&) {});
   }
 }
 
 // Twice released: a hold that was asked twice may come once more after the first.
 void Clients::HoldAndRelease(JobId job) {
-  Request(HoldJob{job, std::nullopt, true, Somebody()}, [this, job](const Turn&) {
+  Request(HoldJob{job, std::nullopt, true, Somebody()}, [this, job](const core::Turn&) {
     for (const Duration after : {Duration(0), kAskAgain * 4}) {
       ++unanswered_;
       clock_.After(after, [this, job] {
         --unanswered_;
-        Request(HoldJob{job, std::nullopt, false, Somebody()}, [](const Turn&) {});
+        Request(HoldJob{job, std::nullopt, false, Somebody()}, [](const core::Turn&) {});
       });
     }
   });
@@ -181,18 +181,18 @@ void Clients::ChangeLimit(JobId job) {
   UpdateJob update{job, std::nullopt, JobUpdate(), {}, Operator()};
   update.changes.time_limit =
       faults_.Chance(200) ? kEndless : faults_.Between(Duration(1'000), kLimitMax);
-  Request(std::move(update), [](const Turn&) {});
+  Request(std::move(update), [](const core::Turn&) {});
 }
 
 // Twice asked back, for the same reason.
 void Clients::SuspendAndResume(JobId job) {
-  Request(SuspendJob{job, std::nullopt, true, Operator()}, [this, job](const Turn&) {
+  Request(SuspendJob{job, std::nullopt, true, Operator()}, [this, job](const core::Turn&) {
     const Duration first = faults_.Between(Duration(1), kSuspended);
     for (const Duration after : {first, first + kAskAgain * 4}) {
       ++unanswered_;
       clock_.After(after, [this, job] {
         --unanswered_;
-        Request(SuspendJob{job, std::nullopt, false, Operator()}, [](const Turn&) {});
+        Request(SuspendJob{job, std::nullopt, false, Operator()}, [](const core::Turn&) {});
       });
     }
   });
@@ -200,13 +200,13 @@ void Clients::SuspendAndResume(JobId job) {
 
 void Clients::DrainAndResume() {
   const std::string node = absl::StrCat("node", 1 + faults_.Below(plan_.nodes));
-  Request(DrainNode{node, true, "to see what happens"}, [this, node](const Turn&) {
+  Request(DrainNode{node, true, "to see what happens"}, [this, node](const core::Turn&) {
     ++unanswered_;
     clock_.After(faults_.Between(Duration(1'000), Duration(60'000)), [this, node] {
       --unanswered_;
-      Request(DrainNode{node, false, ""}, [](const Turn&) {});
+      Request(DrainNode{node, false, ""}, [](const core::Turn&) {});
     });
   });
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -19,7 +19,7 @@
 #include "scheduler/simulator/crash/virtual_clock.h"
 #include "scheduler/simulator/crash/witness.h"
 
-namespace muster {
+namespace muster::sim {
 
 // What they have to work with.
 struct ClientPlan {
@@ -43,7 +43,7 @@ class Clients {
   [[nodiscard]] std::uint64_t unanswered() const { return unanswered_; }
 
  private:
-  using Answer = std::function<void(const Turn&)>;
+  using Answer = std::function<void(const core::Turn&)>;
 
   // Sends it at once, and again and again until there is an answer.
   void Request(Input input, Answer answer);
@@ -66,4 +66,4 @@ class Clients {
   std::uint64_t unanswered_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

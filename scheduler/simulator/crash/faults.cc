@@ -2,7 +2,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr Duration kSlowLaunchMin{5'000};
@@ -59,4 +59,4 @@ bool Faults::DiesAt(DeathPoint point) {
   return Fault(point == DeathPoint::kBetweenEffects ? (rate + 3) / 4 : rate);
 }
 
-}  // namespace muster
+}  // namespace muster::sim

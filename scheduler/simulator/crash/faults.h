@@ -9,7 +9,7 @@
 
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::sim {
 
 // How often things go wrong. Thousandths are of the occasions named; a time of 0 means never.
 struct FaultRates {
@@ -82,4 +82,4 @@ class Faults {
   bool stopped_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr Duration kNoticeMin{1};
@@ -111,4 +111,4 @@ void SimulatedNetwork::StopListening() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -23,7 +23,7 @@
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
 
-namespace muster {
+namespace muster::sim {
 
 // The controller's answers to a registration.
 struct Welcome {
@@ -86,4 +86,4 @@ class SimulatedNetwork {
   bool listening_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -12,7 +12,7 @@
 #include "scheduler/core/state/invariants.h"
 #include "scheduler/core/state/state_print.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr Duration kGather{5};      // inputs that come so close share a commit
@@ -48,13 +48,13 @@ void SimulatedController::Start() {
   }
   alive_ = true;
   if (!commits_.empty() && commits_.back().fingerprint.has_value() &&
-      PrintOf(state_) != *commits_.back().fingerprint) {
+      core::PrintOf(state_) != *commits_.back().fingerprint) {
     witness_.Broken("promise 6: the restarted controller has another state");
   }
   // The epoch is durable before anybody is listened to.
-  const Turn turn = Step(state_, BeginEpoch{}, clock_.now(), *policy_);
+  const core::Turn turn = core::Step(state_, BeginEpoch{}, clock_.now(), *policy_);
   Apply(turn.events);
-  group_.fingerprint = PrintOf(state_);
+  group_.fingerprint = core::PrintOf(state_);
   Keep(group_);
   group_ = Group();
   Dispatch(turn.effects);
@@ -85,7 +85,7 @@ void SimulatedController::Die() {
   node_of_.clear();
   owner_.clear();
   welcomed_.clear();
-  state_ = ClusterState();
+  state_ = core::ClusterState();
   network_.StopListening();
   clock_.After(faults_.Between(kControllerAwayMin, kControllerAwayMax), [this] { Start(); });
 }
@@ -101,8 +101,8 @@ void SimulatedController::Take(const Input& input, Done done) {
   }
 }
 
-std::shared_ptr<const Turn> SimulatedController::Judge(const Input& input) {
-  auto turn = std::make_shared<const Turn>(Step(state_, input, clock_.now(), *policy_));
+std::shared_ptr<const core::Turn> SimulatedController::Judge(const Input& input) {
+  auto turn = std::make_shared<const core::Turn>(core::Step(state_, input, clock_.now(), *policy_));
   if (!turn->status.ok() && (!turn->events.empty() || !turn->effects.empty())) {
     witness_.Broken("a refused input made events or effects");
   }
@@ -110,7 +110,7 @@ std::shared_ptr<const Turn> SimulatedController::Judge(const Input& input) {
   return turn;
 }
 
-void SimulatedController::Perform(const std::shared_ptr<const Turn>& turn, Done done) {
+void SimulatedController::Perform(const std::shared_ptr<const core::Turn>& turn, Done done) {
   if (done) {
     group_.after.emplace_back([turn, done = std::move(done)] { done(*turn); });
   }
@@ -136,7 +136,7 @@ void SimulatedController::Apply(const std::vector<Event>& events) {
     state_.Apply(event);
     group_.entries.push_back(JournalEntry{state_.version(), event});
   }
-  if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
+  if (const std::optional<std::string> broken = core::BrokenInvariant(state_)) {
     witness_.Broken(absl::StrCat("invariant: ", *broken));
   }
 }
@@ -145,7 +145,7 @@ void SimulatedController::Receive(Session session, const ToController& message) 
   if (const auto* report = std::get_if<Report>(&message)) {
     const auto node = node_of_.find(session);
     if (node != node_of_.end()) {
-      Take(TakeReport{node->second, *report}, [this, session](const Turn& turn) {
+      Take(TakeReport{node->second, *report}, [this, session](const core::Turn& turn) {
         if (!turn.status.ok()) {
           network_.Cut(session);
         }
@@ -153,16 +153,17 @@ void SimulatedController::Receive(Session session, const ToController& message) 
     }
     return;
   }
-  const std::shared_ptr<const Turn> turn = Judge(RegisterAgent{std::get<Registration>(message)});
+  const std::shared_ptr<const core::Turn> turn =
+      Judge(RegisterAgent{std::get<Registration>(message)});
   if (turn->status.ok()) {
     node_of_[session] = turn->node;
     owner_[turn->node] = session;
   }
-  Perform(turn, [this, session](const Turn& durable) { Answer(session, durable); });
+  Perform(turn, [this, session](const core::Turn& durable) { Answer(session, durable); });
 }
 
 // Answers a registration; from then on the node's orders go that way.
-void SimulatedController::Answer(Session session, const Turn& turn) {
+void SimulatedController::Answer(Session session, const core::Turn& turn) {
   if (!turn.status.ok()) {
     network_.SendDown(session, Refusal{std::string(turn.status.message())});
     return;
@@ -212,7 +213,7 @@ std::optional<ToAgent> SimulatedController::OrderOf(const Effect& effect) const 
   if (const auto* end = std::get_if<Terminate>(&effect)) {
     const Job* job = state_.FindJob(end->job);
     const Duration grace =
-        job != nullptr ? KillGraceOf(state_.policy().book(), *job->spec, end->cause, *policy_)
+        job != nullptr ? core::KillGraceOf(state_.policy().book(), *job->spec, end->cause, *policy_)
                        : Duration(0);
     return TerminateOrder{end->job, end->attempt, state_.epoch(), end->node, end->cause, grace};
   }
@@ -246,7 +247,7 @@ std::optional<ToAgent> SimulatedController::OrderOf(const Effect& effect) const 
                         Program(),
                         job->attempt->allocation,
                         {}};
-      order.spec.time_limit = LimitFrom(order.spec, order.started);
+      order.spec.time_limit = core::LimitFrom(order.spec, order.started);
       return order;
     }
   }
@@ -284,7 +285,7 @@ void SimulatedController::CloseGroup() {
     group_.passes.swap(writing_->passes);  // they wait for the next event
   }
   if (commits_.size() % kFingerprintEvery == 0) {
-    writing_->fingerprint = PrintOf(state_);
+    writing_->fingerprint = core::PrintOf(state_);
   }
   if (faults_.DiesAt(DeathPoint::kInCommit)) {
     Die();
@@ -334,7 +335,7 @@ void SimulatedController::MaybePlan() {
   planning_ = true;
   // The pass looks at the snapshot of now; its plan comes back later, stale or not.
   const auto snapshot = snapshots_.Build(state_, clock_.now(), last_plan_.get(), policy_->network);
-  auto plan = std::make_shared<const Plan>(MakePlan(snapshot, *policy_, planner_memory_));
+  auto plan = std::make_shared<const Plan>(core::MakePlan(snapshot, *policy_, planner_memory_));
   const PassRecord pass{plan->version, snapshot->now, plan->hash, last_plan_ != nullptr, policy_};
   clock_.After(faults_.Between(Duration(0), kPlanMax), [this, plan, pass, life = life_] {
     if (alive_ && life == life_) {
@@ -362,7 +363,7 @@ void SimulatedController::OnPlan(const Plan& plan) {
 }
 
 void SimulatedController::CheckReplay() {
-  Replay replay;
+  core::Replay replay;
   auto commit = commits_.begin();
   auto pass = passes_.begin();
   for (const JournalEntry& entry : journal_) {
@@ -371,9 +372,9 @@ void SimulatedController::CheckReplay() {
                                    " in place ", ToString(replay.version().Next())));
       return;
     }
-    std::optional<ReplayDifference> difference = replay.Apply(entry);
+    std::optional<core::ReplayDifference> difference = replay.Apply(entry);
     for (; pass != passes_.end() && pass->version == entry.version; ++pass) {
-      std::optional<ReplayDifference> other = replay.Check(*pass);
+      std::optional<core::ReplayDifference> other = replay.Check(*pass);
       difference = difference.has_value() ? difference : other;
     }
     if (difference.has_value()) {
@@ -384,7 +385,7 @@ void SimulatedController::CheckReplay() {
     if (commit == commits_.end() || entry.version != commit->version) {
       continue;
     }
-    if (commit->fingerprint.has_value() && PrintOf(replay.state()) != *commit->fingerprint) {
+    if (commit->fingerprint.has_value() && core::PrintOf(replay.state()) != *commit->fingerprint) {
       witness_.Broken(
           absl::StrCat("promise 6: replay differs at version ", ToString(entry.version)));
       return;
@@ -395,9 +396,9 @@ void SimulatedController::CheckReplay() {
     witness_.Broken("promise 6: a pass, or a start's, is not on record where it was made");
   }
   if (alive_ && group_.entries.empty() && !writing_.has_value() &&
-      PrintOf(replay.state()) != PrintOf(state_)) {
+      core::PrintOf(replay.state()) != core::PrintOf(state_)) {
     witness_.Broken("promise 6: replay of the whole journal gives another state");
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -28,12 +28,12 @@
 #include "scheduler/simulator/crash/virtual_clock.h"
 #include "scheduler/simulator/crash/witness.h"
 
-namespace muster {
+namespace muster::sim {
 
 class SimulatedController {
  public:
   // Called once the turn's events are durable; never when the controller dies before.
-  using Done = std::function<void(const Turn&)>;
+  using Done = std::function<void(const core::Turn&)>;
 
   SimulatedController(VirtualClock& clock, SimulatedNetwork& network, Faults& faults,
                       Witness& witness, PolicyConfig policy);
@@ -51,7 +51,7 @@ class SimulatedController {
   [[nodiscard]] bool alive() const { return alive_; }
   // True when nothing waits to be written or planned, and no job is live.
   [[nodiscard]] bool idle() const;
-  [[nodiscard]] const ClusterState& state() const { return state_; }
+  [[nodiscard]] const core::ClusterState& state() const { return state_; }
   [[nodiscard]] const std::vector<JournalEntry>& journal() const { return journal_; }
   // Replays the whole journal and compares the state at commits, every plan and every start, and
   // the state in the end, with what they were.
@@ -70,9 +70,9 @@ class SimulatedController {
   };
 
   void Later(Duration delay, void (SimulatedController::*action)());
-  std::shared_ptr<const Turn> Judge(const Input& input);
-  void Perform(const std::shared_ptr<const Turn>& turn, Done done);
-  void Answer(Session session, const Turn& turn);
+  std::shared_ptr<const core::Turn> Judge(const Input& input);
+  void Perform(const std::shared_ptr<const core::Turn>& turn, Done done);
+  void Answer(Session session, const core::Turn& turn);
   void Apply(const std::vector<Event>& events);
   void Dispatch(const std::vector<Effect>& effects);
   std::optional<ToAgent> OrderOf(const Effect& effect) const;
@@ -101,7 +101,7 @@ class SimulatedController {
   // In memory.
   bool alive_ = false;
   std::uint64_t life_ = 0;  // counts its deaths
-  ClusterState state_;
+  core::ClusterState state_;
   Group group_;
   std::optional<Group> writing_;
   bool write_asked_ = false;
@@ -109,11 +109,11 @@ class SimulatedController {
   bool planning_ = false;
   bool ticking_ = false;
   std::shared_ptr<const Plan> last_plan_;
-  SnapshotBuilder snapshots_;
-  PlannerMemory planner_memory_;
+  core::SnapshotBuilder snapshots_;
+  core::PlannerMemory planner_memory_;
   std::map<Session, NodeId> node_of_;
   std::map<NodeId, Session> owner_;     // the stream that registered last
   std::map<NodeId, Session> welcomed_;  // the stream that orders go to
 };
 
-}  // namespace muster
+}  // namespace muster::sim

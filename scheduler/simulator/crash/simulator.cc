@@ -16,7 +16,7 @@
 #include "scheduler/simulator/crash/virtual_clock.h"
 #include "scheduler/simulator/crash/witness.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // 2026-01-01 00:00 UTC.
@@ -189,4 +189,4 @@ SimulationResult Simulate(const Scenario& scenario, std::uint64_t seed) {
   return Simulation(scenario, seed).Run();
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -13,7 +13,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/simulator/crash/faults.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct Scenario {
   std::string name;
@@ -39,4 +39,4 @@ struct SimulationResult {
 
 SimulationResult Simulate(const Scenario& scenario, std::uint64_t seed);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -13,7 +13,7 @@
 
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::sim {
 
 class VirtualClock {
  public:
@@ -48,4 +48,4 @@ class VirtualClock {
   std::map<std::pair<Time, std::uint64_t>, Action> agenda_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 std::string Label(const Execution& execution) {
@@ -193,4 +193,4 @@ void Witness::CheckJournal(const std::vector<JournalEntry>& journal, bool all_ov
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

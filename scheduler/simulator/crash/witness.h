@@ -19,7 +19,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::sim {
 
 // A job's part on one node, as the node itself saw it.
 struct Execution {
@@ -87,4 +87,4 @@ class Witness {
   std::optional<std::string> broken_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -6,7 +6,7 @@
 #include "scheduler/core/prompt/run_time_prediction.h"
 #include "scheduler/model/value/value_bytes.h"
 
-namespace muster {
+namespace muster::sim {
 
 ConservativeQueue::ConservativeQueue(const FlatPolicy& policy, std::int64_t processors, Tick now)
     : estimates_fall_short_(policy.estimates_fall_short), timeline_(processors, now) {
@@ -94,8 +94,8 @@ void ConservativeQueue::Correct(Tick now) {
     planned_ends_.pop();
     const Tick planned = known.end;
     while (known.end <= now) {
-      known.end = known.start + CorrectedPrediction(known.end - known.start, known.corrections++,
-                                                    known.job.limit);
+      known.end = known.start + core::CorrectedPrediction(known.end - known.start,
+                                                          known.corrections++, known.job.limit);
     }
     timeline_.Take(planned, known.end, known.job.processors);
     planned_ends_.push({known.end, known.number, known.job.handle});
@@ -222,4 +222,4 @@ bool ConservativeQueue::Load(const std::string& bytes, Tick now) {
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

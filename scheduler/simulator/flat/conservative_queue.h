@@ -16,7 +16,7 @@
 #include "scheduler/simulator/flat/flat_queue.h"
 #include "scheduler/simulator/flat/waiting_list.h"
 
-namespace muster {
+namespace muster::sim {
 
 class ConservativeQueue final : public FlatQueue {
  public:
@@ -83,4 +83,4 @@ class ConservativeQueue final : public FlatQueue {
   Tick freed_until_ = 0;  // of what moves and early ends gave back and not every job has tried
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -7,7 +7,7 @@
 #include "scheduler/model/value/value_bytes.h"
 #include "scheduler/simulator/flat/queue_score.h"
 
-namespace muster {
+namespace muster::sim {
 
 EasyQueue::EasyQueue(const FlatPolicy& policy, std::int64_t processors, Tick now)
     : policy_(policy), timeline_(processors, now) {
@@ -105,8 +105,8 @@ void EasyQueue::Correct(Tick now) {
       continue;
     }
     while (known.end <= now) {
-      known.end = known.start + CorrectedPrediction(known.end - known.start, known.corrections++,
-                                                    known.job.limit);
+      known.end = known.start + core::CorrectedPrediction(known.end - known.start,
+                                                          known.corrections++, known.job.limit);
     }
     timeline_.Take(planned, known.end, known.job.processors);
     planned_ends_.emplace(known.end, handle);
@@ -264,4 +264,4 @@ bool EasyQueue::Load(const std::string& bytes, Tick now) {
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -17,7 +17,7 @@
 #include "scheduler/simulator/flat/flat_usage.h"
 #include "scheduler/simulator/flat/waiting_list.h"
 
-namespace muster {
+namespace muster::sim {
 
 class EasyQueue final : public FlatQueue {
  public:
@@ -91,4 +91,4 @@ class EasyQueue final : public FlatQueue {
   std::int64_t extra_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

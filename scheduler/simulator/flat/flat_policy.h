@@ -10,7 +10,7 @@
 #include "scheduler/core/prompt/prompt_order.h"
 #include "scheduler/model/settings/backfill.h"
 
-namespace muster {
+namespace muster::sim {
 
 // In which order the queue stands. All but the first are smallest score first, ties to the earlier
 // arrival; the formulas are in core/queue_score.h.
@@ -36,9 +36,10 @@ struct FlatPolicy {
   FlatOrder order = FlatOrder::kArrival;
   Backfill backfill = Backfill::kEasy;  // kConservative only with kArrival; never kHybrid
   CandidateOrder candidates = CandidateOrder::kQueue;
-  // Estimates may be shorter than jobs run, and are then corrected (core/prompt/run_time_prediction.h).
+  // Estimates may be shorter than jobs run, and are then corrected
+  // (core/prompt/run_time_prediction.h).
   bool estimates_fall_short = false;
-  PromptRules prompt = {};  // of kPrompt; in seconds
+  core::PromptRules prompt = {};  // of kPrompt; in seconds
 };
 
-}  // namespace muster
+}  // namespace muster::sim

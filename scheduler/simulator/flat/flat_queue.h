@@ -20,7 +20,7 @@
 #include "scheduler/simulator/flat/flat_policy.h"
 #include "scheduler/simulator/flat/timeline.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct FlatJob {
   std::uint32_t handle = 0;
@@ -77,4 +77,4 @@ class FlatQueue {
   [[nodiscard]] virtual bool Load(const std::string& bytes, Tick now) = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

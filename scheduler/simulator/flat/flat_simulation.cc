@@ -17,7 +17,7 @@
 #include "scheduler/simulator/flat/processor_map.h"
 #include "scheduler/simulator/flat/queue_choice.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::uint64_t kInstantsBetweenQuestions = 4096;
@@ -69,7 +69,7 @@ class FlatSimulation {
     Tick start = 0;
     FlatCause cause = FlatCause::kHead;
     Tick promised = kNever;
-    RunTimeEstimate learned;  // where it is asked for
+    core::RunTimeEstimate learned;  // where it is asked for
     ProcessorRanges processors;
   };
   using Ending = std::tuple<Tick, std::uint64_t, std::uint32_t>;  // end, number of start, handle
@@ -85,7 +85,7 @@ class FlatSimulation {
   absl::Status KeepDecisions(bool stopped);
   void PlaceStarted();
   [[nodiscard]] Tick EstimateOf(const Live& live) const;
-  [[nodiscard]] static JobLikeness LikenessOf(const TraceJob& job) {
+  [[nodiscard]] static core::JobLikeness LikenessOf(const TraceJob& job) {
     return {job.user, job.requested_time, job.processors};
   }
   void LearnFrom(const Live& live);
@@ -100,8 +100,8 @@ class FlatSimulation {
   Arrivals arrivals_;
   std::unique_ptr<FlatQueue> queue_;
   ProcessorMap map_;
-  LastTwoPrediction predictions_;
-  RunTimeEstimates learned_;
+  core::LastTwoPrediction predictions_;
+  core::RunTimeEstimates learned_;
   std::vector<Live> live_;
   std::vector<std::uint32_t> released_;  // handles of jobs that have ended since the last pass
   std::vector<std::uint32_t> unused_;    // handles that a pass has been told of
@@ -500,4 +500,4 @@ const char* FlatSemantics() {
          "    counts up to 4); corrected in the same way.\n";
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -20,7 +20,7 @@
 #include "scheduler/simulator/schedule/schedule_row.h"
 #include "scheduler/simulator/workload/arrivals.h"
 
-namespace muster {
+namespace muster::sim {
 
 // What the scheduler knows of how long a job will run.
 enum class Estimates : std::uint8_t {
@@ -99,4 +99,4 @@ absl::StatusOr<FlatResult> SimulateFlat(const FlatRun& run, FlatObserver& observ
 // The rules word for word, as --help and the manual print them.
 const char* FlatSemantics();
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -4,7 +4,7 @@
 
 #include "scheduler/core/share/decay.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr Duration kHalfLife = std::chrono::hours(24 * 7);
@@ -22,15 +22,15 @@ void FlatUsage::Charge(std::int64_t user, std::int64_t processors, Tick from, Ti
   run.from = MomentOf(from);
   run.until = MomentOf(until);
   DecayedUsage& usage = of_[user];
-  usage = muster::Charge(usage, run, kHalfLife);
+  usage = muster::core::Charge(usage, run, kHalfLife);
 }
 
 std::uint64_t FlatUsage::At(std::int64_t user, Tick now) const {
   const auto found = of_.find(user);
   return found == of_.end()
              ? 0
-             : static_cast<std::uint64_t>(GrainsAt(found->second, MomentOf(now), kHalfLife) /
+             : static_cast<std::uint64_t>(core::GrainsAt(found->second, MomentOf(now), kHalfLife) /
                                           kGrainsPerSecond);
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -14,7 +14,7 @@
 #include "scheduler/model/value/fields.h"
 #include "scheduler/simulator/flat/timeline.h"
 
-namespace muster {
+namespace muster::sim {
 
 class FlatUsage {
  public:
@@ -29,4 +29,4 @@ class FlatUsage {
   std::map<std::int64_t, DecayedUsage> of_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

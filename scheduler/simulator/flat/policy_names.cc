@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // The names of an enumeration, in the order of its values.
@@ -97,4 +97,4 @@ const char* Name(RecordFilter filter) {
   return kFilters[static_cast<std::size_t>(filter)];
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/simulator/flat/flat_simulation.h"
 
-namespace muster {
+namespace muster::sim {
 
 // fcfs, easy, easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, fairshare, prompt.
 absl::StatusOr<FlatPolicy> ParseFlatPolicy(const std::string& name);
@@ -30,4 +30,4 @@ const char* Name(Estimates estimates);
 const char* Name(InstantOrder instant);
 const char* Name(RecordFilter filter);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 
 ProcessorRanges ProcessorMap::Take(std::int64_t count) {
   ProcessorRanges ranges;
@@ -54,4 +54,4 @@ void AppendRanges(const ProcessorRanges& ranges, std::string* text) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

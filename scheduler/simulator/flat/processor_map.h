@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::sim {
 
 // First and last, both included.
 using ProcessorRange = std::pair<std::int64_t, std::int64_t>;
@@ -34,4 +34,4 @@ class ProcessorMap {
 // "0-3 7": how Batsim and evalys write processors.
 void AppendRanges(const ProcessorRanges& ranges, std::string* text);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -5,11 +5,11 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/value/value_bytes.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
-double TurnOf(const PromptRules& rules, const FlatJob& job) {
-  return static_cast<double>(PromptTurn(rules, job.submit, job.estimate));
+double TurnOf(const core::PromptRules& rules, const FlatJob& job) {
+  return static_cast<double>(core::PromptTurn(rules, job.submit, job.estimate));
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ const std::vector<FlatStart>& PromptQueue::Pass(Tick now) {
     arrived_.clear();
     return starts_;
   }
-  patience_ = PatienceAt(rules_, by_estimate_.Drain(processors_, in_use_, now));
+  patience_ = core::PatienceAt(rules_, by_estimate_.Drain(processors_, in_use_, now));
   const Known& first = known_[by_arrival_.Front().job];
   changed_ = changed_ || (IsImpatient(first, now) && !head_is_impatient_);
   if (changed_) {
@@ -55,7 +55,7 @@ const std::vector<FlatStart>& PromptQueue::Pass(Tick now) {
 Tick PromptQueue::Backlog::Drain(std::int64_t processors, std::int64_t in_use, Tick now) const {
   const absl::int128 left = ends - absl::int128(in_use) * now;
   const absl::int128 work = waiting + (left > 0 ? left : absl::int128(0));
-  return static_cast<Tick>(std::min<absl::int128>(work / processors, kLongSpan));
+  return static_cast<Tick>(std::min<absl::int128>(work / processors, core::kLongSpan));
 }
 
 void PromptQueue::Enqueue(const Known& known) {
@@ -99,9 +99,9 @@ void PromptQueue::TakeArrived(Tick now) {
     Known& known = known_[handle];
     const FlatJob& job = known.job;
     const Tick earliest = places_.Earliest(now, job.limit, job.processors);
-    MUSTER_CHECK(earliest != kNoPromise);
+    MUSTER_CHECK(earliest != core::kNoPromise);
     const Tick worked_off = now + by_limit_.Drain(processors_, in_use_, now);
-    known.promised = PromiseOf(rules_, std::max(earliest, earliest > now ? worked_off : now));
+    known.promised = core::PromiseOf(rules_, std::max(earliest, earliest > now ? worked_off : now));
     KeepLate(known);
     known.waiting = true;
     Enqueue(known);
@@ -109,7 +109,7 @@ void PromptQueue::TakeArrived(Tick now) {
 }
 
 void PromptQueue::KeepAt(Known& known, Tick start) {
-  const KeptPlace place = places_.Keep(start, known.job.limit, known.job.processors);
+  const core::KeptPlace place = places_.Keep(start, known.job.limit, known.job.processors);
   known.start = place.start;
   known.from = place.from;
   known.until = place.until;
@@ -118,7 +118,7 @@ void PromptQueue::KeepAt(Known& known, Tick start) {
 
 void PromptQueue::KeepLate(Known& known) {
   const Tick start = places_.Latest(known.promised, known.job.limit, known.job.processors);
-  MUSTER_CHECK(start != kNoPromise);
+  MUSTER_CHECK(start != core::kNoPromise);
   KeepAt(known, start);
 }
 
@@ -127,7 +127,7 @@ void PromptQueue::Start(Known& known, FlatCause cause, Tick now) {
   places_.GiveBack(known.place());
   known.waiting = false;
   known.running = true;
-  const KeptPlace place = places_.Keep(now, known.job.limit, known.job.processors);
+  const core::KeptPlace place = places_.Keep(now, known.job.limit, known.job.processors);
   known.start = place.start;
   known.from = place.from;
   known.until = place.until;
@@ -237,11 +237,11 @@ FlatOpening PromptQueue::OpeningAt(Tick now) const {
   if (by_turn_.empty()) {
     return {0, 0, 0};
   }
-  PromisedPlaces::Narrow narrow = places_.FirstNarrow(by_turn_.FewestProcessors() - 1);
-  if (narrow.at == kNoPromise) {
+  core::PromisedPlaces::Narrow narrow = places_.FirstNarrow(by_turn_.FewestProcessors() - 1);
+  if (narrow.at == core::kNoPromise) {
     narrow = places_.FirstNarrow(free / 4);
   }
-  return {free, narrow.at == kNoPromise ? kNever : narrow.at - now, narrow.free};
+  return {free, narrow.at == core::kNoPromise ? kNever : narrow.at - now, narrow.free};
 }
 
 // Nothing became free since all were looked at: only newcomers may fit.
@@ -296,4 +296,4 @@ bool PromptQueue::Load(const std::string& bytes, Tick now) {
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -22,7 +22,7 @@
 #include "scheduler/simulator/flat/flat_queue.h"
 #include "scheduler/simulator/flat/waiting_list.h"
 
-namespace muster {
+namespace muster::sim {
 
 class PromptQueue final : public FlatQueue {
  public:
@@ -56,7 +56,7 @@ class PromptQueue final : public FlatQueue {
                   Field{"from", &Known::from}, Field{"until", &Known::until},
                   Field{"running", &Known::running}, Field{"waiting", &Known::waiting});
     }
-    [[nodiscard]] KeptPlace place() const { return {start, from, until, job.processors}; }
+    [[nodiscard]] core::KeptPlace place() const { return {start, from, until, job.processors}; }
   };
   struct Due {
     Tick at = 0;
@@ -93,9 +93,9 @@ class PromptQueue final : public FlatQueue {
   }
   [[nodiscard]] FlatOpening OpeningAt(Tick now) const;
 
-  PromptRules rules_;
+  core::PromptRules rules_;
   std::int64_t processors_;
-  PromisedPlaces places_;
+  core::PromisedPlaces places_;
   std::vector<Known> known_;  // by handle
   WaitingList by_turn_;
   WaitingList by_arrival_;
@@ -115,4 +115,4 @@ class PromptQueue final : public FlatQueue {
   Backlog by_limit_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -4,7 +4,7 @@
 #include "scheduler/simulator/flat/easy_queue.h"
 #include "scheduler/simulator/flat/prompt_queue.h"
 
-namespace muster {
+namespace muster::sim {
 
 std::unique_ptr<FlatQueue> MakeFlatQueue(const FlatPolicy& policy, std::int64_t processors,
                                          Tick now) {
@@ -17,4 +17,4 @@ std::unique_ptr<FlatQueue> MakeFlatQueue(const FlatPolicy& policy, std::int64_t 
   return std::make_unique<EasyQueue>(policy, processors, now);
 }
 
-}  // namespace muster
+}  // namespace muster::sim

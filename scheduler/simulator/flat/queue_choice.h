@@ -11,10 +11,10 @@
 #include "scheduler/simulator/flat/flat_policy.h"
 #include "scheduler/simulator/flat/flat_queue.h"
 
-namespace muster {
+namespace muster::sim {
 
 // REQUIRES: processors > 0, and the policy allows its combination.
 std::unique_ptr<FlatQueue> MakeFlatQueue(const FlatPolicy& policy, std::int64_t processors,
                                          Tick now);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr int kLogBits = 52;
@@ -95,4 +95,4 @@ double QueueScore(FlatOrder order, std::int64_t processors, Tick submit, Tick es
   return 0;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

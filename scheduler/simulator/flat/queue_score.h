@@ -25,7 +25,7 @@
 #include "scheduler/simulator/flat/flat_policy.h"
 #include "scheduler/simulator/flat/timeline.h"
 
-namespace muster {
+namespace muster::sim {
 
 // log2(value) in multiples of 2^-52, to within one of them. REQUIRES: value > 0.
 std::int64_t Log2Fixed(std::uint64_t value);
@@ -38,4 +38,4 @@ std::int64_t Log2Fixed(std::uint64_t value);
 // REQUIRES: estimate > 0, processors > 0.
 double QueueScore(FlatOrder order, std::int64_t processors, Tick submit, Tick estimate, Tick now);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 
 void Timeline::Advance(Tick now) {
   MUSTER_CHECK(now >= now_);
@@ -244,4 +244,4 @@ Tick Timeline::Search(Tick duration, std::int64_t amount, Tick held_from, Tick b
   return candidate;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-namespace muster {
+namespace muster::sim {
 
 using Tick = std::int64_t;
 inline constexpr Tick kNever = std::numeric_limits<Tick>::max();
@@ -94,4 +94,4 @@ class Timeline {
   std::vector<std::unique_ptr<Block>> blocks_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 bool Before(const WaitingEntry& a, double score, std::uint64_t number) {
@@ -168,4 +168,4 @@ void WaitingList::Clear() {
   size_ = 0;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

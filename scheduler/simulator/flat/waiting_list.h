@@ -15,7 +15,7 @@
 
 #include "scheduler/simulator/flat/timeline.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct WaitingEntry {
   double score = 0;          // the smallest goes first
@@ -95,4 +95,4 @@ class WaitingList {
   std::vector<std::unique_ptr<Block>> blocks_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // The state when `job` had just come, as those knew it who were there. `jobs` are in order of
@@ -79,4 +79,4 @@ Calibration CalibrateForecasts(std::vector<PastJob> jobs, std::int64_t processor
   return calibration;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

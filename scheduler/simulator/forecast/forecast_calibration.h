@@ -12,7 +12,7 @@
 
 #include "scheduler/simulator/forecast/start_forecast.h"
 
-namespace muster {
+namespace muster::sim {
 
 // A job of a schedule that is over.
 struct PastJob {
@@ -45,4 +45,4 @@ Calibration CalibrateForecasts(std::vector<PastJob> jobs, std::int64_t processor
                                const FlatPolicy& policy, std::size_t most,
                                const ForecastOptions& options);
 
-}  // namespace muster
+}  // namespace muster::sim

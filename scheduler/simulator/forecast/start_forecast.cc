@@ -11,7 +11,7 @@
 #include "scheduler/simulator/flat/flat_queue.h"
 #include "scheduler/simulator/flat/queue_choice.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // The run time that a share of a limit stands for: whole seconds, at least one.
@@ -175,4 +175,4 @@ std::vector<StartQuantiles> ForecastStarts(const ForecastState& state, const Fla
   return forecasts;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

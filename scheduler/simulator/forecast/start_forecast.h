@@ -20,7 +20,7 @@
 #include "scheduler/simulator/flat/timeline.h"
 #include "scheduler/simulator/random_sequence.h"
 
-namespace muster {
+namespace muster::sim {
 
 // Which share of their limits jobs used, user by user.
 class LimitUse {
@@ -82,4 +82,4 @@ struct StartQuantiles {
 std::vector<StartQuantiles> ForecastStarts(const ForecastState& state, const FlatPolicy& policy,
                                            const LimitUse& use, const ForecastOptions& options);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -7,7 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/readers/number_text.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using nlohmann::json;
@@ -202,4 +202,4 @@ absl::Status BatsimReader::ReadJob(const JsonValue& value, TraceRecord* record) 
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -17,7 +17,7 @@
 #include "scheduler/simulator/readers/json_stream.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
-namespace muster {
+namespace muster::sim {
 
 class BatsimReader final : public TraceReader {
  public:
@@ -44,4 +44,4 @@ class BatsimReader final : public TraceReader {
   bool begun_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

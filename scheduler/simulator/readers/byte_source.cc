@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::size_t kInputBytes = std::size_t{1} << 16;
@@ -261,4 +261,4 @@ absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& 
   return source;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::sim {
 
 class ByteSource {
  public:
@@ -35,4 +35,4 @@ class ByteSource {
   ByteSource() = default;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/readers/number_text.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 bool IsJsonBlank(char c) {
@@ -157,4 +157,4 @@ absl::StatusOr<JsonValue> JsonStream::Value() {
   return value;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

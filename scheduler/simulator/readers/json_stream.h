@@ -17,7 +17,7 @@
 #include "scheduler/simulator/readers/byte_source.h"
 #include "scheduler/simulator/readers/line_reader.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct JsonValue {
   std::uint64_t line = 0;  // where it begins
@@ -58,4 +58,4 @@ class JsonStream {
   bool first_ = true;  // of the array or object: no ',' in front
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::size_t kBufferBytes = 4 * kLineBytesMax;
@@ -88,4 +88,4 @@ absl::Status LineReader::SkipToLineEnd() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/simulator/readers/byte_source.h"
 
-namespace muster {
+namespace muster::sim {
 
 inline constexpr std::size_t kLineBytesMax = std::size_t{1} << 16;
 
@@ -46,4 +46,4 @@ class LineReader {
   std::uint64_t number_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

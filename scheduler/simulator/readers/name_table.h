@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::sim {
 
 class NameTable {
  public:
@@ -62,4 +62,4 @@ struct TraceNames {
   NameTable queues;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

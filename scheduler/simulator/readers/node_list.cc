@@ -12,7 +12,7 @@
 #include "scheduler/simulator/readers/number_text.h"
 #include "scheduler/simulator/readers/table_formats.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::size_t kClassesMax = 10'000;
@@ -176,4 +176,4 @@ absl::StatusOr<TraceNodes> ReadNodeList(const std::string& path) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

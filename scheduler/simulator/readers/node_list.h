@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::sim {
 
 // Nodes that are alike.
 struct TraceNodeClass {
@@ -36,4 +36,4 @@ absl::StatusOr<bool> IsNodeList(const std::string& path);
 // An error, with its line, for anything that is no such table.
 absl::StatusOr<TraceNodes> ReadNodeList(const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::sim

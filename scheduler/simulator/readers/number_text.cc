@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::sim {
 
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && IsBlank(text.front())) {
@@ -90,4 +90,4 @@ std::string Shown(std::string_view word) {
   return absl::StrCat("\"", text, word.size() > 24 ? "…\"" : "\"");
 }
 
-}  // namespace muster
+}  // namespace muster::sim

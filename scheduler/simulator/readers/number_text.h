@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::sim {
 
 inline bool IsBlank(char c) {
   return c == ' ' || c == '\t';
@@ -32,4 +32,4 @@ bool ReadDecimal(std::string_view word, double* number);
 // `word` as an error line shows it, in quotes: control characters replaced, long words cut.
 std::string Shown(std::string_view word);
 
-}  // namespace muster
+}  // namespace muster::sim

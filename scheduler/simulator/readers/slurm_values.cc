@@ -7,7 +7,7 @@
 #include "scheduler/simulator/readers/number_text.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::int64_t kTasksMax = 1'000'000;
@@ -147,4 +147,4 @@ bool ReadSlurmJobId(std::string_view text, std::int64_t* id, bool* is_step) {
   return rest.front() == '_' || rest.front() == '+';
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace muster {
+namespace muster::sim {
 
 // "2026-03-14T09:26:53", or seconds since 1970 (SLURM_TIME_FORMAT=%s), in s as if the zone were
 // UTC; -1 for "Unknown", "None" and "N/A".
@@ -30,4 +30,4 @@ std::int64_t SlurmStatus(std::string_view text);
 // 13, as Slurm numbers it. `is_step`: "12.batch", or the tasks "12_[4-9]" that were never started.
 bool ReadSlurmJobId(std::string_view text, std::int64_t* id, bool* is_step);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/simulator/readers/number_text.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::size_t kFields = 18;
@@ -171,4 +171,4 @@ absl::Status SwfReader::ReadHeaderNumber(const Line& line, const std::string& ke
                                            ": mend it, or --lenient ignores it"));
 }
 
-}  // namespace muster
+}  // namespace muster::sim

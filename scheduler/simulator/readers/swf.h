@@ -16,7 +16,7 @@
 #include "scheduler/simulator/readers/line_reader.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
-namespace muster {
+namespace muster::sim {
 
 class SwfReader final : public TraceReader {
  public:
@@ -42,4 +42,4 @@ class SwfReader final : public TraceReader {
   LineReader lines_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

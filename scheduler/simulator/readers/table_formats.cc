@@ -7,7 +7,7 @@
 #include "scheduler/simulator/readers/number_text.h"
 #include "scheduler/simulator/readers/slurm_values.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr const char* kCount = "a whole number from -1 to 1000000000";
@@ -323,4 +323,4 @@ void SplitLine(std::string_view line, char separator, std::vector<std::string_vi
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

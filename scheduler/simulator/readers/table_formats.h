@@ -12,7 +12,7 @@
 
 #include "scheduler/simulator/readers/trace_reader.h"
 
-namespace muster {
+namespace muster::sim {
 
 // A row as far as its columns have been read; times are as they stand in the file.
 struct TableRow {
@@ -51,4 +51,4 @@ bool IsHeaderOf(const TableFormat& format, std::string_view line);
 // The parts of `line` between separators.
 void SplitLine(std::string_view line, char separator, std::vector<std::string_view>* parts);
 
-}  // namespace muster
+}  // namespace muster::sim

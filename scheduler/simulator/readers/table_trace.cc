@@ -8,7 +8,7 @@
 #include "scheduler/simulator/readers/number_text.h"
 #include "scheduler/simulator/readers/slurm_values.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
@@ -170,4 +170,4 @@ absl::Status TableReader::FinishRow(const Line& line, TableRow* row) const {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -16,7 +16,7 @@
 #include "scheduler/simulator/readers/table_formats.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
-namespace muster {
+namespace muster::sim {
 
 class TableReader final : public TraceReader {
  public:
@@ -46,4 +46,4 @@ class TableReader final : public TraceReader {
   std::vector<std::string_view> parts_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

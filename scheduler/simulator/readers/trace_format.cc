@@ -13,7 +13,7 @@
 #include "scheduler/simulator/readers/swf.h"
 #include "scheduler/simulator/readers/table_trace.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::array<const char*, 3> kUnits = {"usual", "cpus", "gpus"};
@@ -161,4 +161,4 @@ absl::StatusOr<OpenedTrace> OpenTrace(const TraceOptions& options) {
   return trace;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

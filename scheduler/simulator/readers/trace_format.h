@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
-namespace muster {
+namespace muster::sim {
 
 // What a processor of the records is.
 enum class TraceUnit : std::uint8_t {
@@ -43,4 +43,4 @@ struct OpenedTrace {
 
 absl::StatusOr<OpenedTrace> OpenTrace(const TraceOptions& options);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 struct FormatName {
@@ -122,4 +122,4 @@ absl::StatusOr<TraceFormat> ParseTraceFormat(const std::string& name) {
       absl::StrCat("\"", name, "\" is not a format: one of ", choices));
 }
 
-}  // namespace muster
+}  // namespace muster::sim

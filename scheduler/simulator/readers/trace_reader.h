@@ -20,7 +20,7 @@
 #include "scheduler/simulator/readers/byte_source.h"
 #include "scheduler/simulator/readers/name_table.h"
 
-namespace muster {
+namespace muster::sim {
 
 // In which format a trace is written.
 enum class TraceFormat : std::uint8_t {
@@ -142,4 +142,4 @@ class TraceReader {
   std::optional<TraceRecord> first_;  // read and not given out
 };
 
-}  // namespace muster
+}  // namespace muster::sim

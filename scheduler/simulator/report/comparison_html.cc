@@ -7,7 +7,7 @@
 #include "scheduler/simulator/report/page_text.h"
 #include "scheduler/simulator/report/schedule_page.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using nlohmann::json;
@@ -101,4 +101,4 @@ std::string ComparisonHtml(const ComparisonReport& report, const TraceNames& nam
                                      {"schedules", schedules}});
 }
 
-}  // namespace muster
+}  // namespace muster::sim

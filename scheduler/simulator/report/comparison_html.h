@@ -15,7 +15,7 @@
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 #include "scheduler/simulator/schedule/schedule_profile.h"
 
-namespace muster {
+namespace muster::sim {
 
 // One schedule. The first is what the others are compared with.
 struct ComparedSchedule {
@@ -38,4 +38,4 @@ struct ComparisonReport {
 // REQUIRES: a schedule.
 std::string ComparisonHtml(const ComparisonReport& report, const TraceNames& names);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_split.h"
 
-namespace muster {
+namespace muster::sim {
 
 // "10-25:0-3 7;40-52:0-4", as rows have it.
 void DrawnJobs::AddEarlier(const ScheduleRow& row) {
@@ -58,4 +58,4 @@ void DrawnJobs::Clear() {
   left_out_ = 0;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

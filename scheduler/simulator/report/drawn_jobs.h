@@ -13,7 +13,7 @@
 #include "scheduler/simulator/readers/name_table.h"
 #include "scheduler/simulator/schedule/schedule_row.h"
 
-namespace muster {
+namespace muster::sim {
 
 class DrawnJobs {
  public:
@@ -48,4 +48,4 @@ class DrawnJobs {
   std::uint64_t left_out_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

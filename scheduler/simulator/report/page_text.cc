@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using nlohmann::json;
@@ -36,4 +36,4 @@ std::string PageWith(std::string_view page, const json& data) {
                       std::string(page.substr(mark + kMark.size())));
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::sim {
 
 // REQUIRES: the mark is there.
 std::string PageWith(std::string_view page, const nlohmann::json& data);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -8,7 +8,7 @@
 #include "scheduler/simulator/report/page_text.h"
 #include "scheduler/simulator/report/schedule_page.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using nlohmann::json;
@@ -129,4 +129,4 @@ std::string ScheduleHtml(const ScheduleReport& report, const DrawnJobs& jobs,
   return PageWith(SchedulePage(), data);
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -13,7 +13,7 @@
 #include "scheduler/simulator/report/drawn_jobs.h"
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 
-namespace muster {
+namespace muster::sim {
 
 // How large a job one node could take through time, and how scattered what is free was.
 struct ReportedRoom {
@@ -34,4 +34,4 @@ struct ScheduleReport {
 std::string ScheduleHtml(const ScheduleReport& report, const DrawnJobs& jobs,
                          const TraceNames& names);
 
-}  // namespace muster
+}  // namespace muster::sim

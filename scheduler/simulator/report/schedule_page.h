@@ -5,9 +5,9 @@
 //
 // Thread promise: constants.
 
-namespace muster {
+namespace muster::sim {
 
 const char* SchedulePage();
 const char* ComparisonPage();
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using nlohmann::ordered_json;
@@ -120,4 +120,4 @@ std::string SchedulePerfetto(const DrawnJobs& jobs, const TraceNames& names,
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

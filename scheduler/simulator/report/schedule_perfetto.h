@@ -13,10 +13,10 @@
 #include "scheduler/simulator/readers/name_table.h"
 #include "scheduler/simulator/report/drawn_jobs.h"
 
-namespace muster {
+namespace muster::sim {
 
 // `partial`: why it is not all; empty when it is.
 std::string SchedulePerfetto(const DrawnJobs& jobs, const TraceNames& names,
                              const std::string& partial);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -14,7 +14,7 @@
 #include "scheduler/simulator/id_set.h"
 #include "scheduler/simulator/schedule/schedule_csv.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using Range = std::pair<std::int64_t, std::int64_t>;  // first and last processor
@@ -236,4 +236,4 @@ absl::StatusOr<AuditReport> AuditSchedule(const std::string& table, std::int64_t
   return report;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct AuditReport {
   std::uint64_t jobs = 0;
@@ -29,4 +29,4 @@ struct AuditReport {
 // An error only when the table cannot be read.
 absl::StatusOr<AuditReport> AuditSchedule(const std::string& table, std::int64_t processors);
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -7,7 +7,7 @@
 #include "scheduler/simulator/readers/swf.h"
 #include "scheduler/simulator/schedule/schedule_csv.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::size_t kExamplesMax = 10;
@@ -94,4 +94,4 @@ CheckReport ScheduleCheck::Finish() {
   return std::move(report_);
 }
 
-}  // namespace muster
+}  // namespace muster::sim

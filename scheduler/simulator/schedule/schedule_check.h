@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/simulator/schedule/schedule_row.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct CheckReport {
   std::uint64_t compared = 0;   // jobs of both
@@ -48,4 +48,4 @@ class ScheduleCheck {
   CheckReport report_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -6,7 +6,7 @@
 #include "scheduler/simulator/random_sequence.h"
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::int64_t kDay = std::int64_t{24} * 3600;
@@ -217,4 +217,4 @@ Comparison Compare(std::vector<JobOutcome> base, std::vector<JobOutcome> variant
   return comparison;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

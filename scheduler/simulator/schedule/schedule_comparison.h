@@ -14,7 +14,7 @@
 
 #include "scheduler/simulator/schedule/schedule_row.h"
 
-namespace muster {
+namespace muster::sim {
 
 // What became of one job.
 struct JobOutcome {
@@ -70,4 +70,4 @@ struct Comparison {
 Comparison Compare(std::vector<JobOutcome> base, std::vector<JobOutcome> variant,
                    const BootstrapOptions& options);
 
-}  // namespace muster
+}  // namespace muster::sim

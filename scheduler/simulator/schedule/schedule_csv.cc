@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr const char* kColumns =
@@ -163,4 +163,4 @@ absl::StatusOr<bool> ScheduleReader::Next(ScheduleRow* row) {
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -17,7 +17,7 @@
 #include "scheduler/simulator/readers/line_reader.h"
 #include "scheduler/simulator/schedule/schedule_row.h"
 
-namespace muster {
+namespace muster::sim {
 
 // The first line, with its end.
 std::string ScheduleHeader();
@@ -56,4 +56,4 @@ class ScheduleReader {
   bool partial_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

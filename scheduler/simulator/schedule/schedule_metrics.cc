@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::int64_t kBound = 10;  // seconds
@@ -150,4 +150,4 @@ std::vector<Metric> ScheduleMetrics::Compute(std::int64_t processors) {
   return metrics;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

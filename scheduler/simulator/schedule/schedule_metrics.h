@@ -13,7 +13,7 @@
 
 #include "scheduler/simulator/schedule/schedule_row.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct Metric {
   const char* name = "";
@@ -79,4 +79,4 @@ class ScheduleMetrics {
   std::int64_t last_finish_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

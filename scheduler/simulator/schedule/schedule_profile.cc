@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // Adds up what holds for a while: for each slice the area that covers it in part, and where it
@@ -104,4 +104,4 @@ std::vector<std::uint64_t> ScheduleProfile::WaitCounts() const {
   return counts;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -13,7 +13,7 @@
 
 #include "scheduler/simulator/schedule/schedule_row.h"
 
-namespace muster {
+namespace muster::sim {
 
 // Equal parts of the time from `from` on.
 struct TimeSlices {
@@ -58,4 +58,4 @@ class ScheduleProfile {
   std::vector<Job> jobs_;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace muster {
+namespace muster::sim {
 
 struct ScheduleRow {
   std::int64_t job_id = 0;
@@ -35,4 +35,4 @@ struct ScheduleRow {
   [[nodiscard]] std::int64_t turnaround_time() const { return finish_time() - submission_time; }
 };
 
-}  // namespace muster
+}  // namespace muster::sim

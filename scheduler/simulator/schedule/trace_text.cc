@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 std::string OneLine(std::string text) {
@@ -82,4 +82,4 @@ void AppendTraceCsv(const TraceRecord& record, const TraceNames& names, std::str
   absl::StrAppend(text, ",", record.nodes, ",", record.memory_mib, "\n");
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -11,7 +11,7 @@
 #include "scheduler/simulator/readers/trace_reader.h"
 #include "scheduler/simulator/schedule/schedule_row.h"
 
-namespace muster {
+namespace muster::sim {
 
 // The comment lines; `note` says where the records come from, in one line.
 std::string SwfHeaderText(const TraceHeader& header, const std::string& note);
@@ -22,4 +22,4 @@ TraceRecord RecordOf(const ScheduleRow& row);
 std::string TraceCsvHeader();
 void AppendTraceCsv(const TraceRecord& record, const TraceNames& names, std::string* text);
 
-}  // namespace muster
+}  // namespace muster::sim

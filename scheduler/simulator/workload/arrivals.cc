@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 
 Arrivals::Arrivals(std::unique_ptr<TraceReader> reader, const ArrivalOptions& options)
     : reader_(std::move(reader)), options_(options) {}
@@ -134,4 +134,4 @@ bool Arrivals::MakeJob(const TraceRecord& record, TraceJob* job) {
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

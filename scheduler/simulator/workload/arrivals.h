@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
-namespace muster {
+namespace muster::sim {
 
 enum class RecordFilter : std::uint8_t {
   kPlain = 0,  // run time or processors <= 0, or more processors than there are, are dropped
@@ -92,4 +92,4 @@ class Arrivals {
   bool begun_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

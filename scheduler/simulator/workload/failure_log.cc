@@ -8,7 +8,7 @@
 #include "scheduler/simulator/readers/line_reader.h"
 #include "scheduler/simulator/readers/number_text.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr const char* kColumns = "time,node,repair";
@@ -64,4 +64,4 @@ absl::StatusOr<std::vector<LoggedFailure>> ReadFailureLog(const std::string& pat
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "scheduler/simulator/workload/node_failures.h"
 
-namespace muster {
+namespace muster::sim {
 
 absl::StatusOr<std::vector<LoggedFailure>> ReadFailureLog(const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::sim

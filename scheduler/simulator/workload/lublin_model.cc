@@ -5,7 +5,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr double kHalfHour = 1800;
@@ -169,4 +169,4 @@ double GapFactorForLoad(const LublinOptions& options, std::uint64_t jobs, double
   return tried.gap_factor;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -24,7 +24,7 @@
 #include "scheduler/simulator/random_sequence.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct LublinOptions {
   std::int64_t processors = 128;  // 2 or more
@@ -68,4 +68,4 @@ absl::StatusOr<std::vector<TraceRecord>> SampleRecords(TraceReader* reader, std:
 // jobs > 1.
 double GapFactorForLoad(const LublinOptions& options, std::uint64_t jobs, double load);
 
-}  // namespace muster
+}  // namespace muster::sim

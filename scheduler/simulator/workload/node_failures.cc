@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // Later than any trace goes: a hundred thousand years.
@@ -65,4 +65,4 @@ void NodeFailures::Pop() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::sim

@@ -18,7 +18,7 @@
 
 #include "scheduler/simulator/random_sequence.h"
 
-namespace muster {
+namespace muster::sim {
 
 // Of one node. Times between failures are Weibull, of the mean `mtbf_s`; of shape 1 they are
 // exponential; below 1 a node that has just come back fails sooner, as in the logs of B. Schroeder,
@@ -79,4 +79,4 @@ class NodeFailures {
   std::uint64_t ignored_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::sim

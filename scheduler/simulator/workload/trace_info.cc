@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::int64_t kWeek = std::int64_t{7} * 24 * 3600;
@@ -119,4 +119,4 @@ absl::StatusOr<TraceInfo> DescribeTrace(const TraceOptions& options, const Machi
   return info;
 }
 
-}  // namespace muster
+}  // namespace muster::sim

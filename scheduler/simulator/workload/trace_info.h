@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/simulator/readers/trace_format.h"
 
-namespace muster {
+namespace muster::sim {
 
 struct TraceWeek {
   std::uint64_t jobs = 0;  // submitted in it
@@ -53,4 +53,4 @@ struct MachineSize {
 
 absl::StatusOr<TraceInfo> DescribeTrace(const TraceOptions& options, const MachineSize& machine);
 
-}  // namespace muster
+}  // namespace muster::sim

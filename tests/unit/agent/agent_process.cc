@@ -21,7 +21,7 @@
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Kills and reaps what has come to this process from agents and supervisors of this test.
@@ -180,4 +180,4 @@ pid_t AgentProcessTest::ClaimHolder(const std::string& name) const {
   return claim.ok() ? claim->pid : 0;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

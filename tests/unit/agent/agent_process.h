@@ -18,7 +18,7 @@
 #include "tests/unit/agent/test_controller.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Calls `holds` until it is true, for ten seconds at most.
 bool Eventually(const std::function<bool()>& holds);
@@ -64,4 +64,4 @@ class AgentProcessTest : public testing::Test {
   pid_t agent_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

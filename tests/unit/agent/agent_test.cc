@@ -9,7 +9,7 @@
 #include "scheduler/runtime/process.h"
 #include "tests/unit/agent/agent_process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using AgentTest = AgentProcessTest;
@@ -251,4 +251,4 @@ TEST_F(AgentTest, BadOptionsAreBadUsage) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

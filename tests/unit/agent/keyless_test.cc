@@ -16,7 +16,7 @@
 #include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/agent/agent_process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr uid_t kMallory = 61002;
@@ -131,4 +131,4 @@ TEST_F(KeylessTest, ASocketThatRootOpenedForAnotherUserIsNotRoots) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/agent/agent_process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 class LostSupervisorTest : public AgentProcessTest {
@@ -86,4 +86,4 @@ TEST_F(LostSupervisorTest, ATornRecordAtTheJournalsEndIsCutOff) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -110,4 +110,4 @@ TEST_F(AgentOptionsTest, WhatNeitherSaysIsMissed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

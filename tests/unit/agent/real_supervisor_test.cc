@@ -8,7 +8,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/agent/agent_process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 class RealSupervisorTest : public AgentProcessTest {
@@ -85,4 +85,4 @@ TEST_F(RealSupervisorTest, AStoppedSupervisorThatDoesNotAnswerATerminateIsKilled
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

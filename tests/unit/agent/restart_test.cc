@@ -9,7 +9,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/agent/agent_process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using RestartTest = AgentProcessTest;
@@ -110,4 +110,4 @@ TEST_F(RestartTest, AnAgentWithoutAControllerKeepsTryingAndLosesNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

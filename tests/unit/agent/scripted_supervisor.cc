@@ -25,7 +25,7 @@
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 void AddLine(const std::string& path, const std::string& line) {
@@ -128,12 +128,13 @@ class Script {
 };
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent
 
 int main(int argc, char** argv) {
   if (argc != 3) {
     return 2;
   }
-  const muster::AttemptDirectory directory(argv[2]);
-  return muster::Script(directory, muster::ReadOrder(directory.Order()).value()).Run();
+  const muster::agent::AttemptDirectory directory(argv[2]);
+  return muster::agent::Script(directory, muster::agent::ReadOrder(directory.Order()).value())
+      .Run();
 }

@@ -7,7 +7,7 @@
 #include "proto/convert/convert.h"
 #include "proto/convert/order_purpose.h"
 
-namespace muster {
+namespace muster::agent {
 
 TestController::TestController(const std::string& address,
                                const std::shared_ptr<grpc::ServerCredentials>& credentials) {
@@ -192,4 +192,4 @@ void TestController::Drop() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -20,7 +20,7 @@
 #include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster {
+namespace muster::agent {
 
 class TestController final : public wire::AgentLink::Service {
  public:
@@ -86,4 +86,4 @@ class TestController final : public wire::AgentLink::Service {
   std::unique_ptr<grpc::Server> server_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "scheduler/runtime/identity/certificate_authority.h"
 #include "tests/unit/agent/agent_process.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST_F(TlsTest, KeysThatAreNotThereAreToldWithTheWayToMakeThem) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

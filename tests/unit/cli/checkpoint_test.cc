@@ -8,7 +8,7 @@
 #include "checkpoint/session/session.h"
 #include "tests/unit/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -319,4 +319,4 @@ TEST(CheckpointDirectory, WhatIsWrongIsOneLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 
 #include "tests/unit/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -167,4 +167,4 @@ TEST(Estimate, BadUsageIsOneLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,7 +14,7 @@
 #include "cli/kernel/kernel_scale.h"
 #include "tests/unit/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -253,4 +253,4 @@ TEST(SizeForTest, WhatEachRankHasShrinksWhereAllOfTheWorkStays) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "scheduler/runtime/identity/signing_key.h"
 #include "tests/unit/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using nlohmann::json;
@@ -158,4 +158,4 @@ TEST_F(KeysTest, AnAuthorityWhoseKeyOthersMayReadIsNotUsed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

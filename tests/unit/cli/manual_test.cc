@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/unit/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // The first words of the lines that are indented by two blanks, between "Verbs:" and the next
@@ -160,4 +160,4 @@ TEST(Manual, HelpAndCompletionDoNotNameTheVerbThatWritesThePages) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/unit/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -221,4 +221,4 @@ TEST(Place, WhatIsWrongIsOneLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "scheduler/core/place/placement.h"
 #include "topology/captured/captured.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // GPUs and whole cores of each NUMA node.
@@ -39,7 +39,7 @@ class PlacedMachine : public testing::TestWithParam<std::string> {};
 TEST_P(PlacedMachine, EveryRequestThatCanBeLocalIs) {
   const std::string folder = absl::StrCat(MUSTER_FIXTURES, "/topology/");
   const std::size_t plus = GetParam().find("+h200");
-  const absl::StatusOr<Machine> machine = ReadCapturedMachine(
+  const absl::StatusOr<Machine> machine = topology::ReadCapturedMachine(
       plus == std::string::npos ? folder + GetParam()
                                 : absl::StrCat(folder, GetParam().substr(0, plus), "+", folder,
                                                GetParam().substr(plus + 1)));
@@ -67,12 +67,12 @@ TEST_P(PlacedMachine, EveryRequestThatCanBeLocalIs) {
         spec.request.max_nodes = 1;
         spec.request.cpus_per_task = width;
         spec.request.gpus_per_task.count = each;
-        const absl::StatusOr<JobSpec> normal = Normalise(spec, PolicyConfig());
+        const absl::StatusOr<JobSpec> normal = core::Normalise(spec, PolicyConfig());
         ASSERT_TRUE(normal.ok()) << normal.status();
-        const Placed placed = PlaceOnNode(node, normal->request, tasks);
+        const core::Placed placed = core::PlaceOnNode(node, normal->request, tasks);
         ASSERT_EQ(placed.tasks, tasks) << each << " GPUs, " << width << " CPUs";
-        Locality locality;
-        AddLocality(*machine, placed.allocation, locality);
+        core::Locality locality;
+        core::AddLocality(*machine, placed.allocation, locality);
         EXPECT_EQ(locality.local, tasks) << each << " GPUs, " << width << " CPUs a task";
         ++local_requests;
       }
@@ -90,4 +90,4 @@ INSTANTIATE_TEST_SUITE_P(Fixtures, PlacedMachine,
                                          "40intel64-2g2n4c+pcilocality.xml"));
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

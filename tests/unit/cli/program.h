@@ -17,7 +17,7 @@
 #include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct ProgramEnd {
   int code = -1;
@@ -52,4 +52,4 @@ inline ProgramEnd RunMuster(std::vector<std::string> arguments,
           .err = ReadFile(directory / "err").value()};
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "tests/unit/cli/program.h"
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -226,4 +226,4 @@ TEST(ReadingAlone, WithoutAControllerThereIsOneLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

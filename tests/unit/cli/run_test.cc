@@ -22,7 +22,7 @@
 #include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -524,4 +524,4 @@ TEST_F(RunTest, SubmitPrintsTheNumberAndWaitsWhenAsked) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include "tests/unit/cli/program.h"
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -79,4 +79,4 @@ TEST(Share, BadUsageIsOneLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

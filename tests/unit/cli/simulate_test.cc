@@ -15,7 +15,7 @@
 #include "cli/frame/progress_bar.h"
 #include "tests/unit/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -520,4 +520,4 @@ TEST(ProgressLine, SaysHowFarAndHowFast) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

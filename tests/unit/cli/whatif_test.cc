@@ -9,7 +9,7 @@
 
 #include "tests/unit/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -149,4 +149,4 @@ TEST_F(Whatif, ThePageIsWrittenWholeAndIsTheSameForTheSameSeed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -17,7 +17,7 @@
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "topology/hwloc/memory_capacity.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 CpuSet Affinity() {
@@ -159,4 +159,4 @@ TEST(Discover, FindsGpusOfBothVendorsAndTheMpsDaemon) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

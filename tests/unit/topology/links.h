@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/model/machine/machine.h"
 
-namespace muster::testing {
+namespace muster::topology::testing {
 
 // "NV18", "PIX", or "?" where the pair has no link.
 inline std::string LinkText(const std::vector<DeviceLink>& links, std::uint32_t a,
@@ -38,4 +38,4 @@ inline bool HasRemark(const Machine& machine, const std::string& piece) {
       [&piece](const std::string& remark) { return remark.find(piece) != std::string::npos; });
 }
 
-}  // namespace muster::testing
+}  // namespace muster::topology::testing

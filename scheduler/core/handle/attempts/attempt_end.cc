@@ -6,7 +6,7 @@
 
 #include "scheduler/core/state/actions.h"
 
-namespace muster {
+namespace muster::core {
 
 void EndAttempt(const Job& job, AttemptEnd end, Time now, Turn& turn) {
   turn.events.emplace_back(
@@ -22,4 +22,4 @@ void OrderActions(const Job& job, Turn& turn) {
                       std::make_move_iterator(actions.end()));
 }
 
-}  // namespace muster
+}  // namespace muster::core

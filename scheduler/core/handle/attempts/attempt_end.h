@@ -14,7 +14,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 struct AttemptEnd {
   EndCause cause = EndCause::kJobEnding;
@@ -28,4 +28,4 @@ void EndAttempt(const Job& job, AttemptEnd end, Time now, Turn& turn);
 // Sends the nodes the orders that the job needs as it is now.
 void OrderActions(const Job& job, Turn& turn);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -3,7 +3,7 @@
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr int kQuarters = 4;
@@ -71,4 +71,4 @@ void AdviseAnew(const ClusterState& state, Time now, Turn& turn) {
   });
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/input.h"
 
-namespace muster {
+namespace muster::core {
 
 // The programs of the attempt have yet to answer its notice.
 bool OwesAnswer(const CheckpointAdvice& advice, const CheckpointRecord& record);
@@ -30,4 +30,4 @@ void NoticeDrain(const ClusterState& state, NodeId node, Time now, Turn& turn);
 // not disturbed.
 void AdviseAnew(const ClusterState& state, Time now, Turn& turn);
 
-}  // namespace muster
+}  // namespace muster::core

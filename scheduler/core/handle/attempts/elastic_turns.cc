@@ -13,7 +13,7 @@
 #include "scheduler/core/state/books/alternatives.h"
 #include "scheduler/core/state/books/attempt.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 struct Membership {
@@ -138,4 +138,4 @@ bool Resize(const ClusterState& state, const PlannedResize& resize, Time now, Tu
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::core

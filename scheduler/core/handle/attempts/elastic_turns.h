@@ -17,7 +17,7 @@
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // An agent that starts again is back within this time.
 inline constexpr Duration kElasticSilence = std::chrono::seconds(10);
@@ -28,4 +28,4 @@ Turn On(const ClusterState& state, const TickElastic& input, Time now, const Pol
 // job is not as it was planned.
 bool Resize(const ClusterState& state, const PlannedResize& resize, Time now, Turn& turn);
 
-}  // namespace muster
+}  // namespace muster::core

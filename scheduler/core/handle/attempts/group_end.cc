@@ -12,7 +12,7 @@
 #include "scheduler/core/state/books/checkpoint_account.h"
 #include "scheduler/core/state/job_group.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Whether the end of the job's part on one node ends it on the others: always for a batch job,
@@ -290,4 +290,4 @@ void TurnJobs::TellToEnd(Job& job, Time now, Turn& turn) const {
   job.attempt->ending = EndCause::kJobEnding;
 }
 
-}  // namespace muster
+}  // namespace muster::core

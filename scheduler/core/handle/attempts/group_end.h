@@ -14,7 +14,7 @@
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/input.h"
 
-namespace muster {
+namespace muster::core {
 
 class TurnJobs {
  public:
@@ -44,4 +44,4 @@ class TurnJobs {
   std::map<JobId, Fact> put_off_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include "scheduler/core/handle/attempts/checkpoint_turns.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // How long before a checkpoint is due its turn is looked at: a tick, and the way to the program.
@@ -122,4 +122,4 @@ void GiveIoTurns(const ClusterState& state, Time now, const PolicyConfig& config
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -17,7 +17,7 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // What is looked at of an attempt that checkpoints.
 struct IoClaim {
@@ -34,4 +34,4 @@ std::vector<JobId> WritersNow(std::vector<IoClaim> claims, const CheckpointPolic
 // Advice for every attempt whose turn changed.
 void GiveIoTurns(const ClusterState& state, Time now, const PolicyConfig& config, Turn& turn);
 
-}  // namespace muster
+}  // namespace muster::core

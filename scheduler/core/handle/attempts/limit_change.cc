@@ -17,7 +17,7 @@
 #include "scheduler/core/state/books/checkpoint_account.h"
 #include "scheduler/model/plan/reason.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // A limit as a length of time: none is the longest.
@@ -173,4 +173,4 @@ void TellNewLimit(const Job& job, Duration limit, Time now, Turn& turn) {
   GiveAdvice(job, advice, now, turn);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // Refuses `limit` for the job's attempt, with what stands against it. REQUIRES: it has one; the
 // user who asks may change the job; `limit` is one that a job may be submitted with.
@@ -23,4 +23,4 @@ absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration l
 // Has the supervisors of the attempt keep it. REQUIRES: as above.
 void TellNewLimit(const Job& job, Duration limit, Time now, Turn& turn);
 
-}  // namespace muster
+}  // namespace muster::core

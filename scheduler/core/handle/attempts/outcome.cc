@@ -7,7 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/policy/deadline.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // What a node says went wrong there; the worst of all nodes decides.
@@ -133,4 +133,4 @@ Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
   return outcome;
 }
 
-}  // namespace muster
+}  // namespace muster::core

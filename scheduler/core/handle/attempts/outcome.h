@@ -9,7 +9,7 @@
 
 #include "scheduler/model/job/job.h"
 
-namespace muster {
+namespace muster::core {
 
 struct Outcome {
   JobState state = JobState::kCompleted;
@@ -21,4 +21,4 @@ struct Outcome {
 // REQUIRES: every run of the attempt has ended.
 Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -9,7 +9,7 @@
 #include "scheduler/core/state/actions.h"
 #include "scheduler/core/state/job_group.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // The orders to the nodes for the next suspension or resumption of the job.
@@ -114,4 +114,4 @@ void Resumed(const Job& job, Time now, Turn& turn) {
   TellNodes(job, turn);
 }
 
-}  // namespace muster
+}  // namespace muster::core

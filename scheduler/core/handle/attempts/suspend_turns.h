@@ -15,7 +15,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 Turn On(const ClusterState& state, const SuspendJob& input, Time now, const PolicyConfig& config);
 
@@ -24,4 +24,4 @@ void Suspended(const Job& job, SuspendedBy by, std::string text, Time now, Turn&
 // Lets the suspended job run again. REQUIRES: a Verifier accepted it.
 void Resumed(const Job& job, Time now, Turn& turn);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/model/machine/machine_check.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // A job that was requeued as often as is allowed is held.
@@ -302,4 +302,4 @@ Turn On(const ClusterState& state, const FailLaunch& input, Time now, const Poli
   return turn;
 }
 
-}  // namespace muster
+}  // namespace muster::core

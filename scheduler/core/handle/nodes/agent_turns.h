@@ -12,7 +12,7 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 Turn On(const ClusterState& state, const RegisterAgent& input, Time now,
         const PolicyConfig& config);
@@ -22,4 +22,4 @@ Turn On(const ClusterState& state, const TakeNodeFault& input, Time now,
         const PolicyConfig& config);
 Turn On(const ClusterState& state, const FailLaunch& input, Time now, const PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

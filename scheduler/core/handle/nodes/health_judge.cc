@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::uint64_t kScale = 14826;  // ten-thousandths: from the MAD to a standard deviation
@@ -123,4 +123,4 @@ std::string Thousandths(std::uint64_t value) {
   return rest.empty() ? text : absl::StrCat(text, ".", rest);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -17,7 +17,7 @@
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/settings/health_policy.h"
 
-namespace muster {
+namespace muster::core {
 
 // REQUIRES: `pool` are good values of this component from nodes of one class.
 HealthVerdict Judge(HealthFigure figure, std::vector<std::uint64_t> pool,
@@ -37,4 +37,4 @@ std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStanding s
 // Thousandths as a decimal with at most three significant digits after the point: "41.2", "0.005".
 std::string Thousandths(std::uint64_t value);
 
-}  // namespace muster
+}  // namespace muster::core

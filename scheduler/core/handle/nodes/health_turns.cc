@@ -13,7 +13,7 @@
 #include "scheduler/core/handle/nodes/maintenance_turns.h"
 #include "scheduler/core/state/books/failure_rate.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 struct Due {
@@ -97,13 +97,13 @@ void Decide(const ClusterState& state, const Node& node, const HealthRecord& rec
   const NodeHealth& health = state.health().Of(node.id);
   switch (record.standing) {
     case HealthStanding::kFailed:
-      Drain(state, node, TextOf(record.verdicts, HealthStanding::kFailed), now, policy, turn);
+      Drain(state, node, core::TextOf(record.verdicts, HealthStanding::kFailed), now, policy, turn);
       return;
     case HealthStanding::kSuspect:
       if (health.slow + 1 >= policy.confirm) {
         Drain(state, node,
-              absl::StrCat(TextOf(record.verdicts, HealthStanding::kSuspect), ", ", health.slow + 1,
-                           " checks in a row"),
+              absl::StrCat(core::TextOf(record.verdicts, HealthStanding::kSuspect), ", ",
+                           health.slow + 1, " checks in a row"),
               now, policy, turn);
       }
       return;
@@ -289,4 +289,4 @@ std::string HealthWord(const NodeHealth& health) {
   return "";
 }
 
-}  // namespace muster
+}  // namespace muster::core

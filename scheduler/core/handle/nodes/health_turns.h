@@ -14,7 +14,7 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 Turn On(const ClusterState& state, const CheckNodeHealth& input, Time now,
         const PolicyConfig& config);
@@ -26,4 +26,4 @@ Turn On(const ClusterState& state, const TickHealth& input, Time now, const Poli
 // never checked.
 std::string HealthWord(const NodeHealth& health);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/model/policy/policy_picture.h"
 #include "scheduler/model/policy/reservation.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Nobody is told sooner, however long his grace.
@@ -66,4 +66,4 @@ void MakeWayForMaintenance(const ClusterState& state, Time now, const PolicyConf
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,9 +11,9 @@
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/input.h"
 
-namespace muster {
+namespace muster::core {
 
 void MakeWayForMaintenance(const ClusterState& state, Time now, const PolicyConfig& config,
                            Turn& turn);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/core/place/rank_layout.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Which steps under way count as being in the way.
@@ -331,4 +331,4 @@ absl::StatusOr<StepPlace> PlaceStep(const ClusterState& state, const Job& job,
   return StepPlace{Allocation(), WaitText(job, wanted)};
 }
 
-}  // namespace muster
+}  // namespace muster::core

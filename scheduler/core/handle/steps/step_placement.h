@@ -15,7 +15,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
 
-namespace muster {
+namespace muster::core {
 
 struct StepPlace {
   Allocation placement;  // empty: others of the job have what it needs
@@ -27,4 +27,4 @@ struct StepPlace {
 absl::StatusOr<StepPlace> PlaceStep(const ClusterState& state, const Job& job,
                                     const StepSpec& spec);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include "scheduler/core/handle/steps/step_placement.h"
 #include "scheduler/core/state/books/attempt.h"
 
-namespace muster {
+namespace muster::core {
 
 std::string StepName(const Program& program) {
   if (program.argv.empty()) {
@@ -53,4 +53,4 @@ void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Turn& turn)
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/input.h"
 
-namespace muster {
+namespace muster::core {
 
 // The command's name, for a step of it.
 std::string StepName(const Program& program);
@@ -23,4 +23,4 @@ void BeginStep(StepStarted event, const StepSpec& spec, Allocation placement, Tu
 // turn's events so far leave it, and has an attempt; so it does afterwards.
 void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Turn& turn);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -16,7 +16,7 @@
 #include "scheduler/model/job/step_io.h"
 #include "scheduler/model/value/wire_size.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kQueuedStepsMax = 10'000;
@@ -345,4 +345,4 @@ Turn On(const ClusterState& state, const AttachStep& input, Time, const PolicyCo
   return turn;
 }
 
-}  // namespace muster
+}  // namespace muster::core

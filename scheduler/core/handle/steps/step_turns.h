@@ -10,11 +10,11 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 Turn On(const ClusterState& state, const StartStep& input, Time now, const PolicyConfig& config);
 Turn On(const ClusterState& state, const SignalJob& input, Time now, const PolicyConfig& config);
 // Only the job's own user may look on.
 Turn On(const ClusterState& state, const AttachStep& input, Time now, const PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

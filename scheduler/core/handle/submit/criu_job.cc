@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 absl::Status Refuse(const char* what, const char* why) {
@@ -68,4 +68,4 @@ absl::Status FillCriu(JobSpec& spec) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::core {
 
 // The feature of a node where CRIU was seen to save and restore a process.
 inline constexpr const char* kCriuFeature = "criu";
@@ -17,4 +17,4 @@ inline constexpr const char* kCriuFeature = "criu";
 // CheckpointMeans::kProgram is as it was. REQUIRES: its requests went through NormaliseRequest.
 absl::Status FillCriu(JobSpec& spec);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/books/dependency.h"
 
-namespace muster {
+namespace muster::core {
 
 absl::Status CheckDependencyNow(const JobTable& jobs, const JobSpec& spec,
                                 const std::vector<TargetHistory>& history, Time now) {
@@ -23,4 +23,4 @@ absl::Status CheckDependencyNow(const JobTable& jobs, const JobSpec& spec,
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::core

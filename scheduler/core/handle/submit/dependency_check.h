@@ -12,11 +12,11 @@
 #include "scheduler/model/job/dependency.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::core {
 
 // Refuses a dependency that names no job, or one that can never be met (unless the job says
 // --kill-on-invalid-dep=no: then it is accepted and shown as never).
 absl::Status CheckDependencyNow(const JobTable& jobs, const JobSpec& spec,
                                 const std::vector<TargetHistory>& history, Time now);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/model/job/program_check.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // What the first component says of the whole job.
@@ -101,4 +101,4 @@ absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const Submit
   return event;
 }
 
-}  // namespace muster
+}  // namespace muster::core

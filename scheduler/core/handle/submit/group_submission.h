@@ -12,7 +12,7 @@
 #include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 inline constexpr std::size_t kComponentsMax = 128;
 
@@ -20,4 +20,4 @@ inline constexpr std::size_t kComponentsMax = 128;
 absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const SubmitJob& input,
                                          Time now, const PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/policy/job_access.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Limits between --time and --time-min that are tried, both included.
@@ -83,4 +83,4 @@ absl::Status AddChoices(const PolicyConfig& config, JobSpec& spec) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // For any new job, and each component of one: whose GPUs its tasks see, and its nice value.
 void BeginNew(const PolicyConfig& config, JobSpec& spec);
@@ -19,4 +19,4 @@ void BeginNew(const PolicyConfig& config, JobSpec& spec);
 // --prefer and --time-min. For a job that is not heterogeneous, before Normalise.
 absl::Status AddChoices(const PolicyConfig& config, JobSpec& spec);
 
-}  // namespace muster
+}  // namespace muster::core

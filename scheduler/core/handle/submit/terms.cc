@@ -10,7 +10,7 @@
 #include "scheduler/core/state/books/licenses.h"
 #include "scheduler/model/job/job_text.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kTermsMax = 1000;
@@ -144,4 +144,4 @@ absl::Status FillNamedNodes(ResourceRequest& request) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -9,7 +9,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // Refuses terms that are malformed, too many, or that this cluster never knows.
 absl::Status CheckTerms(const JobSpec& spec, const PolicyConfig& config);
@@ -17,4 +17,4 @@ absl::Status CheckTerms(const JobSpec& spec, const PolicyConfig& config);
 // A node list and counted features say how many nodes there are at least, where nothing else does.
 absl::Status FillNamedNodes(ResourceRequest& request);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::core {
 
 absl::Status CheckUserJobs(const JobTable& jobs, const std::string& user, std::uint64_t count,
                            const PolicyConfig& config) {
@@ -21,4 +21,4 @@ absl::Status CheckUserJobs(const JobTable& jobs, const std::string& user, std::u
       " more do not fit; wait for some to end, or ask the administrator"));
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,11 +12,11 @@
 #include "scheduler/core/state/books/job_table.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // ResourceExhausted when `count` further jobs of the user would be more than
 // PolicyConfig::submit_jobs_max together with those that wait or run.
 absl::Status CheckUserJobs(const JobTable& jobs, const std::string& user, std::uint64_t count,
                            const PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

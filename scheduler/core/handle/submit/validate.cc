@@ -20,7 +20,7 @@
 #include "scheduler/model/value/period_text.h"
 #include "scheduler/model/value/wire_size.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kCommentBytesMax = 4096;
@@ -372,4 +372,4 @@ absl::Status CheckGrace(const JobSpec& spec, const PolicyConfig& config) {
                    " (policy.kill_grace_max)"));
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // InvalidArgument says which option, what is wrong with it, and the mend.
 absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config);
@@ -19,4 +19,4 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config);
 // InvalidArgument when the job asks for more time between SIGTERM and SIGKILL than the site gives.
 absl::Status CheckGrace(const JobSpec& spec, const PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -9,7 +9,7 @@
 #include "scheduler/core/place/placement.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 bool IsDigit(char c) {
@@ -165,4 +165,4 @@ std::optional<Allocation> PlaceInBlocks(const std::vector<NodePicture>& nodes,
   return allocation;
 }
 
-}  // namespace muster
+}  // namespace muster::core

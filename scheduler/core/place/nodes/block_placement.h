@@ -14,11 +14,11 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // REQUIRES: `request` went through Normalise. Nothing when filling nodes in this order never holds
 // the job on as many as it may have.
 std::optional<Allocation> PlaceInBlocks(const std::vector<NodePicture>& nodes,
                                         const ResourceRequest& request);
 
-}  // namespace muster
+}  // namespace muster::core

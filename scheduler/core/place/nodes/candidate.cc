@@ -7,7 +7,7 @@
 
 #include "scheduler/core/place/nodes/feature_match.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Candidates = std::vector<CandidateNode>;
@@ -91,4 +91,4 @@ std::vector<CandidateNode> ChooseFewest(std::vector<CandidateNode> candidates,
   return candidates;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // A node that could take some of a job's tasks.
 struct CandidateNode {
@@ -37,4 +37,4 @@ std::vector<CandidateNode> ChooseFewest(std::vector<CandidateNode> candidates,
 // The roomier of two before the other, the tighter of two as roomy.
 bool IsRoomier(const CandidateNode& a, const CandidateNode& b);
 
-}  // namespace muster
+}  // namespace muster::core

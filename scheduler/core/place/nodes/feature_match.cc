@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kFeatureBytesMax = 64;
@@ -164,4 +164,4 @@ std::vector<Shortage> WhyNotHad(const std::vector<const NodePicture*>& nodes,
   return shortages;
 }
 
-}  // namespace muster
+}  // namespace muster::core

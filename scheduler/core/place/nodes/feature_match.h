@@ -15,7 +15,7 @@
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // Letters, digits, ".", "_" and "-", at most 64.
 bool IsFeatureName(const std::string& name);
@@ -45,4 +45,4 @@ std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodePic
 std::vector<Shortage> WhyNotHad(const std::vector<const NodePicture*>& nodes,
                                 const ResourceRequest& request);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 std::vector<std::uint32_t> Positions(const std::set<std::uint32_t>& some) {
@@ -69,4 +69,4 @@ NetworkSpan SpanOf(const Network& network, const std::vector<std::string>& nodes
   return span;
 }
 
-}  // namespace muster
+}  // namespace muster::core

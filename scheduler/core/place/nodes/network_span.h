@@ -10,7 +10,7 @@
 
 #include "scheduler/model/machine/network.h"
 
-namespace muster {
+namespace muster::core {
 
 // All positions are those of the network, in rising order, each once.
 struct NetworkSpan {
@@ -24,4 +24,4 @@ struct NetworkSpan {
 
 NetworkSpan SpanOf(const Network& network, const std::vector<std::string>& nodes);
 
-}  // namespace muster
+}  // namespace muster::core

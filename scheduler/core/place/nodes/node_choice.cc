@@ -11,7 +11,7 @@
 #include "scheduler/core/place/nodes/tree_choice.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Candidates = std::vector<CandidateNode>;
@@ -88,4 +88,4 @@ std::vector<NodeShare> ChooseNodes(std::vector<CandidateNode> candidates,
   return chosen.empty() ? std::vector<NodeShare>() : Deal(std::move(chosen), request);
 }
 
-}  // namespace muster
+}  // namespace muster::core

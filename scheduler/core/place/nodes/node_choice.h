@@ -16,7 +16,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 class NodeTree;
 
@@ -25,4 +25,4 @@ class NodeTree;
 std::vector<NodeShare> ChooseNodes(std::vector<CandidateNode> candidates,
                                    const ResourceRequest& request, const NodeTree* tree = nullptr);
 
-}  // namespace muster
+}  // namespace muster::core

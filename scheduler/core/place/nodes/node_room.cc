@@ -5,7 +5,7 @@
 
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // How long a job past its limit is given before it is looked for again.
@@ -250,4 +250,4 @@ std::uint32_t RoomFor(const FreeAmounts& free, const NodeCapacity& capacity,
   return static_cast<std::uint32_t>(room - room % scale.together);
 }
 
-}  // namespace muster
+}  // namespace muster::core

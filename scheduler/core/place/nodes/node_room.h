@@ -15,7 +15,7 @@
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // What a node has when nothing is taken of it, and how its cores and GPU models count.
 struct NodeCapacity {
@@ -63,4 +63,4 @@ NodeDemand DemandOf(const NodeCapacity& capacity, const DemandScale& scale, std:
 std::uint32_t RoomFor(const FreeAmounts& free, const NodeCapacity& capacity,
                       const DemandScale& scale, std::uint32_t limit);
 
-}  // namespace muster
+}  // namespace muster::core

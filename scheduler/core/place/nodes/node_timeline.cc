@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 void Add(FreeAmounts& to, const FreeAmounts& more) {
@@ -210,4 +210,4 @@ Time NeededUntil(Time start, Duration duration) {
   return duration.count() <= 0 ? kFarFuture : EndOf(start, duration);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::core {
 
 // When jobs without a limit are taken to end: later than all others, so that what is planned after
 // them is kept free of further jobs without a limit and of nothing else.
@@ -112,4 +112,4 @@ Time EndOf(Time start, Duration duration);
 // Until when it must be let have it: without a limit, for ever.
 Time NeededUntil(Time start, Duration duration);
 
-}  // namespace muster
+}  // namespace muster::core

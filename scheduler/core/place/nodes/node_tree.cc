@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::uint32_t kTop = 0;
@@ -87,4 +87,4 @@ std::vector<std::uint32_t> NodeTree::AddBlocks(const Network& network) {
   return above;
 }
 
-}  // namespace muster
+}  // namespace muster::core

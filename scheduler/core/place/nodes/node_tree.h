@@ -17,7 +17,7 @@
 #include "scheduler/model/machine/network.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 class NodeTree {
  public:
@@ -42,4 +42,4 @@ class NodeTree {
   std::vector<std::uint32_t> leaf_of_;  // by node
 };
 
-}  // namespace muster
+}  // namespace muster::core

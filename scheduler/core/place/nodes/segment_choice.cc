@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Candidates = std::vector<CandidateNode>;
@@ -118,4 +118,4 @@ bool AreSegments(const std::map<std::uint32_t, std::uint32_t>& nodes_of_leaf,
                      [&request](const auto& leaf) { return leaf.second % request.segment == 0; });
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/core/place/nodes/candidate.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::core {
 
 // `leaves`: the candidates of each leaf switch. Empty when they do not hold the job in segments.
 // REQUIRES: IsInSegments(request).
@@ -25,4 +25,4 @@ std::vector<CandidateNode> ChooseSegments(std::vector<std::vector<CandidateNode>
 bool AreSegments(const std::map<std::uint32_t, std::uint32_t>& nodes_of_leaf,
                  const ResourceRequest& request);
 
-}  // namespace muster
+}  // namespace muster::core

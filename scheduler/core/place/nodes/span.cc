@@ -12,7 +12,7 @@
 #include "scheduler/core/place/rank_layout.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 NodePicture Emptied(const NodePicture& node) {
@@ -79,4 +79,4 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
   return allocation;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // What a placement looks at: the cluster as it is, or as it would be.
 enum class ClusterView : std::uint8_t {
@@ -28,4 +28,4 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
                                    const ResourceRequest& request, ClusterView view,
                                    const Network* network = nullptr);
 
-}  // namespace muster
+}  // namespace muster::core

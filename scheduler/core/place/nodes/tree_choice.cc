@@ -13,7 +13,7 @@
 #include "scheduler/core/place/nodes/segment_choice.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Candidates = std::vector<CandidateNode>;
@@ -324,4 +324,4 @@ std::uint64_t RoomOnLeaves(const std::vector<CandidateNode>& candidates,
                                  request.tasks);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -18,7 +18,7 @@
 #include "scheduler/core/place/nodes/node_tree.h"
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::core {
 
 // In any order; empty when the candidates do not hold the job, or not on as few leaf switches as it
 // asks for.
@@ -33,4 +33,4 @@ bool LieAsAsked(const std::vector<NodeShare>& shares, const ResourceRequest& req
 std::uint64_t RoomOnLeaves(const std::vector<CandidateNode>& candidates,
                            const ResourceRequest& request, const NodeTree& tree);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 double Real(Bytes bytes) {
@@ -167,4 +167,4 @@ double PointToPointSeconds(Bytes bytes, const Link& link) {
   return link.alpha_s + Real(bytes) / link.bytes_per_second;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -17,7 +17,7 @@
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::core {
 
 struct Link {
   double alpha_s = 0;           // latency of a message, seconds
@@ -100,4 +100,4 @@ std::optional<CollectiveCost> PredictCollective(Collective collective, Bytes byt
 // One message: alpha + bytes/bandwidth. Between pipeline neighbours, for instance.
 double PointToPointSeconds(Bytes bytes, const Link& link);
 
-}  // namespace muster
+}  // namespace muster::core

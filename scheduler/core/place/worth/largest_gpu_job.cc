@@ -10,7 +10,7 @@
 #include "scheduler/core/place/nodes/node_tree.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // The most of these GPUs that are all joined by NVLink; at least one where there is one.
@@ -76,4 +76,4 @@ std::vector<LargestGpuJob> LargestGpuJobs(const std::vector<NodePicture>& nodes,
   return all;
 }
 
-}  // namespace muster
+}  // namespace muster::core

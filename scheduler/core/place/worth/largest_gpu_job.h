@@ -11,10 +11,10 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::core {
 
 // By model's name. `network`: null when it is not known.
 std::vector<LargestGpuJob> LargestGpuJobs(const std::vector<NodePicture>& nodes,
                                           const Network* network);
 
-}  // namespace muster
+}  // namespace muster::core

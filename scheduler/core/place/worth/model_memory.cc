@@ -4,7 +4,7 @@
 
 #include "absl/numeric/int128.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Wide = absl::uint128;
@@ -139,4 +139,4 @@ std::optional<Bytes> GradientBytes(const TrainingSetup& setup) {
   return StateBytes(setup, BytesOf(setup.number_type), false);
 }
 
-}  // namespace muster
+}  // namespace muster::core

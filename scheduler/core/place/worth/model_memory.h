@@ -22,7 +22,7 @@
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::core {
 
 enum class NumberType : std::uint8_t { kFp32, kFp16, kBf16 };
 enum class Optimizer : std::uint8_t { kAdam, kAdam8Bit, kSgd, kSgdMomentum };
@@ -119,4 +119,4 @@ std::optional<std::uint32_t> LeastDataParallel(TrainingSetup setup, Bytes memory
 // data-parallel ranks.
 std::optional<Bytes> GradientBytes(const TrainingSetup& setup);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/core/place/gpu_links.h"
 #include "scheduler/core/place/locality.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr double kMega = 1e6;
@@ -465,4 +465,4 @@ std::optional<CollectiveCost> PredictPlaced(const std::vector<PlacementLevel>& l
   return best;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -20,7 +20,7 @@
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/machine/network.h"
 
-namespace muster {
+namespace muster::core {
 
 // One node's part, with its machine.
 struct PlacedPart {
@@ -54,4 +54,4 @@ std::vector<PlacementLevel> LevelsOf(const std::vector<PlacedPart>& parts, const
 std::optional<CollectiveCost> PredictPlaced(const std::vector<PlacementLevel>& levels,
                                             Collective collective, Bytes bytes);
 
-}  // namespace muster
+}  // namespace muster::core

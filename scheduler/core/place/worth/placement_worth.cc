@@ -13,7 +13,7 @@
 #include "scheduler/core/place/nodes/network_span.h"
 #include "scheduler/core/place/worth/placement_cost.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 std::uint64_t Nanoseconds(double seconds) {
@@ -140,4 +140,4 @@ void Compare(JobId job, const Allocation& allocation, const ResourceRequest& req
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

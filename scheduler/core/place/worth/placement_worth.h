@@ -19,7 +19,7 @@
 #include "scheduler/model/plan/explanation.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // The size for which collectives are predicted, where none is given.
 inline constexpr Bytes kMessage{std::uint64_t{1} << 30};
@@ -43,4 +43,4 @@ PlacementWorth WorthOf(const Allocation& allocation, const std::vector<NodePictu
 void Compare(JobId job, const Allocation& allocation, const ResourceRequest& request,
              const std::vector<NodePicture>& nodes, const Network* network, PlacementWorth& worth);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::core {
 
 bool Availability::MoveTo(const Snapshot& next) {
   ++cycle_;
@@ -140,4 +140,4 @@ void Availability::Restore(std::uint32_t node, NodeTimeline timeline) {
   nodes_.Restore(node, std::move(timeline));
 }
 
-}  // namespace muster
+}  // namespace muster::core

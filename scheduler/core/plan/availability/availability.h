@@ -27,7 +27,7 @@
 #include "scheduler/core/plan/availability/shape_demand.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 class Availability {
  public:
@@ -117,4 +117,4 @@ class Availability {
   mutable std::unordered_map<std::uint64_t, Shape> shapes_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // How many changes of nodes are remembered before all is worked out from nothing.
@@ -211,4 +211,4 @@ NodeTimeline ClusterTimelines::Without(std::uint32_t node,
   return timeline;
 }
 
-}  // namespace muster
+}  // namespace muster::core

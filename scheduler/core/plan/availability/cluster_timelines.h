@@ -22,7 +22,7 @@
 #include "scheduler/core/plan/availability/untaken_timelines.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 class ClusterTimelines {
  public:
@@ -97,4 +97,4 @@ class ClusterTimelines {
   FreeIndex by_free_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 
 void EarliestQueue::Fill(std::vector<Entry> bounds, std::size_t mark) {
   const std::size_t keep = filled_ ? bounds.size() : bounds.size() / 4 + 1;
@@ -79,4 +79,4 @@ void EarliestQueue::SkipChanged(const ChangeLog& log) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

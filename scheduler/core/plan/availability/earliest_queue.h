@@ -17,7 +17,7 @@
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 // Which nodes changed, in order of the changes.
 class ChangeLog {
@@ -83,4 +83,4 @@ class EarliestQueue {
   Time beyond_ = kFarFuture;  // the earliest bound of those that are not kept
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 
 #include "scheduler/core/place/nodes/feature_match.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // How many nodes are looked at, over all times, for a division of the tasks that starts earlier
@@ -279,4 +279,4 @@ std::optional<Opening> EarliestSearch::FindUnevenBeside(const NodeQuery& query, 
   return std::nullopt;
 }
 
-}  // namespace muster
+}  // namespace muster::core

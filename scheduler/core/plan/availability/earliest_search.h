@@ -17,7 +17,7 @@
 #include "scheduler/core/plan/availability/earliest_queue.h"
 #include "scheduler/core/plan/availability/node_query.h"
 
-namespace muster {
+namespace muster::core {
 
 // Every call takes a query of the same shape.
 class EarliestSearch {
@@ -67,4 +67,4 @@ class EarliestSearch {
   bool lasting_ = false;  // the parts are the same whatever runs
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 class FirstEnds {
  public:
@@ -41,4 +41,4 @@ class FirstEnds {
   std::set<std::pair<Time, std::uint32_t>> by_time_;  // those that are not never
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kFilled = 256;  // steps of a block when it is made
@@ -160,4 +160,4 @@ Time FreeInAll::NextChange(Time after) const {
   return at.block + 1 < blocks_.size() ? blocks_[at.block + 1].steps.front().from : kFarFuture;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 // Cores, and GPUs of whatever model.
 struct AmountsInAll {
@@ -63,4 +63,4 @@ class FreeInAll {
   std::vector<Block> blocks_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include <map>
 #include <set>
 
-namespace muster {
+namespace muster::core {
 
 class FreeIndex {
  public:
@@ -49,4 +49,4 @@ class FreeIndex {
   std::map<Key, std::set<std::uint32_t>> nodes_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -1,6 +1,6 @@
 #include "scheduler/core/plan/availability/need.h"
 
-namespace muster {
+namespace muster::core {
 
 Need LaterNeed(const Need& need) {
   Need later = need;
@@ -12,4 +12,4 @@ Need LaterNeed(const Need& need) {
   return later;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 // What is looked for.
 struct Need {
@@ -35,4 +35,4 @@ struct Opening {
   std::vector<NodeShare> shares;  // by position in the snapshot
 };
 
-}  // namespace muster
+}  // namespace muster::core

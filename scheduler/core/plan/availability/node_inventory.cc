@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace muster {
+namespace muster::core {
 
 NodeInventory::NodeInventory(const Snapshot& snapshot) : snapshot_(&snapshot) {
   if (snapshot.network != nullptr) {
@@ -32,4 +32,4 @@ std::uint32_t NodeInventory::ClassWith(NodeCapacity capacity) {
   return static_cast<std::uint32_t>(classes_.size()) - 1;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -16,7 +16,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 class NodeInventory {
  public:
@@ -56,4 +56,4 @@ class NodeInventory {
   std::optional<NodeTree> tree_;         // of the snapshot's network
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 #include "scheduler/core/place/nodes/tree_choice.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // True when one node may take all of it, whichever that is.
@@ -204,7 +204,7 @@ bool NodeQuery::LieAsAsked(const std::vector<NodeShare>& shares) const {
   const ResourceRequest& request = *need_.request;
   const NodeTree* tree = nodes_.inventory().tree();
   const bool asks = request.switches > 0 || IsInSegments(request);
-  return !asks || tree == nullptr || muster::LieAsAsked(shares, request, *tree);
+  return !asks || tree == nullptr || muster::core::LieAsAsked(shares, request, *tree);
 }
 
 void NodeQuery::AppendTimes(std::vector<Time>& times) const {
@@ -218,4 +218,4 @@ void NodeQuery::AppendTimes(std::vector<Time>& times) const {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

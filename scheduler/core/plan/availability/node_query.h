@@ -18,7 +18,7 @@
 #include "scheduler/core/plan/availability/shape_demand.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 class NodeQuery {
  public:
@@ -97,4 +97,4 @@ class NodeQuery {
   const ShapeDemand& demand_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

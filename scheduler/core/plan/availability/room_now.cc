@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Nodes with room for a shape that are kept in a list.
@@ -87,4 +87,4 @@ void RoomNow::Renew(const NodeQuery& query) {
   many_ = nodes_.size() > kRoomKept;
 }
 
-}  // namespace muster
+}  // namespace muster::core

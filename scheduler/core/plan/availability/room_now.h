@@ -12,7 +12,7 @@
 
 #include "scheduler/core/plan/availability/node_query.h"
 
-namespace muster {
+namespace muster::core {
 
 class RoomNow {
  public:
@@ -34,4 +34,4 @@ class RoomNow {
   std::vector<NodeShare> nodes_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

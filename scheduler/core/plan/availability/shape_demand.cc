@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::core {
 
 void ShapeDemand::Extend(const Need& need, const std::vector<NodeCapacity>& classes) {
   while (scales.size() < classes.size()) {
@@ -14,4 +14,4 @@ void ShapeDemand::Extend(const Need& need, const std::vector<NodeCapacity>& clas
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/core/plan/availability/free_in_all.h"
 #include "scheduler/core/plan/availability/need.h"
 
-namespace muster {
+namespace muster::core {
 
 struct ShapeDemand {
   // REQUIRES: the need is of this shape, and the classes are those of the calls before, or more.
@@ -30,4 +30,4 @@ struct ShapeDemand {
   std::uint32_t least_gpus = UINT32_MAX;   // the same
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 
 #include "scheduler/core/place/nodes/node_timeline.h"
 
-namespace muster {
+namespace muster::core {
 
 class UntakenTimelines {
  public:
@@ -48,4 +48,4 @@ class UntakenTimelines {
   std::vector<Entry> entries_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

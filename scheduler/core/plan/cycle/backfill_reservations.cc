@@ -5,7 +5,7 @@
 
 #include "scheduler/core/state/books/node_use.h"
 
-namespace muster {
+namespace muster::core {
 
 BackfillReservations::BackfillReservations(CycleState& cycle)
     : cycle_(cycle), left_(ReservationsOf(cycle.config)) {}
@@ -103,4 +103,4 @@ Time BackfillReservations::TakeOver(JobId job, const StartOption& option,
   return start;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -15,7 +15,7 @@
 #include "scheduler/core/plan/search/group_search.h"
 #include "scheduler/core/plan/search/preemption.h"
 
-namespace muster {
+namespace muster::core {
 
 // A job that starts within this time anyway has none preempted. Longer than what a job that was
 // told to end is taken to need (place/nodes/node_room), so that none is preempted twice.
@@ -63,4 +63,4 @@ class BackfillReservations {
   std::size_t kept_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::core

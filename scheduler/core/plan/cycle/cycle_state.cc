@@ -1,6 +1,6 @@
 #include "scheduler/core/plan/cycle/cycle_state.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 const PolicyPicture& PolicyOf(const Snapshot& snapshot) {
@@ -41,4 +41,4 @@ OptionList OptionsOf(CycleState& cycle, const WaitingJob& job, const std::vector
   return options;
 }
 
-}  // namespace muster
+}  // namespace muster::core

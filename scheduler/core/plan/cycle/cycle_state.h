@@ -20,7 +20,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // The ways in which a job may start, in order of preference.
 using OptionList = std::vector<const StartOption*>;
@@ -46,4 +46,4 @@ struct CycleState {
 // The ways in which the job may be started by now; `usable` says which alternatives, empty: all.
 OptionList OptionsOf(CycleState& cycle, const WaitingJob& job, const std::vector<bool>& usable);
 
-}  // namespace muster
+}  // namespace muster::core

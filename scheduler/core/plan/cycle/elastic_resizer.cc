@@ -5,7 +5,7 @@
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/state/books/alternatives.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // So often a cycle looks what an elastic job could give to a job that waits.
@@ -209,4 +209,4 @@ void ElasticResizer::JudgeSizes() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -17,7 +17,7 @@
 #include "scheduler/core/plan/search/preemption.h"
 #include "scheduler/model/plan/plan.h"
 
-namespace muster {
+namespace muster::core {
 
 class ElasticResizer {
  public:
@@ -67,4 +67,4 @@ class ElasticResizer {
   std::uint32_t shrinks_tried_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include "scheduler/core/plan/search/group_reasons.h"
 #include "scheduler/core/policy/policy_filter.h"
 
-namespace muster {
+namespace muster::core {
 
 HetJobStarter::HetJobStarter(CycleState& cycle, WaitReasons& reasons, JobStarter& starter,
                              BackfillReservations& reservations)
@@ -158,4 +158,4 @@ Time HetJobStarter::Keep(const Group& group, const std::vector<GroupMember>& mem
   return places.has_value() ? reservations_.KeepTogether(group, *places) : kNoTime;
 }
 
-}  // namespace muster
+}  // namespace muster::core

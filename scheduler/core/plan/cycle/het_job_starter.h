@@ -15,7 +15,7 @@
 #include "scheduler/core/plan/cycle/wait_reasons.h"
 #include "scheduler/core/plan/search/group_search.h"
 
-namespace muster {
+namespace muster::core {
 
 class HetJobStarter {
  public:
@@ -50,4 +50,4 @@ class HetJobStarter {
   GroupSearch search_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/core/state/books/charge.h"
 #include "scheduler/core/state/books/node_use.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Nodes that are tried one after the other when what is free of them does not lie as it counts.
@@ -173,4 +173,4 @@ void JobStarter::Start(const WaitingJob& job, const StartOption& option, const O
                                  option.alternative, option.tasks});
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/reason.h"
 
-namespace muster {
+namespace muster::core {
 
 class JobStarter {
  public:
@@ -58,4 +58,4 @@ class JobStarter {
   ShareChoice shares_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

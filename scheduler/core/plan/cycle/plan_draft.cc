@@ -4,7 +4,7 @@
 
 #include "scheduler/model/value/fingerprint.h"
 
-namespace muster {
+namespace muster::core {
 
 PlanDraft::PlanDraft(const Snapshot& snapshot) : snapshot_(snapshot) {
   plan_.version = snapshot.version;
@@ -75,4 +75,4 @@ Plan PlanDraft::Finish(Time wake) {
   return std::move(plan_);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -19,7 +19,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 class PlanDraft {
  public:
@@ -66,4 +66,4 @@ class PlanDraft {
   Plan plan_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

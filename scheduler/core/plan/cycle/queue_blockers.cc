@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::core {
 
 void QueueBlockers::Block(const std::string& partition, JobId job) {
   if (std::find(counted_.begin(), counted_.end(), partition) != counted_.end()) {
@@ -32,4 +32,4 @@ std::optional<Reason> QueueBlockers::WhyLater(const std::string& partition) cons
   return reason;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::core {
 
 class QueueBlockers {
  public:
@@ -46,4 +46,4 @@ class QueueBlockers {
   std::vector<std::string> counted_;         // the partitions in which the last job blocks others
 };
 
-}  // namespace muster
+}  // namespace muster::core

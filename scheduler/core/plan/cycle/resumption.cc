@@ -5,7 +5,7 @@
 
 #include "scheduler/core/policy/queue_tiers.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // True when the job waits for its cores, not for an operator or for its nodes to freeze it.
@@ -118,4 +118,4 @@ std::vector<const RunningJob*> Resumption::TakeDue(std::size_t place) {
   return due;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -23,7 +23,7 @@
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // The cores that a suspended job has on a node, given back.
 struct OwnCores {
@@ -64,4 +64,4 @@ class Resumption {
   std::size_t next_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::core

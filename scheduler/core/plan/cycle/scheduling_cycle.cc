@@ -11,7 +11,7 @@
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/books/alternatives.h"
 
-namespace muster {
+namespace muster::core {
 
 SchedulingCycle::SchedulingCycle(const Snapshot& snapshot, const PolicyConfig& config,
                                  StartOptions& options, Availability& availability)
@@ -215,4 +215,4 @@ Time SchedulingCycle::PlanAhead(const WaitingJob& job, const OptionList& options
   return reservations_.any_left() ? reservations_.Keep(job, prospect) : kNoTime;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -26,7 +26,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 class SchedulingCycle {
  public:
@@ -68,4 +68,4 @@ class SchedulingCycle {
   HetJobStarter groups_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 
 #include "scheduler/core/plan/search/feasibility.h"
 
-namespace muster {
+namespace muster::core {
 
 ShapeVerdicts::Verdict& ShapeVerdicts::On(const StartOption& option) {
   if (option.number >= verdicts_.size()) {
@@ -53,4 +53,4 @@ const Reason* ShapeVerdicts::WhyReserved(const StartOption& option) {
   return verdict.reserved->has_value() ? &**verdict.reserved : nullptr;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -15,7 +15,7 @@
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 class ShapeVerdicts {
  public:
@@ -56,4 +56,4 @@ class ShapeVerdicts {
   std::vector<Verdict> verdicts_;  // by the option's number
 };
 
-}  // namespace muster
+}  // namespace muster::core

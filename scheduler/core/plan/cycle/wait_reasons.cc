@@ -4,7 +4,7 @@
 
 #include "scheduler/core/plan/search/feasibility.h"
 
-namespace muster {
+namespace muster::core {
 
 WaitReasons::WaitReasons(CycleState& cycle)
     : cycle_(cycle),
@@ -58,4 +58,4 @@ std::optional<Reason> WaitReasons::WhyNotAlone(const WaitingJob& job, const Opti
   return std::nullopt;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/core/plan/cycle/shape_verdicts.h"
 #include "scheduler/model/plan/reason.h"
 
-namespace muster {
+namespace muster::core {
 
 class WaitReasons {
  public:
@@ -37,4 +37,4 @@ class WaitReasons {
   QueueBlockers blockers_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -1,6 +1,6 @@
 #include "scheduler/core/plan/queue/queue_order.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 std::int64_t PlainPriority(const JobSpec& spec) {
@@ -18,4 +18,4 @@ bool GoesBefore(const WaitingJob& a, const WaitingJob& b) {
   return a.id < b.id;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // Where priorities without weights lie, so that a positive nice can lower them (Slurm's
 // NICE_OFFSET).
@@ -18,4 +18,4 @@ inline constexpr std::int64_t kBasePriority = std::int64_t{1} << 31;
 // id.
 bool GoesBefore(const WaitingJob& a, const WaitingJob& b);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/core/share/priority.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::uint64_t kShareParts = 1'000'000'000'000;  // of which a dominant share is made
@@ -241,4 +241,4 @@ void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -19,7 +19,7 @@
 #include "scheduler/model/policy/priority.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 // Elements of an entry of snapshot.waiting that are looked at one after the other.
 struct QueueTurn {
@@ -70,4 +70,4 @@ class QueuePriority {
   std::vector<Factor> fairshare_;     // by association
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
 
-namespace muster {
+namespace muster::core {
 
 WaitingJob ElementsOf(const WaitingJob& entry, std::uint32_t offset, std::uint32_t count) {
   MUSTER_CHECK(count <= entry.count && offset <= entry.count - count);
@@ -29,4 +29,4 @@ std::optional<WaitingJob> FindWaiting(const Snapshot& snapshot, JobId job) {
   return ElementsOf(*entry, static_cast<std::uint32_t>(job.value() - entry->id.value()));
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::core {
 
 // Element `offset` of the entry, or a part of `count` of them from there on. REQUIRES: they are in
 // it.
@@ -20,4 +20,4 @@ WaitingJob ElementsOf(const WaitingJob& entry, std::uint32_t offset, std::uint32
 // The job by itself; nothing when it does not wait.
 std::optional<WaitingJob> FindWaiting(const Snapshot& snapshot, JobId job);
 
-}  // namespace muster
+}  // namespace muster::core

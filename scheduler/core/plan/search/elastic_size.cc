@@ -5,7 +5,7 @@
 #include "absl/numeric/int128.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr unsigned kBits = 62;
@@ -114,4 +114,4 @@ PlannedResize JudgeShrink(const ElasticStanding& job, Duration wait, const Elast
   return resize;
 }
 
-}  // namespace muster
+}  // namespace muster::core

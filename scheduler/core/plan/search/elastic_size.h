@@ -17,7 +17,7 @@
 #include "scheduler/model/settings/elastic_policy.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 // The time left of a job without a limit.
 inline constexpr Duration kNeverEnds = Duration::max();
@@ -48,4 +48,4 @@ PlannedResize JudgeSize(const ElasticStanding& job, const ElasticPolicy& policy,
 PlannedResize JudgeShrink(const ElasticStanding& job, Duration wait, const ElasticPolicy& policy,
                           Time now);
 
-}  // namespace muster
+}  // namespace muster::core

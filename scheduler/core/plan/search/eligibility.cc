@@ -4,7 +4,7 @@
 
 #include "scheduler/core/policy/deadline.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 Reason Of(ReasonKind kind) {
@@ -145,4 +145,4 @@ void CountStart(const WaitingJob& job, PassCounts& counts) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -24,7 +24,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 // What a pass counts as it goes: the snapshot's numbers and the starts that it has planned.
 struct PassCounts {
@@ -58,4 +58,4 @@ inline Time SwitchesUntil(const WaitingJob& job, const ResourceRequest& request)
 // Counts a planned start against the jobs that follow.
 void CountStart(const WaitingJob& job, PassCounts& counts);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // A node's share of the job when it spreads over as many nodes as it may.
@@ -276,4 +276,4 @@ Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& avai
   return WhyNot(std::move(looks), *need.request, now);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -16,7 +16,7 @@
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // Why the job cannot start at `now` on the nodes that it may use, as the pass has left them so far.
 // REQUIRES: `availability` is of these nodes and finds no opening now.
@@ -26,4 +26,4 @@ Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& avai
 // What one node lacks of its share of the job; nothing when it could take it.
 std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 
 #include "scheduler/core/plan/search/eligibility.h"
 
-namespace muster {
+namespace muster::core {
 
 Reason WaitsFor(JobId component, std::size_t offset, ReasonClass verdict) {
   Reason reason;
@@ -43,4 +43,4 @@ BlockedGroup WaitBlocked(const std::vector<const WaitingJob*>& group,
   return blocked;
 }
 
-}  // namespace muster
+}  // namespace muster::core

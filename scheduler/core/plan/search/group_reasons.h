@@ -11,7 +11,7 @@
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // It waits for the component of that place; for all of `offset` together where none is named.
 Reason WaitsFor(JobId component, std::size_t offset, ReasonClass verdict);
@@ -25,4 +25,4 @@ struct BlockedGroup {
 BlockedGroup WaitBlocked(const std::vector<const WaitingJob*>& group,
                          std::vector<std::vector<Reason>> blockers);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -9,7 +9,7 @@
 #include "scheduler/core/place/rank_layout.h"
 #include "scheduler/core/state/books/node_use.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Up to so many components are tried in every order.
@@ -265,4 +265,4 @@ bool GroupSearch::EverFit(const std::vector<GroupMember>& members) {
   return known->second;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -20,7 +20,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 // A component and the ways in which it may start, in order of preference.
 struct GroupMember {
@@ -84,4 +84,4 @@ class GroupSearch {
   std::map<std::vector<std::uint64_t>, bool> ever_fit_;         // by the shapes of the options
 };
 
-}  // namespace muster
+}  // namespace muster::core

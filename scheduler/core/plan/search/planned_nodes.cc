@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::core {
 
 std::optional<std::uint32_t> PositionOf(const Snapshot& snapshot, NodeId node) {
   const auto found =
@@ -13,4 +13,4 @@ std::optional<std::uint32_t> PositionOf(const Snapshot& snapshot, NodeId node) {
              : std::optional(static_cast<std::uint32_t>(found - snapshot.nodes.begin()));
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::core {
 
 class PlannedNodes {
  public:
@@ -38,4 +38,4 @@ class PlannedNodes {
 // The node's position in the snapshot; nothing when it is not in there.
 std::optional<std::uint32_t> PositionOf(const Snapshot& snapshot, NodeId node);
 
-}  // namespace muster
+}  // namespace muster::core

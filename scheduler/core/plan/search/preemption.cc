@@ -11,7 +11,7 @@
 #include "scheduler/core/state/books/node_use.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Work that ending the job now would lose: its time times its rate.
@@ -358,4 +358,4 @@ PlannedPreemption Preemption::PlanOf(JobId job, const Eviction& eviction) const 
   return plan;
 }
 
-}  // namespace muster
+}  // namespace muster::core

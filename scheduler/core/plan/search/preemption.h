@@ -27,7 +27,7 @@
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 struct Eviction {
   std::set<std::size_t> victims;  // positions in Snapshot::running
@@ -104,4 +104,4 @@ class Preemption {
   std::map<std::uint32_t, std::vector<NodeAllocation>> taken_over_;  // for whom, by node
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 #include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/request.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::uint32_t kModelsMost = 64;   // that a PackingClass can name
@@ -183,4 +183,4 @@ void ShareChoice::AddClass(const JobSpec& spec, std::uint64_t count) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

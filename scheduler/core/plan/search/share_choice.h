@@ -21,7 +21,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 class ShareChoice {
  public:
@@ -62,4 +62,4 @@ class ShareChoice {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Time> started_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 #include "scheduler/core/state/books/alternatives.h"
 #include "scheduler/model/value/fingerprint.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Specs of jobs that no longer wait are forgotten when they are so many more than those that do.
@@ -153,4 +153,4 @@ const ReservedNodes* StartOptions::ReservedFor(const std::string& own) {
   return known->second.empty() ? nullptr : &known->second;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -23,7 +23,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/plan/snapshot.h"
 
-namespace muster {
+namespace muster::core {
 
 struct StartOption {
   std::uint32_t number = 0;  // counts the options of a StartOptions
@@ -73,4 +73,4 @@ class StartOptions {
   std::map<std::string, ReservedNodes> reserved_;  // by the reservation that a job names
 };
 
-}  // namespace muster
+}  // namespace muster::core

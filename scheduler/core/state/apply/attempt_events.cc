@@ -7,7 +7,7 @@
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 
-namespace muster {
+namespace muster::core {
 
 void ApplyTo(StateParts& state, const AttemptStarted& event) {
   Job& job = state.MustJob(event.job);
@@ -117,4 +117,4 @@ void ApplyTo(StateParts& state, const StepDropped& event) {
   TakeInStep(*state.MustJob(event.job, event.attempt).attempt, event);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 #include "scheduler/core/state/apply/state_parts.h"
 #include "scheduler/model/change/event.h"
 
-namespace muster {
+namespace muster::core {
 
 void ApplyTo(StateParts& state, const AttemptStarted& event);
 void ApplyTo(StateParts& state, const RunReported& event);
@@ -21,4 +21,4 @@ void ApplyTo(StateParts& state, const StepStarted& event);
 void ApplyTo(StateParts& state, const StepQueued& event);
 void ApplyTo(StateParts& state, const StepDropped& event);
 
-}  // namespace muster
+}  // namespace muster::core

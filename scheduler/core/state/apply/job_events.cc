@@ -10,7 +10,7 @@
 #include "scheduler/core/state/books/checkpoint_account.h"
 #include "scheduler/model/job/array.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // The job, or the jobs of a group with consecutive ids.
@@ -144,4 +144,4 @@ void ApplyTo(StateParts& state, const JobEnded& event) {
   state.jobs.Erase(event.job);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 #include "scheduler/core/state/apply/state_parts.h"
 #include "scheduler/model/change/event.h"
 
-namespace muster {
+namespace muster::core {
 
 void ApplyTo(StateParts& state, const JobSubmitted& event);
 void ApplyTo(StateParts& state, const JobHeld& event);
@@ -16,4 +16,4 @@ void ApplyTo(StateParts& state, const JobUpdated& event);
 void ApplyTo(StateParts& state, const JobRequeued& event);
 void ApplyTo(StateParts& state, const JobEnded& event);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -1,6 +1,6 @@
 #include "scheduler/core/state/apply/job_index.h"
 
-namespace muster {
+namespace muster::core {
 
 void JobIndex::Note(const Job& job) {
   if (job.state == JobState::kPending) {
@@ -37,4 +37,4 @@ void JobIndex::RemoveHolder(const Job& job) {
   elastic_.erase(job.id);
 }
 
-}  // namespace muster
+}  // namespace muster::core

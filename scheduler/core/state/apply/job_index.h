@@ -14,7 +14,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::core {
 
 class JobIndex {
  public:
@@ -43,4 +43,4 @@ class JobIndex {
   std::map<JobId, std::uint32_t> array_running_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

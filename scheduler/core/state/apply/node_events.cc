@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 
 void ApplyTo(StateParts& state, const EpochBegan& event) {
   MUSTER_CHECK(event.epoch > state.epoch);
@@ -63,4 +63,4 @@ void ApplyTo(StateParts& state, const HalfLifeSet& event) {
   state.usage.SetHalfLife(event.half_life, event.time);
 }
 
-}  // namespace muster
+}  // namespace muster::core

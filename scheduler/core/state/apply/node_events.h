@@ -9,7 +9,7 @@
 #include "scheduler/core/state/apply/state_parts.h"
 #include "scheduler/model/change/event.h"
 
-namespace muster {
+namespace muster::core {
 
 void ApplyTo(StateParts& state, const EpochBegan& event);
 void ApplyTo(StateParts& state, const NodeRegistered& event);
@@ -22,4 +22,4 @@ void ApplyTo(StateParts& state, const HealthChecked& event);
 void ApplyTo(StateParts& state, const PolicyChanged& event);
 void ApplyTo(StateParts& state, const HalfLifeSet& event);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/books/attempt.h"
 
-namespace muster {
+namespace muster::core {
 
 void NodeTable::Load(std::vector<Node> nodes, NodeId next) {
   next_ = next;
@@ -161,4 +161,4 @@ void NodeTable::Recount(NodeId id, const JobTable& jobs) {
   node.taken = use;
 }
 
-}  // namespace muster
+}  // namespace muster::core

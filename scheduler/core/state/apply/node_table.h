@@ -19,7 +19,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 class NodeTable {
  public:
@@ -67,4 +67,4 @@ class NodeTable {
   std::map<NodeId, std::set<JobId>> jobs_on_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 
 #include "scheduler/model/change/state_image.h"
 
-namespace muster {
+namespace muster::core {
 
 class RequestTokens {
  public:
@@ -43,4 +43,4 @@ class RequestTokens {
   std::unordered_map<std::string, TokenOwner> owners_;
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // Who waits for whom, out of the live jobs and what is known of the ended ones.
@@ -115,4 +115,4 @@ void SetSpec(Job& job, JobSpec spec) {
   job.spec = job.changed_spec;
 }
 
-}  // namespace muster
+}  // namespace muster::core

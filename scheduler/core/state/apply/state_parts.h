@@ -21,7 +21,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::core {
 
 struct StateParts {
   StateParts() = default;
@@ -56,4 +56,4 @@ struct StateParts {
 // The job's own spec from now on, apart from the one that it shares with its submission.
 void SetSpec(Job& job, JobSpec spec);
 
-}  // namespace muster
+}  // namespace muster::core

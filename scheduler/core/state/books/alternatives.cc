@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 
 std::uint32_t AlternativesOf(const JobSpec& spec) {
   return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(spec.alternatives.size()));
@@ -39,4 +39,4 @@ std::uint32_t TasksOnEach(const ResourceRequest& request) {
   return std::max(request.tasks_per_node, 1U);
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 
 #include "scheduler/model/job/job_spec.h"
 
-namespace muster {
+namespace muster::core {
 
 // How many requests the job may start by: 1 without alternatives.
 std::uint32_t AlternativesOf(const JobSpec& spec);
@@ -28,4 +28,4 @@ bool HasChoice(const JobSpec& spec);
 // The tasks on each node of a request that is as wide as fits.
 std::uint32_t TasksOnEach(const ResourceRequest& request);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/share/usage_total.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // A job is never left without any time at all.
@@ -159,4 +159,4 @@ JobSpec ForTheRest(JobSpec spec, const Attempt& attempt, Time now) {
   return spec;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -13,7 +13,7 @@
 #include "scheduler/model/job/report.h"
 #include "scheduler/model/machine/allocation.h"
 
-namespace muster {
+namespace muster::core {
 
 // The number of an attempt's first advice, which comes with its launch orders.
 inline constexpr std::uint32_t kFirstAdvice = 1;
@@ -37,4 +37,4 @@ NodeAllocation HeldPart(const Attempt& attempt, std::size_t position);
 // What is left of the job's limit for the attempt after `attempt`, which ends at `now`.
 JobSpec ForTheRest(JobSpec spec, const Attempt& attempt, Time now);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -15,7 +15,7 @@
 #include "scheduler/model/policy/policy_usage.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 // The spec's time limit in whole seconds, rounded up; 0: none.
 inline std::uint64_t WallSeconds(Duration limit) {
@@ -55,4 +55,4 @@ RunningCharge ChargeOf(JobId job, const JobSpec& spec, const std::string& partit
   return charge;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // What the attempt's work was kept for: its resources less the time suspended.
@@ -113,4 +113,4 @@ Duration ChangeCostOf(const Attempt& attempt) {
   return cost + restart;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 #include "scheduler/model/job/checkpoint_record.h"
 #include "scheduler/model/job/job.h"
 
-namespace muster {
+namespace muster::core {
 
 // Of all nodes of the attempt together.
 CheckpointRecord CheckpointsOf(const Attempt& attempt);
@@ -34,4 +34,4 @@ CheckpointTotals TotalsSoFar(const Job& job);
 // from it; 0: it was not measured.
 Duration ChangeCostOf(const Attempt& attempt);
 
-}  // namespace muster
+}  // namespace muster::core

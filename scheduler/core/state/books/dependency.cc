@@ -7,7 +7,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 bool HasStarted(const Job& job) {
@@ -386,4 +386,4 @@ bool DependencyBook::WaitsFor(const Job& job, JobId submission, const JobTable& 
   return false;
 }
 
-}  // namespace muster
+}  // namespace muster::core

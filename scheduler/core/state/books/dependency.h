@@ -22,7 +22,7 @@
 #include "scheduler/model/job/dependency.h"
 #include "scheduler/model/job/job.h"
 
-namespace muster {
+namespace muster::core {
 
 // How far the job (or array) of a term has come.
 struct TermProgress {
@@ -101,4 +101,4 @@ std::shared_ptr<const OpenDependency> LookAhead(const Dependency& dependency,
                                                 const std::vector<TermProgress>& progress,
                                                 Time now);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::uint64_t kOneFailure = 1'000'000;
@@ -98,4 +98,4 @@ std::uint32_t SickPermille(const FailureTally& node, const std::vector<FailureTa
   return static_cast<std::uint32_t>(1000 * PoissonAtMost(seen, bound));
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -18,7 +18,7 @@
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 // Lets all counts fade, by a fiftieth for each whole day since they last did.
 void Fade(FailureTally& tally, Time now);
@@ -40,4 +40,4 @@ double LossesPerHour(const FailureTally& all_of_class);
 // From here on a node is taken for sick.
 inline constexpr std::uint32_t kSickPermille = 950;
 
-}  // namespace muster
+}  // namespace muster::core

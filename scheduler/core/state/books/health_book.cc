@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/core/state/books/failure_rate.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::size_t kPoolWanted = 64;  // samples of a small class
@@ -265,4 +265,4 @@ std::size_t HealthBook::DrainedInClassOf(NodeId node) const {
       members.begin(), members.end(), [this](NodeId member) { return Of(member).drained; }));
 }
 
-}  // namespace muster
+}  // namespace muster::core

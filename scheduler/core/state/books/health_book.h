@@ -19,7 +19,7 @@
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::core {
 
 class HealthBook {
  public:
@@ -70,4 +70,4 @@ class HealthBook {
 // What nodes of one class have in common: "64 x AMD EPYC 7763; NVIDIA H200".
 std::string ClassName(const Machine& machine);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
 
-namespace muster {
+namespace muster::core {
 
 void JobTable::Add(Job job) {
   made_.clear();
@@ -191,4 +191,4 @@ std::vector<const Job*> JobTable::FindAll(JobId job,
   return found;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -21,7 +21,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/value/ids.h"
 
-namespace muster {
+namespace muster::core {
 
 class JobTable {
  public:
@@ -152,4 +152,4 @@ void JobTable::ForEachOf(JobId job, Visitor&& visit) const {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 
 void LicenseBook::Take(const Job& job) {
   for (const LicenseCount& license : job.spec->licenses) {
@@ -109,4 +109,4 @@ absl::Status CheckLicenses(const std::vector<LicenseCount>& licenses, const Poli
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -16,7 +16,7 @@
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster {
+namespace muster::core {
 
 class LicenseBook {
  public:
@@ -52,4 +52,4 @@ std::uint64_t TotalOf(const PolicyConfig& config, const std::string& name);
 // Refuses licences that the cluster does not have, or fewer of.
 absl::Status CheckLicenses(const std::vector<LicenseCount>& licenses, const PolicyConfig& config);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // A machine may come back with fewer GPUs than an allocation names: what is held stays counted.
@@ -49,4 +49,4 @@ void SubtractUse(NodeUse& use, const NodeAllocation& allocation) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::core

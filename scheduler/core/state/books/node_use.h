@@ -9,7 +9,7 @@
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/machine/node.h"
 
-namespace muster {
+namespace muster::core {
 
 // Adds to, and takes from, what is taken of a node. REQUIRES: what is added is free, what is freed
 // is taken.
@@ -19,4 +19,4 @@ void AddUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocati
 void CoverUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocation);
 void SubtractUse(NodeUse& use, const NodeAllocation& allocation);
 
-}  // namespace muster
+}  // namespace muster::core

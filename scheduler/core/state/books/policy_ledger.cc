@@ -8,7 +8,7 @@
 #include "scheduler/core/state/books/usage_keys.h"
 #include "scheduler/model/value/host_list.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using NamedNodes = std::vector<std::pair<NodeId, std::string>>;
@@ -191,7 +191,7 @@ RunningCharge PolicyLedger::ChargeOf(const Job& job, const Nodes& nodes) const {
   if (known != picture_.usage.running.end()) {
     return known->second;
   }
-  RunningCharge charge = muster::ChargeOf(
+  RunningCharge charge = muster::core::ChargeOf(
       job.id, *job.spec, job.attempt->partition, job.attempt->started, job.attempt->allocation,
       [&](NodeId node) -> const Machine& { return *nodes.at(node).machine; });
   charge.ends = EndOfCharge(job);
@@ -314,4 +314,4 @@ PolicyUsage PolicyLedger::Recount(const JobTable& jobs, const Nodes& nodes) cons
   return usage;
 }
 
-}  // namespace muster
+}  // namespace muster::core

@@ -17,7 +17,7 @@
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/policy/policy_picture.h"
 
-namespace muster {
+namespace muster::core {
 
 class PolicyLedger {
  public:
@@ -63,4 +63,4 @@ class PolicyLedger {
   std::vector<std::pair<NodeId, std::string>> known_;  // registered nodes
 };
 
-}  // namespace muster
+}  // namespace muster::core

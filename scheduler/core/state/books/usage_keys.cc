@@ -6,7 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::uint64_t kThousand = 1000;
@@ -180,4 +180,4 @@ TresUse ForBudget(const TresUse& use, std::uint32_t thousandths) {
   return budget;
 }
 
-}  // namespace muster
+}  // namespace muster::core

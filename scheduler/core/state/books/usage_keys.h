@@ -14,7 +14,7 @@
 #include "scheduler/model/policy/policy.h"
 #include "scheduler/model/policy/policy_usage.h"
 
-namespace muster {
+namespace muster::core {
 
 // The name, or the implied one's.
 std::string EffectiveQos(const std::string& qos);
@@ -44,4 +44,4 @@ TresUse LeastUse(const ResourceRequest& request);
 // Amounts as budgets count them (memory in MiB), times thousandths.
 TresUse ForBudget(const TresUse& use, std::uint32_t thousandths);
 
-}  // namespace muster
+}  // namespace muster::core

@@ -3,7 +3,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/share/decay.h"
 
-namespace muster {
+namespace muster::core {
 
 void UsageLedger::Load(const std::vector<AccountUsage>& used, Duration half_life) {
   half_life_ = half_life;
@@ -28,8 +28,8 @@ void UsageLedger::Charge(const Job& job, Time now) {
     return;
   }
   DecayedUsage& usage = used_[{job.spec->account, job.spec->user.name}];
-  usage = muster::Charge(usage, {job.id, job.attempt->billing, CountedFrom(*job.attempt, now), now},
-                         half_life_);
+  usage = muster::core::Charge(
+      usage, {job.id, job.attempt->billing, CountedFrom(*job.attempt, now), now}, half_life_);
 }
 
 UsagePicture UsageLedger::Picture() const {
@@ -47,4 +47,4 @@ AccountUsage UsageLedger::UsageOf(const std::string& account, const std::string&
   return {account, user, found == used_.end() ? DecayedUsage() : found->second};
 }
 
-}  // namespace muster
+}  // namespace muster::core

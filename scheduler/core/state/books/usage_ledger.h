@@ -18,7 +18,7 @@
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/value/time.h"
 
-namespace muster {
+namespace muster::core {
 
 class UsageLedger {
  public:
@@ -38,4 +38,4 @@ class UsageLedger {
   Duration half_life_{0};
 };
 
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST(AttemptCgroupsTest, WhereThereAreNoneEveryPathIsEmpty) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(AttemptKeyTest, ANameIsReadBackAsItWasWritten) {
@@ -19,4 +19,4 @@ TEST(AttemptKeyTest, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

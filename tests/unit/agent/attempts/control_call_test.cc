@@ -16,7 +16,7 @@
 #include "tests/unit/agent/supervisor/control_client.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -145,4 +145,4 @@ TEST_F(ControlCallTest, AnOrderTooLargeForAPacketTravelsAsAFile) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

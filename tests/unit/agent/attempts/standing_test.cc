@@ -12,7 +12,7 @@
 #include "scheduler/runtime/process.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 class StandingTest : public testing::Test {
@@ -120,4 +120,4 @@ TEST_F(StandingTest, AClaimThatCannotBeReadIsNotTakenForADeath) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "scheduler/runtime/process.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(StateDirectoryTest, AttemptsAreMadeOnceListedAndRemoved) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

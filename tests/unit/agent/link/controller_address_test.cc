@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 const AgentTlsFiles kNoTls;
@@ -41,4 +41,4 @@ TEST(ControllerAddressTest, APathTooLongForASocketSaysSo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

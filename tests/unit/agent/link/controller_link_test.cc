@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -22,4 +22,4 @@ TEST(ControllerLinkTest, JitterTakesUpToHalfOfIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 #include "proto/convert/order_purpose.h"
 #include "scheduler/runtime/identity/certificate_authority.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr Time kNow{std::chrono::milliseconds(1'800'000'000'000)};
@@ -209,4 +209,4 @@ TEST(JobUsersTest, AnOrdinaryUsersAgentRunsItsOwnJobsAlone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

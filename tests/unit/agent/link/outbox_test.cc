@@ -10,7 +10,7 @@
 #include "scheduler/runtime/clock.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::ElementsAre;
@@ -110,4 +110,4 @@ TEST_F(OutboxTest, AnAcknowledgementOfWhatWasNeverSentIsNotBelieved) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

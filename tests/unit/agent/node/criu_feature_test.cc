@@ -9,7 +9,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::EndsWith;
@@ -66,4 +66,4 @@ TEST_F(CriuFeature, WithoutTheProgramThatRunsItThereIsNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

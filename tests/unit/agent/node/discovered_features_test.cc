@@ -5,7 +5,7 @@
 
 #include "scheduler/model/machine/device_link.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(DiscoveredFeatures, ALevelIsNeverHadWithoutTheOneBelow) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

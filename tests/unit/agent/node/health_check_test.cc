@@ -14,7 +14,7 @@
 #include "scheduler/runtime/process.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::ElementsAre;
@@ -148,4 +148,4 @@ TEST_F(HealthCheckTest, AProgramThatIsNotThereOrSaysNothingOrTakesTooLongIsBroke
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

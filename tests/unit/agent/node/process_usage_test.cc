@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(ProcessUsage, IdlingAndWaitingAreNotBusy) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -32,10 +32,10 @@ Usage GpuUse(int busy_ms, int memory, int energy_mj) {
 }
 
 // Says what the test has it say.
-class SaidMeter final : public GpuMeter {
+class SaidMeter final : public topology::GpuMeter {
  public:
-  std::vector<GpuReading> Read() override { return said; }
-  std::vector<GpuReading> said;
+  std::vector<topology::GpuReading> Read() override { return said; }
+  std::vector<topology::GpuReading> said;
 };
 
 class UsageSamplerTest : public ::testing::Test {
@@ -160,7 +160,7 @@ class ProcessSampleTest : public UsageSamplerTest {
     SetEnergy(0);
     SetBusy(0);
     meter_.said.clear();
-    power_ = CpuEnergyMeter::Open(directory_ / "power");
+    power_ = topology::CpuEnergyMeter::Open(directory_ / "power");
     Make(one_);
     Make(two_);
   }
@@ -195,7 +195,7 @@ class ProcessSampleTest : public UsageSamplerTest {
     return Duration(ticks * 1000 / sysconf(_SC_CLK_TCK));
   }
 
-  std::unique_ptr<CpuEnergyMeter> power_;
+  std::unique_ptr<topology::CpuEnergyMeter> power_;
 };
 
 TEST_F(ProcessSampleTest, AnAttemptWithoutAGroupIsItsProcesses) {
@@ -339,4 +339,4 @@ TEST(SampledUsage, TheEndOfAnAttemptHasWhatOnlyTheAgentSaw) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

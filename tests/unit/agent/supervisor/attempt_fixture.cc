@@ -15,7 +15,7 @@
 #include "scheduler/runtime/process.h"
 #include "tests/unit/agent/supervisor/control_client.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::vector<std::uint32_t> OurCpus() {
@@ -160,4 +160,4 @@ std::string AttemptFixture::Slurp(const std::string& path) {
   return ReadFile(path).value_or("");
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -18,7 +18,7 @@
 #include "scheduler/model/job/report.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 
 class AttemptFixture : public testing::Test {
  protected:
@@ -74,4 +74,4 @@ class AttemptFixture : public testing::Test {
   pid_t supervisor_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

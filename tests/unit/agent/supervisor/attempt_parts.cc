@@ -9,7 +9,7 @@
 #include "agent/supervisor/attempt/journal.h"
 #include "agent/supervisor/limits/process_tree.h"
 
-namespace muster {
+namespace muster::agent {
 
 AttemptParts::AttemptParts()
     : log_(clock_, STDERR_FILENO, LogLevel::kError, false),
@@ -59,4 +59,4 @@ bool AttemptParts::Made(const std::string& name) const {
   return std::filesystem::exists(work_ / name);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -19,7 +19,7 @@
 #include "scheduler/runtime/log.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 
 class AttemptParts : public AttemptFixture {
  protected:
@@ -47,4 +47,4 @@ class AttemptParts : public AttemptFixture {
   void Reap();
 };
 
-}  // namespace muster
+}  // namespace muster::agent

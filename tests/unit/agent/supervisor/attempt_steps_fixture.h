@@ -12,7 +12,7 @@
 #include "agent/supervisor/confinement.h"
 #include "tests/unit/agent/supervisor/attempt_parts.h"
 
-namespace muster {
+namespace muster::agent {
 
 class AttemptStepsFixture : public AttemptParts {
  protected:
@@ -66,4 +66,4 @@ inline StepPlan AttemptStepsFixture::BatchPlan(const std::string& script) {
   return plan;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 
 #include "tests/unit/agent/supervisor/attempt_steps_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 class AttemptStepsTest : public AttemptStepsFixture {};
@@ -55,4 +55,4 @@ TEST_F(AttemptStepsTest, TheScriptCanBeSavedWhileItRunsAlone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

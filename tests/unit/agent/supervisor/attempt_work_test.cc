@@ -10,7 +10,7 @@
 #include "agent/supervisor/ending/termination.h"
 #include "tests/unit/agent/supervisor/attempt_parts.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -175,4 +175,4 @@ TEST_F(AttemptWorkTest, WithoutCriuAnEndTerminatesAtOnce) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

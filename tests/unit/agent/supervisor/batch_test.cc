@@ -11,7 +11,7 @@
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 #include "tests/unit/agent/supervisor/control_client.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::HasSubstr;
@@ -323,4 +323,4 @@ TEST_F(BatchTest, RecordsAnOrderThatCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

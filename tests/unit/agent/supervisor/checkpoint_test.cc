@@ -13,7 +13,7 @@
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 #include "tests/unit/agent/supervisor/control_client.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -245,4 +245,4 @@ TEST(CheckpointInterval, IsSecondsOrAuto) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

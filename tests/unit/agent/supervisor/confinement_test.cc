@@ -7,7 +7,7 @@
 
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 class ConfinementTest : public AttemptFixture {
@@ -49,4 +49,4 @@ TEST_F(ConfinementTest, NobodyElseMayReadOrRunTheScript) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -16,7 +16,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr timeval kAnswerTimeout = {2, 0};
@@ -123,4 +123,4 @@ absl::Status SendLease(const AttemptDirectory& directory, SteadyTime until) {
   return Send(directory, command);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

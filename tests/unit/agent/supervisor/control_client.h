@@ -12,7 +12,7 @@
 #include "scheduler/model/job/order.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::agent {
 
 // OK once the supervisor took the order. Unavailable: no supervisor answers (dead, not there yet,
 // or gone after its end); FailedPrecondition: it refused, the message is its line.
@@ -24,4 +24,4 @@ absl::Status SendAttach(const AttemptDirectory& directory, const AttachOrder& or
 absl::Status SendAdvice(const AttemptDirectory& directory, const AdviceOrder& order);
 absl::Status SendLease(const AttemptDirectory& directory, SteadyTime until);
 
-}  // namespace muster
+}  // namespace muster::agent

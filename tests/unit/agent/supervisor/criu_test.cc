@@ -21,7 +21,7 @@
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 #include "tests/unit/agent/supervisor/control_client.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::EndsWith;
@@ -441,4 +441,4 @@ TEST_F(RealCriuAttempt, AnotherUsersScriptIsSavedAndRestoredAsHim) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

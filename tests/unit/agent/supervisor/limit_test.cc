@@ -12,7 +12,7 @@
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 #include "tests/unit/agent/supervisor/control_client.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -226,4 +226,4 @@ TEST_F(LimitTest, WhatEndsOtherwiseMeasuresNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

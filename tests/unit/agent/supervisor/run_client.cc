@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/user_space/unix_socket.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kTimeoutMs = 10000;
@@ -140,4 +140,4 @@ RunClient::Gathered RunClient::Gather() {
   return all;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -13,7 +13,7 @@
 #include "scheduler/runtime/sealed/sealed_stream.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 class RunClient {
  public:
@@ -56,4 +56,4 @@ class RunClient {
   SealedAnswer seal_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent

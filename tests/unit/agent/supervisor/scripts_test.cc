@@ -11,7 +11,7 @@
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 #include "tests/unit/agent/supervisor/control_client.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -204,4 +204,4 @@ TEST(LastLines, AreTheLastThreeEscapedAndShort) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "scheduler/runtime/process.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using SpeedTest = AttemptFixture;
@@ -82,4 +82,4 @@ TEST_F(SpeedTest, RunsManySupervisorsASecond) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

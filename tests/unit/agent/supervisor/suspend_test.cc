@@ -10,7 +10,7 @@
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 #include "tests/unit/agent/supervisor/control_client.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::SizeIs;
@@ -105,4 +105,4 @@ TEST_F(SuspendTest, ItsTimeLimitStandsStill) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 #include "tests/unit/agent/supervisor/control_client.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -114,4 +114,4 @@ TEST_F(WatchesTest, SuspendedTimeIsNoHang) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST(PolicyWords, NonsenseIsBadUsage) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -18,7 +18,7 @@
 #include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::milliseconds;
@@ -250,4 +250,4 @@ TEST(ExitCodes, FollowTheJob) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -178,4 +178,4 @@ TEST(Documents, ANodeCarriesItsMachineOnlyWhenAsked) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

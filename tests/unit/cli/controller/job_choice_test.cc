@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 JobView Job() {
@@ -58,4 +58,4 @@ TEST(JobChoice, AJobIsChosenByItsNumber) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 #include "cli/page/quantity.h"
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using samples::kNow;
@@ -99,4 +99,4 @@ TEST(JobQuery, StateIsTheDirectoryUnlessItNamesJobStates) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

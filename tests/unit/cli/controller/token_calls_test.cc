@@ -9,7 +9,7 @@
 #include "proto/controller.grpc.pb.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST_F(TokenCallsTest, ARefusalIsOneLineAndNoBadUsage) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

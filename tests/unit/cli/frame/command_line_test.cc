@@ -12,7 +12,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -213,4 +213,4 @@ TEST(Json, IndexSetsAreListsAndBadTextIsRepaired) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // A pseudo terminal of 97 columns.
@@ -66,4 +66,4 @@ TEST(Output, TheFirstLocaleThatIsSetDecides) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST(ManualPage, TheOverviewListsShownVerbsAndTheOptionsOfAll) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

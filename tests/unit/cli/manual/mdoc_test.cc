@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 TEST(Mdoc, EachSentenceBeginsALine) {
@@ -66,4 +66,4 @@ TEST(Mdoc, CapitalsOfASynopsisAreReplacedAndOtherWordsTyped) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST(PageSource, MistakesAreNamedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "scheduler/settings/policy_tables.h"
 #include "scheduler/settings/settings_file.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using ::testing::AllOf;
@@ -163,4 +163,4 @@ TEST(Import, ValuesBreakNeitherTheFileNorItsComments) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

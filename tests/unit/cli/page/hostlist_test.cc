@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // An expander of its own, digit by digit: "a[08-10,3]b" is not read, "a[08-10],c" is.
@@ -91,4 +91,4 @@ RC_GTEST_PROP(Hostlist, ExpandingGivesTheSameNames, ()) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

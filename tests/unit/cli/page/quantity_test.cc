@@ -6,7 +6,7 @@
 
 #include "cli/sheet/usage_text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::hours;
@@ -106,4 +106,4 @@ TEST(Quantity, EnergyIsInTheUnitThatFits) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

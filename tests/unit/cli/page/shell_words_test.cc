@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 TEST(ShellWords, WordsThatNeedItAreQuoted) {
@@ -12,4 +12,4 @@ TEST(ShellWords, WordsThatNeedItAreQuoted) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 
 #include "cli/page/text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 Table Sample() {
@@ -74,4 +74,4 @@ TEST(Table, WhatACellHoldsCannotDriveTheTerminal) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

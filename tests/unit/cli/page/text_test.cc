@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 TEST(Text, WidthCountsColumnsAndNotBytes) {
@@ -31,4 +31,4 @@ TEST(Text, CuttingKeepsWholeCharactersAndMarksTheLoss) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 Tree Sample() {
@@ -36,4 +36,4 @@ TEST(Tree, WithoutUtf8TheyAreAscii) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

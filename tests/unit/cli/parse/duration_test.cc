@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -77,4 +77,4 @@ RC_GTEST_PROP(ParseDuration, ReadsWhatItsPartsAddUpTo, ()) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

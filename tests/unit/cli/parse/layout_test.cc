@@ -3,7 +3,7 @@
 
 #include "cli/parse/request/rank_layout.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -104,4 +104,4 @@ TEST(GpuBind, KnowsSlurmsWords) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

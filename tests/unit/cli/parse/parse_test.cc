@@ -12,7 +12,7 @@
 #include "cli/parse/selector.h"
 #include "cli/parse/time_limit.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::hours;
@@ -269,4 +269,4 @@ TEST_F(BeginTest, RefusesWhatIsNoTime) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::uint64_t Number(const std::string& text) {
@@ -67,4 +67,4 @@ RC_GTEST_PROP(ParseScaledNumber, ReadsBackWhatItWasWrittenFrom, ()) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

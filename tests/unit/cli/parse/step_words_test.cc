@@ -5,7 +5,7 @@
 #include "cli/parse/selector.h"
 #include "cli/parse/signal.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -43,4 +43,4 @@ TEST(Signal, NothingElseIsOne) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

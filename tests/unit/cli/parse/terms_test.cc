@@ -10,7 +10,7 @@
 #include "cli/parse/request/licenses.h"
 #include "scheduler/model/job/dependency.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -145,4 +145,4 @@ TEST(ParseLicenses, TakesCountsAndOneForNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(ScalingPictureTest, IsADocumentThatNamesEachPoint) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "cli/picture/network_svg.h"
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using samples::Golden;
@@ -160,4 +160,4 @@ TEST(NetworkSvg, NamesEverySwitchAndNodeOnce) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 
 #include "scheduler/model/view/view.h"
 
-namespace muster::samples {
+namespace muster::cli::samples {
 
 // 2026-03-14 09:26:53 UTC.
 inline constexpr Time kNow = Time(Duration(1'773'480'413'000));
@@ -220,4 +220,4 @@ inline NodeView SampleNode(std::uint32_t cores) {
   return node;
 }
 
-}  // namespace muster::samples
+}  // namespace muster::cli::samples

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using ::testing::Contains;
@@ -45,4 +45,4 @@ TEST(GivenVariables, WhatIsThereAlreadyStays) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -48,4 +48,4 @@ TEST(JobEnvironment, OfAnEnclosingJobNothingIsLeft) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 
 #include "cli/parse/time_limit.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -280,4 +280,4 @@ TEST(JobOptions, EveryLetterAndNameIsUnique) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

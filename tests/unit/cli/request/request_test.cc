@@ -11,7 +11,7 @@
 #include "cli/controller/address.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::Contains;
@@ -206,4 +206,4 @@ TEST(AddressText, OverTcpSomethingSaysWhomToTrustOnThisMachineToo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 
 #include "cli/request/job_option_table.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -94,4 +94,4 @@ TEST(SlurmOptionTable, ComplaintsAreSlurms) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 TEST(SlurmValues, TimeLimitsMayHaveMoreThanAMinutesSeconds) {
@@ -81,4 +81,4 @@ TEST(SlurmValues, NodesMayStandInAFile) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

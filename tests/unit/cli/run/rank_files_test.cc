@@ -8,7 +8,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(RankFiles, AFileThatCannotBeWrittenIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

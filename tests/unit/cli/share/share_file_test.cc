@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/share/decay.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // The message behind "f: ", or "" for a good file.
@@ -47,25 +47,25 @@ TEST(ShareFile, ATreeIsReadInItsOrder) {
   EXPECT_EQ(tree->accounts[0], (Account{.name = "lab",
                                         .parent = "root",
                                         .shares = ShareCount(3),
-                                        .usage = UsageOf(2'000'000'000'000)}));
+                                        .usage = core::UsageOf(2'000'000'000'000)}));
   EXPECT_EQ(tree->accounts[1].parent, "lab");
   EXPECT_EQ(tree->accounts[3].parent, "root");
   ASSERT_EQ(tree->associations.size(), 2U);
   EXPECT_EQ(tree->associations[0], (Association{.user = "ann",
                                                 .account = "lab",
                                                 .shares = kParentShares,
-                                                .usage = UsageOf(1'500'000'000'000)}));
+                                                .usage = core::UsageOf(1'500'000'000'000)}));
   EXPECT_EQ(tree->associations[1].shares, ShareCount(7));
   EXPECT_EQ(Fault(R"({"accounts":[],"users":[]})"), "");
 }
 
 TEST(ShareFile, UsageIsDecimal) {
-  EXPECT_EQ(UsageFrom("0.1"), UsageOf(100'000'000'000));
-  EXPECT_EQ(UsageFrom("3e-12"), UsageOf(3));
-  EXPECT_EQ(UsageFrom("1e-13"), UsageOf(0));
+  EXPECT_EQ(UsageFrom("0.1"), core::UsageOf(100'000'000'000));
+  EXPECT_EQ(UsageFrom("3e-12"), core::UsageOf(3));
+  EXPECT_EQ(UsageFrom("1e-13"), core::UsageOf(0));
   EXPECT_EQ(UsageFrom("1000000000000000"),
-            UsageOf(absl::uint128(1'000'000'000'000'000) * 1'000'000'000'000));
-  EXPECT_EQ(UsageFrom("-0"), UsageOf(0));
+            core::UsageOf(absl::uint128(1'000'000'000'000'000) * 1'000'000'000'000));
+  EXPECT_EQ(UsageFrom("-0"), core::UsageOf(0));
 }
 
 TEST(ShareFile, WhatIsNoJsonIsNamedByLineAndColumn) {
@@ -149,4 +149,4 @@ TEST(ShareFile, WhatIsWrongWithTheTreeIsNamedByItsPlace) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 
 #include "scheduler/core/share/decay.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -30,7 +30,7 @@ Shares TwoUsers() {
                          Day(999 + i), Day(1000 + i)};
     shares.runs[""].push_back(run);
     DecayedUsage& usage = shares.tree.associations[0].usage;
-    usage = Charge(usage, run, kDay);
+    usage = core::Charge(usage, run, kDay);
   }
   return shares;
 }
@@ -52,7 +52,8 @@ TEST(ShareReceipt, ItsLinesAddUpToTheUsageToTheLastDigit) {
     sum += Millionths(run["part"]);
   }
   EXPECT_EQ(sum, Millionths(receipt["total"]));
-  EXPECT_EQ(sum, ShownAt(shares.tree.associations[0].usage, shares.now, shares.half_life).value());
+  EXPECT_EQ(sum,
+            core::ShownAt(shares.tree.associations[0].usage, shares.now, shares.half_life).value());
   const std::uint64_t first = Millionths(receipt["runs"][0]["part"]);
   const std::uint64_t second = Millionths(receipt["runs"][1]["part"]);
   EXPECT_NEAR(static_cast<double>(second), 2.0 * static_cast<double>(first), 2.0)
@@ -87,4 +88,4 @@ TEST(ShareReceipt, AnUnknownUserIsToldSo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

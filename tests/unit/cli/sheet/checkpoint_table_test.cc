@@ -4,7 +4,7 @@
 
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::seconds;
@@ -59,4 +59,4 @@ TEST(CheckpointTable, HistoryHasALineForEachJob) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

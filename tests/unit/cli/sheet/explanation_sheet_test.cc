@@ -4,7 +4,7 @@
 
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using samples::Golden;
@@ -78,4 +78,4 @@ TEST(ExplanationSheet, AJobThatNeverStartedSaysSo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr Time kNow{std::chrono::hours(100'000)};
@@ -66,4 +66,4 @@ TEST(HealthTable, APageHasEachComponentBesideItsClassAndTheChecksBefore) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

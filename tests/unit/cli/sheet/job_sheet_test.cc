@@ -6,7 +6,7 @@
 #include "cli/sheet/usage_text.h"
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using samples::Golden;
@@ -144,4 +144,4 @@ TEST(JobSheet, ARequestIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using samples::Golden;
@@ -113,4 +113,4 @@ TEST(JobTable, AClockThatLagsBehindShowsNoNegativeTime) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

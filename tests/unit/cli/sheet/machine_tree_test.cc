@@ -6,7 +6,7 @@
 
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using samples::Golden;
@@ -135,4 +135,4 @@ TEST(MachineTree, EveryCoreIsOnOneLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -4,7 +4,7 @@
 
 #include "tests/unit/cli/render/samples.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::vector<NodeView> SampleNodes() {
@@ -46,4 +46,4 @@ TEST(NodeTable, StatesOutOfServiceAreRed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

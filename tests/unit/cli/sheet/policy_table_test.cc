@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 PolicyView View(const std::string& kind, const std::string& name,
@@ -50,4 +50,4 @@ TEST(PolicyTable, TheHistorySaysWhoDidWhatWhen) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,11 +5,11 @@
 #include "scheduler/core/share/decay.h"
 #include "scheduler/core/share/fair_tree.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 TEST(ShareTable, RootIsThereWithoutAnyAccount) {
-  EXPECT_EQ(PrintShares({}, FairTree({}), {}, {}),
+  EXPECT_EQ(PrintShares({}, core::FairTree({}), {}, {}),
             "Account  User  RawShares  NormShares  RawUsage  NormUsage  EffectvUsage  FairShare  "
             "LevelFS\n"
             "root                        1.000000         0   0.000000      0.000000\n");
@@ -24,11 +24,12 @@ TEST(ShareTable, UsageIsWhatIsLeftOfItAtTheMoment) {
       {.user = "ann",
        .account = "root",
        .shares = kParentShares,
-       .usage = Charge(
+       .usage = core::Charge(
            {}, {.job = JobId(1), .rate = BillingRate(500'000'000), .from = start, .until = end},
            half_life)});
-  const std::string page = PrintShares(
-      tree, FairTree(tree), {.at = end + half_life, .half_life = half_life, .level_fs = true}, {});
+  const std::string page =
+      PrintShares(tree, core::FairTree(tree),
+                  {.at = end + half_life, .half_life = half_life, .level_fs = true}, {});
   EXPECT_EQ(page,
             "Account  User  RawShares  NormShares  RawUsage  NormUsage  EffectvUsage  FairShare  "
             "LevelFS\n"
@@ -38,4 +39,4 @@ TEST(ShareTable, UsageIsWhatIsLeftOfItAtTheMoment) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -18,7 +18,7 @@
 #include "cli/slurm/report/report_words.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 struct Ran {
@@ -113,4 +113,4 @@ TEST(BatchWord, AJobOfOneStepFromItsStartHasNoScript) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

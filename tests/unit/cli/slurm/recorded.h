@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::slurm::recorded {
+namespace muster::cli::slurm::recorded {
 
 struct Answer {
   int code = -1;
@@ -81,4 +81,4 @@ inline std::vector<std::string> WordsOf(const std::string& command) {
   return words;
 }
 
-}  // namespace muster::slurm::recorded
+}  // namespace muster::cli::slurm::recorded

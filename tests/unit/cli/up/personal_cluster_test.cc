@@ -10,7 +10,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST_F(PersonalClusterTest, AChildHasItsOwnSessionAndLog) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

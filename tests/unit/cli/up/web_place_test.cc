@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -33,4 +33,4 @@ TEST(WebPlaceTest, ListensForNobodyElse) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::seconds;
@@ -68,16 +68,16 @@ TEST(LiveForecast, OneWhoUsesHalfOfTheLimitMakesRoomAsEarly) {
       {Running(1, "ann", 4, seconds(100), seconds(1000)), Waiting(2, "bob", 4, seconds(300))}, past,
       kNow, ForecastUnit::kCpus);
   EXPECT_EQ(live.past, 8U);
-  const auto starts = ForecastStarts(live.state, LivePolicy(), live.use, {});
+  const auto starts = sim::ForecastStarts(live.state, LivePolicy(), live.use, {});
   ASSERT_EQ(starts.size(), 1U);
   EXPECT_EQ(starts[0].p50 - live.state.now, 400);
   EXPECT_EQ(starts[0].if_limits - live.state.now, 900);
   const nlohmann::json document =
-      nlohmann::json::parse(LiveForecastDocument(live, starts, ForecastOptions()));
+      nlohmann::json::parse(LiveForecastDocument(live, starts, sim::ForecastOptions()));
   EXPECT_EQ(document["jobs"][0]["id"], 2);
   EXPECT_EQ(document["jobs"][0]["p50"], "1970-01-12T13:53:20.000Z");
   EXPECT_EQ(document["jobs"][0]["expected_start"], nullptr);
-  EXPECT_THAT(PrintLiveForecast(live, starts, ForecastOptions(), Style()), HasSubstr("6:40"));
+  EXPECT_THAT(PrintLiveForecast(live, starts, sim::ForecastOptions(), Style()), HasSubstr("6:40"));
 }
 
 TEST(LiveForecast, WhatWaitsForSomethingElseIsCountedAndNotEstimated) {
@@ -117,7 +117,7 @@ TEST(LiveForecast, AJobWithoutALimitKeepsWhatItHasAndOneBeyondItsLimitEndsSoon) 
                     {}, kNow, ForecastUnit::kCpus);
   EXPECT_EQ(live.state.processors, 6);
   EXPECT_EQ(live.left_out, 1U) << "seven are not to be had";
-  const auto starts = ForecastStarts(live.state, LivePolicy(), live.use, {});
+  const auto starts = sim::ForecastStarts(live.state, LivePolicy(), live.use, {});
   EXPECT_EQ(starts[0].p90 - live.state.now, 1);
 }
 
@@ -133,4 +133,4 @@ TEST(LiveForecast, OfGpusOnlyTheirJobsCount) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

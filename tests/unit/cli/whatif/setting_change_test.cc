@@ -8,7 +8,7 @@
 
 #include "absl/numeric/int128.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -64,4 +64,4 @@ TEST(SettingChange, TheNearestNamesAreThoseOfTheFewestEdits) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

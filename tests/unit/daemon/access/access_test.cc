@@ -15,7 +15,7 @@
 #include "scheduler/runtime/identity/certificate_authority.h"
 #include "scheduler/runtime/unique_fd.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // Two ends of a TCP connection over loopback.
@@ -282,4 +282,4 @@ TEST(AccessTest, OnlyOwnersAndOperatorsSeeWhatIsAJobOwnersBusiness) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -13,7 +13,7 @@
 #include "scheduler/runtime/process.h"
 #include "tests/unit/daemon/controller/secured_rig.h"
 
-namespace muster::testing {
+namespace muster::daemon::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -183,4 +183,4 @@ TEST_F(MungeDoorTest, ACertificateIsNotOverruledByACredential) {
 }
 
 }  // namespace
-}  // namespace muster::testing
+}  // namespace muster::daemon::testing

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::uint32_t kAlice = 1000;
@@ -140,4 +140,4 @@ TEST(ReadTurns, ManyThreadsNeverRunMoreThanAFewReadsOfAUser) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

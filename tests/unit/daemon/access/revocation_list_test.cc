@@ -6,7 +6,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 TEST(RevocationList, IsReadAgainWheneverTheFileHasChanged) {
@@ -44,4 +44,4 @@ TEST(RevocationList, WithoutAPathNothingIsRevoked) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

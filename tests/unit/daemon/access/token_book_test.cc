@@ -11,7 +11,7 @@
 #include "daemon/access/access.h"
 #include "scheduler/runtime/file.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using ::testing::HasSubstr;
@@ -122,4 +122,4 @@ TEST_F(TokenBookTest, ABookThatIsNoneIsAnErrorAndNotAnEmptyBook) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using std::chrono::milliseconds;
@@ -115,4 +115,4 @@ TEST_F(UserBudgetTest, UsersWhoAskNoMoreAreForgotten) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

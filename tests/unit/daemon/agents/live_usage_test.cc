@@ -7,11 +7,11 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
+using core::testing::Tasks;
 using ::testing::IsEmpty;
-using testing::Tasks;
 
 class LiveUsageTest : public ::testing::Test {
  protected:
@@ -25,7 +25,7 @@ class LiveUsageTest : public ::testing::Test {
     UsageSample sample;
     sample.job = job;
     sample.attempt = AttemptNumber(static_cast<std::uint32_t>(attempt));
-    sample.time = testing::At(cpu_s);
+    sample.time = core::testing::At(cpu_s);
     sample.usage.user_cpu = std::chrono::seconds(cpu_s);
     return sample;
   }
@@ -36,7 +36,7 @@ class LiveUsageTest : public ::testing::Test {
     return live_.Of(*world_.state.FindJob(job), world_.state);
   }
 
-  testing::World world_;
+  core::testing::World world_;
   NodeId one_;
   NodeId two_;
   JobId job_;
@@ -50,8 +50,8 @@ TEST_F(LiveUsageTest, TheNewestOfEachNodeIsShownInTheOrderOfTheNodes) {
   Take(two_, {Sample(job_, 1, 9)});
   const std::vector<NodeUsage> usage = Of(job_);
   ASSERT_EQ(usage.size(), 2U);
-  EXPECT_EQ(usage[0], (NodeUsage{"n1", testing::At(7), Sample(job_, 1, 7).usage}));
-  EXPECT_EQ(usage[1], (NodeUsage{"n2", testing::At(9), Sample(job_, 1, 9).usage}));
+  EXPECT_EQ(usage[0], (NodeUsage{"n1", core::testing::At(7), Sample(job_, 1, 7).usage}));
+  EXPECT_EQ(usage[1], (NodeUsage{"n2", core::testing::At(9), Sample(job_, 1, 9).usage}));
 }
 
 TEST_F(LiveUsageTest, ANodesWordIsTakenOnlyForWhatRunsOnIt) {
@@ -111,4 +111,4 @@ TEST(ReadSamples, ASampleSaysWhoseAndWhen) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // Of four nodes, of which one told of a checkpoint.
@@ -101,4 +101,4 @@ TEST(CheckpointViews, AnIntervalThatWasAskedForSaysSo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -20,7 +20,7 @@
 #include "daemon/client/tuning_handler.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using ::testing::ElementsAre;
@@ -212,4 +212,4 @@ TEST_F(HandlersTest, ATuningIsKeptAndOneWithoutAKernelIsNot) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -20,7 +20,7 @@
 #include "daemon/door/socket_facts.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using std::chrono::milliseconds;
@@ -374,4 +374,4 @@ TEST(SocketFactsTest, AnAddressIsWrittenAsGrpcsIsRead) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

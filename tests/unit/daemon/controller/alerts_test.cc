@@ -13,7 +13,7 @@
 #include "scheduler/core/plan/planner.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::ControllerTest;
@@ -21,8 +21,8 @@ using testing::kPatience;
 
 // A planner with a defect: it starts nothing.
 Plan StartNothing(std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
-                  PlannerMemory& /*memory*/) {
-  Plan plan = MakePlan(*snapshot, config);
+                  core::PlannerMemory& /*memory*/) {
+  Plan plan = core::MakePlan(*snapshot, config);
   std::vector<LeftWaiting> waiting;
   for (const PlannedStart& start : plan.starts) {
     LeftWaiting& left = waiting.emplace_back();
@@ -93,12 +93,12 @@ TEST_F(AlertsTest, AJobThatThePlannerOverlooksIsToldOfWithABundleThatShowsIt) {
 }
 
 TEST_F(AlertsTest, AJobThatStartsAfterAllIsForgotten) {
-  Watchdog watchdog;
+  core::Watchdog watchdog;
   Alerts alerts(directory_ + "/alerts", log_);
   const auto name_of = [](NodeId) { return std::string("node1"); };
   const OverlookedJob job{JobId(7), {NodeId(1)}, clock_.Now()};
   std::optional<std::string> path;
-  for (std::uint64_t pass = 0; pass <= Watchdog::kPatience; ++pass) {
+  for (std::uint64_t pass = 0; pass <= core::Watchdog::kPatience; ++pass) {
     EXPECT_FALSE(path.has_value());
     EXPECT_EQ(alerts.TextOf(JobId(7)), "");
     path = alerts.Heed({job}, Version(10 + pass), name_of);
@@ -141,4 +141,4 @@ TEST_F(AlertsTest, AFileThatIsNoBundleIsRefusedInOneLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

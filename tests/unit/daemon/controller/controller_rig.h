@@ -20,7 +20,7 @@
 #include "daemon/controller/controller.h"
 #include "scheduler/runtime/mutex.h"
 
-namespace muster::testing {
+namespace muster::daemon::testing {
 
 inline constexpr auto kPatience = std::chrono::seconds(20);
 
@@ -108,10 +108,10 @@ class ControllerTest : public ::testing::Test {
   }
 
   // Takes an input in and waits until it is durable.
-  std::pair<Turn, absl::Status> Take(Input input) {
-    std::promise<std::pair<Turn, absl::Status>> promise;
-    std::future<std::pair<Turn, absl::Status>> future = promise.get_future();
-    controller_->Take(std::move(input), [&](const Turn& turn, const absl::Status& status) {
+  std::pair<core::Turn, absl::Status> Take(Input input) {
+    std::promise<std::pair<core::Turn, absl::Status>> promise;
+    std::future<std::pair<core::Turn, absl::Status>> future = promise.get_future();
+    controller_->Take(std::move(input), [&](const core::Turn& turn, const absl::Status& status) {
       promise.set_value({turn, status});
     });
     EXPECT_EQ(future.wait_for(kPatience), std::future_status::ready);
@@ -172,4 +172,4 @@ class ControllerTest : public ::testing::Test {
   Controller::Planner planner_;  // of the next Open; empty: the real one
 };
 
-}  // namespace muster::testing
+}  // namespace muster::daemon::testing

@@ -8,7 +8,7 @@
 #include "daemon/store/accounting.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::ControllerTest;
@@ -114,4 +114,4 @@ TEST_F(ControllerTest, AWaitingJobHasItsReasonAfterThePass) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

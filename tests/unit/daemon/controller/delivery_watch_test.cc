@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using Launched = DeliveryWatch::Launched;
@@ -80,4 +80,4 @@ TEST_F(DeliveryWatchTest, BreaksWithoutAnOrderAccuseNobody) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

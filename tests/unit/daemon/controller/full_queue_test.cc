@@ -11,7 +11,7 @@
 #include "scheduler/runtime/mutex.h"
 #include "tests/unit/daemon/controller/secured_rig.h"
 
-namespace muster::testing {
+namespace muster::daemon::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -21,7 +21,7 @@ class Answers {
  public:
   Controller::Done Expect() {
     ++expected_;
-    return [this](const Turn&, const absl::Status& status) { Note(status); };
+    return [this](const core::Turn&, const absl::Status& status) { Note(status); };
   }
   void Note(const absl::Status& status) {
     const MutexLock lock(&mutex_);
@@ -148,10 +148,10 @@ class FullQueueAndAPassTest : public FullQueueTest {
  protected:
   void SetUp() override {
     planner_ = [this](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
-                      PlannerMemory& memory) {
+                      core::PlannerMemory& memory) {
       planning_ = true;
       Await(go_);
-      return MakePlan(std::move(snapshot), config, memory);
+      return core::MakePlan(std::move(snapshot), config, memory);
     };
     FullQueueTest::SetUp();
   }
@@ -259,4 +259,4 @@ TEST_F(ManySelectorsTest, ManyCallsAtOnceLeaveTheControllerWhole) {
 }
 
 }  // namespace
-}  // namespace muster::testing
+}  // namespace muster::daemon::testing

@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::HasSubstr;
@@ -43,4 +42,4 @@ TEST(JobSecretsTest, AKeyThatIsCutShortIsRefusedWithItsMend) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

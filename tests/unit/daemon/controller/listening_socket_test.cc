@@ -20,7 +20,7 @@
 #include "tests/unit/daemon/controller/quiet_acceptor.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 // As a service manager would open it.
@@ -152,4 +152,4 @@ TEST(PassedSockets, ASocketInRootsNameIsNotAnotherUsersToServe) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

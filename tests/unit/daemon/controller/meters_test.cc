@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::ElementsAre;
@@ -23,7 +23,7 @@ TEST(TimingsTest, EachTimeIsInTheFirstBucketThatHoldsIt) {
 
 TEST(MetersTest, EventsAndEndedAttemptsAreCounted) {
   Meters meters;
-  const ClusterState state;
+  const core::ClusterState state;
   JobSubmitted submitted;
   submitted.count = 7;
   meters.Note(Event(submitted), state);
@@ -48,4 +48,4 @@ TEST(MetersTest, EventsAndEndedAttemptsAreCounted) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

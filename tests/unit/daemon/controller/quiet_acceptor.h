@@ -8,7 +8,7 @@
 
 #include "daemon/door/acceptor.h"
 
-namespace muster {
+namespace muster::daemon {
 
 struct QuietAcceptor {
   SystemClock clock;
@@ -16,4 +16,4 @@ struct QuietAcceptor {
   Acceptor acceptor{log, clock};
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

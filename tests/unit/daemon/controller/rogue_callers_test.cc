@@ -12,7 +12,7 @@
 #include "proto/convert/convert.h"
 #include "tests/unit/daemon/controller/secured_rig.h"
 
-namespace muster::testing {
+namespace muster::daemon::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -360,4 +360,4 @@ TEST_F(RootlessTest, NoJobIsTakenOfAUserBelowTheLeast) {
 }
 
 }  // namespace
-}  // namespace muster::testing
+}  // namespace muster::daemon::testing

@@ -20,7 +20,7 @@
 #include "scheduler/runtime/identity/certificate_authority.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
-namespace muster::testing {
+namespace muster::daemon::testing {
 
 class SecuredTest : public ::testing::Test {
  protected:
@@ -233,4 +233,4 @@ class SecuredTest : public ::testing::Test {
   std::unique_ptr<ClientService> clients_;
 };
 
-}  // namespace muster::testing
+}  // namespace muster::daemon::testing

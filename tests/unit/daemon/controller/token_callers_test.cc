@@ -5,7 +5,7 @@
 
 #include "tests/unit/daemon/controller/secured_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using ::testing::HasSubstr;
@@ -147,4 +147,4 @@ TEST_F(TokenCallersTest, ATokenIsMadeByACallAndStandsInNoLog) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -5,7 +5,7 @@
 #include "proto/convert/convert.h"
 #include "tests/unit/daemon/controller/secured_rig.h"
 
-namespace muster::testing {
+namespace muster::daemon::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST_F(UndeliveredTest, AnAgentThatHasTheAttemptIsNotBlamed) {
 }
 
 }  // namespace
-}  // namespace muster::testing
+}  // namespace muster::daemon::testing

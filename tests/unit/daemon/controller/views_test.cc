@@ -4,7 +4,7 @@
 
 #include "scheduler/model/job/inner_ranks.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 Job RunningJob() {
@@ -70,7 +70,7 @@ TEST(ViewsTest, AnInnerRankIsShownWithThePlaceThatItWasGiven) {
                                    Binding(1, BindingVerdict::kVerified, "")};
   job.attempt->runs[0].bindings[0].step = kPlacedInnerStep;
   job.attempt->runs[0].bindings[1].step = kFreeInnerStep;
-  const AttemptView view = ViewOf(ClusterState(), job, kNoTime);
+  const AttemptView view = ViewOf(core::ClusterState(), job, kNoTime);
   EXPECT_EQ(view.ranks.at(0).cpus, "1");
   EXPECT_EQ(view.ranks.at(1).cpus, "0-1") << "whatever its number is";
 }
@@ -97,4 +97,4 @@ TEST(ViewsTest, TheLastViewOfAJobHasItsEnd) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr SteadyTime kStart{std::chrono::hours(1)};
@@ -53,4 +53,4 @@ TEST(TokenBucket, ARateOfZeroBringsNothingBack) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

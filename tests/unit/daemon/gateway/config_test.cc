@@ -6,7 +6,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::ElementsAre;
@@ -65,4 +65,4 @@ header_time = "3s"
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -7,7 +7,7 @@
 #include "proto/controller.grpc.pb.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 constexpr std::chrono::seconds kPatience{20};
@@ -147,4 +147,4 @@ TEST_F(ControllerLinkTest, OverTcpItMustBeToldWhomToTrust) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -11,7 +11,7 @@
 #include "scheduler/runtime/clock.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using http::Request;
@@ -114,4 +114,4 @@ TEST(ProblemTest, AStatusKeepsItsNameAndItsLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

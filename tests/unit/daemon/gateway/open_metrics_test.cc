@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::HasSubstr;
@@ -76,4 +76,4 @@ TEST(OpenMetricsTest, PrometheusAsksForOpenMetrics) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -9,7 +9,7 @@
 #include "daemon/gateway/rest/routes.h"
 #include "proto/controller.pb.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::HasSubstr;
@@ -135,4 +135,4 @@ TEST(OpenApiTest, EveryPathIsDescribedAndEveryReferenceLeadsSomewhere) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

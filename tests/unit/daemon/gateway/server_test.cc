@@ -14,7 +14,7 @@
 #include "daemon/gateway/http/head.h"
 #include "daemon/gateway/http/session.h"
 
-namespace muster::http {
+namespace muster::daemon::http {
 namespace {
 
 using testing::HasSubstr;
@@ -314,4 +314,4 @@ TEST(HeadTest, ASilentCallerGetsNoAnswerAndABadOneDoes) {
 }
 
 }  // namespace
-}  // namespace muster::http
+}  // namespace muster::daemon::http

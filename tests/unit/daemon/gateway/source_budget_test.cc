@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster::http {
+namespace muster::daemon::http {
 namespace {
 
 TEST(SourceBudgetTest, ASourceIsAnAddressOrANetworkOfSixtyFourBits) {
@@ -53,4 +53,4 @@ TEST(SourceBudgetTest, WhoIsGoneIsForgotten) {
 }
 
 }  // namespace
-}  // namespace muster::http
+}  // namespace muster::daemon::http

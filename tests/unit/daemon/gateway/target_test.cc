@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::http {
+namespace muster::daemon::http {
 namespace {
 
 TEST(TargetTest, PathAndQueryAreDecodedOnce) {
@@ -45,4 +45,4 @@ TEST(TargetTest, ABearerIsOneWordOfTheLettersThatTokensHave) {
 }
 
 }  // namespace
-}  // namespace muster::http
+}  // namespace muster::daemon::http

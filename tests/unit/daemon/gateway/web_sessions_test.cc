@@ -8,7 +8,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 class WebSessionsTest : public ::testing::Test {
@@ -74,4 +74,4 @@ TEST_F(WebSessionsTest, SessionsAreBounded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -9,7 +9,7 @@
 #include "daemon/store/sqlite.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::ControllerTest;
@@ -101,4 +101,4 @@ TEST_F(ReplayTest, ADirectoryWithoutAControllersStateIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

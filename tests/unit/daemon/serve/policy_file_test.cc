@@ -10,7 +10,7 @@
 #include "scheduler/model/policy/policy_text.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::HasSubstr;
@@ -191,4 +191,4 @@ TEST_F(PolicyFileTest, WhoMayRunLongerIsRead) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -13,7 +13,7 @@
 #include "scheduler/runtime/identity/certificate_authority.h"
 #include "tests/unit/daemon/controller/quiet_acceptor.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using ::testing::ElementsAre;
@@ -190,4 +190,4 @@ TEST(DaemonConfigTest, BadUsageIsOneLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -6,7 +6,7 @@
 #include "daemon/store/job_store.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::ElementsAre;
@@ -155,4 +155,4 @@ TEST_F(AccountingTest, AnAbsentDatabaseIsAnError) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

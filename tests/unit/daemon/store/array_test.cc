@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 TEST(ArrayTest, OrdinalsRunThroughTheRangesInOrder) {
@@ -35,4 +35,4 @@ TEST(ArrayDeathTest, AnOrdinalBeyondTheEndEndsTheProcess) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

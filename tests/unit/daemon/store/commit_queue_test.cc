@@ -8,7 +8,7 @@
 
 #include "tests/unit/daemon/store/store_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::Each;
@@ -133,4 +133,4 @@ TEST_F(CommitQueueTest, ReadersSeeWhatDoneWasToldBeside) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -6,7 +6,7 @@
 #include "daemon/store/job_store.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 HealthRecord RecordOf(std::uint64_t number) {
@@ -72,4 +72,4 @@ TEST_F(HealthRowsTest, ChecksAreToldNewestFirstAndTheOldestGo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -8,7 +8,7 @@
 #include "daemon/store/sqlite.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::ElementsAre;
@@ -411,4 +411,4 @@ TEST_F(JobStoreTest, ACheckpointShortensNothingThatWasCommitted) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

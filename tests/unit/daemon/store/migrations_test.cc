@@ -7,7 +7,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST_F(MigrationsTest, AnotherProgramsDatabaseIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

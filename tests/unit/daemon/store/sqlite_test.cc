@@ -8,7 +8,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST_F(SqliteTest, AReadOnlyDatabaseIsUnavailableForWriting) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -15,7 +15,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 using testing::HasSubstr;
@@ -244,4 +244,4 @@ TEST(StoreFaultsTest, EveryAcknowledgedVersionSurvivesSigkill) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

@@ -16,7 +16,7 @@
 #include "scheduler/model/job/job.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::daemon {
 
 inline Time At(std::int64_t milliseconds) {
   return Time(Duration(milliseconds));
@@ -134,4 +134,4 @@ class BatchMaker {
   std::uint64_t version_;
 };
 
-}  // namespace muster
+}  // namespace muster::daemon

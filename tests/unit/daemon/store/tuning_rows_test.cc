@@ -6,7 +6,7 @@
 #include "daemon/store/job_store.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 Tuning TuningOf(const std::string& shape, std::uint32_t version, std::int64_t time) {
@@ -43,4 +43,4 @@ TEST_F(TuningRowsTest, ANewerVersionTakesAnOlderOnesPlaceAndNotTheOtherWayRound)
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

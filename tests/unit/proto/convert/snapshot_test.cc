@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-using testing::History;
+using core::testing::History;
 
 ReplayBundle ThereAndBack(const ReplayBundle& bundle) {
   wire::ReplayBundle out;
@@ -34,7 +34,7 @@ TEST(SnapshotOnTheWire, MakesThePlanThatItMadeBefore) {
       ReplayBundle bundle{"1.0", snapshot, config, plan, {}};
       const ReplayBundle back = ThereAndBack(bundle);
       EXPECT_EQ(back.plan, plan);
-      EXPECT_EQ(MakePlan(back.snapshot, back.config).hash, plan.hash)
+      EXPECT_EQ(core::MakePlan(back.snapshot, back.config).hash, plan.hash)
           << "version " << snapshot.version.value();
       with_policy += snapshot.policy != nullptr ? 1 : 0;
       with_reservations += snapshot.promised.empty() ? 0 : 1;

@@ -1,6 +1,6 @@
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 Machine MakeMachine(const Shape& shape) {
   Machine machine;
@@ -211,4 +211,4 @@ Reason World::ReasonFor(JobId job) const {
   return Reason();
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

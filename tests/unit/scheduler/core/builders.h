@@ -22,7 +22,7 @@
 #include "scheduler/core/state/invariants.h"
 #include "scheduler/model/value/fingerprint.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 // A regular machine: NUMA nodes of `cores` cores with `threads` threads and `gpus` GPUs each.
 struct Shape {
@@ -107,4 +107,4 @@ std::vector<T> Only(const Turn& turn) {
   return found;
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

@@ -19,7 +19,7 @@
 #include "scheduler/model/plan/plan.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 // A cluster of nodes of four cores whose agents do what they are told, but for those that are
 // silent: their supervisors end elastic parts by themselves when the lease is over.
@@ -227,4 +227,4 @@ class ElasticCluster {
   bool wanted_ = false;
 };
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

@@ -12,7 +12,7 @@
 #include "scheduler/core/state/job_group.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 namespace {
 
 const User& Ada() {
@@ -75,7 +75,7 @@ void History::Fail(const std::string& problem) {
 }
 
 Turn History::Take(const Input& input) {
-  muster::Turn turn = Step(state_, input, now_, config_);
+  muster::core::Turn turn = Step(state_, input, now_, config_);
   for (const Event& event : turn.events) {
     state_.Apply(event);
     events_.push_back(event);
@@ -252,7 +252,7 @@ void History::Submit() {
   if (!submitted_.empty() && Chance(15)) {
     const std::uint32_t again = Number(0, static_cast<std::uint32_t>(submitted_.size()) - 1);
     const std::size_t before = events_.size();
-    const muster::Turn turn = Take(submitted_[again]);
+    const muster::core::Turn turn = Take(submitted_[again]);
     if (turn.job != answers_[again] || events_.size() != before) {
       Fail("a retry with the same token had another effect");
     }
@@ -268,7 +268,7 @@ void History::Submit() {
       submit.components.push_back(std::move(component));
     }
   }
-  const muster::Turn turn = Take(submit);
+  const muster::core::Turn turn = Take(submit);
   if (turn.status.ok()) {
     submitted_.push_back(submit);
     answers_.push_back(turn.job);
@@ -426,7 +426,7 @@ void History::Register(SimAgent& agent) {
   const bool refused =
       before != nullptr && before->connected && before->instance != registration.instance;
   agent.id = before != nullptr ? before->id : state_.next_node();
-  const muster::Turn turn = Take(RegisterAgent{registration});
+  const muster::core::Turn turn = Take(RegisterAgent{registration});
   if (turn.status.ok() == refused) {
     Fail(absl::StrCat("registration: ", turn.status.ToString()));
   }
@@ -589,4 +589,4 @@ void History::Settle() {
   }
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

@@ -27,7 +27,7 @@
 #include "scheduler/model/plan/pass_record.h"
 #include "scheduler/model/settings/policy_config.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 // An attempt as its agent has it.
 struct SimAttempt {
@@ -74,7 +74,7 @@ class History {
  private:
   std::uint32_t Number(std::uint32_t low, std::uint32_t high);
   bool Chance(std::uint32_t percent) { return Number(1, 100) <= percent; }
-  muster::Turn Take(const Input& input);
+  muster::core::Turn Take(const Input& input);
   void Perform(const std::vector<Effect>& effects);
   void SeeToHealth(const SimAgent& agent);
   void Perform(const Launch& order);
@@ -141,4 +141,4 @@ class History {
   std::string problem_;
 };
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

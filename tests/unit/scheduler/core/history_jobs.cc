@@ -3,7 +3,7 @@
 
 #include "tests/unit/scheduler/core/history.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 ResourceRequest History::AnyRequest() {
   ResourceRequest request;
@@ -65,4 +65,4 @@ JobSpec History::AnySpec() {
   return spec;
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

@@ -6,7 +6,7 @@
 #include "scheduler/model/value/fingerprint.h"
 #include "tests/unit/scheduler/core/history.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 namespace {
 
 // Everything in it.
@@ -43,4 +43,4 @@ Plan History::MakePlanTwice() {
   return plan;
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

@@ -8,7 +8,7 @@
 #include "scheduler/model/value/period_text.h"
 #include "tests/unit/scheduler/core/history.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 namespace {
 
 // What is said of an object, unless it is deleted.
@@ -102,4 +102,4 @@ void History::LiftPolicy() {
   }
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

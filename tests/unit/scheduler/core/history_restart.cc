@@ -7,7 +7,7 @@
 #include "scheduler/core/state/invariants.h"
 #include "tests/unit/scheduler/core/history.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 StateImage History::Image(bool apart) const {
   StateImage image;
@@ -71,4 +71,4 @@ void History::Restart() {
   }
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

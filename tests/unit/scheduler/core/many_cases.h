@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 inline constexpr int kManyCases = 10'000;
 
@@ -26,4 +26,4 @@ void HoldsInManyCases(Property&& property) {
   EXPECT_TRUE(result.template is<rc::detail::SuccessResult>()) << text.str();
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

@@ -19,7 +19,7 @@
 #include "scheduler/core/state/books/node_use.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 // So many seconds after it began; the epoch stands for "never".
 inline Time After(std::int64_t seconds) {
@@ -144,4 +144,4 @@ class Playing {
   Parts parts_;
 };
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

@@ -1,6 +1,6 @@
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 void PolicyWorld::Add(PolicyKind kind, const std::string& name, std::vector<Assignment> said) {
   Must(PolicyVerb::kAdd, kind, name, std::move(said));
@@ -71,4 +71,4 @@ void PolicyWorld::Must(PolicyVerb verb, PolicyKind kind, const std::string& name
   EXPECT_TRUE(turn.status.ok()) << turn.status;
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

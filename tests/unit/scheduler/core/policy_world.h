@@ -12,7 +12,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 class PolicyWorld : public World {
  public:
@@ -36,4 +36,4 @@ class PolicyWorld : public World {
             std::vector<Assignment> said = {});
 };
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

@@ -15,7 +15,7 @@
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/share_standing.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 inline ShareCount SharesOf(int shares) {
   return shares < 0 ? kParentShares : ShareCount(static_cast<std::uint32_t>(shares));
@@ -78,4 +78,4 @@ inline rc::Gen<AccountTree> AnyTree() {
   });
 }
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

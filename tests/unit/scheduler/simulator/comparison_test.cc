@@ -5,7 +5,7 @@
 #include "scheduler/simulator/random_sequence.h"
 #include "scheduler/simulator/schedule/schedule_comparison.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::int64_t kDay = 24 * 3600;
@@ -121,4 +121,4 @@ TEST(Comparison, TheSameSeedGivesTheSameBitsAndJobsOfOneScheduleAreCounted) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -11,7 +11,7 @@
 #include "scheduler/simulator/cluster/cluster_simulation.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 class OneJob final : public FlatObserver {
@@ -85,4 +85,4 @@ TEST_F(Daly, NoIntervalOfAGridWastesMuchLessThanTheOptimum) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 class DecisionLogTest : public ::testing::Test {
@@ -104,4 +104,4 @@ TEST_F(DecisionLogTest, RefusesWhatIsNotItsOwnInOneLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

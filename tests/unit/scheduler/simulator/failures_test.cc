@@ -24,7 +24,7 @@
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "tests/unit/scheduler/simulator/rows.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using testing::Rows;
@@ -341,4 +341,4 @@ TEST_F(Failures, EveryScheduleIsLegalSparesNodesUnderRepairAndComesOutTheSameAga
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -17,7 +17,7 @@
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "tests/unit/scheduler/simulator/rows.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using testing::Rows;
@@ -209,4 +209,4 @@ TEST_F(FileSystemTest, TurnsSaveWhatSharingCosts) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

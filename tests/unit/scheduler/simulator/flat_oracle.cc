@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace muster::oracle {
+namespace muster::sim::oracle {
 namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
@@ -326,4 +326,4 @@ std::map<std::int64_t, std::int64_t> OracleStarts(const std::vector<OracleJob>& 
   return Oracle(jobs, rules).Run();
 }
 
-}  // namespace muster::oracle
+}  // namespace muster::sim::oracle

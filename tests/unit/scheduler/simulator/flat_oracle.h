@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::oracle {
+namespace muster::sim::oracle {
 
 struct OracleJob {
   std::int64_t id = 0;
@@ -35,4 +35,4 @@ struct OracleRules {
 std::map<std::int64_t, std::int64_t> OracleStarts(const std::vector<OracleJob>& jobs,
                                                   const OracleRules& rules);
 
-}  // namespace muster::oracle
+}  // namespace muster::sim::oracle

@@ -15,7 +15,7 @@
 #include "scheduler/simulator/schedule/schedule_csv.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using oracle::OracleJob;
@@ -146,4 +146,4 @@ TEST(FlatPolicies, EveryQueueOrderStartsJobsWhenTheOracleDoes) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

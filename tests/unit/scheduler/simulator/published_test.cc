@@ -13,7 +13,7 @@
 #include "scheduler/simulator/schedule/schedule_check.h"
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 class Measured final : public FlatObserver {
@@ -94,4 +94,4 @@ TEST(Published, EveryStartOfKthIsTheirs) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -13,7 +13,7 @@
 #include "scheduler/simulator/readers/swf.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using testing::HasSubstr;
@@ -207,4 +207,4 @@ TEST(IdSet, KnowsEveryIdInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -16,7 +16,7 @@
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "tests/unit/scheduler/simulator/rows.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using testing::Rows;
@@ -154,4 +154,4 @@ TEST_F(Resume, AClusterUnderTheLiveCodeGoesOnToTheSameBytesAndTheSameState) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

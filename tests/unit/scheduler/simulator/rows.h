@@ -11,7 +11,7 @@
 #include "scheduler/simulator/flat/flat_simulation.h"
 #include "scheduler/simulator/schedule/schedule_csv.h"
 
-namespace muster::testing {
+namespace muster::sim::testing {
 
 class Rows final : public FlatObserver {
  public:
@@ -35,4 +35,4 @@ class Rows final : public FlatObserver {
   std::string table;
 };
 
-}  // namespace muster::testing
+}  // namespace muster::sim::testing

@@ -12,7 +12,7 @@
 #include "scheduler/simulator/schedule/schedule_metrics.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using testing::HasSubstr;
@@ -240,4 +240,4 @@ TEST(ProcessorMap, GivesTheLowestAndTakesThemBack) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -13,7 +13,7 @@
 #include "scheduler/simulator/schedule/trace_text.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using testing::ElementsAre;
@@ -299,4 +299,4 @@ TEST_F(Traces, AnEmptyTraceSaysSo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -8,7 +8,7 @@
 
 #include "topology/bind/read_back.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // Applies `binding` in a child and returns what the child found; the tests themselves stay unbound.
@@ -56,4 +56,4 @@ TEST(BindTest, SaysWhatTheKernelRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

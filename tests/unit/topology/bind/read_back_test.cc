@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 PlannedBinding Plan() {
@@ -88,4 +88,4 @@ TEST(ReadBackTest, ReadsALivingProcess) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -15,7 +15,7 @@
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "topology/captured/describe.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 std::string Fixture(const std::string& name) {
@@ -294,4 +294,4 @@ TEST(Captured, ACutFileIsRefusedWhereverItIsCut) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 TEST(FabricName, DriversAndUdevsNamesOfVerbsDevicesAre) {
@@ -18,4 +18,4 @@ TEST(FabricName, NetworkInterfacesAndAddressesAreNot) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -6,7 +6,7 @@
 #include "tests/unit/topology/links.h"
 #include "topology/captured/captured.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 using testing::GpuLink;
@@ -149,4 +149,4 @@ TEST(NcclXml, ACutFileIsRefusedWhereverItIsCut) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

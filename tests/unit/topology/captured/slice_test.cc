@@ -12,7 +12,7 @@
 #include "scheduler/model/machine/machine_check.h"
 #include "topology/captured/captured.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 Machine Read(const std::string& source) {
@@ -247,4 +247,4 @@ TEST(Slice, MoreSlicesThanThreadsAreRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

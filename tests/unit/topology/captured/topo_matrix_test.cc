@@ -10,7 +10,7 @@
 #include "tests/unit/topology/links.h"
 #include "topology/captured/captured.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 using testing::GpuLink;
@@ -187,4 +187,4 @@ TEST(TopoMatrix, ACutTableIsNeverHalfLoaded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -8,7 +8,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // A powercap tree, as /sys/class/powercap has it.
@@ -82,4 +82,4 @@ TEST(CpuEnergyMeter, WhereNoPackageCanBeReadThereIsNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

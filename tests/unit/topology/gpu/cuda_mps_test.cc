@@ -17,7 +17,7 @@
 #include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 // As the control daemon has it: a listening socket for sequences of packets.
@@ -95,4 +95,4 @@ TEST(CudaMps, APathTooLongForASocketIsNot) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -9,7 +9,7 @@
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "topology/gpu/libraries.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 using ::testing::ElementsAre;
@@ -98,4 +98,4 @@ TEST_F(GpuDevicesTest, RenderNodesGoWithTheirGpuAndOneFileWithAllOfAmds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

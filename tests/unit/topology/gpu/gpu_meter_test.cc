@@ -11,7 +11,7 @@
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "topology/gpu/nvml_meter.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 class GpuMeterTest : public ::testing::Test {
@@ -60,4 +60,4 @@ TEST_F(GpuMeterTest, NoLibraryNoDriverAndNoGpuIsNoMeter) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

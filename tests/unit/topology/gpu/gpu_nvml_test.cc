@@ -17,7 +17,7 @@
 #include "topology/hwloc/inventory.h"
 #include "topology/hwloc/pci_links.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 class GpuNvml : public testing::Test {
@@ -258,4 +258,4 @@ TEST_F(GpuNvml, InstancesAreNearTheNodeOfTheirGpuAndHaveNoLinksAmongThem) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

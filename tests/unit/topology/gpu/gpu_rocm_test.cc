@@ -10,7 +10,7 @@
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "topology/gpu/libraries.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 class GpuRocm : public testing::Test {
@@ -120,4 +120,4 @@ TEST_F(GpuRocm, OnlyXgmiIsALinkAndItsBandwidthIsKeptWhereItIsTold) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -16,7 +16,7 @@
 #include "topology/gpu/gpu_rocm.h"
 #include "topology/gpu/library.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 using ::testing::ElementsAre;
@@ -150,4 +150,4 @@ TEST_F(GpuLibrariesTest, AShareIsHeldByCudasMpsAndByNothingOfAmds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -11,7 +11,7 @@
 #include "topology/hwloc/hwloc_schema.h"
 #include "topology/hwloc/inventory.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 using testing::GpuLink;
@@ -91,4 +91,4 @@ TEST_F(LiveGpus, WhatTheLibrariesRemarkIsKept) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 std::string Rewritten(const std::string& xml) {
@@ -55,4 +55,4 @@ TEST(HwlocSchema, TornAttributesEndTheRewriteQuietly) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -10,7 +10,7 @@
 #include "tests/unit/topology/links.h"
 #include "topology/hwloc/hwloc_schema.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 HwlocTopology Synthetic(const std::string& description) {
@@ -93,4 +93,4 @@ TEST(Inventory, ThreadsThatAreOfflineAreNotListed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -8,7 +8,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 Machine WithNodes(std::initializer_list<std::uint64_t> gibibytes) {
@@ -87,4 +87,4 @@ TEST_F(MemoryLimit, VersionOneIsReadAndItsWordForUnlimitedKnown) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -6,7 +6,7 @@
 #include "topology/captured/captured.h"
 #include "topology/captured/slice.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 using testing::GpuLink;
@@ -76,4 +76,4 @@ TEST(PciLinks, NumaNodesAloneStillTellNearFromFar) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

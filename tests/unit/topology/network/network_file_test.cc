@@ -12,7 +12,7 @@
 #include "topology/network/network_toml.h"
 #include "topology/network/slurm_topology.h"
 
-namespace muster {
+namespace muster::topology {
 namespace {
 
 Network Read(const std::string& name) {
@@ -259,4 +259,4 @@ TEST(NetworkFile, ACutFileIsNeverMoreThanWhatItSays) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::topology

@@ -14,7 +14,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::SizeIs;
@@ -121,4 +121,4 @@ TEST(AttemptDirectoryTest, KeepsTheAckedNumber) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 LimitSet Below(const std::string& offered, const std::string& enabled,
@@ -57,4 +57,4 @@ TEST(LimitSetTest, WithItsValueALimitIsHeldAllTheSame) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

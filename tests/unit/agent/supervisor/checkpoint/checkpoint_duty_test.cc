@@ -9,7 +9,7 @@
 
 #include "tests/unit/agent/supervisor/attempt_parts.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -110,4 +110,4 @@ TEST_F(CheckpointDutyTest, WhoWasNotWarnedTeachesNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using checkpoint::ProgressReport;
@@ -240,4 +240,4 @@ TEST_F(CheckpointWatchTest, WhateverThePageSaysTheRecordIsPossible) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -115,4 +115,4 @@ TEST_F(ProgressDutyTest, NobodyLooksAtWhatEnds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::minutes;
@@ -81,4 +81,4 @@ TEST(SignOfFile, ChangesWithItsContentAndNotWithoutIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

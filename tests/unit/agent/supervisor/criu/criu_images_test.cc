@@ -14,7 +14,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -186,4 +186,4 @@ TEST_F(CriuImagesTest, TheReasonIsTheFirstErrorThatSaysWhy) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr SteadyTime kThen{std::chrono::hours(1)};
@@ -116,4 +116,4 @@ TEST(EndsWithItsCheckpoint, OnlyWhatRunsAgainOrGivesWayIsOverWithIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <memory>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -111,4 +111,4 @@ TEST_F(EndWarningTest, OfATimeThatTheJobSaidCheckpointsChangeNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -56,4 +56,4 @@ TEST_F(LeaseTest, WithoutALeaseNothingEnds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -110,4 +110,4 @@ TEST_F(LimitKeeperTest, TheDeadlineDoesNotMoveWithASuspension) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

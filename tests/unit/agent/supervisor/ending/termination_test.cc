@@ -13,7 +13,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -141,4 +141,4 @@ TEST_F(TerminationTest, DoesNotTouchTheSitesEpilog) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "agent/supervisor/checkpoint/safe_times.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -133,4 +133,4 @@ TEST(NewestChange, IsThatOfTheDirectoryOrOfWhatLiesInIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

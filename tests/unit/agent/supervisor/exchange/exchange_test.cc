@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::ElementsAre;
@@ -347,4 +347,4 @@ TEST(ExchangeAddressTest, AddressesAreNumbersWithAPort) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/exchange/exchange_tree.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Supervisors whose frames wait in one bag each way, taken out in any order between two nodes.
@@ -221,4 +221,4 @@ TEST(GatheringTest, TooMuchIsRefusedBeforeItIsKept) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::SizeIs;
@@ -159,4 +159,4 @@ TEST(PeerSessionTest, AStrangerCannotMakeUsKeepMuch) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

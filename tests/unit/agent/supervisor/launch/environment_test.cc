@@ -11,7 +11,7 @@
 #include "agent/supervisor/launch/launch.h"
 #include "agent/supervisor/user_space/output_path.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::Contains;
@@ -442,4 +442,4 @@ TEST(LaunchTest, SearchesThePathAndReadsInterpreters) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -116,4 +116,4 @@ TEST(SessionVariables, WhatTheJobHasGoesBefore) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -20,7 +20,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::EndsWith;
@@ -165,4 +165,4 @@ TEST_F(DeviceFilterTest, ADeviceOfItsOwnGpuCan) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::uint32_t kNvidia = 195;
@@ -70,7 +70,7 @@ bool Allowed(const std::vector<DeviceRule>& rules, std::uint32_t major, std::uin
 }
 
 // Two GPUs, one of which is another slice's, beside a third that nobody claims.
-std::vector<DeviceNodes> Nodes() {
+std::vector<topology::DeviceNodes> Nodes() {
   return {{kNvidia, 3, 3, {0}}, {kNvidia, 5, 5, {1}}, {kNvidia, 0, 253, {}}, {226, 128, 128, {0}}};
 }
 
@@ -119,4 +119,4 @@ TEST(DeviceRulesTest, TheProgramAnswersAsTheRulesDo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::Contains;
@@ -173,4 +173,4 @@ TEST(OutOfMemoryTest, WithoutAKillThereIsNothingToTell) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

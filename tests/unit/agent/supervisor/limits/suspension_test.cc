@@ -13,7 +13,7 @@
 #include "scheduler/runtime/process.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -110,4 +110,4 @@ TEST_F(SuspensionTest, TheEndOfTheAttemptUndoesItWithoutAWord) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -144,4 +144,4 @@ TEST(PmiWire, HowTheBytesArePiecedMakesNoDifference) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

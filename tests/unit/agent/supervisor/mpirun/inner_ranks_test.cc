@@ -14,7 +14,7 @@
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::Contains;
@@ -177,4 +177,4 @@ TEST(LauncherEnvironmentTest, ALauncherThatIsARankHandsNoPlacesOfItsOwnOn) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

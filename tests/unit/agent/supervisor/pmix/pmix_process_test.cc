@@ -18,7 +18,7 @@
 #include "agent/supervisor/pmix/pmix_host.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -207,4 +207,4 @@ TEST(PmixHost, SaysWhyItCannotServeAndEndsWithItsSupervisor) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -33,7 +33,7 @@ extern "C" const char* __lsan_default_suppressions() {
   return "leak:libpmix\n";
 }
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::Contains;
@@ -556,4 +556,4 @@ TEST_F(PmixServerTest, StepsThatCannotBeAreRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

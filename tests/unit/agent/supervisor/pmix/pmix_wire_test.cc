@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(PmixReplies, AnEmptyOneIsNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

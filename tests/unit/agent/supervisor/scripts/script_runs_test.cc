@@ -9,7 +9,7 @@
 
 #include "tests/unit/agent/supervisor/attempt_parts.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::HasSubstr;
@@ -123,4 +123,4 @@ TEST_F(ScriptRunsTest, EpilogsComeOneAfterTheOtherOnceTheJobIsOverAndTheAttempts
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 
 #include "tests/unit/agent/supervisor/attempt_steps_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::HasSubstr;
@@ -109,4 +109,4 @@ TEST_F(SignalRouterTest, NobodyIsWarnedWhereNobodyRuns) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

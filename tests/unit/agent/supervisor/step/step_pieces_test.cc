@@ -13,7 +13,7 @@
 #include "agent/supervisor/step/step_plan.h"
 #include "tests/unit/agent/supervisor/attempt_parts.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::HasSubstr;
@@ -166,4 +166,4 @@ TEST_F(RankStreamsTest, AFileThatCannotBeOpenedIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include "agent/supervisor/step/step_plan.h"
 #include "agent/supervisor/step/step_rank.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 StepPlan PlanOf(std::uint32_t first, std::uint32_t number) {
@@ -82,4 +82,4 @@ TEST(StepRanks, TheLeaderIsTheScriptsOwnProcessOnceItRuns) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr pid_t kRestorer = 1000000;  // no process of ours
@@ -72,4 +72,4 @@ TEST(TakeReaped, AProcessThatEndsBeforeItsRestorerHasItsOwnStatus) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

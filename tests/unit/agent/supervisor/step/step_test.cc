@@ -11,7 +11,7 @@
 #include "tests/unit/agent/supervisor/control_client.h"
 #include "tests/unit/agent/supervisor/run_client.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using testing::HasSubstr;
@@ -499,4 +499,4 @@ TEST_F(StepTest, EndsAnMpiStepWhoseServerIsKilledAndServesTheNextOne) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using MpiPart = StepVerdict::MpiPart;
@@ -88,4 +88,4 @@ TEST(StepVerdict, WhatEndsAfterTheOrderToEndBreaksNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -28,7 +28,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -281,4 +281,4 @@ TEST(OwnUserTest, WorkOfOurOwnIsDoneHereWithoutAChild) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -26,7 +26,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/agent/supervisor/attempt_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::EndsWith;
@@ -347,4 +347,4 @@ TEST_F(JobUserTest, WhereTheUserHasTooManyProcessesNothingRunsAsRootInstead) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

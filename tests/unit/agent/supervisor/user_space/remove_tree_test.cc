@@ -14,7 +14,7 @@
 #include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -173,4 +173,4 @@ TEST_F(UsersTreeTest, TheTrashIsSweptAsFarAsItGoes) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

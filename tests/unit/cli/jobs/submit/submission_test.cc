@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -56,4 +56,4 @@ TEST(Submission, HetjobBeginsAComponent) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(Directives, AnOpenQuoteNamesItsLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

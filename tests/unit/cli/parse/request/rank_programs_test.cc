@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -50,4 +50,4 @@ TEST(RankPrograms, EveryTaskHasAProgramAndEveryRankIsATask) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

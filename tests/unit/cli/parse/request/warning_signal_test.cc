@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using std::chrono::minutes;
@@ -63,4 +63,4 @@ TEST(WarningSignal, WhateverIsAcceptedIsPossible) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -19,7 +19,7 @@
 #include "scheduler/runtime/file.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -477,4 +477,4 @@ TEST_F(ListenerTest, StrangersBeyondTheLimitWaitUntilThereIsRoom) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -124,4 +124,4 @@ TEST(StepMeetingTest, ANodeLostIsToldToTheOthersOfAStepWithMpi) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

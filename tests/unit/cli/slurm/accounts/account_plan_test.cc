@@ -10,7 +10,7 @@
 #include "cli/slurm/accounts/cluster_dump.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 PolicyView Named(const std::string& kind, const std::string& name,
@@ -235,4 +235,4 @@ TEST(ClusterDump, IsTheTreeAsSlurmWritesIt) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -7,7 +7,7 @@
 #include "cli/slurm/accounts/named_columns.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 PolicyView Object(const std::string& kind, const std::string& name,
@@ -85,4 +85,4 @@ TEST(PolicyRows, NoDescriptionBreaksAColumn) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

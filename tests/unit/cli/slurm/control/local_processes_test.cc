@@ -10,7 +10,7 @@
 #include "cli/slurm/control/key_values.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::string Environ(const std::vector<std::string>& entries) {
@@ -69,4 +69,4 @@ TEST(KeyValues, AreReadAsSlurmReadsThem) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,7 +10,7 @@
 #include "cli/slurm/control/record_text.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 // The words KEY=VALUE of a record.
@@ -181,4 +181,4 @@ TEST(Record, AnEmptyValueIsNull) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

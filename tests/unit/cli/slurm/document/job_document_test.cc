@@ -6,7 +6,7 @@
 
 #include "cli/slurm/document/envelope.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 JobDetail Training() {
@@ -118,4 +118,4 @@ TEST(WantsDocument, RefusesLayoutsThatAreNotWritten) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

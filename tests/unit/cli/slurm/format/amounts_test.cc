@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 using std::chrono::hours;
@@ -47,4 +47,4 @@ TEST(Tres, NamesOnlyWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -4,7 +4,7 @@
 
 #include "cli/page/text.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 TEST(Cell, AValueIsCutAndPaddedToItsWidth) {
@@ -39,4 +39,4 @@ TEST(Cell, ATextInQuotesStaysAJsonString) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

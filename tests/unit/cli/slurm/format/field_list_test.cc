@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 TEST(WideFormat, AFieldThatSaysNoWidthTakesTwenty) {
@@ -37,4 +37,4 @@ TEST(SizedFormat, AWidthFollowsASignAndAMinusMovesTheValueLeft) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -4,7 +4,7 @@
 
 #include "cli/parse/time_limit.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 JobView InState(const std::string& state) {
@@ -62,4 +62,4 @@ TEST(JobWords, GpusAreNamedAsTheyWereAskedFor) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 const std::vector<PageColumn> kColumns = {{"JobID", -12}, {"State", 10}};
@@ -26,4 +26,4 @@ TEST(PageTable, DelimitersStandBetweenAndOnlyTheOldFormHasOneAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

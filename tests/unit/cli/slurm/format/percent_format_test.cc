@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 TEST(PercentFormat, AWidthAndADotAreOfTheFieldAndWhatFollowsIsBehindIt) {
@@ -39,4 +39,4 @@ TEST(PercentFormat, AWidthBeyondReasonIsBounded) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

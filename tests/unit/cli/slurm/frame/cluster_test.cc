@@ -6,7 +6,7 @@
 
 #include "cli/slurm/frame/errors.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 TEST(SlurmCluster, TheEnvironmentSaysWhereTheControllerIs) {
@@ -32,4 +32,4 @@ TEST(SlurmCluster, AllClustersAreThisOneWithoutAsking) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 TEST(SlurmErrors, AControllerThatIsNotThereIsSlurmsConnectFailure) {
@@ -32,4 +32,4 @@ TEST(SlurmErrors, AnErrorIsOneLineAfterTheCommandsName) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 TEST(People, HaveTheNamesOfThisMachine) {
@@ -20,4 +20,4 @@ TEST(People, ANumberWithoutANameIsItsDigits) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

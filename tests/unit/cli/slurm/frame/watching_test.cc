@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr Row kWatched[] = {{"iterate", 'i', Takes::kValue}, {"sort", 'S', Takes::kValue}};
@@ -29,4 +29,4 @@ TEST(Watching, APauseIsAPositiveNumberOfSeconds) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

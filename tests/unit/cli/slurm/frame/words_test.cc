@@ -9,7 +9,7 @@
 
 #include "cli/slurm/frame/command.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 using testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(Words, AnUnknownOptionIsOneLineAndExitCodeOne) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -9,7 +9,7 @@
 #include "cli/slurm/history/sacct_options.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 using std::chrono::hours;
@@ -208,4 +208,4 @@ TEST(Sacct, WhatCannotBeReadIsSlurmsLine) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -1,10 +1,10 @@
 // muster slurm.
 
-#include "cli/frame/verbs.h"
-
 #include <gtest/gtest.h>
 
-namespace muster {
+#include "cli/frame/verbs.h"
+
+namespace muster::cli::slurm {
 namespace {
 
 TEST(SlurmVerb, HasOneCommandAndNamesIt) {
@@ -28,4 +28,4 @@ TEST(SlurmVerb, SaysWhereTheFrontEndShouldBe) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli::slurm

@@ -12,7 +12,7 @@
 #include "cli/slurm/commands.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,4 +67,4 @@ TEST_F(CommandLinks, ACommandIsChosenByTheNameOfTheProgramOrTheFirstArgument) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

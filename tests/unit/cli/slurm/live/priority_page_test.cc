@@ -6,7 +6,7 @@
 
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 RankedJob Ranked(std::uint64_t id, const std::string& user, const std::string& partition,
@@ -75,4 +75,4 @@ TEST(PriorityPage, EveryLetterIsAFieldOrRefused) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -6,7 +6,7 @@
 
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 StepView Step(std::uint32_t number, const std::string& state, Time start) {
@@ -87,4 +87,4 @@ TEST(StatPage, HasSlurmsFieldsAndColumns) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -10,7 +10,7 @@
 #include "cli/slurm/nodes/sinfo_options.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 NodeView Node(const std::string& name, const std::string& state, unsigned cores, unsigned threads,
@@ -167,4 +167,4 @@ TEST(Sinfo, UnknownWordsAreOneLine) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

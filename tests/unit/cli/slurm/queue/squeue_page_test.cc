@@ -12,7 +12,7 @@
 #include "cli/slurm/queue/squeue_options.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 using std::chrono::hours;
@@ -228,4 +228,4 @@ TEST(Squeue, WhatCannotBeReadIsOneLine) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

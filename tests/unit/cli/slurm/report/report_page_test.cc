@@ -7,7 +7,7 @@
 #include "cli/slurm/report/usage_tally.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr std::int64_t kNow = 1'795'487'084'000;  // 2026-11-24T02:24:44Z
@@ -140,4 +140,4 @@ TEST(UsageTally, OnlyWhatLiesWithinTheWindowCounts) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

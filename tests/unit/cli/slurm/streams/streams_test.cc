@@ -9,7 +9,7 @@
 #include "cli/slurm/streams/step_layout.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 struct Said {
@@ -84,4 +84,4 @@ TEST(StepLayout, NamesTheTasksOfEachNode) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -8,7 +8,7 @@
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::string ErrorOf(const std::string& content) {
@@ -38,4 +38,4 @@ TEST(BatchScript, ACommandIsWrappedForTheShell) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

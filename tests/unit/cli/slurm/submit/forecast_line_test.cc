@@ -7,7 +7,7 @@
 
 #include <sstream>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 class ForecastLine : public testing::Test {
@@ -42,4 +42,4 @@ TEST_F(ForecastLine, AJobThatNeverFitsIsAFailure) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

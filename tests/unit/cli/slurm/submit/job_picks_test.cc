@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 constexpr Row kRows[] = {{"account", 'A', Takes::kValue},   {"me", 0, Takes::kNothing},
@@ -53,4 +53,4 @@ TEST(JobPicks, StatesAreThoseThatCanBeEnded) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -9,7 +9,7 @@
 #include "cli/slurm/submit/scancel.h"
 #include "cli/slurm/submit/srun.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 // "CODE|STDOUT|STDERR"
@@ -58,4 +58,4 @@ TEST(NoController, IsNotNeededForVersionsAndLists) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

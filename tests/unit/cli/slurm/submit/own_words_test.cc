@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 using Values = std::map<std::string, std::string>;
@@ -62,4 +62,4 @@ TEST(OwnWords, OurRefusalsBecomeSlurmsLines) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

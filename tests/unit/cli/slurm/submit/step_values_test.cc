@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 using Values = std::map<std::string, std::string>;
@@ -83,4 +83,4 @@ TEST(StepValues, TheEnvironmentSaysWhatNoOptionDoes) {
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

@@ -11,7 +11,7 @@
 
 #include "cli/page/shell_words.h"
 
-namespace muster::slurm {
+namespace muster::cli::slurm {
 namespace {
 
 std::string Script(const std::string& name, const std::string& text) {
@@ -57,13 +57,14 @@ TEST(TaskScripts, AnEpilogRunsAfterTheTaskWhoseCodeCounts) {
 
 TEST(TaskScripts, ASignalReachesTheTaskAndTheEpilogStillRuns) {
   const std::string epilog = Script("epilog2", "echo after\n");
-  const Ran ran = RunAll(AroundTask("", epilog,
-                                 {"sh", "-c",
-                                  "trap 'echo caught; exit 9' TERM; sleep 0.3; kill -TERM $PPID; "
-                                  "while :; do sleep 0.1; done"}));
+  const Ran ran =
+      RunAll(AroundTask("", epilog,
+                        {"sh", "-c",
+                         "trap 'echo caught; exit 9' TERM; sleep 0.3; kill -TERM $PPID; "
+                         "while :; do sleep 0.1; done"}));
   EXPECT_EQ(ran.output, "caught\nafter\n");
   EXPECT_EQ(ran.code, 9);
 }
 
 }  // namespace
-}  // namespace muster::slurm
+}  // namespace muster::cli::slurm

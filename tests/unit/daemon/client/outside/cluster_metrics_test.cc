@@ -10,7 +10,7 @@
 #include "daemon/client/outside/metrics_handler.h"
 #include "daemon/client/outside/token_handler.h"
 
-namespace muster {
+namespace muster::daemon {
 namespace {
 
 MeteredJobs Jobs(const std::string& user, const std::string& account, JobState state,
@@ -135,4 +135,4 @@ TEST_F(ClusterMetricsTest, NamesAreLegalAndEachIsThereOnce) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::daemon

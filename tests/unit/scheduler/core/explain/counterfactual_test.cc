@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -123,4 +123,4 @@ TEST(Counterfactual, AHeterogeneousJobThatFitsStartsNow) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 #include "scheduler/core/plan/search/elastic_size.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::minutes;
@@ -81,4 +81,4 @@ TEST_F(ElasticTextTest, OfAnotherAttemptNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

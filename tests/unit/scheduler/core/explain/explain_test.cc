@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Tasks;
@@ -83,4 +83,4 @@ TEST(Explain, AJobThatDoesNotWaitSaysSo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -53,4 +53,4 @@ TEST(PromiseLedger, AJobThatEndsWithoutAStartCountsNot) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -9,7 +9,7 @@
 #include "scheduler/core/state/state_print.h"
 #include "tests/unit/scheduler/core/history.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::History;
@@ -106,4 +106,4 @@ TEST_F(OneHistory, StartsFromBeforePassesWereKeptAreCountedAndNotJudged) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::PolicyWorld;
@@ -107,4 +107,4 @@ TEST(Watchdog, TellsOnceAfterMoreThanTwoPlans) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

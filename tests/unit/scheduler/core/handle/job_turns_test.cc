@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -334,4 +334,4 @@ TEST_F(JobTurnsTest, APlanThatHandsOutTooManyLicencesIsNotTaken) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include "scheduler/model/policy/policy_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST(PolicyTurns, AReservationByCountGetsNodesThatAreFreeOfJobsAndReservations) 
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

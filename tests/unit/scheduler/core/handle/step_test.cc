@@ -6,7 +6,7 @@
 #include "scheduler/core/state/actions.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -342,4 +342,4 @@ TEST(Step, KeepsTheNewestTokensOnly) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Cpus;
@@ -132,4 +132,4 @@ TEST(Verify, HoldsAnArrayToItsThrottle) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include "scheduler/core/place/nodes/network_span.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Cpus;
@@ -85,4 +85,4 @@ TEST(NetworkSpan, ASpanIsTheLowestSwitchAboveAllNodes) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

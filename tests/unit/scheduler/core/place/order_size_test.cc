@@ -10,7 +10,7 @@
 #include "scheduler/model/value/wire_size.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -56,8 +56,7 @@ TEST_F(OrderSizeTest, AStartWhoseOrderNoAgentTakesIsHeldWithTheReason) {
   EXPECT_TRUE(world_.state.FindJob(large)->held);
   EXPECT_EQ(ReasonOf(large).kind, ReasonKind::kJobLaunchFailure);
   EXPECT_EQ(std::string(Name(ReasonOf(large).kind)), "JobLaunchFailure");
-  EXPECT_THAT(ToSentence(ReasonOf(large)),
-              HasSubstr("more tasks than a node can be told of"));
+  EXPECT_THAT(ToSentence(ReasonOf(large)), HasSubstr("more tasks than a node can be told of"));
   world_.Schedule();
   EXPECT_TRUE(world_.state.FindJob(other)->attempt.has_value());
   EXPECT_TRUE(world_.Take(HoldJob{large, std::nullopt, false, world_.ada}).status.ok());
@@ -143,4 +142,4 @@ TEST_F(OrderSizeTest, AFailureOfAnotherAttemptChangesNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

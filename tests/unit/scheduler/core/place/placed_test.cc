@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 Placed TasksOn(std::uint32_t node, std::uint32_t tasks) {
@@ -38,4 +38,4 @@ TEST(AddPlaced, FewerTasksThanAreWantedAddNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

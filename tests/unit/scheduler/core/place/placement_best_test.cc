@@ -8,7 +8,7 @@
 #include "scheduler/core/place/placement.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Asks;
@@ -296,4 +296,4 @@ TEST(PlacementBest, ASingleGpuBreaksUpThePairThatIsBrokenAlready) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

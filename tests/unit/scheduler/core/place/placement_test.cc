@@ -6,7 +6,7 @@
 #include "scheduler/core/place/request.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Asks;
@@ -312,4 +312,4 @@ TEST(Placement, WhatHoldsManyTasksHoldsFewer) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

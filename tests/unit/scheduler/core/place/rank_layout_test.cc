@@ -11,7 +11,7 @@
 #include "scheduler/core/place/request.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Cpus;
@@ -391,4 +391,4 @@ TEST(RankLayout, TasksHeldApartStartElsewhereWhenASocketIsFull) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

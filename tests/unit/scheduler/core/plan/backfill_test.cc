@@ -13,7 +13,7 @@
 #include "tests/unit/scheduler/core/builders.h"
 #include "tests/unit/scheduler/core/playing.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::After;
@@ -181,4 +181,4 @@ RC_GTEST_PROP(BackfillProperty, TheFirstBlockedJobStartsNoLaterThanWithoutBackfi
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -15,7 +15,7 @@
 #include "scheduler/core/explain/watchdog.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -236,4 +236,4 @@ TEST(PlannerMemory, StartsAfreshWhenTheClockGoesBack) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

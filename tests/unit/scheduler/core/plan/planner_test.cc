@@ -7,7 +7,7 @@
 #include "scheduler/core/plan/queue/queue_order.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -284,4 +284,4 @@ TEST(Planner, TheOrderInWhichJobsAndNodesWereMadeDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

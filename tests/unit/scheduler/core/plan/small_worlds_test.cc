@@ -6,7 +6,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Asks;
@@ -255,4 +255,4 @@ TEST(SmallWorlds, AGroupOfTwoStartsExactlyWhenBothFitBesideOneAnother) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

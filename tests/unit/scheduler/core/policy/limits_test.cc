@@ -11,7 +11,7 @@
 #include "scheduler/core/state/books/usage_keys.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -310,4 +310,4 @@ TEST(Limits, NoneIsEverExceededInAnyHistory) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

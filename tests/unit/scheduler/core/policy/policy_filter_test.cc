@@ -8,7 +8,7 @@
 #include "scheduler/model/value/period_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -216,4 +216,4 @@ TEST_F(PolicyFilterTest, APlanOfASnapshotWithPolicyVerifiesOnItsState) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

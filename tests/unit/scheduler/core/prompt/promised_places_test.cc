@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 // What is free at each moment, one by one: the same questions asked the slow way.
@@ -137,4 +137,4 @@ TEST(PromisedPlaces, LimitsOfAYearAndMoreFit) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 
 #include "tests/unit/scheduler/core/many_cases.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 TEST(PromptOrder, TheTurnIsTheSubmissionAndTheStretchedEstimate) {
@@ -43,4 +43,4 @@ TEST(PromptOrder, NoInputOverflows) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

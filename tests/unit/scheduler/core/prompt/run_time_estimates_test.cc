@@ -7,7 +7,7 @@
 
 #include "tests/unit/scheduler/core/many_cases.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr JobLikeness kJob{.user = 7, .limit = 3600, .size = 4};
@@ -99,4 +99,4 @@ TEST(RunTimeEstimates, RunTimesBelowOneAreNoNewsAndHugeOnesDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

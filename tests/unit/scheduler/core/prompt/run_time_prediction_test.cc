@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 TEST(RunTimePrediction, IsTheMeanOfTheLastTwoAndNeverMoreThanWasRequested) {
@@ -24,4 +24,4 @@ TEST(RunTimePrediction, GrowsByStepsUpToTheLimitWhenItIsOutlived) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

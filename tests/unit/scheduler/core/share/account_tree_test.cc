@@ -8,7 +8,7 @@
 #include "scheduler/core/share/fair_tree.h"
 #include "tests/unit/scheduler/core/share_trees.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::AnyTree;
@@ -147,4 +147,4 @@ TEST(AccountTree, RootsUsageIsThatOfAll) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 
 #include "scheduler/model/value/units.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -169,4 +169,4 @@ TEST(BillingProperty, AnyTextIsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

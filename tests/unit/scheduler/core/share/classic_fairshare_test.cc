@@ -8,7 +8,7 @@
 
 #include "tests/unit/scheduler/core/share_trees.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::AnyTree;
@@ -78,4 +78,4 @@ TEST(ClassicFairshareProperty, EveryFactorIsFromZeroToOne) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::hours;
@@ -199,4 +199,4 @@ TEST(Receipt, ItsPartsAddUpToTheLastDigit) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

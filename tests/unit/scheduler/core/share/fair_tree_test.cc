@@ -12,7 +12,7 @@
 #include "tests/unit/scheduler/core/many_cases.h"
 #include "tests/unit/scheduler/core/share_trees.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::AnyTree;
@@ -260,4 +260,4 @@ TEST(FairTreeProperty, InALevelOfItsOwnWhoeverUsedMorePerShareIsBehind) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <limits>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::hours;
@@ -113,4 +113,4 @@ TEST(PriorityProperty, TermsAddUpAndMoreNeverGivesLess) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 #include "scheduler/core/share/live_shares.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -84,4 +84,4 @@ TEST(RunningCharges, AreThoseOfEachRunByItselfToTheLastBitWhateverWasKept) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 #include "scheduler/core/state/state_print.h"
 #include "tests/unit/scheduler/core/history.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::History;
@@ -144,4 +144,4 @@ TEST(History, ReachesEveryKindOfEventAndOfEnd) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Cpus;
@@ -161,4 +161,4 @@ TEST(InvariantsDeathTest, AnEventThatDoesNotFitTheStateEndsTheProcess) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

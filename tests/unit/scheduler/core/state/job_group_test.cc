@@ -12,7 +12,7 @@
 #include "tests/unit/scheduler/core/builders.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Command;
@@ -420,4 +420,4 @@ TEST_F(Groups, WaitForADependencyTogether) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

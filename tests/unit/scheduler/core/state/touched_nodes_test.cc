@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::UnorderedElementsAre;
@@ -89,4 +89,4 @@ TEST(TouchedNodes, ForgetsTheOldestAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@ namespace muster {
 namespace {
 
 Machine Sound() {
-  absl::StatusOr<Machine> machine = ReadCapturedMachine("pack:2 numa:1 l3:2 core:2 pu:2");
+  absl::StatusOr<Machine> machine = topology::ReadCapturedMachine("pack:2 numa:1 l3:2 core:2 pu:2");
   EXPECT_TRUE(machine.ok()) << machine.status();
   machine->gpus.push_back(
       {0, "GPU-a", "model", "0000:01:00.0", kGibibyte, 0, GpuVendor::kNvidia, "", ""});

@@ -15,7 +15,7 @@
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 #include "tests/unit/scheduler/simulator/rows.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using testing::Rows;
@@ -200,4 +200,4 @@ TEST_F(ClusterSimulationTest, AnEmptyTraceIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

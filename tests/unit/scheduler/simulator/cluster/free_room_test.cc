@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 TEST(FreeRoom, WhatLiesTogetherIsNotFragmentedAndCrumbsAre) {
@@ -84,4 +84,4 @@ TEST(FreeRoom, TheSeriesKeepsTheMeansHoweverLongItGets) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // An agent and a controller's end of its stream that is written out by hand.
@@ -175,4 +175,4 @@ TEST_F(SimulatedAgentTest, KeepsTheNewestLimitThatItWasTold) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

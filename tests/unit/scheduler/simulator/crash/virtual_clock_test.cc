@@ -6,7 +6,7 @@
 
 #include "scheduler/simulator/crash/faults.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 TEST(VirtualClock, RunsWhatIsDueInTheOrderOfTimeAndOfAsking) {
@@ -54,4 +54,4 @@ TEST(Faults, NothingGoesWrongAfterTheyStop) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using ::testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(Witness, SeesWhatStillRunsWhenAllIsOver) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

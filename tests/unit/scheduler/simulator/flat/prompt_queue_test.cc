@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 struct WorldJob {
@@ -17,7 +17,7 @@ struct WorldJob {
   Tick promised = kNever;
 };
 
-FlatPolicy Prompt(PromptRules rules) {
+FlatPolicy Prompt(core::PromptRules rules) {
   FlatPolicy policy;
   policy.order = FlatOrder::kPrompt;
   policy.prompt = rules;
@@ -27,7 +27,7 @@ FlatPolicy Prompt(PromptRules rules) {
 // Jobs in order of submission, one after the other through the queue, to the end of the last one.
 class World {
  public:
-  World(std::int64_t processors, const PromptRules& rules)
+  World(std::int64_t processors, const core::PromptRules& rules)
       : queue(Prompt(rules), processors, -1'000'000), processors_(processors) {}
 
   void Run(std::vector<WorldJob>& jobs) {
@@ -85,7 +85,7 @@ std::vector<WorldJob> AnyJobs(std::int64_t processors) {
   return jobs;
 }
 
-PromptRules AnyRules() {
+core::PromptRules AnyRules() {
   return {.stretch_permille = *rc::gen::element<std::int64_t>(0, 1000, 5000, 1'000'000),
           .patience = *rc::gen::element<std::int64_t>(0, 20, 500, 1'000'000),
           .backlog_permille = *rc::gen::element<std::int64_t>(0, 500, 3000),
@@ -112,7 +112,7 @@ TEST(PromptQueue, PromisesNoMoreThanTheWorkBeforeAndTheSlack) {
   const bool holds = rc::check([] {
     const auto processors = *rc::gen::inRange<std::int64_t>(1, 9);
     std::vector<WorldJob> jobs = AnyJobs(processors);
-    PromptRules rules = AnyRules();
+    core::PromptRules rules = AnyRules();
     World world(processors, rules);
     world.Run(jobs);
     Tick before = 0;
@@ -214,4 +214,4 @@ TEST(PromptQueue, LimitsOfAYearAreKeptBesideShortJobs) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 TEST(QueueScore, LogarithmsAgreeWithTheMachinesOwn) {
@@ -42,4 +42,4 @@ TEST(QueueScore, OneProcessorThatWaitsIsFirstUnderUnicep) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

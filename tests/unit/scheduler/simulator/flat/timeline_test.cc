@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 TEST(Timeline, FitsWhereEnoughIsFreeForTheWholeDuration) {
@@ -128,4 +128,4 @@ TEST(Timeline, AgreesWithAPlainTable) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

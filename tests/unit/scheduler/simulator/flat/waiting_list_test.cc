@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 // The numbers that `opening` admits, taken out one after the other while it shrinks.
@@ -75,4 +75,4 @@ TEST(WaitingList, AgreesWithASortedVector) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -7,7 +7,7 @@
 
 #include "scheduler/simulator/forecast/forecast_calibration.h"
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 constexpr std::int64_t kAnn = 1;
@@ -182,4 +182,4 @@ TEST(Calibration, WithoutWaitsThereIsNothingToPromise) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using testing::HasSubstr;
@@ -98,4 +98,4 @@ TEST_F(ComparisonPage, FetchesNothingAndTakesNoNameForMarkup) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

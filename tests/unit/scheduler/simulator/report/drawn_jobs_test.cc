@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 TEST(DrawnJobs, AttemptsThatWereEndedStandBeforeTheLastAndWaitSinceTheOneBefore) {
@@ -42,4 +42,4 @@ TEST(DrawnJobs, AJobThatNothingEndedWaitsSinceItsSubmission) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 using testing::DoubleEq;
@@ -93,4 +93,4 @@ TEST(ScheduleProfile, NoProcessorSecondIsLostWhateverTheSlices) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::sim {
 namespace {
 
 std::vector<TraceRecord> Draw(const LublinOptions& options, int jobs) {
@@ -90,4 +90,4 @@ TEST(LublinModel, TheSameSeedGivesTheSameJobsAndALoadIsReached) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::sim

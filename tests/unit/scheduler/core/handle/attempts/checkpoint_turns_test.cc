@@ -11,7 +11,7 @@
 #include "scheduler/core/state/books/checkpoint_account.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Only;
@@ -278,4 +278,4 @@ TEST_F(CheckpointTurns, AtItsLimitAJobThatSavedWhenItWasToldRunsAgain) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

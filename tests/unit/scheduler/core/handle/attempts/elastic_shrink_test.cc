@@ -3,7 +3,7 @@
 
 #include "tests/unit/scheduler/core/elastic_cluster.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::hours;
@@ -129,4 +129,4 @@ TEST(ElasticShrink, AJobThatEndsAsItShrinksHasEnded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

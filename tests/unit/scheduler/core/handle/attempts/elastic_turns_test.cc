@@ -12,7 +12,7 @@
 #include "tests/unit/scheduler/core/elastic_cluster.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::hours;
@@ -443,4 +443,4 @@ TEST(ElasticTurns, WhatCannotChangeItsSizeIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Tasks;
@@ -63,4 +63,4 @@ TEST_F(ThreeNodes, EndsOfSeveralTurnsAddUp) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

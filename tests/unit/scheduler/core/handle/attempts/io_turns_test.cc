@@ -13,7 +13,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::ElementsAre;
@@ -206,4 +206,4 @@ TEST_F(IoTurnsOfJobs, WhoOwesAnAnswerToANoticeIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -14,7 +14,7 @@
 #include "scheduler/model/value/period_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::minutes;
@@ -293,4 +293,4 @@ TEST_F(LimitChange, WhateverIsAskedTheLimitLiesBehindWhatWasUsedAndTheStateHolds
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 NodeRun Over(EndCause cause, ExitStatus status = ExitStatus(), std::string text = "") {
@@ -141,4 +141,4 @@ TEST(Outcome, IsTerminalWhateverEveryNodeSays) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include "scheduler/core/state/actions.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::minutes;
@@ -325,4 +325,4 @@ TEST_F(SuspensionTest, AVictimHasTheGraceTimeOfItsQos) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

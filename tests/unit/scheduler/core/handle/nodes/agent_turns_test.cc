@@ -5,7 +5,7 @@
 #include "scheduler/core/place/locality.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Cpus;
@@ -496,4 +496,4 @@ TEST(Reports, BindingsAreKeptWithTheRun) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 
 #include "scheduler/core/state/books/failure_rate.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 HealthFigure Bandwidth(std::uint64_t value, std::uint64_t roof = 0) {
@@ -158,4 +158,4 @@ TEST(FailureRate, WhatIsLongAgoFades) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 #include "scheduler/core/handle/nodes/health_turns.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -174,4 +174,4 @@ TEST(HealthMonth, AChangeThatAllNodesSufferDrainsATenthAtMost) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -306,4 +306,4 @@ TEST_F(HealthTurns, AnAgentThatComesBackIsToldOfItsCheckAgain) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

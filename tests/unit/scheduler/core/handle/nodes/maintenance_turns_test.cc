@@ -8,7 +8,7 @@
 #include "scheduler/model/value/period_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::minutes;
@@ -126,4 +126,4 @@ TEST_F(MaintenanceTurns, AJobOfTheMaintenanceItselfStays) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Shape;
@@ -184,4 +184,4 @@ TEST(StepPlacement, RefusesMoreNodesThanTasksOrThanTheJobHas) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

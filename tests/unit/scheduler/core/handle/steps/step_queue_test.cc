@@ -8,7 +8,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -271,4 +271,4 @@ TEST(StepQueue, EveryStepStartsInItsTurn) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

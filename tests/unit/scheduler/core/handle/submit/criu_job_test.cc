@@ -8,7 +8,7 @@
 
 #include "scheduler/core/handle/submit/validate.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -88,4 +88,4 @@ TEST(CriuJob, WhatCannotBeSavedIsRefusedByItsOption) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

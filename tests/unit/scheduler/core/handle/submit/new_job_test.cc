@@ -5,7 +5,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::hours;
@@ -125,4 +125,4 @@ TEST(NewJob, APreferredNodeIsTakenAndAnotherWhereItIsBusy) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/model/job/program_check.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::hours;
@@ -189,4 +189,4 @@ TEST(GraceLimit, TheSettingsOfAnOldJournalKnowNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

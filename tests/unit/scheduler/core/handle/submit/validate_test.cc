@@ -6,7 +6,7 @@
 #include "scheduler/model/job/program_check.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -283,4 +283,4 @@ TEST(Validate, WhereAStepIsWatchedNoOtherBytesAreSaidThanATokens) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include "scheduler/core/plan/search/feasibility.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Asks;
@@ -151,4 +151,4 @@ RC_GTEST_PROP(FeatureMatch, WhateverIsPlacedKeepsItsConstraint, ()) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 #include "scheduler/core/place/placement.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::MakeNode;
@@ -90,4 +90,4 @@ RC_GTEST_PROP(NodeRoomProperty, PlacesAsManyTasksAsItCounts, ()) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

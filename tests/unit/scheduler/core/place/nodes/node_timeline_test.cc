@@ -8,7 +8,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::seconds;
@@ -94,4 +94,4 @@ RC_GTEST_PROP(NodeTimelineProperty, AgreesWithATableOfSeconds, ()) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

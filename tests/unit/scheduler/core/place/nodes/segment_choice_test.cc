@@ -11,7 +11,7 @@
 #include "scheduler/core/explain/watchdog.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -274,4 +274,4 @@ TEST(Segments, AreFoundWhereThereAreSomeAndNeverMoreNodesThanAreNeeded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

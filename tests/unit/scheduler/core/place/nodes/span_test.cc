@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Asks;
@@ -102,4 +102,4 @@ TEST(Span, NoNodesHoldNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -11,7 +11,7 @@
 #include "scheduler/core/place/nodes/node_choice.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Asks;
@@ -315,4 +315,4 @@ TEST(TreeChoice, NoSetOfNodesThatHoldsTheJobHasASmallerSpan) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Algorithm = CollectiveAlgorithm;
@@ -207,4 +207,4 @@ TEST(CollectiveCostProperty, TheOrderOfGroupsDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::MakeMachine;
@@ -64,4 +64,4 @@ TEST(LargestGpuJob, NodesOutOfServiceDoNotCountAndModelsAreToldApart) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using Strategy = ShardingStrategy;
@@ -195,4 +195,4 @@ TEST(ModelMemoryProperty, TheLeastDegreeIsTheLeast) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

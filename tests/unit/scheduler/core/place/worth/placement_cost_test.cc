@@ -8,7 +8,7 @@
 #include "scheduler/core/place/nodes/block_placement.h"
 #include "scheduler/core/place/nodes/span.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
@@ -235,4 +235,4 @@ TEST(BlockPlacement, GivesEveryAskedNodeATask) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include "scheduler/core/state/books/node_use.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::MakeMachine;
@@ -72,4 +72,4 @@ TEST(PlacementWorth, TheSpanIsASentence) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

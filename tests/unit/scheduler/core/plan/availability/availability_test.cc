@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -65,4 +65,4 @@ TEST_F(AvailabilityTest, CoresThatAreTakenAloneAreGoneUntilTheyComeBack) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -103,4 +103,4 @@ TEST(ClusterTimelines, OtherNodesOrAnEarlierTimeAreNotMovedTo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

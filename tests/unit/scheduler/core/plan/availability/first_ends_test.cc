@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -27,4 +27,4 @@ TEST(FirstEnds, NodesAreDueFromTheirFirstEndOn) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -127,4 +127,4 @@ TEST(FreeInAll, ItsTimesAreTheSameHoweverItWasFilled) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 std::vector<std::uint32_t> NodesWith(const FreeIndex& index, std::uint32_t gpus,
@@ -39,4 +39,4 @@ TEST(FreeIndex, ANodeThatMovesIsFoundUnderItsNewKeyAlone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

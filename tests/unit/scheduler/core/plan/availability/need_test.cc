@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 TEST(LaterNeed, AShareIsLookedForAsAWholeGpuAndIsOfAnotherShape) {
@@ -23,4 +23,4 @@ TEST(LaterNeed, WithoutAShareItIsTheSame) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::MakeNode;
@@ -45,4 +45,4 @@ TEST(NodeInventory, LeavesDifferOnlyWhereTheNetworkIsKnown) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

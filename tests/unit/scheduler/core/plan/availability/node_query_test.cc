@@ -9,7 +9,7 @@
 #include "scheduler/core/plan/availability/shape_demand.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -129,4 +129,4 @@ TEST_F(NodeQueryTest, WhatASearchRemembersIsBroughtToTheNextCycle) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 NodeTimeline Free(std::uint32_t cores) {
@@ -30,4 +30,4 @@ TEST(UntakenTimelines, TheFirstTimelineOfANodeStaysUntilAllAreTakenBack) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

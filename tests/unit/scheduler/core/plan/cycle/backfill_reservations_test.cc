@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/plan/cycle/one_cycle.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::OneCycle;
@@ -81,4 +81,4 @@ TEST_F(BackfillReservationsTest, AnOpeningThatWasPromisedIsKeptTo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 #include "tests/unit/scheduler/core/elastic_cluster.h"
 #include "tests/unit/scheduler/core/plan/cycle/one_cycle.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::hours;
@@ -75,4 +75,4 @@ TEST_F(ElasticResizerTest, AJobThatHasAllItsNodesIsAtItsLargest) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 
 #include "tests/unit/scheduler/core/plan/cycle/one_cycle.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::OneCycle;
@@ -69,4 +69,4 @@ TEST_F(HetJobStarterTest, AHeldComponentKeepsTheOthersAndNothingIsKeptForThem) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

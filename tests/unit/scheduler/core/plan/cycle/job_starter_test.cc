@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/plan/cycle/one_cycle.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::OneCycle;
@@ -65,4 +65,4 @@ TEST_F(JobStarterTest, FindingAPlaceTakesNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

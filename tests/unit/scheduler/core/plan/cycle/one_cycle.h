@@ -12,7 +12,7 @@
 #include "scheduler/core/plan/search/start_options.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster::testing {
+namespace muster::core::testing {
 
 // Tasks that fill `nodes` nodes of four cores for a minute.
 inline JobSpec WholeNodes(const World& world, std::uint32_t nodes) {
@@ -35,7 +35,7 @@ class OneCycle {
                          [job](const WaitingJob& waiting) { return waiting.id == job; });
   }
   const StartOption& OptionOf(JobId job) { return *OptionsOf(job).front(); }
-  OptionList OptionsOf(JobId job) { return muster::OptionsOf(state, Waiting(job), {}); }
+  OptionList OptionsOf(JobId job) { return muster::core::OptionsOf(state, Waiting(job), {}); }
   Plan Finish() { return state.plan.Finish(kNoTime); }
 
  private:
@@ -47,4 +47,4 @@ class OneCycle {
   CycleState state;
 };
 
-}  // namespace muster::testing
+}  // namespace muster::core::testing

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -112,4 +112,4 @@ TEST(PlanDraft, TheHashIsOverWhatIsDecided) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 TEST(QueueBlockers, ALaterJobIsBehindTheFirstAndCountsAllBeforeIt) {
@@ -53,4 +53,4 @@ TEST(QueueBlockers, APartitionIsHeldOnlyWhereNoJobMayOvertake) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

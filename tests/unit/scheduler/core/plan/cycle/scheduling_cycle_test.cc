@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 TEST(SchedulingCycle, EveryWaitingJobIsStartedOrLeftWithAReason) {
@@ -24,4 +24,4 @@ TEST(SchedulingCycle, EveryWaitingJobIsStartedOrLeftWithAReason) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/plan/cycle/one_cycle.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::OneCycle;
@@ -52,4 +52,4 @@ TEST_F(ShapeVerdictsTest, AShapeThatIsRuledOutMayNotStartThoughItFits) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

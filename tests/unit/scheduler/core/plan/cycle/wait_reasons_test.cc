@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/plan/cycle/one_cycle.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::OneCycle;
@@ -61,4 +61,4 @@ TEST_F(WaitReasonsTest, AComponentThatCouldStartAloneHasNoReasonOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

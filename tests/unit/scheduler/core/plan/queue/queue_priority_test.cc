@@ -7,7 +7,7 @@
 #include "scheduler/core/share/decay.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::PolicyWorld;
@@ -150,4 +150,4 @@ TEST_F(QueuePriorityTest, AQosScalesWhatIsCharged) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

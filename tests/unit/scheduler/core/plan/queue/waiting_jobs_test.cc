@@ -5,7 +5,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Shape;
@@ -106,4 +106,4 @@ RC_GTEST_PROP(WaitingJobs, AnEntryPlansAsItsElementsDoOneByOne, ()) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

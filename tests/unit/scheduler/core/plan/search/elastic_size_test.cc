@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::minutes;
@@ -153,4 +153,4 @@ TEST(ElasticSize, AChangeIsPlannedOnlyWhereItGainsMoreThanItCosts) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

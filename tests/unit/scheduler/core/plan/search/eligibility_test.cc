@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -147,4 +147,4 @@ TEST(Eligibility, PlannedStartsCountAgainstTheThrottle) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -10,7 +10,7 @@
 #include "tests/unit/scheduler/core/builders.h"
 #include "tests/unit/scheduler/core/playing.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::After;
@@ -176,4 +176,4 @@ TEST(GpuShare, WhatIsGivenNeverExceedsAGpuAndEveryJobEnds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

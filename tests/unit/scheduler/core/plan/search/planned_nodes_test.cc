@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 Snapshot TwoNodes() {
@@ -35,4 +35,4 @@ TEST(PositionOf, IsTheNodesPlaceInTheSnapshot) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 
 #include "tests/unit/scheduler/core/policy_world.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using ::testing::ElementsAre;
@@ -191,4 +191,4 @@ TEST_F(PreemptionTest, APlanWhoseVictimHasEndedTakesNobody) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -5,7 +5,7 @@
 #include "scheduler/core/explain/watchdog.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -182,4 +182,4 @@ TEST_F(SwitchesTest, AJobForWhichThereIsNoSuchSwitchTakesMoreInTheEnd) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -7,7 +7,7 @@
 #include "scheduler/core/state/apply/state_parts.h"
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -108,4 +108,4 @@ TEST_F(EventsTest, ANewEpochDisconnectsEveryNode) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 Job One(JobState state) {
@@ -57,4 +57,4 @@ TEST(JobIndex, HoldersAreCountedWhereTheirArrayHasAThrottle) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -6,7 +6,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::At;
@@ -112,4 +112,4 @@ TEST_F(NodeTableTest, DisconnectedNodesRememberSinceWhen) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 TEST(RequestTokens, TheFirstThatATokenMadeStays) {
@@ -38,4 +38,4 @@ TEST(RequestTokens, ACopyIsAStateOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Tasks;
@@ -129,4 +129,4 @@ TEST_F(AlternativesTest, WhatIsAskedComesBackFromWhatWasChosen) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

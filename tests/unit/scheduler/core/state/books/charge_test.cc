@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using std::chrono::hours;
@@ -66,4 +66,4 @@ TEST(Charge, AJobIsChargedWithWhatItsAllocationHoldsOnAllNodes) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

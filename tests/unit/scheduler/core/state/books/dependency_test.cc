@@ -4,7 +4,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Tasks;
@@ -264,4 +264,4 @@ TEST(DependencyText, IsWhatTheOptionReads) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core

@@ -8,7 +8,7 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 
-namespace muster {
+namespace muster::core {
 namespace {
 
 using testing::Normal;
@@ -145,4 +145,4 @@ RC_GTEST_PROP(JobTable, AgreesWithATableThatKeepsEachJobByItself, ()) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::core
