@@ -133,6 +133,79 @@ std::string Join(const Names& names) {
   return text.empty() ? "nothing" : text;
 }
 
+struct Wing {
+  std::string_view folder;
+  std::string_view space;
+};
+
+// A wing's tests stand in its namespace: tests/unit/FOLDER counts as FOLDER. A longer folder stands
+// before the shorter one that contains it.
+constexpr std::array<Wing, 9> kWings = {{
+    {"agent/kernels", "muster::kernels"},
+    {"agent", "muster::agent"},
+    {"cli/slurm", "muster::cli::slurm"},
+    {"cli", "muster::cli"},
+    {"daemon", "muster::daemon"},
+    {"scheduler/core", "muster::core"},
+    {"scheduler/simulator", "muster::sim"},
+    {"tests/sim", "muster::sim"},
+    {"topology", "muster::topology"},
+}};
+
+bool IsBelow(std::string_view name, std::string_view parent, std::string_view separator) {
+  return name.starts_with(parent) &&
+         (name.size() == parent.size() || name.substr(parent.size()).starts_with(separator));
+}
+
+// The namespace that the files of this path open; `muster` where no wing has the file.
+std::string_view SpaceOf(std::string_view path) {
+  constexpr std::string_view kTests = "tests/unit/";
+  path.remove_prefix(path.starts_with(kTests) ? kTests.size() : 0);
+  for (const Wing& wing : kWings) {
+    if (IsBelow(path, wing.folder, "/")) {
+      return wing.space;
+    }
+  }
+  return "muster";
+}
+
+bool IsOfAWing(std::string_view space) {
+  return std::any_of(kWings.begin(), kWings.end(),
+                     [&](const Wing& wing) { return IsBelow(space, wing.space, "::"); });
+}
+
+// The kernels' interface for users' programs stands in `muster`; benchmarks stand in what they
+// measure.
+bool MayOpen(std::string_view home, std::string_view space) {
+  return home == "muster" || home == "muster::kernels"
+             ? !IsOfAWing(space) || IsBelow(space, "muster::kernels", "::")
+             : IsBelow(space, home, "::");
+}
+
+std::string_view TakeLine(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+// Whether the block whose inside `text` begins with holds declarations of types, and nothing else.
+bool OnlyDeclares(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = TakeLine(text);
+    if (line.starts_with("}")) {
+      return true;
+    }
+    const bool declares = line.starts_with("class ") || line.starts_with("struct ") ||
+                          line.starts_with("enum class ");
+    if (line.find_first_not_of(' ') != std::string_view::npos &&
+        (!declares || line.find('{') != std::string_view::npos)) {
+      return false;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<Finding> CheckIncludes(const Source& source) {
@@ -158,6 +231,32 @@ std::vector<Finding> CheckIncludes(const Source& source) {
                               std::string(floor->folder) + " has " + Join(floor->libraries) +
                               ". Keep " + std::string(library) +
                               " behind the floor that owns it, so that one folder knows its API"});
+    }
+  }
+  return findings;
+}
+
+std::vector<Finding> CheckNamespaces(const Source& source) {
+  std::vector<Finding> findings;
+  if (!IsCode(source)) {
+    return findings;
+  }
+  constexpr std::string_view kKeyword = "namespace ";
+  const std::string_view home = SpaceOf(source.path);
+  std::string_view text = source.code;
+  for (size_t number = 1; !text.empty(); ++number) {
+    std::string_view line = TakeLine(text);
+    if (!line.starts_with("namespace muster") || line.find('{') == std::string_view::npos) {
+      continue;
+    }
+    line.remove_prefix(kKeyword.size());
+    const std::string_view space = line.substr(0, line.find(' '));
+    if (!MayOpen(home, space) && !OnlyDeclares(text)) {
+      findings.push_back({source.path, number,
+                          "opens namespace " + std::string(space) + ", but this folder's is " +
+                              std::string(home) +
+                              ". Open that one and write the other wing's names in full: two "
+                              "wings that share a namespace can define one name twice"});
     }
   }
   return findings;

@@ -60,5 +60,39 @@ TEST(Floors, TestsMayIncludeAnything) {
             0U);
 }
 
+size_t Misplaced(const std::string& path, const std::string& text) {
+  return CheckNamespaces(MakeSource(path, text)).size();
+}
+
+TEST(Floors, AWingsFilesOpenItsNamespace) {
+  EXPECT_EQ(Misplaced("scheduler/core/a.h", "namespace muster::core {\nstruct A {};\n}\n"), 0U);
+  EXPECT_EQ(Misplaced("scheduler/core/a.h", "namespace muster {\nstruct A {};\n}\n"), 1U);
+  EXPECT_EQ(Misplaced("scheduler/core/a.h", "namespace muster::coral {\nstruct A {};\n}\n"), 1U);
+  EXPECT_EQ(Misplaced("daemon/store/a.cc", "namespace muster::core {\nint a;\n}\n"), 1U);
+  EXPECT_EQ(Misplaced("topology/gpu/nvml.h", "namespace muster::topology::nvml {\nint a;\n}\n"),
+            0U);
+  EXPECT_EQ(Misplaced("cli/slurm/a.cc", "namespace muster::cli {\nint a;\n}\n"), 1U);
+  EXPECT_EQ(Misplaced("cli/main.cc", "int main() {}\n"), 0U);
+}
+
+TEST(Floors, AWingsTestsStandInItsNamespace) {
+  const std::string core = "namespace muster::core {\nint a;\n}\n";
+  EXPECT_EQ(Misplaced("tests/unit/scheduler/core/a_test.cc", core), 0U);
+  EXPECT_EQ(Misplaced("tests/unit/daemon/a_test.cc", core), 1U);
+}
+
+TEST(Floors, WhatIsSharedStandsInNoWingsNamespace) {
+  EXPECT_EQ(Misplaced("scheduler/model/job/a.h", "namespace muster {\nint a;\n}\n"), 0U);
+  EXPECT_EQ(Misplaced("proto/convert/a.h", "namespace muster::convert {\nint a;\n}\n"), 0U);
+  EXPECT_EQ(Misplaced("scheduler/model/job/a.h", "namespace muster::core {\nint a;\n}\n"), 1U);
+  EXPECT_EQ(Misplaced("agent/kernels/a.h", "namespace muster {\nint a;\n}\n"), 0U);
+  EXPECT_EQ(Misplaced("agent/kernels/a.h", "namespace muster::agent {\nint a;\n}\n"), 1U);
+}
+
+TEST(Floors, ADeclarationNamesAnotherWingsType) {
+  EXPECT_EQ(Misplaced("cli/a.h", "namespace muster::topology {\nclass A;\nstruct B;\n}\n"), 0U);
+  EXPECT_EQ(Misplaced("cli/a.h", "namespace muster::topology {\nclass A;\nvoid B();\n}\n"), 1U);
+}
+
 }  // namespace
 }  // namespace muster::tidy

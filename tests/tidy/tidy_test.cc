@@ -136,7 +136,11 @@ TEST(House, EverySourceIsBuiltAndEveryListedOneExists) {
   Report(CheckBuildLists(Tree()));
 }
 
-TEST(House, EveryTypeNameIsDefinedOnce) {
+TEST(House, EveryWingHasItsNamespace) {
+  ExpectClean(CheckNamespaces);
+}
+
+TEST(House, EveryQualifiedTypeNameIsDefinedOnce) {
   Report(CheckTypeNames(Tree()));
 }
 
