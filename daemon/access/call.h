@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/access/gate.h"
-#include "daemon/access/read_turns.h"
+#include "daemon/access/read_queue.h"
 #include "daemon/access/rpc.h"
 #include "daemon/controller/meters.h"
 
@@ -24,7 +24,7 @@ class CallReactor final : public grpc::ServerUnaryReactor {
  public:
   // `timings` outlives the call.
   explicit CallReactor(Timings& timings) : timings_(timings) {}
-  void Hold(ReadTurns::Turn turn) { turn_ = std::move(turn); }
+  void Hold(ReadQueue::Turn turn) { turn_ = std::move(turn); }
   void OnDone() override {
     timings_.Observe(std::chrono::steady_clock::now() - began_);
     delete this;
@@ -33,7 +33,7 @@ class CallReactor final : public grpc::ServerUnaryReactor {
  private:
   Timings& timings_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  ReadTurns::Turn turn_;
+  ReadQueue::Turn turn_;
 };
 
 struct Call {

@@ -223,7 +223,8 @@ class AgentSession final
     const NodeId node(node_.load());
     if (node.valid() && sessions_.Remove(node, this, broken_)) {
       setting_.usage.Forget(node);
-      controller_.Take(LoseAgent{node, Silent()}, [](const core::Turn&, const absl::Status&) {});
+      controller_.Take(LoseAgent{node, Silent()},
+                       [](const core::Transition&, const absl::Status&) {});
     }
     self_.reset();
   }
@@ -270,7 +271,7 @@ class AgentSession final
           if constexpr (requires { held.program; }) {
             sessions_.log().Warning("agents", absl::StrCat("job ", held.job.value(), ": ", why));
             controller_.Take(FailLaunch{held.job, held.attempt, why},
-                             [](const core::Turn&, const absl::Status&) {});
+                             [](const core::Transition&, const absl::Status&) {});
           } else {
             sessions_.log().Warning("agents", absl::StrCat("not sent: ", why));
           }
@@ -333,35 +334,37 @@ class AgentSession final
     }
     challenge_ = message.challenge();
     registration_ = input;
-    controller_.Take(std::move(input), [session = shared_from_this(), name](
-                                           const core::Turn& turn, const absl::Status& status) {
-      session->Registered(name, turn, status);
-    });
+    controller_.Take(std::move(input),
+                     [session = shared_from_this(), name](const core::Transition& transition,
+                                                          const absl::Status& status) {
+                       session->Registered(name, transition, status);
+                     });
   }
 
-  void Registered(const std::string& name, const core::Turn& turn, const absl::Status& status) {
+  void Registered(const std::string& name, const core::Transition& transition,
+                  const absl::Status& status) {
     if (!status.ok()) {
       sessions_.log().Warning("agents", absl::StrCat(name, ": ", std::string(status.message())));
       SayRefusal(std::string(status.message()), absl::IsFailedPrecondition(status));
       return;
     }
-    node_ = turn.node.value();
+    node_ = transition.node.value();
     wire::ControllerMessage message;
-    message.mutable_welcome()->set_node(turn.node.value());
+    message.mutable_welcome()->set_node(transition.node.value());
     message.mutable_welcome()->set_epoch(controller_.epoch().value());
     message.mutable_welcome()->set_cluster(setting_.cluster);
     setting_.signer.Introduce(message.mutable_welcome());
     message.mutable_welcome()->set_heartbeat(AgentSessions::kHeartbeat.count());
     Send(std::move(message));
     if (std::optional<FailLaunch> failed =
-            sessions_.Back(turn.node, registration_.registration.attempts)) {
+            sessions_.Back(transition.node, registration_.registration.attempts)) {
       sessions_.log().Warning(
           "agents", absl::StrCat("node ", name, ": job ", failed->job.value(), ": ", failed->text));
-      controller_.Take(*std::move(failed), [](const core::Turn&, const absl::Status&) {});
+      controller_.Take(*std::move(failed), [](const core::Transition&, const absl::Status&) {});
     }
-    sessions_.Admit(turn.node, shared_from_this());
+    sessions_.Admit(transition.node, shared_from_this());
     sessions_.log().Info("agents", absl::StrCat("node ", name, " registered"));
-    MakeSureItIsConnected(turn.node);
+    MakeSureItIsConnected(transition.node);
   }
 
   // The end of the agent's last stream may have been judged after this registration and before this
@@ -375,7 +378,7 @@ class AgentSession final
           return [session, lost](const absl::Status& status) {
             if (status.ok() && lost) {
               session->controller_.Take(session->registration_,
-                                        [](const core::Turn&, const absl::Status&) {});
+                                        [](const core::Transition&, const absl::Status&) {});
             }
           };
         });
@@ -392,13 +395,13 @@ class AgentSession final
       SayRefusal(std::string(status.message()), true);
       return;
     }
-    controller_.Take(std::move(input),
-                     [session = shared_from_this()](const core::Turn&, const absl::Status& status) {
-                       if (!status.ok()) {
-                         session->sessions_.log().Warning("agents", std::string(status.message()));
-                         session->Close();
-                       }
-                     });
+    controller_.Take(std::move(input), [session = shared_from_this()](const core::Transition&,
+                                                                      const absl::Status& status) {
+      if (!status.ok()) {
+        session->sessions_.log().Warning("agents", std::string(status.message()));
+        session->Close();
+      }
+    });
   }
 
   void TakeFault(const wire::NodeFault& message) {
@@ -411,7 +414,8 @@ class AgentSession final
         message.text().size() > kReasonMax ? "a fault of many words" : message.text();
     sessions_.log().Warning("agents",
                             absl::StrCat("node ", registration_.registration.name, ": ", reason));
-    controller_.Take(TakeNodeFault{id, reason}, [](const core::Turn&, const absl::Status&) {});
+    controller_.Take(TakeNodeFault{id, reason},
+                     [](const core::Transition&, const absl::Status&) {});
   }
 
   // What attempts have used so far: no input, because nothing follows from it.
@@ -441,12 +445,12 @@ class AgentSession final
                  true);
       return;
     }
-    controller_.Take(std::move(input),
-                     [session = shared_from_this()](const core::Turn&, const absl::Status& taken) {
-                       if (!taken.ok()) {
-                         session->sessions_.log().Warning("agents", std::string(taken.message()));
-                       }
-                     });
+    controller_.Take(std::move(input), [session = shared_from_this()](const core::Transition&,
+                                                                      const absl::Status& taken) {
+      if (!taken.ok()) {
+        session->sessions_.log().Warning("agents", std::string(taken.message()));
+      }
+    });
   }
 
   Controller& controller_;

@@ -69,7 +69,7 @@ Unary* ClientService::RouteRead(Context* context, const char* method, const Requ
   const std::uint32_t uid = caller->user.uid;
   const Call call{gate_, *std::move(caller), method, reactor};
   const bool taken =
-      turns_.Take(uid, [reactor, call, &handler, serve, &request, reply](ReadTurns::Turn turn) {
+      turns_.Take(uid, [reactor, call, &handler, serve, &request, reply](ReadQueue::Turn turn) {
         reactor->Hold(std::move(turn));
         (handler.*serve)(call, request, reply);
       });

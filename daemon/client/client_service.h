@@ -11,7 +11,7 @@
 
 #include "daemon/access/call.h"
 #include "daemon/access/gate.h"
-#include "daemon/access/read_turns.h"
+#include "daemon/access/read_queue.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/client/health_handler.h"
 #include "daemon/client/job_handler.h"
@@ -114,7 +114,7 @@ class ClientService final : public wire::Controller::CallbackService {
 
   const Gate& gate_;
   std::map<std::string, Timings> timings_;  // of every method, and no other is ever added
-  ReadTurns turns_;
+  ReadQueue turns_;
   JobHandler jobs_;
   StepHandler steps_;
   JobReader job_reader_;

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/access/rpc.h"
 #include "proto/convert/convert.h"
-#include "scheduler/core/handle/nodes/health_turns.h"
+#include "scheduler/core/handle/nodes/health_handlers.h"
 
 namespace muster::daemon {
 namespace {
@@ -35,11 +35,11 @@ void HealthHandler::CheckHealth(const Call& call, const wire::CheckHealthRequest
   CheckNodeHealth input{request.node(), HealthKind::kQuick, request.wait()};
   input.kind =
       request.kind() == wire::HEALTH_KIND_BURN_IN ? HealthKind::kBurnIn : HealthKind::kQuick;
-  controller_.Take(std::move(input),
-                   [reactor, reply](const core::Turn& turn, const absl::Status& status) {
-                     reply->set_number(turn.count);
-                     reactor->Finish(ToGrpc(status));
-                   });
+  controller_.Take(std::move(input), [reactor, reply](const core::Transition& transition,
+                                                      const absl::Status& status) {
+    reply->set_number(transition.count);
+    reactor->Finish(ToGrpc(status));
+  });
 }
 
 void HealthHandler::ListHealth(const Call& call, const wire::ListHealthRequest& request,

@@ -64,10 +64,10 @@ class Gathered : public std::enable_shared_from_this<Gathered<Reply>> {
     taken_ = end;
     left_ = end - first;
     for (std::size_t i = first; i < end; ++i) {
-      take_(jobs_[i],
-            [self = this->shared_from_this()](const core::Turn& turn, const absl::Status& status) {
-              self->Count(status, turn.count);
-            });
+      take_(jobs_[i], [self = this->shared_from_this()](const core::Transition& transition,
+                                                        const absl::Status& status) {
+        self->Count(status, transition.count);
+      });
     }
   }
 
@@ -129,8 +129,8 @@ void JobHandler::Submit(const Call& call, const wire::SubmitRequest& request,
     return;
   }
   TakeWithHistory(controller_, accounting_, reader_, *std::move(input),
-                  [reactor, reply](const core::Turn& turn, const absl::Status& done) {
-                    reply->set_job(turn.job.value());
+                  [reactor, reply](const core::Transition& transition, const absl::Status& done) {
+                    reply->set_job(transition.job.value());
                     reactor->Finish(ToGrpc(done));
                   });
 }
@@ -142,11 +142,11 @@ void JobHandler::Cancel(const Call& call, const wire::CancelRequest& request,
     TakeEach(controller_, call, reply, std::move(jobs),
              [this, all, by = call.caller.user](const SelectedJob& job, Controller::Done done) {
                controller_.Take(CancelJob{job.job, job.element, by},
-                                [done = std::move(done), all](const core::Turn& turn,
+                                [done = std::move(done), all](const core::Transition& transition,
                                                               const absl::Status& status) {
                                   // What has ended meanwhile was not asked for by name.
                                   const bool gone = all && absl::IsNotFound(status);
-                                  done(turn, gone ? absl::OkStatus() : status);
+                                  done(transition, gone ? absl::OkStatus() : status);
                                 });
              });
   };

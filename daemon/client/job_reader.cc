@@ -16,7 +16,7 @@
 #include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/explain/elastic_text.h"
 #include "scheduler/core/explain/explain.h"
-#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/core/place/worth/placement_worth.h"
 #include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/plan/snapshot_builder.h"
@@ -428,19 +428,19 @@ void JobReader::TestSubmit(const Call& call, const wire::SubmitRequest& request,
   }
   controller_.Look([this, reactor, reply,
                     input = *std::move(read)](const Picture& picture) -> Controller::Reply {
-    const core::Turn turn =
-        core::Step(picture.state(), input, picture.now(), *controller_.policy());
-    if (!turn.status.ok() || turn.events.empty()) {
+    const core::Transition transition =
+        core::Handle(picture.state(), input, picture.now(), *controller_.policy());
+    if (!transition.status.ok() || transition.events.empty()) {
       // Without an event its token was that of a job that is there.
-      return [reactor, refused = turn.status](const absl::Status&) {
+      return [reactor, refused = transition.status](const absl::Status&) {
         reactor->Finish(ToGrpc(refused));
       };
     }
     const auto snapshot = std::make_shared<const Snapshot>(
         WithJob(*core::BuildSnapshot(picture.state(), picture.now(), picture.plan().get(),
                                      controller_.policy()->network),
-                std::get<JobSubmitted>(turn.events.front())));
-    return [this, reactor, reply, snapshot, job = turn.job](const absl::Status& done) {
+                std::get<JobSubmitted>(transition.events.front())));
+    return [this, reactor, reply, snapshot, job = transition.job](const absl::Status& done) {
       ReadAside(reader_, reactor, [this, reactor, reply, snapshot, job, done] {
         AddForecast(*snapshot, core::ForecastOf(*snapshot, job, *controller_.policy()), *reply);
         reactor->Finish(ToGrpc(done));

@@ -80,7 +80,7 @@ void NodeHandler::Drain(const Call& call, const wire::DrainRequest& request,
                         wire::DrainReply* /*reply*/) {
   auto* const reactor = call.reactor;
   controller_.Take(DrainNode{request.node(), request.drained(), request.reason()},
-                   [reactor](const core::Turn&, const absl::Status& status) {
+                   [reactor](const core::Transition&, const absl::Status& status) {
                      reactor->Finish(ToGrpc(status));
                    });
 }

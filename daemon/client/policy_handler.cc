@@ -91,9 +91,10 @@ void PolicyHandler::ChangePolicy(const Call& call, const wire::ChangePolicyReque
     return;
   }
   input->by = call.caller.user;
-  controller_.Take(*std::move(input), [reactor](const core::Turn&, const absl::Status& status) {
-    reactor->Finish(ToGrpc(status));
-  });
+  controller_.Take(*std::move(input),
+                   [reactor](const core::Transition&, const absl::Status& status) {
+                     reactor->Finish(ToGrpc(status));
+                   });
 }
 
 void PolicyHandler::ListPolicy(const Call& call, const wire::ListPolicyRequest& request,

@@ -19,11 +19,11 @@ void StepHandler::StartStep(const Call& call, const wire::StartStepRequest& requ
     return;
   }
   controller_.Take(std::move(input),
-                   [call, reply](const core::Turn& turn, const absl::Status& done) {
+                   [call, reply](const core::Transition& transition, const absl::Status& done) {
                      call.Note(done);
-                     reply->set_step(turn.step.value());
-                     reply->set_waits(turn.waits);
-                     ToWire(turn.placement, reply->mutable_placement());
+                     reply->set_step(transition.step.value());
+                     reply->set_waits(transition.waits);
+                     ToWire(transition.placement, reply->mutable_placement());
                      call.Finish(done);
                    });
 }
@@ -45,11 +45,11 @@ void StepHandler::Attach(const Call& call, const wire::AttachRequest& request,
     return;
   }
   controller_.Take(std::move(input),
-                   [call, reply](const core::Turn& turn, const absl::Status& done) {
+                   [call, reply](const core::Transition& transition, const absl::Status& done) {
                      call.Note(done);
-                     reply->set_job(turn.job.value());
-                     reply->set_step(turn.step.value());
-                     ToWire(turn.placement, reply->mutable_placement());
+                     reply->set_job(transition.job.value());
+                     reply->set_step(transition.step.value());
+                     ToWire(transition.placement, reply->mutable_placement());
                      call.Finish(done);
                    });
 }

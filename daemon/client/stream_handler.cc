@@ -92,14 +92,14 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
     }
     SubmitJob& input = *read;
     const bool waits = !input.spec.dependency.terms.empty();
-    TakeWithHistory(
-        controller_, accounting_, reader_, std::move(input),
-        [stream = shared_from_this(), waits](const core::Turn& turn, const absl::Status& done) {
-          stream->Answer(turn.job, done);
-          if (waits) {
-            stream->ReadOn();
-          }
-        });
+    TakeWithHistory(controller_, accounting_, reader_, std::move(input),
+                    [stream = shared_from_this(), waits](const core::Transition& transition,
+                                                         const absl::Status& done) {
+                      stream->Answer(transition.job, done);
+                      if (waits) {
+                        stream->ReadOn();
+                      }
+                    });
     return waits;
   }
 

@@ -56,26 +56,26 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
     const bool same = known_ == *history;
     known_ = *history;
     SetHistory(input_, *history);
-    controller_.Take(input_, [self = shared_from_this(), same](const core::Turn& turn,
+    controller_.Take(input_, [self = shared_from_this(), same](const core::Transition& transition,
                                                                const absl::Status& status) {
-      self->Answered(turn, status, same);
+      self->Answered(transition, status, same);
     });
   }
 
   // All answers come on one thread, the writer's.
   void Refuse(const absl::Status& status) {
     controller_.Look([self = shared_from_this(), status](const Picture&) -> Controller::Reply {
-      return [self, status](const absl::Status&) { self->done_(core::Turn(), status); };
+      return [self, status](const absl::Status&) { self->done_(core::Transition(), status); };
     });
   }
 
   // A job that was gone by the turn is in the accounting by the time of this answer: it leaves only
   // after what it saw is durable. When the accounting says nothing new, there is no such job.
-  void Answered(const core::Turn& turn, const absl::Status& status, bool same) {
+  void Answered(const core::Transition& transition, const absl::Status& status, bool same) {
     if ((absl::IsNotFound(status) || absl::IsAborted(status)) && !same) {
       Begin();
     } else {
-      done_(turn, status);
+      done_(transition, status);
     }
   }
 

@@ -104,8 +104,8 @@ absl::Status Controller::Start() {
     return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
                                             *broken, "; restore it from a backup"));
   }
-  const core::Turn turn = core::Step(state_, BeginEpoch{}, clock_.Now(), *policy_);
-  Apply(turn.events);
+  const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.Now(), *policy_);
+  Apply(transition.events);
   for (const NodeId id : group_.nodes) {
     group_.batch.nodes.push_back(*state_.FindNode(id));
   }
@@ -147,7 +147,7 @@ absl::Status Controller::fatal() const {
 void Controller::Take(Input input, Done done) {
   auto shared = std::make_shared<std::pair<Input, Done>>(std::move(input), std::move(done));
   if (!queue_.Push([this, shared] { DoTake(shared->first, shared->second); })) {
-    Refuse([shared](const absl::Status& busy) { shared->second(core::Turn(), busy); });
+    Refuse([shared](const absl::Status& busy) { shared->second(core::Transition(), busy); });
   }
 }
 
@@ -178,13 +178,13 @@ void Controller::Configure(PolicyConfig policy, ConfigurePolicy input, Done done
   const bool queued = queue_.Push(
       [this, settings, shared] { DoConfigure(settings, shared->first, shared->second); });
   if (!queued) {
-    Refuse([shared](const absl::Status& busy) { shared->second(core::Turn(), busy); });
+    Refuse([shared](const absl::Status& busy) { shared->second(core::Transition(), busy); });
   }
 }
 
 void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
                              const Done& done) {
-  if (Degraded().ok() && core::Step(state_, input, clock_.Now(), *policy).status.ok()) {
+  if (Degraded().ok() && core::Handle(state_, input, clock_.Now(), *policy).status.ok()) {
     Use(policy);
   }
   DoTake(input, done);
@@ -263,7 +263,7 @@ void Controller::EveryFewMoments() {
   for (const LoseAgent& lost : agents_.TakeExpired()) {
     log_.Warning("controller",
                  absl::StrCat("node ", ToString(lost.node), " has been silent for its lease"));
-    DoTake(lost, [](const core::Turn&, const absl::Status&) {});
+    DoTake(lost, [](const core::Transition&, const absl::Status&) {});
   }
   LookAtHealth();
 }
@@ -316,16 +316,18 @@ void Controller::Finish(bool all_passes) {
 
 void Controller::DoTake(const Input& input, const Done& done) {
   if (const absl::Status status = Degraded(); !status.ok()) {
-    group_.after.push_back([done, status](const absl::Status&) { done(core::Turn(), status); });
+    group_.after.push_back(
+        [done, status](const absl::Status&) { done(core::Transition(), status); });
     return;
   }
-  auto turn = std::make_shared<core::Turn>(core::Step(state_, input, clock_.Now(), *policy_));
-  Apply(turn->events);
-  turn->events.clear();
-  group_.after.push_back([done, turn](const absl::Status& status) {
-    done(*turn, turn->status.ok() ? status : turn->status);
+  auto transition =
+      std::make_shared<core::Transition>(core::Handle(state_, input, clock_.Now(), *policy_));
+  Apply(transition->events);
+  transition->events.clear();
+  group_.after.push_back([done, transition](const absl::Status& status) {
+    done(*transition, transition->status.ok() ? status : transition->status);
   });
-  Dispatch(turn->effects);
+  Dispatch(transition->effects);
 }
 
 void Controller::Apply(const std::vector<Event>& events) {
@@ -494,7 +496,7 @@ void Controller::OnPass(const Pass& pass) {
                             ToString(plan_->version), ": ", plan_->starts.size(), " starts, ",
                             plan_->resumes.size(), " resumes, ", plan_->drops.size(), " drops, ",
                             plan_->preemptions.size(), " preemptions"));
-    DoTake(TakePlan{*plan_}, [](const core::Turn&, const absl::Status&) {});
+    DoTake(TakePlan{*plan_}, [](const core::Transition&, const absl::Status&) {});
   }
   TellOfReasons(before);
   Heed(pass);

@@ -31,7 +31,7 @@
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/core/explain/watchdog.h"
-#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/model/plan/pass_record.h"
@@ -98,7 +98,7 @@ class Picture {
 
 class Controller {
  public:
-  using Done = std::function<void(const core::Turn& turn, const absl::Status& status)>;
+  using Done = std::function<void(const core::Transition& transition, const absl::Status& status)>;
   using Reply = std::function<void(const absl::Status& status)>;
   // Called after each durable change of the job; `allocation` is null while it has none.
   using Watcher = std::function<void(const JobView& view, const Allocation* allocation)>;

@@ -25,9 +25,9 @@ void Controller::LookAtHealth() {
     return;
   }
   for (const Input& input : {Input(TickHealth{}), Input(TickElastic{})}) {
-    const core::Turn turn = core::Step(state_, input, clock_.Now(), *policy_);
-    Apply(turn.events);
-    Dispatch(turn.effects);
+    const core::Transition transition = core::Handle(state_, input, clock_.Now(), *policy_);
+    Apply(transition.events);
+    Dispatch(transition.effects);
   }
 }
 

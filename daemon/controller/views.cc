@@ -4,7 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/handle/nodes/health_turns.h"
+#include "scheduler/core/handle/nodes/health_handlers.h"
 #include "scheduler/core/share/usage_total.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"

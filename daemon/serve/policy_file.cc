@@ -40,9 +40,10 @@ absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, co
   RETURN_IF_ERROR(CheckPolicyFile(file, BookOf(controller), objects));
   whole.policy.operator_uid = controller.policy()->operator_uid;  // not the file's to say
   std::promise<absl::Status> promise;
-  controller.Configure(
-      std::move(whole.policy), ConfigurePolicy{std::move(objects), by, path},
-      [&promise](const core::Turn&, const absl::Status& status) { promise.set_value(status); });
+  controller.Configure(std::move(whole.policy), ConfigurePolicy{std::move(objects), by, path},
+                       [&promise](const core::Transition&, const absl::Status& status) {
+                         promise.set_value(status);
+                       });
   const absl::Status taken = promise.get_future().get();
   return taken.ok()
              ? taken

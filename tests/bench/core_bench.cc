@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 
@@ -48,12 +48,12 @@ Machine BigMachine() {
 }
 
 void Must(core::ClusterState& state, const Input& input) {
-  const core::Turn turn = core::Step(state, input, kNow, PolicyConfig());
-  if (!turn.status.ok()) {
-    std::cerr << turn.status << '\n';
+  const core::Transition transition = core::Handle(state, input, kNow, PolicyConfig());
+  if (!transition.status.ok()) {
+    std::cerr << transition.status << '\n';
     std::abort();
   }
-  for (const Event& event : turn.events) {
+  for (const Event& event : transition.events) {
     state.Apply(event);
   }
 }

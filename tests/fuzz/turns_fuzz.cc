@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "proto/convert/convert.h"
-#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
@@ -106,11 +106,11 @@ class FuzzedCluster {
   }
 
   void Take(const Input& input) {
-    const core::Turn turn = core::Step(state_, input, now_, config_);
-    if (!turn.status.ok() && (!turn.events.empty() || !turn.effects.empty())) {
+    const core::Transition transition = core::Handle(state_, input, now_, config_);
+    if (!transition.status.ok() && (!transition.events.empty() || !transition.effects.empty())) {
       Broken("a refused input has effects");
     }
-    for (const Event& event : turn.events) {
+    for (const Event& event : transition.events) {
       state_.Apply(event);
     }
     if (const std::optional<std::string> broken = core::BrokenInvariant(state_)) {

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "scheduler/core/handle/nodes/health_turns.h"
+#include "scheduler/core/handle/nodes/health_handlers.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
 namespace muster::daemon {

@@ -38,7 +38,7 @@ struct Ahead {
 std::optional<Ahead> UpTo(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
   std::vector<std::uint32_t> totals;
   std::vector<WaitingJob> queue;
-  for (const QueueTurn& turn : QueuePriority(snapshot, config).Order(&totals)) {
+  for (const QueueEntry& turn : QueuePriority(snapshot, config).Order(&totals)) {
     const WaitingJob& entry = snapshot.waiting[turn.entry];
     if (entry.het_size > 0) {
       if (entry.id != entry.submission) {

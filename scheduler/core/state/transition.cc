@@ -4,10 +4,10 @@
 
 namespace muster::core {
 
-Turn Refused(absl::Status status) {
-  Turn turn;
-  turn.status = std::move(status);
-  return turn;
+Transition Refused(absl::Status status) {
+  Transition transition;
+  transition.status = std::move(status);
+  return transition;
 }
 
 }  // namespace muster::core

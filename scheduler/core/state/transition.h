@@ -16,7 +16,7 @@
 
 namespace muster::core {
 
-struct Turn {
+struct Transition {
   absl::Status status;  // why the input was refused; one line for the user
   std::vector<Event> events;
   std::vector<Effect> effects;  // to perform once the events are durable
@@ -29,6 +29,6 @@ struct Turn {
 };
 
 // A transition that refuses its input: neither events nor effects.
-Turn Refused(absl::Status status);
+Transition Refused(absl::Status status);
 
 }  // namespace muster::core

@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
@@ -118,7 +118,7 @@ class ClusterReplay {
   absl::StatusOr<Decision> NextKnown();
   absl::Status KeepDecisions(bool stopped);
   absl::Status DropHopeless(const Plan& plan);
-  absl::Status Take(const Input& input, core::Turn* turn = nullptr);
+  absl::Status Take(const Input& input, core::Transition* transition = nullptr);
   absl::Status Answer(const std::vector<Effect>& effects);
   absl::Status EndOn(JobId id, const std::vector<NodeId>& nodes, EndCause cause);
   void Note(const Event& event, std::vector<JobId>& ended);

@@ -96,29 +96,29 @@ absl::Status ClusterReplay::RegisterNode(SimulatedNode& node) {
   registration.machine = alike.machine;
   registration.features = alike.features;
   registration.weight = alike.weight;
-  core::Turn turn;
-  RETURN_IF_ERROR(Take(RegisterAgent{std::move(registration)}, &turn));
-  node.id = turn.node;
+  core::Transition transition;
+  RETURN_IF_ERROR(Take(RegisterAgent{std::move(registration)}, &transition));
+  node.id = transition.node;
   return absl::OkStatus();
 }
 
 // One input through the scheduler, and the agents' answers to what it asks of them.
-absl::Status ClusterReplay::Take(const Input& input, core::Turn* answer) {
-  core::Turn turn = core::Step(state_, input, TimeOf(now_), config_);
-  if (!turn.status.ok()) {
-    return turn.status;
+absl::Status ClusterReplay::Take(const Input& input, core::Transition* answer) {
+  core::Transition transition = core::Handle(state_, input, TimeOf(now_), config_);
+  if (!transition.status.ok()) {
+    return transition.status;
   }
   std::vector<JobId> ended;
-  for (const Event& event : turn.events) {
+  for (const Event& event : transition.events) {
     Note(event, ended);
     state_.Apply(event);
   }
   for (const JobId id : ended) {
     RETURN_IF_ERROR(Finish(id));
   }
-  const std::vector<Effect> effects = std::move(turn.effects);
+  const std::vector<Effect> effects = std::move(transition.effects);
   if (answer != nullptr) {
-    *answer = std::move(turn);
+    *answer = std::move(transition);
   }
   return Answer(effects);
 }

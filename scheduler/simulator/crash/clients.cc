@@ -49,18 +49,18 @@ void Clients::Try(const std::shared_ptr<const Input>& input, const std::shared_p
     return;
   }
   clock_.After(faults_.MessageDelay(), [this, input, answered, answer] {
-    controller_.Take(*input, [this, answered, answer](const core::Turn& turn) {
+    controller_.Take(*input, [this, answered, answer](const core::Transition& transition) {
       if (faults_.Fault(faults_.rates().reply_lost)) {
         ++faults_.counts().replies_lost;
         return;
       }
-      clock_.After(faults_.MessageDelay(), [this, answered, answer, turn] {
+      clock_.After(faults_.MessageDelay(), [this, answered, answer, transition] {
         // Every answer is heard, so that two different ones are noticed.
         if (!std::exchange(*answered, true)) {
           --unanswered_;
-          (*answer)(turn);
-        } else if (turn.job.valid() && !turn.step.valid()) {
-          (*answer)(turn);
+          (*answer)(transition);
+        } else if (transition.job.valid() && !transition.step.valid()) {
+          (*answer)(transition);
         }
       });
     });
@@ -114,14 +114,15 @@ void Clients::Submit(std::uint32_t number) {
   const std::string token = submit.token;
   const bool batch = submit.spec.kind == JobKind::kBatch;
   auto first = std::make_shared<bool>(true);
-  Request(std::move(submit), [this, token, batch, first](const core::Turn& turn) {
-    if (!turn.status.ok()) {
-      witness_.Broken(absl::StrCat(token, " was refused: ", std::string(turn.status.message())));
+  Request(std::move(submit), [this, token, batch, first](const core::Transition& transition) {
+    if (!transition.status.ok()) {
+      witness_.Broken(
+          absl::StrCat(token, " was refused: ", std::string(transition.status.message())));
       return;
     }
-    witness_.Acknowledged(token, turn.job);
+    witness_.Acknowledged(token, transition.job);
     if (std::exchange(*first, false)) {
-      Afterwards(turn.job, batch);
+      Afterwards(transition.job, batch);
     }
   });
 }
@@ -134,7 +135,7 @@ void Clients::Afterwards(JobId job, bool batch) {
   clock_.After(when, [this, job, batch, what] {
     --unanswered_;
     if (what < 2) {
-      Request(CancelJob{job, std::nullopt, Somebody()}, [](const core::Turn&) {});
+      Request(CancelJob{job, std::nullopt, Somebody()}, [](const core::Transition&) {});
     } else if (what < 4) {
       HoldAndRelease(job);
     } else if (batch && what < 8) {
@@ -159,18 +160,18 @@ void Clients::StartSteps(JobId job) {
     start.spec.immediate = faults_.Chance(100);
     start.program.argv = {"/bin/hostname"};
     start.by = Somebody();
-    Request(std::move(start), [](const core::Turn&) {});
+    Request(std::move(start), [](const core::Transition&) {});
   }
 }
 
 // Twice released: a hold that was asked twice may come once more after the first.
 void Clients::HoldAndRelease(JobId job) {
-  Request(HoldJob{job, std::nullopt, true, Somebody()}, [this, job](const core::Turn&) {
+  Request(HoldJob{job, std::nullopt, true, Somebody()}, [this, job](const core::Transition&) {
     for (const Duration after : {Duration(0), kAskAgain * 4}) {
       ++unanswered_;
       clock_.After(after, [this, job] {
         --unanswered_;
-        Request(HoldJob{job, std::nullopt, false, Somebody()}, [](const core::Turn&) {});
+        Request(HoldJob{job, std::nullopt, false, Somebody()}, [](const core::Transition&) {});
       });
     }
   });
@@ -181,18 +182,18 @@ void Clients::ChangeLimit(JobId job) {
   UpdateJob update{job, std::nullopt, JobUpdate(), {}, Operator()};
   update.changes.time_limit =
       faults_.Chance(200) ? kEndless : faults_.Between(Duration(1'000), kLimitMax);
-  Request(std::move(update), [](const core::Turn&) {});
+  Request(std::move(update), [](const core::Transition&) {});
 }
 
 // Twice asked back, for the same reason.
 void Clients::SuspendAndResume(JobId job) {
-  Request(SuspendJob{job, std::nullopt, true, Operator()}, [this, job](const core::Turn&) {
+  Request(SuspendJob{job, std::nullopt, true, Operator()}, [this, job](const core::Transition&) {
     const Duration first = faults_.Between(Duration(1), kSuspended);
     for (const Duration after : {first, first + kAskAgain * 4}) {
       ++unanswered_;
       clock_.After(after, [this, job] {
         --unanswered_;
-        Request(SuspendJob{job, std::nullopt, false, Operator()}, [](const core::Turn&) {});
+        Request(SuspendJob{job, std::nullopt, false, Operator()}, [](const core::Transition&) {});
       });
     }
   });
@@ -200,11 +201,11 @@ void Clients::SuspendAndResume(JobId job) {
 
 void Clients::DrainAndResume() {
   const std::string node = absl::StrCat("node", 1 + faults_.Below(plan_.nodes));
-  Request(DrainNode{node, true, "to see what happens"}, [this, node](const core::Turn&) {
+  Request(DrainNode{node, true, "to see what happens"}, [this, node](const core::Transition&) {
     ++unanswered_;
     clock_.After(faults_.Between(Duration(1'000), Duration(60'000)), [this, node] {
       --unanswered_;
-      Request(DrainNode{node, false, ""}, [](const core::Turn&) {});
+      Request(DrainNode{node, false, ""}, [](const core::Transition&) {});
     });
   });
 }

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/model/change/input.h"
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/simulated_controller.h"
@@ -43,7 +43,7 @@ class Clients {
   [[nodiscard]] std::uint64_t unanswered() const { return unanswered_; }
 
  private:
-  using Answer = std::function<void(const core::Turn&)>;
+  using Answer = std::function<void(const core::Transition&)>;
 
   // Sends it at once, and again and again until there is an answer.
   void Request(Input input, Answer answer);

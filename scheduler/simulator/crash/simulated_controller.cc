@@ -52,12 +52,12 @@ void SimulatedController::Start() {
     witness_.Broken("promise 6: the restarted controller has another state");
   }
   // The epoch is durable before anybody is listened to.
-  const core::Turn turn = core::Step(state_, BeginEpoch{}, clock_.now(), *policy_);
-  Apply(turn.events);
+  const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.now(), *policy_);
+  Apply(transition.events);
   group_.fingerprint = core::PrintOf(state_);
   Keep(group_);
   group_ = Group();
-  Dispatch(turn.effects);
+  Dispatch(transition.effects);
   network_.Listen();
   MaybePlan();
   WatchElastic();
@@ -101,20 +101,22 @@ void SimulatedController::Take(const Input& input, Done done) {
   }
 }
 
-std::shared_ptr<const core::Turn> SimulatedController::Judge(const Input& input) {
-  auto turn = std::make_shared<const core::Turn>(core::Step(state_, input, clock_.now(), *policy_));
-  if (!turn->status.ok() && (!turn->events.empty() || !turn->effects.empty())) {
+std::shared_ptr<const core::Transition> SimulatedController::Judge(const Input& input) {
+  auto transition =
+      std::make_shared<const core::Transition>(core::Handle(state_, input, clock_.now(), *policy_));
+  if (!transition->status.ok() && (!transition->events.empty() || !transition->effects.empty())) {
     witness_.Broken("a refused input made events or effects");
   }
-  Apply(turn->events);
-  return turn;
+  Apply(transition->events);
+  return transition;
 }
 
-void SimulatedController::Perform(const std::shared_ptr<const core::Turn>& turn, Done done) {
+void SimulatedController::Perform(const std::shared_ptr<const core::Transition>& transition,
+                                  Done done) {
   if (done) {
-    group_.after.emplace_back([turn, done = std::move(done)] { done(*turn); });
+    group_.after.emplace_back([transition, done = std::move(done)] { done(*transition); });
   }
-  Dispatch(turn->effects);
+  Dispatch(transition->effects);
   WriteSoon();
   MaybePlan();
   WatchElastic();
@@ -145,32 +147,33 @@ void SimulatedController::Receive(Session session, const ToController& message) 
   if (const auto* report = std::get_if<Report>(&message)) {
     const auto node = node_of_.find(session);
     if (node != node_of_.end()) {
-      Take(TakeReport{node->second, *report}, [this, session](const core::Turn& turn) {
-        if (!turn.status.ok()) {
+      Take(TakeReport{node->second, *report}, [this, session](const core::Transition& transition) {
+        if (!transition.status.ok()) {
           network_.Cut(session);
         }
       });
     }
     return;
   }
-  const std::shared_ptr<const core::Turn> turn =
+  const std::shared_ptr<const core::Transition> transition =
       Judge(RegisterAgent{std::get<Registration>(message)});
-  if (turn->status.ok()) {
-    node_of_[session] = turn->node;
-    owner_[turn->node] = session;
+  if (transition->status.ok()) {
+    node_of_[session] = transition->node;
+    owner_[transition->node] = session;
   }
-  Perform(turn, [this, session](const core::Turn& durable) { Answer(session, durable); });
+  Perform(transition,
+          [this, session](const core::Transition& durable) { Answer(session, durable); });
 }
 
 // Answers a registration; from then on the node's orders go that way.
-void SimulatedController::Answer(Session session, const core::Turn& turn) {
-  if (!turn.status.ok()) {
-    network_.SendDown(session, Refusal{std::string(turn.status.message())});
+void SimulatedController::Answer(Session session, const core::Transition& transition) {
+  if (!transition.status.ok()) {
+    network_.SendDown(session, Refusal{std::string(transition.status.message())});
     return;
   }
-  network_.SendDown(session, Welcome{turn.node, state_.epoch()});
-  if (owner_[turn.node] == session) {
-    welcomed_[turn.node] = session;
+  network_.SendDown(session, Welcome{transition.node, state_.epoch()});
+  if (owner_[transition.node] == session) {
+    welcomed_[transition.node] = session;
   }
 }
 

@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
@@ -33,7 +33,7 @@ namespace muster::sim {
 class SimulatedController {
  public:
   // Called once the turn's events are durable; never when the controller dies before.
-  using Done = std::function<void(const core::Turn&)>;
+  using Done = std::function<void(const core::Transition&)>;
 
   SimulatedController(VirtualClock& clock, SimulatedNetwork& network, Faults& faults,
                       Witness& witness, PolicyConfig policy);
@@ -70,9 +70,9 @@ class SimulatedController {
   };
 
   void Later(Duration delay, void (SimulatedController::*action)());
-  std::shared_ptr<const core::Turn> Judge(const Input& input);
-  void Perform(const std::shared_ptr<const core::Turn>& turn, Done done);
-  void Answer(Session session, const core::Turn& turn);
+  std::shared_ptr<const core::Transition> Judge(const Input& input);
+  void Perform(const std::shared_ptr<const core::Transition>& transition, Done done);
+  void Answer(Session session, const core::Transition& transition);
   void Apply(const std::vector<Event>& events);
   void Dispatch(const std::vector<Effect>& effects);
   std::optional<ToAgent> OrderOf(const Effect& effect) const;

@@ -8,18 +8,18 @@
 
 namespace muster::core {
 
-void EndAttempt(const Job& job, AttemptEnd end, Time now, Turn& turn) {
-  turn.events.emplace_back(
+void EndAttempt(const Job& job, AttemptEnd end, Time now, Transition& transition) {
+  transition.events.emplace_back(
       AttemptEnding{job.id, job.attempt->number, end.cause, std::move(end.text), now, end.within});
   Job ending = job;
   ending.attempt->ending = end.cause;
-  OrderActions(ending, turn);
+  OrderActions(ending, transition);
 }
 
-void OrderActions(const Job& job, Turn& turn) {
+void OrderActions(const Job& job, Transition& transition) {
   std::vector<Effect> actions = ActionsFor(job);
-  turn.effects.insert(turn.effects.end(), std::make_move_iterator(actions.begin()),
-                      std::make_move_iterator(actions.end()));
+  transition.effects.insert(transition.effects.end(), std::make_move_iterator(actions.begin()),
+                            std::make_move_iterator(actions.end()));
 }
 
 }  // namespace muster::core

@@ -23,9 +23,9 @@ struct AttemptEnd {
 };
 
 // REQUIRES: the job has an attempt.
-void EndAttempt(const Job& job, AttemptEnd end, Time now, Turn& turn);
+void EndAttempt(const Job& job, AttemptEnd end, Time now, Transition& transition);
 
 // Sends the nodes the orders that the job needs as it is now.
-void OrderActions(const Job& job, Turn& turn);
+void OrderActions(const Job& job, Transition& transition);
 
 }  // namespace muster::core

@@ -170,14 +170,14 @@ bool NothingFollows(const Job& job, NodeId node, const RunEnded& ended) {
 
 // Once every node has frozen its part of a suspended job, others may have the cores. `job` is as
 // its reports leave it.
-void GiveCoresBack(const Job& job, Time now, Turn& turn) {
+void GiveCoresBack(const Job& job, Time now, Transition& transition) {
   if (job.state == JobState::kSuspended && HoldsCores(*job.attempt) && AllFrozen(*job.attempt)) {
-    turn.events.emplace_back(AttemptSuspended{job.id, job.attempt->number, now});
-    turn.effects.emplace_back(Replan{});
+    transition.events.emplace_back(AttemptSuspended{job.id, job.attempt->number, now});
+    transition.effects.emplace_back(Replan{});
   }
 }
 
-void End(const std::vector<Job*>& group, Time now, Turn& turn) {
+void End(const std::vector<Job*>& group, Time now, Transition& transition) {
   std::vector<Outcome> outcomes = OutcomesOf(group);
   bool again = false;
   const bool held = std::any_of(group.begin(), group.end(),
@@ -203,28 +203,28 @@ void End(const std::vector<Job*>& group, Time now, Turn& turn) {
   for (std::size_t i = 0; i < group.size(); ++i) {
     const Attempt& attempt = *group[i]->attempt;
     if (again && !cancelled) {
-      turn.events.emplace_back(JobRequeued{group[i]->id, attempt.number, false, text, now,
-                                           attempt.ending == EndCause::kPreemptedToRequeue,
-                                           progressed, GoesOn(*group[i])});
+      transition.events.emplace_back(JobRequeued{group[i]->id, attempt.number, false, text, now,
+                                                 attempt.ending == EndCause::kPreemptedToRequeue,
+                                                 progressed, GoesOn(*group[i])});
       if (held) {
-        turn.events.emplace_back(JobHeld{group[i]->id, true, now, HoldBy::kOrderFailed});
+        transition.events.emplace_back(JobHeld{group[i]->id, true, now, HoldBy::kOrderFailed});
       }
     } else {
-      turn.events.emplace_back(JobEnded{group[i]->id, outcomes[i].state, outcomes[i].status,
-                                        std::move(outcomes[i].text), now});
+      transition.events.emplace_back(JobEnded{group[i]->id, outcomes[i].state, outcomes[i].status,
+                                              std::move(outcomes[i].text), now});
     }
   }
-  turn.effects.emplace_back(Replan{});
+  transition.effects.emplace_back(Replan{});
 }
 
 }  // namespace
 
-const Job& TurnJobs::Look(JobId id) {
+const Job& TransitionJobs::Look(JobId id) {
   const Job& before = *state_.FindJob(id);
   return changed_.count(id) != 0 || put_off_.count(id) != 0 ? Copy(before) : before;
 }
 
-Job& TurnJobs::Copy(const Job& job) {
+Job& TransitionJobs::Copy(const Job& job) {
   const auto [changed, is_new] = changed_.try_emplace(job.id, job);
   const auto fact = is_new ? put_off_.find(job.id) : put_off_.end();
   if (fact != put_off_.end()) {
@@ -234,7 +234,7 @@ Job& TurnJobs::Copy(const Job& job) {
   return changed->second;
 }
 
-std::vector<Job*> TurnJobs::Edit(const Job& job) {
+std::vector<Job*> TransitionJobs::Edit(const Job& job) {
   std::vector<Job*> group;
   for (const Job* component : GroupOf(state_, job)) {
     group.push_back(&Copy(*component));
@@ -242,16 +242,17 @@ std::vector<Job*> TurnJobs::Edit(const Job& job) {
   return group;
 }
 
-void TurnJobs::TakeFact(JobId id, NodeId node, const Report& report, Time now, Turn& turn) {
-  turn.events.emplace_back(RunReported{node, report});
+void TransitionJobs::TakeFact(JobId id, NodeId node, const Report& report, Time now,
+                              Transition& transition) {
+  transition.events.emplace_back(RunReported{node, report});
   const auto* end = std::get_if<RunEnded>(&report.fact);
   if (end == nullptr) {
     const Job& before = Look(id);
     if (before.state == JobState::kSuspended || !before.attempt->queued_steps.empty()) {
       Job after = before;
       TakeInReport(*after.attempt, node, report);
-      GiveCoresBack(after, now, turn);
-      StartQueuedSteps(state_, after, now, turn);
+      GiveCoresBack(after, now, transition);
+      StartQueuedSteps(state_, after, now, transition);
     }
     return;
   }
@@ -266,27 +267,27 @@ void TurnJobs::TakeFact(JobId id, NodeId node, const Report& report, Time now, T
   TakeInReport(*job.attempt, node, report);
   if (std::all_of(group.begin(), group.end(),
                   [](const Job* component) { return AllEnded(*component->attempt); })) {
-    End(group, now, turn);
+    End(group, now, transition);
     return;
   }
   if (EndsTheOthers(*job.spec, *end, node == job.attempt->allocation.nodes.front().node)) {
     for (Job* component : group) {
-      TellToEnd(*component, now, turn);
+      TellToEnd(*component, now, transition);
     }
   }
   if (was_ending || job.attempt->ending == EndCause::kNone) {
-    GiveCoresBack(job, now, turn);
+    GiveCoresBack(job, now, transition);
   }
   if (!AllEnded(*job.attempt)) {
-    StartQueuedSteps(state_, job, now, turn);
+    StartQueuedSteps(state_, job, now, transition);
   }
 }
 
-void TurnJobs::TellToEnd(Job& job, Time now, Turn& turn) const {
+void TransitionJobs::TellToEnd(Job& job, Time now, Transition& transition) const {
   if (job.attempt->ending != EndCause::kNone || AllEnded(*job.attempt)) {
     return;
   }
-  EndAttempt(job, {EndCause::kJobEnding}, now, turn);
+  EndAttempt(job, {EndCause::kJobEnding}, now, transition);
   job.attempt->ending = EndCause::kJobEnding;
 }
 

@@ -16,22 +16,22 @@
 
 namespace muster::core {
 
-class TurnJobs {
+class TransitionJobs {
  public:
   // REQUIRES: the state outlives it and does not change meanwhile.
-  explicit TurnJobs(const ClusterState& state) : state_(state) {}
+  explicit TransitionJobs(const ClusterState& state) : state_(state) {}
 
   // The job as the turn's events so far leave it. REQUIRES: it is in the state.
   [[nodiscard]] const Job& Look(JobId id);
   // Takes a fact in: the event, and what follows when the job's part on the node, the job or its
   // group is over. REQUIRES: the job has the attempt on the node.
-  void TakeFact(JobId id, NodeId node, const Report& report, Time now, Turn& turn);
+  void TakeFact(JobId id, NodeId node, const Report& report, Time now, Transition& transition);
 
  private:
   std::vector<Job*> Edit(const Job& job);
   // Copies the job, with what was put off, unless that was done before.
   Job& Copy(const Job& job);
-  void TellToEnd(Job& job, Time now, Turn& turn) const;
+  void TellToEnd(Job& job, Time now, Transition& transition) const;
 
   const ClusterState& state_;
   struct Fact {

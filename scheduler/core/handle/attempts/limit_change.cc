@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/handle/attempts/checkpoint_turns.h"
+#include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/job_access.h"
 #include "scheduler/core/policy/job_partition.h"
@@ -164,13 +164,13 @@ absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration l
              : CheckLonger(state, job, limit, input, now, config);
 }
 
-void TellNewLimit(const Job& job, Duration limit, Time now, Turn& turn) {
+void TellNewLimit(const Job& job, Duration limit, Time now, Transition& transition) {
   CheckpointAdvice advice = job.attempt->advice;
   advice.time_limit = LengthOf(limit);
   if (!OwesAnswer(advice, CheckpointsOf(*job.attempt))) {
     advice.notice = CheckpointNotice::kNone;
   }
-  GiveAdvice(job, advice, now, turn);
+  GiveAdvice(job, advice, now, transition);
 }
 
 }  // namespace muster::core

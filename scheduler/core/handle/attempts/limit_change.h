@@ -21,6 +21,6 @@ absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration l
                            const UpdateJob& input, Time now, const PolicyConfig& config);
 
 // Has the supervisors of the attempt keep it. REQUIRES: as above.
-void TellNewLimit(const Job& job, Duration limit, Time now, Turn& turn);
+void TellNewLimit(const Job& job, Duration limit, Time now, Transition& transition);
 
 }  // namespace muster::core

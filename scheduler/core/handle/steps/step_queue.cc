@@ -17,17 +17,18 @@ std::string StepName(const Program& program) {
   return slash == std::string::npos ? command : command.substr(slash + 1);
 }
 
-void BeginStep(StepStarted event, const StepSpec& spec, Allocation placement, Turn& turn) {
+void BeginStep(StepStarted event, const StepSpec& spec, Allocation placement,
+               Transition& transition) {
   for (const NodeAllocation& part : placement.nodes) {
-    turn.effects.emplace_back(LaunchStep{event.job, event.attempt, event.step, part.node});
+    transition.effects.emplace_back(LaunchStep{event.job, event.attempt, event.step, part.node});
   }
   event.placement = std::move(placement);
   event.exclusive = !spec.overlap;
   event.own_memory = !spec.memory_per_node.zero();
-  turn.events.emplace_back(std::move(event));
+  transition.events.emplace_back(std::move(event));
 }
 
-void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Turn& turn) {
+void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Transition& transition) {
   Attempt& attempt = *job.attempt;
   while (!attempt.queued_steps.empty() && attempt.ending == EndCause::kNone) {
     const QueuedStep head = attempt.queued_steps.front();
@@ -36,7 +37,7 @@ void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Turn& turn)
       const StepDropped dropped{job.id, attempt.number, head.id,
                                 std::string(place.status().message()), now};
       TakeInStep(attempt, dropped);
-      turn.events.emplace_back(dropped);
+      transition.events.emplace_back(dropped);
       continue;
     }
     if (place->placement.nodes.empty()) {
@@ -48,8 +49,8 @@ void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Turn& turn)
     started.step = head.id;
     started.name = head.name;
     started.time = now;
-    BeginStep(std::move(started), head.spec, std::move(place->placement), turn);
-    TakeInStep(attempt, std::get<StepStarted>(turn.events.back()));
+    BeginStep(std::move(started), head.spec, std::move(place->placement), transition);
+    TakeInStep(attempt, std::get<StepStarted>(transition.events.back()));
   }
 }
 

@@ -17,10 +17,11 @@ namespace muster::core {
 std::string StepName(const Program& program);
 
 // The step's start, placed there, and the orders to its nodes. `event` has all but these.
-void BeginStep(StepStarted event, const StepSpec& spec, Allocation placement, Turn& turn);
+void BeginStep(StepStarted event, const StepSpec& spec, Allocation placement,
+               Transition& transition);
 
 // Starts the first of those that wait while it fits; drops it when it never can. `job` is as the
 // turn's events so far leave it, and has an attempt; so it does afterwards.
-void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Turn& turn);
+void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Transition& transition);
 
 }  // namespace muster::core

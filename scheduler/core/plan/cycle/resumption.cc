@@ -74,7 +74,7 @@ std::optional<Reason> WhyNotBack(const std::vector<OwnCores>& parts,
   return std::nullopt;
 }
 
-Resumption::Resumption(const Snapshot& snapshot, const std::vector<QueueTurn>& order,
+Resumption::Resumption(const Snapshot& snapshot, const std::vector<QueueEntry>& order,
                        StartOptions& options, const Preemption& preemption)
     : snapshot_(snapshot), options_(options), preemption_(preemption) {
   for (const RunningJob& job : snapshot.running) {

@@ -43,7 +43,7 @@ std::optional<Reason> WhyNotBack(const std::vector<OwnCores>& parts,
 class Resumption {
  public:
   // `order` is the queue as the pass looks at it. REQUIRES: all outlive it.
-  Resumption(const Snapshot& snapshot, const std::vector<QueueTurn>& order, StartOptions& options,
+  Resumption(const Snapshot& snapshot, const std::vector<QueueEntry>& order, StartOptions& options,
              const Preemption& preemption);
 
   // The jobs whose turn is before that place in the order, and was not before.

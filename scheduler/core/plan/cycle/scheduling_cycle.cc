@@ -25,7 +25,7 @@ SchedulingCycle::SchedulingCycle(const Snapshot& snapshot, const PolicyConfig& c
 Plan SchedulingCycle::Run(const QueuePriority& priority) {
   const Snapshot& snapshot = state_.snapshot;
   std::vector<std::uint32_t> totals;
-  const std::vector<QueueTurn> order = priority.Order(&totals);
+  const std::vector<QueueEntry> order = priority.Order(&totals);
   Resumption resumption(snapshot, order, state_.options, state_.preemption);
   elastic_.KeepRoomToGrow();
   for (std::size_t place = 0; place < order.size(); ++place) {
@@ -41,7 +41,7 @@ Plan SchedulingCycle::Run(const QueuePriority& priority) {
   return state_.plan.Finish(state_.counts.wake);
 }
 
-void SchedulingCycle::LookAtAll(const WaitingJob& entry, const QueueTurn& turn) {
+void SchedulingCycle::LookAtAll(const WaitingJob& entry, const QueueEntry& turn) {
   if (entry.het_size > 0) {  // the others come with their leader
     return entry.id == entry.submission ? groups_.LookAt(entry) : void();
   }

@@ -158,9 +158,9 @@ void QueuePriority::AddPolicyFactors(const JobSpec& spec, PriorityRequest& reque
             request);
 }
 
-std::vector<QueueTurn> QueuePriority::Order(std::vector<std::uint32_t>* totals) const {
-  std::vector<QueueTurn> turns = OrderOfAll(totals);
-  const auto resizes = [this](const QueueTurn& turn) {
+std::vector<QueueEntry> QueuePriority::Order(std::vector<std::uint32_t>* totals) const {
+  std::vector<QueueEntry> turns = OrderOfAll(totals);
+  const auto resizes = [this](const QueueEntry& turn) {
     return snapshot_.waiting[turn.entry].resizing;
   };
   if (std::any_of(turns.begin(), turns.end(), resizes)) {
@@ -169,7 +169,7 @@ std::vector<QueueTurn> QueuePriority::Order(std::vector<std::uint32_t>* totals) 
   return turns;
 }
 
-std::vector<QueueTurn> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* totals) const {
+std::vector<QueueEntry> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* totals) const {
   const std::size_t count = snapshot_.waiting.size();
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
@@ -186,11 +186,11 @@ std::vector<QueueTurn> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* tot
       return std::tuple(tiers[b], (*totals)[b]) < std::tuple(tiers[a], (*totals)[a]);
     });
   }
-  std::vector<QueueTurn> turns;
+  std::vector<QueueEntry> turns;
   turns.reserve(count);
   if (config_.order != QueueRule::kDrf) {
     for (const std::uint32_t entry : order) {
-      turns.push_back(QueueTurn{entry, 0, snapshot_.waiting[entry].count});
+      turns.push_back(QueueEntry{entry, 0, snapshot_.waiting[entry].count});
     }
     return turns;
   }
@@ -207,7 +207,7 @@ std::vector<QueueTurn> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* tot
 // user's jobs stay in their order, and the next job is of the user whose dominant share, with the
 // jobs before it, is least.
 void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
-                                       std::vector<QueueTurn>& turns) const {
+                                       std::vector<QueueEntry>& turns) const {
   const Amounts whole = {whole_.cpus, whole_.memory, whole_.gpus};
   std::map<std::string, Amounts> held;
   for (const RunningJob& job : snapshot_.running) {
@@ -216,10 +216,10 @@ void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
                                    : GpusOf(LeastUse(job.spec->request));
     Add({job.cpus, job.memory.value(), gpus}, held[job.spec->user.name]);
   }
-  std::map<std::string, std::deque<QueueTurn>> queues;
+  std::map<std::string, std::deque<QueueEntry>> queues;
   for (const std::uint32_t entry : tier) {
     const WaitingJob& job = snapshot_.waiting[entry];
-    queues[job.spec->user.name].push_back(QueueTurn{entry, 0, job.count});
+    queues[job.spec->user.name].push_back(QueueEntry{entry, 0, job.count});
   }
   std::set<std::pair<std::uint64_t, std::string>> next;
   for (const auto& [user, queue] : queues) {
@@ -227,9 +227,9 @@ void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
   }
   while (!next.empty()) {
     const std::string user = next.extract(next.begin()).value().second;
-    std::deque<QueueTurn>& queue = queues[user];
-    QueueTurn& head = queue.front();
-    turns.push_back(QueueTurn{head.entry, head.first, 1});
+    std::deque<QueueEntry>& queue = queues[user];
+    QueueEntry& head = queue.front();
+    turns.push_back(QueueEntry{head.entry, head.first, 1});
     Add(AskOf(*snapshot_.waiting[head.entry].spec), held[user]);
     ++head.first;
     if (--head.count == 0) {

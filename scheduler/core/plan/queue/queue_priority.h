@@ -22,11 +22,11 @@
 namespace muster::core {
 
 // Elements of an entry of snapshot.waiting that are looked at one after the other.
-struct QueueTurn {
+struct QueueEntry {
   std::uint32_t entry = 0;  // its position
   std::uint32_t first = 0;  // of the entry's elements
   std::uint32_t count = 1;
-  friend bool operator==(const QueueTurn&, const QueueTurn&) = default;
+  friend bool operator==(const QueueEntry&, const QueueEntry&) = default;
 };
 
 // What all jobs of the cluster together could ask.
@@ -50,14 +50,14 @@ class QueuePriority {
   [[nodiscard]] Priority Of(const WaitingJob& job) const;
   // Every waiting job once, best first; `totals` gets the priorities by entry, zeros when they are
   // not reckoned.
-  [[nodiscard]] std::vector<QueueTurn> Order(std::vector<std::uint32_t>* totals) const;
+  [[nodiscard]] std::vector<QueueEntry> Order(std::vector<std::uint32_t>* totals) const;
 
  private:
-  [[nodiscard]] std::vector<QueueTurn> OrderOfAll(std::vector<std::uint32_t>* totals) const;
+  [[nodiscard]] std::vector<QueueEntry> OrderOfAll(std::vector<std::uint32_t>* totals) const;
   void AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddSizeFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddByDominantShare(const std::vector<std::uint32_t>& tier,
-                          std::vector<QueueTurn>& turns) const;
+                          std::vector<QueueEntry>& turns) const;
 
   const Snapshot& snapshot_;
   const PriorityConfig& config_;

@@ -15,8 +15,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<OwnOption> Turn(const char* name, const std::string& value,
-                            unsigned command = kSbatch) {
+std::vector<OwnOption> Transition(const char* name, const std::string& value,
+                                  unsigned command = kSbatch) {
   const SlurmOption* option = FindSlurmOption(name, command);
   EXPECT_NE(option, nullptr) << name;
   return Translate(*option, true, value).value();
@@ -61,25 +61,25 @@ TEST(SlurmOptionTable, AnAmbiguousPrefixNamesNothing) {
 }
 
 TEST(SlurmOptionTable, ValuesBecomeOurs) {
-  EXPECT_THAT(Turn("mem", "0"), ElementsAre(OwnOption{"exclusive", ""}));
-  EXPECT_THAT(Turn("mem", "0", kSrun), IsEmpty());
-  EXPECT_THAT(Turn("gres", "gpu:a100:2,craynetwork:0"),
+  EXPECT_THAT(Transition("mem", "0"), ElementsAre(OwnOption{"exclusive", ""}));
+  EXPECT_THAT(Transition("mem", "0", kSrun), IsEmpty());
+  EXPECT_THAT(Transition("gres", "gpu:a100:2,craynetwork:0"),
               ElementsAre(OwnOption{"gres", "gpu:a100:2"}));
-  EXPECT_THAT(Turn("gres", "none"), IsEmpty());
-  EXPECT_THAT(Turn("gpus", "0"), IsEmpty());
-  EXPECT_THAT(Turn("open-mode", "a"), ElementsAre(OwnOption{"open-mode", "append"}));
-  EXPECT_THAT(Turn("no-kill", "off"), IsEmpty());
-  EXPECT_THAT(Turn("nice", ""), ElementsAre(OwnOption{"nice", "100"}));
-  EXPECT_THAT(Turn("nice", "-5"), ElementsAre(OwnOption{"nice", "-5"}));
-  EXPECT_THAT(Turn("constraint", ""), IsEmpty());
-  EXPECT_THAT(Turn("export", "NIL"), ElementsAre(OwnOption{"export", "NONE"}));
-  EXPECT_THAT(Turn("tres-per-task", "cpu=2,gres/gpu:a100=1"),
+  EXPECT_THAT(Transition("gres", "none"), IsEmpty());
+  EXPECT_THAT(Transition("gpus", "0"), IsEmpty());
+  EXPECT_THAT(Transition("open-mode", "a"), ElementsAre(OwnOption{"open-mode", "append"}));
+  EXPECT_THAT(Transition("no-kill", "off"), IsEmpty());
+  EXPECT_THAT(Transition("nice", ""), ElementsAre(OwnOption{"nice", "100"}));
+  EXPECT_THAT(Transition("nice", "-5"), ElementsAre(OwnOption{"nice", "-5"}));
+  EXPECT_THAT(Transition("constraint", ""), IsEmpty());
+  EXPECT_THAT(Transition("export", "NIL"), ElementsAre(OwnOption{"export", "NONE"}));
+  EXPECT_THAT(Transition("tres-per-task", "cpu=2,gres/gpu:a100=1"),
               ElementsAre(OwnOption{"cpus-per-task", "2"}, OwnOption{"gpus-per-task", "a100:1"}));
-  EXPECT_THAT(Turn("extra-node-info", "2:8:1"),
+  EXPECT_THAT(Transition("extra-node-info", "2:8:1"),
               ElementsAre(OwnOption{"sockets-per-node", "2"}, OwnOption{"cores-per-socket", "8"},
                           OwnOption{"threads-per-core", "1"}));
-  EXPECT_THAT(Turn("mpi", "pmix_v4", kSrun), ElementsAre(OwnOption{"mpi", "pmix"}));
-  EXPECT_THAT(Turn("kill-on-bad-exit", "0", kSrun), IsEmpty());
+  EXPECT_THAT(Transition("mpi", "pmix_v4", kSrun), ElementsAre(OwnOption{"mpi", "pmix"}));
+  EXPECT_THAT(Transition("kill-on-bad-exit", "0", kSrun), IsEmpty());
 }
 
 TEST(SlurmOptionTable, ComplaintsAreSlurms) {

@@ -108,12 +108,13 @@ class ControllerTest : public ::testing::Test {
   }
 
   // Takes an input in and waits until it is durable.
-  std::pair<core::Turn, absl::Status> Take(Input input) {
-    std::promise<std::pair<core::Turn, absl::Status>> promise;
-    std::future<std::pair<core::Turn, absl::Status>> future = promise.get_future();
-    controller_->Take(std::move(input), [&](const core::Turn& turn, const absl::Status& status) {
-      promise.set_value({turn, status});
-    });
+  std::pair<core::Transition, absl::Status> Take(Input input) {
+    std::promise<std::pair<core::Transition, absl::Status>> promise;
+    std::future<std::pair<core::Transition, absl::Status>> future = promise.get_future();
+    controller_->Take(std::move(input),
+                      [&](const core::Transition& transition, const absl::Status& status) {
+                        promise.set_value({transition, status});
+                      });
     EXPECT_EQ(future.wait_for(kPatience), std::future_status::ready);
     return future.get();
   }
@@ -125,9 +126,9 @@ class ControllerTest : public ::testing::Test {
     input.registration.boot_id = "boot";
     input.registration.machine = SmallMachine();
     input.registration.attempts = std::move(attempts);
-    const auto [turn, status] = Take(std::move(input));
+    const auto [transition, status] = Take(std::move(input));
     EXPECT_TRUE(status.ok()) << status;
-    return turn.node;
+    return transition.node;
   }
 
   JobId Submit(const std::string& token, const std::string& name = "job") {
@@ -137,9 +138,9 @@ class ControllerTest : public ::testing::Test {
     input.spec.user = User{1000, 1000, "someone"};
     input.program.script = "#!/bin/sh\n";
     input.program.argv = {name};
-    const auto [turn, status] = Take(std::move(input));
+    const auto [transition, status] = Take(std::move(input));
     EXPECT_TRUE(status.ok()) << status;
-    return turn.job;
+    return transition.job;
   }
 
   absl::Status Report(NodeId node, JobId job, std::uint64_t index, Fact fact) {

@@ -21,7 +21,7 @@ class Answers {
  public:
   Controller::Done Expect() {
     ++expected_;
-    return [this](const core::Turn&, const absl::Status& status) { Note(status); };
+    return [this](const core::Transition&, const absl::Status& status) { Note(status); };
   }
   void Note(const absl::Status& status) {
     const MutexLock lock(&mutex_);

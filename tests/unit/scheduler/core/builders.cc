@@ -111,18 +111,19 @@ World& World::operator=(const World&) = default;
 World& World::operator=(World&&) noexcept = default;
 World::~World() = default;
 
-Turn World::Take(const Input& input) {
-  Turn turn = Step(state, input, now, config);
-  for (const Event& event : turn.events) {
+Transition World::Take(const Input& input) {
+  Transition transition = Handle(state, input, now, config);
+  for (const Event& event : transition.events) {
     state.Apply(event);
     events.push_back(event);
     const std::optional<std::string> broken = BrokenInvariant(state);
     EXPECT_EQ(broken, std::nullopt) << *broken;
   }
-  if (!turn.status.ok()) {
-    EXPECT_TRUE(turn.events.empty() && turn.effects.empty()) << "refused, yet it has an effect";
+  if (!transition.status.ok()) {
+    EXPECT_TRUE(transition.events.empty() && transition.effects.empty())
+        << "refused, yet it has an effect";
   }
-  return turn;
+  return transition;
 }
 
 Registration World::RegistrationOf(const std::string& name, const Shape& shape) {
@@ -149,9 +150,10 @@ JobSpec World::Spec(ResourceRequest request) const {
 
 JobId World::Submit(JobSpec spec) {
   const Program program = spec.kind == JobKind::kRun ? Command() : Script();
-  const Turn turn = Take(SubmitJob{absl::StrCat("token", ++tokens_), std::move(spec), program});
-  EXPECT_TRUE(turn.status.ok()) << turn.status;
-  return turn.job;
+  const Transition transition =
+      Take(SubmitJob{absl::StrCat("token", ++tokens_), std::move(spec), program});
+  EXPECT_TRUE(transition.status.ok()) << transition.status;
+  return transition.job;
 }
 
 JobId World::Submit(ResourceRequest request) {
@@ -162,25 +164,25 @@ Plan World::MakePlanNow() const {
   return MakePlan(*BuildSnapshot(state, now, nullptr, config.network), config);
 }
 
-Turn World::Schedule() {
+Transition World::Schedule() {
   return Take(TakePlan{MakePlanNow()});
 }
 
-Turn World::Tell(NodeId node, JobId job, std::uint64_t index, Fact fact) {
+Transition World::Tell(NodeId node, JobId job, std::uint64_t index, Fact fact) {
   const Job* live = state.FindJob(job);
   const AttemptNumber attempt =
       live != nullptr && live->attempt.has_value() ? live->attempt->number : AttemptNumber(1);
   return Take(TakeReport{node, Report{job, attempt, index, std::move(fact)}});
 }
 
-Turn World::TellStarted(NodeId node, JobId job, std::uint64_t index) {
+Transition World::TellStarted(NodeId node, JobId job, std::uint64_t index) {
   RunStarted fact;
   fact.time = now;
   return Tell(node, job, index, fact);
 }
 
-Turn World::TellEnded(NodeId node, JobId job, std::uint64_t index, EndCause cause,
-                      ExitStatus status) {
+Transition World::TellEnded(NodeId node, JobId job, std::uint64_t index, EndCause cause,
+                            ExitStatus status) {
   RunEnded fact;
   fact.time = now;
   fact.cause = cause;

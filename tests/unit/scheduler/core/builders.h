@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/snapshot_builder.h"
@@ -66,7 +66,7 @@ class World {
   World& operator=(World&&) noexcept;
   ~World();
 
-  Turn Take(const Input& input);
+  Transition Take(const Input& input);
 
   static Registration RegistrationOf(const std::string& name, const Shape& shape);
   NodeId AddNode(const std::string& name, const Shape& shape = Shape());
@@ -77,12 +77,12 @@ class World {
 
   Plan MakePlanNow() const;
   // Plans and starts what can start.
-  Turn Schedule();
+  Transition Schedule();
 
-  Turn Tell(NodeId node, JobId job, std::uint64_t index, Fact fact);
-  Turn TellStarted(NodeId node, JobId job, std::uint64_t index = 1);
-  Turn TellEnded(NodeId node, JobId job, std::uint64_t index, EndCause cause = EndCause::kExited,
-                 ExitStatus status = ExitStatus());
+  Transition Tell(NodeId node, JobId job, std::uint64_t index, Fact fact);
+  Transition TellStarted(NodeId node, JobId job, std::uint64_t index = 1);
+  Transition TellEnded(NodeId node, JobId job, std::uint64_t index,
+                       EndCause cause = EndCause::kExited, ExitStatus status = ExitStatus());
 
   JobState StateOf(JobId job) const;
   // How the job ended; nothing while it has not.
@@ -97,9 +97,9 @@ class World {
 };
 
 template <class T>
-std::vector<T> Only(const Turn& turn) {
+std::vector<T> Only(const Transition& transition) {
   std::vector<T> found;
-  for (const Effect& effect : turn.effects) {
+  for (const Effect& effect : transition.effects) {
     if (const auto* held = std::get_if<T>(&effect)) {
       found.push_back(*held);
     }

@@ -31,9 +31,9 @@ class ElasticCluster {
 
   NodeId AddNode() {
     const std::string name = absl::StrCat("n", ++nodes_);
-    const Turn turn = world.Take(RegisterAgent{World::RegistrationOf(name, {})});
+    const Transition transition = world.Take(RegisterAgent{World::RegistrationOf(name, {})});
     wanted_ = true;
-    return turn.node;
+    return transition.node;
   }
   // The agent's stream breaks, `before` after its last sign of life; what it supervises runs on
   // until the lease is over, which counts from that sign.
@@ -162,8 +162,8 @@ class ElasticCluster {
     }
   }
 
-  void Carry(const Turn& turn) {
-    for (const Effect& effect : turn.effects) {
+  void Carry(const Transition& transition) {
+    for (const Effect& effect : transition.effects) {
       if (std::holds_alternative<Replan>(effect)) {
         wanted_ = true;
       } else if (const auto* launch = std::get_if<Launch>(&effect)) {

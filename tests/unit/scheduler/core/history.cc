@@ -74,24 +74,24 @@ void History::Fail(const std::string& problem) {
   }
 }
 
-Turn History::Take(const Input& input) {
-  muster::core::Turn turn = Step(state_, input, now_, config_);
-  for (const Event& event : turn.events) {
+Transition History::Take(const Input& input) {
+  muster::core::Transition transition = Handle(state_, input, now_, config_);
+  for (const Event& event : transition.events) {
     state_.Apply(event);
     events_.push_back(event);
     if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
       Fail(*broken);
     }
   }
-  if (!turn.status.ok() && !(turn.events.empty() && turn.effects.empty())) {
-    Fail(absl::StrCat("refused, yet it has an effect: ", turn.status.ToString()));
+  if (!transition.status.ok() && !(transition.events.empty() && transition.effects.empty())) {
+    Fail(absl::StrCat("refused, yet it has an effect: ", transition.status.ToString()));
   }
   if (const std::optional<std::string> broken = BrokenGroup(state_)) {
     Fail(*broken);
   }
-  Perform(turn.effects);
+  Perform(transition.effects);
   CheckTruth();
-  return turn;
+  return transition;
 }
 
 void History::Perform(const std::vector<Effect>& effects) {
@@ -252,8 +252,8 @@ void History::Submit() {
   if (!submitted_.empty() && Chance(15)) {
     const std::uint32_t again = Number(0, static_cast<std::uint32_t>(submitted_.size()) - 1);
     const std::size_t before = events_.size();
-    const muster::core::Turn turn = Take(submitted_[again]);
-    if (turn.job != answers_[again] || events_.size() != before) {
+    const muster::core::Transition transition = Take(submitted_[again]);
+    if (transition.job != answers_[again] || events_.size() != before) {
       Fail("a retry with the same token had another effect");
     }
     return;
@@ -268,10 +268,10 @@ void History::Submit() {
       submit.components.push_back(std::move(component));
     }
   }
-  const muster::core::Turn turn = Take(submit);
-  if (turn.status.ok()) {
+  const muster::core::Transition transition = Take(submit);
+  if (transition.status.ok()) {
     submitted_.push_back(submit);
-    answers_.push_back(turn.job);
+    answers_.push_back(transition.job);
   }
 }
 
@@ -426,9 +426,9 @@ void History::Register(SimAgent& agent) {
   const bool refused =
       before != nullptr && before->connected && before->instance != registration.instance;
   agent.id = before != nullptr ? before->id : state_.next_node();
-  const muster::core::Turn turn = Take(RegisterAgent{registration});
-  if (turn.status.ok() == refused) {
-    Fail(absl::StrCat("registration: ", turn.status.ToString()));
+  const muster::core::Transition transition = Take(RegisterAgent{registration});
+  if (transition.status.ok() == refused) {
+    Fail(absl::StrCat("registration: ", transition.status.ToString()));
   }
   agent.linked = agent.linked && !refused;
 }

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/core/handle/step.h"
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
@@ -74,7 +74,7 @@ class History {
  private:
   std::uint32_t Number(std::uint32_t low, std::uint32_t high);
   bool Chance(std::uint32_t percent) { return Number(1, 100) <= percent; }
-  muster::core::Turn Take(const Input& input);
+  muster::core::Transition Take(const Input& input);
   void Perform(const std::vector<Effect>& effects);
   void SeeToHealth(const SimAgent& agent);
   void Perform(const Launch& order);

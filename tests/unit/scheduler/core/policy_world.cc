@@ -15,9 +15,9 @@ void PolicyWorld::Delete(PolicyKind kind, const std::string& name) {
 }
 
 std::string PolicyWorld::DeleteRefused(PolicyKind kind, const std::string& name) {
-  const Turn turn = Take(ChangePolicy{PolicyVerb::kDelete, kind, name, {}, ada});
-  EXPECT_FALSE(turn.status.ok());
-  return std::string(turn.status.message());
+  const Transition transition = Take(ChangePolicy{PolicyVerb::kDelete, kind, name, {}, ada});
+  EXPECT_FALSE(transition.status.ok());
+  return std::string(transition.status.message());
 }
 
 std::string PolicyWorld::History() const {
@@ -31,9 +31,9 @@ std::string PolicyWorld::History() const {
 }
 
 std::string PolicyWorld::Refused(JobSpec spec) {
-  const Turn turn = Take(SubmitJob{"refused", std::move(spec), Script()});
-  EXPECT_FALSE(turn.status.ok());
-  return std::string(turn.status.message());
+  const Transition transition = Take(SubmitJob{"refused", std::move(spec), Script()});
+  EXPECT_FALSE(transition.status.ok());
+  return std::string(transition.status.message());
 }
 
 std::string PolicyWorld::Standing(JobId job) const {
@@ -67,8 +67,8 @@ void PolicyWorld::End(JobId job) {
 
 void PolicyWorld::Must(PolicyVerb verb, PolicyKind kind, const std::string& name,
                        std::vector<Assignment> said) {
-  const Turn turn = Take(ChangePolicy{verb, kind, name, std::move(said), ada});
-  EXPECT_TRUE(turn.status.ok()) << turn.status;
+  const Transition transition = Take(ChangePolicy{verb, kind, name, std::move(said), ada});
+  EXPECT_TRUE(transition.status.ok()) << transition.status;
 }
 
 }  // namespace muster::core::testing

@@ -61,10 +61,10 @@ TEST(Verify, DropsOnlyThePieceThatDoesNotHoldAnyMore) {
   const JobId b = world.Submit(Tasks(1));
   const Plan plan = world.MakePlanNow();
   world.Take(LoseAgent{first});
-  const Turn turn = world.Take(TakePlan{plan});
+  const Transition transition = world.Take(TakePlan{plan});
   EXPECT_EQ(world.StateOf(a), JobState::kPending);
   EXPECT_EQ(world.StateOf(b), JobState::kConfiguring);
-  EXPECT_EQ(testing::Only<Replan>(turn).size(), 1U);
+  EXPECT_EQ(testing::Only<Replan>(transition).size(), 1U);
 }
 
 TEST(Verify, DropsAStartOnANodeThatWasDrainedOrIsUnknown) {

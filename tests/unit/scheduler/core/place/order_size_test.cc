@@ -36,7 +36,7 @@ class OrderSizeTest : public ::testing::Test {
   OrderSizeTest() : node_(world_.AddNode("n1")) {}
 
   // A plan that starts the job so.
-  Turn Start(JobId job, Allocation allocation) {
+  Transition Start(JobId job, Allocation allocation) {
     Plan plan = world_.MakePlanNow();
     plan.starts = {PlannedStart{job, std::move(allocation), "", 0, 0}};
     return world_.Take(TakePlan{plan});
@@ -50,8 +50,8 @@ class OrderSizeTest : public ::testing::Test {
 TEST_F(OrderSizeTest, AStartWhoseOrderNoAgentTakesIsHeldWithTheReason) {
   const JobId large = world_.Submit(Tasks(1));
   const JobId other = world_.Submit(Tasks(1));
-  const Turn turn = Start(large, Allocation{{Ranks(node_, 0, kRanksPerNodeMax + 1)}});
-  EXPECT_TRUE(Only<Launch>(turn).empty());
+  const Transition transition = Start(large, Allocation{{Ranks(node_, 0, kRanksPerNodeMax + 1)}});
+  EXPECT_TRUE(Only<Launch>(transition).empty());
   EXPECT_FALSE(world_.state.FindJob(large)->attempt.has_value());
   EXPECT_TRUE(world_.state.FindJob(large)->held);
   EXPECT_EQ(ReasonOf(large).kind, ReasonKind::kJobLaunchFailure);
@@ -86,9 +86,10 @@ TEST_F(OrderSizeTest, ABatchJobWhoseOrderCannotBeDeliveredWaitsHeld) {
   const JobId other = world_.Submit(Tasks(4));
   world_.Schedule();
   ASSERT_TRUE(world_.state.FindJob(poison)->attempt.has_value());
-  const Turn turn = world_.Take(FailLaunch{poison, AttemptNumber(1), "its order broke the link"});
-  ASSERT_EQ(Only<Terminate>(turn).size(), 1U);
-  EXPECT_TRUE(Only<Launch>(turn).empty());
+  const Transition transition =
+      world_.Take(FailLaunch{poison, AttemptNumber(1), "its order broke the link"});
+  ASSERT_EQ(Only<Terminate>(transition).size(), 1U);
+  EXPECT_TRUE(Only<Launch>(transition).empty());
   EXPECT_EQ(world_.StateOf(poison), JobState::kCompleting);
   world_.TellEnded(node_, poison, 1, EndCause::kNeverStarted);
   EXPECT_EQ(world_.StateOf(poison), JobState::kPending);
@@ -105,9 +106,9 @@ TEST_F(OrderSizeTest, AnAgentThatComesBackIsNotSentTheOrderAgain) {
   world_.Take(FailLaunch{poison, AttemptNumber(1), "its order broke the link"});
   RegisterAgent back;
   back.registration = World::RegistrationOf("n1", Shape());
-  const Turn turn = world_.Take(back);
-  EXPECT_TRUE(Only<Launch>(turn).empty());
-  EXPECT_EQ(Only<Terminate>(turn).size(), 1U);
+  const Transition transition = world_.Take(back);
+  EXPECT_TRUE(Only<Launch>(transition).empty());
+  EXPECT_EQ(Only<Terminate>(transition).size(), 1U);
 }
 
 TEST_F(OrderSizeTest, AJobThatMayNotRunAgainFailsInstead) {

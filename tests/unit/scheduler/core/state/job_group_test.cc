@@ -23,7 +23,7 @@ using testing::Tasks;
 
 class Groups : public ::testing::Test {
  protected:
-  Turn Send(std::vector<JobSpec> specs, const std::string& token = "token") {
+  Transition Send(std::vector<JobSpec> specs, const std::string& token = "token") {
     const bool run = specs.front().kind == JobKind::kRun;
     SubmitJob submit{token, specs.front(), run ? Command() : Script()};
     for (std::size_t i = 1; i < specs.size(); ++i) {
@@ -32,9 +32,9 @@ class Groups : public ::testing::Test {
     return world.Take(submit);
   }
   JobId Submit(std::vector<JobSpec> specs) {
-    const Turn turn = Send(std::move(specs), absl::StrCat("group", ++tokens));
-    EXPECT_TRUE(turn.status.ok()) << turn.status;
-    return turn.job;
+    const Transition transition = Send(std::move(specs), absl::StrCat("group", ++tokens));
+    EXPECT_TRUE(transition.status.ok()) << transition.status;
+    return transition.job;
   }
   JobId Submit(std::vector<ResourceRequest> requests) {
     std::vector<JobSpec> specs;
@@ -89,7 +89,7 @@ TEST_F(Groups, GetIdsOneAfterTheOtherFromOneEventAndAreNamedByTheLeader) {
 TEST_F(Groups, ARetryWithTheSameTokenHasOneEffect) {
   const std::vector<JobSpec> specs = {world.Spec(Tasks(1)), world.Spec(Tasks(1))};
   const JobId job = Send(specs).job;
-  const Turn again = Send(specs);
+  const Transition again = Send(specs);
   EXPECT_EQ(again.job, job);
   EXPECT_TRUE(again.events.empty());
 }
@@ -232,7 +232,7 @@ TEST_F(Groups, EndTogetherWhenTheLeadersScriptEndsAndAsItEnded) {
   const JobId job = Submit({Tasks(2), Tasks(4)});
   Schedule();
   ExpectStarted(job, 2);
-  const Turn script = world.TellEnded(n1, job, 2, EndCause::kExited, ExitStatus{3, 0});
+  const Transition script = world.TellEnded(n1, job, 2, EndCause::kExited, ExitStatus{3, 0});
   ASSERT_EQ(Only<Terminate>(script).size(), 1U);
   EXPECT_EQ(Only<Terminate>(script)[0].job, job.Next());
   EXPECT_TRUE(Runs(job)) << "its end waits for the others'";

@@ -40,17 +40,17 @@ class ThreeNodes : public ::testing::Test {
 };
 
 TEST_F(ThreeNodes, EndsOfOneTurnAddUp) {
-  TurnJobs jobs(world_.state);
-  Turn turn;
-  jobs.TakeFact(job_, nodes_[0], Ended(job_, 2), world_.now, turn);
-  EXPECT_EQ(turn.events.size(), 1U) << "nothing follows from one end of three";
+  TransitionJobs jobs(world_.state);
+  Transition transition;
+  jobs.TakeFact(job_, nodes_[0], Ended(job_, 2), world_.now, transition);
+  EXPECT_EQ(transition.events.size(), 1U) << "nothing follows from one end of three";
   EXPECT_EQ(jobs.Look(job_).attempt->runs[0].phase, RunPhase::kEnded);
-  jobs.TakeFact(job_, nodes_[1], Ended(job_, 2), world_.now, turn);
-  EXPECT_EQ(turn.events.size(), 2U);
-  jobs.TakeFact(job_, nodes_[2], Ended(job_, 2), world_.now, turn);
-  ASSERT_EQ(turn.events.size(), 4U);
-  ASSERT_TRUE(std::holds_alternative<JobEnded>(turn.events.back()));
-  EXPECT_EQ(std::get<JobEnded>(turn.events.back()).state, JobState::kCompleted);
+  jobs.TakeFact(job_, nodes_[1], Ended(job_, 2), world_.now, transition);
+  EXPECT_EQ(transition.events.size(), 2U);
+  jobs.TakeFact(job_, nodes_[2], Ended(job_, 2), world_.now, transition);
+  ASSERT_EQ(transition.events.size(), 4U);
+  ASSERT_TRUE(std::holds_alternative<JobEnded>(transition.events.back()));
+  EXPECT_EQ(std::get<JobEnded>(transition.events.back()).state, JobState::kCompleted);
 }
 
 TEST_F(ThreeNodes, EndsOfSeveralTurnsAddUp) {

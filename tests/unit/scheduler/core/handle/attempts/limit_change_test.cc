@@ -53,17 +53,17 @@ class LimitChange : public ::testing::Test {
     return spec;
   }
   const Job& Of() const { return *world_.state.FindJob(job_); }
-  Turn Ask(Duration limit, const User& by, bool force = false) {
+  Transition Ask(Duration limit, const User& by, bool force = false) {
     JobUpdate changes;
     changes.time_limit = limit;
     return world_.Take(UpdateJob{job_, std::nullopt, changes, {}, by, force});
   }
   std::string Refused(Duration limit, const User& by, bool force = false) {
     const std::shared_ptr<const JobSpec> before = Of().spec;
-    const Turn turn = Ask(limit, by, force);
-    EXPECT_FALSE(turn.status.ok());
+    const Transition transition = Ask(limit, by, force);
+    EXPECT_FALSE(transition.status.ok());
     EXPECT_EQ(*Of().spec, *before);
-    return std::string(turn.status.message());
+    return std::string(transition.status.message());
   }
   void Save(std::uint64_t count, Duration restart) {
     CheckpointRecord record;
@@ -80,12 +80,12 @@ class LimitChange : public ::testing::Test {
 
 TEST_F(LimitChange, AnOperatorGivesARunningJobMoreAndItsNodesHearOfIt) {
   Run(Hour());
-  const Turn turn = Ask(minutes(90), kRoot);
-  ASSERT_TRUE(turn.status.ok()) << turn.status;
+  const Transition transition = Ask(minutes(90), kRoot);
+  ASSERT_TRUE(transition.status.ok()) << transition.status;
   EXPECT_EQ(Of().spec->time_limit, minutes(90));
   EXPECT_EQ(Of().attempt->advice.time_limit, minutes(90));
   EXPECT_EQ(Of().attempt->advice.number, kFirstAdvice + 1);
-  EXPECT_EQ(Only<Advise>(turn).size(), 1U);
+  EXPECT_EQ(Only<Advise>(transition).size(), 1U);
   EXPECT_EQ(world_.MakePlanNow().waiting.size(), 0U);
 }
 
@@ -280,12 +280,12 @@ TEST_F(LimitChange, WhateverIsAskedTheLimitLiesBehindWhatWasUsedAndTheStateHolds
       JobUpdate changes;
       changes.time_limit = minutes(*rc::gen::inRange(1, 200));
       const User by = *rc::gen::element(kRoot, world.ada, world.bob);
-      const Turn turn = world.Take(UpdateJob{job, std::nullopt, changes, {}, by});
+      const Transition transition = world.Take(UpdateJob{job, std::nullopt, changes, {}, by});
       const Duration limit = world.state.FindJob(job)->spec->time_limit;
-      RC_ASSERT(limit == (turn.status.ok() ? *changes.time_limit : old));
-      RC_ASSERT(!turn.status.ok() || limit == old || limit > world.now - testing::At(1000));
-      RC_ASSERT(!turn.status.ok() || limit <= old || limit <= minutes(100));
-      RC_ASSERT(!turn.status.ok() || limit <= old || by.uid == 0 ||
+      RC_ASSERT(limit == (transition.status.ok() ? *changes.time_limit : old));
+      RC_ASSERT(!transition.status.ok() || limit == old || limit > world.now - testing::At(1000));
+      RC_ASSERT(!transition.status.ok() || limit <= old || limit <= minutes(100));
+      RC_ASSERT(!transition.status.ok() || limit <= old || by.uid == 0 ||
                 (by.uid == world.ada.uid && world.config.checkpoint.owners_extend));
       RC_ASSERT(!BrokenInvariant(world.state).has_value());
     }

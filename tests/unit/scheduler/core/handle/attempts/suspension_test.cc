@@ -21,8 +21,8 @@ class SuspensionTest : public ::testing::Test {
  protected:
   void SetUp() override { node_ = world_.AddNode("n1"); }  // four cores
 
-  Turn Suspend(JobId job) { return world_.Take(SuspendJob{job, std::nullopt, true, root_}); }
-  Turn Resume(JobId job) { return world_.Take(SuspendJob{job, std::nullopt, false, root_}); }
+  Transition Suspend(JobId job) { return world_.Take(SuspendJob{job, std::nullopt, true, root_}); }
+  Transition Resume(JobId job) { return world_.Take(SuspendJob{job, std::nullopt, false, root_}); }
   // A job that runs.
   JobId Run(std::uint32_t tasks, const std::string& qos = "", int limit = 0) {
     const JobId job = world_.Run(Tasks(tasks), qos, "", "", limit);
@@ -37,9 +37,11 @@ class SuspensionTest : public ::testing::Test {
     spec.time_limit = minutes(limit);
     return world_.Submit(spec);
   }
-  Turn Tell(JobId job, Fact fact) { return world_.Tell(node_, job, ++told_[job], std::move(fact)); }
+  Transition Tell(JobId job, Fact fact) {
+    return world_.Tell(node_, job, ++told_[job], std::move(fact));
+  }
   // The node says that it has done what it was told last.
-  Turn TellFrozen(JobId job) {
+  Transition TellFrozen(JobId job) {
     return Tell(job, RunSuspended{world_.now, Its(job).suspension, false});
   }
   JobId RunSuspendedJob(std::uint32_t tasks, int limit = 0) {
@@ -66,9 +68,9 @@ class SuspensionTest : public ::testing::Test {
 TEST_F(SuspensionTest, AJobGivesItsCoresOnceItsNodesSayThatItIsFrozen) {
   const JobId job = Run(4);
   const Bytes memory = Taken().memory;
-  const Turn turn = Suspend(job);
-  ASSERT_TRUE(turn.status.ok()) << turn.status;
-  EXPECT_THAT(Only<muster::Suspend>(turn),
+  const Transition transition = Suspend(job);
+  ASSERT_TRUE(transition.status.ok()) << transition.status;
+  EXPECT_THAT(Only<muster::Suspend>(transition),
               ElementsAre(muster::Suspend{job, AttemptNumber(1), node_, 1}));
   EXPECT_EQ(StateOf(job), JobState::kSuspended);
   EXPECT_EQ(Taken().cpus.Count(), 4U) << "nobody knows yet that nothing of it runs";
@@ -95,8 +97,8 @@ TEST_F(SuspensionTest, TheVeryCoresComeBackAndOnlyWhenTheyAreFree) {
   EXPECT_EQ(ToSentence(world_.ReasonFor(job)),
             "2 of its 4 CPUs on n1 taken by job " + ToString(other));
   End(other);
-  const Turn turn = world_.Schedule();
-  EXPECT_THAT(Only<muster::Resume>(turn),
+  const Transition transition = world_.Schedule();
+  EXPECT_THAT(Only<muster::Resume>(transition),
               ElementsAre(muster::Resume{job, AttemptNumber(1), node_, 2}));
   EXPECT_EQ(StateOf(job), JobState::kRunning);
   EXPECT_EQ(Taken().cpus, own);
@@ -196,9 +198,9 @@ TEST_F(SuspensionTest, ItsMemoryIsPlannedAsTakenForEverUntilItIsAskedBack) {
 
 TEST_F(SuspensionTest, ASuspendedJobCanBeCancelledAndRequeued) {
   const JobId job = RunSuspendedJob(4);
-  const Turn turn = world_.Take(CancelJob{job, std::nullopt, world_.ada});
-  EXPECT_EQ(Only<Terminate>(turn).size(), 1U);
-  EXPECT_THAT(Only<muster::Suspend>(turn), IsEmpty());
+  const Transition transition = world_.Take(CancelJob{job, std::nullopt, world_.ada});
+  EXPECT_EQ(Only<Terminate>(transition).size(), 1U);
+  EXPECT_THAT(Only<muster::Suspend>(transition), IsEmpty());
   EXPECT_EQ(StateOf(job), JobState::kCompleting);
   EXPECT_TRUE(Taken().cpus.Empty()) << "it ends on cores that may be another's by now";
   End(job);
@@ -229,8 +231,9 @@ TEST_F(SuspensionTest, OnlyOperatorsSuspendAndOnlyWhatRuns) {
 
 TEST_F(SuspensionTest, AStepNeedsTheJobRunning) {
   const JobId job = RunSuspendedJob(2);
-  const Turn turn = world_.Take(StartStep{"s", job, StepSpec(), testing::Command(), world_.ada});
-  EXPECT_THAT(std::string(turn.status.message()), HasSubstr("is SUSPENDED"));
+  const Transition transition =
+      world_.Take(StartStep{"s", job, StepSpec(), testing::Command(), world_.ada});
+  EXPECT_THAT(std::string(transition.status.message()), HasSubstr("is SUSPENDED"));
 }
 
 TEST_F(SuspensionTest, ANodeThatComesBackIsToldAgainUntilItSaysThatItIsDone) {

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "scheduler/core/handle/nodes/health_turns.h"
+#include "scheduler/core/handle/nodes/health_handlers.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {
@@ -107,10 +107,10 @@ class Month {
     return report;
   }
 
-  Turn Take(const Input& input) {
-    Turn turn = Step(state_, input, now_, config_);
-    EXPECT_TRUE(turn.status.ok()) << turn.status;
-    for (const Event& event : turn.events) {
+  Transition Take(const Input& input) {
+    Transition transition = Handle(state_, input, now_, config_);
+    EXPECT_TRUE(transition.status.ok()) << transition.status;
+    for (const Event& event : transition.events) {
       state_.Apply(event);
       if (const auto* drain = std::get_if<NodeDrained>(&event);
           drain != nullptr && drain->drained) {
@@ -120,7 +120,7 @@ class Month {
         suspicions += checked->record.standing == HealthStanding::kSuspect ? 1 : 0;
       }
     }
-    return turn;
+    return transition;
   }
 
   ClusterState state_;

@@ -33,9 +33,9 @@ class Running {
     return PlaceStep(world.state, *world.state.FindJob(job), spec)->waits;
   }
   void Start(const StepSpec& spec) {
-    const Turn turn = world.Take(
+    const Transition transition = world.Take(
         StartStep{absl::StrCat("s", ++steps_), job, spec, testing::Command(), world.ada});
-    ASSERT_TRUE(turn.status.ok()) << turn.status;
+    ASSERT_TRUE(transition.status.ok()) << transition.status;
   }
 
  private:

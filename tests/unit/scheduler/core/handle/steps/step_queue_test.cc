@@ -31,23 +31,23 @@ class Allocation4 {
     world.Schedule();
     world.TellStarted(node, job, ++told_);
   }
-  Turn Start(const StepSpec& spec) {
+  Transition Start(const StepSpec& spec) {
     return world.Take(
         StartStep{absl::StrCat("s", ++tokens_), job, spec, testing::Command(), world.ada});
   }
-  Turn Start(std::uint32_t tasks, bool overlap = false) {
+  Transition Start(std::uint32_t tasks, bool overlap = false) {
     StepSpec spec;
     spec.tasks = tasks;
     spec.overlap = overlap;
     return Start(spec);
   }
-  Turn End(StepId step) {
+  Transition End(StepId step) {
     StepEnded ended;
     ended.step = step;
     return world.Tell(node, job, ++told_, ended);
   }
-  Turn Signal(std::optional<StepId> step, std::uint32_t signal,
-              SignalScope scope = SignalScope::kSteps) {
+  Transition Signal(std::optional<StepId> step, std::uint32_t signal,
+                    SignalScope scope = SignalScope::kSteps) {
     return world.Take(SignalJob{job, std::nullopt, step, signal, scope, world.ada});
   }
   const Attempt& attempt() const { return *world.state.FindJob(job)->attempt; }
@@ -68,15 +68,15 @@ class Allocation4 {
 TEST(StepQueue, AStepWaitsForThoseBeforeItAndStartsWithTheirEnd) {
   Allocation4 on;
   EXPECT_EQ(on.Start(3).waits, "");
-  const Turn waits = on.Start(2);
+  const Transition waits = on.Start(2);
   ASSERT_TRUE(waits.status.ok());
   EXPECT_EQ(waits.step, StepId(2));
   EXPECT_TRUE(waits.placement.nodes.empty());
   EXPECT_EQ(waits.waits, "3 of its 4 CPUs are in use by step 1.1");
   EXPECT_TRUE(waits.effects.empty());
-  const Turn behind = on.Start(1);
+  const Transition behind = on.Start(1);
   EXPECT_EQ(behind.waits, "step 1.2 is to start before it") << "it would fit, but came later";
-  const Turn over = on.End(StepId(1));
+  const Transition over = on.End(StepId(1));
   EXPECT_EQ(Only<LaunchStep>(over).size(), 2U);
   EXPECT_EQ(on.Running(), (std::vector<StepId>{StepId(2), StepId(3)}));
   EXPECT_TRUE(on.attempt().queued_steps.empty());
@@ -89,7 +89,7 @@ TEST(StepQueue, OverlapAndImmediateWaitForNobody) {
   StepSpec now;
   now.tasks = 1;
   now.immediate = true;
-  const Turn refused = on.Start(now);
+  const Transition refused = on.Start(now);
   EXPECT_EQ(refused.status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(refused.events.empty());
   EXPECT_THAT(std::string(refused.status.message()), HasSubstr("4 of its 4 CPUs"));
@@ -105,7 +105,7 @@ TEST(StepQueue, ARetryIsToldAgainWhatBecameOfTheStep) {
   on.End(StepId(1));
   EXPECT_EQ(on.world.Take(again).placement.nodes.size(), 1U);
   on.End(step);
-  const Turn gone = on.world.Take(again);
+  const Transition gone = on.world.Take(again);
   EXPECT_TRUE(gone.waits.empty() && gone.placement.nodes.empty());
 }
 
@@ -115,7 +115,7 @@ TEST(StepQueue, AWithdrawnStepLetsTheNextOneStart) {
   const StepId first = on.Start(4).step;
   const StepId second = on.Start(1).step;
   EXPECT_FALSE(on.Signal(first, 10).status.ok()) << "it has no process";
-  const Turn withdrawn = on.Signal(first, 0);
+  const Transition withdrawn = on.Signal(first, 0);
   ASSERT_TRUE(withdrawn.status.ok()) << withdrawn.status;
   EXPECT_EQ(on.Running(), (std::vector<StepId>{StepId(1), second}));
 }
@@ -137,10 +137,10 @@ TEST(StepQueue, SignalsGoToWhomTheyAreFor) {
   EXPECT_FALSE(on.Signal(std::nullopt, 65, SignalScope::kFull).status.ok());
   EXPECT_FALSE(on.Signal(StepId(1), 10).status.ok());
   on.Start(2);
-  const auto sent = [&](const Turn& turn) {
-    EXPECT_TRUE(turn.status.ok()) << turn.status;
-    EXPECT_TRUE(turn.events.empty());
-    const std::vector<PassSignal> effects = Only<PassSignal>(turn);
+  const auto sent = [&](const Transition& transition) {
+    EXPECT_TRUE(transition.status.ok()) << transition.status;
+    EXPECT_TRUE(transition.events.empty());
+    const std::vector<PassSignal> effects = Only<PassSignal>(transition);
     return effects.size() == 1 ? effects[0].order : SignalOrder();
   };
   EXPECT_EQ(sent(on.Signal(StepId(1), 10)).step, StepId(1));
@@ -162,7 +162,7 @@ TEST(StepQueue, OnlyTheJobsUserLooksOnAndAtAStepThatRuns) {
   };
   EXPECT_FALSE(attach(std::nullopt, on.world.ada).status.ok());
   on.Start(2);
-  const Turn shown = attach(std::nullopt, on.world.ada);
+  const Transition shown = attach(std::nullopt, on.world.ada);
   ASSERT_TRUE(shown.status.ok()) << shown.status;
   EXPECT_EQ(shown.step, StepId(1));
   EXPECT_EQ(shown.placement.nodes.size(), 1U);
@@ -180,7 +180,7 @@ TEST(StepQueue, OnlyTheJobsUserLooksOnAndAtAStepThatRuns) {
 
 TEST(StepQueue, ARunsOwnStepIsItsFirst) {
   Allocation4 on(4, JobKind::kRun);
-  const Turn shown =
+  const Transition shown =
       on.world.Take(AttachStep{on.job, std::nullopt, std::nullopt, kIo, false, on.world.ada});
   EXPECT_EQ(shown.step, StepId(1));
   EXPECT_TRUE(on.Signal(StepId(1), 0).status.ok());
@@ -229,8 +229,8 @@ TEST(StepQueue, WithoutNoKillANodesFailureEndsTheJob) {
   world.Schedule();
   world.TellStarted(a, job);
   world.TellStarted(b, job);
-  const Turn turn = world.TellEnded(b, job, 2, EndCause::kNodeRebooted);
-  EXPECT_EQ(Only<Terminate>(turn).size(), 1U);
+  const Transition transition = world.TellEnded(b, job, 2, EndCause::kNodeRebooted);
+  EXPECT_EQ(Only<Terminate>(transition).size(), 1U);
 }
 
 // Whatever is started, ended and withdrawn: steps start in the order in which they came, none
@@ -240,8 +240,8 @@ TEST(StepQueue, EveryStepStartsInItsTurn) {
     Allocation4 on(*rc::gen::inRange(1U, 9U));
     std::vector<StepId> asked;    // that may wait
     std::vector<StepId> started;  // of those
-    const auto note = [&](const Turn& turn) {
-      for (const LaunchStep& launch : Only<LaunchStep>(turn)) {
+    const auto note = [&](const Transition& transition) {
+      for (const LaunchStep& launch : Only<LaunchStep>(transition)) {
         if (std::find(asked.begin(), asked.end(), launch.step) != asked.end()) {
           started.push_back(launch.step);
         }
@@ -256,11 +256,11 @@ TEST(StepQueue, EveryStepStartsInItsTurn) {
       StepSpec spec;
       spec.tasks = *rc::gen::inRange(0U, 9U);
       spec.overlap = *rc::gen::inRange(0, 5) == 0;
-      const Turn turn = on.Start(spec);
-      if (turn.status.ok() && !spec.overlap) {
-        asked.push_back(turn.step);
+      const Transition transition = on.Start(spec);
+      if (transition.status.ok() && !spec.overlap) {
+        asked.push_back(transition.step);
       }
-      note(turn);
+      note(transition);
     }
     while (!on.Running().empty()) {
       note(on.End(on.Running().front()));

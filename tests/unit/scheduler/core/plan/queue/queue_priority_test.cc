@@ -27,7 +27,7 @@ class QueuePriorityTest : public ::testing::Test {
     const auto snapshot = BuildSnapshot(world_.state, world_.now);
     std::vector<std::uint32_t> totals;
     std::vector<std::uint64_t> ids;
-    for (const QueueTurn& turn : QueuePriority(*snapshot, world_.config).Order(&totals)) {
+    for (const QueueEntry& turn : QueuePriority(*snapshot, world_.config).Order(&totals)) {
       for (std::uint32_t i = 0; i < turn.count; ++i) {
         ids.push_back(ElementsOf(snapshot->waiting[turn.entry], turn.first + i).id.value());
       }

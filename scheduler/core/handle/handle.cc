@@ -1,0 +1,333 @@
+#include "scheduler/core/handle/handle.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/handle/attempts/attempt_end.h"
+#include "scheduler/core/handle/attempts/checkpoint_handlers.h"
+#include "scheduler/core/handle/attempts/elastic_handlers.h"
+#include "scheduler/core/handle/attempts/suspend_handlers.h"
+#include "scheduler/core/handle/job_handlers.h"
+#include "scheduler/core/handle/nodes/agent_handlers.h"
+#include "scheduler/core/handle/nodes/health_handlers.h"
+#include "scheduler/core/handle/policy_handlers.h"
+#include "scheduler/core/handle/start_gate.h"
+#include "scheduler/core/handle/steps/step_handlers.h"
+#include "scheduler/core/handle/submit/dependency_check.h"
+#include "scheduler/core/handle/submit/group_submission.h"
+#include "scheduler/core/handle/submit/new_job.h"
+#include "scheduler/core/handle/submit/user_jobs.h"
+#include "scheduler/core/handle/submit/validate.h"
+#include "scheduler/core/handle/verify.h"
+#include "scheduler/core/place/order_size.h"
+#include "scheduler/core/policy/admission.h"
+#include "scheduler/core/policy/deadline.h"
+#include "scheduler/core/policy/job_access.h"
+#include "scheduler/core/share/job_billing.h"
+#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/job_group.h"
+#include "scheduler/model/job/array.h"
+#include "scheduler/model/job/program_check.h"
+#include "scheduler/model/plan/plan.h"
+#include "scheduler/model/value/fingerprint.h"
+
+namespace muster::core {
+namespace {
+
+Transition On(const ClusterState& state, const BeginEpoch&, Time now, const PolicyConfig& config) {
+  Transition transition;
+  transition.events.emplace_back(EpochBegan{state.epoch().Next(), now, config.priority.half_life});
+  transition.effects.emplace_back(Replan{});
+  return transition;
+}
+
+Transition On(const ClusterState& state, const SubmitJob& input, Time now,
+              const PolicyConfig& config) {
+  if (absl::Status token = CheckToken(input.token); !token.ok()) {
+    return Refused(std::move(token));
+  }
+  Transition transition;
+  if (const TokenOwner* owner = state.FindToken(input.token)) {
+    transition.job = owner->job;
+    return transition;
+  }
+  if (!input.components.empty()) {
+    absl::StatusOr<JobSubmitted> group = AcceptGroup(state, input, now, config);
+    if (!group.ok()) {
+      return Refused(group.status());
+    }
+    transition.job = group->first;
+    transition.events.emplace_back(*std::move(group));
+    transition.effects.emplace_back(Replan{});
+    return transition;
+  }
+  JobSpec asked = input.spec;
+  BeginNew(config, asked);
+  if (absl::Status choices = AddChoices(config, asked); !choices.ok()) {
+    return Refused(std::move(choices));
+  }
+  absl::StatusOr<JobSpec> spec = Normalise(std::move(asked), config);
+  if (!spec.ok()) {
+    return Refused(spec.status());
+  }
+  if (absl::Status grace = CheckGrace(input.spec, config); !grace.ok()) {
+    return Refused(std::move(grace));
+  }
+  if (absl::Status program = CheckProgram(spec->kind, input.program); !program.ok()) {
+    return Refused(std::move(program));
+  }
+  if (absl::Status dependency = CheckDependencyNow(state.jobs(), *spec, input.history, now);
+      !dependency.ok()) {
+    return Refused(std::move(dependency));
+  }
+  if (!CanMeetDeadline(*spec, std::max(now, spec->begin))) {
+    return Refused(absl::InvalidArgumentError(
+        "--deadline: the job could not end by then, with its --begin and --time"));
+  }
+  const std::uint64_t count = spec->array.has_value() ? ElementCount(*spec->array) : 1;
+  const Submission submission{count, input.spec.time_limit.count() > 0, now};
+  if (absl::Status few = CheckUserJobs(state.jobs(), spec->user.name, count, config); !few.ok()) {
+    return Refused(std::move(few));
+  }
+  if (absl::Status admitted = Admit(state.policy().picture(), submission, &*spec); !admitted.ok()) {
+    return Refused(std::move(admitted));
+  }
+  transition.job = state.next_job();
+  transition.events.emplace_back(JobSubmitted{transition.job,
+                                              static_cast<std::uint32_t>(count),
+                                              input.token,
+                                              *std::move(spec),
+                                              input.program,
+                                              now,
+                                              input.history,
+                                              {}});
+  transition.effects.emplace_back(Replan{});
+  return transition;
+}
+
+// Ends one job, or untouched elements of an array: at once while it waits, else through its nodes.
+void Cancel(const Job& job, std::uint32_t count, const User& by, Time now, Transition& transition) {
+  const std::string text = absl::StrCat("cancelled by ", by.name);
+  transition.count += count;
+  if (!job.attempt.has_value()) {
+    transition.events.emplace_back(
+        JobEnded{job.id, JobState::kCancelled, ExitStatus(), text, now, count - 1});
+    return;
+  }
+  const bool tells =
+      job.attempt->ending == EndCause::kNone || job.attempt->ending == EndCause::kRequeued ||
+      job.attempt->ending == EndCause::kPreempted ||
+      job.attempt->ending == EndCause::kPreemptedToRequeue ||
+      job.attempt->ending == EndCause::kResized || job.attempt->ending == EndCause::kLaunchFailed;
+  if (tells) {
+    EndAttempt(job, {EndCause::kCancelled, text}, now, transition);
+  } else {
+    OrderActions(job, transition);
+  }
+}
+
+Transition On(const ClusterState& state, const CancelJob& input, Time now,
+              const PolicyConfig& config) {
+  if (const Job* job = state.FindJob(input.job)) {
+    if (absl::Status whole = NamesWhole(*job, input.job); !whole.ok()) {
+      return Refused(std::move(whole));
+    }
+  }
+  Transition transition;
+  absl::Status may;
+  const auto cancel = [&](const Job& job, std::uint32_t count) {
+    if (!MayChange(job, input.by, config)) {
+      may.Update(NotYours(job));
+    } else {
+      Cancel(job, count, input.by, now, transition);
+    }
+  };
+  if (!input.array_index.has_value()) {
+    state.jobs().ForEachOf(input.job, cancel);
+  } else {
+    for (const Job* element : state.FindJobs(input.job, input.array_index)) {
+      cancel(*element, 1);
+    }
+  }
+  if (!may.ok()) {
+    return Refused(std::move(may));
+  }
+  if (transition.count == 0) {
+    return Refused(NoSuchJob(input.job, input.array_index));
+  }
+  transition.effects.emplace_back(Replan{});
+  return transition;
+}
+
+Transition On(const ClusterState& state, const HoldJob& input, Time now,
+              const PolicyConfig& config) {
+  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  if (jobs.empty()) {
+    return Refused(NoSuchJob(input.job, input.array_index));
+  }
+  if (absl::Status whole = NamesWhole(*jobs.front(), input.job); !whole.ok()) {
+    return Refused(std::move(whole));
+  }
+  Transition transition;
+  for (const Job* job : jobs) {
+    if (!MayChange(*job, input.by, config)) {
+      return Refused(NotYours(*job));
+    }
+    if (job->state == JobState::kPending) {
+      if (!input.held && job->held && job->held_by == HoldBy::kAdmin &&
+          !IsOperator(input.by, config)) {
+        return Refused(absl::PermissionDeniedError(absl::StrCat(
+            "job ", ToString(job->id), ": held by the operator, who alone can release it")));
+      }
+      ++transition.count;
+      const HoldBy by = input.by.uid == job->spec->user.uid ? HoldBy::kUser : HoldBy::kAdmin;
+      if (job->held != input.held) {
+        transition.events.emplace_back(JobHeld{job->id, input.held, now, by});
+      }
+    }
+  }
+  if (transition.count == 0) {
+    return Refused(absl::FailedPreconditionError(
+        absl::StrCat("job ", core::Label(input.job, input.array_index),
+                     ": has started; only waiting jobs are held")));
+  }
+  transition.effects.emplace_back(Replan{});
+  return transition;
+}
+
+Transition On(const ClusterState& state, const DrainNode& input, Time now, const PolicyConfig&) {
+  const Node* node = state.FindNode(input.name);
+  if (node == nullptr) {
+    return Refused(
+        absl::NotFoundError(absl::StrCat("node ", input.name, ": no such node; see muster nodes")));
+  }
+  if (input.drained && input.reason.empty()) {
+    return Refused(absl::InvalidArgumentError("--reason: say why the node is drained"));
+  }
+  Transition transition;
+  transition.node = node->id;
+  if (node->drained != input.drained || (input.drained && node->drain_reason != input.reason)) {
+    if (input.drained && !node->drained) {
+      NoticeDrain(state, node->id, now, transition);
+    }
+    transition.events.emplace_back(NodeDrained{node->id, input.drained, input.reason, now});
+    transition.effects.emplace_back(Replan{});
+  }
+  return transition;
+}
+
+// Tells the victims to end, or to give their cores back.
+void GiveWay(const ClusterState& state, const PlannedPreemption& preemption, Time now,
+             Transition& transition) {
+  const std::string text = absl::StrCat("preempted by job ", ToString(preemption.job));
+  for (const PlannedVictim& victim : preemption.victims) {
+    if (victim.suspend) {
+      Suspended(*state.FindJob(victim.job), SuspendedBy::kPreemption, text, now, transition);
+      continue;
+    }
+    const EndCause cause = victim.requeue ? EndCause::kPreemptedToRequeue : EndCause::kPreempted;
+    EndAttempt(*state.FindJob(victim.job), {cause, text}, now, transition);
+  }
+}
+
+BillingRate BillingOf(const ClusterState& state, const PlannedStart& start,
+                      const PolicyConfig& config) {
+  TresUse held;
+  for (const NodeAllocation& part : start.allocation.nodes) {
+    AddUse(held, part, *state.FindNode(part.node)->machine);
+  }
+  const Qos* qos =
+      FindQos(state.policy().book(), EffectiveQos(state.FindJob(start.job)->spec->qos));
+  constexpr std::uint32_t kWhole = 1000;
+  return core::BillingOf(held, qos == nullptr ? kWhole : qos->usage_factor, config.priority);
+}
+
+void Start(const ClusterState& state, const Plan& plan, const PlannedStart& start, Time now,
+           const PolicyConfig& config, Transition& transition) {
+  const AttemptNumber attempt = NextAttempt(state, *state.FindJob(start.job));
+  transition.events.emplace_back(
+      AttemptStarted{start.job, attempt, start.allocation, now, plan.hash, start.partition,
+                     BillingOf(state, start, config), start.alternative, start.tasks});
+  for (const NodeAllocation& part : start.allocation.nodes) {
+    transition.effects.emplace_back(Launch{start.job, attempt, part.node});
+  }
+}
+
+// A start whose orders no agent would take: its jobs wait for somebody to change that.
+void HoldTooLarge(std::span<const PlannedStart> together, Time now, Transition& transition) {
+  for (const PlannedStart& start : together) {
+    transition.events.emplace_back(JobHeld{start.job, true, now, HoldBy::kOrderTooLarge});
+  }
+}
+
+Transition On(const ClusterState& state, const TakePlan& input, Time now,
+              const PolicyConfig& config) {
+  Transition transition;
+  Verifier verifier(state, now);
+  StartGate gate(state, config, now);
+  bool stale = false;
+  for (const PlannedResume& resume : input.plan.resumes) {
+    if (verifier.AcceptResume(resume)) {
+      Resumed(*state.FindJob(resume.job), now, transition);
+    } else {
+      stale = true;
+    }
+  }
+  std::span<const PlannedStart> left = input.plan.starts;
+  while (!left.empty()) {
+    const std::span<const PlannedStart> together = left.first(StartsTogether(state, left));
+    left = left.subspan(together.size());
+    if (!gate.Admits(together) || !verifier.AcceptTogether(together)) {
+      stale = true;
+      continue;
+    }
+    if (!OrdersFit(state.jobs(), together)) {
+      HoldTooLarge(together, now, transition);
+      stale = true;
+      continue;
+    }
+    for (const PlannedStart& start : together) {
+      gate.Count(start.job);
+      Start(state, input.plan, start, now, config, transition);
+    }
+  }
+  for (const PlannedPreemption& preemption : input.plan.preemptions) {
+    const PlannedStart start{preemption.job, preemption.allocation, "", 0, 0};
+    if (!gate.Admits(preemption.job) || !verifier.AcceptPreemption(preemption)) {
+      stale = true;
+    } else if (!OrdersFit(state.jobs(), {&start, 1})) {
+      HoldTooLarge({&start, 1}, now, transition);
+      stale = true;
+    } else {
+      GiveWay(state, preemption, now, transition);
+    }
+  }
+  for (const PlannedResize& resize : input.plan.resizes) {
+    if (IsDue(resize, now)) {
+      stale = !Resize(state, resize, now, transition) || stale;
+    }
+  }
+  for (const PlannedDrop& drop : input.plan.drops) {
+    if (gate.MustDrop(drop)) {
+      transition.events.emplace_back(JobEnded{drop.job, drop.state, ExitStatus(), drop.text, now});
+      stale = true;  // those that depend on it have an answer now
+    }
+  }
+  if (stale) {
+    transition.effects.emplace_back(Replan{});
+  }
+  return transition;
+}
+
+}  // namespace
+
+Transition Handle(const ClusterState& state, const Input& input, Time now,
+                  const PolicyConfig& config) {
+  return std::visit([&](const auto& in) { return On(state, in, now, config); }, input);
+}
+
+}  // namespace muster::core

@@ -1,0 +1,21 @@
+#pragma once
+
+// One turn of the scheduler: an input comes in, events to persist and effects to perform come out.
+//
+// The controller's loop and the simulator's are short loops round this function: step, apply the
+// events, make them durable, perform the effects. Thread promise: pure. Invariants: (1) the events
+// apply to the very state that was given, in order; (2) a refused input makes neither events nor
+// effects; (3) a repeated input has one effect: retries by the client's token, reports by their
+// number.
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/transition.h"
+#include "scheduler/model/change/input.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster::core {
+
+Transition Handle(const ClusterState& state, const Input& input, Time now,
+                  const PolicyConfig& config);
+
+}  // namespace muster::core

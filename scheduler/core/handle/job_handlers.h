@@ -1,0 +1,20 @@
+#pragma once
+
+// The turns of requests that change jobs in other ways than their first submission, their end or a
+// hold: requeue and update. Part of core/step.
+//
+// Thread promise: pure. Invariants: as in step.h.
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/transition.h"
+#include "scheduler/model/change/input.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster::core {
+
+Transition On(const ClusterState& state, const RequeueJob& input, Time now,
+              const PolicyConfig& config);
+Transition On(const ClusterState& state, const UpdateJob& input, Time now,
+              const PolicyConfig& config);
+
+}  // namespace muster::core

@@ -1,0 +1,310 @@
+#include "scheduler/core/handle/nodes/agent_handlers.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/handle/attempts/attempt_end.h"
+#include "scheduler/core/handle/attempts/checkpoint_handlers.h"
+#include "scheduler/core/handle/attempts/group_end.h"
+#include "scheduler/core/place/nodes/feature_match.h"
+#include "scheduler/core/state/actions.h"
+#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/model/machine/machine_check.h"
+
+namespace muster::core {
+namespace {
+
+// A job that was requeued as often as is allowed is held.
+void HoldWhatRunsTooOften(const ClusterState& state, const PolicyConfig& config,
+                          Transition& transition) {
+  for (Event& event : transition.events) {
+    if (auto* requeued = std::get_if<JobRequeued>(&event)) {
+      requeued->held = !requeued->preempted && !requeued->progressed && !requeued->resized &&
+                       state.FindJob(requeued->job)->requeues >= config.requeues_max;
+    }
+  }
+}
+
+const KnownAttempt* FindAttempt(const std::vector<KnownAttempt>& attempts, JobId job,
+                                AttemptNumber attempt) {
+  const auto found = std::find_if(attempts.begin(), attempts.end(), [&](const KnownAttempt& known) {
+    return known.job == job && known.attempt == attempt;
+  });
+  return found == attempts.end() ? nullptr : &*found;
+}
+
+// An attempt that should be on the node and that the agent does not have: either the order never
+// reached it, or the record of it is gone.
+std::optional<EndCause> WhyLost(const NodeRun& run, const Node* before,
+                                const Registration& registration) {
+  const bool same_record = before != nullptr && before->instance == registration.instance;
+  if (run.phase == RunPhase::kOrdered && same_record) {
+    return std::nullopt;
+  }
+  return before != nullptr && before->boot_id != registration.boot_id ? EndCause::kNodeRebooted
+                                                                      : EndCause::kNodeLostRecord;
+}
+
+// What should be under way on the node, and what of it is lost.
+void Reconcile(const ClusterState& state, NodeId node, const Node* before,
+               const Registration& registration, Time now, Transition& transition) {
+  TransitionJobs jobs(state);
+  for (const JobId id : state.JobsOn(node)) {
+    const Job& job = jobs.Look(id);
+    const NodeRun& run = job.attempt->runs[*RunOn(*job.attempt, node)];
+    if (run.phase == RunPhase::kEnded) {
+      continue;
+    }
+    const bool known = FindAttempt(registration.attempts, id, job.attempt->number) != nullptr;
+    const std::optional<EndCause> lost = known ? std::nullopt : WhyLost(run, before, registration);
+    if (lost.has_value()) {
+      RunEnded ended;
+      ended.time = now;
+      ended.cause = *lost;
+      jobs.TakeFact(id, node, Report{id, job.attempt->number, run.reported + 1, ended}, now,
+                    transition);
+      continue;
+    }
+    for (const Effect& effect : ActionsFor(job)) {
+      const bool here = std::visit(
+          [&](const auto& order) {
+            if constexpr (requires { order.node; }) {
+              return order.node == node;
+            }
+            return false;
+          },
+          effect);
+      if (here) {
+        transition.effects.push_back(effect);
+      }
+    }
+  }
+}
+
+// True when the state, too, has the attempt under way on the node.
+bool RunsHere(const ClusterState& state, const KnownAttempt& known, NodeId node) {
+  const Job* job = state.FindJob(known.job);
+  if (job == nullptr || !job->attempt.has_value() || job->attempt->number != known.attempt) {
+    return false;
+  }
+  const std::optional<std::size_t> run = RunOn(*job->attempt, node);
+  return run.has_value() && job->attempt->runs[*run].phase != RunPhase::kEnded;
+}
+
+const QuarantinedAttempt* FindQuarantined(const Node& node, JobId job, AttemptNumber attempt) {
+  const auto found = std::find_if(node.quarantined.begin(), node.quarantined.end(),
+                                  [&](const QuarantinedAttempt& other) {
+                                    return other.job == job && other.attempt == attempt;
+                                  });
+  return found == node.quarantined.end() ? nullptr : &*found;
+}
+
+// What an unknown attempt holds, as far as this machine can hold it: the agent's word is not
+// trusted further.
+NodeAllocation Bounded(NodeId node, const Registration& registration, NodeAllocation allocation) {
+  const Machine& machine = registration.machine;
+  allocation.node = node;
+  allocation.name = registration.name;
+  allocation.cpus &= AllCpus(machine);
+  allocation.memory = std::min(allocation.memory, machine.memory);
+  std::erase_if(allocation.gpus,
+                [&](const GpuGrant& grant) { return grant.gpu >= machine.gpus.size(); });
+  allocation.ranks.clear();
+  return allocation;
+}
+
+// Attempts that the state does not know are kept and counted; those that are gone are let go.
+void Quarantine(const ClusterState& state, NodeId node, const Node* before,
+                const Registration& registration, Time now, Transition& transition) {
+  if (before != nullptr) {
+    for (const QuarantinedAttempt& attempt : before->quarantined) {
+      const KnownAttempt* known = FindAttempt(registration.attempts, attempt.job, attempt.attempt);
+      if (known == nullptr || known->ended) {
+        transition.events.emplace_back(AttemptQuarantined{node, attempt, true, now});
+      }
+    }
+  }
+  std::set<std::pair<JobId, AttemptNumber>> seen;
+  for (const KnownAttempt& known : registration.attempts) {
+    const bool already =
+        !seen.emplace(known.job, known.attempt).second ||
+        (before != nullptr && FindQuarantined(*before, known.job, known.attempt) != nullptr);
+    if (already || known.ended || RunsHere(state, known, node)) {
+      continue;
+    }
+    transition.events.emplace_back(AttemptQuarantined{
+        node,
+        QuarantinedAttempt{known.job, known.attempt, Bounded(node, registration, known.allocation)},
+        false, now});
+  }
+}
+
+// A faulty node takes nothing more until somebody has looked; one that is drained already keeps its
+// reason.
+void DrainFaulty(const Node& node, const std::string& fault, Time now, Transition& transition) {
+  if (!fault.empty() && !node.drained) {
+    transition.events.emplace_back(NodeDrained{node.id, true, fault, now});
+    transition.effects.emplace_back(Replan{});
+  }
+}
+
+// By a script of the site's that failed.
+void DrainFaulty(const Node& node, const Report& report, Time now, Transition& transition) {
+  if (const auto* ended = std::get_if<RunEnded>(&report.fact)) {
+    DrainFaulty(node, ended->node_fault, now, transition);
+  }
+}
+
+// The answer to a report of an attempt that is not in the state: it can never matter to a job any
+// more.
+Transition ReportOfUnknown(const Node& node, const TakeReport& input, Time now) {
+  Transition transition;
+  const Report& report = input.report;
+  const QuarantinedAttempt* found = FindQuarantined(node, report.job, report.attempt);
+  if (found != nullptr && std::holds_alternative<RunEnded>(report.fact)) {
+    transition.events.emplace_back(AttemptQuarantined{node.id, *found, true, now});
+    DrainFaulty(node, report, now, transition);
+    transition.effects.emplace_back(Replan{});
+  }
+  transition.effects.emplace_back(Acknowledge{node.id, report.job, report.attempt, report.index});
+  return transition;
+}
+
+constexpr std::size_t kNodeNameBytesMax = 255;
+
+// What the rest of the core relies on. A compromised agent harms its own node alone.
+absl::Status CheckRegistration(const Registration& registration) {
+  const std::string& name = registration.name;
+  if (name.empty() || name.size() > kNodeNameBytesMax ||
+      std::any_of(name.begin(), name.end(), [](char c) { return c <= 0x20 || c == 0x7f; })) {
+    return absl::InvalidArgumentError(
+        "--name: a node's name has 1 to 255 printable characters and no space");
+  }
+  constexpr std::size_t kFeaturesMax = 256;
+  if (registration.features.size() > kFeaturesMax ||
+      !std::all_of(registration.features.begin(), registration.features.end(), IsFeatureName)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "node ", name, ": --features: at most ", kFeaturesMax, " names of letters, digits, . _ -"));
+  }
+  constexpr std::size_t kAttemptsMax = 8192;
+  if (registration.attempts.size() > kAttemptsMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node ", name, ": its agent has more than ", kAttemptsMax, " attempts"));
+  }
+  if (const absl::Status machine = CheckMachine(registration.machine); !machine.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "node ", name, ": ", std::string(machine.message()), "; check its --topology"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Transition On(const ClusterState& state, const RegisterAgent& input, Time now,
+              const PolicyConfig& config) {
+  const Registration& registration = input.registration;
+  Transition transition;
+  transition.status = CheckRegistration(registration);
+  if (!transition.status.ok()) {
+    return transition;
+  }
+  const Node* before = state.FindNode(registration.name);
+  if (before != nullptr && before->connected && before->instance != registration.instance) {
+    transition.status = absl::AlreadyExistsError(
+        absl::StrCat("node ", registration.name, ": another agent of that name is connected; ",
+                     "give this one another --name"));
+    return transition;
+  }
+  if (registration.epoch_seen > state.epoch()) {
+    transition.status = absl::FailedPreconditionError(
+        absl::StrCat("node ", registration.name, ": its agent has seen epoch ",
+                     ToString(registration.epoch_seen), ", this controller is at ",
+                     ToString(state.epoch()), ": the state directory is older than the cluster"));
+    return transition;
+  }
+  transition.node = before != nullptr ? before->id : state.next_node();
+  Registration stored = registration;
+  stored.attempts.clear();
+  std::sort(stored.features.begin(), stored.features.end());
+  stored.features.erase(std::unique(stored.features.begin(), stored.features.end()),
+                        stored.features.end());
+  transition.events.emplace_back(NodeRegistered{transition.node, std::move(stored), now});
+  Reconcile(state, transition.node, before, registration, now, transition);
+  HoldWhatRunsTooOften(state, config, transition);
+  Quarantine(state, transition.node, before, registration, now, transition);
+  if (state.health().Of(transition.node).running) {
+    transition.effects.emplace_back(CheckHealth{transition.node});
+  }
+  transition.effects.emplace_back(Replan{});
+  return transition;
+}
+
+Transition On(const ClusterState& state, const LoseAgent& input, Time now, const PolicyConfig&) {
+  Transition transition;
+  const Node* node = state.FindNode(input.node);
+  if (node != nullptr && node->connected) {
+    transition.events.emplace_back(
+        NodeLost{node->id, now, now - std::max(input.silent, Duration(0))});
+    transition.effects.emplace_back(Replan{});
+  }
+  return transition;
+}
+
+Transition On(const ClusterState& state, const TakeReport& input, Time now,
+              const PolicyConfig& config) {
+  Transition transition;
+  const Node* node = state.FindNode(input.node);
+  if (node == nullptr) {
+    transition.status = absl::NotFoundError("report from a node that is not registered");
+    return transition;
+  }
+  const Report& report = input.report;
+  const Job* job = state.FindJob(report.job);
+  if (job == nullptr || !job->attempt.has_value() || job->attempt->number != report.attempt ||
+      !RunOn(*job->attempt, node->id).has_value() ||
+      FindQuarantined(*node, report.job, report.attempt) != nullptr) {
+    return ReportOfUnknown(*node, input, now);
+  }
+  const NodeRun& run = job->attempt->runs[*RunOn(*job->attempt, node->id)];
+  if (run.phase != RunPhase::kEnded && report.index > run.reported + 1) {
+    transition.status = absl::OutOfRangeError(absl::StrCat(
+        "job ", ToString(job->id), ": report ", report.index, " came before ", run.reported + 1));
+    return transition;
+  }
+  if (report.index == run.reported + 1 && run.phase != RunPhase::kEnded) {
+    TransitionJobs(state).TakeFact(job->id, node->id, report, now, transition);
+    HoldWhatRunsTooOften(state, config, transition);
+    DrainFaulty(*node, report, now, transition);
+  }
+  transition.effects.emplace_back(Acknowledge{node->id, report.job, report.attempt, report.index});
+  return transition;
+}
+
+Transition On(const ClusterState& state, const TakeNodeFault& input, Time now,
+              const PolicyConfig&) {
+  Transition transition;
+  if (const Node* const node = state.FindNode(input.node)) {
+    if (!node->drained && !input.text.empty()) {
+      NoticeDrain(state, node->id, now, transition);
+    }
+    DrainFaulty(*node, input.text, now, transition);
+  }
+  return transition;
+}
+
+// The attempt ends on every node: those that have it are told so, the others when they come.
+Transition On(const ClusterState& state, const FailLaunch& input, Time now, const PolicyConfig&) {
+  Transition transition;
+  const Job* job = state.FindJob(input.job);
+  if (job != nullptr && job->attempt.has_value() && job->attempt->number == input.attempt &&
+      job->attempt->ending == EndCause::kNone) {
+    EndAttempt(*job, {EndCause::kLaunchFailed, input.text}, now, transition);
+    transition.effects.emplace_back(Replan{});
+  }
+  return transition;
+}
+
+}  // namespace muster::core

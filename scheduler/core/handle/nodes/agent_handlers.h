@@ -1,0 +1,28 @@
+#pragma once
+
+// The turns that agents cause: registration, loss, reports. Part of core/step, in a file of its
+// own.
+//
+// Thread promise: pure. Invariants: (1) a fact is acknowledged only when it is in the state or can
+// never matter; (2) an attempt that an agent has and the state does not know is quarantined, never
+// killed.
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/transition.h"
+#include "scheduler/model/change/input.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster::core {
+
+Transition On(const ClusterState& state, const RegisterAgent& input, Time now,
+              const PolicyConfig& config);
+Transition On(const ClusterState& state, const LoseAgent& input, Time now,
+              const PolicyConfig& config);
+Transition On(const ClusterState& state, const TakeReport& input, Time now,
+              const PolicyConfig& config);
+Transition On(const ClusterState& state, const TakeNodeFault& input, Time now,
+              const PolicyConfig& config);
+Transition On(const ClusterState& state, const FailLaunch& input, Time now,
+              const PolicyConfig& config);
+
+}  // namespace muster::core

@@ -1,0 +1,30 @@
+#pragma once
+
+// Turns about the health of nodes: when one is checked, and what follows from what was found.
+//
+// A node is checked only while no job is on it, few nodes at a time and never two on one host. Slow
+// once, it is checked again; slow `confirm` times in a row, or found defect, it is drained, unless
+// too much of its class is drained already. A node that its health drained, and no other, is
+// resumed by the first check that passes. Thread promise: pure.
+
+#include <string>
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/transition.h"
+#include "scheduler/model/change/input.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster::core {
+
+Transition On(const ClusterState& state, const CheckNodeHealth& input, Time now,
+              const PolicyConfig& config);
+Transition On(const ClusterState& state, const TakeHealthReport& input, Time now,
+              const PolicyConfig& config);
+Transition On(const ClusterState& state, const TickHealth& input, Time now,
+              const PolicyConfig& config);
+
+// The node's health in a word or a few: "good", "slow: memory bandwidth", "checking"; empty: it was
+// never checked.
+std::string HealthWord(const NodeHealth& health);
+
+}  // namespace muster::core

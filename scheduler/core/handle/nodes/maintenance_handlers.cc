@@ -1,0 +1,69 @@
+#include "scheduler/core/handle/nodes/maintenance_handlers.h"
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/handle/attempts/attempt_end.h"
+#include "scheduler/core/handle/attempts/checkpoint_handlers.h"
+#include "scheduler/core/policy/kill_grace.h"
+#include "scheduler/model/policy/policy_picture.h"
+#include "scheduler/model/policy/reservation.h"
+
+namespace muster::core {
+namespace {
+
+// Nobody is told sooner, however long his grace.
+constexpr Duration kSoonest = std::chrono::hours(1);
+
+// Whether the job is told something for it.
+bool LookAt(const ClusterState& state, const Job& job, const Reservation& reservation, Time begin,
+            Time now, const PolicyConfig& config, Transition& transition) {
+  if (job.attempt->ending != EndCause::kNone || job.spec->reservation == reservation.name) {
+    return false;
+  }
+  const Duration grace = KillGraceOf(state.policy().book(), *job.spec, EndCause::kRequeued, config);
+  if (now < begin - std::min(grace, kSoonest)) {
+    return false;
+  }
+  const bool runs_again = job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes;
+  if (runs_again || job.spec->elastic) {
+    EndAttempt(job,
+               {job.spec->elastic ? EndCause::kResized : EndCause::kRequeued,
+                absl::StrCat("maintenance (reservation ", reservation.name, ")")},
+               now, transition);
+  } else if (job.attempt->advice.notice != CheckpointNotice::kDrain) {
+    NoticeDrain(job, now, transition);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void MakeWayForMaintenance(const ClusterState& state, Time now, const PolicyConfig& config,
+                           Transition& transition) {
+  std::set<JobId> told;
+  const PolicyPicture& policy = state.policy().picture();
+  for (const auto& [name, reservation] : policy.book->reservations) {
+    const std::optional<Window> window = WindowAt(reservation, now);
+    if ((reservation.flags & kMaint) == 0 || !window.has_value() ||
+        now < window->start - kSoonest) {
+      continue;
+    }
+    const NodeGroup& nodes = policy.nodes->reservations.at(name);
+    for (const auto& [node, unused] : state.nodes()) {
+      for (const JobId id : nodes.Has(node) ? state.JobsOn(node) : std::vector<JobId>()) {
+        const Job& job = *state.FindJob(id);
+        if (job.attempt.has_value() && !told.contains(id) &&
+            LookAt(state, job, reservation, window->start, now, config, transition)) {
+          told.insert(id);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace muster::core

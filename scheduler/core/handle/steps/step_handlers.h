@@ -1,0 +1,23 @@
+#pragma once
+
+// Turns about the steps of running jobs: to start one, to signal its ranks, to look on.
+//
+// Called by Step alone. Thread promise: pure. Invariants: as Step's. A signal, and the wish to look
+// on, change no state: they are effects without events.
+
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/transition.h"
+#include "scheduler/model/change/input.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster::core {
+
+Transition On(const ClusterState& state, const StartStep& input, Time now,
+              const PolicyConfig& config);
+Transition On(const ClusterState& state, const SignalJob& input, Time now,
+              const PolicyConfig& config);
+// Only the job's own user may look on.
+Transition On(const ClusterState& state, const AttachStep& input, Time now,
+              const PolicyConfig& config);
+
+}  // namespace muster::core
