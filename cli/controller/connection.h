@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "cli/controller/address.h"
 #include "cli/parse/selector.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/job/job_update.h"
 #include "scheduler/model/machine/allocation.h"

@@ -11,33 +11,33 @@
 namespace muster::daemon {
 namespace {
 
-const std::vector<DependencyTerm>& TermsOf(const Input& input) {
+const std::vector<DependencyTerm>& TermsOf(const Command& command) {
   static const std::vector<DependencyTerm> none;
-  if (const auto* submit = std::get_if<SubmitJob>(&input)) {
+  if (const auto* submit = std::get_if<SubmitJob>(&command)) {
     return submit->spec.dependency.terms;
   }
-  const auto* update = std::get_if<UpdateJob>(&input);
+  const auto* update = std::get_if<UpdateJob>(&command);
   return update != nullptr && update->changes.dependency.has_value()
              ? update->changes.dependency->terms
              : none;
 }
 
-void SetHistory(Input& input, const std::vector<TargetHistory>& history) {
-  if (auto* submit = std::get_if<SubmitJob>(&input)) {
+void SetHistory(Command& command, const std::vector<TargetHistory>& history) {
+  if (auto* submit = std::get_if<SubmitJob>(&command)) {
     submit->history = history;
   } else {
-    std::get<UpdateJob>(input).history = history;
+    std::get<UpdateJob>(command).history = history;
   }
 }
 
 class Attempted final : public std::enable_shared_from_this<Attempted> {
  public:
-  Attempted(Controller& controller, Accounting& accounting, Worker& reader, Input input,
+  Attempted(Controller& controller, Accounting& accounting, Worker& reader, Command command,
             Controller::Done done)
       : controller_(controller),
         accounting_(accounting),
         reader_(reader),
-        input_(std::move(input)),
+        input_(std::move(command)),
         done_(std::move(done)) {}
 
   void Begin() {
@@ -82,7 +82,7 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
   Controller& controller_;
   Accounting& accounting_;
   Worker& reader_;
-  Input input_;
+  Command input_;
   const Controller::Done done_;
   std::optional<std::vector<TargetHistory>> known_;
 };
@@ -90,27 +90,27 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
 }  // namespace
 
 absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, const User& user) {
-  SubmitJob input;
-  input.token = request.token();
-  RETURN_IF_ERROR(FromWire(request.spec(), &input.spec));
-  RETURN_IF_ERROR(FromWire(request.program(), &input.program));
-  input.spec.user = user;
+  SubmitJob command;
+  command.token = request.token();
+  RETURN_IF_ERROR(FromWire(request.spec(), &command.spec));
+  RETURN_IF_ERROR(FromWire(request.program(), &command.program));
+  command.spec.user = user;
   for (const wire::Component& each : request.components()) {
-    Component& component = input.components.emplace_back();
+    Component& component = command.components.emplace_back();
     RETURN_IF_ERROR(FromWire(each.spec(), &component.spec));
     RETURN_IF_ERROR(FromWire(each.program(), &component.program));
     component.spec.user = user;
   }
-  return input;
+  return command;
 }
 
-void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader, Input input,
-                     Controller::Done done) {
-  if (TermsOf(input).empty()) {
-    controller.Take(std::move(input), std::move(done));
+void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader,
+                     Command command, Controller::Done done) {
+  if (TermsOf(command).empty()) {
+    controller.Take(std::move(command), std::move(done));
     return;
   }
-  std::make_shared<Attempted>(controller, accounting, reader, std::move(input), std::move(done))
+  std::make_shared<Attempted>(controller, accounting, reader, std::move(command), std::move(done))
       ->Begin();
 }
 

@@ -10,7 +10,7 @@
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
 #include "proto/controller.pb.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 
 namespace muster::daemon {
 
@@ -19,7 +19,7 @@ absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, con
 
 // As Controller::Take, for a SubmitJob or an UpdateJob; those that name no jobs go straight there.
 // REQUIRES: all three outlive the answer.
-void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader, Input input,
-                     Controller::Done done);
+void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader,
+                     Command command, Controller::Done done);
 
 }  // namespace muster::daemon

@@ -144,15 +144,15 @@ absl::Status Controller::fatal() const {
   return has_fatal_ ? fatal_ : absl::OkStatus();
 }
 
-void Controller::Take(Input input, Done done) {
-  auto shared = std::make_shared<std::pair<Input, Done>>(std::move(input), std::move(done));
+void Controller::Take(Command command, Done done) {
+  auto shared = std::make_shared<std::pair<Command, Done>>(std::move(command), std::move(done));
   if (!queue_.Push([this, shared] { DoTake(shared->first, shared->second); })) {
     Refuse([shared](const absl::Status& busy) { shared->second(core::Transition(), busy); });
   }
 }
 
-bool Controller::HasRoomFor(std::size_t inputs) const {
-  return queue_.size() + inputs <= TaskQueue::kLimit;
+bool Controller::HasRoomFor(std::size_t commands) const {
+  return queue_.size() + commands <= TaskQueue::kLimit;
 }
 
 // Answers as every other answer comes: through the loop, on the writer's thread. Once the
@@ -172,9 +172,9 @@ std::shared_ptr<const PolicyConfig> Controller::policy() const {
   return policy_;
 }
 
-void Controller::Configure(PolicyConfig policy, ConfigurePolicy input, Done done) {
+void Controller::Configure(PolicyConfig policy, ConfigurePolicy command, Done done) {
   const auto settings = std::make_shared<const PolicyConfig>(std::move(policy));
-  auto shared = std::make_shared<std::pair<Input, Done>>(std::move(input), std::move(done));
+  auto shared = std::make_shared<std::pair<Command, Done>>(std::move(command), std::move(done));
   const bool queued = queue_.Push(
       [this, settings, shared] { DoConfigure(settings, shared->first, shared->second); });
   if (!queued) {
@@ -182,12 +182,12 @@ void Controller::Configure(PolicyConfig policy, ConfigurePolicy input, Done done
   }
 }
 
-void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
-                             const Done& done) {
-  if (Degraded().ok() && core::Handle(state_, input, clock_.Now(), *policy).status.ok()) {
+void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy,
+                             const Command& command, const Done& done) {
+  if (Degraded().ok() && core::Handle(state_, command, clock_.Now(), *policy).status.ok()) {
     Use(policy);
   }
-  DoTake(input, done);
+  DoTake(command, done);
 }
 
 void Controller::UseNetwork(std::shared_ptr<const Network> network) {
@@ -314,14 +314,14 @@ void Controller::Finish(bool all_passes) {
                  });
 }
 
-void Controller::DoTake(const Input& input, const Done& done) {
+void Controller::DoTake(const Command& command, const Done& done) {
   if (const absl::Status status = Degraded(); !status.ok()) {
     group_.after.push_back(
         [done, status](const absl::Status&) { done(core::Transition(), status); });
     return;
   }
   auto transition =
-      std::make_shared<core::Transition>(core::Handle(state_, input, clock_.Now(), *policy_));
+      std::make_shared<core::Transition>(core::Handle(state_, command, clock_.Now(), *policy_));
   Apply(transition->events);
   transition->events.clear();
   group_.after.push_back([done, transition](const absl::Status& status) {

@@ -129,13 +129,13 @@ class Controller {
   // Called (once) on the controller's thread when it ends by itself.
   void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
 
-  void Take(Input input, Done done);
+  void Take(Command command, Done done);
   // Whether that many inputs would be taken now: a caller that makes many of one call asks before
   // the first.
-  [[nodiscard]] bool HasRoomFor(std::size_t inputs) const;
+  [[nodiscard]] bool HasRoomFor(std::size_t commands) const;
   // Makes other settings those in force, and `input` what the configuration says; neither when the
   // input is refused.
-  void Configure(PolicyConfig policy, ConfigurePolicy input, Done done);
+  void Configure(PolicyConfig policy, ConfigurePolicy command, Done done);
   // Keeps a tuning; no part of the state.
   void Keep(Tuning tuning, Reply kept);
   // Makes another network that of the settings in force; null for none.
@@ -163,8 +163,8 @@ class Controller {
   void Loop();
   void Refuse(Reply reply);
   void Finish(bool all_passes = false);
-  void DoTake(const Input& input, const Done& done);
-  void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Input& input,
+  void DoTake(const Command& command, const Done& done);
+  void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Command& command,
                    const Done& done);
   void Use(std::shared_ptr<const PolicyConfig> policy);
   void Apply(const std::vector<Event>& events);

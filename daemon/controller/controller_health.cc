@@ -24,8 +24,8 @@ void Controller::LookAtHealth() {
   if (!Degraded().ok()) {
     return;
   }
-  for (const Input& input : {Input(TickHealth{}), Input(TickElastic{})}) {
-    const core::Transition transition = core::Handle(state_, input, clock_.Now(), *policy_);
+  for (const Command& command : {Command(TickHealth{}), Command(TickElastic{})}) {
+    const core::Transition transition = core::Handle(state_, command, clock_.Now(), *policy_);
     Apply(transition.events);
     Dispatch(transition.effects);
   }

@@ -47,8 +47,8 @@ Machine BigMachine() {
   return machine;
 }
 
-void Must(core::ClusterState& state, const Input& input) {
-  const core::Transition transition = core::Handle(state, input, kNow, PolicyConfig());
+void Must(core::ClusterState& state, const Command& command) {
+  const core::Transition transition = core::Handle(state, command, kNow, PolicyConfig());
   if (!transition.status.ok()) {
     std::cerr << transition.status << '\n';
     std::abort();

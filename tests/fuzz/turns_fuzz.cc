@@ -105,8 +105,8 @@ class FuzzedCluster {
     Take(make(std::move(value)));
   }
 
-  void Take(const Input& input) {
-    const core::Transition transition = core::Handle(state_, input, now_, config_);
+  void Take(const Command& command) {
+    const core::Transition transition = core::Handle(state_, command, now_, config_);
     if (!transition.status.ok() && (!transition.events.empty() || !transition.effects.empty())) {
       Broken("a refused input has effects");
     }

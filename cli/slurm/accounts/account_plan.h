@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/slurm/accounts/account_words.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/policy/policy_view.h"
 
 namespace muster::cli::slurm {

@@ -45,18 +45,18 @@ Transition On(const ClusterState& state, const BeginEpoch&, Time now, const Poli
   return transition;
 }
 
-Transition On(const ClusterState& state, const SubmitJob& input, Time now,
+Transition On(const ClusterState& state, const SubmitJob& command, Time now,
               const PolicyConfig& config) {
-  if (absl::Status token = CheckToken(input.token); !token.ok()) {
+  if (absl::Status token = CheckToken(command.token); !token.ok()) {
     return Refused(std::move(token));
   }
   Transition transition;
-  if (const TokenOwner* owner = state.FindToken(input.token)) {
+  if (const TokenOwner* owner = state.FindToken(command.token)) {
     transition.job = owner->job;
     return transition;
   }
-  if (!input.components.empty()) {
-    absl::StatusOr<JobSubmitted> group = AcceptGroup(state, input, now, config);
+  if (!command.components.empty()) {
+    absl::StatusOr<JobSubmitted> group = AcceptGroup(state, command, now, config);
     if (!group.ok()) {
       return Refused(group.status());
     }
@@ -65,7 +65,7 @@ Transition On(const ClusterState& state, const SubmitJob& input, Time now,
     transition.effects.emplace_back(Replan{});
     return transition;
   }
-  JobSpec asked = input.spec;
+  JobSpec asked = command.spec;
   BeginNew(config, asked);
   if (absl::Status choices = AddChoices(config, asked); !choices.ok()) {
     return Refused(std::move(choices));
@@ -74,13 +74,13 @@ Transition On(const ClusterState& state, const SubmitJob& input, Time now,
   if (!spec.ok()) {
     return Refused(spec.status());
   }
-  if (absl::Status grace = CheckGrace(input.spec, config); !grace.ok()) {
+  if (absl::Status grace = CheckGrace(command.spec, config); !grace.ok()) {
     return Refused(std::move(grace));
   }
-  if (absl::Status program = CheckProgram(spec->kind, input.program); !program.ok()) {
+  if (absl::Status program = CheckProgram(spec->kind, command.program); !program.ok()) {
     return Refused(std::move(program));
   }
-  if (absl::Status dependency = CheckDependencyNow(state.jobs(), *spec, input.history, now);
+  if (absl::Status dependency = CheckDependencyNow(state.jobs(), *spec, command.history, now);
       !dependency.ok()) {
     return Refused(std::move(dependency));
   }
@@ -89,7 +89,7 @@ Transition On(const ClusterState& state, const SubmitJob& input, Time now,
         "--deadline: the job could not end by then, with its --begin and --time"));
   }
   const std::uint64_t count = spec->array.has_value() ? ElementCount(*spec->array) : 1;
-  const Submission submission{count, input.spec.time_limit.count() > 0, now};
+  const Submission submission{count, command.spec.time_limit.count() > 0, now};
   if (absl::Status few = CheckUserJobs(state.jobs(), spec->user.name, count, config); !few.ok()) {
     return Refused(std::move(few));
   }
@@ -99,11 +99,11 @@ Transition On(const ClusterState& state, const SubmitJob& input, Time now,
   transition.job = state.next_job();
   transition.events.emplace_back(JobSubmitted{transition.job,
                                               static_cast<std::uint32_t>(count),
-                                              input.token,
+                                              command.token,
                                               *std::move(spec),
-                                              input.program,
+                                              command.program,
                                               now,
-                                              input.history,
+                                              command.history,
                                               {}});
   transition.effects.emplace_back(Replan{});
   return transition;
@@ -130,26 +130,26 @@ void Cancel(const Job& job, std::uint32_t count, const User& by, Time now, Trans
   }
 }
 
-Transition On(const ClusterState& state, const CancelJob& input, Time now,
+Transition On(const ClusterState& state, const CancelJob& command, Time now,
               const PolicyConfig& config) {
-  if (const Job* job = state.FindJob(input.job)) {
-    if (absl::Status whole = NamesWhole(*job, input.job); !whole.ok()) {
+  if (const Job* job = state.FindJob(command.job)) {
+    if (absl::Status whole = NamesWhole(*job, command.job); !whole.ok()) {
       return Refused(std::move(whole));
     }
   }
   Transition transition;
   absl::Status may;
   const auto cancel = [&](const Job& job, std::uint32_t count) {
-    if (!MayChange(job, input.by, config)) {
+    if (!MayChange(job, command.by, config)) {
       may.Update(NotYours(job));
     } else {
-      Cancel(job, count, input.by, now, transition);
+      Cancel(job, count, command.by, now, transition);
     }
   };
-  if (!input.array_index.has_value()) {
-    state.jobs().ForEachOf(input.job, cancel);
+  if (!command.array_index.has_value()) {
+    state.jobs().ForEachOf(command.job, cancel);
   } else {
-    for (const Job* element : state.FindJobs(input.job, input.array_index)) {
+    for (const Job* element : state.FindJobs(command.job, command.array_index)) {
       cancel(*element, 1);
     }
   }
@@ -157,64 +157,65 @@ Transition On(const ClusterState& state, const CancelJob& input, Time now,
     return Refused(std::move(may));
   }
   if (transition.count == 0) {
-    return Refused(NoSuchJob(input.job, input.array_index));
+    return Refused(NoSuchJob(command.job, command.array_index));
   }
   transition.effects.emplace_back(Replan{});
   return transition;
 }
 
-Transition On(const ClusterState& state, const HoldJob& input, Time now,
+Transition On(const ClusterState& state, const HoldJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
   if (jobs.empty()) {
-    return Refused(NoSuchJob(input.job, input.array_index));
+    return Refused(NoSuchJob(command.job, command.array_index));
   }
-  if (absl::Status whole = NamesWhole(*jobs.front(), input.job); !whole.ok()) {
+  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
     return Refused(std::move(whole));
   }
   Transition transition;
   for (const Job* job : jobs) {
-    if (!MayChange(*job, input.by, config)) {
+    if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
     if (job->state == JobState::kPending) {
-      if (!input.held && job->held && job->held_by == HoldBy::kAdmin &&
-          !IsOperator(input.by, config)) {
+      if (!command.held && job->held && job->held_by == HoldBy::kAdmin &&
+          !IsOperator(command.by, config)) {
         return Refused(absl::PermissionDeniedError(absl::StrCat(
             "job ", ToString(job->id), ": held by the operator, who alone can release it")));
       }
       ++transition.count;
-      const HoldBy by = input.by.uid == job->spec->user.uid ? HoldBy::kUser : HoldBy::kAdmin;
-      if (job->held != input.held) {
-        transition.events.emplace_back(JobHeld{job->id, input.held, now, by});
+      const HoldBy by = command.by.uid == job->spec->user.uid ? HoldBy::kUser : HoldBy::kAdmin;
+      if (job->held != command.held) {
+        transition.events.emplace_back(JobHeld{job->id, command.held, now, by});
       }
     }
   }
   if (transition.count == 0) {
     return Refused(absl::FailedPreconditionError(
-        absl::StrCat("job ", core::Label(input.job, input.array_index),
+        absl::StrCat("job ", core::Label(command.job, command.array_index),
                      ": has started; only waiting jobs are held")));
   }
   transition.effects.emplace_back(Replan{});
   return transition;
 }
 
-Transition On(const ClusterState& state, const DrainNode& input, Time now, const PolicyConfig&) {
-  const Node* node = state.FindNode(input.name);
+Transition On(const ClusterState& state, const DrainNode& command, Time now, const PolicyConfig&) {
+  const Node* node = state.FindNode(command.name);
   if (node == nullptr) {
-    return Refused(
-        absl::NotFoundError(absl::StrCat("node ", input.name, ": no such node; see muster nodes")));
+    return Refused(absl::NotFoundError(
+        absl::StrCat("node ", command.name, ": no such node; see muster nodes")));
   }
-  if (input.drained && input.reason.empty()) {
+  if (command.drained && command.reason.empty()) {
     return Refused(absl::InvalidArgumentError("--reason: say why the node is drained"));
   }
   Transition transition;
   transition.node = node->id;
-  if (node->drained != input.drained || (input.drained && node->drain_reason != input.reason)) {
-    if (input.drained && !node->drained) {
+  if (node->drained != command.drained ||
+      (command.drained && node->drain_reason != command.reason)) {
+    if (command.drained && !node->drained) {
       NoticeDrain(state, node->id, now, transition);
     }
-    transition.events.emplace_back(NodeDrained{node->id, input.drained, input.reason, now});
+    transition.events.emplace_back(NodeDrained{node->id, command.drained, command.reason, now});
     transition.effects.emplace_back(Replan{});
   }
   return transition;
@@ -264,20 +265,20 @@ void HoldTooLarge(std::span<const PlannedStart> together, Time now, Transition& 
   }
 }
 
-Transition On(const ClusterState& state, const TakePlan& input, Time now,
+Transition On(const ClusterState& state, const TakePlan& command, Time now,
               const PolicyConfig& config) {
   Transition transition;
   Verifier verifier(state, now);
   StartGate gate(state, config, now);
   bool stale = false;
-  for (const PlannedResume& resume : input.plan.resumes) {
+  for (const PlannedResume& resume : command.plan.resumes) {
     if (verifier.AcceptResume(resume)) {
       Resumed(*state.FindJob(resume.job), now, transition);
     } else {
       stale = true;
     }
   }
-  std::span<const PlannedStart> left = input.plan.starts;
+  std::span<const PlannedStart> left = command.plan.starts;
   while (!left.empty()) {
     const std::span<const PlannedStart> together = left.first(StartsTogether(state, left));
     left = left.subspan(together.size());
@@ -292,10 +293,10 @@ Transition On(const ClusterState& state, const TakePlan& input, Time now,
     }
     for (const PlannedStart& start : together) {
       gate.Count(start.job);
-      Start(state, input.plan, start, now, config, transition);
+      Start(state, command.plan, start, now, config, transition);
     }
   }
-  for (const PlannedPreemption& preemption : input.plan.preemptions) {
+  for (const PlannedPreemption& preemption : command.plan.preemptions) {
     const PlannedStart start{preemption.job, preemption.allocation, "", 0, 0};
     if (!gate.Admits(preemption.job) || !verifier.AcceptPreemption(preemption)) {
       stale = true;
@@ -306,12 +307,12 @@ Transition On(const ClusterState& state, const TakePlan& input, Time now,
       GiveWay(state, preemption, now, transition);
     }
   }
-  for (const PlannedResize& resize : input.plan.resizes) {
+  for (const PlannedResize& resize : command.plan.resizes) {
     if (IsDue(resize, now)) {
       stale = !Resize(state, resize, now, transition) || stale;
     }
   }
-  for (const PlannedDrop& drop : input.plan.drops) {
+  for (const PlannedDrop& drop : command.plan.drops) {
     if (gate.MustDrop(drop)) {
       transition.events.emplace_back(JobEnded{drop.job, drop.state, ExitStatus(), drop.text, now});
       stale = true;  // those that depend on it have an answer now
@@ -325,9 +326,9 @@ Transition On(const ClusterState& state, const TakePlan& input, Time now,
 
 }  // namespace
 
-Transition Handle(const ClusterState& state, const Input& input, Time now,
+Transition Handle(const ClusterState& state, const Command& command, Time now,
                   const PolicyConfig& config) {
-  return std::visit([&](const auto& in) { return On(state, in, now, config); }, input);
+  return std::visit([&](const auto& in) { return On(state, in, now, config); }, command);
 }
 
 }  // namespace muster::core

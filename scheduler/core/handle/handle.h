@@ -10,12 +10,12 @@
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/settings/policy_config.h"
 
 namespace muster::core {
 
-Transition Handle(const ClusterState& state, const Input& input, Time now,
+Transition Handle(const ClusterState& state, const Command& command, Time now,
                   const PolicyConfig& config);
 
 }  // namespace muster::core

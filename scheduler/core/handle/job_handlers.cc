@@ -52,13 +52,13 @@ void Set(const std::optional<T>& change, T& member) {
 
 // A job that has started keeps what it was placed for.
 absl::StatusOr<JobSpec> ChangedAsItRuns(const ClusterState& state, const Job& job,
-                                        const UpdateJob& input, JobSpec asked, Time now,
+                                        const UpdateJob& command, JobSpec asked, Time now,
                                         const PolicyConfig& config) {
   JobUpdate allowed;
-  allowed.name = input.changes.name;
-  allowed.comment = input.changes.comment;
-  allowed.time_limit = input.changes.time_limit;
-  if (input.changes != allowed) {
+  allowed.name = command.changes.name;
+  allowed.comment = command.changes.comment;
+  allowed.time_limit = command.changes.time_limit;
+  if (command.changes != allowed) {
     return absl::FailedPreconditionError(
         absl::StrCat("job ", ToString(job.id),
                      ": has started; only --time, --job-name and --comment can still be changed"));
@@ -67,7 +67,7 @@ absl::StatusOr<JobSpec> ChangedAsItRuns(const ClusterState& state, const Job& jo
   spec.name = std::move(asked.name);
   spec.comment = std::move(asked.comment);
   if (allowed.time_limit.has_value() && asked.time_limit != spec.time_limit) {
-    RETURN_IF_ERROR(CheckNewLimit(state, job, asked.time_limit, input, now, config));
+    RETURN_IF_ERROR(CheckNewLimit(state, job, asked.time_limit, command, now, config));
     spec.time_limit = asked.time_limit;
   }
   return spec;
@@ -89,14 +89,14 @@ absl::Status CheckNoCycle(const ClusterState& state, const Job& job, const Depen
   return absl::OkStatus();
 }
 
-absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const UpdateJob& input,
+absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const UpdateJob& command,
                                 Time now, const PolicyConfig& config) {
-  const JobUpdate& changes = input.changes;
+  const JobUpdate& changes = command.changes;
   JobSpec spec = *job.spec;
   Set(changes.name, spec.name);
   Set(changes.comment, spec.comment);
   Set(changes.time_limit, spec.time_limit);
-  if (changes.nice.value_or(0) < 0 && !IsOperator(input.by, config)) {
+  if (changes.nice.value_or(0) < 0 && !IsOperator(command.by, config)) {
     return absl::PermissionDeniedError("--nice: only operators raise a priority; use 0 or more");
   }
   Set(changes.nice, spec.nice);
@@ -105,11 +105,11 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
   Set(changes.dependency, spec.dependency);
   ASSIGN_OR_RETURN(spec, Normalise(std::move(spec), config));
   if (job.attempt.has_value()) {
-    return ChangedAsItRuns(state, job, input, std::move(spec), now, config);
+    return ChangedAsItRuns(state, job, command, std::move(spec), now, config);
   }
   if (changes.dependency.has_value()) {
     RETURN_IF_ERROR(CheckNoCycle(state, job, spec.dependency));
-    RETURN_IF_ERROR(CheckDependencyNow(state.jobs(), spec, input.history, now));
+    RETURN_IF_ERROR(CheckDependencyNow(state.jobs(), spec, command.history, now));
   }
   if ((changes.deadline.has_value() || changes.time_limit.has_value()) &&
       !CanMeetDeadline(spec, now)) {
@@ -120,24 +120,24 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
 
 }  // namespace
 
-Transition On(const ClusterState& state, const RequeueJob& input, Time now,
+Transition On(const ClusterState& state, const RequeueJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
   if (jobs.empty()) {
-    return Refused(NoSuchJob(input.job, input.array_index));
+    return Refused(NoSuchJob(command.job, command.array_index));
   }
-  if (absl::Status whole = NamesWhole(*jobs.front(), input.job); !whole.ok()) {
+  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
     return Refused(std::move(whole));
   }
   Transition transition;
   absl::Status last;
   for (const Job* job : jobs) {
-    if (!MayChange(*job, input.by, config)) {
+    if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
     const absl::Status may = CheckRequeue(*job);
     if (may.ok()) {
-      Requeue(*job, input.by, now, transition);
+      Requeue(*job, command.by, now, transition);
     }
     last.Update(may);
   }
@@ -145,27 +145,27 @@ Transition On(const ClusterState& state, const RequeueJob& input, Time now,
   return transition.count == 0 ? Refused(std::move(last)) : transition;
 }
 
-Transition On(const ClusterState& state, const UpdateJob& input, Time now,
+Transition On(const ClusterState& state, const UpdateJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
   if (jobs.empty()) {
-    return Refused(NoSuchJob(input.job, input.array_index));
+    return Refused(NoSuchJob(command.job, command.array_index));
   }
-  if (absl::Status whole = NamesWhole(*jobs.front(), input.job); !whole.ok()) {
+  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
     return Refused(std::move(whole));
   }
-  if (input.changes == JobUpdate()) {
+  if (command.changes == JobUpdate()) {
     return Refused(absl::InvalidArgumentError("nothing to change: name an option"));
   }
-  if (input.force && !IsOperator(input.by, config)) {
+  if (command.force && !IsOperator(command.by, config)) {
     return Refused(absl::PermissionDeniedError("--force: is for operators"));
   }
   Transition transition;
   for (const Job* job : jobs) {
-    if (!MayChange(*job, input.by, config)) {
+    if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
-    absl::StatusOr<JobSpec> spec = Changed(state, *job, input, now, config);
+    absl::StatusOr<JobSpec> spec = Changed(state, *job, command, now, config);
     if (!spec.ok()) {
       return Refused(spec.status());
     }
@@ -176,7 +176,7 @@ Transition On(const ClusterState& state, const UpdateJob& input, Time now,
     if (job->attempt.has_value() && spec->time_limit != job->spec->time_limit) {
       TellNewLimit(*job, spec->time_limit, now, transition);
     }
-    transition.events.emplace_back(JobUpdated{job->id, *std::move(spec), input.history, now});
+    transition.events.emplace_back(JobUpdated{job->id, *std::move(spec), command.history, now});
   }
   transition.effects.emplace_back(Replan{});
   return transition;

@@ -7,14 +7,14 @@
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/settings/policy_config.h"
 
 namespace muster::core {
 
-Transition On(const ClusterState& state, const RequeueJob& input, Time now,
+Transition On(const ClusterState& state, const RequeueJob& command, Time now,
               const PolicyConfig& config);
-Transition On(const ClusterState& state, const UpdateJob& input, Time now,
+Transition On(const ClusterState& state, const UpdateJob& command, Time now,
               const PolicyConfig& config);
 
 }  // namespace muster::core

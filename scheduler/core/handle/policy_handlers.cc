@@ -67,32 +67,32 @@ bool TakeSpentReset(std::vector<Assignment>& assignments) {
   return reset;
 }
 
-Transition Delete(const ClusterState& state, const ChangePolicy& input, Time now) {
-  if (!input.assignments.empty()) {
+Transition Delete(const ClusterState& state, const ChangePolicy& command, Time now) {
+  if (!command.assignments.empty()) {
     return Refused(absl::InvalidArgumentError("delete takes a name and nothing else"));
   }
-  if (absl::Status unused = CheckUnused(state, input.kind, input.name); !unused.ok()) {
+  if (absl::Status unused = CheckUnused(state, command.kind, command.name); !unused.ok()) {
     return Refused(std::move(unused));
   }
   const PolicyBook& book = state.policy().book();
   PolicyBook after = book;
-  Erase(after, input.kind, input.name);
+  Erase(after, command.kind, command.name);
   if (const auto problem = FindProblem(after)) {
     return Refused(absl::FailedPreconditionError(
-        absl::StrCat(Label(input.kind, input.name), ": is needed: ", ToSentence(*problem))));
+        absl::StrCat(Label(command.kind, command.name), ": is needed: ", ToSentence(*problem))));
   }
   Transition transition;
-  transition.events.emplace_back(Deleted(Get(book, input.kind, input.name), input.by, now));
+  transition.events.emplace_back(Deleted(Get(book, command.kind, command.name), command.by, now));
   transition.effects.emplace_back(Replan{});
   return transition;
 }
 
 // True when the object is what adding it would make: a retry of an add that was done.
-bool IsAsAsked(const PolicyBook& book, const ChangePolicy& input) {
-  const PolicyObject there = Get(book, input.kind, input.name);
-  PolicyObject asked = MakePolicyObject(input.kind, input.name);
+bool IsAsAsked(const PolicyBook& book, const ChangePolicy& command) {
+  const PolicyObject there = Get(book, command.kind, command.name);
+  PolicyObject asked = MakePolicyObject(command.kind, command.name);
   SetConfigured(asked, IsConfigured(there));
-  for (const Assignment& assignment : InTableOrder(input.kind, input.assignments)) {
+  for (const Assignment& assignment : InTableOrder(command.kind, command.assignments)) {
     if (!Assign(asked, assignment).ok()) {
       return false;
     }
@@ -105,11 +105,11 @@ PolicyObject Before(const PolicyBook& book, PolicyKind kind, const std::string& 
   return Has(book, kind, name) ? Get(book, kind, name) : MakePolicyObject(kind, name);
 }
 
-Transition AddOrSet(const ClusterState& state, const ChangePolicy& input, Time now) {
+Transition AddOrSet(const ClusterState& state, const ChangePolicy& command, Time now) {
   const PolicyBook& book = state.policy().book();
-  std::vector<Assignment> assignments = InTableOrder(input.kind, input.assignments);
+  std::vector<Assignment> assignments = InTableOrder(command.kind, command.assignments);
   const bool reset = TakeSpentReset(assignments);
-  const PolicyObject before = Before(book, input.kind, input.name);
+  const PolicyObject before = Before(book, command.kind, command.name);
   PolicyObject object = before;
   for (const Assignment& assignment : assignments) {
     if (absl::Status said = Assign(object, assignment); !said.ok()) {
@@ -126,18 +126,18 @@ Transition AddOrSet(const ClusterState& state, const ChangePolicy& input, Time n
   if (const auto problem = FindProblem(after)) {
     return Refused(absl::InvalidArgumentError(ToSentence(*problem)));
   }
-  const bool is_new = !Has(book, input.kind, input.name);
+  const bool is_new = !Has(book, command.kind, command.name);
   Transition transition;
   if (!is_new && object == before && !reset) {
     return transition;
   }
-  std::string text = DescribeChange(MakePolicyObject(input.kind, input.name), object);
+  std::string text = DescribeChange(MakePolicyObject(command.kind, command.name), object);
   text = is_new ? absl::StrCat("added", text.empty() ? "" : " ", text)
                 : DescribeChange(before, object);
   if (reset) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", "RawUsage=0");
   }
-  PolicyChanged event = Changed(std::move(object), std::move(text), input.by, now);
+  PolicyChanged event = Changed(std::move(object), std::move(text), command.by, now);
   event.spent_reset = reset;
   transition.events.emplace_back(std::move(event));
   transition.effects.emplace_back(Replan{});
@@ -231,27 +231,28 @@ absl::Status ChooseNodes(const ClusterState& state, Time now, Reservation* reser
   return absl::OkStatus();
 }
 
-Transition On(const ClusterState& state, const ChangePolicy& input, Time now, const PolicyConfig&) {
+Transition On(const ClusterState& state, const ChangePolicy& command, Time now,
+              const PolicyConfig&) {
   const PolicyBook& book = state.policy().book();
-  if (absl::Status name = CheckNames(input.kind, input.name); !name.ok()) {
+  if (absl::Status name = CheckNames(command.kind, command.name); !name.ok()) {
     return Refused(std::move(name));
   }
-  const bool there = Has(book, input.kind, input.name);
-  if (input.verb == PolicyVerb::kAdd && there && !IsAsAsked(book, input)) {
+  const bool there = Has(book, command.kind, command.name);
+  if (command.verb == PolicyVerb::kAdd && there && !IsAsAsked(book, command)) {
     return Refused(absl::AlreadyExistsError(
-        absl::StrCat(Label(input.kind, input.name), ": is there already; change it with set")));
+        absl::StrCat(Label(command.kind, command.name), ": is there already; change it with set")));
   }
-  if (input.verb != PolicyVerb::kAdd && !there) {
+  if (command.verb != PolicyVerb::kAdd && !there) {
     return Refused(absl::NotFoundError(
-        absl::StrCat(Label(input.kind, input.name), ": there is none of that name")));
+        absl::StrCat(Label(command.kind, command.name), ": there is none of that name")));
   }
-  return input.verb == PolicyVerb::kDelete ? Delete(state, input, now)
-                                           : AddOrSet(state, input, now);
+  return command.verb == PolicyVerb::kDelete ? Delete(state, command, now)
+                                             : AddOrSet(state, command, now);
 }
 
-Transition On(const ClusterState& state, const ConfigurePolicy& input, Time now,
+Transition On(const ClusterState& state, const ConfigurePolicy& command, Time now,
               const PolicyConfig& config) {
-  if (input.objects.size() > kObjectsMax) {
+  if (command.objects.size() > kObjectsMax) {
     return Refused(absl::InvalidArgumentError("the configuration names too many objects"));
   }
   const PolicyBook& book = state.policy().book();
@@ -259,7 +260,7 @@ Transition On(const ClusterState& state, const ConfigurePolicy& input, Time now,
   std::set<std::pair<PolicyKind, std::string>> named;
   Transition transition;
   std::vector<Event> set;
-  for (PolicyObject object : input.objects) {
+  for (PolicyObject object : command.objects) {
     SetConfigured(object, true);
     const PolicyKind kind = KindOf(object);
     const std::string name = NameOf(object);
@@ -278,9 +279,10 @@ Transition On(const ClusterState& state, const ConfigurePolicy& input, Time now,
     Put(after, object);
     if (!Has(book, kind, name) || !(object == before)) {
       const std::string change = DescribeChange(before, object);
-      set.emplace_back(Changed(
-          std::move(object), absl::StrCat("by ", input.source, change.empty() ? "" : ": ", change),
-          input.by, now));
+      set.emplace_back(
+          Changed(std::move(object),
+                  absl::StrCat("by ", command.source, change.empty() ? "" : ": ", change),
+                  command.by, now));
     }
   }
   std::vector<Event> gone;
@@ -292,10 +294,10 @@ Transition On(const ClusterState& state, const ConfigurePolicy& input, Time now,
     }
     if (absl::Status unused = CheckUnused(state, kind, name); !unused.ok()) {
       return Refused(absl::FailedPreconditionError(
-          absl::StrCat(input.source, " names it no more: ", std::string(unused.message()))));
+          absl::StrCat(command.source, " names it no more: ", std::string(unused.message()))));
     }
     Erase(after, kind, name);
-    gone.emplace_back(Deleted(object, input.by, now));
+    gone.emplace_back(Deleted(object, command.by, now));
   }
   if (const auto problem = FindProblem(after)) {
     return Refused(absl::InvalidArgumentError(ToSentence(*problem)));

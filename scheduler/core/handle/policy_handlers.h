@@ -8,15 +8,15 @@
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/settings/policy_config.h"
 
 namespace muster::core {
 
-Transition On(const ClusterState& state, const ChangePolicy& input, Time now,
+Transition On(const ClusterState& state, const ChangePolicy& command, Time now,
               const PolicyConfig& config);
 // All of it, or nothing: the first problem is the error and the book stays as it was.
-Transition On(const ClusterState& state, const ConfigurePolicy& input, Time now,
+Transition On(const ClusterState& state, const ConfigurePolicy& command, Time now,
               const PolicyConfig& config);
 
 // Gives a reservation by count its nodes: free of other reservations and, unless it ignores jobs,

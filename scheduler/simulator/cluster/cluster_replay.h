@@ -118,7 +118,7 @@ class ClusterReplay {
   absl::StatusOr<Decision> NextKnown();
   absl::Status KeepDecisions(bool stopped);
   absl::Status DropHopeless(const Plan& plan);
-  absl::Status Take(const Input& input, core::Transition* transition = nullptr);
+  absl::Status Take(const Command& command, core::Transition* transition = nullptr);
   absl::Status Answer(const std::vector<Effect>& effects);
   absl::Status EndOn(JobId id, const std::vector<NodeId>& nodes, EndCause cause);
   void Note(const Event& event, std::vector<JobId>& ended);

@@ -103,8 +103,8 @@ absl::Status ClusterReplay::RegisterNode(SimulatedNode& node) {
 }
 
 // One input through the scheduler, and the agents' answers to what it asks of them.
-absl::Status ClusterReplay::Take(const Input& input, core::Transition* answer) {
-  core::Transition transition = core::Handle(state_, input, TimeOf(now_), config_);
+absl::Status ClusterReplay::Take(const Command& command, core::Transition* answer) {
+  core::Transition transition = core::Handle(state_, command, TimeOf(now_), config_);
   if (!transition.status.ok()) {
     return transition.status;
   }

@@ -37,19 +37,20 @@ void Clients::Start() {
   clock_.After(faults_.Between(Duration(0), plan_.active), [this] { DrainAndResume(); });
 }
 
-void Clients::Request(Input input, Answer answer) {
+void Clients::Request(Command command, Answer answer) {
   ++unanswered_;
-  Try(std::make_shared<const Input>(std::move(input)), std::make_shared<bool>(false),
+  Try(std::make_shared<const Command>(std::move(command)), std::make_shared<bool>(false),
       std::make_shared<const Answer>(std::move(answer)));
 }
 
-void Clients::Try(const std::shared_ptr<const Input>& input, const std::shared_ptr<bool>& answered,
+void Clients::Try(const std::shared_ptr<const Command>& command,
+                  const std::shared_ptr<bool>& answered,
                   const std::shared_ptr<const Answer>& answer) {
   if (*answered) {
     return;
   }
-  clock_.After(faults_.MessageDelay(), [this, input, answered, answer] {
-    controller_.Take(*input, [this, answered, answer](const core::Transition& transition) {
+  clock_.After(faults_.MessageDelay(), [this, command, answered, answer] {
+    controller_.Take(*command, [this, answered, answer](const core::Transition& transition) {
       if (faults_.Fault(faults_.rates().reply_lost)) {
         ++faults_.counts().replies_lost;
         return;
@@ -65,7 +66,7 @@ void Clients::Try(const std::shared_ptr<const Input>& input, const std::shared_p
       });
     });
   });
-  clock_.After(kAskAgain, [this, input, answered, answer] { Try(input, answered, answer); });
+  clock_.After(kAskAgain, [this, command, answered, answer] { Try(command, answered, answer); });
 }
 
 SubmitJob Clients::Make(std::uint32_t number) {

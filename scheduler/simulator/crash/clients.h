@@ -13,7 +13,7 @@
 #include <string>
 
 #include "scheduler/core/handle/handle.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/simulated_controller.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
@@ -46,8 +46,8 @@ class Clients {
   using Answer = std::function<void(const core::Transition&)>;
 
   // Sends it at once, and again and again until there is an answer.
-  void Request(Input input, Answer answer);
-  void Try(const std::shared_ptr<const Input>& input, const std::shared_ptr<bool>& answered,
+  void Request(Command command, Answer answer);
+  void Try(const std::shared_ptr<const Command>& command, const std::shared_ptr<bool>& answered,
            const std::shared_ptr<const Answer>& answer);
   void Submit(std::uint32_t number);
   void Afterwards(JobId job, bool batch);

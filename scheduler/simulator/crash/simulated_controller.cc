@@ -95,15 +95,15 @@ bool SimulatedController::idle() const {
          !plan_wanted_ && !planning_ && state_.jobs().empty();
 }
 
-void SimulatedController::Take(const Input& input, Done done) {
+void SimulatedController::Take(const Command& command, Done done) {
   if (alive_) {
-    Perform(Judge(input), std::move(done));
+    Perform(Judge(command), std::move(done));
   }
 }
 
-std::shared_ptr<const core::Transition> SimulatedController::Judge(const Input& input) {
-  auto transition =
-      std::make_shared<const core::Transition>(core::Handle(state_, input, clock_.now(), *policy_));
+std::shared_ptr<const core::Transition> SimulatedController::Judge(const Command& command) {
+  auto transition = std::make_shared<const core::Transition>(
+      core::Handle(state_, command, clock_.now(), *policy_));
   if (!transition->status.ok() && (!transition->events.empty() || !transition->effects.empty())) {
     witness_.Broken("a refused input made events or effects");
   }

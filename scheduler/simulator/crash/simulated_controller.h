@@ -44,7 +44,7 @@ class SimulatedController {
   // Dies, and comes back in its own time.
   void Die();
   // Takes a client's request; lost while the controller is away.
-  void Take(const Input& input, Done done);
+  void Take(const Command& command, Done done);
   void Receive(Session session, const ToController& message);
   void NoticeLoss(Session session, Duration silent);
 
@@ -70,7 +70,7 @@ class SimulatedController {
   };
 
   void Later(Duration delay, void (SimulatedController::*action)());
-  std::shared_ptr<const core::Transition> Judge(const Input& input);
+  std::shared_ptr<const core::Transition> Judge(const Command& command);
   void Perform(const std::shared_ptr<const core::Transition>& transition, Done done);
   void Answer(Session session, const core::Transition& transition);
   void Apply(const std::vector<Event>& events);

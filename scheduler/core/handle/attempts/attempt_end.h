@@ -9,7 +9,7 @@
 #include <string>
 
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/job/exit_status.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/value/time.h"

@@ -13,7 +13,7 @@
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/settings/policy_config.h"
 
@@ -22,7 +22,7 @@ namespace muster::core {
 // An agent that starts again is back within this time.
 inline constexpr Duration kElasticSilence = std::chrono::seconds(10);
 
-Transition On(const ClusterState& state, const TickElastic& input, Time now,
+Transition On(const ClusterState& state, const TickElastic& command, Time now,
               const PolicyConfig& config);
 
 // Tells the attempt to end so that its job goes on with as many nodes as planned. False when the

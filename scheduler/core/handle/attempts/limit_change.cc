@@ -45,11 +45,11 @@ bool HasCheckpoint(const Attempt& attempt) {
   return record.count > 0 || record.restart > Duration(0);
 }
 
-absl::Status CheckRule(const Job& job, const UpdateJob& input, const PolicyConfig& config) {
+absl::Status CheckRule(const Job& job, const UpdateJob& command, const PolicyConfig& config) {
   const ExtensionRule rule = config.checkpoint.extension;
   const bool covered =
       rule == ExtensionRule::kAll || (rule == ExtensionRule::kGpu && HasGpus(*job.attempt));
-  if (!covered || input.force || HasCheckpoint(*job.attempt)) {
+  if (!covered || command.force || HasCheckpoint(*job.attempt)) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(LimitRefusal(
@@ -128,12 +128,12 @@ absl::Status CheckPolicy(const ClusterState& state, const Job& job, const JobSpe
 }
 
 absl::Status CheckLonger(const ClusterState& state, const Job& job, Duration limit,
-                         const UpdateJob& input, Time now, const PolicyConfig& config) {
-  if (!IsOperator(input.by, config) && !config.checkpoint.owners_extend) {
+                         const UpdateJob& command, Time now, const PolicyConfig& config) {
+  if (!IsOperator(command.by, config) && !config.checkpoint.owners_extend) {
     return absl::PermissionDeniedError(LimitRefusal(
         job, "runs, and only an operator gives a running job more time here (owners_extend)"));
   }
-  RETURN_IF_ERROR(CheckRule(job, input, config));
+  RETURN_IF_ERROR(CheckRule(job, command, config));
   JobSpec longer = *job.spec;
   longer.time_limit = limit;
   if (!CanMeetDeadline(longer, CountedFrom(*job.attempt, now))) {
@@ -147,7 +147,7 @@ absl::Status CheckLonger(const ClusterState& state, const Job& job, Duration lim
 }  // namespace
 
 absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration limit,
-                           const UpdateJob& input, Time now, const PolicyConfig& config) {
+                           const UpdateJob& command, Time now, const PolicyConfig& config) {
   if (job.attempt->ending != EndCause::kNone) {
     return absl::FailedPreconditionError(
         LimitRefusal(job, "is ending; its time limit cannot change any more"));
@@ -161,7 +161,7 @@ absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration l
   }
   return length <= LengthOf(job.spec->time_limit)
              ? absl::OkStatus()
-             : CheckLonger(state, job, limit, input, now, config);
+             : CheckLonger(state, job, limit, command, now, config);
 }
 
 void TellNewLimit(const Job& job, Duration limit, Time now, Transition& transition) {

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/settings/policy_config.h"
 
 namespace muster::core {
@@ -18,7 +18,7 @@ namespace muster::core {
 // Refuses `limit` for the job's attempt, with what stands against it. REQUIRES: it has one; the
 // user who asks may change the job; `limit` is one that a job may be submitted with.
 absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration limit,
-                           const UpdateJob& input, Time now, const PolicyConfig& config);
+                           const UpdateJob& command, Time now, const PolicyConfig& config);
 
 // Has the supervisors of the attempt keep it. REQUIRES: as above.
 void TellNewLimit(const Job& job, Duration limit, Time now, Transition& transition);

@@ -69,32 +69,32 @@ void AskBack(const Job& job, const User& by, Time now, Transition& transition) {
 
 }  // namespace
 
-Transition On(const ClusterState& state, const SuspendJob& input, Time now,
+Transition On(const ClusterState& state, const SuspendJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
   if (jobs.empty()) {
-    return Refused(NoSuchJob(input.job, input.array_index));
+    return Refused(NoSuchJob(command.job, command.array_index));
   }
-  if (absl::Status whole = NamesWhole(*jobs.front(), input.job); !whole.ok()) {
+  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
     return Refused(std::move(whole));
   }
-  if (!IsOperator(input.by, config)) {
+  if (!IsOperator(command.by, config)) {
     return Refused(absl::PermissionDeniedError(
-        absl::StrCat("job ", Label(input.job, input.array_index), ": only an operator ",
-                     input.suspended ? "suspends" : "resumes", " jobs")));
+        absl::StrCat("job ", Label(command.job, command.array_index), ": only an operator ",
+                     command.suspended ? "suspends" : "resumes", " jobs")));
   }
   Transition transition;
   absl::Status last;
   for (const Job* job : jobs) {
-    const absl::Status may = input.suspended ? CheckSuspend(*job) : CheckResume(*job);
+    const absl::Status may = command.suspended ? CheckSuspend(*job) : CheckResume(*job);
     last.Update(may);
     if (!may.ok()) {
       continue;
     }
-    if (input.suspended) {
-      SuspendByHand(*job, input.by, now, transition);
+    if (command.suspended) {
+      SuspendByHand(*job, command.by, now, transition);
     } else {
-      AskBack(*job, input.by, now, transition);
+      AskBack(*job, command.by, now, transition);
     }
   }
   // Of an array, the elements that can be are suspended or resumed and the others left as they are.

@@ -11,13 +11,13 @@
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/settings/policy_config.h"
 
 namespace muster::core {
 
-Transition On(const ClusterState& state, const SuspendJob& input, Time now,
+Transition On(const ClusterState& state, const SuspendJob& command, Time now,
               const PolicyConfig& config);
 
 // Tells the running job to give its cores back. REQUIRES: it is RUNNING.

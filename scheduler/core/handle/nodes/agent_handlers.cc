@@ -160,9 +160,9 @@ void DrainFaulty(const Node& node, const Report& report, Time now, Transition& t
 
 // The answer to a report of an attempt that is not in the state: it can never matter to a job any
 // more.
-Transition ReportOfUnknown(const Node& node, const TakeReport& input, Time now) {
+Transition ReportOfUnknown(const Node& node, const TakeReport& command, Time now) {
   Transition transition;
-  const Report& report = input.report;
+  const Report& report = command.report;
   const QuarantinedAttempt* found = FindQuarantined(node, report.job, report.attempt);
   if (found != nullptr && std::holds_alternative<RunEnded>(report.fact)) {
     transition.events.emplace_back(AttemptQuarantined{node.id, *found, true, now});
@@ -203,9 +203,9 @@ absl::Status CheckRegistration(const Registration& registration) {
 
 }  // namespace
 
-Transition On(const ClusterState& state, const RegisterAgent& input, Time now,
+Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
               const PolicyConfig& config) {
-  const Registration& registration = input.registration;
+  const Registration& registration = command.registration;
   Transition transition;
   transition.status = CheckRegistration(registration);
   if (!transition.status.ok()) {
@@ -242,31 +242,31 @@ Transition On(const ClusterState& state, const RegisterAgent& input, Time now,
   return transition;
 }
 
-Transition On(const ClusterState& state, const LoseAgent& input, Time now, const PolicyConfig&) {
+Transition On(const ClusterState& state, const LoseAgent& command, Time now, const PolicyConfig&) {
   Transition transition;
-  const Node* node = state.FindNode(input.node);
+  const Node* node = state.FindNode(command.node);
   if (node != nullptr && node->connected) {
     transition.events.emplace_back(
-        NodeLost{node->id, now, now - std::max(input.silent, Duration(0))});
+        NodeLost{node->id, now, now - std::max(command.silent, Duration(0))});
     transition.effects.emplace_back(Replan{});
   }
   return transition;
 }
 
-Transition On(const ClusterState& state, const TakeReport& input, Time now,
+Transition On(const ClusterState& state, const TakeReport& command, Time now,
               const PolicyConfig& config) {
   Transition transition;
-  const Node* node = state.FindNode(input.node);
+  const Node* node = state.FindNode(command.node);
   if (node == nullptr) {
     transition.status = absl::NotFoundError("report from a node that is not registered");
     return transition;
   }
-  const Report& report = input.report;
+  const Report& report = command.report;
   const Job* job = state.FindJob(report.job);
   if (job == nullptr || !job->attempt.has_value() || job->attempt->number != report.attempt ||
       !RunOn(*job->attempt, node->id).has_value() ||
       FindQuarantined(*node, report.job, report.attempt) != nullptr) {
-    return ReportOfUnknown(*node, input, now);
+    return ReportOfUnknown(*node, command, now);
   }
   const NodeRun& run = job->attempt->runs[*RunOn(*job->attempt, node->id)];
   if (run.phase != RunPhase::kEnded && report.index > run.reported + 1) {
@@ -283,25 +283,25 @@ Transition On(const ClusterState& state, const TakeReport& input, Time now,
   return transition;
 }
 
-Transition On(const ClusterState& state, const TakeNodeFault& input, Time now,
+Transition On(const ClusterState& state, const TakeNodeFault& command, Time now,
               const PolicyConfig&) {
   Transition transition;
-  if (const Node* const node = state.FindNode(input.node)) {
-    if (!node->drained && !input.text.empty()) {
+  if (const Node* const node = state.FindNode(command.node)) {
+    if (!node->drained && !command.text.empty()) {
       NoticeDrain(state, node->id, now, transition);
     }
-    DrainFaulty(*node, input.text, now, transition);
+    DrainFaulty(*node, command.text, now, transition);
   }
   return transition;
 }
 
 // The attempt ends on every node: those that have it are told so, the others when they come.
-Transition On(const ClusterState& state, const FailLaunch& input, Time now, const PolicyConfig&) {
+Transition On(const ClusterState& state, const FailLaunch& command, Time now, const PolicyConfig&) {
   Transition transition;
-  const Job* job = state.FindJob(input.job);
-  if (job != nullptr && job->attempt.has_value() && job->attempt->number == input.attempt &&
+  const Job* job = state.FindJob(command.job);
+  if (job != nullptr && job->attempt.has_value() && job->attempt->number == command.attempt &&
       job->attempt->ending == EndCause::kNone) {
-    EndAttempt(*job, {EndCause::kLaunchFailed, input.text}, now, transition);
+    EndAttempt(*job, {EndCause::kLaunchFailed, command.text}, now, transition);
     transition.effects.emplace_back(Replan{});
   }
   return transition;

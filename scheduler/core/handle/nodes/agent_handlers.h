@@ -9,20 +9,20 @@
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/settings/policy_config.h"
 
 namespace muster::core {
 
-Transition On(const ClusterState& state, const RegisterAgent& input, Time now,
+Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
               const PolicyConfig& config);
-Transition On(const ClusterState& state, const LoseAgent& input, Time now,
+Transition On(const ClusterState& state, const LoseAgent& command, Time now,
               const PolicyConfig& config);
-Transition On(const ClusterState& state, const TakeReport& input, Time now,
+Transition On(const ClusterState& state, const TakeReport& command, Time now,
               const PolicyConfig& config);
-Transition On(const ClusterState& state, const TakeNodeFault& input, Time now,
+Transition On(const ClusterState& state, const TakeNodeFault& command, Time now,
               const PolicyConfig& config);
-Transition On(const ClusterState& state, const FailLaunch& input, Time now,
+Transition On(const ClusterState& state, const FailLaunch& command, Time now,
               const PolicyConfig& config);
 
 }  // namespace muster::core

@@ -210,13 +210,13 @@ void LookAtNodes(const ClusterState& state, Time now, const HealthPolicy& policy
 
 }  // namespace
 
-Transition On(const ClusterState& state, const CheckNodeHealth& input, Time now,
+Transition On(const ClusterState& state, const CheckNodeHealth& command, Time now,
               const PolicyConfig&) {
   Transition transition;
-  const Node* node = state.FindNode(input.name);
+  const Node* node = state.FindNode(command.name);
   if (node == nullptr) {
-    transition.status =
-        absl::NotFoundError(absl::StrCat("node ", input.name, ": no such node; see muster nodes"));
+    transition.status = absl::NotFoundError(
+        absl::StrCat("node ", command.name, ": no such node; see muster nodes"));
     return transition;
   }
   const NodeHealth& health = state.health().Of(node->id);
@@ -227,31 +227,31 @@ Transition On(const ClusterState& state, const CheckNodeHealth& input, Time now,
   }
   const std::string busy = WhyBusy(state, *node);
   if (busy.empty()) {
-    Order(health, node->id, {input.kind, HealthCause::kAsked}, now, transition);
-  } else if (input.wait) {
-    transition.events.emplace_back(HealthCheckWanted{node->id, input.kind, now});
+    Order(health, node->id, {command.kind, HealthCause::kAsked}, now, transition);
+  } else if (command.wait) {
+    transition.events.emplace_back(HealthCheckWanted{node->id, command.kind, now});
   } else {
     transition.status = absl::FailedPreconditionError(
-        absl::StrCat("node ", input.name, ": ", busy, "; --wait checks it once it is idle"));
+        absl::StrCat("node ", command.name, ": ", busy, "; --wait checks it once it is idle"));
   }
   return transition;
 }
 
-Transition On(const ClusterState& state, const TakeHealthReport& input, Time now,
+Transition On(const ClusterState& state, const TakeHealthReport& command, Time now,
               const PolicyConfig& config) {
   Transition transition;
-  const Node* node = state.FindNode(input.node);
+  const Node* node = state.FindNode(command.node);
   if (node == nullptr) {
     transition.status = absl::NotFoundError("health report from a node that is not registered");
     return transition;
   }
   const NodeHealth& health = state.health().Of(node->id);
-  if (!health.running || input.report.number != health.number) {
+  if (!health.running || command.report.number != health.number) {
     return transition;  // it was told before, or nobody waits for it any more
   }
-  HealthRecord record = RecordOf(health, input.report, now);
+  HealthRecord record = RecordOf(health, command.report, now);
   if (record.outcome == HealthOutcome::kMeasured) {
-    JudgeAll(state.health(), node->id, input.report.figures, config.health, record);
+    JudgeAll(state.health(), node->id, command.report.figures, config.health, record);
   }
   transition.events.emplace_back(HealthChecked{node->id, record, now});
   if (record.outcome == HealthOutcome::kMeasured) {

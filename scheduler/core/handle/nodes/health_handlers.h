@@ -11,16 +11,16 @@
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/settings/policy_config.h"
 
 namespace muster::core {
 
-Transition On(const ClusterState& state, const CheckNodeHealth& input, Time now,
+Transition On(const ClusterState& state, const CheckNodeHealth& command, Time now,
               const PolicyConfig& config);
-Transition On(const ClusterState& state, const TakeHealthReport& input, Time now,
+Transition On(const ClusterState& state, const TakeHealthReport& command, Time now,
               const PolicyConfig& config);
-Transition On(const ClusterState& state, const TickHealth& input, Time now,
+Transition On(const ClusterState& state, const TickHealth& command, Time now,
               const PolicyConfig& config);
 
 // The node's health in a word or a few: "good", "slow: memory bandwidth", "checking"; empty: it was

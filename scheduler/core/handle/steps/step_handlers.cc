@@ -94,28 +94,28 @@ absl::Status CheckRunning(const Job& job, const char* what) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<const Job*> FindJobForStep(const ClusterState& state, const StartStep& input,
+absl::StatusOr<const Job*> FindJobForStep(const ClusterState& state, const StartStep& command,
                                           const PolicyConfig& config) {
-  const Job* job = state.FindJob(input.job);
+  const Job* job = state.FindJob(command.job);
   if (job == nullptr) {
-    return NoSuchJob(input.job, std::nullopt);
+    return NoSuchJob(command.job, std::nullopt);
   }
-  if (!MayChange(*job, input.by, config)) {
+  if (!MayChange(*job, command.by, config)) {
     return NotYours(*job);
   }
   RETURN_IF_ERROR(CheckRunning(*job, "a step needs it running"));
-  RETURN_IF_ERROR(CheckStep(input.spec, config));
-  RETURN_IF_ERROR(CheckProgram(JobKind::kRun, input.program));
+  RETURN_IF_ERROR(CheckStep(command.spec, config));
+  RETURN_IF_ERROR(CheckProgram(JobKind::kRun, command.program));
   return job;
 }
 
 // Puts the step behind those that wait already.
-Transition Queue(const Job& job, const StartStep& input, std::string waits, Time now) {
+Transition Queue(const Job& job, const StartStep& command, std::string waits, Time now) {
   const Attempt& attempt = *job.attempt;
   if (waits.empty()) {
     waits = absl::StrCat(NameOf(job.id, attempt.queued_steps.back().id), " is to start before it");
   }
-  if (input.spec.immediate) {
+  if (command.spec.immediate) {
     return Refused(absl::FailedPreconditionError(
         absl::StrCat("step of job ", ToString(job.id), " would wait: ", waits,
                      "; leave --immediate out to have it wait, or use --overlap")));
@@ -128,30 +128,31 @@ Transition Queue(const Job& job, const StartStep& input, std::string waits, Time
   transition.job = job.id;
   transition.step = attempt.last_step.Next();
   transition.waits = std::move(waits);
-  transition.events.emplace_back(StepQueued{job.id, attempt.number, transition.step, input.token,
-                                            StepName(input.program), input.program, input.spec,
-                                            now});
+  transition.events.emplace_back(StepQueued{job.id, attempt.number, transition.step, command.token,
+                                            StepName(command.program), command.program,
+                                            command.spec, now});
   return transition;
 }
 
 // The nodes on which the job has processes that a signal of this scope could reach.
-absl::StatusOr<std::vector<NodeId>> Reached(const Job& job, const SignalJob& input) {
+absl::StatusOr<std::vector<NodeId>> Reached(const Job& job, const SignalJob& command) {
   const Attempt& attempt = *job.attempt;
-  const bool batch = input.step == StepId() || input.scope == SignalScope::kBatch;
-  if (input.step.has_value() && !batch) {
-    if (const StepRun* step = FindRunning(attempt, *input.step)) {
+  const bool batch = command.step == StepId() || command.scope == SignalScope::kBatch;
+  if (command.step.has_value() && !batch) {
+    if (const StepRun* step = FindRunning(attempt, *command.step)) {
       return step->waiting_for;
     }
-    if (job.spec->kind != JobKind::kRun || *input.step != kRunStep) {
-      return absl::NotFoundError(absl::StrCat(
-          NameOf(job.id, *input.step), ": no such step runs; see muster show ", ToString(job.id)));
+    if (job.spec->kind != JobKind::kRun || *command.step != kRunStep) {
+      return absl::NotFoundError(absl::StrCat(NameOf(job.id, *command.step),
+                                              ": no such step runs; see muster show ",
+                                              ToString(job.id)));
     }
   }
   if (batch && (job.spec->kind == JobKind::kRun || OffsetOf(job) > 0)) {
     return absl::FailedPreconditionError(
         absl::StrCat("job ", ToString(job.id), ": has no batch script"));
   }
-  if (!batch && !input.step.has_value() && input.scope == SignalScope::kSteps &&
+  if (!batch && !command.step.has_value() && command.scope == SignalScope::kSteps &&
       attempt.steps.empty() && job.spec->kind == JobKind::kBatch) {
     return absl::FailedPreconditionError(
         absl::StrCat("job ", ToString(job.id), ": no step of it runs; --batch signals its script, ",
@@ -167,26 +168,26 @@ absl::StatusOr<std::vector<NodeId>> Reached(const Job& job, const SignalJob& inp
 }
 
 // A step that waits is ended by leaving the queue; a signal finds no process of it.
-Transition Withdraw(const ClusterState& state, const Job& job, const SignalJob& input, Time now) {
-  if (input.signal != 0) {
+Transition Withdraw(const ClusterState& state, const Job& job, const SignalJob& command, Time now) {
+  if (command.signal != 0) {
     return Refused(absl::FailedPreconditionError(
-        absl::StrCat(NameOf(job.id, *input.step), ": waits and has no process; muster cancel ",
-                     job.id.value(), ".", input.step->value(), " withdraws it")));
+        absl::StrCat(NameOf(job.id, *command.step), ": waits and has no process; muster cancel ",
+                     job.id.value(), ".", command.step->value(), " withdraws it")));
   }
   Transition transition;
   transition.count = 1;
   Job after = job;
-  const StepDropped dropped{job.id, job.attempt->number, *input.step,
-                            absl::StrCat("cancelled by ", input.by.name), now};
+  const StepDropped dropped{job.id, job.attempt->number, *command.step,
+                            absl::StrCat("cancelled by ", command.by.name), now};
   TakeInStep(*after.attempt, dropped);
   transition.events.emplace_back(dropped);
   StartQueuedSteps(state, after, now, transition);
   return transition;
 }
 
-absl::Status SendTo(const ClusterState& state, const Job& job, const SignalJob& input,
+absl::Status SendTo(const ClusterState& state, const Job& job, const SignalJob& command,
                     Transition& transition) {
-  ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, Reached(job, input));
+  ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, Reached(job, command));
   for (const NodeId id : nodes) {
     const Node& node = *state.FindNode(id);
     if (!node.connected) {
@@ -194,25 +195,26 @@ absl::Status SendTo(const ClusterState& state, const Job& job, const SignalJob& 
                                                  " does not answer: nothing was signalled"));
     }
   }
-  const bool batch = input.step == StepId();
+  const bool batch = command.step == StepId();
   for (const NodeId id : nodes) {
     transition.effects.emplace_back(PassSignal{
-        SignalOrder{job.id, job.attempt->number, Epoch(), id, batch ? std::nullopt : input.step,
-                    input.signal, batch ? SignalScope::kBatch : input.scope}});
+        SignalOrder{job.id, job.attempt->number, Epoch(), id, batch ? std::nullopt : command.step,
+                    command.signal, batch ? SignalScope::kBatch : command.scope}});
   }
   ++transition.count;
   return absl::OkStatus();
 }
 
-absl::StatusOr<StepId> StepToShow(const Job& job, const AttachStep& input) {
+absl::StatusOr<StepId> StepToShow(const Job& job, const AttachStep& command) {
   const Attempt& attempt = *job.attempt;
   const bool run = job.spec->kind == JobKind::kRun;
-  if (input.step.has_value()) {
-    if (FindRunning(attempt, *input.step) == nullptr && !(run && *input.step == kRunStep)) {
-      return absl::NotFoundError(absl::StrCat(
-          NameOf(job.id, *input.step), ": no such step runs; see muster show ", ToString(job.id)));
+  if (command.step.has_value()) {
+    if (FindRunning(attempt, *command.step) == nullptr && !(run && *command.step == kRunStep)) {
+      return absl::NotFoundError(absl::StrCat(NameOf(job.id, *command.step),
+                                              ": no such step runs; see muster show ",
+                                              ToString(job.id)));
     }
-    return *input.step;
+    return *command.step;
   }
   if (run) {
     return kRunStep;
@@ -234,26 +236,26 @@ absl::StatusOr<StepId> StepToShow(const Job& job, const AttachStep& input) {
 
 }  // namespace
 
-Transition On(const ClusterState& state, const StartStep& input, Time now,
+Transition On(const ClusterState& state, const StartStep& command, Time now,
               const PolicyConfig& config) {
-  if (absl::Status token = CheckToken(input.token); !token.ok()) {
+  if (absl::Status token = CheckToken(command.token); !token.ok()) {
     return Refused(std::move(token));
   }
-  if (const TokenOwner* owner = state.FindToken(input.token)) {
+  if (const TokenOwner* owner = state.FindToken(command.token)) {
     return AnswerAgain(state, *owner);
   }
-  const absl::StatusOr<const Job*> found = FindJobForStep(state, input, config);
+  const absl::StatusOr<const Job*> found = FindJobForStep(state, command, config);
   if (!found.ok()) {
     return Refused(found.status());
   }
   const Job& job = **found;
-  absl::StatusOr<StepPlace> place = PlaceStep(state, job, input.spec);
+  absl::StatusOr<StepPlace> place = PlaceStep(state, job, command.spec);
   if (!place.ok()) {
     return Refused(place.status());
   }
   const Attempt& attempt = *job.attempt;
-  if (place->placement.nodes.empty() || (!input.spec.overlap && !attempt.queued_steps.empty())) {
-    return Queue(job, input, std::move(place->waits), now);
+  if (place->placement.nodes.empty() || (!command.spec.overlap && !attempt.queued_steps.empty())) {
+    return Queue(job, command, std::move(place->waits), now);
   }
   Transition transition;
   transition.job = job.id;
@@ -263,33 +265,33 @@ Transition On(const ClusterState& state, const StartStep& input, Time now,
   started.job = job.id;
   started.attempt = attempt.number;
   started.step = transition.step;
-  started.token = input.token;
-  started.name = StepName(input.program);
-  started.program = input.program;
+  started.token = command.token;
+  started.name = StepName(command.program);
+  started.program = command.program;
   started.time = now;
-  BeginStep(std::move(started), input.spec, std::move(place->placement), transition);
+  BeginStep(std::move(started), command.spec, std::move(place->placement), transition);
   return transition;
 }
 
-Transition On(const ClusterState& state, const SignalJob& input, Time now,
+Transition On(const ClusterState& state, const SignalJob& command, Time now,
               const PolicyConfig& config) {
-  if (input.signal > kSignalMax || (input.signal == 0 && !input.step.has_value())) {
+  if (command.signal > kSignalMax || (command.signal == 0 && !command.step.has_value())) {
     return Refused(absl::InvalidArgumentError(
-        absl::StrCat("--signal: ", input.signal, " is not a signal; use 1 to ", kSignalMax)));
+        absl::StrCat("--signal: ", command.signal, " is not a signal; use 1 to ", kSignalMax)));
   }
-  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
   if (jobs.empty()) {
-    return Refused(NoSuchJob(input.job, input.array_index));
+    return Refused(NoSuchJob(command.job, command.array_index));
   }
-  if (input.step.has_value() && jobs.size() > 1) {
+  if (command.step.has_value() && jobs.size() > 1) {
     return Refused(absl::InvalidArgumentError(
-        absl::StrCat("job ", ToString(input.job), ": is an array; name an element's step, like ",
-                     input.job.value(), "_0.", input.step->value())));
+        absl::StrCat("job ", ToString(command.job), ": is an array; name an element's step, like ",
+                     command.job.value(), "_0.", command.step->value())));
   }
   Transition transition;
   absl::Status last;
   for (const Job* job : jobs) {
-    if (!MayChange(*job, input.by, config)) {
+    if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
     absl::Status may = job->attempt.has_value()
@@ -297,11 +299,12 @@ Transition On(const ClusterState& state, const SignalJob& input, Time now,
                            : absl::FailedPreconditionError(
                                  absl::StrCat("job ", ToString(job->id), ": is ", Name(job->state),
                                               "; only what runs can be signalled"));
-    if (may.ok() && input.step.has_value() && FindQueued(*job->attempt, *input.step) != nullptr) {
-      return Withdraw(state, *job, input, now);
+    if (may.ok() && command.step.has_value() &&
+        FindQueued(*job->attempt, *command.step) != nullptr) {
+      return Withdraw(state, *job, command, now);
     }
     if (may.ok()) {
-      may = SendTo(state, *job, input, transition);
+      may = SendTo(state, *job, command, transition);
     }
     last.Update(may);
   }
@@ -309,24 +312,24 @@ Transition On(const ClusterState& state, const SignalJob& input, Time now,
   return transition.count == 0 ? Refused(std::move(last)) : transition;
 }
 
-Transition On(const ClusterState& state, const AttachStep& input, Time, const PolicyConfig&) {
-  const std::vector<const Job*> jobs = state.FindJobs(input.job, input.array_index);
+Transition On(const ClusterState& state, const AttachStep& command, Time, const PolicyConfig&) {
+  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
   if (jobs.empty()) {
-    return Refused(NoSuchJob(input.job, input.array_index));
+    return Refused(NoSuchJob(command.job, command.array_index));
   }
   const Job& job = *jobs.front();
-  if (input.by.uid != job.spec->user.uid) {
+  if (command.by.uid != job.spec->user.uid) {
     return Refused(NotYours(job));
   }
-  if (absl::Status io = CheckStepIo(input.io); !io.ok()) {
+  if (absl::Status io = CheckStepIo(command.io); !io.ok()) {
     return Refused(std::move(io));
   }
   absl::Status may = jobs.size() > 1
                          ? absl::InvalidArgumentError(absl::StrCat(
-                               "job ", ToString(input.job), ": is an array; name an element, like ",
-                               input.job.value(), "_0"))
+                               "job ", ToString(command.job),
+                               ": is an array; name an element, like ", command.job.value(), "_0"))
                          : CheckRunning(job, "attach needs it running");
-  absl::StatusOr<StepId> step = may.ok() ? StepToShow(job, input) : std::move(may);
+  absl::StatusOr<StepId> step = may.ok() ? StepToShow(job, command) : std::move(may);
   if (!step.ok()) {
     return Refused(step.status());
   }
@@ -343,8 +346,8 @@ Transition On(const ClusterState& state, const AttachStep& input, Time, const Po
                 running->waiting_for.end());
   });
   for (const NodeAllocation& part : transition.placement.nodes) {
-    transition.effects.emplace_back(ShowStep{AttachOrder{job.id, job.attempt->number, Epoch(),
-                                                         part.node, *step, input.io, input.input}});
+    transition.effects.emplace_back(ShowStep{AttachOrder{
+        job.id, job.attempt->number, Epoch(), part.node, *step, command.io, command.input}});
   }
   return transition;
 }

@@ -7,17 +7,17 @@
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
-#include "scheduler/model/change/input.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/settings/policy_config.h"
 
 namespace muster::core {
 
-Transition On(const ClusterState& state, const StartStep& input, Time now,
+Transition On(const ClusterState& state, const StartStep& command, Time now,
               const PolicyConfig& config);
-Transition On(const ClusterState& state, const SignalJob& input, Time now,
+Transition On(const ClusterState& state, const SignalJob& command, Time now,
               const PolicyConfig& config);
 // Only the job's own user may look on.
-Transition On(const ClusterState& state, const AttachStep& input, Time now,
+Transition On(const ClusterState& state, const AttachStep& command, Time now,
               const PolicyConfig& config);
 
 }  // namespace muster::core

@@ -66,25 +66,25 @@ absl::Status In(std::size_t component, const absl::Status& status) {
 
 }  // namespace
 
-absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const SubmitJob& input,
+absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const SubmitJob& command,
                                          Time now, const PolicyConfig& config) {
-  const std::size_t count = input.components.size() + 1;
+  const std::size_t count = command.components.size() + 1;
   if (count > kComponentsMax) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a heterogeneous job of ", count, " components; at most ", kComponentsMax, " are allowed"));
   }
-  RETURN_IF_ERROR(CheckUserJobs(state.jobs(), input.spec.user.name, count, config));
+  RETURN_IF_ERROR(CheckUserJobs(state.jobs(), command.spec.user.name, count, config));
   PolicyLedger ledger = state.policy();
   JobSubmitted event{state.next_job(), static_cast<std::uint32_t>(count),
-                     input.token,      input.spec,
-                     input.program,    now,
-                     input.history,    input.components};
+                     command.token,    command.spec,
+                     command.program,  now,
+                     command.history,  command.components};
   absl::Status status = Accept(now, config, ledger, &event.spec);
   status.Update(CheckProgram(event.spec.kind, event.program));
   if (!status.ok()) {
     return In(0, status);
   }
-  RETURN_IF_ERROR(CheckDependencyNow(state.jobs(), event.spec, input.history, now));
+  RETURN_IF_ERROR(CheckDependencyNow(state.jobs(), event.spec, command.history, now));
   for (std::size_t i = 1; i < count; ++i) {
     Component& component = event.components[i - 1];
     TakeOver(event.spec, &component.spec);

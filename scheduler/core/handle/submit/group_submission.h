@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/change/event.h"
-#include "scheduler/model/change/input.h"
 #include "scheduler/model/settings/policy_config.h"
 
 namespace muster::core {
@@ -17,7 +17,7 @@ namespace muster::core {
 inline constexpr std::size_t kComponentsMax = 128;
 
 // The event, or the first refusal, which names the component. REQUIRES: there are components.
-absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const SubmitJob& input,
+absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const SubmitJob& command,
                                          Time now, const PolicyConfig& config);
 
 }  // namespace muster::core

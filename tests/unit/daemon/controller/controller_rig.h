@@ -108,10 +108,10 @@ class ControllerTest : public ::testing::Test {
   }
 
   // Takes an input in and waits until it is durable.
-  std::pair<core::Transition, absl::Status> Take(Input input) {
+  std::pair<core::Transition, absl::Status> Take(Command command) {
     std::promise<std::pair<core::Transition, absl::Status>> promise;
     std::future<std::pair<core::Transition, absl::Status>> future = promise.get_future();
-    controller_->Take(std::move(input),
+    controller_->Take(std::move(command),
                       [&](const core::Transition& transition, const absl::Status& status) {
                         promise.set_value({transition, status});
                       });
@@ -120,25 +120,25 @@ class ControllerTest : public ::testing::Test {
   }
 
   NodeId Register(std::vector<KnownAttempt> attempts = {}) {
-    RegisterAgent input;
-    input.registration.name = "node1";
-    input.registration.instance = "one";
-    input.registration.boot_id = "boot";
-    input.registration.machine = SmallMachine();
-    input.registration.attempts = std::move(attempts);
-    const auto [transition, status] = Take(std::move(input));
+    RegisterAgent command;
+    command.registration.name = "node1";
+    command.registration.instance = "one";
+    command.registration.boot_id = "boot";
+    command.registration.machine = SmallMachine();
+    command.registration.attempts = std::move(attempts);
+    const auto [transition, status] = Take(std::move(command));
     EXPECT_TRUE(status.ok()) << status;
     return transition.node;
   }
 
   JobId Submit(const std::string& token, const std::string& name = "job") {
-    SubmitJob input;
-    input.token = token;
-    input.spec.name = name;
-    input.spec.user = User{1000, 1000, "someone"};
-    input.program.script = "#!/bin/sh\n";
-    input.program.argv = {name};
-    const auto [transition, status] = Take(std::move(input));
+    SubmitJob command;
+    command.token = token;
+    command.spec.name = name;
+    command.spec.user = User{1000, 1000, "someone"};
+    command.program.script = "#!/bin/sh\n";
+    command.program.argv = {name};
+    const auto [transition, status] = Take(std::move(command));
     EXPECT_TRUE(status.ok()) << status;
     return transition.job;
   }

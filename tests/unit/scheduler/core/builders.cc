@@ -96,7 +96,7 @@ Program Script() {
   return program;
 }
 
-Program Command() {
+Program TrueProgram() {
   Program program;
   program.argv = {"/bin/true"};
   return program;
@@ -111,8 +111,8 @@ World& World::operator=(const World&) = default;
 World& World::operator=(World&&) noexcept = default;
 World::~World() = default;
 
-Transition World::Take(const Input& input) {
-  Transition transition = Handle(state, input, now, config);
+Transition World::Take(const Command& command) {
+  Transition transition = Handle(state, command, now, config);
   for (const Event& event : transition.events) {
     state.Apply(event);
     events.push_back(event);
@@ -149,7 +149,7 @@ JobSpec World::Spec(ResourceRequest request) const {
 }
 
 JobId World::Submit(JobSpec spec) {
-  const Program program = spec.kind == JobKind::kRun ? Command() : Script();
+  const Program program = spec.kind == JobKind::kRun ? TrueProgram() : Script();
   const Transition transition =
       Take(SubmitJob{absl::StrCat("token", ++tokens_), std::move(spec), program});
   EXPECT_TRUE(transition.status.ok()) << transition.status;

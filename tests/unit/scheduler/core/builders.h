@@ -49,7 +49,7 @@ ResourceRequest Asks(ResourceRequest request);
 ResourceRequest Tasks(std::uint32_t tasks, std::uint32_t cpus_per_task = 1);
 Time At(std::int64_t seconds);
 Program Script();
-Program Command();
+Program TrueProgram();
 
 // A cluster that takes inputs one after the other, as the controller's loop does.
 class World {
@@ -66,7 +66,7 @@ class World {
   World& operator=(World&&) noexcept;
   ~World();
 
-  Transition Take(const Input& input);
+  Transition Take(const Command& command);
 
   static Registration RegistrationOf(const std::string& name, const Shape& shape);
   NodeId AddNode(const std::string& name, const Shape& shape = Shape());

@@ -77,7 +77,7 @@ class ElasticCluster {
     return Submit(spec);
   }
   // What somebody asks.
-  void Ask(const Input& input) { Carry(world.Take(input)); }
+  void Ask(const Command& command) { Carry(world.Take(command)); }
   void Finish(JobId job) { EndItself(job, ExitStatus()); }
   void EndItself(JobId job, ExitStatus status) {
     const NodeId first = Its(job).allocation.nodes.front().node;

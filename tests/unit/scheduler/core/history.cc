@@ -74,8 +74,8 @@ void History::Fail(const std::string& problem) {
   }
 }
 
-Transition History::Take(const Input& input) {
-  muster::core::Transition transition = Handle(state_, input, now_, config_);
+Transition History::Take(const Command& command) {
+  muster::core::Transition transition = Handle(state_, command, now_, config_);
   for (const Event& event : transition.events) {
     state_.Apply(event);
     events_.push_back(event);
@@ -259,10 +259,10 @@ void History::Submit() {
     return;
   }
   SubmitJob submit{absl::StrCat("t", submitted_.size()), AnySpec(), Program()};
-  submit.program = submit.spec.kind == JobKind::kRun ? Command() : Script();
+  submit.program = submit.spec.kind == JobKind::kRun ? TrueProgram() : Script();
   if (!submit.spec.array.has_value() && submit.spec.alternatives.empty() && Chance(15)) {
     for (std::uint32_t i = Number(1, 2); i > 0; --i) {
-      Component component{submit.spec, Command()};
+      Component component{submit.spec, TrueProgram()};
       component.spec.request = AnyRequest();
       component.spec.time_limit = std::chrono::minutes(Chance(40) ? Number(1, 90) : 0);
       submit.components.push_back(std::move(component));
@@ -323,7 +323,7 @@ void History::StartAStep() {
       if (Chance(20)) {
         spec.memory_per_node = kGibibyte;
       }
-      Take(StartStep{absl::StrCat("s", events_.size()), id, spec, Command(), Ada()});
+      Take(StartStep{absl::StrCat("s", events_.size()), id, spec, TrueProgram(), Ada()});
       if (Chance(20)) {
         Take(SignalJob{id, std::nullopt, StepId(Number(0, 4)), 0, SignalScope::kSteps, Ada()});
       }

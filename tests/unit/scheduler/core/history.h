@@ -74,7 +74,7 @@ class History {
  private:
   std::uint32_t Number(std::uint32_t low, std::uint32_t high);
   bool Chance(std::uint32_t percent) { return Number(1, 100) <= percent; }
-  muster::core::Transition Take(const Input& input);
+  muster::core::Transition Take(const Command& command);
   void Perform(const std::vector<Effect>& effects);
   void SeeToHealth(const SimAgent& agent);
   void Perform(const Launch& order);

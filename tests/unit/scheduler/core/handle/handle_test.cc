@@ -235,7 +235,7 @@ TEST(Step, AStepOfTheJobsOwnShapeTakesThePlacesOfItsRanks) {
   const JobId job = world.Submit(Tasks(2));
   world.Schedule();
   world.TellStarted(node, job);
-  const StartStep start{"s1", job, StepSpec(), testing::Command(), world.ada};
+  const StartStep start{"s1", job, StepSpec(), testing::TrueProgram(), world.ada};
   const Transition transition = world.Take(start);
   ASSERT_TRUE(transition.status.ok()) << transition.status;
   EXPECT_EQ(transition.step, StepId(1));
@@ -256,7 +256,7 @@ TEST(Step, AStepEndsWhenAllItsNodesSaySo) {
   world.Schedule();
   world.TellStarted(a, job);
   world.TellStarted(b, job);
-  world.Take(StartStep{"s1", job, StepSpec(), testing::Command(), world.ada});
+  world.Take(StartStep{"s1", job, StepSpec(), testing::TrueProgram(), world.ada});
   StepEnded ended;
   ended.step = StepId(1);
   world.Tell(a, job, 2, ended);
@@ -271,7 +271,7 @@ TEST(Step, RefusesAStepThatNobodyMayStartOrThatCannotBe) {
   World world;
   const NodeId node = world.AddNode("n1");
   const JobId job = world.Submit(Tasks(2));
-  const Program command = testing::Command();
+  const Program command = testing::TrueProgram();
   const auto status = [&](StartStep start) { return world.Take(start).status.code(); };
   EXPECT_EQ(status({"a", JobId(9), StepSpec(), command, world.ada}), absl::StatusCode::kNotFound);
   EXPECT_EQ(status({"a", job, StepSpec(), command, world.ada}),
@@ -301,7 +301,7 @@ TEST(Step, TheFirstStepOfARunIsTheRunItself) {
   const JobId job = world.Submit(spec);
   world.Schedule();
   world.TellStarted(node, job);
-  EXPECT_EQ(world.Take(StartStep{"s", job, StepSpec(), testing::Command(), world.ada}).step,
+  EXPECT_EQ(world.Take(StartStep{"s", job, StepSpec(), testing::TrueProgram(), world.ada}).step,
             StepId(2));
 }
 
@@ -317,7 +317,7 @@ TEST(Step, ActionsForNamesAgainExactlyWhatIsUnderWay) {
   EXPECT_EQ(actions(), (std::vector<Effect>{Launch{job, AttemptNumber(1), b}}));
   world.TellStarted(b, job);
   EXPECT_TRUE(actions().empty());
-  world.Take(StartStep{"s", job, StepSpec(), testing::Command(), world.ada});
+  world.Take(StartStep{"s", job, StepSpec(), testing::TrueProgram(), world.ada});
   EXPECT_EQ(actions(), (std::vector<Effect>{LaunchStep{job, AttemptNumber(1), StepId(1), a},
                                             LaunchStep{job, AttemptNumber(1), StepId(1), b}}));
   world.Take(CancelJob{job, std::nullopt, world.ada});

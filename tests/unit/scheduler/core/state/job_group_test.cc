@@ -25,9 +25,9 @@ class Groups : public ::testing::Test {
  protected:
   Transition Send(std::vector<JobSpec> specs, const std::string& token = "token") {
     const bool run = specs.front().kind == JobKind::kRun;
-    SubmitJob submit{token, specs.front(), run ? Command() : Script()};
+    SubmitJob submit{token, specs.front(), run ? TrueProgram() : Script()};
     for (std::size_t i = 1; i < specs.size(); ++i) {
-      submit.components.push_back(Component{specs[i], run ? Command() : Program()});
+      submit.components.push_back(Component{specs[i], run ? TrueProgram() : Program()});
     }
     return world.Take(submit);
   }
@@ -342,12 +342,13 @@ TEST_F(Groups, NoComponentCanBeCancelledHeldRequeuedOrUpdatedAlone) {
   const JobId component = job.Next();
   JobUpdate changes;
   changes.nice = 3;
-  const std::vector<Input> inputs = {CancelJob{component, std::nullopt, world.ada},
-                                     HoldJob{component, std::nullopt, true, world.ada},
-                                     RequeueJob{component, std::nullopt, world.ada},
-                                     UpdateJob{component, std::nullopt, changes, {}, world.ada}};
-  for (const Input& input : inputs) {
-    EXPECT_EQ(std::string(world.Take(input).status.message()),
+  const std::vector<Command> commands = {
+      CancelJob{component, std::nullopt, world.ada},
+      HoldJob{component, std::nullopt, true, world.ada},
+      RequeueJob{component, std::nullopt, world.ada},
+      UpdateJob{component, std::nullopt, changes, {}, world.ada}};
+  for (const Command& command : commands) {
+    EXPECT_EQ(std::string(world.Take(command).status.message()),
               "job 2: is component 1+1 of a heterogeneous job, whose components live and end "
               "together; name the whole: 1");
   }

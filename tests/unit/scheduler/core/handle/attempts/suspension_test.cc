@@ -232,7 +232,7 @@ TEST_F(SuspensionTest, OnlyOperatorsSuspendAndOnlyWhatRuns) {
 TEST_F(SuspensionTest, AStepNeedsTheJobRunning) {
   const JobId job = RunSuspendedJob(2);
   const Transition transition =
-      world_.Take(StartStep{"s", job, StepSpec(), testing::Command(), world_.ada});
+      world_.Take(StartStep{"s", job, StepSpec(), testing::TrueProgram(), world_.ada});
   EXPECT_THAT(std::string(transition.status.message()), HasSubstr("is SUSPENDED"));
 }
 

@@ -107,8 +107,8 @@ class Month {
     return report;
   }
 
-  Transition Take(const Input& input) {
-    Transition transition = Handle(state_, input, now_, config_);
+  Transition Take(const Command& command) {
+    Transition transition = Handle(state_, command, now_, config_);
     EXPECT_TRUE(transition.status.ok()) << transition.status;
     for (const Event& event : transition.events) {
       state_.Apply(event);

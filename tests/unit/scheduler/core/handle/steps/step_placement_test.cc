@@ -34,7 +34,7 @@ class Running {
   }
   void Start(const StepSpec& spec) {
     const Transition transition = world.Take(
-        StartStep{absl::StrCat("s", ++steps_), job, spec, testing::Command(), world.ada});
+        StartStep{absl::StrCat("s", ++steps_), job, spec, testing::TrueProgram(), world.ada});
     ASSERT_TRUE(transition.status.ok()) << transition.status;
   }
 

@@ -33,7 +33,7 @@ class Allocation4 {
   }
   Transition Start(const StepSpec& spec) {
     return world.Take(
-        StartStep{absl::StrCat("s", ++tokens_), job, spec, testing::Command(), world.ada});
+        StartStep{absl::StrCat("s", ++tokens_), job, spec, testing::TrueProgram(), world.ada});
   }
   Transition Start(std::uint32_t tasks, bool overlap = false) {
     StepSpec spec;
@@ -98,7 +98,7 @@ TEST(StepQueue, OverlapAndImmediateWaitForNobody) {
 TEST(StepQueue, ARetryIsToldAgainWhatBecameOfTheStep) {
   Allocation4 on;
   on.Start(4);
-  const StartStep again{"again", on.job, StepSpec(), testing::Command(), on.world.ada};
+  const StartStep again{"again", on.job, StepSpec(), testing::TrueProgram(), on.world.ada};
   const StepId step = on.world.Take(again).step;
   EXPECT_NE(on.world.Take(again).waits, "");
   EXPECT_EQ(on.world.Take(again).step, step);
@@ -200,7 +200,7 @@ TEST(StepQueue, AJobThatSaysNoKillGoesOnWithoutANodeAndItsStepsToo) {
   const auto start = [&](const char* token, std::uint32_t tasks) {
     StepSpec step;
     step.tasks = tasks;
-    return world.Take(StartStep{token, job, step, testing::Command(), world.ada});
+    return world.Take(StartStep{token, job, step, testing::TrueProgram(), world.ada});
   };
   start("all", 4);
   const StepId too_large = start("again all", 4).step;

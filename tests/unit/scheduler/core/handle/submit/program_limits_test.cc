@@ -42,11 +42,11 @@ TEST(ProgramLimits, NoPartOfAProgramEscapesTheSum) {
   for (std::string Program::*part :
        {&Program::work_dir, &Program::stdin_path, &Program::stdout_path, &Program::stderr_path,
         &Program::progress_path}) {
-    Program program = Command();
+    Program program = TrueProgram();
     program.*part = large;
     EXPECT_THAT(WhyNot(program, JobKind::kRun), HasSubstr("bytes together"));
   }
-  Program program = Command();
+  Program program = TrueProgram();
   program.io.address = large;
   EXPECT_THAT(WhyNot(program, JobKind::kRun), HasSubstr("bytes together"));
 }
@@ -95,8 +95,8 @@ TEST(ProgramLimits, EveryWayInHasThem) {
 
   SubmitJob het = job;
   het.spec.kind = JobKind::kRun;
-  het.program = Command();
-  het.components = {Component{world.Spec(Tasks(1)), Command()}};
+  het.program = TrueProgram();
+  het.components = {Component{world.Spec(Tasks(1)), TrueProgram()}};
   het.components[0].program.environment = {large};
   EXPECT_THAT(std::string(world.Take(het).status.message()),
               HasSubstr("component 1: the script, its arguments"));
@@ -107,7 +107,7 @@ TEST(ProgramLimits, EveryWayInHasThem) {
   step.token = "two";
   step.job = running;
   step.by = world.ada;
-  step.program = Command();
+  step.program = TrueProgram();
   step.program.environment = {large};
   EXPECT_THAT(std::string(world.Take(step).status.message()), HasSubstr("bytes together"));
 }

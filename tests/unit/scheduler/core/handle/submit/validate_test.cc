@@ -244,18 +244,18 @@ TEST(Validate, ABatchJobNeedsAnInterpreterLine) {
 
 TEST(Validate, ARunNeedsACommandAndNothingHoldsANulByte) {
   EXPECT_FALSE(CheckProgram(JobKind::kRun, Program()).ok());
-  Program program = testing::Command();
+  Program program = testing::TrueProgram();
   EXPECT_TRUE(CheckProgram(JobKind::kRun, program).ok());
   program.environment.push_back(std::string("A=\0", 3));
   EXPECT_THAT(std::string(CheckProgram(JobKind::kRun, program).message()), HasSubstr("NUL"));
-  program = testing::Command();
+  program = testing::TrueProgram();
   program.argv.push_back(std::string("\0", 1));
   EXPECT_FALSE(CheckProgram(JobKind::kRun, program).ok());
 }
 
 TEST(Validate, WhereAStepIsWatchedNoOtherBytesAreSaidThanATokens) {
   const std::string token = "0123456789abcdef0123456789abcdef";
-  Program program = testing::Command();
+  Program program = testing::TrueProgram();
   for (const char* address : {"unix:/run/user/1000/muster-run.x/io.sock", "unix:/a place/s",
                               "node7:41234", "10.0.0.7:1", "[fe80::1%eth0]:65535"}) {
     program.io = {.address = address, .token = token};

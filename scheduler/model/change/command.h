@@ -180,7 +180,7 @@ struct FailLaunch {
 // It is time to see which elastic jobs have lost nodes.
 struct TickElastic {};
 
-using Input =
+using Command =
     std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent, LoseAgent,
                  TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
                  ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth,
