@@ -194,7 +194,7 @@ absl::StatusOr<PlaceCluster> LoadPlaceCluster(const PlaceOptions& options) {
   }
   MachineShelf machines;
   for (std::size_t i = 0; i < count; ++i) {
-    NodePicture node;
+    NodeSnapshot node;
     node.id = NodeId(static_cast<std::uint32_t>(i + 1));
     node.name =
         cluster.network != nullptr ? cluster.network->nodes[i].name : absl::StrCat("node", i + 1);

@@ -34,7 +34,7 @@ struct PlaceOptions {
 };
 
 struct PlaceCluster {
-  std::vector<NodePicture> nodes;
+  std::vector<NodeSnapshot> nodes;
   std::shared_ptr<const Network> network;  // null: none was given
   std::vector<std::string> remarks;        // of the machines and the network, each once
 };

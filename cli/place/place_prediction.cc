@@ -82,7 +82,7 @@ std::vector<core::PlacedPart> PartsOf(const PlaceCluster& cluster, const Allocat
   std::vector<core::PlacedPart> parts;
   for (const NodeAllocation& part : allocation.nodes) {
     const auto node = std::find_if(cluster.nodes.begin(), cluster.nodes.end(),
-                                   [&part](const NodePicture& n) { return n.id == part.node; });
+                                   [&part](const NodeSnapshot& n) { return n.id == part.node; });
     parts.push_back({&part, node->machine.get()});
   }
   return parts;

@@ -372,8 +372,8 @@ class AgentSession final
   // more.
   void MakeSureItIsConnected(NodeId node) {
     controller_.Look(
-        [session = shared_from_this(), node](const Picture& picture) -> Controller::Reply {
-          const Node* known = picture.state().FindNode(node);
+        [session = shared_from_this(), node](const StateView& snapshot) -> Controller::Reply {
+          const Node* known = snapshot.state().FindNode(node);
           const bool lost = known != nullptr && !known->connected;
           return [session, lost](const absl::Status& status) {
             if (status.ok() && lost) {
@@ -428,9 +428,9 @@ class AgentSession final
                  true);
       return;
     }
-    controller_.Look([session = shared_from_this(), node,
-                      samples = *std::move(samples)](const Picture& picture) -> Controller::Reply {
-      session->setting_.usage.Take(node, samples, picture.state());
+    controller_.Look([session = shared_from_this(), node, samples = *std::move(samples)](
+                         const StateView& snapshot) -> Controller::Reply {
+      session->setting_.usage.Take(node, samples, snapshot.state());
       return [](const absl::Status&) {};
     });
   }

@@ -48,13 +48,13 @@ void HealthHandler::ListHealth(const Call& call, const wire::ListHealthRequest& 
   const std::vector<std::string> names(request.names().begin(), request.names().end());
   const std::uint32_t limit = std::min(request.history(), kHistoryMost);
   controller_.Look([this, reactor, reply, names,
-                    limit](const Picture& picture) -> Controller::Reply {
-    const core::ClusterState& state = picture.state();
+                    limit](const StateView& snapshot) -> Controller::Reply {
+    const core::ClusterState& state = snapshot.state();
     auto views = std::make_shared<std::vector<HealthView>>();
     absl::Status found = absl::OkStatus();
     for (const std::string& name : names) {
       if (const Node* node = state.FindNode(name)) {
-        views->push_back(ViewOf(state, *node, picture.now()));
+        views->push_back(ViewOf(state, *node, snapshot.now()));
       } else {
         found =
             absl::NotFoundError(absl::StrCat("node ", name, ": no such node; see muster nodes"));
@@ -62,7 +62,7 @@ void HealthHandler::ListHealth(const Call& call, const wire::ListHealthRequest& 
     }
     if (names.empty()) {
       for (const auto& [id, node] : state.nodes()) {
-        views->push_back(ViewOf(state, node, picture.now()));
+        views->push_back(ViewOf(state, node, snapshot.now()));
       }
     }
     return [this, reactor, reply, views, found, limit](const absl::Status& status) {

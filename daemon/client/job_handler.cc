@@ -155,9 +155,9 @@ void JobHandler::Cancel(const Call& call, const wire::CancelRequest& request,
     return;
   }
   controller_.Look(
-      [cancel, uid = call.caller.user.uid](const Picture& picture) -> Controller::Reply {
+      [cancel, uid = call.caller.user.uid](const StateView& snapshot) -> Controller::Reply {
         std::vector<SelectedJob> own;
-        picture.state().jobs().ForEachRun([&](const Job& job, std::uint32_t) {
+        snapshot.state().jobs().ForEachRun([&](const Job& job, std::uint32_t) {
           // One request for each submission: an array's id names all of its elements.
           if (job.spec->user.uid == uid && (own.empty() || own.back().job != job.submission)) {
             own.push_back(SelectedJob{job.submission, std::nullopt});

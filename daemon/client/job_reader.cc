@@ -86,59 +86,60 @@ const Job* FirstSelected(const core::ClusterState& state, const wire::JobSelecto
   return job != nullptr && (job->id == id || job->submission == id) ? job : nullptr;
 }
 
-JobView ViewIn(const Picture& picture, const Job& job) {
-  const Reason reason = picture.ReasonOf(job.id);
+JobView ViewIn(const StateView& state_view, const Job& job) {
+  const Reason reason = state_view.ReasonOf(job.id);
   JobView view = daemon::ViewOf(job, &reason);
-  view.priority = picture.PriorityOf(job.id);
-  view.alert = picture.AlertOf(job.id);
+  view.priority = state_view.PriorityOf(job.id);
+  view.alert = state_view.AlertOf(job.id);
   return view;
 }
 
 // Adds `count` untouched elements from `job` on, those that wait for the same in one view.
-void AddFolded(const Picture& picture, Job job, std::uint32_t count, std::vector<JobView>& views) {
+void AddFolded(const StateView& state_view, Job job, std::uint32_t count,
+               std::vector<JobView>& views) {
   while (count > 0) {
-    const std::uint32_t alike = picture.AlikeFrom(job.id, count);
+    const std::uint32_t alike = state_view.AlikeFrom(job.id, count);
     const auto ordinal = static_cast<std::uint32_t>(job.id.value() - job.submission.value());
     job.array_index = ElementIndexAt(*job.spec->array, ordinal);
-    views.push_back(ViewIn(picture, job));
+    views.push_back(ViewIn(state_view, job));
     views.back().indices = IndicesFrom(*job.spec->array, ordinal, alike);
     job.id = JobId(job.id.value() + alike);
     count -= alike;
   }
 }
 
-std::vector<JobView> ViewsOf(const Picture& picture, const JobFilter& filter) {
+std::vector<JobView> ViewsOf(const StateView& state_view, const JobFilter& filter) {
   std::vector<JobView> views;
-  const core::JobTable& jobs = picture.state().jobs();
+  const core::JobTable& jobs = state_view.state().jobs();
   jobs.ForEachRun([&](const Job& job, std::uint32_t count) {
     if (filter.fold && filter.jobs.empty() && jobs.IsUntouched(job.id)) {
       if (filter.Wants(job)) {
-        AddFolded(picture, job, count, views);
+        AddFolded(state_view, job, count, views);
       }
       return;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
-      const Job& each = i == 0 ? job : *picture.state().FindJob(JobId(job.id.value() + i));
+      const Job& each = i == 0 ? job : *state_view.state().FindJob(JobId(job.id.value() + i));
       if (filter.Wants(each)) {
-        views.push_back(ViewIn(picture, each));
+        views.push_back(ViewIn(state_view, each));
       }
     }
   });
   return views;
 }
 
-JobDetail LiveDetail(const Picture& picture, const Job& job, const Network* network) {
+JobDetail LiveDetail(const StateView& state_view, const Job& job, const Network* network) {
   JobDetail detail;
-  detail.job = ViewIn(picture, job);
+  detail.job = ViewIn(state_view, job);
   detail.request = job.spec->request;
   detail.constraint = ToText(job.spec->request.constraint);
   detail.recorded = job.spec->recorded;
   if (job.attempt.has_value()) {
-    detail.attempts.push_back(daemon::ViewOf(picture.state(), job, kNoTime));
-    std::vector<NodePicture> nodes;
+    detail.attempts.push_back(daemon::ViewOf(state_view.state(), job, kNoTime));
+    std::vector<NodeSnapshot> nodes;
     for (const NodeAllocation& part : job.attempt->allocation.nodes) {
-      if (const Node* node = picture.state().FindNode(part.node)) {
-        nodes.push_back(NodePicture{node->id, node->name, node->machine, true, false, {}});
+      if (const Node* node = state_view.state().FindNode(part.node)) {
+        nodes.push_back(NodeSnapshot{node->id, node->name, node->machine, true, false, {}});
       }
     }
     detail.placement = core::WorthOf(job.attempt->allocation, nodes, network);
@@ -146,7 +147,7 @@ JobDetail LiveDetail(const Picture& picture, const Job& job, const Network* netw
   }
   if (job.spec->elastic) {
     detail.elastic =
-        core::ElasticText(job, core::FindResize(picture.plan().get(), job), picture.now());
+        core::ElasticText(job, core::FindResize(state_view.plan().get(), job), state_view.now());
   }
   return detail;
 }
@@ -169,20 +170,21 @@ void AddProgram(JobStore& store, JobDetail& detail) {
 
 // A waiting job: what each node lacks. A placed one: what it got where.
 // Why the job is where it is. REQUIRES: it has an attempt.
-Explanation ExplainPlacement(const Picture& picture, const Job& job) {
+Explanation ExplainPlacement(const StateView& state_view, const Job& job) {
   Explanation explanation;
   const Allocation& allocation = job.attempt->allocation;
   if (job.state == JobState::kSuspended) {
-    explanation.summary = absl::StrCat("is suspended: ", ViewIn(picture, job).reason.text, "; ");
+    explanation.summary = absl::StrCat("is suspended: ", ViewIn(state_view, job).reason.text, "; ");
   }
   absl::StrAppend(&explanation.summary, "placed on the fewest nodes that had room for its ",
                   job.spec->request.tasks,
                   job.spec->request.tasks == 1 ? " task: " : " tasks: ", allocation.nodes.size(),
-                  " of ", picture.state().nodes().size(), "; among those with room, the tightest");
+                  " of ", state_view.state().nodes().size(),
+                  "; among those with room, the tightest");
   if (job.spec->elastic) {
     absl::StrAppend(
         &explanation.summary, "; elastic, ",
-        core::ElasticText(job, core::FindResize(picture.plan().get(), job), picture.now()));
+        core::ElasticText(job, core::FindResize(state_view.plan().get(), job), state_view.now()));
   }
   for (const NodeAllocation& part : allocation.nodes) {
     explanation.nodes.push_back(
@@ -247,7 +249,7 @@ Snapshot WithJob(Snapshot snapshot, const JobSubmitted& submitted) {
 void AddForecast(const Snapshot& snapshot, const core::Forecast& forecast,
                  wire::TestSubmitReply& reply) {
   reply.set_start(forecast.start.time_since_epoch().count());
-  for (const NodePicture& node : snapshot.nodes) {
+  for (const NodeSnapshot& node : snapshot.nodes) {
     if (std::find(forecast.nodes.begin(), forecast.nodes.end(), node.id) != forecast.nodes.end()) {
       reply.add_nodes(node.name);
     }
@@ -275,8 +277,8 @@ void JobReader::ListJobs(const Call& call, const wire::ListJobsRequest& request,
                          wire::ListJobsReply* reply) {
   auto* const reactor = call.reactor;
   controller_.Look([this, reactor, reply,
-                    filter = JobFilter(request)](const Picture& picture) -> Controller::Reply {
-    const auto views = std::make_shared<const std::vector<JobView>>(ViewsOf(picture, filter));
+                    filter = JobFilter(request)](const StateView& state_view) -> Controller::Reply {
+    const auto views = std::make_shared<const std::vector<JobView>>(ViewsOf(state_view, filter));
     return [this, reactor, reply, views](const absl::Status& status) {
       ReadAside(reader_, reactor, [reactor, reply, views, status] {
         for (const JobView& view : *views) {
@@ -314,18 +316,18 @@ void JobReader::ShowJob(const Call& call, const wire::ShowJobRequest& request,
                         wire::ShowJobReply* reply) {
   auto* const reactor = call.reactor;
   controller_.Look([this, reactor, reply, caller = call.caller,
-                    selector = request.job()](const Picture& picture) -> Controller::Reply {
+                    selector = request.job()](const StateView& state_view) -> Controller::Reply {
     auto details = std::make_shared<std::vector<JobDetail>>();
-    if (IsTooMany(picture.state(), selector)) {
+    if (IsTooMany(state_view.state(), selector)) {
       return [reactor, selector](const absl::Status&) {
         reactor->Finish(ToGrpc(absl::InvalidArgumentError(
             absl::StrCat("job ", Label(selector), ": has more than ", kShownMost,
                          " elements; name some of them, as in ", selector.job(), "_[0-99]"))));
       };
     }
-    for (const Job* job : Selected(picture.state(), selector)) {
-      details->push_back(LiveDetail(picture, *job, controller_.policy()->network.get()));
-      details->back().live_usage = usage_.Of(*job, picture.state());
+    for (const Job* job : Selected(state_view.state(), selector)) {
+      details->push_back(LiveDetail(state_view, *job, controller_.policy()->network.get()));
+      details->back().live_usage = usage_.Of(*job, state_view.state());
     }
     return [this, reactor, reply, caller, selector, details](const absl::Status&) {
       ReadAside(reader_, reactor, [this, reactor, reply, caller, selector, details] {
@@ -374,8 +376,8 @@ void JobReader::Explain(const Call& call, const wire::ExplainRequest& request,
                         wire::ExplainReply* reply) {
   auto* const reactor = call.reactor;
   controller_.Look([this, reactor, reply,
-                    selector = request.job()](const Picture& picture) -> Controller::Reply {
-    const Job* found = FirstSelected(picture.state(), selector);
+                    selector = request.job()](const StateView& state_view) -> Controller::Reply {
+    const Job* found = FirstSelected(state_view.state(), selector);
     if (found == nullptr) {
       return [this, reactor, reply, selector](const absl::Status&) {
         ReadAside(reader_, reactor, [this, reactor, reply, selector] {
@@ -384,11 +386,11 @@ void JobReader::Explain(const Call& call, const wire::ExplainRequest& request,
       };
     }
     const Job& job = *found;
-    ToWire(ViewIn(picture, job), reply->mutable_job());
+    ToWire(ViewIn(state_view, job), reply->mutable_job());
     if (job.attempt.has_value()) {
       ToWire(job.attempt->allocation, reply->mutable_allocation());
-      AddExplanation(ExplainPlacement(picture, job), *reply);
-      const auto snapshot = core::BuildSnapshot(picture.state(), picture.now(), nullptr,
+      AddExplanation(ExplainPlacement(state_view, job), *reply);
+      const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), nullptr,
                                                 controller_.policy()->network);
       return [this, reactor, reply, snapshot, id = job.id, spec = job.spec,
               allocation = job.attempt->allocation](const absl::Status& status) {
@@ -403,8 +405,8 @@ void JobReader::Explain(const Call& call, const wire::ExplainRequest& request,
       };
     }
     const std::shared_ptr<const Plan> plan =
-        picture.plan() != nullptr ? picture.plan() : std::make_shared<const Plan>();
-    const auto snapshot = core::BuildSnapshot(picture.state(), picture.now(), plan.get(),
+        state_view.plan() != nullptr ? state_view.plan() : std::make_shared<const Plan>();
+    const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), plan.get(),
                                               controller_.policy()->network);
     return [this, reactor, reply, snapshot, plan, id = job.id](const absl::Status& status) {
       ReadAside(reader_, reactor, [this, reactor, reply, snapshot, plan, id, status] {
@@ -427,9 +429,9 @@ void JobReader::TestSubmit(const Call& call, const wire::SubmitRequest& request,
     return;
   }
   controller_.Look([this, reactor, reply,
-                    input = *std::move(read)](const Picture& picture) -> Controller::Reply {
+                    input = *std::move(read)](const StateView& state_view) -> Controller::Reply {
     const core::Transition transition =
-        core::Handle(picture.state(), input, picture.now(), *controller_.policy());
+        core::Handle(state_view.state(), input, state_view.now(), *controller_.policy());
     if (!transition.status.ok() || transition.events.empty()) {
       // Without an event its token was that of a job that is there.
       return [reactor, refused = transition.status](const absl::Status&) {
@@ -437,7 +439,7 @@ void JobReader::TestSubmit(const Call& call, const wire::SubmitRequest& request,
       };
     }
     const auto snapshot = std::make_shared<const Snapshot>(
-        WithJob(*core::BuildSnapshot(picture.state(), picture.now(), picture.plan().get(),
+        WithJob(*core::BuildSnapshot(state_view.state(), state_view.now(), state_view.plan().get(),
                                      controller_.policy()->network),
                 std::get<JobSubmitted>(transition.events.front())));
     return [this, reactor, reply, snapshot, job = transition.job](const absl::Status& done) {

@@ -16,8 +16,8 @@ namespace muster::daemon {
 void NodeHandler::Ping(const Call& call, const wire::PingRequest& /*request*/,
                        wire::PingReply* reply) {
   auto* const reactor = call.reactor;
-  controller_.Look([this, reactor, reply](const Picture& picture) -> Controller::Reply {
-    const core::ClusterState& state = picture.state();
+  controller_.Look([this, reactor, reply](const StateView& snapshot) -> Controller::Reply {
+    const core::ClusterState& state = snapshot.state();
     reply->set_cluster(cluster_);
     reply->set_version(MUSTER_VERSION);
     reply->set_epoch(state.epoch().value());
@@ -36,8 +36,8 @@ void NodeHandler::ListNodes(const Call& call, const wire::ListNodesRequest& requ
   auto* const reactor = call.reactor;
   const std::vector<std::string> names(request.names().begin(), request.names().end());
   controller_.Look([this, reactor, reply, names, with_machine = request.with_machine()](
-                       const Picture& picture) -> Controller::Reply {
-    const core::ClusterState& state = picture.state();
+                       const StateView& snapshot) -> Controller::Reply {
+    const core::ClusterState& state = snapshot.state();
     absl::Status found = absl::OkStatus();
     for (const std::string& name : names) {
       if (const Node* node = state.FindNode(name)) {
@@ -57,17 +57,17 @@ void NodeHandler::ListNodes(const Call& call, const wire::ListNodesRequest& requ
         reactor->Finish(ToGrpc(found.ok() ? status : found));
       };
     }
-    auto pictures = std::make_shared<std::vector<NodePicture>>();
+    auto snapshots = std::make_shared<std::vector<NodeSnapshot>>();
     for (const auto& [id, node] : state.nodes()) {
       if (!node.machine->gpus.empty()) {
-        pictures->push_back(
-            NodePicture{id, node.name, node.machine, node.connected, node.drained, node.taken});
+        snapshots->push_back(
+            NodeSnapshot{id, node.name, node.machine, node.connected, node.drained, node.taken});
       }
     }
-    return [this, reactor, reply, pictures,
+    return [this, reactor, reply, snapshots,
             network = controller_.policy()->network](const absl::Status& status) {
-      ReadAside(reader_, reactor, [reactor, reply, pictures, network, status] {
-        for (const LargestGpuJob& largest : core::LargestGpuJobs(*pictures, network.get())) {
+      ReadAside(reader_, reactor, [reactor, reply, snapshots, network, status] {
+        for (const LargestGpuJob& largest : core::LargestGpuJobs(*snapshots, network.get())) {
           ToWire(largest, reply->add_largest());
         }
         reactor->Finish(ToGrpc(status));

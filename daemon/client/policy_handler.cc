@@ -100,10 +100,10 @@ void PolicyHandler::ChangePolicy(const Call& call, const wire::ChangePolicyReque
 void PolicyHandler::ListPolicy(const Call& call, const wire::ListPolicyRequest& request,
                                wire::ListPolicyReply* reply) {
   auto* const reactor = call.reactor;
-  controller_.Look([reactor, reply,
-                    kinds = Wanted(request.kinds())](const Picture& picture) -> Controller::Reply {
+  controller_.Look([reactor, reply, kinds = Wanted(request.kinds())](
+                       const StateView& state_view) -> Controller::Reply {
     for (const PolicyKind kind : kinds) {
-      for (const PolicyView& view : PolicyViewsOf(picture.state(), kind, picture.now())) {
+      for (const PolicyView& view : PolicyViewsOf(state_view.state(), kind, state_view.now())) {
         ToWire(view, reply->add_objects());
       }
     }
@@ -137,9 +137,9 @@ void PolicyHandler::PolicyHistory(const Call& call, const wire::PolicyHistoryReq
 void PolicyHandler::ListShares(const Call& call, const wire::ListSharesRequest& request,
                                wire::ListSharesReply* reply) {
   auto* const reactor = call.reactor;
-  controller_.Look([this, reactor, reply,
-                    user = request.explain_user()](const Picture& picture) -> Controller::Reply {
-    const auto snapshot = core::BuildSnapshot(picture.state(), picture.now());
+  controller_.Look([this, reactor, reply, user = request.explain_user()](
+                       const StateView& state_view) -> Controller::Reply {
+    const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now());
     // What has ended by now is durable once this answer leaves.
     return [this, reactor, reply, snapshot, user](const absl::Status& status) {
       ReadAside(reader_, reactor, [this, reactor, reply, snapshot, user, status] {

@@ -82,19 +82,19 @@ const char* StateOf(const Partition& partition) {
 }
 
 PolicyView ViewOf(const core::ClusterState& state, const PolicyObject& object, Time now) {
-  const PolicyPicture& picture = state.policy().picture();
+  const PolicySnapshot& snapshot = state.policy().snapshot();
   PolicyView view;
   view.kind = Name(KindOf(object));
   view.name = NameOf(object);
   view.properties = Describe(object);
   view.configured = IsConfigured(object);
-  AddUsage(picture.usage, core::KeyOf(KindOf(object), view.name), view);
+  AddUsage(snapshot.usage, core::KeyOf(KindOf(object), view.name), view);
   if (const auto* partition = std::get_if<Partition>(&object)) {
     view.state = StateOf(*partition);
-    view.nodes = Members(state, picture.nodes->partitions, view.name);
+    view.nodes = Members(state, snapshot.nodes->partitions, view.name);
   } else if (const auto* reservation = std::get_if<Reservation>(&object)) {
     view.state = StateOf(*reservation, now);
-    view.nodes = Members(state, picture.nodes->reservations, view.name);
+    view.nodes = Members(state, snapshot.nodes->reservations, view.name);
   }
   return view;
 }

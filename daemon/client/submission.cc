@@ -64,7 +64,7 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
 
   // All answers come on one thread, the writer's.
   void Refuse(const absl::Status& status) {
-    controller_.Look([self = shared_from_this(), status](const Picture&) -> Controller::Reply {
+    controller_.Look([self = shared_from_this(), status](const StateView&) -> Controller::Reply {
       return [self, status](const absl::Status&) { self->done_(core::Transition(), status); };
     });
   }

@@ -69,11 +69,11 @@ std::uint32_t WaitingReasons::AlikeFrom(JobId job, std::uint32_t most) const {
                                       most, next->first.value() - job.value()));
 }
 
-Reason Picture::ReasonOf(JobId job) const {
+Reason StateView::ReasonOf(JobId job) const {
   return waiting_.ReasonOf(job).value_or(NotPlanned());
 }
 
-std::uint32_t Picture::PriorityOf(JobId job) const {
+std::uint32_t StateView::PriorityOf(JobId job) const {
   return waiting_.PriorityOf(job);
 }
 
@@ -209,19 +209,19 @@ void Controller::Use(std::shared_ptr<const PolicyConfig> policy) {
   policy_ = std::move(policy);
 }
 
-void Controller::Look(std::function<Reply(const Picture&)> look) {
-  auto shared = std::make_shared<std::function<Reply(const Picture&)>>(std::move(look));
+void Controller::Look(std::function<Reply(const StateView&)> look) {
+  auto shared = std::make_shared<std::function<Reply(const StateView&)>>(std::move(look));
   const bool queued = queue_.Push([this, shared] {
-    const Picture picture = Look();
-    group_.after.push_back((*shared)(picture));
+    const StateView state_view = Look();
+    group_.after.push_back((*shared)(state_view));
   });
   if (!queued) {
     Refuse([this, shared](const absl::Status& busy) {
       static const core::ClusterState empty;
       static const WaitingReasons none;
       static const Alerts no_alerts;
-      const Picture picture(empty, none, nullptr, no_alerts, clock_.Now());
-      (*shared)(picture)(busy);
+      const StateView state_view(empty, none, nullptr, no_alerts, clock_.Now());
+      (*shared)(state_view)(busy);
     });
   }
 }
@@ -403,7 +403,7 @@ void Controller::Touch(const Event& event) {
           for (const auto& [id, node] : state_.nodes()) {
             group_.nodes.insert(id);
           }
-          for (const AccountUsage& used : state_.usage().Picture().used) {
+          for (const AccountUsage& used : state_.usage().TakeSnapshot().used) {
             group_.charged.emplace(used.account, used.user);  // its half-life may be another now
           }
         } else if constexpr (std::is_same_v<Change, RunReported>) {

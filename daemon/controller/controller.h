@@ -69,10 +69,10 @@ class WaitingReasons {
 };
 
 // What a reader may look at, on the controller's thread.
-class Picture {
+class StateView {
  public:
-  Picture(const core::ClusterState& state, const WaitingReasons& waiting,
-          const std::shared_ptr<const Plan>& plan, const Alerts& alerts, Time now)
+  StateView(const core::ClusterState& state, const WaitingReasons& waiting,
+            const std::shared_ptr<const Plan>& plan, const Alerts& alerts, Time now)
       : state_(state), waiting_(waiting), plan_(plan), alerts_(alerts), now_(now) {}
   [[nodiscard]] const core::ClusterState& state() const { return state_; }
   [[nodiscard]] Time now() const { return now_; }
@@ -141,7 +141,7 @@ class Controller {
   // Makes another network that of the settings in force; null for none.
   void UseNetwork(std::shared_ptr<const Network> network);
   // `look` runs on the controller's thread; what it returns is called once what it saw is durable.
-  void Look(std::function<Reply(const Picture&)> look);
+  void Look(std::function<Reply(const StateView&)> look);
   // Watches a job until the watcher's handle is dropped. The first call comes at once; none ever
   // comes for a job that is not (or no longer) live: `found` gets kNotFound.
   using WatchHandle = std::shared_ptr<const Watcher>;
@@ -190,7 +190,7 @@ class Controller {
   void TellOfReasons(const WaitingReasons& before);
   // Tells of jobs that the planner leaves though they fit (promise 8).
   void Heed(const Pass& pass);
-  [[nodiscard]] Picture Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
+  [[nodiscard]] StateView Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
   void TellWatchers(JobId job);
   void NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation);
   void RollBack(const absl::Status& status);

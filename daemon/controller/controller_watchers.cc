@@ -19,8 +19,8 @@ void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply fo
     }
     watchers_.emplace(job, watcher);
     group_.after.push_back([found](const absl::Status&) { found(absl::OkStatus()); });
-    const Picture picture = Look();
-    const Reason reason = picture.ReasonOf(job);
+    const StateView snapshot = Look();
+    const Reason reason = snapshot.ReasonOf(job);
     NotifyWatchers(job, ViewOf(*live, &reason),
                    live->attempt.has_value() ? &live->attempt->allocation : nullptr);
   });
@@ -32,8 +32,8 @@ void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply fo
 void Controller::TellWatchers(JobId id) {
   const Job* job = state_.FindJob(id);
   if (job != nullptr && watchers_.contains(id)) {
-    const Picture picture = Look();
-    const Reason reason = picture.ReasonOf(id);
+    const StateView snapshot = Look();
+    const Reason reason = snapshot.ReasonOf(id);
     NotifyWatchers(id, ViewOf(*job, &reason),
                    job->attempt.has_value() ? &job->attempt->allocation : nullptr);
   }

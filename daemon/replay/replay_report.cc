@@ -150,7 +150,7 @@ absl::StatusOr<BundleReplay> ReplayBundleFile(const std::string& path) {
   }
   for (const OverlookedJob& job : bundle.overlooked) {
     BundleReplay::Left left{job.job, {}, ReasonIn(bundle.plan, job.job), still.contains(job.job)};
-    for (const NodePicture& node : snapshot.nodes) {
+    for (const NodeSnapshot& node : snapshot.nodes) {
       if (std::find(job.nodes.begin(), job.nodes.end(), node.id) != job.nodes.end()) {
         left.nodes.push_back(node.name);
       }

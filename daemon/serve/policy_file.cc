@@ -19,8 +19,8 @@ namespace {
 // What the controller holds now.
 PolicyBook BookOf(Controller& controller) {
   std::promise<PolicyBook> promise;
-  controller.Look([&promise](const Picture& picture) -> Controller::Reply {
-    return [&promise, book = picture.state().policy().book()](const absl::Status&) {
+  controller.Look([&promise](const StateView& snapshot) -> Controller::Reply {
+    return [&promise, book = snapshot.state().policy().book()](const absl::Status&) {
       promise.set_value(book);
     };
   });

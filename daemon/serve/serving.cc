@@ -24,8 +24,9 @@ constexpr int kLookEveryMs = 3'600'000;
 
 // Says that we live, once the controller's loop and the store's writer have both come round.
 void ProveLife(Controller& controller, const ServiceManager& manager) {
-  controller.Look(
-      [&manager](const Picture&) { return [&manager](const absl::Status&) { manager.Alive(); }; });
+  controller.Look([&manager](const StateView&) {
+    return [&manager](const absl::Status&) { manager.Alive(); };
+  });
 }
 
 // Whether every address answers, or cannot be expected to.

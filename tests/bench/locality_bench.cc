@@ -35,8 +35,9 @@ std::uint64_t Random(std::uint64_t& state) {
   return z ^ (z >> 31U);
 }
 
-std::vector<NodePicture> Nodes(const std::shared_ptr<const Machine>& machine, std::uint32_t count) {
-  std::vector<NodePicture> nodes(count);
+std::vector<NodeSnapshot> Nodes(const std::shared_ptr<const Machine>& machine,
+                                std::uint32_t count) {
+  std::vector<NodeSnapshot> nodes(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     nodes[i].id = NodeId(i + 1);
     nodes[i].name = absl::StrCat("node", i + 1);
@@ -59,9 +60,9 @@ WaitingJob Waiting(std::uint64_t id, std::uint32_t gpus) {
   return job;
 }
 
-void Take(std::vector<NodePicture>& nodes, JobId job, const Allocation& allocation) {
+void Take(std::vector<NodeSnapshot>& nodes, JobId job, const Allocation& allocation) {
   for (const NodeAllocation& part : allocation.nodes) {
-    NodePicture& node = nodes[part.node.value() - 1];
+    NodeSnapshot& node = nodes[part.node.value() - 1];
     Holding holding;
     holding.job = job;
     holding.cpus = part.cpus;
@@ -76,9 +77,9 @@ void Take(std::vector<NodePicture>& nodes, JobId job, const Allocation& allocati
   }
 }
 
-void Return(std::vector<NodePicture>& nodes, JobId job, const Allocation& allocation) {
+void Return(std::vector<NodeSnapshot>& nodes, JobId job, const Allocation& allocation) {
   for (const NodeAllocation& part : allocation.nodes) {
-    NodePicture& node = nodes[part.node.value() - 1];
+    NodeSnapshot& node = nodes[part.node.value() - 1];
     node.taken.cpus -= part.cpus;
     node.taken.memory = node.taken.memory - part.memory;
     for (const GpuGrant& grant : part.gpus) {
@@ -148,7 +149,7 @@ void MeasureDecisions(const std::shared_ptr<const Machine>& machine, std::uint32
     snapshot.version = Version(1);
     snapshot.nodes = Nodes(machine, count);
     std::uint64_t seed = 7;
-    for (NodePicture& node : snapshot.nodes) {
+    for (NodeSnapshot& node : snapshot.nodes) {
       for (GpuShare& share : node.taken.gpus) {
         share = Random(seed) % 2 == 0 ? kWholeGpu : GpuShare();
       }

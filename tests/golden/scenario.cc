@@ -96,7 +96,7 @@ Machine ReadMachine(Words& words) {
 }
 
 absl::Status ReadNode(const std::string& name, Words& words, Snapshot& snapshot) {
-  NodePicture node;
+  NodeSnapshot node;
   node.id = NodeId(static_cast<std::uint32_t>(snapshot.nodes.size()) + 1);
   node.name = name;
   node.machine = std::make_shared<const Machine>(ReadMachine(words));

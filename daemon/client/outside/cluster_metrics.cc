@@ -289,10 +289,10 @@ void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
 
 }  // namespace
 
-MeteredCluster LookForMetrics(const Picture& picture) {
-  const core::ClusterState& state = picture.state();
+MeteredCluster LookForMetrics(const StateView& snapshot) {
+  const core::ClusterState& state = snapshot.state();
   MeteredCluster cluster;
-  cluster.time = picture.now();
+  cluster.time = snapshot.now();
   cluster.epoch = state.epoch().value();
   state.jobs().ForEachRun([&cluster](const Job& job, std::uint32_t count) {
     MeteredJobs row;

@@ -52,7 +52,7 @@ struct MeteredCluster {
   std::vector<MeteredNode> nodes;
 };
 
-MeteredCluster LookForMetrics(const Picture& picture);
+MeteredCluster LookForMetrics(const StateView& snapshot);
 
 // `calls`: of each method, how long its calls took.
 wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& meters,

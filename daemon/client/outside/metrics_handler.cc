@@ -25,8 +25,8 @@ void MetricsHandler::ReadMetrics(const Call& call, const wire::ReadMetricsReques
     call.Finish(absl::OkStatus());
     return;
   }
-  controller_.Look([this, call, reply](const Picture& picture) -> Controller::Reply {
-    auto cluster = std::make_shared<const MeteredCluster>(LookForMetrics(picture));
+  controller_.Look([this, call, reply](const StateView& snapshot) -> Controller::Reply {
+    auto cluster = std::make_shared<const MeteredCluster>(LookForMetrics(snapshot));
     return [this, call, reply, cluster](const absl::Status& status) {
       if (!status.ok()) {
         call.Finish(status);

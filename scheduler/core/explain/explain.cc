@@ -51,7 +51,7 @@ std::string Summary(const LeftWaiting& left, const Plan& plan) {
   return text;
 }
 
-NodeAnswer AnswerOf(const Snapshot& snapshot, const NodePicture& node, const WaitingJob& job) {
+NodeAnswer AnswerOf(const Snapshot& snapshot, const NodeSnapshot& node, const WaitingJob& job) {
   const ResourceRequest& request = job.spec->request;
   NodeAnswer answer;
   answer.node = node.name;
@@ -88,7 +88,7 @@ Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan
   if (const QueuePriority priority(snapshot, config); priority.reckoned()) {
     explanation.priority = priority.Of(*waiting);
   }
-  for (const NodePicture& node : snapshot.nodes) {
+  for (const NodeSnapshot& node : snapshot.nodes) {
     explanation.nodes.push_back(AnswerOf(snapshot, node, *waiting));
   }
   return explanation;

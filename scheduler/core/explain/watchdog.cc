@@ -45,7 +45,7 @@ class Round {
     }
     for (const PlannedPreemption& preemption : plan.preemptions) {
       for (const NodeAllocation& part : preemption.allocation.nodes) {
-        NodePicture& node = nodes_[positions_.at(part.node)];
+        NodeSnapshot& node = nodes_[positions_.at(part.node)];
         CoverUse(node.taken, *node.machine, part);
       }
     }
@@ -82,7 +82,7 @@ class Round {
   }
 
  private:
-  inline static const PolicyPicture kNoPolicy;
+  inline static const PolicySnapshot kNoPolicy;
 
   [[nodiscard]] bool HasRules() const {
     return snapshot_.policy != nullptr && !snapshot_.policy->book->empty();
@@ -104,7 +104,7 @@ class Round {
   void Count(const PlannedStart& start) {
     const WaitingJob job = *Find(start.job);
     for (const NodeAllocation& part : start.allocation.nodes) {
-      NodePicture& node = nodes_[positions_.at(part.node)];
+      NodeSnapshot& node = nodes_[positions_.at(part.node)];
       AddUse(node.taken, *node.machine, part);
     }
     CountStart(job, counts_);
@@ -120,7 +120,7 @@ class Round {
   // What is free of each node, and from when on somebody is to have it.
   void LookAtNodes() {
     std::map<const Machine*, NodeCapacity> known;
-    for (const NodePicture& node : nodes_) {
+    for (const NodeSnapshot& node : nodes_) {
       const auto [capacity, is_new] = known.try_emplace(node.machine.get());
       if (is_new) {
         capacity->second = CapacityOf(*node.machine);
@@ -195,7 +195,7 @@ class Round {
     if (fits_nowhere_.contains(shape)) {
       return std::nullopt;
     }
-    const std::vector<NodePicture> idle = IdleFor(spec, request, partition);
+    const std::vector<NodeSnapshot> idle = IdleFor(spec, request, partition);
     const std::optional<Allocation> place =
         idle.empty()
             ? std::nullopt
@@ -219,8 +219,8 @@ class Round {
   }
 
   // The nodes with room for a task of it for its whole time; none when they are too few.
-  std::vector<NodePicture> IdleFor(const JobSpec& spec, const ResourceRequest& request,
-                                   const JobPartition& partition) {
+  std::vector<NodeSnapshot> IdleFor(const JobSpec& spec, const ResourceRequest& request,
+                                    const JobPartition& partition) {
     std::vector<DemandScale> scales;
     for (const NodeCapacity& capacity : capacities_) {
       scales.push_back(ScaleOf(capacity, request, true));
@@ -242,7 +242,7 @@ class Round {
         able.push_back(i);
       }
     }
-    std::vector<NodePicture> idle;
+    std::vector<NodeSnapshot> idle;
     if (room >= request.tasks && able.size() >= request.min_nodes) {
       for (const std::uint32_t i : able) {
         idle.push_back(nodes_[i]);
@@ -256,7 +256,7 @@ class Round {
   const PolicyConfig& config_;
   PassCounts counts_;
   PassUsage usage_;
-  std::vector<NodePicture> nodes_;              // with the plan's starts on them
+  std::vector<NodeSnapshot> nodes_;             // with the plan's starts on them
   std::map<JobId, const WaitingJob*> waiting_;  // by an entry's first id
   std::map<NodeId, std::uint32_t> positions_;
   std::vector<NodeCapacity> capacities_;

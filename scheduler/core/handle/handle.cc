@@ -93,7 +93,8 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
   if (absl::Status few = CheckUserJobs(state.jobs(), spec->user.name, count, config); !few.ok()) {
     return Refused(std::move(few));
   }
-  if (absl::Status admitted = Admit(state.policy().picture(), submission, &*spec); !admitted.ok()) {
+  if (absl::Status admitted = Admit(state.policy().snapshot(), submission, &*spec);
+      !admitted.ok()) {
     return Refused(std::move(admitted));
   }
   transition.job = state.next_job();

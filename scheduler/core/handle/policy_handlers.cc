@@ -31,7 +31,7 @@ absl::Status CheckNames(PolicyKind kind, const std::string& name) {
 }
 
 absl::Status CheckUnused(const ClusterState& state, PolicyKind kind, const std::string& name) {
-  const auto& counts = state.policy().picture().usage.counts;
+  const auto& counts = state.policy().snapshot().usage.counts;
   const auto found = counts.find(KeyOf(kind, name));
   if (found == counts.end() || found->second.submitted == 0) {
     return absl::OkStatus();
@@ -156,7 +156,7 @@ bool InWindow(const Reservation& a, const Reservation& b) {
 // The nodes of reservations that the new one may not lie over.
 std::set<NodeId> TakenNodes(const ClusterState& state, const Reservation& reservation) {
   std::set<NodeId> taken;
-  const PolicyPicture& policy = state.policy().picture();
+  const PolicySnapshot& policy = state.policy().snapshot();
   for (const auto& [name, group] : policy.nodes->reservations) {
     const Reservation& other = *FindReservation(*policy.book, name);
     if (name == reservation.name || !InWindow(reservation, other) ||

@@ -13,7 +13,7 @@
 namespace muster::core {
 
 Verifier::Verifier(const ClusterState& state, Time now)
-    : state_(state), now_(now), usage_(state.policy().picture()) {
+    : state_(state), now_(now), usage_(state.policy().snapshot()) {
   for (const NodeId id : state.quarantining()) {
     for (const QuarantinedAttempt& attempt : state.FindNode(id)->quarantined) {
       quarantined_.insert(attempt.job);
@@ -178,7 +178,7 @@ bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {
 bool Verifier::PolicyAllows(const PlannedStart& start) {
   const Job& job = *state_.FindJob(start.job);
   const JobSpec spec = AsChosen(*job.spec, start.alternative, start.tasks);
-  const PolicyPicture& policy = state_.policy().picture();
+  const PolicySnapshot& policy = state_.policy().snapshot();
   const auto machine_of = [this](NodeId node) -> const Machine& {
     return *state_.FindNode(node)->machine;
   };

@@ -5,7 +5,7 @@
 
 namespace muster::core {
 
-Placed PlaceOnNode(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit) {
+Placed PlaceOnNode(const NodeSnapshot& node, const ResourceRequest& request, std::uint32_t limit) {
   return request.gpu_share.zero() ? PlaceWhole(node, request, limit)
                                   : PlaceShares(node, request, limit);
 }

@@ -4,8 +4,8 @@
 //
 // A task gets whole cores of its own, all in one NUMA node where one has room, and the GPUs it asks
 // for beside them. Used by the planner's span across nodes; knows nothing of other nodes. Thread
-// promise: pure. Invariants: (1) what it grants is free in the picture it was given; (2) the same
-// picture and request give the same answer; (3) ranks are numbered from 0 here, the span numbers
+// promise: pure. Invariants: (1) what it grants is free in the snapshot it was given; (2) the same
+// snapshot and request give the same answer; (3) ranks are numbered from 0 here, the span numbers
 // them over the job.
 
 #include <cstdint>
@@ -18,6 +18,6 @@ namespace muster::core {
 
 // Places as many of the job's tasks as fit on the node as it is, at most `limit`. Whether the node
 // is up or drained is the caller's question.
-Placed PlaceOnNode(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);
+Placed PlaceOnNode(const NodeSnapshot& node, const ResourceRequest& request, std::uint32_t limit);
 
 }  // namespace muster::core

@@ -135,18 +135,18 @@ Bytes MemoryOnNode(const Machine& machine, const ResourceRequest& request, std::
   return Bytes(MemoryShare(machine, cpus));
 }
 
-std::uint32_t FreeCores(const NodePicture& node) {
+std::uint32_t FreeCores(const NodeSnapshot& node) {
   return static_cast<std::uint32_t>(
       std::count_if(node.machine->cores.begin(), node.machine->cores.end(),
                     [&](const Core& core) { return !node.taken.cpus.Meets(core.cpus); }));
 }
 
-GpuShare FreeShare(const NodePicture& node, std::size_t gpu) {
+GpuShare FreeShare(const NodeSnapshot& node, std::size_t gpu) {
   return gpu < node.taken.gpus.size() ? kWholeGpu - std::min(node.taken.gpus[gpu], kWholeGpu)
                                       : kWholeGpu;
 }
 
-GpuShare MostFreeShare(const NodePicture& node, const GpuRequest& request) {
+GpuShare MostFreeShare(const NodeSnapshot& node, const GpuRequest& request) {
   GpuShare most;
   for (std::size_t gpu = 0; gpu < node.machine->gpus.size(); ++gpu) {
     if (IsOfType(node.machine->gpus[gpu], request.type)) {
@@ -156,7 +156,7 @@ GpuShare MostFreeShare(const NodePicture& node, const GpuRequest& request) {
   return most;
 }
 
-std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request) {
+std::uint32_t FreeGpus(const NodeSnapshot& node, const GpuRequest& request) {
   std::uint32_t free = 0;
   for (std::size_t i = 0; i < node.machine->gpus.size(); ++i) {
     if (FreeShare(node, i) == kWholeGpu && IsOfType(node.machine->gpus[i], request.type)) {

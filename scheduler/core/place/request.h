@@ -62,13 +62,13 @@ Bytes MemoryOnNode(const Machine& machine, const ResourceRequest& request, std::
                    std::uint32_t cpus);
 
 // Cores that no job holds.
-std::uint32_t FreeCores(const NodePicture& node);
+std::uint32_t FreeCores(const NodeSnapshot& node);
 // What is left of one of the node's GPUs.
-GpuShare FreeShare(const NodePicture& node, std::size_t gpu);
+GpuShare FreeShare(const NodeSnapshot& node, std::size_t gpu);
 // The most that one GPU of the type has left.
-GpuShare MostFreeShare(const NodePicture& node, const GpuRequest& request);
+GpuShare MostFreeShare(const NodeSnapshot& node, const GpuRequest& request);
 // GPUs of the type that no job holds any share of.
-std::uint32_t FreeGpus(const NodePicture& node, const GpuRequest& request);
+std::uint32_t FreeGpus(const NodeSnapshot& node, const GpuRequest& request);
 
 // What the request asks of a node that the machine cannot be: "CPU 96 of --cpu-bind", "4 sockets";
 // empty when it asks nothing such.

@@ -13,7 +13,7 @@ namespace muster::core {
 namespace {
 
 // The GPUs that have the share left, the fullest first.
-std::vector<std::uint32_t> FullestFirst(const NodePicture& node, const ResourceRequest& request) {
+std::vector<std::uint32_t> FullestFirst(const NodeSnapshot& node, const ResourceRequest& request) {
   std::vector<std::uint32_t> gpus;
   for (std::uint32_t gpu = 0; gpu < node.machine->gpus.size(); ++gpu) {
     if (IsOfType(node.machine->gpus[gpu], GpuKind(request).type) &&
@@ -27,15 +27,15 @@ std::vector<std::uint32_t> FullestFirst(const NodePicture& node, const ResourceR
   return gpus;
 }
 
-// The picture with that GPU as its only one, untouched.
-NodePicture WithOnly(NodePicture node, std::uint32_t gpu) {
+// The snapshot with that GPU as its only one, untouched.
+NodeSnapshot WithOnly(NodeSnapshot node, std::uint32_t gpu) {
   node.taken.gpus.assign(node.machine->gpus.size(), kWholeGpu);
   node.taken.gpus[gpu] = GpuShare();
   return node;
 }
 
 // Tasks beside one GPU, which they are given whole for the moment.
-Placed PlaceBeside(const NodePicture& node, const ResourceRequest& whole, std::uint32_t limit,
+Placed PlaceBeside(const NodeSnapshot& node, const ResourceRequest& whole, std::uint32_t limit,
                    const std::vector<std::uint32_t>& gpus) {
   Placed best;
   for (const std::uint32_t gpu : gpus) {
@@ -66,7 +66,8 @@ void AddGrant(std::uint32_t gpu, GpuShare share, std::vector<GpuGrant>& grants) 
 }
 
 // One task after the other, each with a share of its own.
-Placed PlaceOneByOne(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit) {
+Placed PlaceOneByOne(const NodeSnapshot& node, const ResourceRequest& request,
+                     std::uint32_t limit) {
   ResourceRequest one = request;
   one.gpu_share = GpuShare();
   one.tasks = 1;
@@ -75,7 +76,7 @@ Placed PlaceOneByOne(const NodePicture& node, const ResourceRequest& request, st
     one.memory_per_node = Bytes(1);  // the job's is looked at as a whole
   }
   const Bytes free = node.machine->memory - std::min(node.taken.memory, node.machine->memory);
-  NodePicture left = node;
+  NodeSnapshot left = node;
   Placed all;
   while (all.tasks < limit) {
     Placed task = PlaceBeside(left, one, 1, FullestFirst(left, request));
@@ -100,7 +101,7 @@ Placed PlaceOneByOne(const NodePicture& node, const ResourceRequest& request, st
 
 }  // namespace
 
-Placed PlaceShares(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit) {
+Placed PlaceShares(const NodeSnapshot& node, const ResourceRequest& request, std::uint32_t limit) {
   if (request.gpus_per_task.count > 0) {
     return PlaceOneByOne(node, request, limit);
   }

@@ -6,7 +6,7 @@
 // together. A task is put on the fullest GPU that has room and cores beside it, else on the fullest
 // that has room. Thread promise: pure. Invariants: (1) no GPU is given away more than whole; (2)
 // what a GPU has left is in one piece: two halves of different GPUs are no whole; (3) the same
-// picture and request give the same answer.
+// snapshot and request give the same answer.
 
 #include <cstdint>
 
@@ -17,6 +17,6 @@
 namespace muster::core {
 
 // As PlaceOnNode. REQUIRES: the request asks for a share.
-Placed PlaceShares(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);
+Placed PlaceShares(const NodeSnapshot& node, const ResourceRequest& request, std::uint32_t limit);
 
 }  // namespace muster::core

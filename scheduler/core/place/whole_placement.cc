@@ -19,7 +19,7 @@ bool AsksGpus(const ResourceRequest& request) {
   return request.gpus_per_task.count > 0 || request.gpus_per_node.count > 0;
 }
 
-bool IsGpuFree(const NodePicture& node, std::size_t gpu) {
+bool IsGpuFree(const NodeSnapshot& node, std::size_t gpu) {
   return gpu >= node.taken.gpus.size() || node.taken.gpus[gpu].zero();
 }
 
@@ -39,7 +39,7 @@ struct Domain {
 // The choice of places on one node, task by task.
 class NodePlacer {
  public:
-  NodePlacer(const NodePicture& node, const ResourceRequest& request)
+  NodePlacer(const NodeSnapshot& node, const ResourceRequest& request)
       : node_(node), machine_(*node.machine), request_(request) {
     domains_.resize(machine_.numa_nodes.size() + 1);
     if (request.layout.has_value() && request.layout->tasks_per_socket > 0) {
@@ -512,7 +512,7 @@ class NodePlacer {
     }
   }
 
-  const NodePicture& node_;
+  const NodeSnapshot& node_;
   const Machine& machine_;
   const ResourceRequest& request_;
   std::vector<Domain> domains_;
@@ -523,7 +523,7 @@ class NodePlacer {
 
 }  // namespace
 
-Placed PlaceWhole(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit) {
+Placed PlaceWhole(const NodeSnapshot& node, const ResourceRequest& request, std::uint32_t limit) {
   Placed placed = NodePlacer(node, request).Place(limit);
   if (!AsksGpus(request)) {
     return placed;

@@ -15,6 +15,6 @@
 namespace muster::core {
 
 // As PlaceOnNode. REQUIRES: the request asks for no share of a GPU.
-Placed PlaceWhole(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit);
+Placed PlaceWhole(const NodeSnapshot& node, const ResourceRequest& request, std::uint32_t limit);
 
 }  // namespace muster::core

@@ -58,7 +58,7 @@ std::optional<Duration> LeftOf(const Holding& holding, Time now) {
 
 // When the suspended job can have its cores on the node again: once all that run on them have
 // ended, and all other suspended ones that want some of them have had their time, too.
-Time BackOn(const NodePicture& node, const Holding& own, const std::set<JobId>& coming, Time now) {
+Time BackOn(const NodeSnapshot& node, const Holding& own, const std::set<JobId>& coming, Time now) {
   Time back = now;
   for (const Holding& other : node.holdings) {
     if (other.cpus.Meets(own.given_back)) {
@@ -77,7 +77,7 @@ Time BackOn(const NodePicture& node, const Holding& own, const std::set<JobId>& 
 
 // A suspended job that comes back ends its time limit's remainder after the moment at which it has
 // all its cores again. REQUIRES: `ends` of those that come back are as if they ran now.
-void FindReturns(const ClusterState& state, Time now, std::vector<NodePicture>& pictures) {
+void FindReturns(const ClusterState& state, Time now, std::vector<NodeSnapshot>& node_snapshots) {
   std::set<JobId> coming;
   for (const JobId id : state.index().suspended()) {
     const Attempt& attempt = *state.FindJob(id)->attempt;
@@ -89,7 +89,7 @@ void FindReturns(const ClusterState& state, Time now, std::vector<NodePicture>& 
     return;
   }
   std::map<JobId, Time> back;
-  for (const NodePicture& node : pictures) {
+  for (const NodeSnapshot& node : node_snapshots) {
     for (const Holding& holding : node.holdings) {
       if (coming.contains(holding.job)) {
         Time& latest = back.emplace(holding.job, now).first->second;
@@ -97,7 +97,7 @@ void FindReturns(const ClusterState& state, Time now, std::vector<NodePicture>& 
       }
     }
   }
-  for (NodePicture& node : pictures) {
+  for (NodeSnapshot& node : node_snapshots) {
     for (Holding& holding : node.holdings) {
       const auto found = back.find(holding.job);
       if (found != back.end()) {
@@ -143,15 +143,15 @@ RunningJob RunningOf(const Job& job, Time now) {
 
 // One node, and the jobs that run from it on: it is the first of theirs. False when it goes with
 // time, because a job on it does not hold its cores.
-bool AddPicture(const ClusterState& state, const Node& node, Time now, NodePicture& picture,
-                std::vector<RunningJob>& running) {
-  picture = NodePicture{node.id,    node.name, node.machine,  node.connected, node.drained,
-                        node.taken, {},        node.features, node.weight};
+bool AddNodeSnapshot(const ClusterState& state, const Node& node, Time now,
+                     NodeSnapshot& node_snapshot, std::vector<RunningJob>& running) {
+  node_snapshot = NodeSnapshot{node.id,    node.name, node.machine,  node.connected, node.drained,
+                               node.taken, {},        node.features, node.weight};
   bool lasts = true;
   for (const JobId job : state.JobsOn(node.id)) {
     const Job& holder = *state.FindJob(job);
     lasts = lasts && HoldsCores(*holder.attempt);
-    AddHoldings(holder, node.id, now, picture.holdings);
+    AddHoldings(holder, node.id, now, node_snapshot.holdings);
     if (holder.attempt->allocation.nodes.front().node == node.id) {
       running.push_back(RunningOf(holder, now));
     }
@@ -170,7 +170,8 @@ bool AddAllNodes(const ClusterState& state, Snapshot& snapshot) {
   snapshot.running.clear();
   std::size_t i = 0;
   for (const auto& [id, node] : state.nodes()) {
-    lasts = AddPicture(state, node, snapshot.now, snapshot.nodes[i++], snapshot.running) && lasts;
+    lasts =
+        AddNodeSnapshot(state, node, snapshot.now, snapshot.nodes[i++], snapshot.running) && lasts;
   }
   std::sort(snapshot.running.begin(), snapshot.running.end(), IsEarlier);
   FindReturns(state, snapshot.now, snapshot.nodes);
@@ -179,7 +180,7 @@ bool AddAllNodes(const ClusterState& state, Snapshot& snapshot) {
 
 // The positions of the nodes that were touched since, ascending; nothing when any may have been.
 std::optional<std::vector<std::uint32_t>> TouchedSince(const ClusterState& state, Version since,
-                                                       const std::vector<NodePicture>& nodes) {
+                                                       const std::vector<NodeSnapshot>& nodes) {
   std::vector<NodeId> ids;
   if (!state.touched().AppendSince(since, ids)) {
     return std::nullopt;
@@ -190,7 +191,7 @@ std::optional<std::vector<std::uint32_t>> TouchedSince(const ClusterState& state
   for (const NodeId id : ids) {
     const auto at =
         std::lower_bound(nodes.begin(), nodes.end(), id,
-                         [](const NodePicture& node, NodeId other) { return node.id < other; });
+                         [](const NodeSnapshot& node, NodeId other) { return node.id < other; });
     if (at == nodes.end() || at->id != id) {
       return std::nullopt;
     }
@@ -256,13 +257,13 @@ bool UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
   std::set<JobId> held;
   std::vector<RunningJob> running;
   for (const std::uint32_t position : *positions) {
-    NodePicture& picture = snapshot.nodes[position];
-    touched.insert(picture.id);
-    for (const Holding& holding : picture.holdings) {
+    NodeSnapshot& node_snapshot = snapshot.nodes[position];
+    touched.insert(node_snapshot.id);
+    for (const Holding& holding : node_snapshot.holdings) {
       held.insert(holding.job);
     }
-    const Node& node = *state.FindNode(picture.id);
-    lasts = AddPicture(state, node, snapshot.now, picture, running) && lasts;
+    const Node& node = *state.FindNode(node_snapshot.id);
+    lasts = AddNodeSnapshot(state, node, snapshot.now, node_snapshot, running) && lasts;
   }
   if (touched.empty() || !lasts) {
     return lasts;
@@ -344,7 +345,7 @@ std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
 
 // Everything but the nodes and what runs.
 void AddTheRest(const ClusterState& state, const Plan* last, Snapshot& snapshot) {
-  snapshot.usage = state.usage().Picture();
+  snapshot.usage = state.usage().TakeSnapshot();
   snapshot.waiting = WaitingOf(state, snapshot.now);
   if (!std::is_sorted(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore)) {
     std::sort(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore);
@@ -363,7 +364,7 @@ void AddTheRest(const ClusterState& state, const Plan* last, Snapshot& snapshot)
   }
   snapshot.licenses = state.licenses().Uses();
   snapshot.policy = state.policy().active()
-                        ? std::make_shared<const PolicyPicture>(state.policy().picture())
+                        ? std::make_shared<const PolicySnapshot>(state.policy().snapshot())
                         : nullptr;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// From the state to the picture that a pass looks at.
+// From the state to the snapshot that a pass looks at.
 //
 // Called on the controller's thread; what it returns is handed to the planner's. Thread promise:
 // BuildSnapshot is pure; a SnapshotBuilder belongs to one thread. Invariants: the same state and

@@ -102,7 +102,7 @@ absl::Status MayUseReservation(const PolicyBook& book, const JobSpec& spec, Time
 }
 
 // The time limit of a job that said none: the partition's, and no more than it may have.
-void FillTime(const PolicyPicture& policy, JobSpec* spec) {
+void FillTime(const PolicySnapshot& policy, JobSpec* spec) {
   const PolicyBook& book = *policy.book;
   std::optional<Duration> chosen;
   const auto at_most = [&chosen](const std::optional<Duration>& limit) {
@@ -135,7 +135,7 @@ void FillTime(const PolicyPicture& policy, JobSpec* spec) {
   spec->time_limit = chosen.value_or(Duration(0));
 }
 
-absl::Status MayUsePartitions(const PolicyPicture& policy, const JobSpec& spec) {
+absl::Status MayUsePartitions(const PolicySnapshot& policy, const JobSpec& spec) {
   absl::Status refused = absl::OkStatus();
   for (const JobPartition& partition : PartitionsOf(policy, spec)) {
     if (partition.rules == nullptr) {
@@ -157,7 +157,7 @@ absl::Status MayUsePartitions(const PolicyPicture& policy, const JobSpec& spec) 
 }
 
 // What no waiting will mend is refused where a QOS of the job says so.
-absl::Status CheckDenied(const PolicyPicture& policy, const JobSpec& spec) {
+absl::Status CheckDenied(const PolicySnapshot& policy, const JobSpec& spec) {
   const PolicyBook& book = *policy.book;
   const std::vector<std::string> names = QosOf(book, spec.qos, PartitionNames(spec));
   const bool deny = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -182,7 +182,7 @@ absl::Status CheckDenied(const PolicyPicture& policy, const JobSpec& spec) {
 
 }  // namespace
 
-absl::Status Admit(const PolicyPicture& policy, const Submission& submission, JobSpec* spec) {
+absl::Status Admit(const PolicySnapshot& policy, const Submission& submission, JobSpec* spec) {
   const PolicyBook& book = *policy.book;
   RETURN_IF_ERROR(FillPartition(book, spec));
   FillAccount(book, spec);

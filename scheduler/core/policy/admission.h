@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"
-#include "scheduler/model/policy/policy_picture.h"
+#include "scheduler/model/policy/policy_snapshot.h"
 
 namespace muster::core {
 
@@ -23,6 +23,6 @@ struct Submission {
 
 // REQUIRES: the spec went through Normalise. NotFound, PermissionDenied, FailedPrecondition or
 // ResourceExhausted say why it is refused.
-absl::Status Admit(const PolicyPicture& policy, const Submission& submission, JobSpec* spec);
+absl::Status Admit(const PolicySnapshot& policy, const Submission& submission, JobSpec* spec);
 
 }  // namespace muster::core

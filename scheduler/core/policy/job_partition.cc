@@ -4,7 +4,7 @@
 
 namespace muster::core {
 
-std::vector<JobPartition> PartitionsOf(const PolicyPicture& policy, const JobSpec& spec) {
+std::vector<JobPartition> PartitionsOf(const PolicySnapshot& policy, const JobSpec& spec) {
   std::vector<JobPartition> partitions;
   for (const std::string& name : PartitionNames(spec)) {
     const Partition* rules = FindPartition(*policy.book, name);
@@ -18,7 +18,7 @@ std::vector<JobPartition> PartitionsOf(const PolicyPicture& policy, const JobSpe
   return partitions;
 }
 
-std::optional<JobPartition> FindOwn(const PolicyPicture& policy, const JobSpec& spec,
+std::optional<JobPartition> FindOwn(const PolicySnapshot& policy, const JobSpec& spec,
                                     const std::string& name) {
   for (const JobPartition& partition : PartitionsOf(policy, spec)) {
     if (partition.name == EffectivePartition(name)) {

@@ -109,7 +109,7 @@ void AddHolders(const PassUsage& usage, const Look& look, const HeldBy& held_by,
 class Checker {
  public:
   Checker(const PassUsage& usage, const LimitAsk& ask)
-      : usage_(usage), book_(*usage.picture().book), ask_(ask) {}
+      : usage_(usage), book_(*usage.snapshot().book), ask_(ask) {}
 
   std::vector<Reason> Run() {
     for (const std::string& account : ChargedAccounts(book_, ask_.spec->account)) {
@@ -348,11 +348,12 @@ const Named* First(const std::vector<Named>& nearest, const Said& said) {
 }
 
 // "account physics: GrpSubmitJobs: 12 of 12 jobs are submitted, 3 more were asked".
-absl::Status Submits(const PolicyPicture& picture, const UsageKey& key,
+absl::Status Submits(const PolicySnapshot& snapshot, const UsageKey& key,
                      const std::optional<std::uint32_t>& cap, std::uint64_t count,
                      const std::string& what) {
-  const auto found = picture.usage.counts.find(key);
-  const std::uint64_t submitted = found == picture.usage.counts.end() ? 0 : found->second.submitted;
+  const auto found = snapshot.usage.counts.find(key);
+  const std::uint64_t submitted =
+      found == snapshot.usage.counts.end() ? 0 : found->second.submitted;
   if (!cap.has_value() || (count <= *cap && submitted <= *cap - count)) {
     return absl::OkStatus();
   }
@@ -365,8 +366,8 @@ absl::Status Submits(const PolicyPicture& picture, const UsageKey& key,
 
 UseCount PassUsage::Of(const UsageKey& key) const {
   UseCount sum;
-  const auto base = picture_.usage.counts.find(key);
-  if (base != picture_.usage.counts.end()) {
+  const auto base = snapshot_.usage.counts.find(key);
+  if (base != snapshot_.usage.counts.end()) {
     sum = base->second;
   }
   const auto more = added_.find(key);
@@ -380,12 +381,12 @@ UseCount PassUsage::Of(const UsageKey& key) const {
 }
 
 SpentAmount PassUsage::SpentOf(const UsageKey& key) const {
-  const auto found = picture_.usage.spent.find(key);
-  return found == picture_.usage.spent.end() ? SpentAmount() : found->second;
+  const auto found = snapshot_.usage.spent.find(key);
+  return found == snapshot_.usage.spent.end() ? SpentAmount() : found->second;
 }
 
 void PassUsage::Start(const JobSpec& spec, const RunningCharge& charge) {
-  const PolicyBook& book = *picture_.book;
+  const PolicyBook& book = *snapshot_.book;
   const std::uint64_t wall = WallSeconds(spec.time_limit);
   const Qos* qos = FindQos(book, EffectiveQos(spec.qos));
   const TresUse promise = ForBudget(charge.tres, qos == nullptr ? 1000 : qos->usage_factor);
@@ -406,14 +407,14 @@ void PassUsage::Index(const RunningCharge& charge) const {
   spec.account = charge.account;
   spec.user.name = charge.user;
   spec.qos = charge.qos;
-  for (const UsageKey& key : KeysOf(*picture_.book, spec, {charge.partition})) {
+  for (const UsageKey& key : KeysOf(*snapshot_.book, spec, {charge.partition})) {
     holders_[key].push_back(&charge);
   }
 }
 
 const std::vector<const RunningCharge*>& PassUsage::HoldersOf(const UsageKey& key) const {
   if (!indexed_) {
-    for (const auto& [id, charge] : picture_.usage.running) {
+    for (const auto& [id, charge] : snapshot_.usage.running) {
       Index(charge);
     }
     for (const auto& [id, charge] : started_) {
@@ -440,7 +441,7 @@ LimitAsk LeastAsk(const JobSpec& spec, const std::string& partition) {
 }
 
 std::vector<Reason> CheckLimits(const PassUsage& usage, const LimitAsk& ask) {
-  std::vector<Reason> reasons = CheckJobLimits(*usage.picture().book, ask);
+  std::vector<Reason> reasons = CheckJobLimits(*usage.snapshot().book, ask);
   for (Reason& reason : Checker(usage, ask).Run()) {
     reasons.push_back(std::move(reason));
   }
@@ -480,12 +481,12 @@ std::vector<Reason> CheckJobLimits(const PolicyBook& book, const LimitAsk& ask) 
   return reasons;
 }
 
-absl::Status CheckSubmitLimits(const PolicyPicture& picture, const JobSpec& spec,
+absl::Status CheckSubmitLimits(const PolicySnapshot& snapshot, const JobSpec& spec,
                                std::uint64_t count) {
-  const PolicyBook& book = *picture.book;
+  const PolicyBook& book = *snapshot.book;
   for (const std::string& account : ChargedAccounts(book, spec.account)) {
     if (const AccountRules* rules = FindAccount(book, account)) {
-      RETURN_IF_ERROR(Submits(picture, UsageKey{UsageScope::kAccount, account, ""},
+      RETURN_IF_ERROR(Submits(snapshot, UsageKey{UsageScope::kAccount, account, ""},
                               rules->limits.grp_submit_jobs, count,
                               absl::StrCat("account ", account, " GrpSubmitJobs")));
     }
@@ -493,12 +494,12 @@ absl::Status CheckSubmitLimits(const PolicyPicture& picture, const JobSpec& spec
   const UsageKey own{UsageScope::kAssociation, spec.account, spec.user.name};
   const std::string who = absl::StrCat("user ", spec.user.name, " in account ", spec.account);
   if (const AssociationRules* rules = FindAssociation(book, spec.account, spec.user.name)) {
-    RETURN_IF_ERROR(Submits(picture, own, rules->limits.grp_submit_jobs, count,
+    RETURN_IF_ERROR(Submits(snapshot, own, rules->limits.grp_submit_jobs, count,
                             absl::StrCat(who, " GrpSubmitJobs")));
   }
   if (const Named* whose = First(NearestOf(book, spec),
                                  [](const Limits& l) { return l.max_submit_jobs.has_value(); })) {
-    RETURN_IF_ERROR(Submits(picture, own, whose->limits->max_submit_jobs, count,
+    RETURN_IF_ERROR(Submits(snapshot, own, whose->limits->max_submit_jobs, count,
                             absl::StrCat(who, " MaxSubmitJobs")));
   }
   for (const std::string& name : QosOf(book, spec.qos, PartitionNames(spec))) {
@@ -507,13 +508,13 @@ absl::Status CheckSubmitLimits(const PolicyPicture& picture, const JobSpec& spec
       continue;
     }
     const std::string what = absl::StrCat("qos ", name);
-    RETURN_IF_ERROR(Submits(picture, UsageKey{UsageScope::kQos, name, ""},
+    RETURN_IF_ERROR(Submits(snapshot, UsageKey{UsageScope::kQos, name, ""},
                             qos->limits.grp_submit_jobs, count,
                             absl::StrCat(what, " GrpSubmitJobs")));
-    RETURN_IF_ERROR(Submits(picture, UsageKey{UsageScope::kQosUser, name, spec.user.name},
+    RETURN_IF_ERROR(Submits(snapshot, UsageKey{UsageScope::kQosUser, name, spec.user.name},
                             qos->limits.max_submit_jobs, count,
                             absl::StrCat(what, " MaxSubmitJobsPerUser")));
-    RETURN_IF_ERROR(Submits(picture, UsageKey{UsageScope::kQosAccount, name, spec.account},
+    RETURN_IF_ERROR(Submits(snapshot, UsageKey{UsageScope::kQosAccount, name, spec.account},
                             qos->limits.max_submit_jobs_per_account, count,
                             absl::StrCat(what, " MaxSubmitJobsPerAccount")));
   }

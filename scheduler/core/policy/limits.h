@@ -17,27 +17,27 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/plan/reason.h"
-#include "scheduler/model/policy/policy_picture.h"
+#include "scheduler/model/policy/policy_snapshot.h"
 
 namespace muster::core {
 
 // What is in use, with what this pass has started.
 class PassUsage {
  public:
-  // REQUIRES: the picture outlives it.
-  explicit PassUsage(const PolicyPicture& picture) : picture_(picture) {}
+  // REQUIRES: the snapshot outlives it.
+  explicit PassUsage(const PolicySnapshot& snapshot) : snapshot_(snapshot) {}
 
   [[nodiscard]] UseCount Of(const UsageKey& key) const;
   [[nodiscard]] SpentAmount SpentOf(const UsageKey& key) const;
   void Start(const JobSpec& spec, const RunningCharge& charge);
   // The running jobs that count for the key, the first to end first; those without a limit last.
   [[nodiscard]] const std::vector<const RunningCharge*>& HoldersOf(const UsageKey& key) const;
-  [[nodiscard]] const PolicyPicture& picture() const { return picture_; }
+  [[nodiscard]] const PolicySnapshot& snapshot() const { return snapshot_; }
 
  private:
   void Index(const RunningCharge& charge) const;
 
-  const PolicyPicture& picture_;
+  const PolicySnapshot& snapshot_;
   std::map<UsageKey, UseCount> added_;
   std::map<JobId, RunningCharge> started_;
   mutable bool indexed_ = false;
@@ -65,7 +65,7 @@ std::vector<Reason> CheckLimits(const PassUsage& usage, const LimitAsk& ask);
 std::vector<Reason> CheckJobLimits(const PolicyBook& book, const LimitAsk& ask);
 
 // Refuses `count` further jobs of the spec when a submit limit does not allow them.
-absl::Status CheckSubmitLimits(const PolicyPicture& picture, const JobSpec& spec,
+absl::Status CheckSubmitLimits(const PolicySnapshot& snapshot, const JobSpec& spec,
                                std::uint64_t count);
 
 namespace internal {

@@ -10,7 +10,7 @@
 namespace muster::core {
 namespace {
 
-bool HasFlag(const PolicyPicture& policy, const JobSpec& spec, QosFlag flag) {
+bool HasFlag(const PolicySnapshot& policy, const JobSpec& spec, QosFlag flag) {
   const Qos* qos = FindQos(*policy.book, EffectiveQos(spec.qos));
   return qos != nullptr && (qos->flags & flag) != 0;
 }
@@ -47,7 +47,7 @@ bool Meets(const Reservation& other, Time start, Time end) {
 }
 
 // Its own reservation: is it there, has it begun, is there time enough left?
-std::optional<Reason> OwnReservation(const PolicyPicture& policy, const JobSpec& spec, Time now) {
+std::optional<Reason> OwnReservation(const PolicySnapshot& policy, const JobSpec& spec, Time now) {
   const Reservation* own = FindReservation(*policy.book, spec.reservation);
   const std::optional<Window> window = own == nullptr ? std::nullopt : WindowAt(*own, now);
   if (!window.has_value()) {
@@ -90,7 +90,7 @@ void AddLimits(const JobSpec& spec, const std::vector<JobPartition>& open, PassU
 
 }  // namespace
 
-std::optional<Reason> PartitionBlocker(const PolicyPicture& policy, const JobSpec& spec,
+std::optional<Reason> PartitionBlocker(const PolicySnapshot& policy, const JobSpec& spec,
                                        const JobPartition& partition) {
   if (partition.rules == nullptr) {
     return std::nullopt;
@@ -115,7 +115,7 @@ std::optional<Reason> PartitionBlocker(const PolicyPicture& policy, const JobSpe
   return TimeBlocker(policy, spec, partition);
 }
 
-std::optional<Reason> TimeBlocker(const PolicyPicture& policy, const JobSpec& spec,
+std::optional<Reason> TimeBlocker(const PolicySnapshot& policy, const JobSpec& spec,
                                   const JobPartition& partition) {
   if (partition.rules == nullptr) {
     return std::nullopt;
@@ -129,7 +129,7 @@ std::optional<Reason> TimeBlocker(const PolicyPicture& policy, const JobSpec& sp
   return std::nullopt;
 }
 
-ResourceRequest RequestIn(const PolicyPicture& policy, const JobSpec& spec,
+ResourceRequest RequestIn(const PolicySnapshot& policy, const JobSpec& spec,
                           const JobPartition& partition) {
   ResourceRequest request = spec.request;
   if (partition.rules == nullptr) {
@@ -146,7 +146,7 @@ ResourceRequest RequestIn(const PolicyPicture& policy, const JobSpec& spec,
   return request;
 }
 
-bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& spec,
+bool NodeMayByPolicy(const PolicySnapshot& policy, NodeId node, const JobSpec& spec,
                      const JobPartition& partition, Time start, Time end) {
   if (partition.nodes != nullptr && !partition.nodes->Has(node)) {
     return false;
@@ -171,7 +171,7 @@ bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& sp
   return true;
 }
 
-std::optional<ReservedFrom> ReservationInTheWay(const PolicyPicture& policy, NodeId node,
+std::optional<ReservedFrom> ReservationInTheWay(const PolicySnapshot& policy, NodeId node,
                                                 const JobSpec& spec, Time start, Time end) {
   const Reservation* own =
       spec.reservation.empty() ? nullptr : FindReservation(*policy.book, spec.reservation);
@@ -188,7 +188,7 @@ std::optional<ReservedFrom> ReservationInTheWay(const PolicyPicture& policy, Nod
   return std::nullopt;
 }
 
-bool NodeMayByPolicy(const Snapshot& snapshot, const NodePicture& node, const WaitingJob& job,
+bool NodeMayByPolicy(const Snapshot& snapshot, const NodeSnapshot& node, const WaitingJob& job,
                      Time start, Time end) {
   if (snapshot.policy == nullptr || snapshot.policy->book->empty()) {
     return true;
@@ -200,7 +200,7 @@ bool NodeMayByPolicy(const Snapshot& snapshot, const NodePicture& node, const Wa
   });
 }
 
-bool MayStart(const PolicyPicture& policy, const JobSpec& spec, const JobPartition& partition,
+bool MayStart(const PolicySnapshot& policy, const JobSpec& spec, const JobPartition& partition,
               const Allocation& allocation, Time now) {
   if (PartitionBlocker(policy, spec, partition).has_value() ||
       !MayUseAccountAndQos(*policy.book, spec).ok() ||
@@ -218,7 +218,7 @@ void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, PassUsag
   if (snapshot.policy == nullptr || snapshot.policy->book->empty()) {
     return;
   }
-  const PolicyPicture& policy = *snapshot.policy;
+  const PolicySnapshot& policy = *snapshot.policy;
   const JobSpec& spec = *job.spec;
   const std::vector<JobPartition> partitions = PartitionsOf(policy, spec);
   if (partitions.empty()) {

@@ -20,24 +20,24 @@ namespace muster::core {
 
 // What the partition has against any job of the spec starting: its state, its limits, who may use
 // it. Nothing when it has nothing.
-std::optional<Reason> PartitionBlocker(const PolicyPicture& policy, const JobSpec& spec,
+std::optional<Reason> PartitionBlocker(const PolicySnapshot& policy, const JobSpec& spec,
                                        const JobPartition& partition);
 
 // What of that is about the job's time limit.
-std::optional<Reason> TimeBlocker(const PolicyPicture& policy, const JobSpec& spec,
+std::optional<Reason> TimeBlocker(const PolicySnapshot& policy, const JobSpec& spec,
                                   const JobPartition& partition);
 
 // The request as it is in the partition: whole nodes where it gives only those, and no more or
 // fewer nodes than it gives.
-ResourceRequest RequestIn(const PolicyPicture& policy, const JobSpec& spec,
+ResourceRequest RequestIn(const PolicySnapshot& policy, const JobSpec& spec,
                           const JobPartition& partition);
 
 // Whether the job may hold the node from `start` to `end`: the node is in the partition, and no
 // reservation has it for others.
-bool NodeMayByPolicy(const PolicyPicture& policy, NodeId node, const JobSpec& spec,
+bool NodeMayByPolicy(const PolicySnapshot& policy, NodeId node, const JobSpec& spec,
                      const JobPartition& partition, Time start, Time end);
 // The same in any of the job's partitions that takes it. A snapshot without policy allows all.
-bool NodeMayByPolicy(const Snapshot& snapshot, const NodePicture& node, const WaitingJob& job,
+bool NodeMayByPolicy(const Snapshot& snapshot, const NodeSnapshot& node, const WaitingJob& job,
                      Time start, Time end);
 
 // The reservation for which a job that holds the node could not go on to `end`: another's that
@@ -47,11 +47,11 @@ struct ReservedFrom {
   Time when = kNoTime;
   bool own = false;
 };
-std::optional<ReservedFrom> ReservationInTheWay(const PolicyPicture& policy, NodeId node,
+std::optional<ReservedFrom> ReservationInTheWay(const PolicySnapshot& policy, NodeId node,
                                                 const JobSpec& spec, Time start, Time end);
 
 // Whether policy lets the job start on these nodes at `now`, limits aside.
-bool MayStart(const PolicyPicture& policy, const JobSpec& spec, const JobPartition& partition,
+bool MayStart(const PolicySnapshot& policy, const JobSpec& spec, const JobPartition& partition,
               const Allocation& allocation, Time now);
 
 // All that policy has against the job starting now, whichever nodes are free: its partitions, its

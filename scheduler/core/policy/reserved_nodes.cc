@@ -27,7 +27,7 @@ std::optional<Window> Meets(const Reservation& reservation, Time start, Duration
 
 ReservedNodes::ReservedNodes(const Snapshot& snapshot, const std::string& own)
     : of_others_(snapshot.nodes.size()), until_(kFarFuture) {
-  const PolicyPicture& policy = *snapshot.policy;
+  const PolicySnapshot& policy = *snapshot.policy;
   for (const auto& [name, group] : policy.nodes->reservations) {
     const Reservation& reservation = *FindReservation(*policy.book, name);
     if (name == own) {

@@ -187,7 +187,8 @@ Problem CheckIndexes(const ClusterState& state) {
     return absl::StrCat("the queue has ", state.waiting(), " jobs, ", waiting, " wait");
   }
   const PolicyLedger& policy = state.policy();
-  if (policy.active() && !(policy.Recount(state.jobs(), state.nodes()) == policy.picture().usage)) {
+  if (policy.active() &&
+      !(policy.Recount(state.jobs(), state.nodes()) == policy.snapshot().usage)) {
     return std::string("the use that limits count is not the sum over the jobs");
   }
   if (running != state.index().array_running()) {

@@ -20,8 +20,8 @@ std::uint64_t PrintOf(const ClusterState& state) {
   for (const auto& [submission, running] : state.index().array_running()) {
     print.Add(submission).Add(running);
   }
-  print.Add(state.policy().book()).Add(state.policy().picture().usage);
-  print.Add(state.usage().Picture().used);
+  print.Add(state.policy().book()).Add(state.policy().snapshot().usage);
+  print.Add(state.usage().TakeSnapshot().used);
   // Tallies of failures are left out: a store of before they were kept has none of its journal's.
   for (const auto& [id, health] : state.health().nodes()) {
     print.Add(health);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A snapshot: an immutable picture of the cluster at one version, all that a pass may look at.
+// A snapshot: an immutable snapshot of the cluster at one version, all that a pass may look at.
 //
 // Made by core/snapshot_builder on the controller's thread, read by the planner on another.
 // Thread promise: immutable once made. Invariants: (1) `nodes` is sorted by id; (2) `waiting` is
@@ -21,7 +21,7 @@
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/decayed_usage.h"
-#include "scheduler/model/policy/policy_picture.h"
+#include "scheduler/model/policy/policy_snapshot.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
@@ -46,7 +46,7 @@ struct Holding {
   }
 };
 
-struct NodePicture {
+struct NodeSnapshot {
   NodeId id;
   std::string name;
   std::shared_ptr<const Machine> machine;
@@ -57,10 +57,10 @@ struct NodePicture {
   std::vector<std::string> features = {};  // sorted
   std::uint32_t weight = 0;                // lighter ones are taken first
   static constexpr auto Fields(auto list) {
-    return list(Field{"id", &NodePicture::id}, Field{"name", &NodePicture::name},
-                Field{"up", &NodePicture::up}, Field{"drained", &NodePicture::drained},
-                Field{"taken", &NodePicture::taken}, Field{"holdings", &NodePicture::holdings},
-                Field{"features", &NodePicture::features}, Field{"weight", &NodePicture::weight});
+    return list(Field{"id", &NodeSnapshot::id}, Field{"name", &NodeSnapshot::name},
+                Field{"up", &NodeSnapshot::up}, Field{"drained", &NodeSnapshot::drained},
+                Field{"taken", &NodeSnapshot::taken}, Field{"holdings", &NodeSnapshot::holdings},
+                Field{"features", &NodeSnapshot::features}, Field{"weight", &NodeSnapshot::weight});
   }
 };
 
@@ -150,11 +150,11 @@ struct RunningJob {
 };
 
 // The usage of all users, as it is kept.
-struct UsagePicture {
+struct UsageSnapshot {
   std::vector<AccountUsage> used;  // by account, user
   Duration half_life{0};
   static constexpr auto Fields(auto list) {
-    return list(Field{"used", &UsagePicture::used}, Field{"half_life", &UsagePicture::half_life});
+    return list(Field{"used", &UsageSnapshot::used}, Field{"half_life", &UsageSnapshot::half_life});
   }
 };
 
@@ -168,17 +168,17 @@ struct SnapshotDelta {
 struct Snapshot {
   Version version;
   Time now = kNoTime;
-  std::vector<NodePicture> nodes;
+  std::vector<NodeSnapshot> nodes;
   std::vector<WaitingJob> waiting;
   std::vector<ArrayRunning> arrays;
-  std::vector<PlannedReservation> promised;     // by the last plan, sorted by job
-  std::vector<LicenseUse> licenses;             // sorted by name
-  std::shared_ptr<const PolicyPicture> policy;  // null: no rules
-  std::vector<RunningJob> running;              // sorted by id
-  UsagePicture usage;
+  std::vector<PlannedReservation> promised;      // by the last plan, sorted by job
+  std::vector<LicenseUse> licenses;              // sorted by name
+  std::shared_ptr<const PolicySnapshot> policy;  // null: no rules
+  std::vector<RunningJob> running;               // sorted by id
+  UsageSnapshot usage;
   std::shared_ptr<const Network> network = {};  // null: not known
   std::vector<PlannedResize> growing = {};      // by the last plan, sorted by job
-  // No part of the picture, and not sent: a plan is the same without it. Nothing: any may differ.
+  // No part of the snapshot, and not sent: a plan is the same without it. Nothing: any may differ.
   std::optional<SnapshotDelta> delta = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"version", &Snapshot::version}, Field{"now", &Snapshot::now},

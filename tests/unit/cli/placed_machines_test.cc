@@ -44,7 +44,7 @@ TEST_P(PlacedMachine, EveryRequestThatCanBeLocalIs) {
                                 : absl::StrCat(folder, GetParam().substr(0, plus), "+", folder,
                                                GetParam().substr(plus + 1)));
   ASSERT_TRUE(machine.ok()) << machine.status();
-  NodePicture node;
+  NodeSnapshot node;
   node.id = NodeId(1);
   node.machine = std::make_shared<const Machine>(*machine);
   node.up = true;

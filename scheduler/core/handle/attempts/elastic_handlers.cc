@@ -48,12 +48,12 @@ std::size_t CountFree(const ClusterState& state, const JobSpec& spec, const Atte
       break;
     }
     if (node.connected && !node.drained && !RunOn(attempt, id).has_value()) {
-      NodePicture picture;
-      picture.id = id;
-      picture.name = node.name;
-      picture.machine = node.machine;
-      picture.taken = node.taken;
-      count += PlaceOnNode(picture, spec.request, share).tasks == share ? 1 : 0;
+      NodeSnapshot snapshot;
+      snapshot.id = id;
+      snapshot.name = node.name;
+      snapshot.machine = node.machine;
+      snapshot.taken = node.taken;
+      count += PlaceOnNode(snapshot, spec.request, share).tasks == share ? 1 : 0;
     }
   }
   return count;

@@ -73,7 +73,7 @@ bool IsAboutBudget(ReasonKind kind) {
 // it, budgets by what it is more than the job was counted with.
 std::optional<Reason> BrokenLimit(const ClusterState& state, const Job& job,
                                   const JobSpec& longer) {
-  const PolicyPicture& policy = state.policy().picture();
+  const PolicySnapshot& policy = state.policy().snapshot();
   const auto machine_of = [&state](NodeId node) -> const Machine& {
     return *state.FindNode(node)->machine;
   };
@@ -98,7 +98,7 @@ std::optional<Reason> BrokenLimit(const ClusterState& state, const Job& job,
 
 absl::Status CheckPolicy(const ClusterState& state, const Job& job, const JobSpec& longer,
                          Time now) {
-  const PolicyPicture& policy = state.policy().picture();
+  const PolicySnapshot& policy = state.policy().snapshot();
   if (policy.book->empty()) {
     return absl::OkStatus();
   }

@@ -8,7 +8,7 @@
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 #include "scheduler/core/policy/kill_grace.h"
-#include "scheduler/model/policy/policy_picture.h"
+#include "scheduler/model/policy/policy_snapshot.h"
 #include "scheduler/model/policy/reservation.h"
 
 namespace muster::core {
@@ -46,7 +46,7 @@ bool LookAt(const ClusterState& state, const Job& job, const Reservation& reserv
 void MakeWayForMaintenance(const ClusterState& state, Time now, const PolicyConfig& config,
                            Transition& transition) {
   std::set<JobId> told;
-  const PolicyPicture& policy = state.policy().picture();
+  const PolicySnapshot& policy = state.policy().snapshot();
   for (const auto& [name, reservation] : policy.book->reservations) {
     const std::optional<Window> window = WindowAt(reservation, now);
     if ((reservation.flags & kMaint) == 0 || !window.has_value() ||

@@ -67,33 +67,33 @@ struct Wanted {
 };
 
 // The job's own part of a node as a node: everything else, and what steps hold, counts as taken.
-NodePicture OwnPart(const ClusterState& state, const NodeAllocation& part, const Held& held,
-                    const Wanted& wanted) {
+NodeSnapshot OwnPart(const ClusterState& state, const NodeAllocation& part, const Held& held,
+                     const Wanted& wanted) {
   const Node& node = *state.FindNode(part.node);
-  NodePicture picture{node.id, node.name, node.machine, true, false, NodeUse(), {}};
+  NodeSnapshot snapshot{node.id, node.name, node.machine, true, false, NodeUse(), {}};
   const CpuSet all = AllCpus(*node.machine);
-  picture.taken.cpus = (all - part.cpus) | held.cpus;
-  picture.taken.gpus.assign(node.machine->gpus.size(), kWholeGpu);
+  snapshot.taken.cpus = (all - part.cpus) | held.cpus;
+  snapshot.taken.gpus.assign(node.machine->gpus.size(), kWholeGpu);
   for (const GpuGrant& grant : part.gpus) {
-    picture.taken.gpus[grant.gpu] = held.gpus.count(grant.gpu) == 0 ? GpuShare() : kWholeGpu;
+    snapshot.taken.gpus[grant.gpu] = held.gpus.count(grant.gpu) == 0 ? GpuShare() : kWholeGpu;
   }
   if (wanted.all_gpus && !held.gpus.empty()) {
-    picture.taken.cpus = all;
+    snapshot.taken.cpus = all;
   }
   if (wanted.own_memory) {
     const Bytes free = part.memory - std::min(held.memory, part.memory);
-    picture.taken.memory = node.machine->memory - std::min(free, node.machine->memory);
+    snapshot.taken.memory = node.machine->memory - std::min(free, node.machine->memory);
   }
-  return picture;
+  return snapshot;
 }
 
 bool Names(const std::vector<std::string>& nodes, const std::string& name) {
   return std::find(nodes.begin(), nodes.end(), name) != nodes.end();
 }
 
-std::vector<NodePicture> OwnParts(const ClusterState& state, const Attempt& attempt,
-                                  const Wanted& wanted, Beside beside) {
-  std::vector<NodePicture> parts;
+std::vector<NodeSnapshot> OwnParts(const ClusterState& state, const Attempt& attempt,
+                                   const Wanted& wanted, Beside beside) {
+  std::vector<NodeSnapshot> parts;
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     const NodeAllocation& part = attempt.allocation.nodes[i];
     if (attempt.runs[i].phase != RunPhase::kEnded &&

@@ -54,7 +54,7 @@ absl::Status Accept(Time now, const PolicyConfig& config, PolicyLedger& ledger, 
     return absl::InvalidArgumentError(
         "--deadline: the job could not end by then, with its --begin and --time");
   }
-  RETURN_IF_ERROR(Admit(ledger.picture(), Submission{1, time_said, now}, spec));
+  RETURN_IF_ERROR(Admit(ledger.snapshot(), Submission{1, time_said, now}, spec));
   ledger.Submit(*spec, 1);
   return absl::OkStatus();
 }

@@ -52,7 +52,7 @@ bool ComesBefore(const std::string& a, const std::string& b) {
 }
 
 // The first free cores for each of the ranks, whatever they are near.
-bool DealCores(const NodePicture& node, const ResourceRequest& request,
+bool DealCores(const NodeSnapshot& node, const ResourceRequest& request,
                std::vector<RankPlacement>& ranks) {
   const Machine& machine = *node.machine;
   std::size_t next = 0;
@@ -81,7 +81,7 @@ bool DealCores(const NodePicture& node, const ResourceRequest& request,
   return true;
 }
 
-std::vector<std::uint32_t> FirstFreeGpus(const NodePicture& node, const ResourceRequest& request,
+std::vector<std::uint32_t> FirstFreeGpus(const NodeSnapshot& node, const ResourceRequest& request,
                                          std::uint32_t count) {
   const std::string& type = GpuKind(request).type;
   std::vector<std::uint32_t> gpus;
@@ -113,24 +113,24 @@ std::uint32_t TasksHere(const ResourceRequest& request, std::uint32_t tasks, std
 
 }  // namespace
 
-std::optional<Allocation> PlaceInBlocks(const std::vector<NodePicture>& nodes,
+std::optional<Allocation> PlaceInBlocks(const std::vector<NodeSnapshot>& nodes,
                                         const ResourceRequest& request) {
-  std::vector<const NodePicture*> in_order;
-  for (const NodePicture& node : nodes) {
+  std::vector<const NodeSnapshot*> in_order;
+  for (const NodeSnapshot& node : nodes) {
     if (node.up && !node.drained && NodeMay(node, request)) {
       in_order.push_back(&node);
     }
   }
   const std::set<std::string> listed(request.nodelist.begin(), request.nodelist.end());
   std::sort(in_order.begin(), in_order.end(),
-            [&listed](const NodePicture* a, const NodePicture* b) {
+            [&listed](const NodeSnapshot* a, const NodeSnapshot* b) {
               const bool left = listed.contains(a->name);
               const bool right = listed.contains(b->name);
               return left != right ? left : ComesBefore(a->name, b->name);
             });
   Allocation allocation;
   std::uint32_t missing = request.tasks;
-  for (const NodePicture* node : in_order) {
+  for (const NodeSnapshot* node : in_order) {
     const auto used = static_cast<std::uint32_t>(allocation.nodes.size());
     if (missing == 0 || used >= request.max_nodes) {
       break;

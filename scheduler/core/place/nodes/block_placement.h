@@ -18,7 +18,7 @@ namespace muster::core {
 
 // REQUIRES: `request` went through Normalise. Nothing when filling nodes in this order never holds
 // the job on as many as it may have.
-std::optional<Allocation> PlaceInBlocks(const std::vector<NodePicture>& nodes,
+std::optional<Allocation> PlaceInBlocks(const std::vector<NodeSnapshot>& nodes,
                                         const ResourceRequest& request);
 
 }  // namespace muster::core

@@ -19,7 +19,7 @@ bool IsTighter(const CandidateNode& a, const CandidateNode& b) {
 // Moves the candidates that the job must have to the front; how many they are, or nothing when they
 // cannot be had.
 std::optional<std::size_t> PutFirst(Candidates& candidates, const ResourceRequest& request) {
-  std::vector<const NodePicture*> nodes;
+  std::vector<const NodeSnapshot*> nodes;
   nodes.reserve(candidates.size());
   for (const CandidateNode& candidate : candidates) {
     nodes.push_back(candidate.node);

@@ -16,7 +16,7 @@ namespace muster::core {
 
 // A node that could take some of a job's tasks.
 struct CandidateNode {
-  const NodePicture* node = nullptr;
+  const NodeSnapshot* node = nullptr;
   std::uint32_t position = 0;  // the caller's; no two have the same
   std::uint32_t room = 0;      // tasks that it takes; not 0
   std::uint32_t cores = 0;     // free ones: the fewer, the tighter

@@ -37,12 +37,12 @@ std::string SomeOf(const std::vector<std::string>& names) {
              : text;
 }
 
-std::vector<std::string> MissingOf(const std::vector<const NodePicture*>& nodes,
+std::vector<std::string> MissingOf(const std::vector<const NodeSnapshot*>& nodes,
                                    const std::vector<std::string>& names) {
   std::vector<std::string> missing;
   for (const std::string& name : names) {
     if (std::none_of(nodes.begin(), nodes.end(),
-                     [&name](const NodePicture* node) { return node->name == name; })) {
+                     [&name](const NodeSnapshot* node) { return node->name == name; })) {
       missing.push_back(name);
     }
   }
@@ -77,7 +77,7 @@ bool Matches(const FeatureExpression& expression, const std::vector<std::string>
   return stack.empty() || stack.back();
 }
 
-bool NodeMay(const NodePicture& node, const ResourceRequest& request) {
+bool NodeMay(const NodeSnapshot& node, const ResourceRequest& request) {
   return (request.constraint.every.postfix.empty() ||
           Matches(request.constraint.every, node.features)) &&
          (request.exclude.empty() || !Contains(request.exclude, node.name)) &&
@@ -85,7 +85,7 @@ bool NodeMay(const NodePicture& node, const ResourceRequest& request) {
          (!AsksOfMachines(request) || WhyNoMachine(request, *node.machine).empty());
 }
 
-std::optional<Shortage> WhyNodeMayNot(const NodePicture& node, const ResourceRequest& request) {
+std::optional<Shortage> WhyNodeMayNot(const NodeSnapshot& node, const ResourceRequest& request) {
   if (NodeMay(node, request)) {
     return std::nullopt;
   }
@@ -110,7 +110,7 @@ bool NamesNodes(const ResourceRequest& request) {
   return !request.nodelist.empty() || !request.constraint.counts.empty();
 }
 
-std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodePicture*>& nodes,
+std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodeSnapshot*>& nodes,
                                                  const ResourceRequest& request) {
   std::vector<std::size_t> chosen;
   std::vector<bool> taken(nodes.size());
@@ -144,7 +144,7 @@ std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodePic
   return chosen.size() <= request.max_nodes ? std::optional(std::move(chosen)) : std::nullopt;
 }
 
-std::vector<Shortage> WhyNotHad(const std::vector<const NodePicture*>& nodes,
+std::vector<Shortage> WhyNotHad(const std::vector<const NodeSnapshot*>& nodes,
                                 const ResourceRequest& request) {
   std::vector<Shortage> shortages;
   const std::vector<std::string> missing = MissingOf(nodes, request.nodelist);
@@ -155,7 +155,7 @@ std::vector<Shortage> WhyNotHad(const std::vector<const NodePicture*>& nodes,
   for (const FeatureCount& count : request.constraint.counts) {
     const auto have = static_cast<std::uint64_t>(std::count_if(
         nodes.begin(), nodes.end(),
-        [&count](const NodePicture* node) { return Matches(count.expression, node->features); }));
+        [&count](const NodeSnapshot* node) { return Matches(count.expression, node->features); }));
     if (have < count.nodes) {
       shortages.push_back(
           Shortage{ShortageKind::kFeatureNodes, 0, count.nodes, have, ToText(count.expression)});

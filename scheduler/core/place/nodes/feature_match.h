@@ -24,10 +24,10 @@ bool IsFeatureName(const std::string& name);
 bool Matches(const FeatureExpression& expression, const std::vector<std::string>& features);
 
 // True when the job may use the node as far as its request names or describes nodes.
-bool NodeMay(const NodePicture& node, const ResourceRequest& request);
+bool NodeMay(const NodeSnapshot& node, const ResourceRequest& request);
 
 // What keeps the node from the job, when NodeMay is false.
-std::optional<Shortage> WhyNodeMayNot(const NodePicture& node, const ResourceRequest& request);
+std::optional<Shortage> WhyNodeMayNot(const NodeSnapshot& node, const ResourceRequest& request);
 
 // Whether NodeMay could be false for any node.
 bool DescribesNodes(const ResourceRequest& request);
@@ -38,11 +38,11 @@ bool NamesNodes(const ResourceRequest& request);
 // The positions in `nodes` (best first; all of them able to take a part of the job) that the job
 // must have: the nodes of its list, and the best ones for each count. Nothing when they cannot be
 // had.
-std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodePicture*>& nodes,
+std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodeSnapshot*>& nodes,
                                                  const ResourceRequest& request);
 
 // What of MustHave cannot be had of these nodes, for a reason.
-std::vector<Shortage> WhyNotHad(const std::vector<const NodePicture*>& nodes,
+std::vector<Shortage> WhyNotHad(const std::vector<const NodeSnapshot*>& nodes,
                                 const ResourceRequest& request);
 
 }  // namespace muster::core

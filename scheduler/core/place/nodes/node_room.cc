@@ -93,7 +93,7 @@ std::size_t GpuModelOf(const NodeCapacity& capacity, const Gpu& gpu) {
   return kGpuModels - 1;
 }
 
-FreeAmounts FreeNow(const NodePicture& node, const NodeCapacity& capacity) {
+FreeAmounts FreeNow(const NodeSnapshot& node, const NodeCapacity& capacity) {
   FreeAmounts free = capacity.all;
   const std::uint32_t taken = node.taken.cpus.Count();
   if (taken > 0) {
@@ -135,7 +135,7 @@ FreeAmounts AmountsOf(const Holding& holding, const Machine& machine,
   return amounts;
 }
 
-NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, Time now) {
+NodeTimeline TimelineOf(const NodeSnapshot& node, const NodeCapacity& capacity, Time now) {
   NodeTimeline timeline(FreeNow(node, capacity), now);
   std::map<std::uint32_t, Time> gpus;  // when the last holder of each ends
   for (const Holding& holding : node.holdings) {

@@ -32,7 +32,7 @@ NodeCapacity CapacityOf(const Machine& machine);
 // The position among the node's GPU models.
 std::size_t GpuModelOf(const NodeCapacity& capacity, const Gpu& gpu);
 // What is free now. Taken threads are whole cores.
-FreeAmounts FreeNow(const NodePicture& node, const NodeCapacity& capacity);
+FreeAmounts FreeNow(const NodeSnapshot& node, const NodeCapacity& capacity);
 
 // When a job with the holding is taken to end: by its limit; a little later than now when that is
 // past; at kHorizon without one.
@@ -42,7 +42,7 @@ FreeAmounts AmountsOf(const Holding& holding, const Machine& machine, const Node
 
 // What is free of the node from now on, as its jobs reach their limits. A job past its limit is
 // taken to end a little later than now.
-NodeTimeline TimelineOf(const NodePicture& node, const NodeCapacity& capacity, Time now);
+NodeTimeline TimelineOf(const NodeSnapshot& node, const NodeCapacity& capacity, Time now);
 
 // What a job takes on a node of this capacity: `fixed` once, `each` for every task.
 struct DemandScale {

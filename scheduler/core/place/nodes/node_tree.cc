@@ -20,7 +20,7 @@ std::uint32_t NetworkNode::*LeafMember(const Network& network) {
 
 }  // namespace
 
-NodeTree::NodeTree(const Network& network, const std::vector<NodePicture>& nodes) {
+NodeTree::NodeTree(const Network& network, const std::vector<NodeSnapshot>& nodes) {
   Add(kNowhere);
   std::vector<std::uint32_t> numbers;
   if (!network.switches.empty()) {
@@ -40,7 +40,7 @@ NodeTree::NodeTree(const Network& network, const std::vector<NodePicture>& nodes
     }
   }
   leaf_of_.reserve(nodes.size());
-  for (const NodePicture& node : nodes) {
+  for (const NodeSnapshot& node : nodes) {
     const auto found = leaf_of.find(node.name);
     leaf_of_.push_back(found == leaf_of.end() ? Add(kTop) : found->second);
   }

@@ -21,7 +21,7 @@ namespace muster::core {
 
 class NodeTree {
  public:
-  NodeTree(const Network& network, const std::vector<NodePicture>& nodes);
+  NodeTree(const Network& network, const std::vector<NodeSnapshot>& nodes);
 
   // How many switches there are, all numbers below this.
   [[nodiscard]] std::size_t size() const { return parents_.size(); }

@@ -15,42 +15,42 @@
 namespace muster::core {
 namespace {
 
-NodePicture Emptied(const NodePicture& node) {
-  NodePicture empty = node;
+NodeSnapshot Emptied(const NodeSnapshot& node) {
+  NodeSnapshot empty = node;
   empty.taken = NodeUse();
   return empty;
 }
 
 // How many tasks at a time the node takes.
-std::uint32_t TogetherOn(const NodePicture& node, const ResourceRequest& request) {
+std::uint32_t TogetherOn(const NodeSnapshot& node, const ResourceRequest& request) {
   return ScaleOf(CapacityOf(*node.machine), request).together;
 }
 
 }  // namespace
 
-std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
+std::optional<Allocation> PlaceJob(const std::vector<NodeSnapshot>& nodes,
                                    const ResourceRequest& request, ClusterView view,
                                    const Network* network) {
   const std::uint32_t limit = MostTasksOnNode(request);
   const std::uint32_t together = TasksTogether(request);
-  std::vector<NodePicture> emptied;
+  std::vector<NodeSnapshot> emptied;
   emptied.reserve(view == ClusterView::kAsIs ? 0 : nodes.size());
   std::vector<CandidateNode> candidates;
-  for (const NodePicture& node : nodes) {
+  for (const NodeSnapshot& node : nodes) {
     if ((view != ClusterView::kEmptyAll && (!node.up || node.drained)) || !NodeMay(node, request)) {
       continue;
     }
-    const NodePicture* picture = &node;
+    const NodeSnapshot* snapshot = &node;
     if (view != ClusterView::kAsIs) {
       emptied.push_back(Emptied(node));
-      picture = &emptied.back();
+      snapshot = &emptied.back();
     }
-    std::uint32_t room = PlaceOnNode(*picture, request, limit).tasks;
+    std::uint32_t room = PlaceOnNode(*snapshot, request, limit).tasks;
     room -= together > 1 ? room % TogetherOn(node, request) : 0;
     if (room > 0) {
       const auto position = static_cast<std::uint32_t>(&node - nodes.data());
       candidates.push_back(
-          CandidateNode{picture, position, room, FreeCores(*picture), picture->weight});
+          CandidateNode{snapshot, position, room, FreeCores(*snapshot), snapshot->weight});
     }
   }
   std::optional<NodeTree> tree;
@@ -64,12 +64,12 @@ std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
   }
   Allocation allocation;
   for (const NodeShare& share : shares) {
-    NodePicture picture = nodes[share.node];
+    NodeSnapshot snapshot = nodes[share.node];
     if (view != ClusterView::kAsIs) {
-      picture.taken = NodeUse();
+      snapshot.taken = NodeUse();
     }
     const bool placed =
-        AddPlaced(PlaceOnNode(picture, request, share.tasks), share.tasks, allocation);
+        AddPlaced(PlaceOnNode(snapshot, request, share.tasks), share.tasks, allocation);
     MUSTER_CHECK(placed);
   }
   LayOutRanks(

@@ -24,7 +24,7 @@ enum class ClusterView : std::uint8_t {
 
 // REQUIRES: `request` went through Normalise. Nothing when the job does not fit. `network`: null
 // when it is not known.
-std::optional<Allocation> PlaceJob(const std::vector<NodePicture>& nodes,
+std::optional<Allocation> PlaceJob(const std::vector<NodeSnapshot>& nodes,
                                    const ResourceRequest& request, ClusterView view,
                                    const Network* network = nullptr);
 

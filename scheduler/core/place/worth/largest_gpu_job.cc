@@ -28,7 +28,7 @@ std::uint32_t JoinedByNvLink(const Machine& machine, const std::vector<std::uint
 
 }  // namespace
 
-std::vector<LargestGpuJob> LargestGpuJobs(const std::vector<NodePicture>& nodes,
+std::vector<LargestGpuJob> LargestGpuJobs(const std::vector<NodeSnapshot>& nodes,
                                           const Network* network) {
   std::optional<NodeTree> tree;
   if (network != nullptr && !network->switches.empty()) {
@@ -37,7 +37,7 @@ std::vector<LargestGpuJob> LargestGpuJobs(const std::vector<NodePicture>& nodes,
   std::map<std::string, LargestGpuJob> models;
   std::map<std::string, std::map<std::uint32_t, std::uint32_t>> on_leaf;
   for (std::uint32_t at = 0; at < nodes.size(); ++at) {
-    const NodePicture& node = nodes[at];
+    const NodeSnapshot& node = nodes[at];
     if (!node.up || node.drained) {
       continue;
     }

@@ -14,7 +14,7 @@
 namespace muster::core {
 
 // By model's name. `network`: null when it is not known.
-std::vector<LargestGpuJob> LargestGpuJobs(const std::vector<NodePicture>& nodes,
+std::vector<LargestGpuJob> LargestGpuJobs(const std::vector<NodeSnapshot>& nodes,
                                           const Network* network);
 
 }  // namespace muster::core

@@ -27,9 +27,9 @@ std::string Counted(std::size_t count, const std::string& one, const std::string
 
 using Machines = std::map<NodeId, const Machine*>;
 
-Machines MachinesOf(const std::vector<NodePicture>& nodes) {
+Machines MachinesOf(const std::vector<NodeSnapshot>& nodes) {
   Machines machines;
-  for (const NodePicture& node : nodes) {
+  for (const NodeSnapshot& node : nodes) {
     machines.emplace(node.id, node.machine.get());
   }
   return machines;
@@ -48,12 +48,12 @@ std::vector<PlacementLevel> LevelsOf(const Allocation& allocation, const Machine
 }
 
 // The nodes as they would be without the job.
-std::vector<NodePicture> WithoutJob(std::vector<NodePicture> nodes, JobId job,
-                                    const Allocation& allocation) {
+std::vector<NodeSnapshot> WithoutJob(std::vector<NodeSnapshot> nodes, JobId job,
+                                     const Allocation& allocation) {
   for (const NodeAllocation& part : allocation.nodes) {
-    const auto node = std::find_if(nodes.begin(), nodes.end(), [&part](const NodePicture& picture) {
-      return picture.id == part.node;
-    });
+    const auto node =
+        std::find_if(nodes.begin(), nodes.end(),
+                     [&part](const NodeSnapshot& snapshot) { return snapshot.id == part.node; });
     if (node == nodes.end() ||
         std::none_of(node->holdings.begin(), node->holdings.end(),
                      [job](const Holding& holding) { return holding.job == job; })) {
@@ -94,7 +94,7 @@ std::string SpanSentence(const Network& network, const std::vector<std::string>&
   return text;
 }
 
-PlacementWorth WorthOf(const Allocation& allocation, const std::vector<NodePicture>& nodes,
+PlacementWorth WorthOf(const Allocation& allocation, const std::vector<NodeSnapshot>& nodes,
                        const Network* network) {
   const Machines machines = MachinesOf(nodes);
   PlacementWorth worth;
@@ -120,7 +120,8 @@ PlacementWorth WorthOf(const Allocation& allocation, const std::vector<NodePictu
 }
 
 void Compare(JobId job, const Allocation& allocation, const ResourceRequest& request,
-             const std::vector<NodePicture>& nodes, const Network* network, PlacementWorth& worth) {
+             const std::vector<NodeSnapshot>& nodes, const Network* network,
+             PlacementWorth& worth) {
   const std::optional<Allocation> blocks =
       worth.predicted.empty() ? std::nullopt
                               : PlaceInBlocks(WithoutJob(nodes, job, allocation), request);

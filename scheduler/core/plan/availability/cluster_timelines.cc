@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kChangesKept = 1U << 20;
 
 // True when nothing differs that decides who may use the node and what it has.
-bool IsSameNode(const NodePicture& a, const NodePicture& b) {
+bool IsSameNode(const NodeSnapshot& a, const NodeSnapshot& b) {
   return a.id == b.id && a.machine == b.machine && a.up == b.up && a.drained == b.drained &&
          a.weight == b.weight && a.name == b.name && a.features == b.features;
 }
@@ -21,7 +21,7 @@ bool IsSameHolding(const Holding& a, const Holding& b) {
          a.gpus == b.gpus && a.given_back == b.given_back && a.back == b.back;
 }
 
-bool HasSameUse(const NodePicture& a, const NodePicture& b) {
+bool HasSameUse(const NodeSnapshot& a, const NodeSnapshot& b) {
   return a.taken == b.taken && std::equal(a.holdings.begin(), a.holdings.end(), b.holdings.begin(),
                                           b.holdings.end(), IsSameHolding);
 }
@@ -82,10 +82,10 @@ const FreeInAll& ClusterTimelines::InAll() const {
 }
 
 void ClusterTimelines::Read(std::uint32_t node) {
-  const NodePicture& picture = inventory_.snapshot().nodes[node];
-  timelines_[node] = TimelineOf(picture, inventory_.capacity(node), inventory_.now());
+  const NodeSnapshot& node_snapshot = inventory_.snapshot().nodes[node];
+  timelines_[node] = TimelineOf(node_snapshot, inventory_.capacity(node), inventory_.now());
   Time first = kFarFuture;
-  for (const Holding& holding : picture.holdings) {
+  for (const Holding& holding : node_snapshot.holdings) {
     if (holding.ends != kNoTime) {
       first = std::min(first, holding.ends);
     }
@@ -116,12 +116,12 @@ bool ClusterTimelines::MoveTo(const Snapshot& next) {
                      [&](std::uint32_t node) { return MoveNode(node, last.nodes[node]); });
 }
 
-bool ClusterTimelines::MoveNode(std::uint32_t node, const NodePicture& before) {
-  const NodePicture& picture = inventory_.snapshot().nodes[node];
-  if (!IsSameNode(before, picture)) {
+bool ClusterTimelines::MoveNode(std::uint32_t node, const NodeSnapshot& before) {
+  const NodeSnapshot& node_snapshot = inventory_.snapshot().nodes[node];
+  if (!IsSameNode(before, node_snapshot)) {
     return false;
   }
-  if (first_ends_.Of(node) <= inventory_.now() || !HasSameUse(before, picture)) {
+  if (first_ends_.Of(node) <= inventory_.now() || !HasSameUse(before, node_snapshot)) {
     const FreeIndex::Key key = KeyOf(node);
     Read(node);
     Reindex(node, key);

@@ -82,7 +82,7 @@ class ClusterTimelines {
   // The node has been under the key `before`.
   void Reindex(std::uint32_t node, const FreeIndex::Key& before);
   // Brings the node to the snapshot; false when more differs than what runs on it.
-  [[nodiscard]] bool MoveNode(std::uint32_t node, const NodePicture& before);
+  [[nodiscard]] bool MoveNode(std::uint32_t node, const NodeSnapshot& before);
   // The node's timeline, to take something out of. The sum over all is to be computed again then.
   NodeTimeline& Touch(std::uint32_t node);
   void GiveBack();

@@ -13,7 +13,7 @@ NodeInventory::NodeInventory(const Snapshot& snapshot) : snapshot_(&snapshot) {
   usable_.reserve(snapshot.nodes.size());
   class_of_.reserve(snapshot.nodes.size());
   std::map<const Machine*, std::uint32_t> known;
-  for (const NodePicture& node : snapshot.nodes) {
+  for (const NodeSnapshot& node : snapshot.nodes) {
     usable_.push_back(node.up && !node.drained);
     const auto [found, is_new] = known.emplace(node.machine.get(), 0);
     if (is_new) {

@@ -95,8 +95,8 @@ Time BackfillReservations::TakeOver(JobId job, const StartOption& option,
                                     const Eviction& eviction) {
   cycle_.preemption.Take(option, eviction);
   for (std::size_t i = 0; i < eviction.opening.shares.size(); ++i) {
-    NodePicture& picture = cycle_.nodes.Change(eviction.opening.shares[i].node);
-    CoverUse(picture.taken, *picture.machine, eviction.allocation.nodes[i]);
+    NodeSnapshot& node_snapshot = cycle_.nodes.Change(eviction.opening.shares[i].node);
+    CoverUse(node_snapshot.taken, *node_snapshot.machine, eviction.allocation.nodes[i]);
   }
   const Time start = cycle_.snapshot.now + kSoon;
   cycle_.plan.Reserve(job, Opening{start, eviction.opening.shares});

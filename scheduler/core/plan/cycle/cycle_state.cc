@@ -3,8 +3,8 @@
 namespace muster::core {
 namespace {
 
-const PolicyPicture& PolicyOf(const Snapshot& snapshot) {
-  static const PolicyPicture kNone;
+const PolicySnapshot& PolicyOf(const Snapshot& snapshot) {
+  static const PolicySnapshot kNone;
   return snapshot.policy == nullptr ? kNone : *snapshot.policy;
 }
 

@@ -103,11 +103,11 @@ std::optional<JobStarter::Found> JobStarter::FindShare(const Need& need) {
     return std::nullopt;
   }
   const std::optional<ShareChoice::Place> place = shares_.Choose(
-      need, [this](std::uint32_t node) -> const NodePicture& { return cycle_.nodes.At(node); });
+      need, [this](std::uint32_t node) -> const NodeSnapshot& { return cycle_.nodes.At(node); });
   if (!place.has_value()) {
     return std::nullopt;
   }
-  NodePicture only = cycle_.nodes.At(place->node);
+  NodeSnapshot only = cycle_.nodes.At(place->node);
   only.taken.gpus.resize(std::max(only.taken.gpus.size(), only.machine->gpus.size()));
   for (std::size_t gpu = 0; gpu < only.taken.gpus.size(); ++gpu) {
     only.taken.gpus[gpu] = gpu == place->gpu ? only.taken.gpus[gpu] : kWholeGpu;
@@ -115,14 +115,14 @@ std::optional<JobStarter::Found> JobStarter::FindShare(const Need& need) {
   Opening opening{cycle_.snapshot.now, {NodeShare{place->node, need.request->tasks}}};
   std::optional<Allocation> allocation =
       PlaceRanks(cycle_.availability, need, opening,
-                 [&only](std::uint32_t) -> const NodePicture& { return only; });
+                 [&only](std::uint32_t) -> const NodeSnapshot& { return only; });
   return allocation.has_value() ? std::optional(Found{std::move(opening), *std::move(allocation)})
                                 : std::nullopt;
 }
 
 std::optional<Allocation> JobStarter::Place(const Need& need, const Opening& opening,
                                             std::uint32_t* too_small) const {
-  std::map<std::uint32_t, NodePicture> visible;
+  std::map<std::uint32_t, NodeSnapshot> visible;
   if (!need.request->gpu_share.zero()) {
     for (const NodeShare& share : opening.shares) {
       visible.emplace(share.node, shares_.Visible(need, share.node, cycle_.nodes.At(share.node)));
@@ -130,7 +130,7 @@ std::optional<Allocation> JobStarter::Place(const Need& need, const Opening& ope
   }
   return PlaceRanks(
       cycle_.availability, need, opening,
-      [&](std::uint32_t node) -> const NodePicture& {
+      [&](std::uint32_t node) -> const NodeSnapshot& {
         return visible.empty() ? cycle_.nodes.At(node) : visible.at(node);
       },
       too_small);
@@ -161,11 +161,11 @@ void JobStarter::Start(const WaitingJob& job, const StartOption& option, const O
   if (!option.request.gpu_share.zero()) {
     shares_.Start(
         option.need, opening, allocation,
-        [this](std::uint32_t node) -> const NodePicture& { return cycle_.nodes.At(node); });
+        [this](std::uint32_t node) -> const NodeSnapshot& { return cycle_.nodes.At(node); });
   }
   for (std::size_t i = 0; i < opening.shares.size(); ++i) {
-    NodePicture& picture = cycle_.nodes.Change(opening.shares[i].node);
-    AddUse(picture.taken, *picture.machine, allocation.nodes[i]);
+    NodeSnapshot& node_snapshot = cycle_.nodes.Change(opening.shares[i].node);
+    AddUse(node_snapshot.taken, *node_snapshot.machine, allocation.nodes[i]);
   }
   cycle_.availability.Take(option.need, opening);
   CountStart(job, cycle_.counts);

@@ -17,8 +17,8 @@ bool WantsCores(const Snapshot& snapshot, const RunningJob& job) {
          (job.suspended_by == SuspendedBy::kPreemption && !OwnCoresOf(snapshot, job).empty());
 }
 
-void AddHolders(const NodePicture& node, const CpuSet& own, const std::vector<PlannedStart>& starts,
-                std::vector<JobId>& holders) {
+void AddHolders(const NodeSnapshot& node, const CpuSet& own,
+                const std::vector<PlannedStart>& starts, std::vector<JobId>& holders) {
   for (const Holding& other : node.holdings) {
     if (other.cpus.Meets(own)) {
       holders.push_back(other.job);
@@ -40,7 +40,7 @@ std::vector<OwnCores> OwnCoresOf(const Snapshot& snapshot, const RunningJob& job
   for (const NodeId id : job.nodes) {
     const auto node = std::lower_bound(
         snapshot.nodes.begin(), snapshot.nodes.end(), id,
-        [](const NodePicture& picture, NodeId other) { return picture.id < other; });
+        [](const NodeSnapshot& node_snapshot, NodeId other) { return node_snapshot.id < other; });
     for (const Holding& holding : node->holdings) {
       if (holding.job == job.id && !holding.given_back.Empty()) {
         parts.push_back(
@@ -52,7 +52,7 @@ std::vector<OwnCores> OwnCoresOf(const Snapshot& snapshot, const RunningJob& job
 }
 
 std::optional<Reason> WhyNotBack(const std::vector<OwnCores>& parts,
-                                 const std::vector<const NodePicture*>& now,
+                                 const std::vector<const NodeSnapshot*>& now,
                                  const std::vector<PlannedStart>& starts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const CpuSet& own = parts[i].holding->given_back;

@@ -34,10 +34,10 @@ struct OwnCores {
 // By node. Empty for a job that was asked back before it had given them up.
 std::vector<OwnCores> OwnCoresOf(const Snapshot& snapshot, const RunningJob& job);
 
-// Why the job cannot have its cores now, with the first node where not; `now` are the pictures of
+// Why the job cannot have its cores now, with the first node where not; `now` are the snapshots of
 // the nodes of its parts, `starts` what this pass has started.
 std::optional<Reason> WhyNotBack(const std::vector<OwnCores>& parts,
-                                 const std::vector<const NodePicture*>& now,
+                                 const std::vector<const NodeSnapshot*>& now,
                                  const std::vector<PlannedStart>& starts);
 
 class Resumption {

@@ -106,7 +106,7 @@ void SchedulingCycle::LookAtSuspended(const std::vector<const RunningJob*>& jobs
       continue;  // it has just been told to end
     }
     const std::vector<OwnCores> parts = OwnCoresOf(state_.snapshot, *job);
-    std::vector<const NodePicture*> now;
+    std::vector<const NodeSnapshot*> now;
     for (const OwnCores& part : parts) {
       now.push_back(&state_.nodes.At(part.node));
     }
@@ -125,17 +125,17 @@ void SchedulingCycle::LookAtSuspended(const std::vector<const RunningJob*>& jobs
 void SchedulingCycle::KeepCores(const OwnCores& part, bool from_now) {
   const Time now = state_.snapshot.now;
   const Holding& holding = *part.holding;
-  NodePicture& picture = state_.nodes.Change(part.node);
+  NodeSnapshot& node_snapshot = state_.nodes.Change(part.node);
   const std::uint32_t width = state_.availability.inventory().capacity(part.node).threads_per_core;
   const std::uint32_t all = holding.given_back.Count() / width;
-  const std::uint32_t free = all - (holding.given_back & picture.taken.cpus).Count() / width;
+  const std::uint32_t free = all - (holding.given_back & node_snapshot.taken.cpus).Count() / width;
   const Time end = EndOf(holding, now);
   const bool later = !from_now && holding.back > now && holding.back < end;
   state_.availability.TakeCores(part.node, free, now, later ? holding.back : end);
   if (later) {
     state_.availability.TakeCores(part.node, all, holding.back, end);
   }
-  picture.taken.cpus |= holding.given_back;
+  node_snapshot.taken.cpus |= holding.given_back;
 }
 
 std::vector<bool> SchedulingCycle::AddPolicyBlockersOfAll(const WaitingJob& job,

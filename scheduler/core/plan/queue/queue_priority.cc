@@ -68,10 +68,10 @@ Amounts AskOf(const JobSpec& spec) {
 
 }  // namespace
 
-WholeCluster WholeOf(const std::vector<NodePicture>& nodes) {
+WholeCluster WholeOf(const std::vector<NodeSnapshot>& nodes) {
   WholeCluster whole;
   std::map<const Machine*, std::uint32_t> threads;
-  for (const NodePicture& node : nodes) {
+  for (const NodeSnapshot& node : nodes) {
     const auto [known, is_new] = threads.emplace(node.machine.get(), 0);
     if (is_new) {
       known->second = AllCpus(*node.machine).Count();

@@ -35,7 +35,7 @@ struct WholeCluster {
   std::uint64_t memory = 0;
   std::uint64_t gpus = 0;  // thousandths
 };
-WholeCluster WholeOf(const std::vector<NodePicture>& nodes);
+WholeCluster WholeOf(const std::vector<NodeSnapshot>& nodes);
 
 class QueuePriority {
  public:

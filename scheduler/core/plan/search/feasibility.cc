@@ -59,7 +59,7 @@ void CountTogether(std::vector<std::uint32_t> room, bool no_nodes, const Resourc
 
 // A node as the filters see it: what it has, and what of that they take to be free.
 struct Look {
-  const NodePicture* node = nullptr;
+  const NodeSnapshot* node = nullptr;
   bool up = false;
   bool drained = false;
   const NodeCapacity* capacity = nullptr;
@@ -221,7 +221,7 @@ Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
   }
   const std::uint32_t limit = MostTasksOnNode(request);
   std::vector<std::uint32_t> room;  // tasks that each node without a shortage can take
-  std::vector<const NodePicture*> able;
+  std::vector<const NodeSnapshot*> able;
   std::vector<const Look*> able_looks;
   for (Look& look : looks.all) {
     if (reason.kind == ReasonKind::kBadConstraints) {
@@ -252,13 +252,13 @@ Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
 
 }  // namespace
 
-std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request) {
+std::vector<Shortage> ShortagesOf(const NodeSnapshot& node, const ResourceRequest& request) {
   const NodeCapacity capacity = CapacityOf(*node.machine);
   return ShortagesOf(Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity)},
                      request);
 }
 
-Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& availability,
+Reason WhyNotNow(const std::vector<NodeSnapshot>& nodes, const Availability& availability,
                  const Need& need, Time now) {
   Looks looks;
   looks.tree = IsInSegments(*need.request) ? availability.inventory().tree() : nullptr;

@@ -20,10 +20,10 @@ namespace muster::core {
 
 // Why the job cannot start at `now` on the nodes that it may use, as the pass has left them so far.
 // REQUIRES: `availability` is of these nodes and finds no opening now.
-Reason WhyNotNow(const std::vector<NodePicture>& nodes, const Availability& availability,
+Reason WhyNotNow(const std::vector<NodeSnapshot>& nodes, const Availability& availability,
                  const Need& need, Time now);
 
 // What one node lacks of its share of the job; nothing when it could take it.
-std::vector<Shortage> ShortagesOf(const NodePicture& node, const ResourceRequest& request);
+std::vector<Shortage> ShortagesOf(const NodeSnapshot& node, const ResourceRequest& request);
 
 }  // namespace muster::core

@@ -23,7 +23,7 @@ bool FitWhenEmpty(const Snapshot& snapshot, std::vector<GroupMember> members) {
   empty.now = snapshot.now;
   empty.nodes = snapshot.nodes;
   empty.network = snapshot.network;
-  for (NodePicture& node : empty.nodes) {
+  for (NodeSnapshot& node : empty.nodes) {
     node.holdings.clear();
     node.taken = NodeUse();
     node.taken.gpus.resize(node.machine->gpus.size());
@@ -73,10 +73,11 @@ std::optional<Opening> FindPromised(const Snapshot& snapshot, const Availability
 
 std::optional<Allocation> PlaceRanks(
     const Availability& availability, const Need& need, const Opening& opening,
-    const std::function<const NodePicture&(std::uint32_t)>& picture_of, std::uint32_t* too_small) {
+    const std::function<const NodeSnapshot&(std::uint32_t)>& snapshot_of,
+    std::uint32_t* too_small) {
   Allocation allocation;
   for (const NodeShare& share : opening.shares) {
-    if (!AddPlaced(PlaceOnNode(picture_of(share.node), *need.request, share.tasks), share.tasks,
+    if (!AddPlaced(PlaceOnNode(snapshot_of(share.node), *need.request, share.tasks), share.tasks,
                    allocation)) {
       if (too_small != nullptr) {
         *too_small = share.node;
@@ -86,7 +87,7 @@ std::optional<Allocation> PlaceRanks(
   }
   LayOutRanks(
       *need.request,
-      [&](std::size_t i) -> const Machine& { return *picture_of(opening.shares[i].node).machine; },
+      [&](std::size_t i) -> const Machine& { return *snapshot_of(opening.shares[i].node).machine; },
       [&](std::size_t i) { return availability.inventory().LeafOf(opening.shares[i].node); },
       allocation);
   return allocation;
@@ -159,9 +160,9 @@ std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time sta
     }
     MemberPlace place{option, *std::move(opening), {}};
     if (with_ranks) {
-      std::optional<Allocation> allocation =
-          PlaceRanks(availability_, need, place.opening,
-                     [this](std::uint32_t node) -> const NodePicture& { return PictureOf(node); });
+      std::optional<Allocation> allocation = PlaceRanks(
+          availability_, need, place.opening,
+          [this](std::uint32_t node) -> const NodeSnapshot& { return SnapshotOf(node); });
       if (!allocation.has_value()) {
         continue;
       }
@@ -171,8 +172,9 @@ std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time sta
       const std::uint32_t node = place.opening.shares[i].node;
       before_.try_emplace(node, availability_.timeline(node));
       if (with_ranks) {
-        NodePicture& picture = pictures_.try_emplace(node, PictureOf(node)).first->second;
-        AddUse(picture.taken, *picture.machine, place.allocation.nodes[i]);
+        NodeSnapshot& node_snapshot =
+            node_snapshots_.try_emplace(node, SnapshotOf(node)).first->second;
+        AddUse(node_snapshot.taken, *node_snapshot.machine, place.allocation.nodes[i]);
       }
     }
     availability_.Take(need, place.opening);
@@ -186,12 +188,12 @@ void GroupSearch::Undo() {
     availability_.Restore(node, std::move(timeline));
   }
   before_.clear();
-  pictures_.clear();
+  node_snapshots_.clear();
 }
 
-const NodePicture& GroupSearch::PictureOf(std::uint32_t node) const {
-  const auto trial = pictures_.find(node);
-  return trial == pictures_.end() ? nodes_.At(node) : trial->second;
+const NodeSnapshot& GroupSearch::SnapshotOf(std::uint32_t node) const {
+  const auto trial = node_snapshots_.find(node);
+  return trial == node_snapshots_.end() ? nodes_.At(node) : trial->second;
 }
 
 std::optional<std::vector<MemberPlace>> GroupSearch::FindEarliest(

@@ -37,11 +37,11 @@ struct MemberPlace {
 // The nodes that the last plan promised to the job, if they are free for it at that time.
 std::optional<Opening> FindPromised(const Snapshot& snapshot, const Availability& availability,
                                     JobId job, const Need& need, Time start);
-// The ranks' places on the chosen nodes, as `picture_of` shows them. Nothing when a node's free
+// The ranks' places on the chosen nodes, as `snapshot_of` shows them. Nothing when a node's free
 // threads and GPUs do not lie as their number promises; `too_small`, if there, is that node.
 std::optional<Allocation> PlaceRanks(
     const Availability& availability, const Need& need, const Opening& opening,
-    const std::function<const NodePicture&(std::uint32_t)>& picture_of,
+    const std::function<const NodeSnapshot&(std::uint32_t)>& snapshot_of,
     std::uint32_t* too_small = nullptr);
 
 class GroupSearch {
@@ -73,13 +73,13 @@ class GroupSearch {
   std::optional<MemberPlace> Take(const GroupMember& member, Time start, bool keep_promises,
                                   bool with_ranks);
   void Undo();
-  [[nodiscard]] const NodePicture& PictureOf(std::uint32_t node) const;
+  [[nodiscard]] const NodeSnapshot& SnapshotOf(std::uint32_t node) const;
 
   const Snapshot& snapshot_;
   Availability& availability_;
   const PlannedNodes& nodes_;
   std::map<std::uint32_t, NodeTimeline> before_;  // of the nodes that a trial took of
-  std::map<std::uint32_t, NodePicture> pictures_;
+  std::map<std::uint32_t, NodeSnapshot> node_snapshots_;
   std::map<JobId, std::vector<const WaitingJob*>> components_;  // by leader, once one was met
   std::map<std::vector<std::uint64_t>, bool> ever_fit_;         // by the shapes of the options
 };

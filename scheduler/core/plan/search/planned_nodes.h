@@ -21,18 +21,18 @@ class PlannedNodes {
   explicit PlannedNodes(const Snapshot& snapshot) : snapshot_(snapshot) {}
 
   // The node at that position of the snapshot, as it is now.
-  [[nodiscard]] const NodePicture& At(std::uint32_t node) const {
+  [[nodiscard]] const NodeSnapshot& At(std::uint32_t node) const {
     const auto changed = changed_.find(node);
     return changed == changed_.end() ? snapshot_.nodes[node] : changed->second;
   }
   // The same, to plan something on it. The reference stays good.
-  NodePicture& Change(std::uint32_t node) {
+  NodeSnapshot& Change(std::uint32_t node) {
     return changed_.try_emplace(node, snapshot_.nodes[node]).first->second;
   }
 
  private:
   const Snapshot& snapshot_;
-  std::map<std::uint32_t, NodePicture> changed_;  // by position
+  std::map<std::uint32_t, NodeSnapshot> changed_;  // by position
 };
 
 // The node's position in the snapshot; nothing when it is not in there.

@@ -25,24 +25,24 @@ std::uint64_t CostOf(const RunningJob& job, Time now) {
 }
 
 // What is taken of the node without the jobs that held these parts of it, while others are to have
-// `promised`, which is in the picture's memory already.
-NodePicture Without(NodePicture picture, const std::vector<const Holding*>& parts,
-                    const std::vector<NodeAllocation>& promised) {
+// `promised`, which is in the snapshot's memory already.
+NodeSnapshot Without(NodeSnapshot node_snapshot, const std::vector<const Holding*>& parts,
+                     const std::vector<NodeAllocation>& promised) {
   for (const Holding* part : parts) {
-    picture.taken.cpus -= part->cpus;
-    picture.taken.memory -= std::min(part->memory, picture.taken.memory);
+    node_snapshot.taken.cpus -= part->cpus;
+    node_snapshot.taken.memory -= std::min(part->memory, node_snapshot.taken.memory);
     for (const GpuGrant& grant : part->gpus) {
-      if (grant.gpu < picture.taken.gpus.size()) {
-        GpuShare& taken = picture.taken.gpus[grant.gpu];
+      if (grant.gpu < node_snapshot.taken.gpus.size()) {
+        GpuShare& taken = node_snapshot.taken.gpus[grant.gpu];
         taken -= std::min(grant.share, taken);
       }
     }
   }
   for (NodeAllocation part : promised) {
     part.memory = Bytes();
-    CoverUse(picture.taken, *picture.machine, part);
+    CoverUse(node_snapshot.taken, *node_snapshot.machine, part);
   }
-  return picture;
+  return node_snapshot;
 }
 
 // Whether some QOS or partition lets jobs preempt at all.
@@ -86,7 +86,7 @@ void Preemption::NoteWhatIsLeft() {
   if (std::find(gives_cores_.begin(), gives_cores_.end(), true) == gives_cores_.end()) {
     return;
   }
-  for (const NodePicture& node : snapshot_.nodes) {
+  for (const NodeSnapshot& node : snapshot_.nodes) {
     for (const Holding& holding : node.holdings) {
       if (gives_cores_[positions_.at(holding.job)]) {
         left_.emplace(&holding, Holding{holding.job, holding.ends, holding.cpus, Bytes(), {}});

@@ -20,12 +20,13 @@ bool NeedsOneShare(const ResourceRequest& request) {
 }
 
 // Cores near the GPU that nobody has; all of the node's where the machine does not say.
-std::uint32_t CoresBeside(const NodePicture& picture, std::uint32_t gpu) {
-  const Machine& machine = *picture.machine;
+std::uint32_t CoresBeside(const NodeSnapshot& node_snapshot, std::uint32_t gpu) {
+  const Machine& machine = *node_snapshot.machine;
   const std::uint32_t numa = machine.gpus[gpu].numa;
   return static_cast<std::uint32_t>(
       std::count_if(machine.cores.begin(), machine.cores.end(), [&](const Core& core) {
-        return (numa == kNowhere || core.numa == numa) && !picture.taken.cpus.Meets(core.cpus);
+        return (numa == kNowhere || core.numa == numa) &&
+               !node_snapshot.taken.cpus.Meets(core.cpus);
       }));
 }
 
@@ -42,10 +43,10 @@ Time ShareChoice::LastEnd(std::uint32_t node, std::uint32_t gpu) const {
   return last;
 }
 
-NodePicture ShareChoice::Visible(const Need& need, std::uint32_t node,
-                                 const NodePicture& picture) const {
-  NodePicture visible = picture;
-  const Machine& machine = *picture.machine;
+NodeSnapshot ShareChoice::Visible(const Need& need, std::uint32_t node,
+                                  const NodeSnapshot& node_snapshot) const {
+  NodeSnapshot visible = node_snapshot;
+  const Machine& machine = *node_snapshot.machine;
   visible.taken.gpus.resize(std::max(visible.taken.gpus.size(), machine.gpus.size()));
   const NodeCapacity& capacity = availability_.inventory().capacity(node);
   const NodeTimeline& timeline = availability_.timeline(node);
@@ -54,7 +55,7 @@ NodePicture ShareChoice::Visible(const Need& need, std::uint32_t node,
   for (std::uint32_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
     GpuShare& taken = visible.taken.gpus[gpu];
     if (!IsOfType(machine.gpus[gpu], GpuKind(*need.request).type) ||
-        FreeShare(picture, gpu) < need.request->gpu_share) {
+        FreeShare(node_snapshot, gpu) < need.request->gpu_share) {
       continue;
     }
     const Time from = taken.zero() ? snapshot_.now : LastEnd(node, gpu);
@@ -72,7 +73,7 @@ NodePicture ShareChoice::Visible(const Need& need, std::uint32_t node,
 }
 
 std::optional<ShareChoice::Place> ShareChoice::Choose(const Need& need,
-                                                      const PictureOf& picture_of) {
+                                                      const SnapshotOf& snapshot_of) {
   const ResourceRequest& request = *need.request;
   if (!NeedsOneShare(request)) {
     return std::nullopt;
@@ -81,7 +82,7 @@ std::optional<ShareChoice::Place> ShareChoice::Choose(const Need& need,
   std::optional<Place> best;
   std::tuple<bool, std::int64_t> least;
   for (const std::uint32_t node : availability_.WithRoomNow(need, kNodesCompared)) {
-    const NodePicture visible = Visible(need, node, picture_of(node));
+    const NodeSnapshot visible = Visible(need, node, snapshot_of(node));
     const Machine& machine = *visible.machine;
     const std::uint32_t cores = CoresPerTask(machine, request) * request.tasks;
     const PackingClass job{cores * kMilli, 1, request.gpu_share.value(), ~0ULL, 0};
@@ -102,19 +103,19 @@ std::optional<ShareChoice::Place> ShareChoice::Choose(const Need& need,
 }
 
 void ShareChoice::Start(const Need& need, const Opening& opening, const Allocation& allocation,
-                        const PictureOf& picture_of) {
+                        const SnapshotOf& snapshot_of) {
   const Time end = NeededUntil(snapshot_.now, need.duration);
   for (std::size_t i = 0; i < opening.shares.size(); ++i) {
     const std::uint32_t node = opening.shares[i].node;
-    const NodePicture& picture = picture_of(node);
+    const NodeSnapshot& node_snapshot = snapshot_of(node);
     for (const GpuGrant& grant : allocation.nodes[i].gpus) {
-      const bool fresh = FreeShare(picture, grant.gpu) == kWholeGpu;
+      const bool fresh = FreeShare(node_snapshot, grant.gpu) == kWholeGpu;
       const Time from = fresh ? snapshot_.now : LastEnd(node, grant.gpu);
       if (from < end) {
-        availability_.BreakGpu(
-            node,
-            GpuModelOf(availability_.inventory().capacity(node), picture.machine->gpus[grant.gpu]),
-            from, end);
+        availability_.BreakGpu(node,
+                               GpuModelOf(availability_.inventory().capacity(node),
+                                          node_snapshot.machine->gpus[grant.gpu]),
+                               from, end);
       }
       Time& last = started_[{node, grant.gpu}];
       last = std::max(last, end);
@@ -127,12 +128,12 @@ std::uint32_t ShareChoice::NumberOf(const std::string& model) {
   return std::min(models_.emplace(model, next).first->second, kModelsMost - 1);
 }
 
-PackingRoom ShareChoice::RoomOf(std::uint32_t model, const NodePicture& picture) const {
+PackingRoom ShareChoice::RoomOf(std::uint32_t model, const NodeSnapshot& node_snapshot) const {
   PackingRoom room;
-  room.cpu_milli = FreeCores(picture) * kMilli;
+  room.cpu_milli = FreeCores(node_snapshot) * kMilli;
   room.model = model;
-  for (std::size_t gpu = 0; gpu < picture.machine->gpus.size(); ++gpu) {
-    room.gpus.push_back(FreeShare(picture, gpu).value());
+  for (std::size_t gpu = 0; gpu < node_snapshot.machine->gpus.size(); ++gpu) {
+    room.gpus.push_back(FreeShare(node_snapshot, gpu).value());
   }
   return room;
 }
@@ -142,7 +143,7 @@ const PackingMix& ShareChoice::Mix() {
     return *mix_;
   }
   mix_.emplace();
-  for (const NodePicture& node : snapshot_.nodes) {
+  for (const NodeSnapshot& node : snapshot_.nodes) {
     for (const Gpu& gpu : node.machine->gpus) {
       NumberOf(gpu.model);
     }

@@ -25,7 +25,7 @@ namespace muster::core {
 
 class ShareChoice {
  public:
-  using PictureOf = std::function<const NodePicture&(std::uint32_t)>;
+  using SnapshotOf = std::function<const NodeSnapshot&(std::uint32_t)>;
   struct Place {
     std::uint32_t node = 0;
     std::uint32_t gpu = 0;
@@ -37,22 +37,22 @@ class ShareChoice {
 
   // The node as the job may use it: a GPU that it must not share counts as taken. REQUIRES: the
   // job asks for a share.
-  [[nodiscard]] NodePicture Visible(const Need& need, std::uint32_t node,
-                                    const NodePicture& picture) const;
+  [[nodiscard]] NodeSnapshot Visible(const Need& need, std::uint32_t node,
+                                     const NodeSnapshot& node_snapshot) const;
 
   // The best place for a job that needs one share; nothing when it needs several, or there is none.
-  std::optional<Place> Choose(const Need& need, const PictureOf& picture_of);
+  std::optional<Place> Choose(const Need& need, const SnapshotOf& snapshot_of);
 
-  // The job starts there. REQUIRES: `picture_of` shows the nodes without it.
+  // The job starts there. REQUIRES: `snapshot_of` shows the nodes without it.
   void Start(const Need& need, const Opening& opening, const Allocation& allocation,
-             const PictureOf& picture_of);
+             const SnapshotOf& snapshot_of);
 
  private:
   [[nodiscard]] Time LastEnd(std::uint32_t node, std::uint32_t gpu) const;
   const PackingMix& Mix();
   void AddClass(const JobSpec& spec, std::uint64_t count);
   std::uint32_t NumberOf(const std::string& model);
-  [[nodiscard]] PackingRoom RoomOf(std::uint32_t model, const NodePicture& picture) const;
+  [[nodiscard]] PackingRoom RoomOf(std::uint32_t model, const NodeSnapshot& node_snapshot) const;
 
   const Snapshot& snapshot_;
   Availability& availability_;

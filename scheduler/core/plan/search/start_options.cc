@@ -139,7 +139,7 @@ void StartOptions::FindInside(const JobSpec& spec, const JobPartition& partition
     return;
   }
   option.inside.reserve(snapshot_->nodes.size());
-  for (const NodePicture& node : snapshot_->nodes) {
+  for (const NodeSnapshot& node : snapshot_->nodes) {
     option.inside.push_back((partition.nodes == nullptr || partition.nodes->Has(node.id)) &&
                             (own == nullptr || own->Has(node.id)));
   }

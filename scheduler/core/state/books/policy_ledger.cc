@@ -87,11 +87,11 @@ void PolicyLedger::Load(const std::vector<PolicyObject>& objects, const std::vec
   for (const PolicyObject& object : objects) {
     Put(*book, object);
   }
-  picture_.book = std::move(book);
+  snapshot_.book = std::move(book);
   FindNodes(nodes);
-  picture_.usage.running.clear();
+  snapshot_.usage.running.clear();
   for (const Spent& row : spent) {
-    SpentAmount& amount = picture_.usage.spent[UsageKey{row.scope, row.name, row.user}];
+    SpentAmount& amount = snapshot_.usage.spent[UsageKey{row.scope, row.name, row.user}];
     amount.tres.cpus = row.cpu_seconds;
     amount.tres.memory = row.memory_mib_seconds;
     amount.tres.nodes = row.node_seconds;
@@ -101,24 +101,24 @@ void PolicyLedger::Load(const std::vector<PolicyObject>& objects, const std::vec
     }
   }
   if (active()) {
-    picture_.usage = Recount(jobs, nodes);
+    snapshot_.usage = Recount(jobs, nodes);
   }
 }
 
 void PolicyLedger::Change(const PolicyChanged& event, const JobTable& jobs, const Nodes& nodes) {
-  auto book = std::make_shared<PolicyBook>(*picture_.book);
+  auto book = std::make_shared<PolicyBook>(*snapshot_.book);
   if (event.deleted) {
     Erase(*book, KindOf(event.object), NameOf(event.object));
   } else {
     Put(*book, event.object);
   }
-  picture_.book = std::move(book);
+  snapshot_.book = std::move(book);
   const UsageKey key = KeyOf(event.object);
-  if (event.spent_reset || !HoldsBudget(*picture_.book, key)) {
-    picture_.usage.spent.erase(key);
+  if (event.spent_reset || !HoldsBudget(*snapshot_.book, key)) {
+    snapshot_.usage.spent.erase(key);
   }
   FindNodes(nodes);
-  picture_.usage = Recount(jobs, nodes);
+  snapshot_.usage = Recount(jobs, nodes);
 }
 
 void PolicyLedger::AddNode(const Node& node) {
@@ -137,7 +137,7 @@ void PolicyLedger::Regroup() {
   for (const auto& [name, reservation] : book().reservations) {
     groups->reservations[name] = GroupOf(reservation.nodes, false, known_);
   }
-  picture_.nodes = std::move(groups);
+  snapshot_.nodes = std::move(groups);
 }
 
 void PolicyLedger::FindNodes(const Nodes& nodes) {
@@ -153,7 +153,7 @@ void PolicyLedger::Submit(const JobSpec& spec, std::uint64_t count) {
     return;
   }
   for (const UsageKey& key : KeysOf(book(), spec, PartitionNames(spec))) {
-    At(picture_.usage, key).submitted += count;
+    At(snapshot_.usage, key).submitted += count;
   }
 }
 
@@ -162,10 +162,10 @@ void PolicyLedger::Forget(const JobSpec& spec) {
     return;
   }
   for (const UsageKey& key : KeysOf(book(), spec, PartitionNames(spec))) {
-    UseCount& count = At(picture_.usage, key);
+    UseCount& count = At(snapshot_.usage, key);
     MUSTER_CHECK(count.submitted > 0);
     --count.submitted;
-    DropEmpty(picture_.usage, key);
+    DropEmpty(snapshot_.usage, key);
   }
 }
 
@@ -175,20 +175,20 @@ void PolicyLedger::Update(const JobSpec& before, const Job& job) {
   }
   Submit(*job.spec, 1);
   Forget(before);
-  const auto found = picture_.usage.running.find(job.id);
-  if (found == picture_.usage.running.end()) {
+  const auto found = snapshot_.usage.running.find(job.id);
+  if (found == snapshot_.usage.running.end()) {
     return;
   }
   RunningCharge charge = found->second;
-  Discharge(book(), picture_.usage, before, charge);
-  picture_.usage.running.erase(found);
+  Discharge(book(), snapshot_.usage, before, charge);
+  snapshot_.usage.running.erase(found);
   charge.ends = EndOfCharge(job);
-  Charge(book(), picture_.usage, *job.spec, charge);
+  Charge(book(), snapshot_.usage, *job.spec, charge);
 }
 
 RunningCharge PolicyLedger::ChargeOf(const Job& job, const Nodes& nodes) const {
-  const auto known = picture_.usage.running.find(job.id);
-  if (known != picture_.usage.running.end()) {
+  const auto known = snapshot_.usage.running.find(job.id);
+  if (known != snapshot_.usage.running.end()) {
     return known->second;
   }
   RunningCharge charge = muster::core::ChargeOf(
@@ -233,20 +233,20 @@ void PolicyLedger::Discharge(const PolicyBook& book, PolicyUsage& usage, const J
 
 void PolicyLedger::Start(const Job& job, const Nodes& nodes) {
   if (active()) {
-    Charge(book(), picture_.usage, *job.spec, ChargeOf(job, nodes));
+    Charge(book(), snapshot_.usage, *job.spec, ChargeOf(job, nodes));
   }
 }
 
 void PolicyLedger::Suspend(const Job& job) {
-  const auto found = picture_.usage.running.find(job.id);
-  if (found != picture_.usage.running.end()) {
+  const auto found = snapshot_.usage.running.find(job.id);
+  if (found != snapshot_.usage.running.end()) {
     found->second.ends = EndOfCharge(job);
   }
 }
 
 void PolicyLedger::End(const Job& job, Time now) {
-  const auto found = picture_.usage.running.find(job.id);
-  if (!active() || found == picture_.usage.running.end()) {
+  const auto found = snapshot_.usage.running.find(job.id);
+  if (!active() || found == snapshot_.usage.running.end()) {
     return;
   }
   const RunningCharge charge = found->second;
@@ -254,18 +254,18 @@ void PolicyLedger::End(const Job& job, Time now) {
       WallSeconds(std::max(now - CountedFrom(*job.attempt, now), Duration(0)));
   const TresUse used = ForBudget(charge.tres, FactorOf(book(), job.spec->qos));
   for (const UsageKey& key : BudgetsOf(job)) {
-    SpentAmount& spent = picture_.usage.spent[key];
+    SpentAmount& spent = snapshot_.usage.spent[key];
     Add(spent.tres, used, seconds);
     spent.wall += seconds;
   }
-  Discharge(book(), picture_.usage, *job.spec, charge);
-  picture_.usage.running.erase(job.id);
+  Discharge(book(), snapshot_.usage, *job.spec, charge);
+  snapshot_.usage.running.erase(job.id);
 }
 
 std::vector<UsageKey> PolicyLedger::BudgetsOf(const Job& job) const {
   std::vector<UsageKey> budgets;
-  const auto found = picture_.usage.running.find(job.id);
-  if (found == picture_.usage.running.end()) {
+  const auto found = snapshot_.usage.running.find(job.id);
+  if (found == snapshot_.usage.running.end()) {
     return budgets;
   }
   for (const UsageKey& key : KeysOf(book(), *job.spec, Only(found->second.partition))) {
@@ -277,8 +277,8 @@ std::vector<UsageKey> PolicyLedger::BudgetsOf(const Job& job) const {
 }
 
 std::optional<Spent> PolicyLedger::SpentOf(const UsageKey& key) const {
-  const auto found = picture_.usage.spent.find(key);
-  if (found == picture_.usage.spent.end()) {
+  const auto found = snapshot_.usage.spent.find(key);
+  if (found == snapshot_.usage.spent.end()) {
     return std::nullopt;
   }
   const TresUse& tres = found->second.tres;
@@ -293,7 +293,7 @@ std::optional<Spent> PolicyLedger::SpentOf(const UsageKey& key) const {
 
 PolicyUsage PolicyLedger::Recount(const JobTable& jobs, const Nodes& nodes) const {
   PolicyUsage usage;
-  usage.spent = picture_.usage.spent;
+  usage.spent = snapshot_.usage.spent;
   if (!active()) {
     return usage;
   }

@@ -15,7 +15,7 @@
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/machine/node.h"
-#include "scheduler/model/policy/policy_picture.h"
+#include "scheduler/model/policy/policy_snapshot.h"
 
 namespace muster::core {
 
@@ -23,9 +23,9 @@ class PolicyLedger {
  public:
   using Nodes = std::map<NodeId, Node>;
 
-  [[nodiscard]] const PolicyPicture& picture() const { return picture_; }
-  [[nodiscard]] const PolicyBook& book() const { return *picture_.book; }
-  [[nodiscard]] bool active() const { return !picture_.book->empty(); }
+  [[nodiscard]] const PolicySnapshot& snapshot() const { return snapshot_; }
+  [[nodiscard]] const PolicyBook& book() const { return *snapshot_.book; }
+  [[nodiscard]] bool active() const { return !snapshot_.book->empty(); }
 
   void Load(const std::vector<PolicyObject>& objects, const std::vector<Spent>& spent,
             const JobTable& jobs, const Nodes& nodes);
@@ -59,7 +59,7 @@ class PolicyLedger {
   static void Discharge(const PolicyBook& book, PolicyUsage& usage, const JobSpec& spec,
                         const RunningCharge& charge);
 
-  PolicyPicture picture_;
+  PolicySnapshot snapshot_;
   std::vector<std::pair<NodeId, std::string>> known_;  // registered nodes
 };
 

@@ -32,14 +32,14 @@ void UsageLedger::Charge(const Job& job, Time now) {
       usage, {job.id, job.attempt->billing, CountedFrom(*job.attempt, now), now}, half_life_);
 }
 
-UsagePicture UsageLedger::Picture() const {
-  UsagePicture picture;
-  picture.half_life = half_life_;
-  picture.used.reserve(used_.size());
+UsageSnapshot UsageLedger::TakeSnapshot() const {
+  UsageSnapshot snapshot;
+  snapshot.half_life = half_life_;
+  snapshot.used.reserve(used_.size());
   for (const auto& [who, usage] : used_) {
-    picture.used.push_back({who.first, who.second, usage});
+    snapshot.used.push_back({who.first, who.second, usage});
   }
-  return picture;
+  return snapshot;
 }
 
 AccountUsage UsageLedger::UsageOf(const std::string& account, const std::string& user) const {

@@ -30,7 +30,7 @@ class UsageLedger {
 
   [[nodiscard]] Duration half_life() const { return half_life_; }
   // By account, then user.
-  [[nodiscard]] UsagePicture Picture() const;
+  [[nodiscard]] UsageSnapshot TakeSnapshot() const;
   [[nodiscard]] AccountUsage UsageOf(const std::string& account, const std::string& user) const;
 
  private:

@@ -43,7 +43,7 @@ class AlertsTest : public ControllerTest {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < deadline) {
       Submit(absl::StrCat("another-", ++others_));  // which makes another pass
-      text = Seen<std::string>([job](const Picture& picture) { return picture.AlertOf(job); });
+      text = Seen<std::string>([job](const StateView& view) { return view.AlertOf(job); });
       if (!text.empty()) {
         return text;
       }

@@ -148,20 +148,21 @@ class ControllerTest : public ::testing::Test {
         .second;
   }
 
-  // What `look` finds in the controller's picture.
+  // What `look` finds in the controller's snapshot.
   template <class T>
-  T Seen(const std::function<T(const Picture&)>& look) {
+  T Seen(const std::function<T(const StateView&)>& look) {
     std::promise<T> promise;
     std::future<T> future = promise.get_future();
-    controller_->Look([&](const Picture& picture) -> Controller::Reply {
-      T seen = look(picture);
+    controller_->Look([&](const StateView& snapshot) -> Controller::Reply {
+      T seen = look(snapshot);
       return [&promise, seen](const absl::Status&) { promise.set_value(seen); };
     });
     return future.get();
   }
 
   std::size_t LiveJobs() {
-    return Seen<std::size_t>([](const Picture& picture) { return picture.state().jobs().size(); });
+    return Seen<std::size_t>(
+        [](const StateView& snapshot) { return snapshot.state().jobs().size(); });
   }
 
   std::string directory_;

@@ -108,7 +108,8 @@ TEST_F(ControllerTest, AWaitingJobHasItsReasonAfterThePass) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   ReasonKind kind = ReasonKind::kNotPlannedYet;
   while (kind == ReasonKind::kNotPlannedYet && std::chrono::steady_clock::now() < deadline) {
-    kind = Seen<ReasonKind>([job](const Picture& picture) { return picture.ReasonOf(job).kind; });
+    kind =
+        Seen<ReasonKind>([job](const StateView& snapshot) { return snapshot.ReasonOf(job).kind; });
   }
   EXPECT_EQ(kind, ReasonKind::kReqNodeNotAvail);
 }

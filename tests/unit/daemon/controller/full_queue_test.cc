@@ -65,7 +65,7 @@ class StoppedLoop {
  public:
   explicit StoppedLoop(Controller& controller) {
     const auto held = std::make_shared<std::promise<void>>();
-    controller.Look([held, go = go_](const Picture&) -> Controller::Reply {
+    controller.Look([held, go = go_](const StateView&) -> Controller::Reply {
       held->set_value();
       go->get_future().wait();
       return [](const absl::Status&) {};

@@ -48,8 +48,8 @@ class PolicyFileTest : public testing::Test {
   }
   PolicyBook Book() {
     std::promise<PolicyBook> promise;
-    controller_->Look([&](const Picture& picture) -> Controller::Reply {
-      return [&promise, book = picture.state().policy().book()](const absl::Status&) {
+    controller_->Look([&](const StateView& snapshot) -> Controller::Reply {
+      return [&promise, book = snapshot.state().policy().book()](const absl::Status&) {
         promise.set_value(book);
       };
     });

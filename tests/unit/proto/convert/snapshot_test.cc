@@ -53,7 +53,7 @@ TEST(SnapshotOnTheWire, AMachineOfManyNodesTravelsOnce) {
   Snapshot snapshot;
   const auto machine = std::make_shared<const Machine>();
   for (std::uint32_t id = 1; id <= 3; ++id) {
-    NodePicture& node = snapshot.nodes.emplace_back();
+    NodeSnapshot& node = snapshot.nodes.emplace_back();
     node.id = NodeId(id);
     node.machine = machine;
   }

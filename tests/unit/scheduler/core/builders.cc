@@ -34,8 +34,8 @@ Machine MakeMachine(const Shape& shape) {
   return machine;
 }
 
-NodePicture MakeNode(std::uint32_t id, const Shape& shape) {
-  NodePicture node;
+NodeSnapshot MakeNode(std::uint32_t id, const Shape& shape) {
+  NodeSnapshot node;
   node.id = NodeId(id);
   node.name = absl::StrCat("n", id);
   node.machine = std::make_shared<const Machine>(MakeMachine(shape));

@@ -36,7 +36,7 @@ struct Shape {
 
 // Threads are numbered core by core: core c of the machine has threads c*threads ….
 Machine MakeMachine(const Shape& shape);
-NodePicture MakeNode(std::uint32_t id, const Shape& shape);
+NodeSnapshot MakeNode(std::uint32_t id, const Shape& shape);
 
 // n1, n2, … below leaf switches of `width` nodes each, every two leaves below a spine, all below
 // one root.

@@ -13,7 +13,7 @@ namespace {
 std::uint64_t PrintOf(const Snapshot& snapshot) {
   Fingerprint print;
   print.Add(snapshot);
-  for (const NodePicture& node : snapshot.nodes) {
+  for (const NodeSnapshot& node : snapshot.nodes) {
     print.Add(*node.machine);
   }
   return print.value();

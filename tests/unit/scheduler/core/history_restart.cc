@@ -29,10 +29,10 @@ StateImage History::Image(bool apart) const {
     }
   });
   image.policy = ObjectsOf(state_.policy().book());
-  for (const auto& [key, amount] : state_.policy().picture().usage.spent) {
+  for (const auto& [key, amount] : state_.policy().snapshot().usage.spent) {
     image.spent.push_back(*state_.policy().SpentOf(key));
   }
-  image.usage = state_.usage().Picture().used;
+  image.usage = state_.usage().TakeSnapshot().used;
   image.half_life = state_.usage().half_life();
   for (const auto& [id, health] : state_.health().nodes()) {
     image.health.push_back(health);

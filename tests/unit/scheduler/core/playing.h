@@ -74,7 +74,7 @@ class Playing {
       records_[start.job].started = snapshot_.now;
       records_[start.job].ended = limit.count() > 0 ? snapshot_.now + limit : kNoTime;
       for (const NodeAllocation& part : start.allocation.nodes) {
-        NodePicture& node = snapshot_.nodes[part.node.value() - 1];
+        NodeSnapshot& node = snapshot_.nodes[part.node.value() - 1];
         ASSERT_FALSE(node.taken.cpus.Meets(part.cpus)) << "a core was given to two jobs";
         AddUse(node.taken, *node.machine, part);
         node.holdings.push_back(HoldingOf(start.job, part));
@@ -131,7 +131,7 @@ class Playing {
 
   Parts::iterator Free(Parts::iterator job) {
     for (const NodeAllocation& part : job->second) {
-      NodePicture& node = snapshot_.nodes[part.node.value() - 1];
+      NodeSnapshot& node = snapshot_.nodes[part.node.value() - 1];
       SubtractUse(node.taken, part);
       std::erase_if(node.holdings, [&](const Holding& h) { return h.job == job->first; });
     }

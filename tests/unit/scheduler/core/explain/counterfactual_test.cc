@@ -20,7 +20,7 @@ Snapshot HalfBusy() {
   Snapshot snapshot;
   snapshot.now = At(1000);
   snapshot.nodes = {MakeNode(1, {}), MakeNode(2, {})};
-  NodePicture& node = snapshot.nodes[0];
+  NodeSnapshot& node = snapshot.nodes[0];
   node.taken.cpus = testing::Cpus("0-3");
   node.taken.memory = node.machine->memory;
   node.holdings = {Holding{JobId(1), At(1600), testing::Cpus("0-3"), node.machine->memory, {}}};

@@ -15,7 +15,7 @@ using testing::Asks;
 
 // A small machine in the oracle's own terms.
 struct World {
-  NodePicture node;
+  NodeSnapshot node;
   ResourceRequest request;
   std::vector<std::uint32_t> free_gpus;
   std::vector<std::uint32_t> free_cores;  // by NUMA node
@@ -278,7 +278,7 @@ TEST(PlacementBest, NoChoiceOfCoresIsBetter) {
 }
 
 TEST(PlacementBest, ASingleGpuBreaksUpThePairThatIsBrokenAlready) {
-  NodePicture node = testing::MakeNode(1, {.numa = 1, .cores = 4, .gpus = 4});
+  NodeSnapshot node = testing::MakeNode(1, {.numa = 1, .cores = 4, .gpus = 4});
   Machine machine = *node.machine;
   machine.gpu_links = {
       {0, 1, LinkKind::kNvLink, 4, 100'000}, {0, 2, LinkKind::kNode, 0, 0},

@@ -22,7 +22,7 @@ ResourceRequest OneNode(std::uint32_t tasks, std::uint32_t cpus_per_task = 1) {
   return request;
 }
 
-Placed Place(const NodePicture& node, const ResourceRequest& request) {
+Placed Place(const NodeSnapshot& node, const ResourceRequest& request) {
   const ResourceRequest asked = Asks(request);
   return PlaceOnNode(node, asked, asked.tasks);
 }
@@ -32,7 +32,7 @@ std::string CpusOf(const Placed& placed, std::size_t rank) {
 }
 
 TEST(Placement, ATaskGetsOneNumaNodeWhereOneHasRoom) {
-  NodePicture node = MakeNode(1, {.numa = 2, .cores = 4});
+  NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 4});
   node.taken.cpus = Cpus("0-1");  // 2 cores free in the first, 4 in the second
   const Placed placed = Place(node, OneNode(1, 3));
   EXPECT_EQ(CpusOf(placed, 0), "4-6");
@@ -40,7 +40,7 @@ TEST(Placement, ATaskGetsOneNumaNodeWhereOneHasRoom) {
 }
 
 TEST(Placement, TakesTheTightestNumaNodeThatHoldsAllTasks) {
-  NodePicture node = MakeNode(1, {.numa = 3, .cores = 4});
+  NodeSnapshot node = MakeNode(1, {.numa = 3, .cores = 4});
   node.taken.cpus = Cpus("4-5");  // 4, 2 and 4 cores free
   const Placed placed = Place(node, OneNode(2));
   EXPECT_EQ(placed.allocation.cpus.ToList(), "6-7");
@@ -48,7 +48,7 @@ TEST(Placement, TakesTheTightestNumaNodeThatHoldsAllTasks) {
 }
 
 TEST(Placement, SpreadsTasksOverNumaNodesButNoTask) {
-  const NodePicture node = MakeNode(1, {.numa = 2, .cores = 3});
+  const NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 3});
   const Placed placed = Place(node, OneNode(2, 2));
   ASSERT_EQ(placed.tasks, 2U);
   EXPECT_EQ(CpusOf(placed, 0), "0-1");
@@ -56,21 +56,21 @@ TEST(Placement, SpreadsTasksOverNumaNodesButNoTask) {
 }
 
 TEST(Placement, ATaskTooLargeForANumaNodeTakesSeveral) {
-  const NodePicture node = MakeNode(1, {.numa = 2, .cores = 2});
+  const NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 2});
   const Placed placed = Place(node, OneNode(1, 3));
   EXPECT_EQ(CpusOf(placed, 0), "0-2");
   EXPECT_EQ(placed.allocation.ranks[0].mem_nodes.ToList(), "0-1");
 }
 
 TEST(Placement, UsesTheScatteredRestOfNumaNodesBeforeItGivesUp) {
-  const NodePicture node = MakeNode(1, {.numa = 2, .cores = 3});
+  const NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 3});
   const Placed placed = Place(node, OneNode(3, 2));
   ASSERT_EQ(placed.tasks, 3U);
   EXPECT_EQ(CpusOf(placed, 2), "2,5");
 }
 
 TEST(Placement, ATaskGetsWholeCoresWithAllTheirThreads) {
-  const NodePicture node = MakeNode(1, {.cores = 4, .threads = 2});
+  const NodeSnapshot node = MakeNode(1, {.cores = 4, .threads = 2});
   const Placed placed = Place(node, OneNode(2, 1));
   EXPECT_EQ(CpusOf(placed, 0), "0-1");
   EXPECT_EQ(CpusOf(placed, 1), "2-3");
@@ -78,14 +78,14 @@ TEST(Placement, ATaskGetsWholeCoresWithAllTheirThreads) {
 }
 
 TEST(Placement, ACoreOfWhichOneThreadIsTakenIsTaken) {
-  NodePicture node = MakeNode(1, {.cores = 2, .threads = 2});
+  NodeSnapshot node = MakeNode(1, {.cores = 2, .threads = 2});
   node.taken.cpus = Cpus("1");
   EXPECT_EQ(FreeCores(node), 1U);
   EXPECT_EQ(CpusOf(Place(node, OneNode(1)), 0), "2-3");
 }
 
 TEST(Placement, TasksGetTheirGpusFromTheNumaNodeOfTheirCores) {
-  const NodePicture node = MakeNode(1, {.numa = 2, .cores = 2, .gpus = 1});
+  const NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 2, .gpus = 1});
   ResourceRequest request = OneNode(2, 2);
   request.gpus_per_task.count = 1;
   const Placed placed = Place(node, request);
@@ -98,7 +98,7 @@ TEST(Placement, TasksGetTheirGpusFromTheNumaNodeOfTheirCores) {
 }
 
 TEST(Placement, CoresGoWhereTheFreeGpuIs) {
-  NodePicture node = MakeNode(1, {.numa = 2, .cores = 4, .gpus = 2});
+  NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 4, .gpus = 2});
   node.taken.gpus[0] = kWholeGpu;
   node.taken.gpus[1] = GpuShare(1);  // a share is enough to make it unfree
   ResourceRequest request = OneNode(1, 2);
@@ -109,7 +109,7 @@ TEST(Placement, CoresGoWhereTheFreeGpuIs) {
 }
 
 TEST(Placement, AGpuElsewhereIsBetterThanNone) {
-  NodePicture node = MakeNode(1, {.numa = 2, .cores = 2, .gpus = 1});
+  NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 2, .gpus = 1});
   node.taken.cpus = Cpus("2-3");  // the second GPU's cores
   node.taken.gpus[0] = kWholeGpu;
   ResourceRequest request = OneNode(1, 2);
@@ -121,7 +121,7 @@ TEST(Placement, AGpuElsewhereIsBetterThanNone) {
 }
 
 TEST(Placement, RanksThatShareANodesGpusShareThemInBlocks) {
-  const NodePicture node = MakeNode(1, {.numa = 2, .cores = 4, .gpus = 2});
+  const NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 4, .gpus = 2});
   ResourceRequest request = OneNode(8);
   request.gpus_per_node.count = 4;
   const Placed placed = Place(node, request);
@@ -135,7 +135,7 @@ TEST(Placement, RanksThatShareANodesGpusShareThemInBlocks) {
 }
 
 TEST(Placement, TheTypeOfAGpuIsPartOfItsModelInAnyCase) {
-  const NodePicture node = MakeNode(1, {.gpus = 1});
+  const NodeSnapshot node = MakeNode(1, {.gpus = 1});
   EXPECT_EQ(FreeGpus(node, {"a100", 1}), 1U);
   EXPECT_EQ(FreeGpus(node, {"h100", 1}), 0U);
   EXPECT_EQ(FreeGpus(node, {"", 1}), 1U);
@@ -146,7 +146,7 @@ TEST(Placement, TheTypeOfAGpuIsPartOfItsModelInAnyCase) {
 }
 
 TEST(Placement, AGpuThatNamesNoNumaNodeBelongsToTheOnlyOne) {
-  NodePicture node = MakeNode(1, {.cores = 2, .gpus = 1});
+  NodeSnapshot node = MakeNode(1, {.cores = 2, .gpus = 1});
   Machine machine = *node.machine;
   machine.gpus[0].numa = kNowhere;
   node.machine = std::make_shared<const Machine>(machine);
@@ -156,7 +156,7 @@ TEST(Placement, AGpuThatNamesNoNumaNodeBelongsToTheOnlyOne) {
 }
 
 TEST(Placement, AnExclusiveJobTakesTheWholeOfAnIdleNodeOnly) {
-  NodePicture node = MakeNode(1, {.numa = 2, .cores = 2, .gpus = 1});
+  NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 2, .gpus = 1});
   ResourceRequest request = OneNode(1);
   request.exclusive = true;
   request.gpus_per_node = {"A100", 1};
@@ -171,7 +171,7 @@ TEST(Placement, AnExclusiveJobTakesTheWholeOfAnIdleNodeOnly) {
 }
 
 TEST(Placement, OvercommittedTasksShareTheThreadsOfOne) {
-  const NodePicture node = MakeNode(1, {.cores = 2});
+  const NodeSnapshot node = MakeNode(1, {.cores = 2});
   ResourceRequest request = OneNode(5, 2);
   request.overcommit = true;
   const Placed placed = Place(node, request);
@@ -183,7 +183,7 @@ TEST(Placement, OvercommittedTasksShareTheThreadsOfOne) {
 }
 
 TEST(Placement, OvercommittedTasksStillNeedAGpuEach) {
-  const NodePicture node = MakeNode(1, {.cores = 2, .gpus = 2});
+  const NodeSnapshot node = MakeNode(1, {.cores = 2, .gpus = 2});
   ResourceRequest request = OneNode(5);
   request.overcommit = true;
   request.gpus_per_task.count = 1;
@@ -194,7 +194,7 @@ TEST(Placement, OvercommittedTasksStillNeedAGpuEach) {
 }
 
 TEST(Placement, MemoryOfANodeIsThereOrIsNot) {
-  NodePicture node = MakeNode(1, {.memory = kGibibyte * 4});
+  NodeSnapshot node = MakeNode(1, {.memory = kGibibyte * 4});
   ResourceRequest request = OneNode(1);
   request.memory_per_node = kGibibyte * 3;
   EXPECT_EQ(Place(node, request).allocation.memory, kGibibyte * 3);
@@ -203,7 +203,7 @@ TEST(Placement, MemoryOfANodeIsThereOrIsNot) {
 }
 
 TEST(Placement, MemoryPerCpuLimitsTheTasks) {
-  NodePicture node = MakeNode(1, {.cores = 4, .memory = kGibibyte * 4});
+  NodeSnapshot node = MakeNode(1, {.cores = 4, .memory = kGibibyte * 4});
   node.taken.memory = kGibibyte;
   ResourceRequest request = OneNode(4);
   request.memory_per_cpu = kGibibyte * 2;
@@ -213,7 +213,7 @@ TEST(Placement, MemoryPerCpuLimitsTheTasks) {
 }
 
 TEST(Placement, AJobThatNamesNoMemoryGetsItsThreadsShareInFullOrWaits) {
-  NodePicture node = MakeNode(1, {.cores = 4, .memory = kGibibyte * 8});
+  NodeSnapshot node = MakeNode(1, {.cores = 4, .memory = kGibibyte * 8});
   EXPECT_EQ(Place(node, OneNode(3)).allocation.memory, kGibibyte * 6);
   node.taken.cpus = Cpus("0");
   node.taken.memory = kGibibyte * 7;
@@ -223,12 +223,12 @@ TEST(Placement, AJobThatNamesNoMemoryGetsItsThreadsShareInFullOrWaits) {
 }
 
 TEST(Placement, AMachineThatDoesNotSayItsMemoryStillTakesJobs) {
-  const NodePicture node = MakeNode(1, {.memory = Bytes()});
+  const NodeSnapshot node = MakeNode(1, {.memory = Bytes()});
   EXPECT_EQ(Place(node, OneNode(4)).tasks, 4U);
 }
 
 TEST(Placement, HugeRequestsAreCountedWithoutWrapping) {
-  const NodePicture node = MakeNode(1, {});
+  const NodeSnapshot node = MakeNode(1, {});
   ResourceRequest request = OneNode(65536, 65536);
   EXPECT_EQ(Place(node, request).tasks, 0U);
   request = Asks(request);
@@ -239,7 +239,7 @@ TEST(Placement, HugeRequestsAreCountedWithoutWrapping) {
 }
 
 struct Case {
-  NodePicture node;
+  NodeSnapshot node;
   ResourceRequest request;
 };
 

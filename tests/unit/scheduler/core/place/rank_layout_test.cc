@@ -215,7 +215,7 @@ TEST(RankLayout, EveryTensorGroupStaysOnOneNode) {
 }
 
 TEST(RankLayout, TensorGroupsTakeTheGpusThatAreJoinedBest) {
-  NodePicture node = MakeNode(1, {.numa = 1, .cores = 8, .gpus = 4});
+  NodeSnapshot node = MakeNode(1, {.numa = 1, .cores = 8, .gpus = 4});
   Machine machine = *node.machine;
   for (const auto& [a, b] : {std::pair{0U, 2U}, {1U, 3U}}) {
     DeviceLink link;
@@ -338,7 +338,7 @@ TEST(RankLayout, GpuBindsThatCannotBeAreRefusedInOneLine) {
 }
 
 TEST(RankLayout, EachRankHasTheNicBesideItsCores) {
-  NodePicture node = MakeNode(1, kTwoSockets);
+  NodeSnapshot node = MakeNode(1, kTwoSockets);
   Machine machine = *node.machine;
   machine.nics = {{"mlx5_1", "", 1, true}, {"mlx5_0", "", 0, true}};
   node.machine = std::make_shared<const Machine>(machine);

@@ -24,7 +24,7 @@ class Picture {
   Picture() { snapshot.now = At(1000); }
 
   Picture& Node(const testing::Shape& shape, const std::string& taken = "") {
-    NodePicture node = MakeNode(static_cast<std::uint32_t>(snapshot.nodes.size()) + 1, shape);
+    NodeSnapshot node = MakeNode(static_cast<std::uint32_t>(snapshot.nodes.size()) + 1, shape);
     node.taken.cpus = Cpus(taken);
     snapshot.nodes.push_back(std::move(node));
     return *this;
@@ -93,9 +93,10 @@ TEST(Planner, TheLowerNiceValueGoesFirst) {
 }
 
 TEST(Planner, AHeadThatWaitsKeepsThoseBehindItWaitingWithNumbers) {
-  const Picture picture = Picture().Node({}, "0").Job(Tasks(4, 1)).Job(Tasks(1)).Job(Tasks(1));
-  EXPECT_EQ(picture.Text(), "1=Resources 2=Priority 3=Priority");
-  const Plan plan = picture.Make();
+  const Picture node_snapshot =
+      Picture().Node({}, "0").Job(Tasks(4, 1)).Job(Tasks(1)).Job(Tasks(1));
+  EXPECT_EQ(node_snapshot.Text(), "1=Resources 2=Priority 3=Priority");
+  const Plan plan = node_snapshot.Make();
   EXPECT_EQ(ToSentence(ReasonOf(plan, 1)), "1 node: 1 with room for 3 of 4 tasks");
   EXPECT_EQ(ToSentence(ReasonOf(plan, 2)), "1 job before it, first job 1");
   EXPECT_EQ(ToSentence(ReasonOf(plan, 3)), "2 jobs before it, first job 1");
@@ -103,31 +104,31 @@ TEST(Planner, AHeadThatWaitsKeepsThoseBehindItWaitingWithNumbers) {
 
 TEST(Planner, SaysHowFarEachNodeFallsShort) {
   ResourceRequest wide = Tasks(1, 3);
-  Picture picture = Picture().Node({}, "0-2").Node({}, "0-1").Node({}).Job(wide);
-  picture.snapshot.nodes[2].drained = true;
-  picture.Node({}, "");
-  picture.snapshot.nodes[3].taken.memory = kGibibyte * 8;
-  EXPECT_EQ(ToSentence(ReasonOf(picture.Make(), 1)),
+  Picture node_snapshot = Picture().Node({}, "0-2").Node({}, "0-1").Node({}).Job(wide);
+  node_snapshot.snapshot.nodes[2].drained = true;
+  node_snapshot.Node({}, "");
+  node_snapshot.snapshot.nodes[3].taken.memory = kGibibyte * 8;
+  EXPECT_EQ(ToSentence(ReasonOf(node_snapshot.Make(), 1)),
             "4 nodes: 2 short of 3 cores (has 2), 1 drained, 1 short of 6 GiB (has 0 B)");
 }
 
 TEST(Planner, SaysWhichGpusAreMissing) {
   ResourceRequest request = Tasks(1);
   request.gpus_per_node = {"H100", 2};
-  Picture picture = Picture()
-                        .Node({.gpus = 2, .gpu_model = "NVIDIA H100"})
-                        .Node({.gpus = 1})
-                        .Node({})
-                        .Job(request);
-  picture.snapshot.nodes[0].taken.gpus[1] = kWholeGpu;
-  EXPECT_EQ(ToSentence(ReasonOf(picture.Make(), 1)),
+  Picture node_snapshot = Picture()
+                              .Node({.gpus = 2, .gpu_model = "NVIDIA H100"})
+                              .Node({.gpus = 1})
+                              .Node({})
+                              .Job(request);
+  node_snapshot.snapshot.nodes[0].taken.gpus[1] = kWholeGpu;
+  EXPECT_EQ(ToSentence(ReasonOf(node_snapshot.Make(), 1)),
             "3 nodes: 2 short of 2 GPUs (has 1), 1 without GPUs of that type");
 }
 
 TEST(Planner, AJobThatCanNeverStartSaysSoAndBlocksNobody) {
-  const Picture picture = Picture().Node({}).Job(Tasks(1, 5)).Job(Tasks(1));
-  EXPECT_EQ(picture.Text(), "1=BadConstraints 2=n1:0");
-  const Reason reason = ReasonOf(picture.Make(), 1);
+  const Picture node_snapshot = Picture().Node({}).Job(Tasks(1, 5)).Job(Tasks(1));
+  EXPECT_EQ(node_snapshot.Text(), "1=BadConstraints 2=n1:0");
+  const Reason reason = ReasonOf(node_snapshot.Make(), 1);
   EXPECT_EQ(reason.verdict, ReasonClass::kNever);
   EXPECT_EQ(ToSentence(reason), "never on this cluster: 1 node: 1 short of 5 cores (has 4)");
 }
@@ -138,10 +139,10 @@ TEST(Planner, AJobThatCanNeverStartSaysSoEvenBehindAnother) {
 }
 
 TEST(Planner, AJobThatNeedsANodeThatIsAwayBlocksNobody) {
-  Picture picture = Picture().Node({}).Node({.cores = 8}).Job(Tasks(1, 8)).Job(Tasks(1));
-  picture.snapshot.nodes[1].up = false;
-  EXPECT_EQ(picture.Text(), "1=ReqNodeNotAvail 2=n1:0");
-  EXPECT_EQ(ToSentence(ReasonOf(picture.Make(), 1)),
+  Picture node_snapshot = Picture().Node({}).Node({.cores = 8}).Job(Tasks(1, 8)).Job(Tasks(1));
+  node_snapshot.snapshot.nodes[1].up = false;
+  EXPECT_EQ(node_snapshot.Text(), "1=ReqNodeNotAvail 2=n1:0");
+  EXPECT_EQ(ToSentence(ReasonOf(node_snapshot.Make(), 1)),
             "fits only on nodes that are not available: 2 nodes: 1 short of 8 cores (has 4), 1 "
             "down");
 }
@@ -154,15 +155,15 @@ TEST(Planner, WithoutNodesJobsWaitForNodesAndAreNotRefusedForEver) {
 }
 
 TEST(Planner, HeldJobsWaitAndBlockNobody) {
-  Picture picture = Picture().Node({.cores = 1}).Job(Tasks(1)).Job(Tasks(1));
-  picture.snapshot.waiting[0].held = true;
-  EXPECT_EQ(picture.Text(), "1=JobHeldUser 2=n1:0");
+  Picture node_snapshot = Picture().Node({.cores = 1}).Job(Tasks(1)).Job(Tasks(1));
+  node_snapshot.snapshot.waiting[0].held = true;
+  EXPECT_EQ(node_snapshot.Text(), "1=JobHeldUser 2=n1:0");
 }
 
 TEST(Planner, AJobWithAnAttemptThatNobodyHereStartedWaitsForItsEnd) {
-  Picture picture = Picture().Node({.cores = 1}).Job(Tasks(1)).Job(Tasks(1));
-  picture.snapshot.waiting[0].quarantined = true;
-  EXPECT_EQ(picture.Text(), "1=Cleaning 2=n1:0");
+  Picture node_snapshot = Picture().Node({.cores = 1}).Job(Tasks(1)).Job(Tasks(1));
+  node_snapshot.snapshot.waiting[0].quarantined = true;
+  EXPECT_EQ(node_snapshot.Text(), "1=Cleaning 2=n1:0");
 }
 
 TEST(Planner, AJobBeforeItsBeginTimeWaitsAndThePlanSaysWhenToWake) {
@@ -172,33 +173,33 @@ TEST(Planner, AJobBeforeItsBeginTimeWaitsAndThePlanSaysWhenToWake) {
   sooner.begin = At(2000);
   JobSpec now = later;
   now.begin = At(1000);
-  const Picture picture = Picture().Node({}).Job(later).Job(sooner).Job(now);
-  EXPECT_EQ(picture.Text(), "1=BeginTime 2=BeginTime 3=n1:0");
-  EXPECT_EQ(picture.Make().wake, At(2000));
+  const Picture node_snapshot = Picture().Node({}).Job(later).Job(sooner).Job(now);
+  EXPECT_EQ(node_snapshot.Text(), "1=BeginTime 2=BeginTime 3=n1:0");
+  EXPECT_EQ(node_snapshot.Make().wake, At(2000));
   EXPECT_EQ(Picture().Node({}).Job(Tasks(1)).Make().wake, kNoTime);
 }
 
 TEST(Planner, AnArrayRunsAtMostAsManyElementsAsItsThrottleSays) {
   JobSpec spec = Normal(Tasks(1));
   spec.array = ArraySpec{{{0, 2, 1}}, 2};
-  Picture picture = Picture().Node({}).Job(spec).Job(spec).Job(spec).Job(Tasks(1));
+  Picture node_snapshot = Picture().Node({}).Job(spec).Job(spec).Job(spec).Job(Tasks(1));
   for (std::size_t i = 0; i < 3; ++i) {
-    picture.snapshot.waiting[i].submission = JobId(1);
+    node_snapshot.snapshot.waiting[i].submission = JobId(1);
   }
-  EXPECT_EQ(picture.Text(), "1=n1:0 2=n1:1 3=JobArrayTaskLimit 4=n1:2");
-  picture.snapshot.arrays = {{JobId(1), 1}};
-  EXPECT_EQ(picture.Text(), "1=n1:0 2=JobArrayTaskLimit 3=JobArrayTaskLimit 4=n1:1");
+  EXPECT_EQ(node_snapshot.Text(), "1=n1:0 2=n1:1 3=JobArrayTaskLimit 4=n1:2");
+  node_snapshot.snapshot.arrays = {{JobId(1), 1}};
+  EXPECT_EQ(node_snapshot.Text(), "1=n1:0 2=JobArrayTaskLimit 3=JobArrayTaskLimit 4=n1:1");
 }
 
 TEST(Planner, AThousandJobsThatCannotStartCostOneLook) {
-  Picture picture;
+  Picture node_snapshot;
   for (int i = 0; i < 200; ++i) {
-    picture.Node({.cores = 64});
+    node_snapshot.Node({.cores = 64});
   }
   for (int i = 0; i < 1000; ++i) {
-    picture.Job(Tasks(1, 65));
+    node_snapshot.Job(Tasks(1, 65));
   }
-  const Plan plan = picture.Make();
+  const Plan plan = node_snapshot.Make();
   ASSERT_EQ(plan.waiting.size(), 1000U);
   EXPECT_EQ(plan.waiting.front().reason, plan.waiting.back().reason);
 }
@@ -212,20 +213,20 @@ Picture Golden() {
   alone.exclusive = true;
   JobSpec later = Normal(Tasks(1));
   later.begin = At(5000);
-  Picture picture = Picture()
-                        .Node({.numa = 2, .cores = 4, .threads = 2, .gpus = 2}, "0-3")
-                        .Node({.numa = 2, .cores = 4})
-                        .Node({.cores = 2})
-                        .Job(gpus)
-                        .Job(spread)
-                        .Job(later)
-                        .Job(Tasks(1, 99))
-                        .Job(alone)
-                        .Job(Nice(Tasks(1), -3))
-                        .Job(Tasks(40))
-                        .Job(Tasks(1));
-  picture.snapshot.nodes[2].drained = true;
-  return picture;
+  Picture node_snapshot = Picture()
+                              .Node({.numa = 2, .cores = 4, .threads = 2, .gpus = 2}, "0-3")
+                              .Node({.numa = 2, .cores = 4})
+                              .Node({.cores = 2})
+                              .Job(gpus)
+                              .Job(spread)
+                              .Job(later)
+                              .Job(Tasks(1, 99))
+                              .Job(alone)
+                              .Job(Nice(Tasks(1), -3))
+                              .Job(Tasks(40))
+                              .Job(Tasks(1));
+  node_snapshot.snapshot.nodes[2].drained = true;
+  return node_snapshot;
 }
 
 constexpr std::uint64_t kGoldenHash = 0x7cc287e5ec08f7a6U;
@@ -263,11 +264,11 @@ TEST(Planner, TheOrderInWhichJobsAndNodesWereMadeDoesNotMatter) {
     image.next_node = NodeId(6);
     for (const int i : order) {
       const auto number = static_cast<std::uint32_t>(i + 1);
-      const NodePicture picture = MakeNode(number, {.cores = 2 + number % 2});
+      const NodeSnapshot node_snapshot = MakeNode(number, {.cores = 2 + number % 2});
       Node node;
-      node.id = picture.id;
-      node.name = picture.name;
-      node.machine = picture.machine;
+      node.id = node_snapshot.id;
+      node.name = node_snapshot.name;
+      node.machine = node_snapshot.machine;
       node.connected = true;
       image.nodes.push_back(node);
       Job job;

@@ -86,17 +86,18 @@ std::vector<ResourceRequest> Requests() {
 
 // A node with 1-3 cores, of which some are taken; 1 GiB a core; 0 or 1 GPU.
 struct Made {
-  NodePicture picture;
+  NodeSnapshot node_snapshot;
   Left left;
 };
 
 Made MakeSmall(std::uint32_t id, std::uint32_t cores, std::uint32_t taken, std::uint32_t gpus) {
   Made made;
-  made.picture = MakeNode(id, {.cores = cores, .gpus = gpus, .memory = kGibibyte * 2 * cores});
+  made.node_snapshot =
+      MakeNode(id, {.cores = cores, .gpus = gpus, .memory = kGibibyte * 2 * cores});
   for (std::uint32_t cpu = 0; cpu < taken; ++cpu) {
-    made.picture.taken.cpus.Insert(cpu);
+    made.node_snapshot.taken.cpus.Insert(cpu);
   }
-  made.picture.taken.memory = kGibibyte * 2 * taken;
+  made.node_snapshot.taken.memory = kGibibyte * 2 * taken;
   made.left = Left{cores - taken, 2 * (cores - taken), gpus, taken == 0};
   return made;
 }
@@ -114,7 +115,7 @@ std::vector<Made> SmallNodes(std::uint32_t id) {
 Snapshot WorldOf(const std::vector<Made>& nodes, const std::vector<ResourceRequest>& queue) {
   Snapshot snapshot;
   for (const Made& node : nodes) {
-    snapshot.nodes.push_back(node.picture);
+    snapshot.nodes.push_back(node.node_snapshot);
   }
   for (const ResourceRequest& request : queue) {
     WaitingJob job;
@@ -133,7 +134,7 @@ void ExpectHeadAgrees(const std::vector<Made>& nodes, const ResourceRequest& req
   std::vector<Left> empty;
   for (const Made& node : nodes) {
     left.push_back(node.left);
-    const auto cores = static_cast<std::uint32_t>(node.picture.machine->cores.size());
+    const auto cores = static_cast<std::uint32_t>(node.node_snapshot.machine->cores.size());
     empty.push_back(Left{cores, 2 * cores, node.left.gpus, true});
   }
   const Plan plan = MakePlan(WorldOf(nodes, {request}), PolicyConfig());

@@ -21,8 +21,8 @@ constexpr int kTurns = 320;
 void ExpectSameDecisions(const ClusterState& a, const ClusterState& b, const History& history) {
   EXPECT_EQ(PrintOf(a), PrintOf(b));
   EXPECT_EQ(a.policy().book(), b.policy().book());
-  EXPECT_TRUE(a.policy().picture().usage == b.policy().picture().usage);
-  EXPECT_EQ(a.usage().Picture().used, b.usage().Picture().used);
+  EXPECT_TRUE(a.policy().snapshot().usage == b.policy().snapshot().usage);
+  EXPECT_EQ(a.usage().TakeSnapshot().used, b.usage().TakeSnapshot().used);
   const auto& network = history.config().network;
   EXPECT_EQ(MakePlan(*BuildSnapshot(a, history.now(), nullptr, network), history.config()),
             MakePlan(*BuildSnapshot(b, history.now(), nullptr, network), history.config()));

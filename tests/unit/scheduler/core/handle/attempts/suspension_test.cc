@@ -160,7 +160,7 @@ TEST_F(SuspensionTest, TheTimeIsNeitherChargedNorCountedInTheLimit) {
             world_.now + minutes(50));
   world_.now += minutes(5);
   End(job);
-  const auto& spent = world_.state.policy().picture().usage.spent;
+  const auto& spent = world_.state.policy().snapshot().usage.spent;
   ASSERT_EQ(spent.size(), 1U);
   EXPECT_EQ(spent.begin()->second.tres.cpus, 4U * 15 * 60);
   EXPECT_EQ(spent.begin()->second.wall, 15U * 60);
@@ -179,8 +179,8 @@ TEST_F(SuspensionTest, UsageIsChargedForTheTimeThatItHeldItsCores) {
   Job later = before;
   later.attempt->started += minutes(30);
   same.Charge(later, world_.now);
-  ASSERT_EQ(same.Picture().used.size(), 1U);
-  EXPECT_EQ(world_.state.usage().Picture().used, same.Picture().used);
+  ASSERT_EQ(same.TakeSnapshot().used.size(), 1U);
+  EXPECT_EQ(world_.state.usage().TakeSnapshot().used, same.TakeSnapshot().used);
 }
 
 TEST_F(SuspensionTest, ItsMemoryIsPlannedAsTakenForEverUntilItIsAskedBack) {

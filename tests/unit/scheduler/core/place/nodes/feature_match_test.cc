@@ -21,14 +21,14 @@ const FeatureToken kAnd{FeatureOp::kAnd, ""};
 const FeatureToken kOr{FeatureOp::kOr, ""};
 const FeatureToken kNot{FeatureOp::kNot, ""};
 
-NodePicture With(std::uint32_t id, std::vector<std::string> features, std::uint32_t weight = 0) {
-  NodePicture node = MakeNode(id, {});
+NodeSnapshot With(std::uint32_t id, std::vector<std::string> features, std::uint32_t weight = 0) {
+  NodeSnapshot node = MakeNode(id, {});
   node.features = std::move(features);
   node.weight = weight;
   return node;
 }
 
-std::string Placed(const std::vector<NodePicture>& nodes, const ResourceRequest& request) {
+std::string Placed(const std::vector<NodeSnapshot>& nodes, const ResourceRequest& request) {
   const std::optional<Allocation> place = PlaceJob(nodes, request, ClusterView::kAsIs);
   std::string names;
   for (std::size_t i = 0; place.has_value() && i < place->nodes.size(); ++i) {
@@ -43,7 +43,7 @@ ResourceRequest OnNodes(std::uint32_t nodes) {
   return request;
 }
 
-Reason WhyNot(const std::vector<NodePicture>& nodes, const ResourceRequest& request) {
+Reason WhyNot(const std::vector<NodeSnapshot>& nodes, const ResourceRequest& request) {
   Snapshot snapshot;
   snapshot.nodes = nodes;
   Need need;
@@ -70,7 +70,7 @@ TEST(FeatureMatch, IncompleteExpressionsAreToldApart) {
 }
 
 TEST(FeatureMatch, AJobStartsOnlyOnNodesThatMatch) {
-  const std::vector<NodePicture> nodes = {With(1, {"cpu"}), With(2, {"gpu"}), With(3, {"gpu"})};
+  const std::vector<NodeSnapshot> nodes = {With(1, {"cpu"}), With(2, {"gpu"}), With(3, {"gpu"})};
   ResourceRequest request = Tasks(1);
   request.constraint.every.postfix = {Has("gpu")};
   EXPECT_EQ(Placed(nodes, Asks(request)), "n2");
@@ -83,14 +83,14 @@ TEST(FeatureMatch, AJobStartsOnlyOnNodesThatMatch) {
 }
 
 TEST(FeatureMatch, LighterNodesAreTakenFirst) {
-  const std::vector<NodePicture> nodes = {With(1, {}, 10), With(2, {}, 1), With(3, {}, 5)};
+  const std::vector<NodeSnapshot> nodes = {With(1, {}, 10), With(2, {}, 1), With(3, {}, 5)};
   EXPECT_EQ(Placed(nodes, Asks(Tasks(1))), "n2");
   EXPECT_EQ(Placed(nodes, Asks(OnNodes(2))), "n2,n3");
   EXPECT_EQ(Placed(nodes, Asks(OnNodes(3))), "n1,n2,n3");
 }
 
 TEST(FeatureMatch, ListedNodesAreUsedAndOthersOnlyWhenMoreAreNeeded) {
-  const std::vector<NodePicture> nodes = {With(1, {}), With(2, {}), With(3, {})};
+  const std::vector<NodeSnapshot> nodes = {With(1, {}), With(2, {}), With(3, {})};
   ResourceRequest request;
   request.nodelist = {"n3", "n2"};
   EXPECT_EQ(Placed(nodes, Asks(request)), "n2,n3");
@@ -105,8 +105,8 @@ TEST(FeatureMatch, ListedNodesAreUsedAndOthersOnlyWhenMoreAreNeeded) {
 }
 
 TEST(FeatureMatch, CountsAreMetTogether) {
-  const std::vector<NodePicture> nodes = {With(1, {"a"}), With(2, {"a"}), With(3, {"b"}),
-                                          With(4, {"b"}), With(5, {"c"})};
+  const std::vector<NodeSnapshot> nodes = {With(1, {"a"}), With(2, {"a"}), With(3, {"b"}),
+                                           With(4, {"b"}), With(5, {"c"})};
   ResourceRequest request;
   request.constraint.counts = {{{{Has("a")}}, 1}, {{{Has("b")}}, 2}};
   EXPECT_EQ(Placed(nodes, Asks(request)), "n1,n3,n4");
@@ -123,7 +123,7 @@ RC_GTEST_PROP(FeatureMatch, WhateverIsPlacedKeepsItsConstraint, ()) {
   const auto features = *rc::gen::container<std::vector<std::vector<std::string>>>(
       6,
       rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>("a", "b", "c")));
-  std::vector<NodePicture> nodes;
+  std::vector<NodeSnapshot> nodes;
   for (std::uint32_t i = 0; i < features.size(); ++i) {
     std::vector<std::string> sorted = features[i];
     std::sort(sorted.begin(), sorted.end());
@@ -141,7 +141,7 @@ RC_GTEST_PROP(FeatureMatch, WhateverIsPlacedKeepsItsConstraint, ()) {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   for (const NodeAllocation& part : place->nodes) {
-    const NodePicture& node = nodes[part.node.value() - 1];
+    const NodeSnapshot& node = nodes[part.node.value() - 1];
     RC_ASSERT(NodeMay(node, asks));
     a += Matches({{Has("a")}}, node.features) ? 1 : 0;
     b += Matches({{Has("b")}}, node.features) ? 1 : 0;

@@ -12,13 +12,14 @@ namespace {
 using testing::MakeNode;
 using testing::Tasks;
 
-std::uint32_t RoomOn(const NodePicture& node, const ResourceRequest& request, std::uint32_t limit) {
+std::uint32_t RoomOn(const NodeSnapshot& node, const ResourceRequest& request,
+                     std::uint32_t limit) {
   const NodeCapacity capacity = CapacityOf(*node.machine);
   return RoomFor(FreeNow(node, capacity), capacity, ScaleOf(capacity, request), limit);
 }
 
 TEST(NodeRoom, AMachineWithTwoModelsCountsThemApart) {
-  NodePicture node = MakeNode(1, {.cores = 8, .gpus = 4});
+  NodeSnapshot node = MakeNode(1, {.cores = 8, .gpus = 4});
   Machine machine = *node.machine;
   machine.gpus[3].model = "NVIDIA H100";
   node.machine = std::make_shared<const Machine>(machine);
@@ -32,7 +33,7 @@ TEST(NodeRoom, AMachineWithTwoModelsCountsThemApart) {
 }
 
 TEST(NodeRoom, AMachineThatCameBackSmallerHasNothingFreeAndNeverMoreThanItHas) {
-  NodePicture node = MakeNode(1, {.cores = 2, .gpus = 1});
+  NodeSnapshot node = MakeNode(1, {.cores = 2, .gpus = 1});
   node.taken.cpus = testing::Cpus("0-7");
   node.holdings = {Holding{JobId(1),
                            testing::At(100),
@@ -52,7 +53,7 @@ RC_GTEST_PROP(NodeRoomProperty, PlacesAsManyTasksAsItCounts, ()) {
                        .cores = *rc::gen::inRange(1U, 5U),
                        .threads = *rc::gen::inRange(1U, 3U),
                        .gpus = *rc::gen::inRange(0U, 3U)};
-  NodePicture node = MakeNode(1, shape);
+  NodeSnapshot node = MakeNode(1, shape);
   for (const Core& core : node.machine->cores) {
     if (*rc::gen::inRange(0, 3) == 0) {
       node.taken.cpus |= core.cpus;

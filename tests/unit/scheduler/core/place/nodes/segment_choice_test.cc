@@ -169,13 +169,13 @@ TEST_F(SegmentTest, NoSegmentsAreSuggestedAndNobodyIsOverlooked) {
   Fill("n1");
   Fill("n4");
   const JobId job = world_.Submit(Asks(3, 3));
-  const auto picture = BuildSnapshot(world_.state, world_.now, nullptr, world_.config.network);
+  const auto snapshot = BuildSnapshot(world_.state, world_.now, nullptr, world_.config.network);
   std::vector<std::string> changes;
-  for (const Suggestion& suggestion : SuggestChanges(*picture, job, world_.config)) {
+  for (const Suggestion& suggestion : SuggestChanges(*snapshot, job, world_.config)) {
     changes.push_back(suggestion.change);
   }
   EXPECT_NE(std::find(changes.begin(), changes.end(), "no --segment"), changes.end());
-  EXPECT_EQ(FindOverlooked(*picture, world_.MakePlanNow(), world_.config).size(), 0U);
+  EXPECT_EQ(FindOverlooked(*snapshot, world_.MakePlanNow(), world_.config).size(), 0U);
 }
 
 TEST_F(SegmentTest, WithoutANetworkSegmentsMeanNothing) {

@@ -13,10 +13,10 @@ using testing::MakeNode;
 using testing::Tasks;
 
 // Nodes n1, n2, … with that many free cores of 8.
-std::vector<NodePicture> Free(const std::vector<std::uint32_t>& cores) {
-  std::vector<NodePicture> nodes;
+std::vector<NodeSnapshot> Free(const std::vector<std::uint32_t>& cores) {
+  std::vector<NodeSnapshot> nodes;
   for (std::uint32_t free : cores) {
-    NodePicture node = MakeNode(static_cast<std::uint32_t>(nodes.size()) + 1, {.cores = 8});
+    NodeSnapshot node = MakeNode(static_cast<std::uint32_t>(nodes.size()) + 1, {.cores = 8});
     for (std::uint32_t cpu = 0; cpu < 8 - free; ++cpu) {
       node.taken.cpus.Insert(cpu);
     }
@@ -25,7 +25,7 @@ std::vector<NodePicture> Free(const std::vector<std::uint32_t>& cores) {
   return nodes;
 }
 
-std::string Dealt(const std::vector<NodePicture>& nodes, const ResourceRequest& request,
+std::string Dealt(const std::vector<NodeSnapshot>& nodes, const ResourceRequest& request,
                   ClusterView view = ClusterView::kAsIs) {
   const std::optional<Allocation> place = PlaceJob(nodes, Asks(request), view);
   if (!place.has_value()) {
@@ -54,7 +54,7 @@ TEST(Span, TakesTheTightestNodeThatHoldsIt) {
 
 TEST(Span, TiesFallToTheLowerNode) {
   EXPECT_EQ(Dealt(Free({4, 4, 4}), Tasks(2)), "n1:2");
-  std::vector<NodePicture> nodes = Free({4, 4});
+  std::vector<NodeSnapshot> nodes = Free({4, 4});
   nodes[0].taken.memory = kGibibyte * 4;  // room for fewer tasks, as many cores
   EXPECT_EQ(Dealt(nodes, Tasks(1)), "n1:1");
 }
@@ -88,7 +88,7 @@ TEST(Span, NeverPutsMoreTasksOnANodeThanWereAsked) {
 }
 
 TEST(Span, LeavesOutNodesThatAreDownOrDrainedUnlessAllAreAsked) {
-  std::vector<NodePicture> nodes = Free({0, 8, 8});
+  std::vector<NodeSnapshot> nodes = Free({0, 8, 8});
   nodes[1].up = false;
   nodes[2].drained = true;
   EXPECT_EQ(Dealt(nodes, Tasks(1)), "nowhere");

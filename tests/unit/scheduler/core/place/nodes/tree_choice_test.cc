@@ -1,4 +1,4 @@
-// The nodes of the smallest span: in pictures, and against a search through every set of nodes.
+// The nodes of the smallest span: in snapshots, and against a search through every set of nodes.
 #include "scheduler/core/place/nodes/tree_choice.h"
 
 #include <gtest/gtest.h>
@@ -20,10 +20,10 @@ using testing::MakeNode;
 using testing::Tasks;
 
 // Nodes n1, n2, … with that many free cores of 8.
-std::vector<NodePicture> Free(const std::vector<std::uint32_t>& cores) {
-  std::vector<NodePicture> nodes;
+std::vector<NodeSnapshot> Free(const std::vector<std::uint32_t>& cores) {
+  std::vector<NodeSnapshot> nodes;
   for (const std::uint32_t free : cores) {
-    NodePicture node = MakeNode(static_cast<std::uint32_t>(nodes.size()) + 1, {.cores = 8});
+    NodeSnapshot node = MakeNode(static_cast<std::uint32_t>(nodes.size()) + 1, {.cores = 8});
     for (std::uint32_t cpu = 0; cpu < 8 - free; ++cpu) {
       node.taken.cpus.Insert(cpu);
     }
@@ -39,7 +39,7 @@ ResourceRequest Nodes(std::uint32_t nodes, std::uint32_t tasks) {
 }
 
 // Where the planner starts a job that waits alone: "n1:2 n3:3".
-std::string Dealt(std::vector<NodePicture> nodes, const ResourceRequest& request,
+std::string Dealt(std::vector<NodeSnapshot> nodes, const ResourceRequest& request,
                   std::shared_ptr<const Network> network) {
   Snapshot snapshot;
   snapshot.nodes = std::move(nodes);
@@ -98,7 +98,7 @@ TEST(TreeChoice, TakesTheFewestLeavesAndAsMuchOfEach) {
 }
 
 TEST(TreeChoice, KeepsLighterNodesBeforeASmallerSpan) {
-  std::vector<NodePicture> nodes = Free({8, 8, 8, 8});
+  std::vector<NodeSnapshot> nodes = Free({8, 8, 8, 8});
   nodes[1].weight = nodes[3].weight = 5;
   EXPECT_EQ(Dealt(nodes, Nodes(2, 2), MakeNetwork(4, 2)), "n1:1 n3:1");
 }
@@ -146,15 +146,15 @@ TEST(TreeChoice, KeepsAReservationTogether) {
   snapshot.nodes = Free({8, 8, 8, 8});
   snapshot.network = MakeNetwork(4, 2);
   for (const std::uint32_t node : {1U, 2U, 3U}) {
-    NodePicture& picture = snapshot.nodes[node];
+    NodeSnapshot& node_snapshot = snapshot.nodes[node];
     for (std::uint32_t cpu = 0; cpu < 8; ++cpu) {
-      picture.taken.cpus.Insert(cpu);
+      node_snapshot.taken.cpus.Insert(cpu);
     }
     Holding holding;
     holding.job = JobId(10 + node);
     holding.ends = node == 1 ? kNoTime : testing::At(4600);
-    holding.cpus = picture.taken.cpus;
-    picture.holdings.push_back(holding);
+    holding.cpus = node_snapshot.taken.cpus;
+    node_snapshot.holdings.push_back(holding);
   }
   WaitingJob job;
   job.id = job.submission = JobId(1);
@@ -266,7 +266,7 @@ class SmallTree {
   }
 
   std::mt19937_64& random_;
-  std::vector<NodePicture> nodes_;
+  std::vector<NodeSnapshot> nodes_;
   std::vector<std::uint32_t> rooms_;
   bool alike_ = false;
   std::optional<NodeTree> tree_;

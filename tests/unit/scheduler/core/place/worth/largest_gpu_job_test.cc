@@ -16,8 +16,8 @@ using testing::Shape;
 const Shape kFour{.numa = 2, .cores = 4, .gpus = 2};
 
 // GPUs 0 and 1, and 2 and 3, are joined by NVLink.
-NodePicture InPairs(std::uint32_t id) {
-  NodePicture node = MakeNode(id, kFour);
+NodeSnapshot InPairs(std::uint32_t id) {
+  NodeSnapshot node = MakeNode(id, kFour);
   Machine machine = MakeMachine(kFour);
   machine.gpu_links = {{0, 1, LinkKind::kNvLink, 4, 0}, {2, 3, LinkKind::kNvLink, 4, 0}};
   node.machine = std::make_shared<const Machine>(std::move(machine));
@@ -25,7 +25,7 @@ NodePicture InPairs(std::uint32_t id) {
 }
 
 TEST(LargestGpuJob, WhatIsFreeIsToldByNodeByNvlinkByLeafAndInAll) {
-  std::vector<NodePicture> nodes = {InPairs(1), InPairs(2), InPairs(3)};
+  std::vector<NodeSnapshot> nodes = {InPairs(1), InPairs(2), InPairs(3)};
   nodes[0].taken.gpus[0] = kWholeGpu;
   nodes[1].taken.gpus[1] = GpuShare(250);
   nodes[1].taken.gpus[3] = kWholeGpu;
@@ -41,7 +41,7 @@ TEST(LargestGpuJob, WhatIsFreeIsToldByNodeByNvlinkByLeafAndInAll) {
 }
 
 TEST(LargestGpuJob, AGpuWithoutACoreIsOfNoUse) {
-  std::vector<NodePicture> nodes = {InPairs(1)};
+  std::vector<NodeSnapshot> nodes = {InPairs(1)};
   nodes[0].taken.cpus = testing::Cpus("0-6");
   const std::vector<LargestGpuJob> all = LargestGpuJobs(nodes, nullptr);
   ASSERT_EQ(all.size(), 1U);
@@ -54,7 +54,7 @@ TEST(LargestGpuJob, AGpuWithoutACoreIsOfNoUse) {
 TEST(LargestGpuJob, NodesOutOfServiceDoNotCountAndModelsAreToldApart) {
   Shape other = kFour;
   other.gpu_model = "NVIDIA H200";
-  std::vector<NodePicture> nodes = {InPairs(1), MakeNode(2, other), InPairs(3)};
+  std::vector<NodeSnapshot> nodes = {InPairs(1), MakeNode(2, other), InPairs(3)};
   nodes[0].drained = true;
   nodes[2].up = false;
   const std::vector<LargestGpuJob> all = LargestGpuJobs(nodes, nullptr);

@@ -41,8 +41,8 @@ void AddNvLink(Machine& machine, std::uint32_t a, std::uint32_t b, std::uint32_t
   machine.gpu_links.push_back({a, b, LinkKind::kNvLink, lanes, lanes * std::uint64_t{25'000}});
 }
 
-NodePicture NodeOf(std::uint32_t id, const std::string& name, const Machine& machine) {
-  NodePicture node;
+NodeSnapshot NodeOf(std::uint32_t id, const std::string& name, const Machine& machine) {
+  NodeSnapshot node;
   node.id = NodeId(id);
   node.name = name;
   node.machine = std::make_shared<const Machine>(machine);
@@ -58,7 +58,7 @@ ResourceRequest Request(std::uint32_t tasks, std::uint32_t gpus_per_task) {
   return Normalise(spec, PolicyConfig())->request;
 }
 
-std::vector<PlacedPart> PartsOf(const std::vector<NodePicture>& nodes,
+std::vector<PlacedPart> PartsOf(const std::vector<NodeSnapshot>& nodes,
                                 const Allocation& allocation) {
   std::vector<PlacedPart> parts;
   for (const NodeAllocation& part : allocation.nodes) {
@@ -187,7 +187,7 @@ TEST(PlacementCost, AnIslandThatBlocksBreakUpIsFasterWhole) {
   Machine machine = TwoSockets(4, 4);
   AddNvLink(machine, 0, 1, 4);
   AddNvLink(machine, 2, 3, 4);
-  std::vector<NodePicture> nodes = {NodeOf(1, "a", machine)};
+  std::vector<NodeSnapshot> nodes = {NodeOf(1, "a", machine)};
   nodes[0].taken.gpus[0] = kWholeGpu;
   const ResourceRequest request = Request(2, 1);
   const auto chosen = PlaceJob(nodes, request, ClusterView::kAsIs);
@@ -204,8 +204,8 @@ TEST(PlacementCost, AnIslandThatBlocksBreakUpIsFasterWhole) {
 
 TEST(BlockPlacement, FillsNodesInTheOrderOfTheirNames) {
   const Machine machine = TwoSockets(2, 4);
-  std::vector<NodePicture> nodes = {NodeOf(1, "n10", machine), NodeOf(2, "n9", machine),
-                                    NodeOf(3, "n1", machine)};
+  std::vector<NodeSnapshot> nodes = {NodeOf(1, "n10", machine), NodeOf(2, "n9", machine),
+                                     NodeOf(3, "n1", machine)};
   nodes[2].taken.cpus.Insert(0);
   nodes[2].taken.gpus[0] = kWholeGpu;
   const auto placed = PlaceInBlocks(nodes, Request(6, 1));
@@ -223,7 +223,7 @@ TEST(BlockPlacement, FillsNodesInTheOrderOfTheirNames) {
 
 TEST(BlockPlacement, GivesEveryAskedNodeATask) {
   const Machine machine = TwoSockets(2, 0);
-  const std::vector<NodePicture> nodes = {NodeOf(1, "a", machine), NodeOf(2, "b", machine)};
+  const std::vector<NodeSnapshot> nodes = {NodeOf(1, "a", machine), NodeOf(2, "b", machine)};
   ResourceRequest request = Request(4, 0);
   request.min_nodes = 2;
   const auto placed = PlaceInBlocks(nodes, request);

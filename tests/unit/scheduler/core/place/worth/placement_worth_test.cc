@@ -22,8 +22,8 @@ ResourceRequest TwoGpus() {
 }
 
 // Four GPUs of which 0 and 2, and 1 and 3, are joined by NVLink: blocks take 0 and 1.
-NodePicture Crossed() {
-  NodePicture node = MakeNode(1, {.numa = 1, .cores = 8, .gpus = 4});
+NodeSnapshot Crossed() {
+  NodeSnapshot node = MakeNode(1, {.numa = 1, .cores = 8, .gpus = 4});
   Machine machine = MakeMachine({.numa = 1, .cores = 8, .gpus = 4});
   machine.gpu_links = {{0, 1, LinkKind::kSystem, 0, 0},  {0, 2, LinkKind::kNvLink, 12, 0},
                        {0, 3, LinkKind::kSystem, 0, 0},  {1, 2, LinkKind::kSystem, 0, 0},
@@ -33,7 +33,7 @@ NodePicture Crossed() {
 }
 
 TEST(PlacementWorth, CollectivesAreToldHereAndWithoutTopology) {
-  std::vector<NodePicture> nodes = {Crossed()};
+  std::vector<NodeSnapshot> nodes = {Crossed()};
   const Allocation allocation = *PlaceJob(nodes, TwoGpus(), ClusterView::kAsIs);
   ASSERT_EQ(allocation.nodes[0].gpus[1].gpu, 2U);
   // The job runs: what it has is no obstacle to the placement it is compared with.
@@ -58,7 +58,7 @@ TEST(PlacementWorth, CollectivesAreToldHereAndWithoutTopology) {
 }
 
 TEST(PlacementWorth, OneRankSendsNothing) {
-  const std::vector<NodePicture> nodes = {Crossed()};
+  const std::vector<NodeSnapshot> nodes = {Crossed()};
   const Allocation allocation =
       *PlaceJob(nodes, testing::Asks(testing::Tasks(1)), ClusterView::kAsIs);
   EXPECT_TRUE(WorthOf(allocation, nodes, nullptr).predicted.empty());

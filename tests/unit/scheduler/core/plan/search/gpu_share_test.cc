@@ -42,7 +42,7 @@ std::string Grants(const NodeAllocation& part) {
 }
 
 TEST(GpuShare, TasksFillOneGpuBeforeTheNext) {
-  const NodePicture node = MakeNode(1, {.numa = 1, .cores = 8, .gpus = 2});
+  const NodeSnapshot node = MakeNode(1, {.numa = 1, .cores = 8, .gpus = 2});
   const Placed placed = PlaceOnNode(node, testing::Asks(Share(400, 5)), 5);
   EXPECT_EQ(placed.tasks, 4U);
   EXPECT_EQ(Grants(placed.allocation), "0:800 1:800");
@@ -50,7 +50,7 @@ TEST(GpuShare, TasksFillOneGpuBeforeTheNext) {
 }
 
 TEST(GpuShare, ATaskGoesToTheFullestGpuThatHasCoresBesideIt) {
-  NodePicture node = MakeNode(1, {.numa = 2, .cores = 2, .gpus = 1});
+  NodeSnapshot node = MakeNode(1, {.numa = 2, .cores = 2, .gpus = 1});
   node.taken.gpus[0] = GpuShare(700);
   EXPECT_EQ(Grants(PlaceOnNode(node, testing::Asks(Share(300)), 1).allocation), "0:300");
   node.taken.cpus = testing::Cpus("0-1");  // those beside GPU 0

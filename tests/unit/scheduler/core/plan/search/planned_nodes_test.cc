@@ -17,7 +17,7 @@ TEST(PlannedNodes, AChangedNodeIsSeenFromThenOnAndTheSnapshotStays) {
   const Snapshot snapshot = TwoNodes();
   PlannedNodes nodes(snapshot);
   EXPECT_EQ(&nodes.At(1), &snapshot.nodes[1]);
-  NodePicture& changed = nodes.Change(1);
+  NodeSnapshot& changed = nodes.Change(1);
   changed.taken.cpus = testing::Cpus("0-1");
   EXPECT_EQ(nodes.At(1).taken.cpus.Count(), 2U);
   EXPECT_EQ(&nodes.Change(1), &changed);

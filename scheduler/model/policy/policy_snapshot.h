@@ -41,13 +41,13 @@ struct PolicyNodes {
   }
 };
 
-struct PolicyPicture {
+struct PolicySnapshot {
   std::shared_ptr<const PolicyBook> book = std::make_shared<const PolicyBook>();
   std::shared_ptr<const PolicyNodes> nodes = std::make_shared<const PolicyNodes>();
   PolicyUsage usage;
   static constexpr auto Fields(auto list) {
-    return list(Field{"book", &PolicyPicture::book}, Field{"nodes", &PolicyPicture::nodes},
-                Field{"usage", &PolicyPicture::usage});
+    return list(Field{"book", &PolicySnapshot::book}, Field{"nodes", &PolicySnapshot::nodes},
+                Field{"usage", &PolicySnapshot::usage});
   }
 };
 
