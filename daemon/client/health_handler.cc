@@ -16,7 +16,7 @@ constexpr std::uint32_t kHistoryMost = 1000;
 
 HealthView ViewOf(const core::ClusterState& state, const Node& node, Time now) {
   HealthView view;
-  const core::HealthBook& book = state.health();
+  const core::HealthTable& book = state.health();
   view.node = node.name;
   view.health = book.Of(node.id);
   view.health.node = node.id;

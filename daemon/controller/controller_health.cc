@@ -7,7 +7,7 @@
 namespace muster::daemon {
 
 void Controller::GatherHealth() {
-  const core::HealthBook& book = state_.health();
+  const core::HealthTable& book = state_.health();
   for (const NodeId id : group_.health) {
     if (const auto found = book.nodes().find(id); found != book.nodes().end()) {
       group_.batch.health.push_back(found->second);

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "scheduler/core/explain/promise_ledger.h"
+#include "scheduler/core/explain/promise_table.h"
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
@@ -55,7 +55,7 @@ class Replay {
   std::deque<Plan> plans_;  // the last few, for a plan may be taken late
   SnapshotBuilder snapshots_;
   PlannerMemory memory_;
-  PromiseLedger promises_;
+  PromiseTable promises_;
   std::uint64_t entries_ = 0;
   std::uint64_t passes_ = 0;
   std::uint64_t starts_ = 0;

@@ -15,11 +15,11 @@
 #include "scheduler/core/state/apply/job_index.h"
 #include "scheduler/core/state/apply/state_parts.h"
 #include "scheduler/core/state/books/dependency.h"
-#include "scheduler/core/state/books/health_book.h"
+#include "scheduler/core/state/books/health_table.h"
 #include "scheduler/core/state/books/job_table.h"
 #include "scheduler/core/state/books/licenses.h"
-#include "scheduler/core/state/books/policy_ledger.h"
-#include "scheduler/core/state/books/usage_ledger.h"
+#include "scheduler/core/state/books/policy_use_table.h"
+#include "scheduler/core/state/books/usage_table.h"
 #include "scheduler/core/state/touched_nodes.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/change/state_image.h"
@@ -55,14 +55,14 @@ class ClusterState {
     return waiting() > 0 || !parts_.index.suspended().empty() || !parts_.index.elastic().empty();
   }
 
-  [[nodiscard]] const DependencyBook& dependencies() const { return parts_.dependencies; }
-  [[nodiscard]] const LicenseBook& licenses() const { return parts_.licenses; }
+  [[nodiscard]] const DependencyTable& dependencies() const { return parts_.dependencies; }
+  [[nodiscard]] const LicenseTable& licenses() const { return parts_.licenses; }
   // Partitions, QOS, accounts, reservations, and what is in use of them.
-  [[nodiscard]] const PolicyLedger& policy() const { return parts_.policy; }
+  [[nodiscard]] const PolicyUseTable& policy() const { return parts_.policy; }
   // The usage of all users, for fairshare.
-  [[nodiscard]] const UsageLedger& usage() const { return parts_.usage; }
+  [[nodiscard]] const UsageTable& usage() const { return parts_.usage; }
   // What is known of the nodes' health.
-  [[nodiscard]] const HealthBook& health() const { return parts_.health; }
+  [[nodiscard]] const HealthTable& health() const { return parts_.health; }
 
   // Null when there is none (any more). What is found is good until the next Apply.
   [[nodiscard]] const Job* FindJob(JobId id) const { return parts_.jobs.Find(id); }

@@ -186,7 +186,7 @@ Problem CheckIndexes(const ClusterState& state) {
   if (state.waiting() != waiting) {
     return absl::StrCat("the queue has ", state.waiting(), " jobs, ", waiting, " wait");
   }
-  const PolicyLedger& policy = state.policy();
+  const PolicyUseTable& policy = state.policy();
   if (policy.active() &&
       !(policy.Recount(state.jobs(), state.nodes()) == policy.snapshot().usage)) {
     return std::string("the use that limits count is not the sum over the jobs");

@@ -74,7 +74,7 @@ void Order(const NodeHealth& health, NodeId node, Due due, Time now, Transition&
 }
 
 // True when no more of the class may be taken away.
-bool IsClassSpent(const HealthBook& book, NodeId node, const HealthPolicy& policy) {
+bool IsClassSpent(const HealthTable& book, NodeId node, const HealthPolicy& policy) {
   const std::size_t most =
       std::max<std::size_t>(1, book.ClassOf(node).size() * policy.drained_percent_max / 100);
   return book.DrainedInClassOf(node) >= most;
@@ -130,7 +130,7 @@ HealthRecord RecordOf(const NodeHealth& health, HealthReport report, Time now) {
   return record;
 }
 
-void JudgeAll(const HealthBook& book, NodeId node, std::vector<HealthFigure> figures,
+void JudgeAll(const HealthTable& book, NodeId node, std::vector<HealthFigure> figures,
               const HealthPolicy& policy, HealthRecord& record) {
   std::set<std::string> told;
   for (HealthFigure& figure : figures) {
@@ -180,7 +180,7 @@ void DrainIfSick(const ClusterState& state, const Node& node, Time now, const He
 // Gives up checks that nobody answers, drains the sick and orders what is due.
 void LookAtNodes(const ClusterState& state, Time now, const HealthPolicy& policy,
                  Transition& transition) {
-  const HealthBook& book = state.health();
+  const HealthTable& book = state.health();
   if (policy.interval == Duration(0) && book.nodes().empty()) {
     return;
   }

@@ -33,7 +33,7 @@ void TakeOver(const JobSpec& leader, JobSpec* spec) {
 }
 
 // Checks a component and fills it in; `ledger` counts those before it.
-absl::Status Accept(Time now, const PolicyConfig& config, PolicyLedger& ledger, JobSpec* spec) {
+absl::Status Accept(Time now, const PolicyConfig& config, PolicyUseTable& ledger, JobSpec* spec) {
   if (spec->array.has_value()) {
     return absl::InvalidArgumentError("--array: not for a heterogeneous job");
   }
@@ -74,7 +74,7 @@ absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const Submit
         "a heterogeneous job of ", count, " components; at most ", kComponentsMax, " are allowed"));
   }
   RETURN_IF_ERROR(CheckUserJobs(state.jobs(), command.spec.user.name, count, config));
-  PolicyLedger ledger = state.policy();
+  PolicyUseTable ledger = state.policy();
   JobSubmitted event{state.next_job(), static_cast<std::uint32_t>(count),
                      command.token,    command.spec,
                      command.program,  now,

@@ -10,11 +10,11 @@
 #include "scheduler/core/state/apply/node_table.h"
 #include "scheduler/core/state/apply/request_tokens.h"
 #include "scheduler/core/state/books/dependency.h"
-#include "scheduler/core/state/books/health_book.h"
+#include "scheduler/core/state/books/health_table.h"
 #include "scheduler/core/state/books/job_table.h"
 #include "scheduler/core/state/books/licenses.h"
-#include "scheduler/core/state/books/policy_ledger.h"
-#include "scheduler/core/state/books/usage_ledger.h"
+#include "scheduler/core/state/books/policy_use_table.h"
+#include "scheduler/core/state/books/usage_table.h"
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/job/job_spec.h"
@@ -45,11 +45,11 @@ struct StateParts {
   JobTable jobs;
   JobIndex index;
   NodeTable nodes;
-  DependencyBook dependencies;
-  LicenseBook licenses;
-  PolicyLedger policy;
-  UsageLedger usage;
-  HealthBook health;
+  DependencyTable dependencies;
+  LicenseTable licenses;
+  PolicyUseTable policy;
+  UsageTable usage;
+  HealthTable health;
   RequestTokens tokens;
 };
 

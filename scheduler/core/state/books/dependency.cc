@@ -189,12 +189,12 @@ std::shared_ptr<const OpenDependency> LookAhead(const Dependency& dependency,
   return judge.Verdict();
 }
 
-void DependencyBook::Join(const JobSpec& spec, JobId submission, std::uint32_t count) {
+void DependencyTable::Join(const JobSpec& spec, JobId submission, std::uint32_t count) {
   namesakes_[NameKey(spec.user.uid, spec.name)].live[submission] += count;
 }
 
-void DependencyBook::Wait(Waiter waiter, const Dependency& dependency,
-                          std::vector<TermProgress> progress, std::uint32_t count) {
+void DependencyTable::Wait(Waiter waiter, const Dependency& dependency,
+                           std::vector<TermProgress> progress, std::uint32_t count) {
   MUSTER_CHECK(progress.size() == dependency.terms.size());
   records_[waiter] = Record{dependency, std::move(progress), count};
   for (const DependencyTerm& term : dependency.terms) {
@@ -204,7 +204,7 @@ void DependencyBook::Wait(Waiter waiter, const Dependency& dependency,
   }
 }
 
-void DependencyBook::Leave(const Job& job) {
+void DependencyTable::Leave(const Job& job) {
   const auto group = namesakes_.find(NameKey(job.spec->user.uid, job.spec->name));
   MUSTER_CHECK(group != namesakes_.end());
   const auto drop = [&](std::map<JobId, std::uint32_t>& counts) {
@@ -227,8 +227,8 @@ void DependencyBook::Leave(const Job& job) {
   }
 }
 
-void DependencyBook::Change(const Job& job, const JobSpec& spec,
-                            std::vector<TermProgress> progress) {
+void DependencyTable::Change(const Job& job, const JobSpec& spec,
+                             std::vector<TermProgress> progress) {
   Leave(job);
   Join(spec, job.submission, 1);
   if (job.attempt.has_value()) {
@@ -239,12 +239,12 @@ void DependencyBook::Change(const Job& job, const JobSpec& spec,
   }
 }
 
-std::vector<TermProgress> DependencyBook::ProgressOf(const Job& job) const {
+std::vector<TermProgress> DependencyTable::ProgressOf(const Job& job) const {
   const auto found = records_.find(WaiterOf(job));
   return found == records_.end() ? std::vector<TermProgress>() : found->second.progress;
 }
 
-void DependencyBook::Forget(Waiter waiter) {
+void DependencyTable::Forget(Waiter waiter) {
   const auto record = records_.find(waiter);
   for (const DependencyTerm& term : record->second.dependency.terms) {
     const auto waiting = dependents_.find(term.job);
@@ -260,7 +260,7 @@ void DependencyBook::Forget(Waiter waiter) {
 
 // Calls visit(term, progress) for every term that names the job.
 template <class Visitor>
-void DependencyBook::ForEachTermOn(const Job& job, Visitor&& visit) {
+void DependencyTable::ForEachTermOn(const Job& job, Visitor&& visit) {
   std::set<JobId> ids = {job.submission, job.id};
   for (const JobId id : ids) {
     const auto waiting = dependents_.find(id);
@@ -279,11 +279,11 @@ void DependencyBook::ForEachTermOn(const Job& job, Visitor&& visit) {
   }
 }
 
-void DependencyBook::Allocated(const Job& job) {
+void DependencyTable::Allocated(const Job& job) {
   ++namesakes_[NameKey(job.spec->user.uid, job.spec->name)].allocated[job.submission];
 }
 
-void DependencyBook::Started(const Job& job, Time time) {
+void DependencyTable::Started(const Job& job, Time time) {
   Allocated(job);
   if (HasStarted(job)) {
     return;
@@ -294,7 +294,7 @@ void DependencyBook::Started(const Job& job, Time time) {
   });
 }
 
-void DependencyBook::Requeued(const Job& job) {
+void DependencyTable::Requeued(const Job& job) {
   Namesakes& group = namesakes_[NameKey(job.spec->user.uid, job.spec->name)];
   const auto found = group.allocated.find(job.submission);
   MUSTER_CHECK(found != group.allocated.end());
@@ -303,7 +303,7 @@ void DependencyBook::Requeued(const Job& job) {
   }
 }
 
-void DependencyBook::Ended(const Job& job, JobState state) {
+void DependencyTable::Ended(const Job& job, JobState state) {
   Leave(job);
   const bool failed = state != JobState::kCompleted;
   ForEachTermOn(job, [&](const DependencyTerm& term, TermProgress& progress) {
@@ -315,12 +315,12 @@ void DependencyBook::Ended(const Job& job, JobState state) {
   });
 }
 
-DependencyBook::Waiter DependencyBook::WaiterOf(const Job& job) const {
+DependencyTable::Waiter DependencyTable::WaiterOf(const Job& job) const {
   return job.changed_spec != nullptr ? Waiter{job.id, true} : Waiter{job.submission, false};
 }
 
 // Slurm: one job of this name and user at a time, in the order of submission.
-bool DependencyBook::IsAlone(const Job& job, std::vector<JobId>* holders) const {
+bool DependencyTable::IsAlone(const Job& job, std::vector<JobId>* holders) const {
   const auto group = namesakes_.find(NameKey(job.spec->user.uid, job.spec->name));
   if (group == namesakes_.end()) {
     return true;
@@ -337,14 +337,14 @@ bool DependencyBook::IsAlone(const Job& job, std::vector<JobId>* holders) const 
   return true;
 }
 
-TermState DependencyBook::StateOf(const DependencyTerm& term, const TermProgress& progress,
-                                  const Job& job) const {
+TermState DependencyTable::StateOf(const DependencyTerm& term, const TermProgress& progress,
+                                   const Job& job) const {
   return progress.by_element && job.array_index.has_value()
              ? StateOfElement(progress, *job.array_index)
              : StateOfWhole(term.kind, progress);
 }
 
-std::shared_ptr<const OpenDependency> DependencyBook::Look(const Job& job, Time now) const {
+std::shared_ptr<const OpenDependency> DependencyTable::Look(const Job& job, Time now) const {
   if (job.spec->dependency.terms.empty()) {
     return nullptr;
   }
@@ -365,7 +365,7 @@ std::shared_ptr<const OpenDependency> DependencyBook::Look(const Job& job, Time 
   return judge.Verdict();
 }
 
-bool DependencyBook::WaitsFor(const Job& job, JobId submission, const JobTable& jobs) const {
+bool DependencyTable::WaitsFor(const Job& job, JobId submission, const JobTable& jobs) const {
   std::set<JobId> seen;
   std::vector<const Job*> left = {&job};
   while (!left.empty()) {

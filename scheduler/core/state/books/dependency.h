@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<TermProgress>> BeginProgress(const JobTable& jobs,
                                                         const Dependency& dependency, bool is_array,
                                                         const std::vector<TargetHistory>& history);
 
-class DependencyBook {
+class DependencyTable {
  public:
   // Whom a record is for: a submission as it was made, or one job since it was changed.
   struct Waiter {

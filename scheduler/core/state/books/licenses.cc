@@ -7,7 +7,7 @@
 
 namespace muster::core {
 
-void LicenseBook::Take(const Job& job) {
+void LicenseTable::Take(const Job& job) {
   for (const LicenseCount& license : job.spec->licenses) {
     Use& use = uses_[license.name];
     use.used += license.count;
@@ -15,7 +15,7 @@ void LicenseBook::Take(const Job& job) {
   }
 }
 
-void LicenseBook::Free(const Job& job) {
+void LicenseTable::Free(const Job& job) {
   for (const LicenseCount& license : job.spec->licenses) {
     const auto use = uses_.find(license.name);
     MUSTER_CHECK(use != uses_.end() && use->second.used >= license.count);
@@ -27,7 +27,7 @@ void LicenseBook::Free(const Job& job) {
   }
 }
 
-std::vector<LicenseUse> LicenseBook::Uses() const {
+std::vector<LicenseUse> LicenseTable::Uses() const {
   std::vector<LicenseUse> uses;
   for (const auto& [name, use] : uses_) {
     LicenseUse shown{name, use.used, {}};

@@ -18,7 +18,7 @@
 
 namespace muster::core {
 
-class LicenseBook {
+class LicenseTable {
  public:
   void Take(const Job& job);
   void Free(const Job& job);

@@ -174,7 +174,7 @@ TEST_F(SuspensionTest, UsageIsChargedForTheTimeThatItHeldItsCores) {
   TellFrozen(job);
   world_.now += minutes(30);
   End(job);  // killed from outside while it was frozen
-  UsageLedger same;
+  UsageTable same;
   same.SetHalfLife(world_.config.priority.half_life, world_.now);
   Job later = before;
   later.attempt->started += minutes(30);

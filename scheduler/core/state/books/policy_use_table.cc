@@ -1,4 +1,4 @@
-#include "scheduler/core/state/books/policy_ledger.h"
+#include "scheduler/core/state/books/policy_use_table.h"
 
 #include <algorithm>
 #include <set>
@@ -81,8 +81,8 @@ Time EndOfCharge(const Job& job) {
 
 }  // namespace
 
-void PolicyLedger::Load(const std::vector<PolicyObject>& objects, const std::vector<Spent>& spent,
-                        const JobTable& jobs, const Nodes& nodes) {
+void PolicyUseTable::Load(const std::vector<PolicyObject>& objects, const std::vector<Spent>& spent,
+                          const JobTable& jobs, const Nodes& nodes) {
   auto book = std::make_shared<PolicyBook>();
   for (const PolicyObject& object : objects) {
     Put(*book, object);
@@ -105,7 +105,7 @@ void PolicyLedger::Load(const std::vector<PolicyObject>& objects, const std::vec
   }
 }
 
-void PolicyLedger::Change(const PolicyChanged& event, const JobTable& jobs, const Nodes& nodes) {
+void PolicyUseTable::Change(const PolicyChanged& event, const JobTable& jobs, const Nodes& nodes) {
   auto book = std::make_shared<PolicyBook>(*snapshot_.book);
   if (event.deleted) {
     Erase(*book, KindOf(event.object), NameOf(event.object));
@@ -121,7 +121,7 @@ void PolicyLedger::Change(const PolicyChanged& event, const JobTable& jobs, cons
   snapshot_.usage = Recount(jobs, nodes);
 }
 
-void PolicyLedger::AddNode(const Node& node) {
+void PolicyUseTable::AddNode(const Node& node) {
   known_.emplace_back(node.id, node.name);
   if (!active()) {
     return;
@@ -129,7 +129,7 @@ void PolicyLedger::AddNode(const Node& node) {
   Regroup();
 }
 
-void PolicyLedger::Regroup() {
+void PolicyUseTable::Regroup() {
   auto groups = std::make_shared<PolicyNodes>();
   for (const auto& [name, partition] : book().partitions) {
     groups->partitions[name] = GroupOf(partition.nodes, true, known_);
@@ -140,7 +140,7 @@ void PolicyLedger::Regroup() {
   snapshot_.nodes = std::move(groups);
 }
 
-void PolicyLedger::FindNodes(const Nodes& nodes) {
+void PolicyUseTable::FindNodes(const Nodes& nodes) {
   known_.clear();
   for (const auto& [id, node] : nodes) {
     known_.emplace_back(id, node.name);
@@ -148,7 +148,7 @@ void PolicyLedger::FindNodes(const Nodes& nodes) {
   Regroup();
 }
 
-void PolicyLedger::Submit(const JobSpec& spec, std::uint64_t count) {
+void PolicyUseTable::Submit(const JobSpec& spec, std::uint64_t count) {
   if (!active()) {
     return;
   }
@@ -157,7 +157,7 @@ void PolicyLedger::Submit(const JobSpec& spec, std::uint64_t count) {
   }
 }
 
-void PolicyLedger::Forget(const JobSpec& spec) {
+void PolicyUseTable::Forget(const JobSpec& spec) {
   if (!active()) {
     return;
   }
@@ -169,7 +169,7 @@ void PolicyLedger::Forget(const JobSpec& spec) {
   }
 }
 
-void PolicyLedger::Update(const JobSpec& before, const Job& job) {
+void PolicyUseTable::Update(const JobSpec& before, const Job& job) {
   if (!active()) {
     return;
   }
@@ -186,7 +186,7 @@ void PolicyLedger::Update(const JobSpec& before, const Job& job) {
   Charge(book(), snapshot_.usage, *job.spec, charge);
 }
 
-RunningCharge PolicyLedger::ChargeOf(const Job& job, const Nodes& nodes) const {
+RunningCharge PolicyUseTable::ChargeOf(const Job& job, const Nodes& nodes) const {
   const auto known = snapshot_.usage.running.find(job.id);
   if (known != snapshot_.usage.running.end()) {
     return known->second;
@@ -198,8 +198,8 @@ RunningCharge PolicyLedger::ChargeOf(const Job& job, const Nodes& nodes) const {
   return charge;
 }
 
-void PolicyLedger::Charge(const PolicyBook& book, PolicyUsage& usage, const JobSpec& spec,
-                          const RunningCharge& charge) {
+void PolicyUseTable::Charge(const PolicyBook& book, PolicyUsage& usage, const JobSpec& spec,
+                            const RunningCharge& charge) {
   const std::uint64_t wall = WallSeconds(spec.time_limit);
   const TresUse promise = ForBudget(charge.tres, FactorOf(book, spec.qos));
   for (const UsageKey& key : KeysOf(book, spec, Only(charge.partition))) {
@@ -214,8 +214,8 @@ void PolicyLedger::Charge(const PolicyBook& book, PolicyUsage& usage, const JobS
   usage.running.emplace(charge.job, charge);
 }
 
-void PolicyLedger::Discharge(const PolicyBook& book, PolicyUsage& usage, const JobSpec& spec,
-                             const RunningCharge& charge) {
+void PolicyUseTable::Discharge(const PolicyBook& book, PolicyUsage& usage, const JobSpec& spec,
+                               const RunningCharge& charge) {
   const std::uint64_t wall = WallSeconds(spec.time_limit);
   const TresUse promise = ForBudget(charge.tres, FactorOf(book, spec.qos));
   for (const UsageKey& key : KeysOf(book, spec, Only(charge.partition))) {
@@ -231,20 +231,20 @@ void PolicyLedger::Discharge(const PolicyBook& book, PolicyUsage& usage, const J
   }
 }
 
-void PolicyLedger::Start(const Job& job, const Nodes& nodes) {
+void PolicyUseTable::Start(const Job& job, const Nodes& nodes) {
   if (active()) {
     Charge(book(), snapshot_.usage, *job.spec, ChargeOf(job, nodes));
   }
 }
 
-void PolicyLedger::Suspend(const Job& job) {
+void PolicyUseTable::Suspend(const Job& job) {
   const auto found = snapshot_.usage.running.find(job.id);
   if (found != snapshot_.usage.running.end()) {
     found->second.ends = EndOfCharge(job);
   }
 }
 
-void PolicyLedger::End(const Job& job, Time now) {
+void PolicyUseTable::End(const Job& job, Time now) {
   const auto found = snapshot_.usage.running.find(job.id);
   if (!active() || found == snapshot_.usage.running.end()) {
     return;
@@ -262,7 +262,7 @@ void PolicyLedger::End(const Job& job, Time now) {
   snapshot_.usage.running.erase(job.id);
 }
 
-std::vector<UsageKey> PolicyLedger::BudgetsOf(const Job& job) const {
+std::vector<UsageKey> PolicyUseTable::BudgetsOf(const Job& job) const {
   std::vector<UsageKey> budgets;
   const auto found = snapshot_.usage.running.find(job.id);
   if (found == snapshot_.usage.running.end()) {
@@ -276,7 +276,7 @@ std::vector<UsageKey> PolicyLedger::BudgetsOf(const Job& job) const {
   return budgets;
 }
 
-std::optional<Spent> PolicyLedger::SpentOf(const UsageKey& key) const {
+std::optional<Spent> PolicyUseTable::SpentOf(const UsageKey& key) const {
   const auto found = snapshot_.usage.spent.find(key);
   if (found == snapshot_.usage.spent.end()) {
     return std::nullopt;
@@ -291,7 +291,7 @@ std::optional<Spent> PolicyLedger::SpentOf(const UsageKey& key) const {
   return row;
 }
 
-PolicyUsage PolicyLedger::Recount(const JobTable& jobs, const Nodes& nodes) const {
+PolicyUsage PolicyUseTable::Recount(const JobTable& jobs, const Nodes& nodes) const {
   PolicyUsage usage;
   usage.spent = snapshot_.usage.spent;
   if (!active()) {

@@ -1,18 +1,18 @@
-#include "scheduler/core/state/books/usage_ledger.h"
+#include "scheduler/core/state/books/usage_table.h"
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/share/decay.h"
 
 namespace muster::core {
 
-void UsageLedger::Load(const std::vector<AccountUsage>& used, Duration half_life) {
+void UsageTable::Load(const std::vector<AccountUsage>& used, Duration half_life) {
   half_life_ = half_life;
   for (const AccountUsage& entry : used) {
     used_[{entry.account, entry.user}] = entry.usage;
   }
 }
 
-void UsageLedger::SetHalfLife(Duration half_life, Time now) {
+void UsageTable::SetHalfLife(Duration half_life, Time now) {
   if (half_life == half_life_) {
     return;
   }
@@ -22,7 +22,7 @@ void UsageLedger::SetHalfLife(Duration half_life, Time now) {
   half_life_ = half_life;
 }
 
-void UsageLedger::Charge(const Job& job, Time now) {
+void UsageTable::Charge(const Job& job, Time now) {
   MUSTER_CHECK(job.attempt.has_value());
   if (job.attempt->billing.zero()) {
     return;
@@ -32,7 +32,7 @@ void UsageLedger::Charge(const Job& job, Time now) {
       usage, {job.id, job.attempt->billing, CountedFrom(*job.attempt, now), now}, half_life_);
 }
 
-UsageSnapshot UsageLedger::TakeSnapshot() const {
+UsageSnapshot UsageTable::TakeSnapshot() const {
   UsageSnapshot snapshot;
   snapshot.half_life = half_life_;
   snapshot.used.reserve(used_.size());
@@ -42,7 +42,7 @@ UsageSnapshot UsageLedger::TakeSnapshot() const {
   return snapshot;
 }
 
-AccountUsage UsageLedger::UsageOf(const std::string& account, const std::string& user) const {
+AccountUsage UsageTable::UsageOf(const std::string& account, const std::string& user) const {
   const auto found = used_.find({account, user});
   return {account, user, found == used_.end() ? DecayedUsage() : found->second};
 }

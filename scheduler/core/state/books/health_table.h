@@ -21,7 +21,7 @@
 
 namespace muster::core {
 
-class HealthBook {
+class HealthTable {
  public:
   void Load(std::vector<NodeHealth> health, std::vector<FailureTally> tallies);
   void NoteMachine(NodeId node, const Machine& machine);

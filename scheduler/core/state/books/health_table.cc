@@ -1,4 +1,4 @@
-#include "scheduler/core/state/books/health_book.h"
+#include "scheduler/core/state/books/health_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -60,7 +60,7 @@ std::string ClassName(const Machine& machine) {
                       absl::StrJoin(packages, ", "), "; ", absl::StrJoin(gpus, ", "));
 }
 
-void HealthBook::Load(std::vector<NodeHealth> health, std::vector<FailureTally> tallies) {
+void HealthTable::Load(std::vector<NodeHealth> health, std::vector<FailureTally> tallies) {
   for (NodeHealth& node : health) {
     const NodeId id = node.node;
     nodes_.insert_or_assign(id, std::move(node));
@@ -73,7 +73,7 @@ void HealthBook::Load(std::vector<NodeHealth> health, std::vector<FailureTally> 
 }
 
 template <class Change>
-void HealthBook::ChangeTally(FailureTally& tally, const Change& change) {
+void HealthTable::ChangeTally(FailureTally& tally, const Change& change) {
   const auto name = class_of_.find(tally.node);
   FailureTally* const all = name == class_of_.end() ? nullptr : &class_tallies_[name->second];
   if (all != nullptr) {
@@ -89,7 +89,7 @@ void HealthBook::ChangeTally(FailureTally& tally, const Change& change) {
   }
 }
 
-void HealthBook::NoteMachine(NodeId node, const Machine& machine) {
+void HealthTable::NoteMachine(NodeId node, const Machine& machine) {
   std::string name = ClassName(machine);
   std::string& before = class_of_[node];
   if (before == name) {
@@ -115,16 +115,16 @@ void HealthBook::NoteMachine(NodeId node, const Machine& machine) {
   before = std::move(name);
 }
 
-Duration HealthBook::MtbfOf(const Allocation& allocation) const {
+Duration HealthTable::MtbfOf(const Allocation& allocation) const {
   return MeanTime(allocation, FailuresPerHour);
 }
 
-Duration HealthBook::LossMtbfOf(const Allocation& allocation) const {
+Duration HealthTable::LossMtbfOf(const Allocation& allocation) const {
   return MeanTime(allocation, LossesPerHour);
 }
 
-Duration HealthBook::MeanTime(const Allocation& allocation,
-                              double (*per_hour)(const FailureTally&)) const {
+Duration HealthTable::MeanTime(const Allocation& allocation,
+                               double (*per_hour)(const FailureTally&)) const {
   constexpr double kMillisecondsPerHour = 3.6e6;
   double events_per_hour = 0;
   for (const NodeAllocation& part : allocation.nodes) {
@@ -136,13 +136,13 @@ Duration HealthBook::MeanTime(const Allocation& allocation,
   return Duration(static_cast<std::int64_t>(kMillisecondsPerHour / events_per_hour));
 }
 
-NodeHealth& HealthBook::Touch(NodeId node) {
+NodeHealth& HealthTable::Touch(NodeId node) {
   NodeHealth& health = nodes_[node];
   health.node = node;
   return health;
 }
 
-void HealthBook::Order(const HealthCheckOrdered& event, const std::string& boot_id) {
+void HealthTable::Order(const HealthCheckOrdered& event, const std::string& boot_id) {
   NodeHealth& health = Touch(event.node);
   health.number = event.number;
   health.running = true;
@@ -152,13 +152,13 @@ void HealthBook::Order(const HealthCheckOrdered& event, const std::string& boot_
   health.boot_id = boot_id;
 }
 
-void HealthBook::Want(const HealthCheckWanted& event) {
+void HealthTable::Want(const HealthCheckWanted& event) {
   NodeHealth& health = Touch(event.node);
   health.wanted = true;
   health.wanted_kind = event.kind;
 }
 
-void HealthBook::Take(const HealthChecked& event) {
+void HealthTable::Take(const HealthChecked& event) {
   NodeHealth& health = Touch(event.node);
   health.running = false;
   health.tried = event.time;
@@ -175,7 +175,7 @@ void HealthBook::Take(const HealthChecked& event) {
 }
 
 // Only what was good is learned: a node that is slow does not become the measure of itself.
-void HealthBook::Learn(NodeHealth& health, const HealthRecord& record) {
+void HealthTable::Learn(NodeHealth& health, const HealthRecord& record) {
   for (const HealthVerdict& verdict : record.verdicts) {
     if (IsCompared(verdict)) {
       std::vector<std::uint64_t>& values = BaselineOf(health, verdict.figure.component).values;
@@ -187,7 +187,7 @@ void HealthBook::Learn(NodeHealth& health, const HealthRecord& record) {
   }
 }
 
-void HealthBook::Drain(const NodeDrained& event) {
+void HealthTable::Drain(const NodeDrained& event) {
   if (event.by_health || nodes_.contains(event.node)) {
     NodeHealth& health = Touch(event.node);
     health.drained = event.drained && event.by_health;
@@ -201,32 +201,32 @@ void HealthBook::Drain(const NodeDrained& event) {
   }
 }
 
-void HealthBook::NoteRunEnd(NodeId node, const RunEnded& fact, Time started) {
+void HealthTable::NoteRunEnd(NodeId node, const RunEnded& fact, Time started) {
   FailureTally& tally = tallies_[node];
   tally.node = node;
   const Duration ran = started == kNoTime ? Duration(0) : fact.time - started;
   ChangeTally(tally, [&](FailureTally& changed) { NoteEnd(changed, fact.cause, ran, fact.time); });
 }
 
-const NodeHealth& HealthBook::Of(NodeId node) const {
+const NodeHealth& HealthTable::Of(NodeId node) const {
   static const NodeHealth fresh;
   const auto found = nodes_.find(node);
   return found == nodes_.end() ? fresh : found->second;
 }
 
-const FailureTally& HealthBook::TallyOf(NodeId node) const {
+const FailureTally& HealthTable::TallyOf(NodeId node) const {
   static const FailureTally fresh;
   const auto found = tallies_.find(node);
   return found == tallies_.end() ? fresh : found->second;
 }
 
-const std::set<NodeId>& HealthBook::ClassOf(NodeId node) const {
+const std::set<NodeId>& HealthTable::ClassOf(NodeId node) const {
   static const std::set<NodeId> none;
   const auto name = class_of_.find(node);
   return name == class_of_.end() ? none : classes_.at(name->second);
 }
 
-std::vector<std::uint64_t> HealthBook::PoolOf(NodeId node, const std::string& component) const {
+std::vector<std::uint64_t> HealthTable::PoolOf(NodeId node, const std::string& component) const {
   const std::set<NodeId>& members = ClassOf(node);
   std::vector<std::uint64_t> pool;
   if (members.empty()) {
@@ -245,7 +245,7 @@ std::vector<std::uint64_t> HealthBook::PoolOf(NodeId node, const std::string& co
   return pool;
 }
 
-std::uint32_t HealthBook::SickPermilleOf(NodeId node, Time now) const {
+std::uint32_t HealthTable::SickPermilleOf(NodeId node, Time now) const {
   FailureTally own = TallyOf(node);
   Fade(own, now);
   std::vector<FailureTally> others;
@@ -259,7 +259,7 @@ std::uint32_t HealthBook::SickPermilleOf(NodeId node, Time now) const {
   return SickPermille(own, others);
 }
 
-std::size_t HealthBook::DrainedInClassOf(NodeId node) const {
+std::size_t HealthTable::DrainedInClassOf(NodeId node) const {
   const std::set<NodeId>& members = ClassOf(node);
   return static_cast<std::size_t>(std::count_if(
       members.begin(), members.end(), [this](NodeId member) { return Of(member).drained; }));

@@ -19,7 +19,7 @@
 
 namespace muster::core {
 
-class PolicyLedger {
+class PolicyUseTable {
  public:
   using Nodes = std::map<NodeId, Node>;
 

@@ -20,7 +20,7 @@
 
 namespace muster::core {
 
-class UsageLedger {
+class UsageTable {
  public:
   void Load(const std::vector<AccountUsage>& used, Duration half_life);
   // From `now` on usage halves with this half-life; what was used before is worth the same then.

@@ -29,7 +29,7 @@ struct PromiseReport {
   JobId worst;                 // none where no job did
 };
 
-class PromiseLedger {
+class PromiseTable {
  public:
   // A pass at `now` made the plan.
   void Plan(const muster::Plan& plan, Time now);

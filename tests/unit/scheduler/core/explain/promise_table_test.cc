@@ -1,4 +1,4 @@
-#include "scheduler/core/explain/promise_ledger.h"
+#include "scheduler/core/explain/promise_table.h"
 
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ AttemptStarted Started(std::uint64_t job, std::int64_t time) {
   return start;
 }
 
-TEST(PromiseLedger, AStartIsHeldAgainstItsFirstAndItsLastPromise) {
-  PromiseLedger ledger;
+TEST(PromiseTable, AStartIsHeldAgainstItsFirstAndItsLastPromise) {
+  PromiseTable ledger;
   ledger.Plan(Promises(1, 100), At(0));
   ledger.Plan(Promises(1, 140), At(50));
   ledger.Plan(Promises(2, 60), At(50));
@@ -41,8 +41,8 @@ TEST(PromiseLedger, AStartIsHeldAgainstItsFirstAndItsLastPromise) {
   EXPECT_DOUBLE_EQ(report.worst_s, 41);
 }
 
-TEST(PromiseLedger, AJobThatEndsWithoutAStartCountsNot) {
-  PromiseLedger ledger;
+TEST(PromiseTable, AJobThatEndsWithoutAStartCountsNot) {
+  PromiseTable ledger;
   ledger.Plan(Promises(1, 100), At(0));
   JobEnded end;
   end.job = JobId(1);

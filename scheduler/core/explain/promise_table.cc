@@ -1,4 +1,4 @@
-#include "scheduler/core/explain/promise_ledger.h"
+#include "scheduler/core/explain/promise_table.h"
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +20,7 @@ void Add(Time promised, Time start, PromiseTally& tally) {
 
 }  // namespace
 
-void PromiseLedger::Plan(const muster::Plan& plan, Time now) {
+void PromiseTable::Plan(const muster::Plan& plan, Time now) {
   for (const PlannedReservation& reservation : plan.reservations) {
     const auto [promise, is_new] = open_.try_emplace(reservation.job);
     if (is_new) {
@@ -31,7 +31,7 @@ void PromiseLedger::Plan(const muster::Plan& plan, Time now) {
   }
 }
 
-void PromiseLedger::Apply(const Event& event) {
+void PromiseTable::Apply(const Event& event) {
   if (const auto* start = std::get_if<AttemptStarted>(&event)) {
     Start(start->job, start->time);
   } else if (const auto* end = std::get_if<JobEnded>(&event)) {
@@ -39,7 +39,7 @@ void PromiseLedger::Apply(const Event& event) {
   }
 }
 
-void PromiseLedger::Start(JobId job, Time now) {
+void PromiseTable::Start(JobId job, Time now) {
   const auto found = open_.find(job);
   if (found == open_.end()) {
     return;
@@ -57,7 +57,7 @@ void PromiseLedger::Start(JobId job, Time now) {
   open_.erase(found);
 }
 
-PromiseReport PromiseLedger::Report() const {
+PromiseReport PromiseTable::Report() const {
   PromiseReport report = sums_;
   const double count = std::max<double>(1, static_cast<double>(report.starts));
   report.first.error_s /= count;
