@@ -53,8 +53,9 @@ Agent::~Agent() {
 
 absl::Status Agent::Start() {
   RETURN_IF_ERROR(attempts_.Recover());
-  ASSIGN_OR_RETURN(doorbell_, Doorbell::Open(loop_, state_.doorbell(),
-                                             [this](const AttemptKey& key) { News(key); }));
+  ASSIGN_OR_RETURN(doorbell_,
+                   NotificationSocket::Open(loop_, state_.doorbell(),
+                                            [this](const AttemptKey& key) { News(key); }));
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
   Sample();
   link_.Connect();

@@ -19,7 +19,7 @@
 
 #include "absl/status/status.h"
 #include "agent/attempts/attempts.h"
-#include "agent/attempts/doorbell.h"
+#include "agent/attempts/notification_socket.h"
 #include "agent/attempts/state_directory.h"
 #include "agent/link/controller_link.h"
 #include "agent/link/order_check.h"
@@ -130,7 +130,7 @@ class Agent final : public ControllerLink::Owner {
   // are forgotten; by then their orders have expired.
   std::set<AttemptKey> finished_;
   std::deque<AttemptKey> finished_order_;
-  std::unique_ptr<Doorbell> doorbell_;
+  std::unique_ptr<NotificationSocket> doorbell_;
   EventLoop::TimerId check_timer_{};
   EventLoop::TimerId sample_timer_{};
   ControllerLink link_;  // last: it is destroyed first, and calls nothing after that

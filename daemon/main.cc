@@ -56,8 +56,8 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   Acceptor acceptor(log, clock);
   HandshakeLog handshakes(log, clock, &acceptor);
   ASSIGN_OR_RETURN(const auto tokens, TokenBook::Open(state, config.cluster, clock));
-  const auto munge =
-      MungeDoor::Open(config.munge_socket, config.tls.certificate, log, &handshakes, tokens.get());
+  const auto munge = MungeAuthenticator::Open(config.munge_socket, config.tls.certificate, log,
+                                              &handshakes, tokens.get());
   UserBudget budget(config.budget, config.policy.operator_uid, clock);
   const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &acceptor, &budget,
                   tokens.get());

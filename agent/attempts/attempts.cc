@@ -9,7 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "agent/attempts/standing.h"
+#include "agent/attempts/attempt_status.h"
 #include "agent/supervisor/attempt/journal.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "agent/supervisor/attempt/sampled_usage.h"

@@ -20,7 +20,7 @@
 #include "agent/attempts/attempt_key.h"
 #include "agent/attempts/children.h"
 #include "agent/attempts/control_call.h"
-#include "agent/attempts/leftovers.h"
+#include "agent/attempts/orphans.h"
 #include "agent/attempts/running_attempt.h"
 #include "agent/attempts/state_directory.h"
 #include "agent/attempts/trash_sweep.h"

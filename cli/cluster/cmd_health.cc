@@ -135,7 +135,7 @@ int CodeOf(const std::vector<HealthView>& nodes) {
                      [](const HealthView& node) {
                        const HealthRecord& record = node.history.front();
                        return record.outcome == HealthOutcome::kMeasured &&
-                              record.standing <= HealthStanding::kGood;
+                              record.standing <= HealthStatus::kGood;
                      })
              ? 0
              : 1;

@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
-#include "scheduler/core/place/worth/placement_worth.h"
+#include "scheduler/core/place/worth/placement_quality.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/network.h"

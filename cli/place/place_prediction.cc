@@ -10,7 +10,7 @@
 #include "cli/page/text.h"
 #include "cli/sheet/worth_text.h"
 #include "scheduler/core/place/nodes/block_placement.h"
-#include "scheduler/core/place/worth/placement_worth.h"
+#include "scheduler/core/place/worth/placement_quality.h"
 
 namespace muster::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "scheduler/core/place/gpu_links.h"
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/place/nodes/network_span.h"
-#include "scheduler/core/place/worth/placement_worth.h"
+#include "scheduler/core/place/worth/placement_quality.h"
 
 namespace muster::cli {
 namespace {

@@ -262,7 +262,7 @@ absl::Status CheckArguments(const std::vector<std::string>& arguments) {
   return absl::OkStatus();
 }
 
-absl::Status CompleteRequest(const Surroundings& surroundings, JobRequest* request) {
+absl::Status CompleteRequest(const Context& surroundings, JobRequest* request) {
   Program& program = request->program;
   if (request->spec.name.empty()) {
     const std::string name = std::filesystem::path(surroundings.fallback).filename().string();

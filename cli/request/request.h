@@ -37,7 +37,7 @@ absl::Status CheckOutput(const std::string& option, const std::string& pattern,
 // Refuses arguments that no message can carry.
 absl::Status CheckArguments(const std::vector<std::string>& arguments);
 
-struct Surroundings {
+struct Context {
   const Environment& environment;
   bool local = true;     // the controller is on this machine: paths can be checked here
   bool new_job = true;   // false for a step of the job that we are in
@@ -45,7 +45,7 @@ struct Surroundings {
 };
 
 // Fills in name, working directory, umask and environment, and checks directories and outputs.
-absl::Status CompleteRequest(const Surroundings& surroundings, JobRequest* request);
+absl::Status CompleteRequest(const Context& surroundings, JobRequest* request);
 
 // 32 hex digits from the kernel's random numbers: names a request over all of its retries.
 absl::StatusOr<std::string> MakeToken();

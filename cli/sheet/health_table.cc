@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::uint64_t kFailure = 1'000'000;  // of FailureTally
 
-Paint PaintOf(HealthStanding standing) {
+Paint PaintOf(HealthStatus standing) {
   switch (standing) {
-    case HealthStanding::kUnjudged:
+    case HealthStatus::kUnjudged:
       return Paint::kFaint;
-    case HealthStanding::kGood:
+    case HealthStatus::kGood:
       return Paint::kGreen;
-    case HealthStanding::kSuspect:
+    case HealthStatus::kSuspect:
       return Paint::kYellow;
-    case HealthStanding::kFailed:
+    case HealthStatus::kFailed:
       return Paint::kRed;
   }
   return Paint::kPlain;
@@ -72,7 +72,7 @@ std::string PrintHistory(const std::vector<HealthRecord>& history, Time now, con
                {.title = "CAME TO", .right = false, .least = 20}});
   for (const HealthRecord& record : history) {
     const bool measured = record.outcome == HealthOutcome::kMeasured;
-    const std::string text = record.standing >= HealthStanding::kSuspect
+    const std::string text = record.standing >= HealthStatus::kSuspect
                                  ? core::TextOf(record.verdicts, record.standing)
                                  : record.text;
     table.Add({{absl::StrCat(record.number)},
@@ -111,15 +111,15 @@ const char* Name(HealthCause cause) {
   return "";
 }
 
-const char* Name(HealthStanding standing) {
+const char* Name(HealthStatus standing) {
   switch (standing) {
-    case HealthStanding::kUnjudged:
+    case HealthStatus::kUnjudged:
       return "not judged";
-    case HealthStanding::kGood:
+    case HealthStatus::kGood:
       return "good";
-    case HealthStanding::kSuspect:
+    case HealthStatus::kSuspect:
       return "slow";
-    case HealthStanding::kFailed:
+    case HealthStatus::kFailed:
       return "failed";
   }
   return "";

@@ -17,7 +17,7 @@ std::string PredictedTime(double seconds) {
                            : absl::StrFormat("%.3g us", seconds / kMicro);
 }
 
-std::string LocalityText(const PlacementWorth& worth) {
+std::string LocalityText(const PlacementQuality& worth) {
   if (worth.ranks == 0) {
     return "";
   }
@@ -25,7 +25,7 @@ std::string LocalityText(const PlacementWorth& worth) {
                       worth.span.empty() ? "" : ", ", Printable(worth.span));
 }
 
-std::string CollectiveText(const PlacementWorth& worth, const JobView& job) {
+std::string CollectiveText(const PlacementQuality& worth, const JobView& job) {
   constexpr double kNanosecond = 1e-9;
   if (job.nodes.size() < 2 && job.gpus < 2) {
     return "";

@@ -36,7 +36,7 @@ Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
   if (!transport.tls || munge_ == nullptr || credential == context.client_metadata().end()) {
     return transport;
   }
-  const MungeDoor::Judged judged =
+  const MungeAuthenticator::Judged judged =
       munge_->Take(std::string(credential->second.data(), credential->second.size()));
   if (judged.status.ok()) {
     transport.munge = judged.uid;

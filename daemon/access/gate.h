@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/access/access.h"
-#include "daemon/access/munge_door.h"
+#include "daemon/access/munge_authenticator.h"
 #include "daemon/access/revocation_list.h"
 #include "daemon/access/token_book.h"
 #include "daemon/access/user_budget.h"
@@ -32,7 +32,7 @@ class Gate {
   // outlives the gate. Jobs of users below `min_uid` are not taken; 0: any user's. `acceptor` hears
   // of each caller that was identified, `budget` of each call, `tokens` judges tokens; they may be
   // null, and outlive the gate.
-  Gate(const Logger& log, std::string revoked, MungeDoor* munge, uid_t min_uid,
+  Gate(const Logger& log, std::string revoked, MungeAuthenticator* munge, uid_t min_uid,
        Acceptor* acceptor = nullptr, UserBudget* budget = nullptr,
        const TokenBook* tokens = nullptr)
       : log_(log),
@@ -65,7 +65,7 @@ class Gate {
   [[nodiscard]] Transport TransportOf(const grpc::CallbackServerContext& context) const;
   const Logger& log_;
   const RevocationList revoked_;  // one that cannot be read admits no caller
-  MungeDoor* const munge_;
+  MungeAuthenticator* const munge_;
   const uid_t min_uid_;
   Acceptor* const acceptor_;
   UserBudget* const budget_;

@@ -30,7 +30,7 @@ namespace muster::daemon {
 
 class AgentSession;
 
-class AgentSessions : public AgentDoor {
+class AgentSessions : public AgentGateway {
  public:
   explicit AgentSessions(const Logger& log) : log_(log) {}
   void Send(NodeId node, const Order& order) override;

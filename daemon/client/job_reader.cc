@@ -17,7 +17,7 @@
 #include "scheduler/core/explain/elastic_text.h"
 #include "scheduler/core/explain/explain.h"
 #include "scheduler/core/handle/handle.h"
-#include "scheduler/core/place/worth/placement_worth.h"
+#include "scheduler/core/place/worth/placement_quality.h"
 #include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/model/job/array.h"
@@ -395,7 +395,7 @@ void JobReader::Explain(const Call& call, const wire::ExplainRequest& request,
       return [this, reactor, reply, snapshot, id = job.id, spec = job.spec,
               allocation = job.attempt->allocation](const absl::Status& status) {
         ReadAside(reader_, reactor, [reactor, reply, snapshot, id, spec, allocation, status] {
-          PlacementWorth worth =
+          PlacementQuality worth =
               core::WorthOf(allocation, snapshot->nodes, snapshot->network.get());
           core::Compare(id, allocation, spec->request, snapshot->nodes, snapshot->network.get(),
                         worth);

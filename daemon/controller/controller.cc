@@ -77,7 +77,7 @@ std::uint32_t StateView::PriorityOf(JobId job) const {
   return waiting_.PriorityOf(job);
 }
 
-Controller::Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
+Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock, const Logger& log,
                        PolicyConfig policy, std::string cluster, JobSecrets secrets)
     : store_(store),
       agents_(agents),

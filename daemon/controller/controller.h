@@ -42,9 +42,9 @@ namespace muster::daemon {
 
 // The way to the agents, as the controller sees it: sends an order if the node's agent is there (if
 // it is not, the order is made again when it registers).
-class AgentDoor {
+class AgentGateway {
  public:
-  virtual ~AgentDoor() = default;
+  virtual ~AgentGateway() = default;
   virtual void Send(NodeId node, const Order& order) = 0;
   // Ends every agent's stream; they come back and say again what was not acknowledged.
   virtual void CloseAll() = 0;
@@ -106,7 +106,7 @@ class Controller {
   using Planner = std::function<Plan(std::shared_ptr<const Snapshot>, const PolicyConfig&,
                                      core::PlannerMemory&)>;
 
-  Controller(JobStore& store, AgentDoor& agents, const Clock& clock, const Logger& log,
+  Controller(JobStore& store, AgentGateway& agents, const Clock& clock, const Logger& log,
              PolicyConfig policy, std::string cluster, JobSecrets secrets = {});
   ~Controller();
   Controller(const Controller&) = delete;
@@ -198,7 +198,7 @@ class Controller {
   [[nodiscard]] absl::Status Degraded() const;
 
   JobStore& store_;
-  AgentDoor& agents_;
+  AgentGateway& agents_;
   const Clock& clock_;
   const Logger& log_;
   mutable std::mutex policy_mutex_;  // changed on the loop's thread, read by readers' too

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "daemon/access/munge_door.h"
+#include "daemon/access/munge_authenticator.h"
 #include "daemon/door/listening_socket.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"

@@ -364,8 +364,8 @@ bool HasMpi(const Program& program, std::uint32_t ranks) {
   return program.mpi == MpiFlavour::kAuto ? ranks > 1 : program.mpi != MpiFlavour::kNone;
 }
 
-void SetRankNumbers(const SupervisorOrder& order, const StepSurroundings& step,
-                    std::uint32_t local_rank, Variables* variables) {
+void SetRankNumbers(const SupervisorOrder& order, const StepContext& step, std::uint32_t local_rank,
+                    Variables* variables) {
   const Allocation& placement = *step.placement;
   const NodeAllocation& node = placement.nodes[step.node_index];
   const std::uint32_t world = RankCount(placement);
@@ -440,7 +440,7 @@ std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uin
   return variables.List();
 }
 
-std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepSurroundings& step,
+std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepContext& step,
                                          std::uint32_t local_rank) {
   const NodeAllocation& node = step.placement->nodes[step.node_index];
   Variables variables(WithoutStaleVariables(step.program->environment));

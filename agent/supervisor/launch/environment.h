@@ -22,7 +22,7 @@ namespace muster::agent {
 inline constexpr const char* kPidPlaceholder = "4294967295";
 
 // A step as its ranks' environment needs it.
-struct StepSurroundings {
+struct StepContext {
   StepId step;
   const Program* program = nullptr;
   const Allocation* placement = nullptr;  // the whole step's
@@ -37,7 +37,7 @@ std::vector<std::string> WithoutStaleVariables(const std::vector<std::string>& e
 std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uint32_t node_index);
 
 // Of the rank at `local_rank` of the step's node. Sorted by name.
-std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepSurroundings& step,
+std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepContext& step,
                                          std::uint32_t local_rank);
 
 // MUSTER_CHECKPOINT_DIR of its processes: the same for every attempt.

@@ -91,7 +91,7 @@ void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) con
     request->programs = {plan_.script};
     request->arguments.insert(request->arguments.begin(), plan_.script);
   } else {
-    StepSurroundings surroundings;
+    StepContext surroundings;
     surroundings.step = plan_.step;
     surroundings.program = &program;
     surroundings.placement = &plan_.placement;

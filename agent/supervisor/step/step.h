@@ -20,8 +20,8 @@
 #include "absl/status/statusor.h"
 #include "agent/supervisor/launch/launch.h"
 #include "agent/supervisor/mpi/step_pmix.h"
+#include "agent/supervisor/step/attached_clients.h"
 #include "agent/supervisor/step/binding_reader.h"
-#include "agent/supervisor/step/onlookers.h"
 #include "agent/supervisor/step/rank_launcher.h"
 #include "agent/supervisor/step/rank_streams.h"
 #include "agent/supervisor/step/step_connection.h"
@@ -52,7 +52,7 @@ class Step {
 
   // SIGTERM to every rank, SIGKILL after `grace`.
   void Terminate(Duration grace);
-  // See Onlookers.
+  // See AttachedClients.
   absl::Status Show(const StepIo& io, bool input);
   // Gives up on output that no client takes: for an attempt that is being ended by force.
   void DropConnection();
@@ -94,7 +94,7 @@ class Step {
   BindingReader bindings_;
   std::unique_ptr<StepConnection> connection_;
   RankStreams streams_;
-  Onlookers onlookers_;  // goes before the connection that they copy
+  AttachedClients onlookers_;  // goes before the connection that they copy
   Usage usage_;
   bool forked_ = false;
   bool started_ = false;

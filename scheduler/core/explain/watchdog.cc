@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "scheduler/core/place/nodes/feature_match.h"
-#include "scheduler/core/place/nodes/node_room.h"
-#include "scheduler/core/place/nodes/span.h"
+#include "scheduler/core/place/nodes/node_selection.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/plan/search/eligibility.h"

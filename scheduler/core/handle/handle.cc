@@ -14,7 +14,7 @@
 #include "scheduler/core/handle/nodes/agent_handlers.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
 #include "scheduler/core/handle/policy_handlers.h"
-#include "scheduler/core/handle/start_gate.h"
+#include "scheduler/core/handle/start_check.h"
 #include "scheduler/core/handle/steps/step_handlers.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/group_submission.h"

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"

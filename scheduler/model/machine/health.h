@@ -41,7 +41,7 @@ enum class HealthSense : std::uint8_t {
   kShown = 3,   // shown, not judged
 };
 
-enum class HealthStanding : std::uint8_t {
+enum class HealthStatus : std::uint8_t {
   kUnjudged = 0,  // too little is known of the class
   kGood = 1,
   kSuspect = 2,  // slower than the class
@@ -75,7 +75,7 @@ struct HealthVerdict {
   std::uint64_t median = 0;  // of the class
   std::uint64_t spread = 0;  // its median absolute deviation, times 1.4826
   std::uint32_t samples = 0;
-  HealthStanding standing = HealthStanding::kUnjudged;
+  HealthStatus standing = HealthStatus::kUnjudged;
   static constexpr auto Fields(auto list) {
     return list(Field{"figure", &HealthVerdict::figure}, Field{"median", &HealthVerdict::median},
                 Field{"spread", &HealthVerdict::spread}, Field{"samples", &HealthVerdict::samples},
@@ -120,8 +120,8 @@ struct HealthRecord {
   HealthKind kind = HealthKind::kQuick;
   HealthCause cause = HealthCause::kAsked;
   HealthOutcome outcome = HealthOutcome::kMeasured;
-  HealthStanding standing = HealthStanding::kUnjudged;  // the worst of its verdicts
-  Time time = kNoTime;                                  // when it was judged
+  HealthStatus standing = HealthStatus::kUnjudged;  // the worst of its verdicts
+  Time time = kNoTime;                              // when it was judged
   Duration took{0};
   std::string text;
   std::vector<HealthVerdict> verdicts;

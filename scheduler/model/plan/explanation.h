@@ -59,25 +59,26 @@ struct PredictedCollective {
 };
 
 // What a job's placement is worth.
-struct PlacementWorth {
+struct PlacementQuality {
   std::uint32_t ranks = 0;  // 0: nothing is known
   std::uint32_t local_ranks = 0;
   std::string span;  // "below switch s1, 2 leaf switches"; empty: one node, or no network is known
   std::vector<PredictedCollective> predicted;
   static constexpr auto Fields(auto list) {
-    return list(
-        Field{"ranks", &PlacementWorth::ranks}, Field{"local_ranks", &PlacementWorth::local_ranks},
-        Field{"span", &PlacementWorth::span}, Field{"predicted", &PlacementWorth::predicted});
+    return list(Field{"ranks", &PlacementQuality::ranks},
+                Field{"local_ranks", &PlacementQuality::local_ranks},
+                Field{"span", &PlacementQuality::span},
+                Field{"predicted", &PlacementQuality::predicted});
   }
-  friend bool operator==(const PlacementWorth&, const PlacementWorth&) = default;
+  friend bool operator==(const PlacementQuality&, const PlacementQuality&) = default;
 };
 
 struct Explanation {
   Reason reason;        // of kind kNone when the job does not wait
   std::string summary;  // one sentence
   std::vector<NodeAnswer> nodes;
-  Priority priority;              // without terms where none is reckoned
-  PlacementWorth placement = {};  // of a running job
+  Priority priority;                // without terms where none is reckoned
+  PlacementQuality placement = {};  // of a running job
   static constexpr auto Fields(auto list) {
     return list(Field{"reason", &Explanation::reason}, Field{"summary", &Explanation::summary},
                 Field{"nodes", &Explanation::nodes}, Field{"priority", &Explanation::priority},

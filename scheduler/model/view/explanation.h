@@ -21,8 +21,8 @@ struct JobExplanation {
   std::vector<NodeAnswer> nodes;
   Allocation allocation;
   std::vector<Suggestion> suggestions;
-  Priority priority;         // of a waiting job, where one is reckoned
-  PlacementWorth placement;  // of a running job
+  Priority priority;           // of a waiting job, where one is reckoned
+  PlacementQuality placement;  // of a running job
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &JobExplanation::job}, Field{"summary", &JobExplanation::summary},
                 Field{"nodes", &JobExplanation::nodes},

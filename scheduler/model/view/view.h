@@ -227,8 +227,8 @@ struct JobDetail {
   std::string stderr_path;
   std::vector<std::string> command;
   std::vector<AttemptView> attempts;
-  std::string constraint;         // request.constraint as --constraint reads it
-  PlacementWorth placement = {};  // of a running job
+  std::string constraint;           // request.constraint as --constraint reads it
+  PlacementQuality placement = {};  // of a running job
   std::vector<StepView> steps = {};
   std::vector<NodeUsage> live_usage = {};  // of a running job, where its nodes have reported it
   std::string checkpoint_interval = {};    // how often it is advised to checkpoint, and why

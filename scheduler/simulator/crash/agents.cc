@@ -26,7 +26,7 @@ constexpr Duration kLeaseLook{1'000};
 
 }  // namespace
 
-SimulatedAgent::SimulatedAgent(const AgentSurroundings& world, std::size_t index, std::string name,
+SimulatedAgent::SimulatedAgent(const AgentContext& world, std::size_t index, std::string name,
                                Machine machine)
     : world_(world), index_(index), name_(std::move(name)), machine_(std::move(machine)) {}
 

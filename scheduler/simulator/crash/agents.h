@@ -22,17 +22,17 @@
 #include "scheduler/model/machine/node.h"
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/network.h"
+#include "scheduler/simulator/crash/oracle.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
-#include "scheduler/simulator/crash/witness.h"
 
 namespace muster::sim {
 
 // What all agents of a simulation share.
-struct AgentSurroundings {
+struct AgentContext {
   VirtualClock& clock;
   SimulatedNetwork& network;
   Faults& faults;
-  Witness& witness;
+  Oracle& witness;
 };
 
 enum class AgentDeath : std::uint8_t {
@@ -44,8 +44,7 @@ enum class AgentDeath : std::uint8_t {
 class SimulatedAgent {
  public:
   // `index` is its number in the network.
-  SimulatedAgent(const AgentSurroundings& world, std::size_t index, std::string name,
-                 Machine machine);
+  SimulatedAgent(const AgentContext& world, std::size_t index, std::string name, Machine machine);
   SimulatedAgent(const SimulatedAgent&) = delete;
   SimulatedAgent& operator=(const SimulatedAgent&) = delete;
 
@@ -120,7 +119,7 @@ class SimulatedAgent {
   void Pump(const Key& key, LocalAttempt& attempt);
   void EndAllProcesses();
 
-  const AgentSurroundings world_;
+  const AgentContext world_;
   const std::size_t index_;
   const std::string name_;
   const Machine machine_;

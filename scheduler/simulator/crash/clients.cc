@@ -117,11 +117,11 @@ void Clients::Submit(std::uint32_t number) {
   auto first = std::make_shared<bool>(true);
   Request(std::move(submit), [this, token, batch, first](const core::Transition& transition) {
     if (!transition.status.ok()) {
-      witness_.Broken(
+      oracle_.Broken(
           absl::StrCat(token, " was refused: ", std::string(transition.status.message())));
       return;
     }
-    witness_.Acknowledged(token, transition.job);
+    oracle_.Acknowledged(token, transition.job);
     if (std::exchange(*first, false)) {
       Afterwards(transition.job, batch);
     }

@@ -15,9 +15,9 @@
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/model/change/command.h"
 #include "scheduler/simulator/crash/faults.h"
+#include "scheduler/simulator/crash/oracle.h"
 #include "scheduler/simulator/crash/simulated_controller.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
-#include "scheduler/simulator/crash/witness.h"
 
 namespace muster::sim {
 
@@ -32,9 +32,9 @@ struct ClientPlan {
 
 class Clients {
  public:
-  Clients(VirtualClock& clock, Faults& faults, Witness& witness, SimulatedController& controller,
+  Clients(VirtualClock& clock, Faults& faults, Oracle& witness, SimulatedController& controller,
           ClientPlan plan)
-      : clock_(clock), faults_(faults), witness_(witness), controller_(controller), plan_(plan) {}
+      : clock_(clock), faults_(faults), oracle_(witness), controller_(controller), plan_(plan) {}
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
 
@@ -60,7 +60,7 @@ class Clients {
 
   VirtualClock& clock_;
   Faults& faults_;
-  Witness& witness_;
+  Oracle& oracle_;
   SimulatedController& controller_;
   const ClientPlan plan_;
   std::uint64_t unanswered_ = 0;

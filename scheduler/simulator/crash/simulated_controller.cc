@@ -27,11 +27,11 @@ constexpr Duration kControllerAwayMax{60'000};
 }  // namespace
 
 SimulatedController::SimulatedController(VirtualClock& clock, SimulatedNetwork& network,
-                                         Faults& faults, Witness& witness, PolicyConfig policy)
+                                         Faults& faults, Oracle& witness, PolicyConfig policy)
     : clock_(clock),
       network_(network),
       faults_(faults),
-      witness_(witness),
+      oracle_(witness),
       policy_(std::make_shared<const PolicyConfig>(std::move(policy))) {}
 
 void SimulatedController::Later(Duration delay, void (SimulatedController::*action)()) {
@@ -49,7 +49,7 @@ void SimulatedController::Start() {
   alive_ = true;
   if (!commits_.empty() && commits_.back().fingerprint.has_value() &&
       core::PrintOf(state_) != *commits_.back().fingerprint) {
-    witness_.Broken("promise 6: the restarted controller has another state");
+    oracle_.Broken("promise 6: the restarted controller has another state");
   }
   // The epoch is durable before anybody is listened to.
   const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.now(), *policy_);
@@ -105,7 +105,7 @@ std::shared_ptr<const core::Transition> SimulatedController::Judge(const Command
   auto transition = std::make_shared<const core::Transition>(
       core::Handle(state_, command, clock_.now(), *policy_));
   if (!transition->status.ok() && (!transition->events.empty() || !transition->effects.empty())) {
-    witness_.Broken("a refused input made events or effects");
+    oracle_.Broken("a refused input made events or effects");
   }
   Apply(transition->events);
   return transition;
@@ -139,7 +139,7 @@ void SimulatedController::Apply(const std::vector<Event>& events) {
     group_.entries.push_back(JournalEntry{state_.version(), event});
   }
   if (const std::optional<std::string> broken = core::BrokenInvariant(state_)) {
-    witness_.Broken(absl::StrCat("invariant: ", *broken));
+    oracle_.Broken(absl::StrCat("invariant: ", *broken));
   }
 }
 
@@ -371,8 +371,8 @@ void SimulatedController::CheckReplay() {
   auto pass = passes_.begin();
   for (const JournalEntry& entry : journal_) {
     if (entry.version != replay.version().Next()) {
-      witness_.Broken(absl::StrCat("promise 6: the journal has version ", ToString(entry.version),
-                                   " in place ", ToString(replay.version().Next())));
+      oracle_.Broken(absl::StrCat("promise 6: the journal has version ", ToString(entry.version),
+                                  " in place ", ToString(replay.version().Next())));
       return;
     }
     std::optional<core::ReplayDifference> difference = replay.Apply(entry);
@@ -381,26 +381,26 @@ void SimulatedController::CheckReplay() {
       difference = difference.has_value() ? difference : other;
     }
     if (difference.has_value()) {
-      witness_.Broken(absl::StrCat("promise 6: at version ", ToString(difference->version), " ",
-                                   difference->text));
+      oracle_.Broken(absl::StrCat("promise 6: at version ", ToString(difference->version), " ",
+                                  difference->text));
       return;
     }
     if (commit == commits_.end() || entry.version != commit->version) {
       continue;
     }
     if (commit->fingerprint.has_value() && core::PrintOf(replay.state()) != *commit->fingerprint) {
-      witness_.Broken(
+      oracle_.Broken(
           absl::StrCat("promise 6: replay differs at version ", ToString(entry.version)));
       return;
     }
     ++commit;
   }
   if (pass != passes_.end() || replay.starts_unchecked() > 0) {
-    witness_.Broken("promise 6: a pass, or a start's, is not on record where it was made");
+    oracle_.Broken("promise 6: a pass, or a start's, is not on record where it was made");
   }
   if (alive_ && group_.entries.empty() && !writing_.has_value() &&
       core::PrintOf(replay.state()) != core::PrintOf(state_)) {
-    witness_.Broken("promise 6: replay of the whole journal gives another state");
+    oracle_.Broken("promise 6: replay of the whole journal gives another state");
   }
 }
 

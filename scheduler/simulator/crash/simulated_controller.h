@@ -25,8 +25,8 @@
 #include "scheduler/model/settings/policy_config.h"
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/network.h"
+#include "scheduler/simulator/crash/oracle.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
-#include "scheduler/simulator/crash/witness.h"
 
 namespace muster::sim {
 
@@ -36,7 +36,7 @@ class SimulatedController {
   using Done = std::function<void(const core::Transition&)>;
 
   SimulatedController(VirtualClock& clock, SimulatedNetwork& network, Faults& faults,
-                      Witness& witness, PolicyConfig policy);
+                      Oracle& witness, PolicyConfig policy);
   SimulatedController(const SimulatedController&) = delete;
   SimulatedController& operator=(const SimulatedController&) = delete;
 
@@ -90,7 +90,7 @@ class SimulatedController {
   VirtualClock& clock_;
   SimulatedNetwork& network_;
   Faults& faults_;
-  Witness& witness_;
+  Oracle& oracle_;
   const std::shared_ptr<const PolicyConfig> policy_;
 
   // On disk.

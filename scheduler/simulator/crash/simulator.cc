@@ -12,9 +12,9 @@
 #include "scheduler/simulator/crash/agents.h"
 #include "scheduler/simulator/crash/clients.h"
 #include "scheduler/simulator/crash/network.h"
+#include "scheduler/simulator/crash/oracle.h"
 #include "scheduler/simulator/crash/simulated_controller.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
-#include "scheduler/simulator/crash/witness.h"
 
 namespace muster::sim {
 namespace {
@@ -56,16 +56,16 @@ class Simulation {
         clock_(kBeginning),
         faults_(seed, scenario.faults),
         network_(clock_, faults_),
-        controller_(clock_, network_, faults_, witness_, PolicyFor(scenario)),
-        clients_(clock_, faults_, witness_, controller_,
+        controller_(clock_, network_, faults_, oracle_, PolicyFor(scenario)),
+        clients_(clock_, faults_, oracle_, controller_,
                  ClientPlan{scenario.submissions, scenario.active, scenario.nodes,
                             scenario.cores_per_node, scenario.elastic}) {
     MUSTER_CHECK(scenario.nodes > 0 && scenario.cores_per_node > 0);
     const Machine machine = PlainMachine(scenario.cores_per_node, 0, "", kGibibyte * 16);
     for (std::uint32_t i = 0; i < scenario.nodes; ++i) {
       agents_.push_back(
-          std::make_unique<SimulatedAgent>(AgentSurroundings{clock_, network_, faults_, witness_},
-                                           i, absl::StrCat("node", i + 1), machine));
+          std::make_unique<SimulatedAgent>(AgentContext{clock_, network_, faults_, oracle_}, i,
+                                           absl::StrCat("node", i + 1), machine));
     }
     network_.Attach(SimulatedNetwork::Handlers{
         [this](Session session, const ToController& message) {
@@ -88,13 +88,13 @@ class Simulation {
     Expect(scenario_.faults.agent_dies_every, &Simulation::KillAgent);
     Expect(scenario_.faults.controller_dies_every, &Simulation::KillController);
     clock_.After(scenario_.active, [this] { faults_.Stop(); });
-    while (!witness_.broken().has_value() && !Settled()) {
+    while (!oracle_.broken().has_value() && !Settled()) {
       if (!clock_.RunNext() || clock_.now() > kBeginning + scenario_.active + kPatience) {
-        witness_.Broken(absl::StrCat("promise 5: not all is over: ", Describe()));
+        oracle_.Broken(absl::StrCat("promise 5: not all is over: ", Describe()));
       }
     }
     controller_.CheckReplay();
-    witness_.CheckJournal(controller_.journal(), true);
+    oracle_.CheckJournal(controller_.journal(), true);
     return Result();
   }
 
@@ -162,11 +162,11 @@ class Simulation {
 
   [[nodiscard]] SimulationResult Result() const {
     SimulationResult result;
-    result.broken = witness_.broken();
+    result.broken = oracle_.broken();
     result.history = Fingerprint().Add(controller_.journal()).value();
     result.events = controller_.journal().size();
-    result.executions = witness_.executions();
-    result.queued_steps = witness_.queued_steps();
+    result.executions = oracle_.executions();
+    result.queued_steps = oracle_.queued_steps();
     CountChanges(controller_.journal(), &result);
     result.took = clock_.now() - kBeginning;
     result.faults = faults_.counts();
@@ -176,7 +176,7 @@ class Simulation {
   const Scenario& scenario_;
   VirtualClock clock_;
   Faults faults_;
-  Witness witness_;
+  Oracle oracle_;
   SimulatedNetwork network_;
   SimulatedController controller_;
   Clients clients_;

@@ -60,7 +60,7 @@ std::optional<Due> WhyDue(const Node& node, const NodeHealth& health, const Fail
   if (policy.at_boot && tally.failed != kNoTime && tally.failed > health.last.time) {
     return Due{HealthKind::kQuick, HealthCause::kFailure};
   }
-  const bool learning = health.last.standing == HealthStanding::kUnjudged;
+  const bool learning = health.last.standing == HealthStatus::kUnjudged;
   if (learning || now >= health.last.time + policy.interval) {
     return Due{HealthKind::kQuick, HealthCause::kSchedule};
   }
@@ -97,20 +97,20 @@ void Decide(const ClusterState& state, const Node& node, const HealthRecord& rec
             const HealthPolicy& policy, Transition& transition) {
   const NodeHealth& health = state.health().Of(node.id);
   switch (record.standing) {
-    case HealthStanding::kFailed:
-      Drain(state, node, core::TextOf(record.verdicts, HealthStanding::kFailed), now, policy,
+    case HealthStatus::kFailed:
+      Drain(state, node, core::TextOf(record.verdicts, HealthStatus::kFailed), now, policy,
             transition);
       return;
-    case HealthStanding::kSuspect:
+    case HealthStatus::kSuspect:
       if (health.slow + 1 >= policy.confirm) {
         Drain(state, node,
-              absl::StrCat(core::TextOf(record.verdicts, HealthStanding::kSuspect), ", ",
+              absl::StrCat(core::TextOf(record.verdicts, HealthStatus::kSuspect), ", ",
                            health.slow + 1, " checks in a row"),
               now, policy, transition);
       }
       return;
-    case HealthStanding::kGood:
-    case HealthStanding::kUnjudged:
+    case HealthStatus::kGood:
+    case HealthStatus::kUnjudged:
       if (health.drained && node.drained) {
         transition.events.emplace_back(NodeDrained{node.id, false, "", now, /*by_health=*/true});
         transition.effects.emplace_back(Replan{});
@@ -283,14 +283,14 @@ std::string HealthWord(const NodeHealth& health) {
     return "";
   }
   switch (health.last.standing) {
-    case HealthStanding::kUnjudged:
+    case HealthStatus::kUnjudged:
       return "not judged yet";
-    case HealthStanding::kGood:
+    case HealthStatus::kGood:
       return "good";
-    case HealthStanding::kSuspect:
-      return absl::StrCat("slow: ", NamesOf(health.last.verdicts, HealthStanding::kSuspect));
-    case HealthStanding::kFailed:
-      return absl::StrCat("failed: ", NamesOf(health.last.verdicts, HealthStanding::kFailed));
+    case HealthStatus::kSuspect:
+      return absl::StrCat("slow: ", NamesOf(health.last.verdicts, HealthStatus::kSuspect));
+    case HealthStatus::kFailed:
+      return absl::StrCat("failed: ", NamesOf(health.last.verdicts, HealthStatus::kFailed));
   }
   return "";
 }

@@ -21,13 +21,13 @@ std::uint64_t Median(std::vector<std::uint64_t>& values) {
   return below + (*middle - below) / 2;
 }
 
-HealthStanding Compare(const HealthVerdict& verdict, const HealthPolicy& policy) {
+HealthStatus Compare(const HealthVerdict& verdict, const HealthPolicy& policy) {
   const HealthFigure& figure = verdict.figure;
   const std::uint64_t slow =
       std::max(policy.mad * verdict.spread, verdict.median / 100 * policy.slack_percent);
   const bool suspect = figure.sense == HealthSense::kHigher ? figure.value + slow < verdict.median
                                                             : figure.value > verdict.median + slow;
-  return suspect ? HealthStanding::kSuspect : HealthStanding::kGood;
+  return suspect ? HealthStatus::kSuspect : HealthStatus::kGood;
 }
 
 std::string Amount(std::uint64_t value, const std::string& unit) {
@@ -56,11 +56,11 @@ HealthVerdict Judge(HealthFigure figure, std::vector<std::uint64_t> pool,
   verdict.figure = std::move(figure);
   const HealthFigure& of = verdict.figure;
   if (of.sense == HealthSense::kNever) {
-    verdict.standing = of.value > 0 ? HealthStanding::kFailed : HealthStanding::kGood;
+    verdict.standing = of.value > 0 ? HealthStatus::kFailed : HealthStatus::kGood;
     return verdict;
   }
   if (of.sense == HealthSense::kShown) {
-    verdict.standing = HealthStanding::kGood;
+    verdict.standing = HealthStatus::kGood;
     return verdict;
   }
   if (pool.empty() || pool.size() < policy.samples) {
@@ -79,21 +79,21 @@ HealthVerdict Judge(HealthFigure figure, std::vector<std::uint64_t> pool,
 HealthVerdict Missing(const HealthVerdict& before) {
   HealthVerdict verdict = before;
   verdict.figure.value = 0;
-  verdict.standing = HealthStanding::kSuspect;
+  verdict.standing = HealthStatus::kSuspect;
   return verdict;
 }
 
-HealthStanding WorstOf(const std::vector<HealthVerdict>& verdicts) {
-  HealthStanding worst = HealthStanding::kUnjudged;
+HealthStatus WorstOf(const std::vector<HealthVerdict>& verdicts) {
+  HealthStatus worst = HealthStatus::kUnjudged;
   bool unjudged = false;
   for (const HealthVerdict& verdict : verdicts) {
-    unjudged = unjudged || verdict.standing == HealthStanding::kUnjudged;
+    unjudged = unjudged || verdict.standing == HealthStatus::kUnjudged;
     worst = std::max(worst, verdict.standing);
   }
-  return worst == HealthStanding::kGood && unjudged ? HealthStanding::kUnjudged : worst;
+  return worst == HealthStatus::kGood && unjudged ? HealthStatus::kUnjudged : worst;
 }
 
-std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStanding standing) {
+std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStatus standing) {
   std::string text;
   for (const HealthVerdict& verdict : verdicts) {
     if (verdict.standing == standing) {
@@ -103,7 +103,7 @@ std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStanding st
   return text;
 }
 
-std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStanding standing) {
+std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStatus standing) {
   std::string text;
   for (const HealthVerdict& verdict : verdicts) {
     if (verdict.standing == standing) {

@@ -27,12 +27,12 @@ HealthVerdict Judge(HealthFigure figure, std::vector<std::uint64_t> pool,
 HealthVerdict Missing(const HealthVerdict& before);
 
 // The worst of them; kUnjudged when there is nothing better to say.
-HealthStanding WorstOf(const std::vector<HealthVerdict>& verdicts);
+HealthStatus WorstOf(const std::vector<HealthVerdict>& verdicts);
 
 // "memory bandwidth 41.2 GB/s, class median 88 GB/s (MAD 1.2)" of all that are `standing`.
-std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStanding standing);
+std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStatus standing);
 // Their names only: "memory bandwidth, clock".
-std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStanding standing);
+std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStatus standing);
 
 // Thousandths as a decimal with at most three significant digits after the point: "41.2", "0.005".
 std::string Thousandths(std::uint64_t value);

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/layout_check.h"
-#include "scheduler/core/place/nodes/span.h"
+#include "scheduler/core/place/nodes/node_selection.h"
 #include "scheduler/core/place/order_size.h"
 #include "scheduler/core/place/rank_layout.h"
 #include "scheduler/core/place/request.h"

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "scheduler/core/place/nodes/candidate.h"
-#include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
-#include "scheduler/core/plan/availability/earliest_queue.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
+#include "scheduler/core/plan/availability/aggregate_free.h"
 #include "scheduler/core/plan/availability/first_ends.h"
-#include "scheduler/core/plan/availability/free_in_all.h"
 #include "scheduler/core/plan/availability/free_index.h"
+#include "scheduler/core/plan/availability/lower_bound_heap.h"
 #include "scheduler/core/plan/availability/need.h"
 #include "scheduler/core/plan/availability/node_inventory.h"
 #include "scheduler/core/plan/availability/untaken_timelines.h"

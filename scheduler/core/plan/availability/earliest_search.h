@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include "scheduler/core/plan/availability/earliest_queue.h"
+#include "scheduler/core/plan/availability/lower_bound_heap.h"
 #include "scheduler/core/plan/availability/node_query.h"
 
 namespace muster::core {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/nodes/node_tree.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/value/time.h"

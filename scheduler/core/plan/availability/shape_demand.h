@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduler/core/place/nodes/node_room.h"
-#include "scheduler/core/plan/availability/free_in_all.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
+#include "scheduler/core/plan/availability/aggregate_free.h"
 #include "scheduler/core/plan/availability/need.h"
 
 namespace muster::core {

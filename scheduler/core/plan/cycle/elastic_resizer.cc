@@ -98,8 +98,8 @@ std::uint32_t ElasticResizer::RoomToGrow(const RunningJob& job, const StartOptio
              : 0;
 }
 
-ElasticStanding ElasticResizer::StandingOf(const RunningJob& job, ResizeVerdict change) const {
-  ElasticStanding standing;
+ElasticStatus ElasticResizer::StandingOf(const RunningJob& job, ResizeVerdict change) const {
+  ElasticStatus standing;
   standing.nodes = static_cast<std::uint32_t>(job.nodes.size());
   standing.most = std::max(job.spec->request.max_nodes, standing.nodes);
   standing.within = standing.nodes;
@@ -114,8 +114,8 @@ ElasticStanding ElasticResizer::StandingOf(const RunningJob& job, ResizeVerdict 
   return standing;
 }
 
-ElasticStanding ElasticResizer::StandingToGrow(const RunningJob& job) {
-  ElasticStanding standing = StandingOf(job, ResizeVerdict::kGrow);
+ElasticStatus ElasticResizer::StandingToGrow(const RunningJob& job) {
+  ElasticStatus standing = StandingOf(job, ResizeVerdict::kGrow);
   const StartOption* option = OptionOf(job);
   if (option != nullptr && standing.nodes < standing.most) {
     standing.within += RoomToGrow(job, *option, standing.most - standing.nodes);
@@ -138,7 +138,7 @@ std::optional<PlannedResize> ElasticResizer::ShrunkBy(std::size_t position,
       std::count_if(eviction.opening.shares.begin(), eviction.opening.shares.end(),
                     [&own](const NodeShare& share) { return own[share.node]; }));
   const ResourceRequest& request = elastic.spec->request;
-  ElasticStanding standing = StandingOf(elastic, ResizeVerdict::kShrink);
+  ElasticStatus standing = StandingOf(elastic, ResizeVerdict::kShrink);
   std::uint32_t rest = standing.nodes - std::min(given, standing.nodes);
   rest -= IsInSegments(request) ? rest % request.segment : 0;
   if (rest < std::max(request.min_nodes, 1U)) {

@@ -43,12 +43,12 @@ std::uint64_t Power(std::uint32_t n, std::uint32_t m, std::uint32_t percent) {
   return power;
 }
 
-Duration CostOf(const ElasticStanding& job, const ElasticPolicy& policy) {
+Duration CostOf(const ElasticStatus& job, const ElasticPolicy& policy) {
   return job.cost > Duration(0) ? job.cost : policy.restart_cost;
 }
 
 // Whether a change that is possible is made, and when.
-void Settle(const ElasticStanding& job, ResizeVerdict change, const ElasticPolicy& policy, Time now,
+void Settle(const ElasticStatus& job, ResizeVerdict change, const ElasticPolicy& policy, Time now,
             PlannedResize& resize) {
   if (resize.gain <= resize.cost) {
     resize.verdict = ResizeVerdict::kTooLittle;
@@ -82,7 +82,7 @@ Duration GainOf(std::uint32_t n, std::uint32_t m, Duration left, std::uint32_t e
       Times(static_cast<std::uint64_t>(left.count()), TimeSaved(n, m, efficiency_percent))));
 }
 
-PlannedResize JudgeSize(const ElasticStanding& job, const ElasticPolicy& policy, Time now) {
+PlannedResize JudgeSize(const ElasticStatus& job, const ElasticPolicy& policy, Time now) {
   MUSTER_CHECK(job.nodes > 0 && job.within <= std::max(job.most, job.nodes));
   PlannedResize resize;
   resize.cost = CostOf(job, policy);
@@ -101,7 +101,7 @@ PlannedResize JudgeSize(const ElasticStanding& job, const ElasticPolicy& policy,
   return resize;
 }
 
-PlannedResize JudgeShrink(const ElasticStanding& job, Duration wait, const ElasticPolicy& policy,
+PlannedResize JudgeShrink(const ElasticStatus& job, Duration wait, const ElasticPolicy& policy,
                           Time now) {
   MUSTER_CHECK(0 < job.within && job.within < job.nodes);
   PlannedResize resize;

@@ -29,7 +29,7 @@ std::uint64_t TimeSaved(std::uint32_t n, std::uint32_t m, std::uint32_t efficien
 // The same of `left`.
 Duration GainOf(std::uint32_t n, std::uint32_t m, Duration left, std::uint32_t efficiency_percent);
 
-struct ElasticStanding {
+struct ElasticStatus {
   std::uint32_t nodes = 1;   // that it has
   std::uint32_t most = 1;    // that it may have
   std::uint32_t within = 1;  // that it could have now
@@ -40,12 +40,12 @@ struct ElasticStanding {
 };
 
 // What to do with it, without the ids. REQUIRES: 0 < nodes; within <= most.
-PlannedResize JudgeSize(const ElasticStanding& job, const ElasticPolicy& policy, Time now);
+PlannedResize JudgeSize(const ElasticStatus& job, const ElasticPolicy& policy, Time now);
 
 // Whether it goes on with `within` nodes, so that a job that waits starts, which otherwise starts
 // `wait` from now (kNeverEnds: unknown). What the change costs the one job has to be less than the
 // other waits. REQUIRES: 0 < within < nodes.
-PlannedResize JudgeShrink(const ElasticStanding& job, Duration wait, const ElasticPolicy& policy,
+PlannedResize JudgeShrink(const ElasticStatus& job, Duration wait, const ElasticPolicy& policy,
                           Time now);
 
 }  // namespace muster::core

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/node_choice.h"
-#include "scheduler/core/place/nodes/node_room.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/place/request.h"
 
 namespace muster::core {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "scheduler/core/place/nodes/node_room.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/place/request.h"
 
 namespace muster::core {

@@ -41,7 +41,7 @@ void AppendNewest(const NodeHealth& health, const std::string& component, std::s
 bool IsCompared(const HealthVerdict& verdict) {
   const HealthSense sense = verdict.figure.sense;
   const bool good =
-      verdict.standing == HealthStanding::kGood || verdict.standing == HealthStanding::kUnjudged;
+      verdict.standing == HealthStatus::kGood || verdict.standing == HealthStatus::kUnjudged;
   return good && (sense == HealthSense::kHigher || sense == HealthSense::kLower);
 }
 
@@ -168,7 +168,7 @@ void HealthTable::Take(const HealthChecked& event) {
   if (record.outcome != HealthOutcome::kMeasured) {
     return;
   }
-  const bool slow = record.standing == HealthStanding::kSuspect;
+  const bool slow = record.standing == HealthStatus::kSuspect;
   health.slow = slow ? health.slow + 1 : 0;
   Learn(health, record);
   health.last = record;

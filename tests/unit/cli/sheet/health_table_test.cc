@@ -11,21 +11,17 @@ HealthRecord SlowCheck() {
   HealthRecord record;
   record.number = 12;
   record.cause = HealthCause::kConfirm;
-  record.standing = HealthStanding::kSuspect;
+  record.standing = HealthStatus::kSuspect;
   record.time = kNow - std::chrono::minutes(5);
   record.took = std::chrono::milliseconds(3'210);
   record.verdicts = {
-      {{"clock", "GHz", HealthSense::kHigher, 3'390, 0}, 3'400, 20, 64, HealthStanding::kGood},
+      {{"clock", "GHz", HealthSense::kHigher, 3'390, 0}, 3'400, 20, 64, HealthStatus::kGood},
       {{"memory bandwidth", "GB/s", HealthSense::kHigher, 41'000, 95'000},
        88'000,
        1'779,
        64,
-       HealthStanding::kSuspect},
-      {{"uncorrected memory errors", "", HealthSense::kNever, 0, 0},
-       0,
-       0,
-       0,
-       HealthStanding::kGood}};
+       HealthStatus::kSuspect},
+      {{"uncorrected memory errors", "", HealthSense::kNever, 0, 0}, 0, 0, 0, HealthStatus::kGood}};
   return record;
 }
 

@@ -106,8 +106,8 @@ TEST(JobSheet, OneNodeOfSeveralWhoseGpusOrEnergyNobodyKnowsHasNoNumber) {
             "  node2  0:10.00       0.10    -          -        -        -\n");
 }
 
-PlacementWorth Worth(std::uint64_t nanoseconds) {
-  PlacementWorth worth;
+PlacementQuality Worth(std::uint64_t nanoseconds) {
+  PlacementQuality worth;
   worth.ranks = worth.local_ranks = 2;
   worth.predicted = {{"allreduce", kGibibyte, nanoseconds, "ring", 0, ""}};
   return worth;

@@ -25,7 +25,7 @@ namespace muster::daemon::testing {
 inline constexpr auto kPatience = std::chrono::seconds(20);
 
 // Keeps what was sent, so that a test can wait for it.
-class RecordingDoor : public AgentDoor {
+class RecordingDoor : public AgentGateway {
  public:
   void Send(NodeId node, const Order& order) override {
     const MutexLock lock(&mutex_);

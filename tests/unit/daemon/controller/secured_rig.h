@@ -197,8 +197,8 @@ class SecuredTest : public ::testing::Test {
     acceptor_ = std::make_unique<Acceptor>(*log_, clock_);
     handshakes_ = std::make_unique<HandshakeLog>(*log_, clock_, acceptor_.get());
     tokens_ = TokenBook::Open(directory_, "test", clock_).value();
-    door_ = MungeDoor::Open(directory_ + "/munge/socket", tls_.certificate, *log_,
-                            handshakes_.get(), tokens_.get());
+    door_ = MungeAuthenticator::Open(directory_ + "/munge/socket", tls_.certificate, *log_,
+                                     handshakes_.get(), tokens_.get());
     gate_ = std::make_unique<Gate>(*log_, tls_.revoked, door_.get(), min_uid_, acceptor_.get(),
                                    nullptr, tokens_.get());
     sessions_ = std::make_unique<AgentSessions>(*log_);
@@ -224,7 +224,7 @@ class SecuredTest : public ::testing::Test {
   std::unique_ptr<OrderSigner> signer_;
   std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<HandshakeLog> handshakes_;
-  std::shared_ptr<MungeDoor> door_;
+  std::shared_ptr<MungeAuthenticator> door_;
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<AgentSessions> sessions_;
   std::unique_ptr<Controller> controller_;

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class SilentDoor : public AgentDoor {
+class SilentDoor : public AgentGateway {
  public:
   void Send(NodeId, const Order&) override {}
   void CloseAll() override {}

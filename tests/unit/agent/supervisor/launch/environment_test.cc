@@ -67,7 +67,7 @@ SupervisorOrder Order() {
 }
 
 std::vector<std::string> RankOf(const SupervisorOrder& order, std::uint32_t local_rank) {
-  StepSurroundings step;
+  StepContext step;
   step.step = StepId(1);
   step.program = &order.launch.program;
   step.placement = &order.launch.allocation;
@@ -384,7 +384,7 @@ TEST(EnvironmentTest, AStepOnOneNodeSaysItsNodesUnlessItIsOneRankWithoutMpi) {
   Allocation one = order.launch.allocation;
   one.nodes.resize(1);
   const auto says = [&order, &one] {
-    StepSurroundings step;
+    StepContext step;
     step.step = StepId(1);
     step.program = &order.launch.program;
     step.placement = &one;

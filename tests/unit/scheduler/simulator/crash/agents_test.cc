@@ -64,9 +64,8 @@ class SimulatedAgentTest : public ::testing::Test {
   VirtualClock clock_{Time(Duration(1))};
   Faults faults_{3, FaultRates()};
   SimulatedNetwork network_{clock_, faults_};
-  Witness witness_;
-  SimulatedAgent agent_{AgentSurroundings{clock_, network_, faults_, witness_}, 0, "node1",
-                        Machine()};
+  Oracle oracle_;
+  SimulatedAgent agent_{AgentContext{clock_, network_, faults_, oracle_}, 0, "node1", Machine()};
   Epoch epoch_{2};
   Session session_ = 0;
   std::vector<Registration> registrations_;
@@ -77,7 +76,7 @@ TEST_F(SimulatedAgentTest, ReportsFactsInOrderAndTakesAnOrderTwiceWithOneEffect)
   network_.SendDown(session_, Order(Epoch(2)));
   network_.SendDown(session_, Order(Epoch(2)));
   RunFor(Duration(100'000));
-  EXPECT_EQ(witness_.executions(), 1U);
+  EXPECT_EQ(oracle_.executions(), 1U);
   ASSERT_FALSE(reports_.empty());
   EXPECT_TRUE(std::holds_alternative<RunStarted>(reports_.front().fact));
   EXPECT_EQ(reports_.front().index, 1U);
@@ -86,7 +85,7 @@ TEST_F(SimulatedAgentTest, ReportsFactsInOrderAndTakesAnOrderTwiceWithOneEffect)
   network_.SendDown(session_, Acknowledge{NodeId(1), JobId(1), AttemptNumber(1), 3});
   RunFor(Duration(5'000));
   EXPECT_TRUE(agent_.idle());
-  EXPECT_FALSE(witness_.broken().has_value());
+  EXPECT_FALSE(oracle_.broken().has_value());
 }
 
 TEST_F(SimulatedAgentTest, RefusesAnOlderEpochAndAnExpiredOrder) {
@@ -95,14 +94,14 @@ TEST_F(SimulatedAgentTest, RefusesAnOlderEpochAndAnExpiredOrder) {
   expired.expiry = clock_.now() - Duration(1);
   network_.SendDown(session_, expired);
   RunFor(Duration(100'000));
-  EXPECT_EQ(witness_.executions(), 0U);
+  EXPECT_EQ(oracle_.executions(), 0U);
   EXPECT_TRUE(reports_.empty());
 }
 
 TEST_F(SimulatedAgentTest, AJobOutlivesItsAgentAndIsReportedAgain) {
   network_.SendDown(session_, Order(Epoch(2)));
   RunFor(Duration(3'000));
-  ASSERT_EQ(witness_.executions(), 1U);
+  ASSERT_EQ(oracle_.executions(), 1U);
   reports_.clear();
   agent_.Die(AgentDeath::kProcess);
   RunFor(Duration(200'000));
@@ -117,7 +116,7 @@ TEST_F(SimulatedAgentTest, AJobOutlivesItsAgentAndIsReportedAgain) {
 TEST_F(SimulatedAgentTest, ARebootEndsWhatRanAndSaysSo) {
   network_.SendDown(session_, Order(Epoch(2)));
   RunFor(Duration(2'100));
-  ASSERT_EQ(witness_.executions(), 1U);
+  ASSERT_EQ(oracle_.executions(), 1U);
   agent_.Die(AgentDeath::kReboot);
   RunFor(Duration(200'000));
   ASSERT_EQ(registrations_.size(), 2U);
@@ -141,7 +140,7 @@ TEST_F(SimulatedAgentTest, ATerminationThatComesFirstRefusesTheLaunch) {
                                              EndCause::kCancelled, Duration(10)});
   network_.SendDown(session_, Order(Epoch(2)));
   RunFor(Duration(100'000));
-  EXPECT_EQ(witness_.executions(), 0U);
+  EXPECT_EQ(oracle_.executions(), 0U);
   ASSERT_FALSE(reports_.empty());
   EXPECT_EQ(std::get<RunEnded>(reports_.front().fact).cause, EndCause::kNeverStarted);
 }

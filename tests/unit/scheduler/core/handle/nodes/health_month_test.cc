@@ -117,7 +117,7 @@ class Month {
         drained[drain->node].push_back(drain->reason);
       }
       if (const auto* checked = std::get_if<HealthChecked>(&event)) {
-        suspicions += checked->record.standing == HealthStanding::kSuspect ? 1 : 0;
+        suspicions += checked->record.standing == HealthStatus::kSuspect ? 1 : 0;
       }
     }
     return transition;

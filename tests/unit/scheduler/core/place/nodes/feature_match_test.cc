@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "scheduler/core/place/nodes/span.h"
+#include "scheduler/core/place/nodes/node_selection.h"
 #include "scheduler/core/plan/search/feasibility.h"
 #include "tests/unit/scheduler/core/builders.h"
 

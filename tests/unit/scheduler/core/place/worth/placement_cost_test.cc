@@ -6,7 +6,7 @@
 
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/place/nodes/block_placement.h"
-#include "scheduler/core/place/nodes/span.h"
+#include "scheduler/core/place/nodes/node_selection.h"
 
 namespace muster::core {
 namespace {

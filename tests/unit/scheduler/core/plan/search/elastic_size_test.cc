@@ -13,8 +13,8 @@ using std::chrono::seconds;
 
 const Time kNow = Time(std::chrono::hours(24 * 20000));
 
-ElasticStanding Of(std::uint32_t nodes, std::uint32_t within, Duration left) {
-  ElasticStanding standing;
+ElasticStatus Of(std::uint32_t nodes, std::uint32_t within, Duration left) {
+  ElasticStatus standing;
   standing.nodes = nodes;
   standing.within = within;
   standing.most = within;
@@ -22,7 +22,7 @@ ElasticStanding Of(std::uint32_t nodes, std::uint32_t within, Duration left) {
   return standing;
 }
 
-ResizeVerdict VerdictAt(ElasticStanding job, Duration left, const ElasticPolicy& policy) {
+ResizeVerdict VerdictAt(ElasticStatus job, Duration left, const ElasticPolicy& policy) {
   job.left = left;
   return JudgeSize(job, policy, kNow).verdict;
 }
@@ -81,7 +81,7 @@ TEST(ElasticSize, AJobThatHasAllItMayHaveIsRigid) {
 }
 
 TEST(ElasticSize, AJobStaysWhereNothingIsFree) {
-  ElasticStanding job = Of(4, 4, kNeverEnds);
+  ElasticStatus job = Of(4, 4, kNeverEnds);
   job.most = 8;
   const PlannedResize resize = JudgeSize(job, ElasticPolicy(), kNow);
   EXPECT_EQ(resize.verdict, ResizeVerdict::kNoRoom);
@@ -90,7 +90,7 @@ TEST(ElasticSize, AJobStaysWhereNothingIsFree) {
 }
 
 TEST(ElasticSize, AChangeWaitsForTheLastCallOnceAndNotAnew) {
-  ElasticStanding job = Of(4, 5, kNeverEnds);
+  ElasticStatus job = Of(4, 5, kNeverEnds);
   const PlannedResize first = JudgeSize(job, ElasticPolicy(), kNow);
   EXPECT_EQ(first.when, kNow + seconds(30));
   job.due = first.when;
@@ -103,7 +103,7 @@ TEST(ElasticSize, AChangeWaitsForTheLastCallOnceAndNotAnew) {
 }
 
 TEST(ElasticSize, TwoChangesAreTenTimesTheirCostApart) {
-  ElasticStanding job = Of(4, 8, kNeverEnds);
+  ElasticStatus job = Of(4, 8, kNeverEnds);
   job.cost = seconds(60);
   job.changed = kNow;
   const PlannedResize early = JudgeSize(job, ElasticPolicy(), kNow + minutes(10) - Duration(1));
@@ -113,7 +113,7 @@ TEST(ElasticSize, TwoChangesAreTenTimesTheirCostApart) {
 }
 
 TEST(ElasticSize, AJobShrinksOnlyForOneThatWaitsLongerThanTheChangeCosts) {
-  ElasticStanding job = Of(8, 5, kNeverEnds);
+  ElasticStatus job = Of(8, 5, kNeverEnds);
   job.cost = seconds(60);
   const auto judge = [&](Duration wait, Time now = kNow) {
     return JudgeShrink(job, wait, ElasticPolicy(), now);
@@ -134,7 +134,7 @@ TEST(ElasticSize, AJobShrinksOnlyForOneThatWaitsLongerThanTheChangeCosts) {
 
 TEST(ElasticSize, AChangeIsPlannedOnlyWhereItGainsMoreThanItCosts) {
   EXPECT_TRUE(rc::check([] {
-    ElasticStanding job;
+    ElasticStatus job;
     job.nodes = *rc::gen::inRange<std::uint32_t>(1, 64);
     job.most = job.nodes + *rc::gen::inRange<std::uint32_t>(0, 64);
     job.within = job.nodes + *rc::gen::inRange<std::uint32_t>(0, job.most - job.nodes + 1);

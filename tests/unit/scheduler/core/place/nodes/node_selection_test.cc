@@ -1,4 +1,4 @@
-#include "scheduler/core/place/nodes/span.h"
+#include "scheduler/core/place/nodes/node_selection.h"
 
 #include <gtest/gtest.h>
 

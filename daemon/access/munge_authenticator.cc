@@ -1,4 +1,4 @@
-#include "daemon/access/munge_door.h"
+#include "daemon/access/munge_authenticator.h"
 
 #include <grpc/grpc_security_constants.h>
 
@@ -22,9 +22,11 @@ thread_local bool processed_here = false;
 
 }  // namespace
 
-std::shared_ptr<MungeDoor> MungeDoor::Open(const std::string& socket,
-                                           const std::string& certificate, const Logger& log,
-                                           HandshakeLog* refusals, const TokenBook* tokens) {
+std::shared_ptr<MungeAuthenticator> MungeAuthenticator::Open(const std::string& socket,
+                                                             const std::string& certificate,
+                                                             const Logger& log,
+                                                             HandshakeLog* refusals,
+                                                             const TokenBook* tokens) {
   if (certificate.empty()) {
     return nullptr;
   }
@@ -33,11 +35,11 @@ std::shared_ptr<MungeDoor> MungeDoor::Open(const std::string& socket,
     log.Info("access", absl::StrCat(std::string(munge.status().message()),
                                     "; until then users need keys (muster keys client)"));
   }
-  return std::make_shared<MungeDoor>(munge.ok() ? *std::move(munge) : nullptr, certificate,
-                                     refusals, tokens);
+  return std::make_shared<MungeAuthenticator>(munge.ok() ? *std::move(munge) : nullptr, certificate,
+                                              refusals, tokens);
 }
 
-bool MungeDoor::IsBlocking() const {
+bool MungeAuthenticator::IsBlocking() const {
   if (threads_.fetch_add(1) < kThreadsMax) {
     processed_here = false;
     return true;
@@ -47,8 +49,8 @@ bool MungeDoor::IsBlocking() const {
   return false;
 }
 
-grpc::Status MungeDoor::Process(const InputMetadata& metadata, grpc::AuthContext* context,
-                                OutputMetadata*, OutputMetadata*) {
+grpc::Status MungeAuthenticator::Process(const InputMetadata& metadata, grpc::AuthContext* context,
+                                         OutputMetadata*, OutputMetadata*) {
   const bool here = std::exchange(processed_here, false);
   grpc::Status status = Decide(metadata, *context, !here);
   if (!here) {
@@ -57,15 +59,15 @@ grpc::Status MungeDoor::Process(const InputMetadata& metadata, grpc::AuthContext
   return status;
 }
 
-grpc::Status MungeDoor::Refuse(const std::string& method, const std::string& why) const {
+grpc::Status MungeAuthenticator::Refuse(const std::string& method, const std::string& why) const {
   if (refusals_ != nullptr && method != kDoorProbe) {
     refusals_->Refused(method, why);
   }
   return {grpc::StatusCode::UNAUTHENTICATED, why};
 }
 
-grpc::Status MungeDoor::Decide(const InputMetadata& metadata, const grpc::AuthContext& context,
-                               bool may_wait) {
+grpc::Status MungeAuthenticator::Decide(const InputMetadata& metadata,
+                                        const grpc::AuthContext& context, bool may_wait) {
   const auto credential = metadata.find(kMungeMetadata);
   const auto path = metadata.find(":path");
   const std::string method =
@@ -105,7 +107,8 @@ grpc::Status MungeDoor::Decide(const InputMetadata& metadata, const grpc::AuthCo
   return grpc::Status::OK;
 }
 
-MungeDoor::Judged MungeDoor::Judge(const std::string& credential, const std::string& method) {
+MungeAuthenticator::Judged MungeAuthenticator::Judge(const std::string& credential,
+                                                     const std::string& method) {
   if (munge_ == nullptr) {
     return {absl::UnauthenticatedError("this controller takes no MUNGE credentials")};
   }
@@ -124,7 +127,7 @@ MungeDoor::Judged MungeDoor::Judge(const std::string& credential, const std::str
   return {absl::OkStatus(), proof->uid};
 }
 
-std::vector<std::string> MungeDoor::OwnFingerprints() {
+std::vector<std::string> MungeAuthenticator::OwnFingerprints() {
   const absl::StatusOr<std::string> pem = ReadFile(certificate_);
   const absl::StatusOr<std::string> fingerprint = pem.ok() ? FingerprintOf(*pem) : pem.status();
   const MutexLock lock(&mutex_);
@@ -137,7 +140,7 @@ std::vector<std::string> MungeDoor::OwnFingerprints() {
   return {own_.begin(), own_.end()};
 }
 
-MungeDoor::Judged MungeDoor::Take(const std::string& credential) {
+MungeAuthenticator::Judged MungeAuthenticator::Take(const std::string& credential) {
   const MutexLock lock(&mutex_);
   const auto found = found_.find(credential);
   if (found == found_.end()) {

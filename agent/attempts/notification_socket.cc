@@ -1,4 +1,4 @@
-#include "agent/attempts/doorbell.h"
+#include "agent/attempts/notification_socket.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -19,21 +19,22 @@ constexpr int kRingsPerTurn = 1024;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Doorbell>> Doorbell::Open(EventLoop& loop, const std::string& path,
-                                                         Rung rung) {
+absl::StatusOr<std::unique_ptr<NotificationSocket>> NotificationSocket::Open(
+    EventLoop& loop, const std::string& path, Rung rung) {
   ASSIGN_OR_RETURN(UniqueFd fd, BindUnix(path, SOCK_DGRAM | SOCK_NONBLOCK));
-  std::unique_ptr<Doorbell> doorbell(new Doorbell(loop, std::move(fd), std::move(rung)));
-  Doorbell* const self = doorbell.get();
+  std::unique_ptr<NotificationSocket> doorbell(
+      new NotificationSocket(loop, std::move(fd), std::move(rung)));
+  NotificationSocket* const self = doorbell.get();
   RETURN_IF_ERROR(
       loop.Watch(self->socket_.get(), EPOLLIN, [self](std::uint32_t) { self->Answer(); }));
   return doorbell;
 }
 
-Doorbell::~Doorbell() {
+NotificationSocket::~NotificationSocket() {
   loop_.Unwatch(socket_.get());
 }
 
-void Doorbell::Answer() {
+void NotificationSocket::Answer() {
   std::set<AttemptKey> rang;
   std::array<char, 64> buffer = {};
   for (int i = 0; i < kRingsPerTurn; ++i) {

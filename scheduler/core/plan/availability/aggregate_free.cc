@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/availability/free_in_all.h"
+#include "scheduler/core/plan/availability/aggregate_free.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "agent/attempts/standing.h"
+#include "agent/attempts/attempt_status.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

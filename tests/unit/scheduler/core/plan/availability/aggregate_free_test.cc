@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/availability/free_in_all.h"
+#include "scheduler/core/plan/availability/aggregate_free.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

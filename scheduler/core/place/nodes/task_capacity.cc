@@ -1,4 +1,4 @@
-#include "scheduler/core/place/nodes/node_room.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
 
 #include <algorithm>
 #include <map>

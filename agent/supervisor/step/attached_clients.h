@@ -24,7 +24,7 @@
 
 namespace muster::agent {
 
-class Onlookers {
+class AttachedClients {
  public:
   static constexpr std::size_t kMost = 32;
 
@@ -37,11 +37,11 @@ class Onlookers {
   };
 
   // REQUIRES: the references outlive it, and so does the connection that is watched.
-  Onlookers(const StepHost& host, const StepPlan& plan, Handlers handlers)
+  AttachedClients(const StepHost& host, const StepPlan& plan, Handlers handlers)
       : host_(host), plan_(plan), handlers_(std::move(handlers)) {}
-  Onlookers(const Onlookers&) = delete;
-  Onlookers& operator=(const Onlookers&) = delete;
-  ~Onlookers();
+  AttachedClients(const AttachedClients&) = delete;
+  AttachedClients& operator=(const AttachedClients&) = delete;
+  ~AttachedClients();
 
   // Has what the ranks print from now on sent to `io` as well; `input`: what comes back is typed
   // into the terminal. FailedPrecondition when no client watches the step, or it has no terminal;

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/availability/earliest_queue.h"
+#include "scheduler/core/plan/availability/lower_bound_heap.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "agent/supervisor/step/onlookers.h"
+#include "agent/supervisor/step/attached_clients.h"
 
 #include <utility>
 
@@ -13,13 +13,13 @@ constexpr Duration kShowingLimit{10000};
 
 }  // namespace
 
-Onlookers::~Onlookers() {
+AttachedClients::~AttachedClients() {
   for (const std::unique_ptr<StepConnection>& connection : connections_) {
     watched_->StopCopying(connection.get());
   }
 }
 
-bool Onlookers::ShowLater(const StepIo& io, bool input) {
+bool AttachedClients::ShowLater(const StepIo& io, bool input) {
   if (early_.size() >= kMost) {
     return false;
   }
@@ -27,7 +27,7 @@ bool Onlookers::ShowLater(const StepIo& io, bool input) {
   return true;
 }
 
-void Onlookers::ShowThose() {
+void AttachedClients::ShowThose() {
   for (const auto& [io, input] : std::exchange(early_, {})) {
     if (const absl::Status shown = Show(io, input); !shown.ok()) {
       Log(shown);
@@ -35,7 +35,7 @@ void Onlookers::ShowThose() {
   }
 }
 
-absl::Status Onlookers::Show(const StepIo& io, bool input) {
+absl::Status AttachedClients::Show(const StepIo& io, bool input) {
   if (handlers_.watched() == nullptr) {
     return absl::FailedPreconditionError(
         "no muster run watches the step: its ranks write to files");
@@ -60,13 +60,14 @@ absl::Status Onlookers::Show(const StepIo& io, bool input) {
   return absl::OkStatus();
 }
 
-void Onlookers::Log(const absl::Status& why) const {
+void AttachedClients::Log(const absl::Status& why) const {
   host_.log.Warning("step",
                     absl::StrCat("an onlooker cannot be reached: ", std::string(why.message())));
 }
 
 // Greets it; from then on it has copies of what the one that watches is sent.
-absl::Status Onlookers::Add(absl::StatusOr<Brought> brought, const std::string& token, bool input) {
+absl::Status AttachedClients::Add(absl::StatusOr<Brought> brought, const std::string& token,
+                                  bool input) {
   RETURN_IF_ERROR(brought.status());
   StepConnection* const watched = handlers_.watched();
   if (brought->descriptors.empty() || watched == nullptr) {
@@ -102,7 +103,7 @@ absl::Status Onlookers::Add(absl::StatusOr<Brought> brought, const std::string& 
   return absl::OkStatus();
 }
 
-void Onlookers::Drop(const StepConnection* gone) {
+void AttachedClients::Drop(const StepConnection* gone) {
   watched_->StopCopying(gone);
   std::erase_if(connections_, [gone](const auto& each) { return each.get() == gone; });
 }

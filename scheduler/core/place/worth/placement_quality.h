@@ -35,12 +35,13 @@ std::string SpanSentence(const Network& network, const std::vector<std::string>&
 
 // `nodes` has the allocation's. `network`: null when it is not known. Nothing is said of where the
 // job would have been without topology.
-PlacementWorth WorthOf(const Allocation& allocation, const std::vector<NodeSnapshot>& nodes,
-                       const Network* network);
+PlacementQuality WorthOf(const Allocation& allocation, const std::vector<NodeSnapshot>& nodes,
+                         const Network* network);
 
 // Adds that. `nodes` are all of the cluster's, as the snapshot has them; what the job itself has of
 // them is looked past.
 void Compare(JobId job, const Allocation& allocation, const ResourceRequest& request,
-             const std::vector<NodeSnapshot>& nodes, const Network* network, PlacementWorth& worth);
+             const std::vector<NodeSnapshot>& nodes, const Network* network,
+             PlacementQuality& worth);
 
 }  // namespace muster::core

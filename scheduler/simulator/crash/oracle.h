@@ -31,7 +31,7 @@ struct Execution {
   std::optional<Time> end;
 };
 
-class Witness {
+class Oracle {
  public:
   // A part began on a node, or ended there. Broken: it ran there before; another attempt of the job
   // is running anywhere; its threads are another job's.

@@ -1,9 +1,9 @@
 // What a placement is worth, beside one without topology.
-#include "scheduler/core/place/worth/placement_worth.h"
+#include "scheduler/core/place/worth/placement_quality.h"
 
 #include <gtest/gtest.h>
 
-#include "scheduler/core/place/nodes/span.h"
+#include "scheduler/core/place/nodes/node_selection.h"
 #include "scheduler/core/state/books/node_use.h"
 #include "tests/unit/scheduler/core/builders.h"
 
@@ -32,7 +32,7 @@ NodeSnapshot Crossed() {
   return node;
 }
 
-TEST(PlacementWorth, CollectivesAreToldHereAndWithoutTopology) {
+TEST(PlacementQuality, CollectivesAreToldHereAndWithoutTopology) {
   std::vector<NodeSnapshot> nodes = {Crossed()};
   const Allocation allocation = *PlaceJob(nodes, TwoGpus(), ClusterView::kAsIs);
   ASSERT_EQ(allocation.nodes[0].gpus[1].gpu, 2U);
@@ -43,7 +43,7 @@ TEST(PlacementWorth, CollectivesAreToldHereAndWithoutTopology) {
   holding.cpus = allocation.nodes[0].cpus;
   holding.gpus = allocation.nodes[0].gpus;
   nodes[0].holdings.push_back(holding);
-  PlacementWorth worth = WorthOf(allocation, nodes, nullptr);
+  PlacementQuality worth = WorthOf(allocation, nodes, nullptr);
   EXPECT_EQ(worth.ranks, 2U);
   EXPECT_EQ(worth.local_ranks, 2U);
   EXPECT_EQ(worth.span, "");
@@ -57,14 +57,14 @@ TEST(PlacementWorth, CollectivesAreToldHereAndWithoutTopology) {
   }
 }
 
-TEST(PlacementWorth, OneRankSendsNothing) {
+TEST(PlacementQuality, OneRankSendsNothing) {
   const std::vector<NodeSnapshot> nodes = {Crossed()};
   const Allocation allocation =
       *PlaceJob(nodes, testing::Asks(testing::Tasks(1)), ClusterView::kAsIs);
   EXPECT_TRUE(WorthOf(allocation, nodes, nullptr).predicted.empty());
 }
 
-TEST(PlacementWorth, TheSpanIsASentence) {
+TEST(PlacementQuality, TheSpanIsASentence) {
   const auto network = MakeNetwork(4, 2);
   EXPECT_EQ(SpanSentence(*network, {"n1", "n2"}), "below switch leaf1, 1 leaf switch");
   EXPECT_EQ(SpanSentence(*network, {"n1", "n4"}), "below switch spine1, 2 leaf switches");

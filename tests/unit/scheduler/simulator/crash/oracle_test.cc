@@ -1,6 +1,6 @@
 // The witness must be able to see each promise broken; a simulation that passes means nothing
 // otherwise.
-#include "scheduler/simulator/crash/witness.h"
+#include "scheduler/simulator/crash/oracle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,8 +29,8 @@ JournalEntry Ended(std::uint64_t version, std::uint64_t job) {
   return {Version(version), event};
 }
 
-TEST(Witness, AcceptsALifeInOrder) {
-  Witness witness;
+TEST(Oracle, AcceptsALifeInOrder) {
+  Oracle witness;
   witness.Acknowledged("a", JobId(1));
   witness.Acknowledged("a", JobId(1));
   witness.Began(On("node1", 1, 1, 0));
@@ -41,23 +41,23 @@ TEST(Witness, AcceptsALifeInOrder) {
   EXPECT_FALSE(witness.broken().has_value()) << *witness.broken();
 }
 
-TEST(Witness, SeesTwoAttemptsOfAJobOverlap) {
-  Witness witness;
+TEST(Oracle, SeesTwoAttemptsOfAJobOverlap) {
+  Oracle witness;
   witness.Began(On("node1", 1, 1, 0));
   witness.Began(On("node2", 1, 2, 0));
   EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 3"));
 }
 
-TEST(Witness, SeesAnAttemptStartedTwice) {
-  Witness witness;
+TEST(Oracle, SeesAnAttemptStartedTwice) {
+  Oracle witness;
   witness.Began(On("node1", 1, 1, 0));
   witness.Ended("node1", JobId(1), AttemptNumber(1), Time(Duration(5)));
   witness.Began(On("node1", 1, 1, 0));
   EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 3"));
 }
 
-TEST(Witness, SeesAFrozenJobsThreadTakenOnlyOnceItRunsAgain) {
-  Witness witness;
+TEST(Oracle, SeesAFrozenJobsThreadTakenOnlyOnceItRunsAgain) {
+  Oracle witness;
   witness.Began(On("node1", 1, 1, 0));
   witness.Frozen("node1", JobId(1), AttemptNumber(1));
   witness.Began(On("node1", 2, 1, 0));
@@ -66,8 +66,8 @@ TEST(Witness, SeesAFrozenJobsThreadTakenOnlyOnceItRunsAgain) {
   EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 2"));
 }
 
-TEST(Witness, SeesTwoJobsOnOneThread) {
-  Witness witness;
+TEST(Oracle, SeesTwoJobsOnOneThread) {
+  Oracle witness;
   witness.Began(On("node1", 1, 1, 0));
   witness.Began(On("node1", 2, 1, 1));
   EXPECT_FALSE(witness.broken().has_value());
@@ -75,36 +75,36 @@ TEST(Witness, SeesTwoJobsOnOneThread) {
   EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 2"));
 }
 
-TEST(Witness, SeesALostSubmission) {
-  Witness witness;
+TEST(Oracle, SeesALostSubmission) {
+  Oracle witness;
   witness.Acknowledged("a", JobId(1));
   witness.CheckJournal({Submitted(1, 1, "b")}, false);
   EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 1"));
 }
 
-TEST(Witness, SeesARetryThatHadTwoEffects) {
-  Witness told;
+TEST(Oracle, SeesARetryThatHadTwoEffects) {
+  Oracle told;
   told.Acknowledged("a", JobId(1));
   told.Acknowledged("a", JobId(2));
   EXPECT_THAT(told.broken().value_or(""), HasSubstr("promise 1"));
-  Witness made;
+  Oracle made;
   made.CheckJournal({Submitted(1, 1, "a"), Submitted(2, 2, "a")}, false);
   EXPECT_THAT(made.broken().value_or(""), HasSubstr("promise 1"));
 }
 
-TEST(Witness, SeesAJobThatEndsTwiceOrNever) {
-  Witness twice;
+TEST(Oracle, SeesAJobThatEndsTwiceOrNever) {
+  Oracle twice;
   twice.CheckJournal({Submitted(1, 1, "a"), Ended(2, 1), Ended(3, 1)}, false);
   EXPECT_THAT(twice.broken().value_or(""), HasSubstr("promise 5"));
-  Witness never;
+  Oracle never;
   never.CheckJournal({Submitted(1, 1, "a")}, false);
   EXPECT_FALSE(never.broken().has_value());
   never.CheckJournal({Submitted(1, 1, "a")}, true);
   EXPECT_THAT(never.broken().value_or(""), HasSubstr("promise 5"));
 }
 
-TEST(Witness, SeesWhatStillRunsWhenAllIsOver) {
-  Witness witness;
+TEST(Oracle, SeesWhatStillRunsWhenAllIsOver) {
+  Oracle witness;
   witness.Began(On("node1", 1, 1, 0));
   witness.CheckJournal({Submitted(1, 1, "a"), Ended(2, 1)}, true);
   EXPECT_THAT(witness.broken().value_or(""), HasSubstr("still runs"));

@@ -34,18 +34,19 @@ namespace muster::daemon {
 // logged.
 inline constexpr const char* kDoorProbe = "/muster.wire.Controller/Door";
 
-class MungeDoor final : public grpc::AuthMetadataProcessor {
+class MungeAuthenticator final : public grpc::AuthMetadataProcessor {
  public:
   // With the libmunge of this machine; without, which is logged, it takes no credential.
   // `certificate` is the PEM file of the server's own; null when there is none, and then no call
   // comes over TLS. `refusals` and `tokens`, which judges calls that show a token, may be null and
   // outlive it.
-  static std::shared_ptr<MungeDoor> Open(const std::string& socket, const std::string& certificate,
-                                         const Logger& log, HandshakeLog* refusals,
-                                         const TokenBook* tokens = nullptr);
+  static std::shared_ptr<MungeAuthenticator> Open(const std::string& socket,
+                                                  const std::string& certificate, const Logger& log,
+                                                  HandshakeLog* refusals,
+                                                  const TokenBook* tokens = nullptr);
   // `munge` null: no credential is taken.
-  MungeDoor(std::shared_ptr<const Munge> munge, std::string certificate, HandshakeLog* refusals,
-            const TokenBook* tokens = nullptr)
+  MungeAuthenticator(std::shared_ptr<const Munge> munge, std::string certificate,
+                     HandshakeLog* refusals, const TokenBook* tokens = nullptr)
       : munge_(std::move(munge)),
         certificate_(std::move(certificate)),
         refusals_(refusals),

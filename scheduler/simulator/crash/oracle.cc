@@ -1,4 +1,4 @@
-#include "scheduler/simulator/crash/witness.h"
+#include "scheduler/simulator/crash/oracle.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,13 +16,13 @@ std::string Label(const Execution& execution) {
 
 }  // namespace
 
-void Witness::Broken(std::string what) {
+void Oracle::Broken(std::string what) {
   if (!broken_.has_value()) {
     broken_ = std::move(what);
   }
 }
 
-void Witness::Began(const Execution& execution) {
+void Oracle::Began(const Execution& execution) {
   const Key key{execution.node, execution.job, execution.attempt};
   if (!executions_.emplace(key, execution).second) {
     Broken(absl::StrCat("promise 3: ", Label(execution), " was started twice"));
@@ -39,7 +39,7 @@ void Witness::Began(const Execution& execution) {
 }
 
 // Of those that are not frozen no two on a node have a thread in common.
-void Witness::CheckThreads(const Key& key) {
+void Oracle::CheckThreads(const Key& key) {
   const Execution& execution = executions_.at(key);
   for (const Key& other_key : running_) {
     const Execution& other = executions_.at(other_key);
@@ -51,7 +51,7 @@ void Witness::CheckThreads(const Key& key) {
   }
 }
 
-void Witness::Frozen(const std::string& node, JobId job, AttemptNumber attempt) {
+void Oracle::Frozen(const std::string& node, JobId job, AttemptNumber attempt) {
   const Key key{node, job, attempt};
   if (std::find(running_.begin(), running_.end(), key) == running_.end()) {
     Broken(absl::StrCat("job ", ToString(job), " on ", node, " was frozen and was not running"));
@@ -60,7 +60,7 @@ void Witness::Frozen(const std::string& node, JobId job, AttemptNumber attempt) 
   frozen_.insert(key);
 }
 
-void Witness::Thawed(const std::string& node, JobId job, AttemptNumber attempt) {
+void Oracle::Thawed(const std::string& node, JobId job, AttemptNumber attempt) {
   const Key key{node, job, attempt};
   if (frozen_.erase(key) == 0) {
     Broken(absl::StrCat("job ", ToString(job), " on ", node, " was thawed and was not frozen"));
@@ -69,7 +69,7 @@ void Witness::Thawed(const std::string& node, JobId job, AttemptNumber attempt) 
   CheckThreads(key);
 }
 
-void Witness::Ended(const std::string& node, JobId job, AttemptNumber attempt, Time now) {
+void Oracle::Ended(const std::string& node, JobId job, AttemptNumber attempt, Time now) {
   const Key key{node, job, attempt};
   if (std::erase(running_, key) == 0) {
     Broken(absl::StrCat("job ", ToString(job), " on ", node, " ended and was not running"));
@@ -79,7 +79,7 @@ void Witness::Ended(const std::string& node, JobId job, AttemptNumber attempt, T
   executions_.at(key).end = now;
 }
 
-void Witness::Acknowledged(const std::string& token, JobId job) {
+void Oracle::Acknowledged(const std::string& token, JobId job) {
   const auto [told, first] = told_.emplace(token, job);
   if (!first && told->second != job) {
     Broken(absl::StrCat("promise 1: token ", token, " got the answer job ", ToString(told->second),
@@ -87,7 +87,7 @@ void Witness::Acknowledged(const std::string& token, JobId job) {
   }
 }
 
-void Witness::Count(const JobSubmitted& submitted, Tally& tally) {
+void Oracle::Count(const JobSubmitted& submitted, Tally& tally) {
   if (!tally.made.emplace(submitted.token, submitted.first).second) {
     Broken(absl::StrCat("promise 1: token ", submitted.token, " made two submissions"));
   }
@@ -99,7 +99,7 @@ void Witness::Count(const JobSubmitted& submitted, Tally& tally) {
   }
 }
 
-void Witness::Count(const JobEnded& ended, Tally& tally) {
+void Oracle::Count(const JobEnded& ended, Tally& tally) {
   for (std::uint32_t i = 0; i <= ended.more; ++i) {
     const JobId id(ended.job.value() + i);
     const auto job = tally.ends.find(id);
@@ -111,14 +111,14 @@ void Witness::Count(const JobEnded& ended, Tally& tally) {
   }
 }
 
-void Witness::Count(const StepStarted& started, Tally& tally) {
+void Oracle::Count(const StepStarted& started, Tally& tally) {
   if (!tally.steps.emplace(started.job, started.attempt, started.step).second) {
     Broken(absl::StrCat("promise 3: step ", ToString(started.step), " of job ",
                         ToString(started.job), " began twice"));
   }
 }
 
-void Witness::CountLimits(const Event& event, Tally& tally) {
+void Oracle::CountLimits(const Event& event, Tally& tally) {
   if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
     for (std::uint32_t i = 0; i < submitted->count && !submitted->spec.elastic; ++i) {
       tally.limits[JobId(submitted->first.value() + i)].limit = submitted->spec.time_limit;
@@ -146,7 +146,7 @@ void Witness::CountLimits(const Event& event, Tally& tally) {
   }
 }
 
-void Witness::CheckLimit(const RunReported& reported, const Tally& tally) {
+void Oracle::CheckLimit(const RunReported& reported, const Tally& tally) {
   const auto* ended = std::get_if<RunEnded>(&reported.report.fact);
   const auto own = tally.limits.find(reported.report.job);
   if (ended != nullptr && ended->cause == EndCause::kTimeLimit && own != tally.limits.end() &&
@@ -158,7 +158,7 @@ void Witness::CheckLimit(const RunReported& reported, const Tally& tally) {
   }
 }
 
-void Witness::CheckJournal(const std::vector<JournalEntry>& journal, bool all_over) {
+void Oracle::CheckJournal(const std::vector<JournalEntry>& journal, bool all_over) {
   Tally tally;
   queued_steps_ = 0;
   for (const JournalEntry& entry : journal) {

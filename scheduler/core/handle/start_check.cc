@@ -1,4 +1,4 @@
-#include "scheduler/core/handle/start_gate.h"
+#include "scheduler/core/handle/start_check.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "scheduler/core/place/nodes/node_room.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -18,20 +18,21 @@
 
 namespace muster::agent {
 
-class Doorbell {
+class NotificationSocket {
  public:
   using Rung = std::function<void(const AttemptKey&)>;
 
   // Listens on the socket `path` and calls `rung` once for each attempt that rang since the last
   // turn of the loop.
-  static absl::StatusOr<std::unique_ptr<Doorbell>> Open(EventLoop& loop, const std::string& path,
-                                                        Rung rung);
-  Doorbell(const Doorbell&) = delete;
-  Doorbell& operator=(const Doorbell&) = delete;
-  ~Doorbell();
+  static absl::StatusOr<std::unique_ptr<NotificationSocket>> Open(EventLoop& loop,
+                                                                  const std::string& path,
+                                                                  Rung rung);
+  NotificationSocket(const NotificationSocket&) = delete;
+  NotificationSocket& operator=(const NotificationSocket&) = delete;
+  ~NotificationSocket();
 
  private:
-  Doorbell(EventLoop& loop, UniqueFd socket, Rung rung)
+  NotificationSocket(EventLoop& loop, UniqueFd socket, Rung rung)
       : loop_(loop), socket_(std::move(socket)), rung_(std::move(rung)) {}
   void Answer();
 

@@ -1,4 +1,4 @@
-#include "agent/attempts/leftovers.h"
+#include "agent/attempts/orphans.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "scheduler/core/place/worth/placement_worth.h"
+#include "scheduler/core/place/worth/placement_quality.h"
 
 #include <algorithm>
 #include <array>
@@ -94,10 +94,10 @@ std::string SpanSentence(const Network& network, const std::vector<std::string>&
   return text;
 }
 
-PlacementWorth WorthOf(const Allocation& allocation, const std::vector<NodeSnapshot>& nodes,
-                       const Network* network) {
+PlacementQuality WorthOf(const Allocation& allocation, const std::vector<NodeSnapshot>& nodes,
+                         const Network* network) {
   const Machines machines = MachinesOf(nodes);
-  PlacementWorth worth;
+  PlacementQuality worth;
   Locality locality;
   std::vector<std::string> names;
   for (const NodeAllocation& part : allocation.nodes) {
@@ -121,7 +121,7 @@ PlacementWorth WorthOf(const Allocation& allocation, const std::vector<NodeSnaps
 
 void Compare(JobId job, const Allocation& allocation, const ResourceRequest& request,
              const std::vector<NodeSnapshot>& nodes, const Network* network,
-             PlacementWorth& worth) {
+             PlacementQuality& worth) {
   const std::optional<Allocation> blocks =
       worth.predicted.empty() ? std::nullopt
                               : PlaceInBlocks(WithoutJob(nodes, job, allocation), request);

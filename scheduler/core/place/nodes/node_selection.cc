@@ -1,4 +1,4 @@
-#include "scheduler/core/place/nodes/span.h"
+#include "scheduler/core/place/nodes/node_selection.h"
 
 #include <cstdint>
 #include <utility>
@@ -6,8 +6,8 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/node_choice.h"
-#include "scheduler/core/place/nodes/node_room.h"
 #include "scheduler/core/place/nodes/node_tree.h"
+#include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/place/placement.h"
 #include "scheduler/core/place/rank_layout.h"
 #include "scheduler/core/place/request.h"
