@@ -173,7 +173,7 @@ void AddProgram(JobStore& store, JobDetail& detail) {
 Explanation ExplainPlacement(const StateView& state_view, const Job& job) {
   Explanation explanation;
   const Allocation& allocation = job.attempt->allocation;
-  if (job.state == JobState::kSuspended) {
+  if (IsSuspended(job.state)) {
     explanation.summary = absl::StrCat("is suspended: ", ViewIn(state_view, job).reason.text, "; ");
   }
   absl::StrAppend(&explanation.summary, "placed on the fewest nodes that had room for its ",

@@ -46,7 +46,7 @@ void Controller::TellOfReasons(const WaitingReasons& before) {
   for (const auto& [id, watcher] : watched) {
     const std::optional<Reason> reason = waiting_.ReasonOf(id);
     const Job* job = state_.FindJob(id);
-    if (reason.has_value() && job != nullptr && job->state == JobState::kPending &&
+    if (reason.has_value() && job != nullptr && IsWaiting(job->state) &&
         before.ReasonOf(id) != reason && told.insert(id).second) {
       NotifyWatchers(id, ViewOf(*job, &*reason), nullptr);
     }

@@ -240,12 +240,12 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   view.deadline = spec.deadline;
   view.nice = spec.nice;
   view.comment = spec.comment;
-  if (reason != nullptr && job.state == JobState::kPending) {
+  if (reason != nullptr && IsWaiting(job.state)) {
     view.reason =
         ReasonView{Name(reason->kind), ToSentence(*reason), reason->verdict == ReasonClass::kNever};
     view.expected_start = reason->until;
   }
-  if (job.state == JobState::kSuspended) {
+  if (IsSuspended(job.state)) {
     view.reason = SuspendedReason(job, reason);
   }
   if (job.attempt.has_value()) {

@@ -47,7 +47,7 @@ bool HasBudgetOf(const PolicyObject& object) {
 
 // True when the submission alone says all there is to say of the job.
 bool IsAsSubmitted(const Job& job) {
-  return job.spec != nullptr && job.state == JobState::kPending && !job.attempt.has_value() &&
+  return job.spec != nullptr && IsWaiting(job.state) && !job.attempt.has_value() &&
          !job.last_attempt.valid() && job.held == job.spec->held && job.held_by == HoldBy::kUser &&
          job.changed_spec == nullptr;
 }

@@ -25,7 +25,7 @@ bool AddState(const std::string& word, std::vector<std::string>& names) {
   for (const JobStateName& known : kJobStateNames) {
     if (upper == known.name || upper == known.code) {
       names.emplace_back(known.name);
-      if (known.state == JobState::kRunning) {
+      if (IsRunning(known.state)) {
         names.emplace_back(Name(JobState::kConfiguring));
       }
       return true;

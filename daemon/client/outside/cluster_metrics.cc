@@ -99,7 +99,7 @@ void AddJobs(const MeteredCluster& cluster, Page& page) {
     if (row.gpus > 0) {
       gpus[{row.partition, row.spec->account}] += row.gpus;
     }
-    if (row.state == JobState::kPending && !row.held) {
+    if (IsWaiting(row.state) && !row.held) {
       oldest = std::max(oldest, Seconds((cluster.time - row.submitted).count()));
     }
   }
@@ -215,10 +215,10 @@ struct SlurmJobs {
 
   void Add(const MeteredJobs& row) {
     jobs += row.count;
-    pending += row.state == JobState::kPending ? row.count : 0;
-    running += row.state == JobState::kRunning ? row.count : 0;
-    suspended += row.state == JobState::kSuspended ? row.count : 0;
-    completing += row.state == JobState::kCompleting ? row.count : 0;
+    pending += IsWaiting(row.state) ? row.count : 0;
+    running += IsRunning(row.state) ? row.count : 0;
+    suspended += IsSuspended(row.state) ? row.count : 0;
+    completing += IsCompleting(row.state) ? row.count : 0;
     hold += row.held ? row.count : 0;
     cpus += static_cast<double>(row.cpus);
     gpus += row.gpus;
@@ -298,7 +298,7 @@ MeteredCluster LookForMetrics(const StateView& snapshot) {
     MeteredJobs row;
     row.spec = job.spec;
     row.state = job.state;
-    row.held = job.held && job.state == JobState::kPending;
+    row.held = job.held && IsWaiting(job.state);
     row.partition = core::EffectivePartition(job.attempt.has_value() ? job.attempt->partition
                                                                      : job.spec->partition);
     row.submitted = job.submitted;

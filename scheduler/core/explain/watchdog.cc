@@ -142,7 +142,7 @@ class Round {
       }
     }
     for (const RunningJob& job : snapshot_.running) {
-      if (job.state == JobState::kSuspended && job.suspended_by != SuspendedBy::kOperator) {
+      if (IsSuspended(job.state) && job.suspended_by != SuspendedBy::kOperator) {
         for (const NodeId node : job.nodes) {
           promised_from_[positions_.at(node)] = snapshot_.now;  // it wants its cores back
         }

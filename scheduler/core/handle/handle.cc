@@ -178,7 +178,7 @@ Transition On(const ClusterState& state, const HoldJob& command, Time now,
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
-    if (job->state == JobState::kPending) {
+    if (IsWaiting(job->state)) {
       if (!command.held && job->held && job->held_by == HoldBy::kAdmin &&
           !IsOperator(command.by, config)) {
         return Refused(absl::PermissionDeniedError(absl::StrCat(

@@ -35,7 +35,7 @@ void StartGate::Count(JobId id) {
 
 bool StartGate::MustDrop(const PlannedDrop& drop) const {
   const Job* job = state_.FindJob(drop.job);
-  if (job == nullptr || job->state != JobState::kPending) {
+  if (job == nullptr || !IsWaiting(job->state)) {
     return false;
   }
   if (drop.state == JobState::kDeadline) {

@@ -64,12 +64,12 @@ bool Verifier::IsThere(const PlannedVictim& victim) const {
   const Job* job = state_.FindJob(victim.job);
   return job != nullptr && job->attempt.has_value() && job->attempt->number == victim.attempt &&
          !IsComponent(*job) && job->attempt->ending == EndCause::kNone &&
-         !victims_.contains(victim.job) && (!victim.suspend || job->state == JobState::kRunning);
+         !victims_.contains(victim.job) && (!victim.suspend || IsRunning(job->state));
 }
 
 bool Verifier::AcceptResume(const PlannedResume& resume) {
   const Job* job = state_.FindJob(resume.job);
-  if (job == nullptr || job->state != JobState::kSuspended || !accepted_.insert(job->id).second ||
+  if (job == nullptr || !IsSuspended(job->state) || !accepted_.insert(job->id).second ||
       job->attempt->number != resume.attempt ||
       job->attempt->suspended_by == SuspendedBy::kOperator) {
     return false;
@@ -135,9 +135,8 @@ bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
 
 bool Verifier::JobWaits(const PlannedStart& start) const {
   const Job* job = state_.FindJob(start.job);
-  if (job == nullptr || job->state != JobState::kPending || job->held ||
-      accepted_.contains(start.job) || quarantined_.contains(start.job) ||
-      start.alternative >= AlternativesOf(*job->spec)) {
+  if (job == nullptr || !IsWaiting(job->state) || job->held || accepted_.contains(start.job) ||
+      quarantined_.contains(start.job) || start.alternative >= AlternativesOf(*job->spec)) {
     return false;
   }
   const std::uint32_t limit = job->spec->array.has_value() ? job->spec->array->max_running : 0;

@@ -286,7 +286,7 @@ void ForEachPending(const ClusterState& state, const Visitor& visit) {
   const JobTable& jobs = state.jobs();
   if (state.index().pending().size() * kLookup > jobs.size() - jobs.untouched()) {
     jobs.ForEachRun([&visit](const Job& job, std::uint32_t count) {
-      if (job.state == JobState::kPending) {
+      if (IsWaiting(job.state)) {
         visit(job, count);
       }
     });

@@ -79,7 +79,7 @@ Problem CheckSteps(const Job& job) {
 
 Problem CheckSuspension(const ClusterState& state, const Job& job) {
   const std::string name = absl::StrCat("job ", ToString(job.id));
-  const bool suspended = job.state == JobState::kSuspended;
+  const bool suspended = IsSuspended(job.state);
   if (state.index().suspended().contains(job.id) != suspended) {
     return absl::StrCat(name, ": is ", Name(job.state), " and wrongly in or out of the suspended");
   }
@@ -89,7 +89,7 @@ Problem CheckSuspension(const ClusterState& state, const Job& job) {
   const Attempt& attempt = *job.attempt;
   const bool frozen = IsToBeFrozen(attempt);
   if (frozen != (attempt.suspended_by != SuspendedBy::kNobody) ||
-      (frozen && !suspended && job.state != JobState::kCompleting) || (suspended && !frozen)) {
+      (frozen && !suspended && !IsCompleting(job.state)) || (suspended && !frozen)) {
     return absl::StrCat(name, ": is ", Name(job.state), " after ", attempt.suspension,
                         " suspensions and resumptions");
   }
@@ -114,8 +114,8 @@ Problem CheckJob(const ClusterState& state, const Job& job) {
                         job.attempt.has_value() ? "an" : "no", " attempt");
   }
   const bool untouched = state.jobs().IsUntouched(job.id);
-  if (untouched ? state.index().pending().contains(job.id) || job.state != JobState::kPending
-                : state.index().pending().contains(job.id) != (job.state == JobState::kPending)) {
+  if (untouched ? state.index().pending().contains(job.id) || !IsWaiting(job.state)
+                : state.index().pending().contains(job.id) != (IsWaiting(job.state))) {
     return absl::StrCat(name, ": is ", Name(job.state), " and wrongly in or out of the queue");
   }
   if (job.id >= state.next_job()) {
@@ -172,7 +172,7 @@ Problem CheckIndexes(const ClusterState& state) {
   std::map<JobId, std::uint32_t> running;
   std::size_t waiting = 0;
   state.jobs().ForEachRun([&](const Job& job, std::uint32_t count) {
-    waiting += job.state == JobState::kPending ? count : 0;
+    waiting += IsWaiting(job.state) ? count : 0;
     if (job.attempt.has_value() && job.spec->array.has_value() &&
         job.spec->array->max_running > 0) {
       ++running[job.submission];

@@ -65,6 +65,25 @@ constexpr const char* Code(JobState state) {
 constexpr bool IsTerminal(JobState state) {
   return state >= JobState::kCompleted && state != JobState::kSuspended;
 }
+// What code asks of one state, so that a new state that is like another is added here alone.
+constexpr bool IsWaiting(JobState state) {
+  return state == JobState::kPending;
+}
+constexpr bool IsStarting(JobState state) {
+  return state == JobState::kConfiguring;
+}
+constexpr bool IsRunning(JobState state) {
+  return state == JobState::kRunning;
+}
+constexpr bool IsSuspended(JobState state) {
+  return state == JobState::kSuspended;
+}
+constexpr bool IsCompleting(JobState state) {
+  return state == JobState::kCompleting;
+}
+constexpr bool IsSuccess(JobState state) {
+  return state == JobState::kCompleted;
+}
 // True while the job holds resources: suspended, all but its cores.
 constexpr bool IsAllocated(JobState state) {
   return state == JobState::kConfiguring || state == JobState::kRunning ||

@@ -125,7 +125,7 @@ Transition On(const ClusterState& state, const TickElastic&, Time now, const Pol
 bool Resize(const ClusterState& state, const PlannedResize& resize, Time now,
             Transition& transition) {
   const Job* job = state.FindJob(resize.job);
-  if (job == nullptr || job->state != JobState::kRunning || !job->spec->elastic ||
+  if (job == nullptr || !IsRunning(job->state) || !job->spec->elastic ||
       job->attempt->number != resize.attempt || job->attempt->ending != EndCause::kNone) {
     return false;
   }

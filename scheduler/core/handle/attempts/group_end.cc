@@ -141,7 +141,7 @@ std::vector<Outcome> OutcomesOf(const std::vector<Job*>& group) {
       outcomes[i].state = outcomes[position].state;
       outcomes[i].status = outcomes[position].status;
       outcomes[i].text =
-          outcomes[position].state == JobState::kCompleted
+          IsSuccess(outcomes[position].state)
               ? ""
               : absl::StrCat(
                     "ended with component ", position, ": ",
@@ -155,7 +155,7 @@ std::vector<Outcome> OutcomesOf(const std::vector<Job*>& group) {
 // told to end.
 bool NothingFollows(const Job& job, NodeId node, const RunEnded& ended) {
   const Attempt& attempt = *job.attempt;
-  if (IsComponent(job) || job.state == JobState::kSuspended || !attempt.queued_steps.empty() ||
+  if (IsComponent(job) || IsSuspended(job.state) || !attempt.queued_steps.empty() ||
       (attempt.ending == EndCause::kNone &&
        EndsTheOthers(*job.spec, ended, node == attempt.allocation.nodes.front().node))) {
     return false;
@@ -171,7 +171,7 @@ bool NothingFollows(const Job& job, NodeId node, const RunEnded& ended) {
 // Once every node has frozen its part of a suspended job, others may have the cores. `job` is as
 // its reports leave it.
 void GiveCoresBack(const Job& job, Time now, Transition& transition) {
-  if (job.state == JobState::kSuspended && HoldsCores(*job.attempt) && AllFrozen(*job.attempt)) {
+  if (IsSuspended(job.state) && HoldsCores(*job.attempt) && AllFrozen(*job.attempt)) {
     transition.events.emplace_back(AttemptSuspended{job.id, job.attempt->number, now});
     transition.effects.emplace_back(Replan{});
   }
@@ -248,7 +248,7 @@ void TransitionJobs::TakeFact(JobId id, NodeId node, const Report& report, Time 
   const auto* end = std::get_if<RunEnded>(&report.fact);
   if (end == nullptr) {
     const Job& before = Look(id);
-    if (before.state == JobState::kSuspended || !before.attempt->queued_steps.empty()) {
+    if (IsSuspended(before.state) || !before.attempt->queued_steps.empty()) {
       Job after = before;
       TakeInReport(*after.attempt, node, report);
       GiveCoresBack(after, now, transition);

@@ -42,7 +42,7 @@ absl::Status CheckSuspend(const Job& job) {
 }
 
 absl::Status CheckResume(const Job& job) {
-  return job.state == JobState::kSuspended
+  return IsSuspended(job.state)
              ? absl::OkStatus()
              : Refusal(job, "is not suspended; muster release lets a held job go");
 }
@@ -50,7 +50,7 @@ absl::Status CheckResume(const Job& job) {
 void SuspendByHand(const Job& job, const User& by, Time now, Transition& transition) {
   ++transition.count;
   const std::string text = absl::StrCat("suspended by ", by.name);
-  if (job.state == JobState::kRunning) {
+  if (IsRunning(job.state)) {
     Suspended(job, SuspendedBy::kOperator, text, now, transition);
   } else if (job.attempt->suspended_by != SuspendedBy::kOperator) {
     transition.events.emplace_back(

@@ -52,7 +52,7 @@ IoClaim ClaimOf(const Job& job, const CheckpointRecord& record, Time now) {
 // It can have a turn: it runs, and its programs checkpoint by the interval that they are advised.
 // One that owes the answer to a notice waits for nobody.
 bool TakesTurns(const Job& job, const CheckpointRecord& record) {
-  return job.state == JobState::kRunning && job.attempt->ending == EndCause::kNone &&
+  return IsRunning(job.state) && job.attempt->ending == EndCause::kNone &&
          !OwesAnswer(job.attempt->advice, record) && record.count > 0 &&
          record.interval > Duration(0);
 }

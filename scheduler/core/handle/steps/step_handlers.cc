@@ -86,8 +86,7 @@ Transition AnswerAgain(const ClusterState& state, const TokenOwner& owner) {
 }
 
 absl::Status CheckRunning(const Job& job, const char* what) {
-  if (!job.attempt.has_value() || job.state == JobState::kCompleting ||
-      job.state == JobState::kSuspended) {
+  if (!job.attempt.has_value() || IsCompleting(job.state) || IsSuspended(job.state)) {
     return absl::FailedPreconditionError(
         absl::StrCat("job ", ToString(job.id), ": is ", Name(job.state), "; ", what));
   }

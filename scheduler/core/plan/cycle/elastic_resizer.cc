@@ -43,7 +43,7 @@ std::vector<bool> ElasticResizer::NodesOf(const RunningJob& job) const {
 }
 
 bool ElasticResizer::MayChange(const RunningJob& job) const {
-  return job.spec->elastic && !job.ending && !job.component && job.state == JobState::kRunning &&
+  return job.spec->elastic && !job.ending && !job.component && IsRunning(job.state) &&
          !cycle_.preemption.GivesWay(job.id) && !cycle_.plan.Shrinks(job.id);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // True when the job waits for its cores, not for an operator or for its nodes to freeze it.
 bool WantsCores(const Snapshot& snapshot, const RunningJob& job) {
-  if (job.state != JobState::kSuspended || job.ending) {
+  if (!IsSuspended(job.state) || job.ending) {
     return false;
   }
   return job.suspended_by == SuspendedBy::kReleased ||

@@ -112,7 +112,7 @@ bool Preemption::MayPreempt(const WaitingJob& job, const StartOption& option,
        snapshot_.now - victim.started < victims_qos->preempt_exempt_time)) {
     return false;
   }
-  if (gives_cores_[positions_.at(victim.id)] && victim.state != JobState::kRunning) {
+  if (gives_cores_[positions_.at(victim.id)] && !IsRunning(victim.state)) {
     return false;
   }
   return Outranks(job, option, victim);

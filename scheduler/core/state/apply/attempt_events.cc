@@ -48,7 +48,7 @@ void ApplyTo(StateParts& state, const RunReported& event) {
   if (const auto* ended = std::get_if<RunEnded>(&event.report.fact)) {
     state.health.NoteRunEnd(event.node, *ended, attempt.runs[*RunOn(attempt, event.node)].started);
   }
-  if (job.state == JobState::kConfiguring && AllStarted(attempt)) {
+  if (IsStarting(job.state) && AllStarted(attempt)) {
     state.Change(job, JobChange::kRun, JobState::kRunning);
   }
 }
@@ -61,8 +61,8 @@ void ApplyTo(StateParts& state, const AttemptSuspending& event) {
   Job& job = state.MustJob(event.job, event.attempt);
   Attempt& attempt = *job.attempt;
   if (event.by == SuspendedBy::kReleased) {
-    MUSTER_CHECK(job.state == JobState::kSuspended);
-  } else if (job.state != JobState::kSuspended) {
+    MUSTER_CHECK(IsSuspended(job.state));
+  } else if (!IsSuspended(job.state)) {
     state.Change(job, JobChange::kSuspend, JobState::kSuspended);
     ++attempt.suspension;
   }
@@ -73,7 +73,7 @@ void ApplyTo(StateParts& state, const AttemptSuspending& event) {
 void ApplyTo(StateParts& state, const AttemptSuspended& event) {
   Job& job = state.MustJob(event.job, event.attempt);
   Attempt& attempt = *job.attempt;
-  MUSTER_CHECK(job.state == JobState::kSuspended && HoldsCores(attempt) && AllFrozen(attempt));
+  MUSTER_CHECK(IsSuspended(job.state) && HoldsCores(attempt) && AllFrozen(attempt));
   attempt.suspended_since = event.time;
   state.nodes.FreeCores(job, state.jobs);
   state.policy.Suspend(job);

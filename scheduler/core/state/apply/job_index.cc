@@ -3,12 +3,12 @@
 namespace muster::core {
 
 void JobIndex::Note(const Job& job) {
-  if (job.state == JobState::kPending) {
+  if (IsWaiting(job.state)) {
     pending_.insert(pending_.end(), job.id);
   } else {
     pending_.erase(job.id);
   }
-  if (job.state == JobState::kSuspended) {
+  if (IsSuspended(job.state)) {
     suspended_.insert(job.id);
   } else {
     suspended_.erase(job.id);

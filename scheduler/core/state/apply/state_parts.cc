@@ -72,7 +72,7 @@ StateParts::StateParts(StateImage image) : epoch(image.epoch), next_job(image.ne
 Job& StateParts::MustJob(JobId id) {
   Job* job = jobs.Touch(id);
   MUSTER_CHECK(job != nullptr);
-  if (job->state == JobState::kPending) {
+  if (IsWaiting(job->state)) {
     index.Note(*job);  // it may have been an untouched element
   }
   return *job;

@@ -305,7 +305,7 @@ void DependencyTable::Requeued(const Job& job) {
 
 void DependencyTable::Ended(const Job& job, JobState state) {
   Leave(job);
-  const bool failed = state != JobState::kCompleted;
+  const bool failed = !IsSuccess(state);
   ForEachTermOn(job, [&](const DependencyTerm& term, TermProgress& progress) {
     progress.failed += failed ? 1 : 0;
     progress.left -= term.kind == DependencyKind::kAfter && HasStarted(job) ? 0 : 1;
