@@ -1,6 +1,6 @@
 #pragma once
 
-// The controller: the one thread that owns the cluster's state, and the loop round core/step.
+// The controller: the one thread that owns the cluster's state, and the loop round core/handle.
 //
 // Inputs come in through a queue; a group of them becomes events, the events one batch, the batch
 // one commit; only then do orders leave and callers get their answers. Planning runs beside the

@@ -1,11 +1,11 @@
 #pragma once
 
-// One turn of the scheduler: an input comes in, events to persist and effects to perform come out.
+// One transition of the scheduler: a command comes in, events to persist and effects to perform come out.
 //
-// The controller's loop and the simulator's are short loops round this function: step, apply the
+// The controller's loop and the simulator's are short loops round this function: handle, apply the
 // events, make them durable, perform the effects. Thread promise: pure. Invariants: (1) the events
-// apply to the very state that was given, in order; (2) a refused input makes neither events nor
-// effects; (3) a repeated input has one effect: retries by the client's token, reports by their
+// apply to the very state that was given, in order; (2) a refused command makes neither events nor
+// effects; (3) a repeated command has one effect: retries by the client's token, reports by their
 // number.
 
 #include "scheduler/core/state/cluster_state.h"

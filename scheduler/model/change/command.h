@@ -2,7 +2,7 @@
 
 // Inputs: what reaches the controller's loop from outside, before it is judged.
 //
-// core/step turns an input into the events to persist and the effects to perform; an input that
+// core/handle turns a command into the events to persist and the effects to perform; a command that
 // changes nothing (a retry, a stale report, a refused request) makes no event. Thread promise:
 // plain values.
 

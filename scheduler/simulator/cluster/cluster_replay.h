@@ -5,7 +5,7 @@
 // For the sources of the cluster's simulation alone: cluster_simulation.cc has the loop,
 // cluster_jobs.cc the jobs' lives, cluster_stages.cc the checkpoints that they write to a shared
 // file system, cluster_failures.cc what fails. Thread promise: one thread. Invariants: the state
-// changes through core/step only; a row is handed on once, when its job has left the state.
+// changes through core/handle only; a row is handed on once, when its job has left the state.
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
 
-// A trace on a cluster of nodes, under the very code that schedules live: core/step, MakePlan.
+// A trace on a cluster of nodes, under the very code that schedules live: core/handle, MakePlan.
 //
 // The loop is the controller's, with a clock that jumps from one instant to the next: all ends, all
 // nodes that come back and that fail, arrivals in order of (submit, id), then passes until a pass

@@ -5,7 +5,7 @@
 //
 // Thread promise: none; one thread. Invariants: (1) answers and orders leave only after their
 // events are in the journal; (2) death loses everything but the journal, and a commit under way may
-// be in or not; (3) BrokenInvariant() is asked after every turn, and a replay of the journal must
+// be in or not; (3) BrokenInvariant() is asked after every transition, and a replay of the journal must
 // give the state that was committed, fingerprint for fingerprint.
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace muster::sim {
 
 class SimulatedController {
  public:
-  // Called once the turn's events are durable; never when the controller dies before.
+  // Called once the transition's events are durable; never when the controller dies before.
   using Done = std::function<void(const core::Transition&)>;
 
   SimulatedController(VirtualClock& clock, SimulatedNetwork& network, Faults& faults,

@@ -3,9 +3,9 @@
 // How jobs end by what their nodes report: a plain job with its last node, the components of a
 // heterogeneous one together.
 //
-// One turn may take in several facts of one group, so what the facts before did is kept here.
-// Thread promise: owned by one turn. Invariants: (1) the events of a turn apply in order; (2) the
-// components of a group end, or go back to the queue, in one turn.
+// One transition may take in several facts of one group, so what the facts before did is kept here.
+// Thread promise: owned by one transition. Invariants: (1) the events of a transition apply in order; (2) the
+// components of a group end, or go back to the queue, in one transition.
 
 #include <map>
 #include <vector>
@@ -21,7 +21,7 @@ class TransitionJobs {
   // REQUIRES: the state outlives it and does not change meanwhile.
   explicit TransitionJobs(const ClusterState& state) : state_(state) {}
 
-  // The job as the turn's events so far leave it. REQUIRES: it is in the state.
+  // The job as the transition's events so far leave it. REQUIRES: it is in the state.
   [[nodiscard]] const Job& Look(JobId id);
   // Takes a fact in: the event, and what follows when the job's part on the node, the job or its
   // group is over. REQUIRES: the job has the attempt on the node.

@@ -1,6 +1,6 @@
 #pragma once
 
-// The turns that agents cause: registration, loss, reports. Part of core/step, in a file of its
+// The handlers of what agents send: registration, loss, reports. Part of core/handle, in a file of its
 // own.
 //
 // Thread promise: pure. Invariants: (1) a fact is acknowledged only when it is in the state or can

@@ -21,7 +21,7 @@ void BeginStep(StepStarted event, const StepSpec& spec, Allocation placement,
                Transition& transition);
 
 // Starts the first of those that wait while it fits; drops it when it never can. `job` is as the
-// turn's events so far leave it, and has an attempt; so it does afterwards.
+// transition's events so far leave it, and has an attempt; so it does afterwards.
 void StartQueuedSteps(const ClusterState& state, Job& job, Time now, Transition& transition);
 
 }  // namespace muster::core

@@ -1,6 +1,6 @@
 #pragma once
 
-// A cluster with elastic jobs, played through the live turns and passes, second by second.
+// A cluster with elastic jobs, played through the live handlers and passes, second by second.
 //
 // Thread promise: one thread. Invariants: World's; every part of an attempt is on record with when
 // it ran, as its node knows it, silent or not.

@@ -356,7 +356,7 @@ void History::CheckVerifies(const Plan& plan) {
   }
 }
 
-// A pass on the state as it is, taken now or some turns later.
+// A pass on the state as it is, taken now or some transitions later.
 void History::LookOrStart() {
   if (plans_.size() < 3 && (plans_.empty() || Chance(50))) {
     plans_.push_back(MakePlanTwice());

@@ -1,4 +1,4 @@
-// Elastic jobs played through the live turns and passes, second by second: nodes that come, go and
+// Elastic jobs played through the live handlers and passes, second by second: nodes that come, go and
 // fall silent, and what becomes of the jobs on them.
 #include "scheduler/core/handle/attempts/elastic_handlers.h"
 

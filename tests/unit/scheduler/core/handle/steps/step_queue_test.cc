@@ -16,7 +16,7 @@ using testing::Only;
 using testing::Tasks;
 using testing::World;
 
-// A running job on one node of its own; its world checks the invariants after every turn.
+// A running job on one node of its own; its world checks the invariants after every transition.
 class Allocation4 {
  public:
   World world;
