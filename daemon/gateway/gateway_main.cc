@@ -24,7 +24,7 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/signals.h"
-#include "scheduler/runtime/systemd.h"
+#include "scheduler/runtime/service/systemd.h"
 
 namespace muster::daemon {
 namespace {

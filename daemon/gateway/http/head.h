@@ -10,7 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "daemon/gateway/http/server.h"
+#include "daemon/gateway/http/message.h"
+#include "daemon/gateway/http/source_budget.h"
 
 namespace muster::daemon::http {
 

@@ -7,6 +7,8 @@
 // its ReplyPath, and with an error when the last one lets it go.
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +49,12 @@ class ReplyPath {
   // gone or is too slow; then, and after End, nothing more goes out. One piece at a time.
   virtual void Write(std::string piece, std::function<void(bool alive)> done) = 0;
   virtual void End() = 0;
+};
+
+struct Handlers {
+  // What is answered of the head alone; nothing: go on.
+  std::function<std::optional<Response>(const Request& head)> screen;
+  std::function<void(Request request, std::shared_ptr<ReplyPath> reply)> serve;
 };
 
 }  // namespace muster::daemon::http

@@ -23,6 +23,8 @@ namespace {
 constexpr int kBacklog = 256;
 constexpr std::chrono::milliseconds kPauseAfterError{100};
 
+}  // namespace
+
 // One socket that listens.
 class Listener {
  public:
@@ -78,6 +80,8 @@ class Listener {
   SessionWorld& world_;
   asio::ssl::context* const tls_;
 };
+
+namespace {
 
 // The host and the port of "HOST:PORT"; of "[::1]:80" without the brackets.
 absl::StatusOr<std::pair<std::string, std::string>> SplitAddress(const std::string& address) {

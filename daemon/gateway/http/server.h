@@ -29,25 +29,9 @@
 
 namespace muster::daemon::http {
 
-struct ServerLimits {
-  SourceLimits sources;
-  std::uint32_t header_bytes = 16 << 10;
-  std::uint64_t body_bytes = 4 << 20;
-  std::chrono::seconds header_time{10};  // for a first request's head, and for TLS's greeting
-  std::chrono::seconds idle_time{30};    // for the head of a further one
-  std::chrono::seconds body_time{30};
-  std::chrono::seconds answer_time{60};  // for an answer, once it is there, and its pieces
-};
-
 struct TlsText {
   std::string certificates;  // PEM, ours first
   std::string key;           // PEM
-};
-
-struct Handlers {
-  // What is answered of the head alone; nothing: go on.
-  std::function<std::optional<Response>(const Request& head)> screen;
-  std::function<void(Request request, std::shared_ptr<ReplyPath> reply)> serve;
 };
 
 class Server {

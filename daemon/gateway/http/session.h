@@ -21,7 +21,8 @@
 #include <utility>
 
 #include "daemon/gateway/http/head.h"
-#include "daemon/gateway/http/server.h"
+#include "daemon/gateway/http/message.h"
+#include "daemon/gateway/http/source_budget.h"
 
 namespace muster::daemon::http {
 

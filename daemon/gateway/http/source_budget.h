@@ -7,6 +7,7 @@
 // thread's. Invariants: what is kept is bounded by the connections and by one full bucket's time;
 // no source takes another's.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,6 +21,17 @@ struct SourceLimits {
   std::uint32_t connections_of_a_source = 512;  // at once
   std::uint32_t requests_per_second = 500;      // of a source; 0: no bound
   std::uint32_t requests_burst = 2000;
+};
+
+// What one connection may cost, and all of a source.
+struct ServerLimits {
+  SourceLimits sources;
+  std::uint32_t header_bytes = 16 << 10;
+  std::uint64_t body_bytes = 4 << 20;
+  std::chrono::seconds header_time{10};  // for a first request's head, and for TLS's greeting
+  std::chrono::seconds idle_time{30};    // for the head of a further one
+  std::chrono::seconds body_time{30};
+  std::chrono::seconds answer_time{60};  // for an answer, once it is there, and its pieces
 };
 
 class SourceBudget {

@@ -99,79 +99,6 @@ class ControllerLink::UnaryCall {
   grpc::ByteBuffer reply_;
 };
 
-// One call with many answers; owns itself until it is done.
-class ControllerLink::StreamCall final
-    : public Stream,
-      public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
-      public std::enable_shared_from_this<StreamCall> {
- public:
-  StreamCall(ControllerLink& link, const MethodDescriptor& method, Reader reader)
-      : link_(link), method_(method), reader_(std::move(reader)) {}
-
-  void Begin(const Message& request, const std::string& token) {
-    request_ = Packed(request);
-    context_.AddMetadata(kTokenKey, token);
-    if (!link_.Enter(this, CancelOf(shared_from_this()))) {
-      reader_.end(Closing());
-      return;
-    }
-    self_ = shared_from_this();
-    link_.stub_.PrepareBidiStreamingCall(&context_, PathOf(method_), grpc::StubOptions(), this);
-    AddHold();  // reads begin in Next(), beside the reactions
-    StartWriteLast(&request_, grpc::WriteOptions());
-    StartRead(&answer_);
-    StartCall();
-  }
-
-  void Next() override {
-    const MutexLock lock(&mutex_);
-    if (held_ && !reading_) {
-      reading_ = true;
-      StartRead(&answer_);
-    }
-  }
-  void Cancel() override {
-    const std::shared_ptr<StreamCall> alive = shared_from_this();
-    context_.TryCancel();
-    const MutexLock lock(&mutex_);
-    if (!reading_ && std::exchange(held_, false)) {
-      RemoveHold();
-    }
-  }
-
-  void OnReadDone(bool ok) override {
-    std::unique_ptr<Message> message = ok ? Unpacked(method_, answer_) : nullptr;
-    {
-      const MutexLock lock(&mutex_);
-      reading_ = false;
-      if (message == nullptr && std::exchange(held_, false)) {
-        RemoveHold();
-      }
-    }
-    if (message != nullptr) {
-      reader_.take(std::move(message));
-    }
-  }
-  void OnDone(const grpc::Status& status) override {
-    reader_.end(status);
-    reader_ = {};
-    link_.Leave(this);
-    const std::shared_ptr<StreamCall> last = std::move(self_);
-  }
-
- private:
-  ControllerLink& link_;
-  const MethodDescriptor& method_;
-  Reader reader_;
-  std::shared_ptr<StreamCall> self_;
-  grpc::ClientContext context_;
-  grpc::ByteBuffer request_;
-  grpc::ByteBuffer answer_;
-  Mutex mutex_;
-  bool held_ ABSL_GUARDED_BY(mutex_) = true;     // reads may still begin
-  bool reading_ ABSL_GUARDED_BY(mutex_) = true;  // the first from the beginning
-};
-
 ControllerLink::ControllerLink(std::shared_ptr<grpc::Channel> channel)
     : channel_(std::move(channel)), stub_(channel_) {}
 
@@ -219,15 +146,6 @@ void ControllerLink::Call(const MethodDescriptor& method, const Message& request
     return;
   }
   UnaryCall::Make(*this, method, request, token, std::move(done));
-}
-
-std::shared_ptr<ControllerLink::Stream> ControllerLink::Follow(const MethodDescriptor& method,
-                                                               const Message& request,
-                                                               const std::string& token,
-                                                               Reader reader) {
-  auto call = std::make_shared<StreamCall>(*this, method, std::move(reader));
-  call->Begin(request, token);
-  return call;
 }
 
 bool ControllerLink::Connected() const {

@@ -2,10 +2,10 @@
 
 // The way to the controller: any method of the client service, each call by its caller's token.
 //
-// Thread promise: safe from any thread; `done` and the readers are called on gRPC's threads.
+// Thread promise: safe from any thread; `done` is called on gRPC's threads.
 // Invariants: (1) nothing of this process speaks for it: over TLS it shows no certificate, and the
 // unix socket that it uses takes nothing but tokens; a call without a token is not even made; (2)
-// every call has a deadline or a reader that can end it; (3) after Close none is under way.
+// every call has a deadline; (3) after Close none is under way.
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
@@ -47,23 +47,6 @@ class ControllerLink {
   void Call(const google::protobuf::MethodDescriptor& method,
             const google::protobuf::Message& request, const std::string& token, Done done);
 
-  // A stream of answers. One is read at a time: `take` is called for each, and the next is read
-  // once Next() is called; `end` is called last, once.
-  class Stream {
-   public:
-    virtual ~Stream() = default;
-    virtual void Next() = 0;
-    virtual void Cancel() = 0;
-  };
-  struct Reader {
-    std::function<void(std::unique_ptr<google::protobuf::Message>)> take;
-    std::function<void(const grpc::Status&)> end;
-  };
-  // The first answer is read at once.
-  std::shared_ptr<Stream> Follow(const google::protobuf::MethodDescriptor& method,
-                                 const google::protobuf::Message& request, const std::string& token,
-                                 Reader reader);
-
   // Whether the controller is connected; tries to connect when it is not.
   [[nodiscard]] bool Connected() const;
   // Ends every call, and waits until none is left.
@@ -71,7 +54,6 @@ class ControllerLink {
 
  private:
   class UnaryCall;
-  class StreamCall;
   explicit ControllerLink(std::shared_ptr<grpc::Channel> channel);
   bool Enter(const void* call, std::function<void()> cancel);
   void Leave(const void* call);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{20};
 
-// Answers with the token that came along; one method hangs, one streams for ever.
+// Answers with the token that came along; one method hangs.
 class Echo final : public wire::Controller::Service {
  public:
   grpc::Status Ping(grpc::ServerContext* context, const wire::PingRequest*,
@@ -33,18 +33,6 @@ class Echo final : public wire::Controller::Service {
   grpc::Status ShowJob(grpc::ServerContext*, const wire::ShowJobRequest*,
                        wire::ShowJobReply*) override {
     return {grpc::StatusCode::NOT_FOUND, "no such job"};
-  }
-  grpc::Status WatchJob(grpc::ServerContext* context, const wire::WatchJobRequest* request,
-                        grpc::ServerWriter<wire::WatchJobReply>* writer) override {
-    wire::WatchJobReply reply;
-    for (std::uint64_t i = 1;
-         !context->IsCancelled() && (request->job() == 0 || i <= request->job()); ++i) {
-      reply.mutable_job()->set_id(i);
-      if (!writer->Write(reply)) {
-        break;
-      }
-    }
-    return grpc::Status::OK;
   }
 };
 
@@ -99,45 +87,12 @@ TEST_F(ControllerLinkTest, AnErrorComesAsTheControllerSaidIt) {
   EXPECT_EQ(reply, nullptr);
 }
 
-TEST_F(ControllerLinkTest, AStreamGivesOneAnswerForEachNext) {
-  std::vector<std::uint64_t> seen;
-  std::promise<void> ended;
-  std::shared_ptr<ControllerLink::Stream> stream;
-  std::promise<void> made;
-  std::shared_future<void> is_made = made.get_future().share();
-  wire::WatchJobRequest request;
-  request.set_job(100);
-  stream = link_->Follow(
-      *ControllerLink::FindMethod("WatchJob"), request, "t",
-      {[&](std::unique_ptr<google::protobuf::Message> message) {
-         seen.push_back(dynamic_cast<const wire::WatchJobReply&>(*message).job().id());
-         is_made.wait();
-         stream->Next();
-       },
-       [&](const grpc::Status& status) {
-         EXPECT_TRUE(status.ok()) << status.error_message();
-         ended.set_value();
-       }});
-  made.set_value();
-  ASSERT_EQ(ended.get_future().wait_for(kPatience), std::future_status::ready);
-  ASSERT_EQ(seen.size(), 100U);
-  EXPECT_EQ(seen.back(), 100U);
-}
-
-TEST_F(ControllerLinkTest, CloseEndsWhatHangsAndWhatNobodyReads) {
+TEST_F(ControllerLinkTest, CloseEndsWhatHangs) {
   std::promise<grpc::Status> hung;
   link_->Call(*ControllerLink::FindMethod("ListPolicy"), wire::ListPolicyRequest(), "t",
               [&hung](const grpc::Status& status, const auto&) { hung.set_value(status); });
-  std::promise<void> taken;
-  std::promise<grpc::Status> unread;
-  const auto stream =
-      link_->Follow(*ControllerLink::FindMethod("WatchJob"), wire::WatchJobRequest(), "t",
-                    {[&taken](const auto&) { taken.set_value(); },
-                     [&unread](const grpc::Status& status) { unread.set_value(status); }});
-  taken.get_future().wait();  // and no Next
   link_->Close();
   EXPECT_FALSE(hung.get_future().get().ok());
-  EXPECT_FALSE(unread.get_future().get().ok());
   EXPECT_EQ(Call("Ping", wire::PingRequest(), "t").first.error_code(),
             grpc::StatusCode::UNAVAILABLE);
 }
