@@ -66,7 +66,9 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
     return transition;
   }
   JobSpec asked = command.spec;
-  BeginNew(config, asked);
+  if (absl::Status begun = BeginNew(config, asked); !begun.ok()) {
+    return Refused(std::move(begun));
+  }
   if (absl::Status choices = AddChoices(config, asked); !choices.ok()) {
     return Refused(std::move(choices));
   }

@@ -48,7 +48,7 @@ absl::Status Accept(Time now, const PolicyConfig& config, PolicyUseTable& ledger
   }
   const bool time_said = spec->time_limit.count() > 0;
   RETURN_IF_ERROR(CheckGrace(*spec, config));
-  BeginNew(config, *spec);
+  RETURN_IF_ERROR(BeginNew(config, *spec));
   ASSIGN_OR_RETURN(*spec, Normalise(*spec, config));
   if (!CanMeetDeadline(*spec, std::max(now, spec->begin))) {
     return absl::InvalidArgumentError(

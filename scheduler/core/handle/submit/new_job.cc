@@ -37,20 +37,19 @@ std::vector<Duration> LimitsBetween(Duration least, Duration most) {
 
 }  // namespace
 
-void BeginNew(const PolicyConfig& config, JobSpec& spec) {
+absl::Status BeginNew(const PolicyConfig& config, JobSpec& spec) {
+  if (spec.nice < 0 && !IsOperator(spec.user, config)) {
+    return absl::InvalidArgumentError("--nice: only operators raise a priority; use 0 or more");
+  }
   spec.request.own_gpus = spec.request.gpus_per_task.count > 0;
   for (Alternative& alternative : spec.alternatives) {
     alternative.request.own_gpus = alternative.request.gpus_per_task.count > 0;
-  }
-  if (spec.nice < 0 && !IsOperator(spec.user, config)) {
-    // Slurm takes it without a word, too: what others wrote into a script stops nobody.
-    spec.recorded.push_back(absl::StrCat("nice=", spec.nice));
-    spec.nice = 0;
   }
   if (spec.priority > 0 && !IsOperator(spec.user, config)) {
     spec.recorded.push_back(absl::StrCat("priority=", spec.priority));
     spec.priority = 0;
   }
+  return absl::OkStatus();
 }
 
 absl::Status AddChoices(const PolicyConfig& config, JobSpec& spec) {

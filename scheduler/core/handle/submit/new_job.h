@@ -13,8 +13,9 @@
 
 namespace muster::core {
 
-// For any new job, and each component of one: whose GPUs its tasks see, and its nice value.
-void BeginNew(const PolicyConfig& config, JobSpec& spec);
+// For any new job, and each component of one: whose GPUs its tasks see, and its fixed priority.
+// Errors: INVALID_ARGUMENT for a negative nice value of a user who is no operator.
+absl::Status BeginNew(const PolicyConfig& config, JobSpec& spec);
 
 // --prefer and --time-min. For a job that is not heterogeneous, before Normalise.
 absl::Status AddChoices(const PolicyConfig& config, JobSpec& spec);

@@ -37,30 +37,31 @@ std::vector<Duration> LimitsOf(const JobSpec& spec) {
 TEST(NewJob, ATaskThatAskedForItsOwnGpusSeesThoseAndOneOfAJobsGpusDoesNot) {
   JobSpec spec;
   spec.request.gpus_per_task.count = 2;
-  BeginNew(PolicyConfig(), spec);
+  ASSERT_TRUE(BeginNew(PolicyConfig(), spec).ok());
   EXPECT_TRUE(spec.request.own_gpus);
   JobSpec whole;
   whole.request.gpus.count = 2;
   whole.request.own_gpus = true;  // what a client says of it counts nothing
-  BeginNew(PolicyConfig(), whole);
+  ASSERT_TRUE(BeginNew(PolicyConfig(), whole).ok());
   EXPECT_FALSE(whole.request.own_gpus);
 }
 
-TEST(NewJob, OnlyOperatorsRaiseAPriorityAndOthersAreNotStoppedByTheTry) {
+TEST(NewJob, OnlyOperatorsRaiseAPriority) {
   PolicyConfig config;
   config.operator_uid = 7;
   JobSpec spec;
   spec.user = User{1000, 1000, "ada"};
   spec.nice = -5;
   spec.priority = 9;
-  BeginNew(config, spec);
-  EXPECT_EQ(spec.nice, 0);
+  EXPECT_TRUE(absl::IsInvalidArgument(BeginNew(config, spec)));
+  spec.nice = 5;
+  ASSERT_TRUE(BeginNew(config, spec).ok());
   EXPECT_EQ(spec.priority, 0U);
-  EXPECT_THAT(spec.recorded, ElementsAre("nice=-5", "priority=9"));
+  EXPECT_THAT(spec.recorded, ElementsAre("priority=9"));
   JobSpec of_operator;
   of_operator.user = User{7, 7, "op"};
   of_operator.nice = -5;
-  BeginNew(config, of_operator);
+  ASSERT_TRUE(BeginNew(config, of_operator).ok());
   EXPECT_EQ(of_operator.nice, -5);
   EXPECT_THAT(of_operator.recorded, IsEmpty());
 }
