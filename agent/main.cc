@@ -23,6 +23,7 @@ absl::StatusOr<Machine> FindMachine(const AgentOptions& options, const Logger& l
   ASSIGN_OR_RETURN(Machine machine, options.topology.empty()
                                         ? topology::DiscoverMachine()
                                         : topology::ReadCapturedMachine(options.topology));
+  machine.tmp = topology::TmpSize();  // jobs' files are here, whatever machine is played
   if (options.slices > 1) {
     ASSIGN_OR_RETURN(machine, topology::SliceMachine(machine, options.slice, options.slices));
   }

@@ -54,7 +54,8 @@ MemoryReadings ReadMemoryFor(const HwlocTopology& topology) {
   return readings;
 }
 
-// In whole GiB: what a file system says of itself changes a little with what it holds.
+}  // namespace
+
 Bytes TmpSize() {
   struct statvfs found = {};
   if (statvfs("/tmp", &found) != 0) {
@@ -63,8 +64,6 @@ Bytes TmpSize() {
   const std::uint64_t bytes = std::uint64_t{found.f_blocks} * found.f_frsize;
   return kGibibyte * (bytes / kGibibyte.value());
 }
-
-}  // namespace
 
 absl::StatusOr<Machine> DiscoverMachine() {
   ASSIGN_OR_RETURN(const HwlocTopology topology, HwlocTopology::LoadLive());

@@ -17,4 +17,8 @@ namespace muster::topology {
 // could not be read or contradicts itself is in `remarks`.
 absl::StatusOr<Machine> DiscoverMachine();
 
+// The size of /tmp in whole GiB: what a file system says of itself changes a little with what it
+// holds. 0 when it cannot be asked.
+Bytes TmpSize();
+
 }  // namespace muster::topology
