@@ -73,7 +73,9 @@ Verb HelpVerb();
 Verb VersionVerb();
 
 // cli/slurm/links
+namespace slurm {
 Verb SlurmVerb();
+}
 
 // cli/moving
 Verb ImportVerb();

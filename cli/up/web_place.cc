@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cli/controller/address.h"
 #include "cli/parse/number.h"
@@ -34,6 +35,10 @@ absl::StatusOr<UniqueFd> ListenForWeb(const std::string& address) {
       "is muster-gateway with --tls-cert"));
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos) {
+    return bad;
+  }
+  std::uint32_t port = 0;
+  if (!absl::SimpleAtoi(address.substr(colon + 1), &port) || port > 0xFFFF) {
     return bad;
   }
   Address host;

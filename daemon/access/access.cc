@@ -33,9 +33,9 @@ constexpr Roles kMinters = kInPerson | Bit(Role::kClient);
 constexpr Roles kNodes = Bit(Role::kOwner) | Bit(Role::kAgent);
 
 enum class Rule : std::uint8_t {
-  kAll,       // what everybody of these roles may do or see
-  kOwnJobs,   // their own jobs, and an operator any: core/handle says so, which knows whose they are,
-              // or the method itself
+  kAll,      // what everybody of these roles may do or see
+  kOwnJobs,  // their own jobs, and an operator any: core/handle says so, which knows whose they
+             // are, or the method itself
   kOperator,  // operators alone
   kOwnNode,   // an agent for the node of its certificate: the session says so
 };

@@ -1,6 +1,7 @@
 #pragma once
 
-// One transition of the scheduler: a command comes in, events to persist and effects to perform come out.
+// One transition of the scheduler: a command comes in, events to persist and effects to perform
+// come out.
 //
 // The controller's loop and the simulator's are short loops round this function: handle, apply the
 // events, make them durable, perform the effects. Thread promise: pure. Invariants: (1) the events

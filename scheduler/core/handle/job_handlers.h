@@ -1,7 +1,7 @@
 #pragma once
 
-// The handlers of requests that change jobs in other ways than their first submission, their end or a
-// hold: requeue and update. Part of core/handle.
+// The handlers of requests that change jobs in other ways than their first submission, their end or
+// a hold: requeue and update. Part of core/handle.
 //
 // Thread promise: pure. Invariants: as in step.h.
 

@@ -2,9 +2,9 @@
 
 // What a book of policy may not say: unknown names, circles, limits that contradict one another.
 //
-// Used by the handlers that change policy and, with the line of the file, by the configuration. Thread
-// promise: pure. Invariants: a book without a problem holds the invariants of model/partition,
-// account_rules and reservation.
+// Used by the handlers that change policy and, with the line of the file, by the configuration.
+// Thread promise: pure. Invariants: a book without a problem holds the invariants of
+// model/partition, account_rules and reservation.
 
 #include <optional>
 #include <string>

@@ -5,8 +5,8 @@
 //
 // Thread promise: none; one thread. Invariants: (1) answers and orders leave only after their
 // events are in the journal; (2) death loses everything but the journal, and a commit under way may
-// be in or not; (3) BrokenInvariant() is asked after every transition, and a replay of the journal must
-// give the state that was committed, fingerprint for fingerprint.
+// be in or not; (3) BrokenInvariant() is asked after every transition, and a replay of the journal
+// must give the state that was committed, fingerprint for fingerprint.
 
 #include <cstdint>
 #include <functional>

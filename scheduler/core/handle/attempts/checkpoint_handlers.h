@@ -16,7 +16,8 @@ namespace muster::core {
 // The programs of the attempt have yet to answer its notice.
 bool OwesAnswer(const CheckpointAdvice& advice, const CheckpointRecord& record);
 
-// Tells the job's attempt, wherever it has not ended; the number is the next. At most once a transition.
+// Tells the job's attempt, wherever it has not ended; the number is the next. At most once a
+// transition.
 void GiveAdvice(const Job& job, CheckpointAdvice advice, Time now, Transition& transition);
 
 // A checkpoint is wanted of it at once: a node of it is to take nothing more.

@@ -4,8 +4,8 @@
 // heterogeneous one together.
 //
 // One transition may take in several facts of one group, so what the facts before did is kept here.
-// Thread promise: owned by one transition. Invariants: (1) the events of a transition apply in order; (2) the
-// components of a group end, or go back to the queue, in one transition.
+// Thread promise: owned by one transition. Invariants: (1) the events of a transition apply in
+// order; (2) the components of a group end, or go back to the queue, in one transition.
 
 #include <map>
 #include <vector>

@@ -15,7 +15,7 @@
 namespace muster::core {
 namespace {
 
-using testing::Command;
+using testing::TrueProgram;
 using ::testing::HasSubstr;
 using testing::Only;
 using testing::Script;

@@ -1,5 +1,5 @@
-// Elastic jobs played through the live handlers and passes, second by second: nodes that come, go and
-// fall silent, and what becomes of the jobs on them.
+// Elastic jobs played through the live handlers and passes, second by second: nodes that come, go
+// and fall silent, and what becomes of the jobs on them.
 #include "scheduler/core/handle/attempts/elastic_handlers.h"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
-using testing::Command;
+using testing::TrueProgram;
 using ::testing::HasSubstr;
 using testing::Script;
 using testing::Tasks;
