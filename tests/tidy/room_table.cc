@@ -61,6 +61,7 @@ constexpr RoomRow kRows[] = {
     {"daemon", "client/outside", "access controller"},
     {"daemon", "controller", "store"},
     {"daemon", "gateway", "gateway/http gateway/link gateway/page gateway/rest"},
+    {"daemon", "gateway/http", "door"},
     {"daemon", "gateway/rest", "gateway/http"},
     {"daemon", "replay", "controller store"},
     {"daemon", "serve", "access controller door"},
@@ -127,7 +128,8 @@ constexpr RoomRow kRows[] = {
     {"cli", "sheet", "page parse"},
     {"cli", "simulate", "frame page parse parse/request up"},
     {"cli", "slurm",
-     "controller page slurm/accounts slurm/control slurm/frame slurm/history slurm/live slurm/nodes "
+     "controller page slurm/accounts slurm/control slurm/frame slurm/history slurm/live "
+     "slurm/nodes "
      "slurm/queue slurm/report slurm/streams slurm/submit"},
     {"cli", "slurm/accounts", "slurm/document slurm/format slurm/frame"},
     {"cli", "slurm/control",

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 namespace muster::daemon::http {
 
@@ -43,30 +42,23 @@ bool SourceBudget::TakeRequest(const std::string& source) {
   if (limits_.requests_per_second == 0) {
     return true;
   }
-  Source& found = sources_[source];
-  Drain(found);
-  if (found.spent + 1 > limits_.requests_burst) {
+  TokenBucket& requests = sources_[source].requests;
+  requests.Refill(limits_.requests_per_second, clock_.SteadyNow());
+  if (requests.spent() + 1 > limits_.requests_burst) {
     return false;
   }
-  found.spent += 1;
+  requests.Spend(1);
   return true;
-}
-
-void SourceBudget::Drain(Source& source) const {
-  const SteadyTime now = clock_.SteadyNow();
-  const double seconds = std::chrono::duration<double>(now - source.seen).count();
-  source.spent = std::max(0.0, source.spent - seconds * limits_.requests_per_second);
-  source.seen = now;
 }
 
 void SourceBudget::Prune() {
   if (sources_.size() < prune_at_) {
     return;
   }
-  std::erase_if(sources_, [this](const auto& entry) {
+  std::erase_if(sources_, [this, now = clock_.SteadyNow()](const auto& entry) {
     Source source = entry.second;
-    Drain(source);
-    return source.connections == 0 && source.spent == 0;
+    source.requests.Refill(limits_.requests_per_second, now);
+    return source.connections == 0 && source.requests.spent() == 0;
   });
   prune_at_ = std::max<std::size_t>(1024, 2 * sources_.size());
 }

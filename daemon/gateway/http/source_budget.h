@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 
+#include "daemon/door/token_bucket.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::daemon::http {
@@ -54,10 +55,8 @@ class SourceBudget {
  private:
   struct Source {
     std::uint32_t connections = 0;
-    double spent = 0;
-    SteadyTime seen = {};
+    TokenBucket requests;
   };
-  void Drain(Source& source) const;
   void Prune();
 
   const SourceLimits limits_;
