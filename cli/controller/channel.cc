@@ -126,4 +126,13 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const Address& addres
   return grpc::CreateCustomChannel(GrpcTarget(address), credentials, arguments);
 }
 
+absl::Status Refusal(const grpc::Status& status) {
+  const auto code = static_cast<absl::StatusCode>(status.error_code());
+  const std::string message = status.error_message();
+  return absl::Status(
+      code == absl::StatusCode::kInvalidArgument ? absl::StatusCode::kFailedPrecondition : code,
+      message.empty() ? absl::StrCat("the controller refused (code ", status.error_code(), ")")
+                      : message.substr(0, message.find('\n')));
+}
+
 }  // namespace muster::cli

@@ -70,16 +70,6 @@ absl::Status Mistrust(const Address& address, const std::string& message) {
   return absl::OkStatus();
 }
 
-// A refusal of the controller: its own line, and never InvalidArgument (see the header).
-absl::Status Refusal(const grpc::Status& status) {
-  const auto code = static_cast<absl::StatusCode>(status.error_code());
-  const std::string message = status.error_message();
-  return absl::Status(
-      code == absl::StatusCode::kInvalidArgument ? absl::StatusCode::kFailedPrecondition : code,
-      message.empty() ? absl::StrCat("the controller refused (code ", status.error_code(), ")")
-                      : message.substr(0, message.find('\n')));
-}
-
 template <class Value, class Messages>
 absl::StatusOr<std::vector<Value>> ReadAll(const Messages& messages) {
   std::vector<Value> values(static_cast<std::size_t>(messages.size()));

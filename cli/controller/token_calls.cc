@@ -33,15 +33,7 @@ absl::Status CallOnce(const Address& address,
   context.set_deadline(std::chrono::system_clock::now() + kTokenCallTimeout);
   context.set_wait_for_ready(true);
   const grpc::Status status = (stub.get()->*method)(&context, request, reply);
-  if (status.ok()) {
-    return absl::OkStatus();
-  }
-  const auto code = static_cast<absl::StatusCode>(status.error_code());
-  const std::string message = status.error_message();
-  return absl::Status(
-      code == absl::StatusCode::kInvalidArgument ? absl::StatusCode::kFailedPrecondition : code,
-      message.empty() ? absl::StrCat("the controller refused (code ", status.error_code(), ")")
-                      : message.substr(0, message.find('\n')));
+  return status.ok() ? absl::OkStatus() : Refusal(status);
 }
 
 }  // namespace
