@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<JobDetail>> ReadDetails(const Database& database, Sta
     }
     JobDetail detail;
     const std::string where = absl::StrCat(database.path(), ": ended job ", rows->Integer(0));
-    RETURN_IF_ERROR(Decode<wire::JobDetail>(rows->Bytes(1), where, &detail));
+    RETURN_IF_ERROR(Decode(rows->Bytes(1), where, &detail));
     details.push_back(std::move(detail));
   }
 }
@@ -179,7 +179,7 @@ absl::StatusOr<std::vector<AttemptView>> Accounting::ReadAttempts(JobId id) {
     AttemptView attempt;
     const std::string where =
         absl::StrCat(database_->path(), ": attempt ", id.value(), ".", rows.Integer(0));
-    RETURN_IF_ERROR(Decode<wire::AttemptView>(rows.Bytes(1), where, &attempt));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &attempt));
     attempts.push_back(std::move(attempt));
   }
 }

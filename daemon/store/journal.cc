@@ -100,8 +100,8 @@ absl::Status Complete(Database& database, Statement& submission, JobSubmitted* e
   if (!found) {
     return Unreadable(where, "in the journal only");
   }
-  RETURN_IF_ERROR(Decode<wire::JobSpec>(submission.Bytes(0), where, &event->spec));
-  RETURN_IF_ERROR(Decode<wire::Program>(submission.Bytes(1), where, &event->program));
+  RETURN_IF_ERROR(Decode(submission.Bytes(0), where, &event->spec));
+  RETURN_IF_ERROR(Decode(submission.Bytes(1), where, &event->program));
   submission.Reset();
   return absl::OkStatus();
 }
@@ -133,7 +133,7 @@ absl::Status ReadJournalRows(Database& database, Version from,
     }
     JournalEntry entry;
     const std::string where = Where(database, "journal entry", rows.Unsigned(0));
-    RETURN_IF_ERROR(Decode<wire::JournalEntry>(rows.Bytes(1), where, &entry));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &entry));
     if (auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
       RETURN_IF_ERROR(Complete(database, submission, submitted));
     }
@@ -157,7 +157,7 @@ absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,
     }
     JournalEntry entry;
     const std::string where = Where(database, "journal entry", rows.Unsigned(0));
-    RETURN_IF_ERROR(Decode<wire::JournalEntry>(rows.Bytes(1), where, &entry));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &entry));
     if (const auto* changed = std::get_if<PolicyChanged>(&entry.event)) {
       visit(*changed);
     }
@@ -175,7 +175,7 @@ absl::StatusOr<Program> ReadProgramRow(Database& database, JobId job) {
     return absl::NotFoundError(absl::StrCat(where, ": unknown"));
   }
   Program program;
-  RETURN_IF_ERROR(Decode<wire::Program>(row.Bytes(1), where, &program));
+  RETURN_IF_ERROR(Decode(row.Bytes(1), where, &program));
   const JobId first(row.Unsigned(0));
   if (first == job) {
     return program;
@@ -200,7 +200,7 @@ absl::StatusOr<std::vector<Component>> ReadComponents(Database& database, JobId 
     return absl::NotFoundError(absl::StrCat(where, ": unknown"));
   }
   JournalEntry entry;
-  RETURN_IF_ERROR(Decode<wire::JournalEntry>(row.Bytes(0), where, &entry));
+  RETURN_IF_ERROR(Decode(row.Bytes(0), where, &entry));
   if (auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
     return std::move(submitted->components);
   }
@@ -220,7 +220,7 @@ absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNu
     return absl::NotFoundError(absl::StrCat(where, ": unknown"));
   }
   JournalEntry entry;
-  RETURN_IF_ERROR(Decode<wire::JournalEntry>(row.Bytes(0), where, &entry));
+  RETURN_IF_ERROR(Decode(row.Bytes(0), where, &entry));
   if (auto* started = std::get_if<StepStarted>(&entry.event)) {
     return std::move(*started);
   }

@@ -59,7 +59,7 @@ absl::StatusOr<std::shared_ptr<const PolicyConfig>> JournalReader::Settings(std:
     return Unreadable(where, "not there");
   }
   PolicyConfig config;
-  RETURN_IF_ERROR(Decode<wire::PolicyConfig>(row.Bytes(0), where, &config));
+  RETURN_IF_ERROR(Decode(row.Bytes(0), where, &config));
   settings_hash_ = hash;
   settings_ = std::make_shared<const PolicyConfig>(std::move(config));
   return settings_;

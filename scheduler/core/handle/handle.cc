@@ -45,6 +45,11 @@ Transition On(const ClusterState& state, const BeginEpoch&, Time now, const Poli
   return transition;
 }
 
+// A held job waits for nobody and nothing but its release, unless time may end it.
+bool MayMatter(const JobSpec& spec) {
+  return !spec.held || spec.deadline != kNoTime || !spec.dependency.terms.empty();
+}
+
 Transition On(const ClusterState& state, const SubmitJob& command, Time now,
               const PolicyConfig& config) {
   if (absl::Status token = CheckToken(command.token); !token.ok()) {
@@ -61,8 +66,10 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
       return Refused(group.status());
     }
     transition.job = group->first;
+    if (MayMatter(group->spec)) {
+      transition.effects.emplace_back(Replan{});
+    }
     transition.events.emplace_back(*std::move(group));
-    transition.effects.emplace_back(Replan{});
     return transition;
   }
   JobSpec asked = command.spec;
@@ -100,6 +107,9 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
     return Refused(std::move(admitted));
   }
   transition.job = state.next_job();
+  if (MayMatter(*spec)) {
+    transition.effects.emplace_back(Replan{});
+  }
   transition.events.emplace_back(JobSubmitted{transition.job,
                                               static_cast<std::uint32_t>(count),
                                               command.token,
@@ -108,7 +118,6 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
                                               now,
                                               command.history,
                                               {}});
-  transition.effects.emplace_back(Replan{});
   return transition;
 }
 

@@ -5,7 +5,8 @@
 #include <set>
 #include <string>
 
-#include "proto/convert/bind.h"
+#include "proto/convert/bytes.h"
+#include "proto/convert/codec.h"
 #include "scheduler/model/value/wire_size.h"
 
 namespace muster {
@@ -177,6 +178,50 @@ TEST(ConvertTest, AValueIsNeverLargerOnTheWireThanTheModelReckons) {
   script.argv.assign(10'000, "");
   ExpectCovered<Program, wire::Program>(script);
   EXPECT_LE(WireBytes(script), script.script.size() + 10'000 * 3 + 100);
+}
+
+TEST(ConvertTest, TheBytesAreThoseOfTheMessage) {
+  const JobView value = Filled<JobView>();
+  std::string bytes;
+  AppendWire(value, &bytes);
+  wire::JobView message;
+  ASSERT_TRUE(message.ParseFromString(bytes));
+  JobView back;
+  ASSERT_TRUE(FromWire(message, &back).ok());
+  EXPECT_EQ(back, value);
+  JobView read;
+  ASSERT_TRUE(ReadWire(message.SerializeAsString(), &read).ok());
+  EXPECT_EQ(read, value);
+}
+
+TEST(ConvertTest, BytesOfAnotherVersionAreReadAsFarAsTheyAreKnown) {
+  std::string bytes;
+  AppendWire(Filled<Program>(), &bytes);
+  convert::PutBytes(9999, "of a later version", &bytes);
+  convert::PutTag(9998, convert::WireType::kVarint, &bytes);
+  convert::PutVarint(1U << 31U, &bytes);
+  Program program;
+  ASSERT_TRUE(ReadWire(bytes, &program).ok());
+  EXPECT_EQ(program, Filled<Program>());
+}
+
+TEST(ConvertTest, BytesThatAreCutOffAreRefusedAndNeverReadBeyond) {
+  std::string bytes;
+  AppendWire(Filled<JobSpec>(), &bytes);
+  std::size_t refused = 0;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    JobSpec spec;
+    refused += ReadWire(std::string(bytes, 0, size), &spec).ok() ? 0 : 1;
+  }
+  EXPECT_GT(refused, bytes.size() / 2);
+}
+
+TEST(ConvertTest, TextThatIsNotUtf8ArrivesRepaired) {
+  Program program;
+  program.work_dir = "/tmp/\xff";
+  wire::Program message;
+  ToWire(program, &message);
+  EXPECT_EQ(message.work_dir(), "/tmp/\\xff");
 }
 
 TEST(ConvertTest, AnEmptyOneofIsRefused) {
