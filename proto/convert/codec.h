@@ -5,7 +5,7 @@
 //
 // The numbers of the fields come from tables that are made from the .proto files when the product
 // is built (wire_tables), so nothing here needs protobuf, its messages or its descriptors. Included
-// only by convert.cc, snapshot.cc and their tests. Thread promise: safe from any thread.
+// only by convert.cc, methods.cc, snapshot.cc and their tests. Thread promise: safe from any thread.
 // Invariants: (1) every field of a described struct has a field of the same name in its message, or
 // nothing is compiled; (2) reading sets every field, so that a default on the wire is the zero
 // value and not the model's initialiser.
@@ -50,6 +50,17 @@ template <class Message, std::uint32_t kNumber>
 struct MessageOf;
 template <class Message, std::uint32_t kNumber>
 struct EnumOf;
+// A method of the client service; the tables give its messages as Request and Reply.
+struct MethodName {
+  std::array<char, 48> text{};
+  constexpr MethodName(const char* name) {  // NOLINT(google-explicit-constructor): Method<"Submit">
+    for (std::size_t i = 0; name[i] != '\0'; ++i) {
+      text.at(i) = name[i];
+    }
+  }
+};
+template <MethodName kName>
+struct Method;
 
 }  // namespace muster::convert
 
@@ -167,7 +178,15 @@ struct Leaf<IndexSet<Tag>> {
 };
 
 template <class T>
-inline constexpr bool kIsText = std::is_same_v<typename Leaf<T>::Wire, std::string_view>;
+constexpr bool IsText() {
+  if constexpr (std::is_enum_v<T>) {
+    return false;
+  } else {
+    return std::is_same_v<typename Leaf<T>::Wire, std::string_view>;
+  }
+}
+template <class T>
+inline constexpr bool kIsText = IsText<T>();
 
 // The names of a struct's fields.
 template <class T>
@@ -237,7 +256,11 @@ absl::Status ReadMessage(std::string_view bytes, T* value);
 template <class T>
 std::uint64_t NumberOf(const T& value) {
   // As protobuf does: a negative number is sign-extended.
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(Leaf<T>::Out(value)));
+  if constexpr (std::is_enum_v<T>) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+  } else {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(Leaf<T>::Out(value)));
+  }
 }
 
 template <class M, std::uint32_t kNumber, class T>
@@ -284,9 +307,6 @@ void WriteField(const T& value, bool present, std::string* out) {
   } else if constexpr (Described<T>) {
     PutNested(kNumber, out,
               [&] { WriteMessage<typename MessageOf<M, kNumber>::Type>(value, out); });
-  } else if constexpr (std::is_enum_v<T>) {
-    WriteNumber(kNumber, static_cast<std::uint64_t>(static_cast<std::int64_t>(value)), present,
-                out);
   } else if constexpr (kIsText<T>) {
     WriteText(kNumber, Leaf<T>::Out(value), present, IsTextField<M>(kNumber), out);
   } else {
@@ -447,8 +467,6 @@ template <class T>
 constexpr bool TravelsAsBytes() {
   if constexpr (IsMap<T>::value || Described<T>) {
     return true;
-  } else if constexpr (std::is_enum_v<T>) {
-    return false;
   } else {
     return kIsText<T>;
   }
@@ -526,7 +544,7 @@ template <class M, class T>
 [[gnu::noinline]] absl::Status ReadMessage(std::string_view bytes, T* value) {
   return T::Fields([&](const auto&... fields) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      std::array<bool, sizeof...(I)> seen{};
+      [[maybe_unused]] std::array<bool, sizeof...(I)> seen{};
       absl::Status status;
       for (Cursor cursor(bytes); !cursor.AtEnd() && status.ok();) {
         std::uint32_t number = 0;

@@ -2,7 +2,8 @@
 // is built, by the descriptors of the very messages that it is built with.
 //
 // For each message a specialisation of Wire (its fields, oneofs and name), for each field that
-// holds a message one of MessageOf, and for each enumeration the numbers that it knows.
+// holds a message one of MessageOf, for each enumeration the numbers that it knows, and for each
+// method of clients its messages.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 
@@ -29,6 +30,8 @@ using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::FileDescriptor;
+using google::protobuf::MethodDescriptor;
+using google::protobuf::ServiceDescriptor;
 
 // "PolicyBook_PartitionsEntry": as the C++ class, or for an entry of a map as a tag of our own.
 std::string NameOf(const Descriptor& message) {
@@ -57,6 +60,15 @@ struct Tables {
     }
     for (int i = 0; i < file.message_type_count(); ++i) {
       Add(*file.message_type(i));
+    }
+  }
+
+  void Add(const ServiceDescriptor& service) {
+    for (int i = 0; i < service.method_count(); ++i) {
+      const MethodDescriptor& method = *service.method(i);
+      absl::StrAppend(&text, "template <>\nstruct Method<\"", method.name(),
+                      "\"> {\n  using Request = ", TypeOf(*method.input_type()),
+                      ";\n  using Reply = ", TypeOf(*method.output_type()), ";\n};\n");
     }
   }
 
@@ -120,6 +132,7 @@ int main(int argc, char** argv) {
         SupervisorOrder::descriptor(), JobView::descriptor()}) {
     tables.Add(*message->file());
   }
+  tables.Add(*PingRequest::descriptor()->file()->FindServiceByName("Controller"));
   std::ofstream header(argv[1]);
   header << "#pragma once\n\n// Made by proto/convert/wire_tables from the messages.\n\n"
             "namespace muster::wire {\n"
