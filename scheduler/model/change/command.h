@@ -33,6 +33,7 @@ struct SubmitJob {
   // What the accounting knows of the jobs in spec.dependency: ended jobs are not in the state.
   std::vector<TargetHistory> history = {};
   std::vector<Component> components = {};  // of a heterogeneous job: those after the first
+  bool refuse_misfit = false;  // what the known nodes can never hold is refused, not kept waiting
 };
 
 // Ends a job, all elements of an array (element unset, id the array's), or one element.
