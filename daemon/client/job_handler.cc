@@ -131,6 +131,7 @@ void JobHandler::Submit(const Call& call, const wire::SubmitRequest& request,
   TakeWithHistory(controller_, accounting_, reader_, *std::move(input),
                   [reactor, reply](const core::Transition& transition, const absl::Status& done) {
                     reply->set_job(transition.job.value());
+                    reply->set_remark(transition.remark);
                     reactor->Finish(ToGrpc(done));
                   });
 }

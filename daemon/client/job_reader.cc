@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/access/rpc.h"
 #include "daemon/client/checkpoint_views.h"
@@ -131,9 +132,7 @@ std::vector<JobView> ViewsOf(const StateView& state_view, const JobFilter& filte
 JobDetail LiveDetail(const StateView& state_view, const Job& job, const Network* network) {
   JobDetail detail;
   detail.job = ViewIn(state_view, job);
-  detail.request = job.spec->request;
-  detail.constraint = ToText(job.spec->request.constraint);
-  detail.recorded = job.spec->recorded;
+  AddAsked(*job.spec, detail);
   if (job.attempt.has_value()) {
     detail.attempts.push_back(daemon::ViewOf(state_view.state(), job, kNoTime));
     std::vector<NodeSnapshot> nodes;
@@ -153,7 +152,7 @@ JobDetail LiveDetail(const StateView& state_view, const Job& job, const Network*
 }
 
 // What only the program knows: where it runs, its files, its command.
-void AddProgram(JobStore& store, JobDetail& detail) {
+void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
   const JobId job = detail.job.het_size > 0 ? detail.job.id : detail.job.array_job_id;
   const absl::StatusOr<Program> program = store.ReadProgram(job);
   if (!program.ok()) {
@@ -163,6 +162,16 @@ void AddProgram(JobStore& store, JobDetail& detail) {
   detail.stdout_path = program->stdout_path;
   detail.stderr_path = program->stderr_path;
   detail.command = program->argv;
+  const std::string host = "MUSTER_SUBMIT_HOST=";
+  for (const std::string& variable : program->environment) {
+    if (absl::StartsWith(variable, host)) {
+      detail.submit_host = variable.substr(host.size());
+    }
+  }
+  detail.batch = detail.batch || !program->script.empty();
+  if (with_script) {
+    detail.script = program->script;
+  }
   const bool lives = !detail.attempts.empty() && detail.attempts.back().end_time == kNoTime;
   detail.checkpoint_interval =
       lives ? IntervalText(program->environment, detail.checkpoint_interval) : "";
@@ -315,7 +324,7 @@ void JobReader::ListHistory(const Call& call, const wire::ListHistoryRequest& re
 void JobReader::ShowJob(const Call& call, const wire::ShowJobRequest& request,
                         wire::ShowJobReply* reply) {
   auto* const reactor = call.reactor;
-  controller_.Look([this, reactor, reply, caller = call.caller,
+  controller_.Look([this, reactor, reply, caller = call.caller, with_script = request.with_script(),
                     selector = request.job()](const StateView& state_view) -> Controller::Reply {
     auto details = std::make_shared<std::vector<JobDetail>>();
     if (IsTooMany(state_view.state(), selector)) {
@@ -329,8 +338,8 @@ void JobReader::ShowJob(const Call& call, const wire::ShowJobRequest& request,
       details->push_back(LiveDetail(state_view, *job, controller_.policy()->network.get()));
       details->back().live_usage = usage_.Of(*job, state_view.state());
     }
-    return [this, reactor, reply, caller, selector, details](const absl::Status&) {
-      ReadAside(reader_, reactor, [this, reactor, reply, caller, selector, details] {
+    return [this, reactor, reply, caller, selector, details, with_script](const absl::Status&) {
+      ReadAside(reader_, reactor, [this, reactor, reply, caller, selector, details, with_script] {
         // Ended ones are the accounting's; one that ended between the two readings is there.
         absl::StatusOr<std::vector<JobDetail>> ended = accounting_.Show(
             JobId(selector.job()), {selector.elements().begin(), selector.elements().end()});
@@ -347,7 +356,7 @@ void JobReader::ShowJob(const Call& call, const wire::ShowJobRequest& request,
                 detail.steps = *std::move(steps);
               }
               if (MaySee(caller, detail.job.user)) {
-                AddProgram(store_, detail);
+                AddProgram(store_, with_script, detail);
               } else {
                 detail.checkpoint_interval.clear();
               }

@@ -92,6 +92,7 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
 absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, const User& user) {
   SubmitJob command;
   command.token = request.token();
+  command.refuse_misfit = request.refuse_misfit();
   RETURN_IF_ERROR(FromWire(request.spec(), &command.spec));
   RETURN_IF_ERROR(FromWire(request.program(), &command.program));
   command.spec.user = user;
