@@ -209,6 +209,11 @@ absl::StatusOr<ClusterStatus> Connection::Ping() {
 
 namespace {
 
+void WriteNamed(const JobSelector& job, wire::JobSelector* message) {
+  message->set_job(NamedId(job).value());
+  message->mutable_elements()->Add(job.elements.begin(), job.elements.end());
+}
+
 wire::SubmitRequest SubmitMessage(const std::string& token, const JobSpec& spec,
                                   const Program& program,
                                   const std::vector<Component>& components) {
@@ -228,10 +233,14 @@ wire::SubmitRequest SubmitMessage(const std::string& token, const JobSpec& spec,
 
 absl::StatusOr<JobId> Connection::Submit(const std::string& token, const JobSpec& spec,
                                          const Program& program,
-                                         const std::vector<Component>& components) {
-  const wire::SubmitRequest request = SubmitMessage(token, spec, program, components);
+                                         const std::vector<Component>& components, Misfit* misfit) {
+  wire::SubmitRequest request = SubmitMessage(token, spec, program, components);
+  request.set_refuse_misfit(misfit != nullptr && misfit->refuse);
   wire::SubmitReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::Submit, request, &reply, address_, patience_.changing));
+  if (misfit != nullptr) {
+    misfit->why = reply.remark();
+  }
   return JobId(reply.job());
 }
 
@@ -407,10 +416,11 @@ absl::StatusOr<std::vector<JobView>> Connection::ListHistory(const HistoryQuery&
   return ReadAll<JobView>(reply.jobs());
 }
 
-absl::StatusOr<std::vector<JobDetail>> Connection::ShowJob(const JobSelector& job) {
+absl::StatusOr<std::vector<JobDetail>> Connection::ShowJob(const JobSelector& job,
+                                                           bool with_script) {
   wire::ShowJobRequest request;
-  request.mutable_job()->set_job(NamedId(job).value());
-  request.mutable_job()->mutable_elements()->Add(job.elements.begin(), job.elements.end());
+  request.set_with_script(with_script);
+  WriteNamed(job, request.mutable_job());
   wire::ShowJobReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::ShowJob, request, &reply, address_, patience_.reading));
   return ReadAll<JobDetail>(reply.jobs());
@@ -418,8 +428,7 @@ absl::StatusOr<std::vector<JobDetail>> Connection::ShowJob(const JobSelector& jo
 
 absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
   wire::ExplainRequest request;
-  request.mutable_job()->set_job(NamedId(job).value());
-  request.mutable_job()->mutable_elements()->Add(job.elements.begin(), job.elements.end());
+  WriteNamed(job, request.mutable_job());
   wire::ExplainReply reply;
   RETURN_IF_ERROR(channel_->Call(&Stub::Explain, request, &reply, address_, patience_.reading));
   JobExplanation explanation;

@@ -57,6 +57,12 @@ struct JobFilter {
   bool fold = false;  // one view for all untouched elements of an array that wait for the same
 };
 
+// What Submit does with a job that the known nodes can never hold.
+struct Misfit {
+  bool refuse = false;  // or it is taken, and `why` says so
+  std::string why;
+};
+
 // Where and when a job would start.
 struct StartForecast {
   Time start = kNoTime;  // kNoTime: unknown
@@ -115,7 +121,8 @@ class Connection {
   // `components`: of a heterogeneous job, those after the first; the answer is the first's id.
   absl::StatusOr<JobId> Submit(const std::string& token, const JobSpec& spec,
                                const Program& program,
-                               const std::vector<Component>& components = {});
+                               const std::vector<Component>& components = {},
+                               Misfit* misfit = nullptr);
   absl::StatusOr<StartedStep> StartStep(const std::string& token, JobId job, const StepSpec& spec,
                                         const Program& program);
   // `step` unset: the processes of `scope`; `signal` 0: ends the step.
@@ -158,7 +165,8 @@ class Connection {
 
   absl::StatusOr<std::vector<JobView>> ListJobs(const JobFilter& filter);
   absl::StatusOr<std::vector<JobView>> ListHistory(const HistoryQuery& filter);
-  absl::StatusOr<std::vector<JobDetail>> ShowJob(const JobSelector& job);
+  // `with_script`: with the batch script of a job of the caller's own.
+  absl::StatusOr<std::vector<JobDetail>> ShowJob(const JobSelector& job, bool with_script = false);
   absl::StatusOr<JobExplanation> Explain(const JobSelector& job);
   // The account tree; with the runs of `explain_user`, unless that is "".
   absl::StatusOr<Shares> ListShares(const std::string& explain_user);
