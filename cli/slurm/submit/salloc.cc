@@ -57,10 +57,14 @@ std::string QuietlyRinging(JobId, const std::string&) {
 AllocTexts Texts(bool quiet, bool bell) {
   const auto nothing = [](JobId, const std::string&) { return std::string(); };
   if (quiet) {
-    return {"salloc", nothing, bell ? QuietlyRinging : nothing, nothing,
-            [](JobId) { return std::string(); }};
+    return {"salloc",
+            nothing,
+            bell ? QuietlyRinging : nothing,
+            nothing,
+            [](JobId) { return std::string(); },
+            true};
   }
-  return {"salloc", Pending, bell ? RingingGranted : Granted, Revoked, Relinquished};
+  return {"salloc", Pending, bell ? RingingGranted : Granted, Revoked, Relinquished, true};
 }
 
 AllocTexts TextsFor(const Words& words) {
@@ -90,8 +94,9 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
   if (!connection.ok() || !token.ok()) {
     return refuse(connection.ok() ? token.status() : connection.status());
   }
+  Misfit misfit{.refuse = true, .why = ""};
   const absl::StatusOr<JobId> job =
-      (*connection)->Submit(*token, request->spec, request->program, request->components);
+      (*connection)->Submit(*token, request->spec, request->program, request->components, &misfit);
   if (!job.ok()) {
     return refuse(job.status());
   }
