@@ -42,15 +42,6 @@ absl::StatusOr<Invocation> WithWrapInFront(Invocation invocation) {
   return invocation;
 }
 
-// For whoever looks on; workflow engines parse stderr.
-void TellIfNever(Connection& connection, JobId job, const JobRequest& request) {
-  const std::string why = isatty(STDERR_FILENO) == 0 ? "" : WhyNever(connection, job, request);
-  if (!why.empty()) {
-    std::cerr << "muster submit: " << why << "; muster cancel " << job.value() << " takes it back"
-              << std::endl;
-  }
-}
-
 // --test-only: 0 when it would start some time, 1 when never on this cluster.
 absl::StatusOr<int> Test(Connection& connection, const std::string& token,
                          const JobRequest& request) {
@@ -68,7 +59,7 @@ absl::StatusOr<int> Test(Connection& connection, const std::string& token,
   return forecast.never ? 1 : 0;
 }
 
-// The same for what was given and has no effect here.
+// For whoever looks on, what was given and has no effect; workflow engines parse stderr.
 void TellRecorded(const JobRequest& request) {
   const std::string text = isatty(STDERR_FILENO) == 0 ? "" : RecordedText(request);
   if (!text.empty()) {
@@ -90,11 +81,15 @@ absl::StatusOr<int> Submit(const Invocation& as_given) {
     return Test(*connection, token, request);
   }
   ASSIGN_OR_RETURN(
-      const JobId job,
+      const Submitted submitted,
       connection->Call(SubmitJob{token, request.spec, request.program, {}, request.components}));
+  const JobId job = submitted.job;
   std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;
   TellRecorded(request);
-  TellIfNever(*connection, job, request);
+  if (!submitted.remark.empty()) {
+    std::cerr << "muster submit: job " << job.value() << " waits: " << Printable(submitted.remark)
+              << "; muster cancel " << job.value() << " takes it back" << std::endl;
+  }
   return request.wait ? WaitForAll(*connection, job, request) : 0;
 }
 
@@ -118,7 +113,7 @@ Verb SubmitVerb() {
       "Options may stand in the script as #MUSTER or #SBATCH lines before the first command; the\n"
       "command line wins. A request larger than the cluster is accepted and waits with the reason\n"
       "\"never on this cluster\" (see muster queue) until such nodes join or it is cancelled;\n"
-      "where stderr is a terminal, submit says so at once. --test-only asks without submitting.";
+      "submit says so at once, in a line on stderr. --test-only asks without submitting.";
   verb.options = JobOptions(JobVerb::kSubmit);
   verb.options.insert(verb.options.begin(), Option{.name = "wrap",
                                                    .letter = 0,

@@ -113,9 +113,7 @@ void TakeEach(Controller& controller, const Call<Request>& call,
 // The answer to a command, out of what it did.
 template <class Reply>
 Reply AnswerOf(const core::Transition& transition) {
-  if constexpr (std::is_same_v<Reply, JobId>) {
-    return transition.job;
-  } else if constexpr (std::is_integral_v<Reply>) {
+  if constexpr (std::is_integral_v<Reply>) {
     return transition.count;
   } else {
     Reply reply;
@@ -125,6 +123,9 @@ Reply AnswerOf(const core::Transition& transition) {
     if constexpr (requires { reply.step; }) {
       reply.step = transition.step;
       reply.placement = transition.placement;
+    }
+    if constexpr (requires { reply.remark; }) {
+      reply.remark = transition.remark;
     }
     if constexpr (requires { reply.waits; }) {
       reply.waits = transition.waits;

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/client/checkpoint_views.h"
 #include "daemon/client/client_methods.h"
@@ -125,9 +126,7 @@ std::vector<JobView> ViewsOf(const StateView& state_view, const WantedJobs& filt
 JobDetail LiveDetail(const StateView& state_view, const Job& job, const Network* network) {
   JobDetail detail;
   detail.job = ViewIn(state_view, job);
-  detail.request = job.spec->request;
-  detail.constraint = ToText(job.spec->request.constraint);
-  detail.recorded = job.spec->recorded;
+  AddAsked(*job.spec, detail);
   if (job.attempt.has_value()) {
     detail.attempts.push_back(daemon::ViewOf(state_view.state(), job, kNoTime));
     std::vector<NodeSnapshot> nodes;
@@ -147,7 +146,7 @@ JobDetail LiveDetail(const StateView& state_view, const Job& job, const Network*
 }
 
 // What only the program knows: where it runs, its files, its command.
-void AddProgram(JobStore& store, JobDetail& detail) {
+void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
   const JobId job = detail.job.het_size > 0 ? detail.job.id : detail.job.array_job_id;
   const absl::StatusOr<Program> program = store.ReadProgram(job);
   if (!program.ok()) {
@@ -157,6 +156,16 @@ void AddProgram(JobStore& store, JobDetail& detail) {
   detail.stdout_path = program->stdout_path;
   detail.stderr_path = program->stderr_path;
   detail.command = program->argv;
+  const std::string host = "MUSTER_SUBMIT_HOST=";
+  for (const std::string& variable : program->environment) {
+    if (absl::StartsWith(variable, host)) {
+      detail.submit_host = variable.substr(host.size());
+    }
+  }
+  detail.batch = detail.batch || !program->script.empty();
+  if (with_script) {
+    detail.script = program->script;
+  }
   const bool lives = !detail.attempts.empty() && detail.attempts.back().end_time == kNoTime;
   detail.checkpoint_interval =
       lives ? IntervalText(program->environment, detail.checkpoint_interval) : "";
@@ -277,8 +286,9 @@ void AnswerListHistory(const Backend& backend, const Call<ListHistory>& call,
 
 // The live jobs and those that have ended; one that ended between the two readings is among the
 // ended ones.
-void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const JobSelector& selector,
+void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked,
                    std::vector<JobDetail>& live) {
+  const JobSelector& selector = asked.job;
   absl::StatusOr<std::vector<JobDetail>> ended =
       backend.accounting.Show(selector.job, selector.elements);
   if (!ended.ok()) {
@@ -297,7 +307,7 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const JobS
         detail.steps = *std::move(steps);
       }
       if (MaySee(call.caller, detail.job.user)) {
-        AddProgram(backend.store, detail);
+        AddProgram(backend.store, asked.with_script, detail);
       } else {
         detail.checkpoint_interval.clear();
       }
@@ -309,7 +319,8 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const JobS
 
 void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked) {
   backend.controller.Look([backend, call,
-                           selector = asked.job](const StateView& state_view) -> Controller::Reply {
+                           asked](const StateView& state_view) -> Controller::Reply {
+    const JobSelector& selector = asked.job;
     auto details = std::make_shared<std::vector<JobDetail>>();
     if (IsTooMany(state_view.state(), selector)) {
       return [call, selector](const absl::Status&) {
@@ -322,9 +333,9 @@ void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
       details->push_back(LiveDetail(state_view, *job, backend.controller.policy()->network.get()));
       details->back().live_usage = backend.usage.Of(*job, state_view.state());
     }
-    return [backend, call, selector, details](const absl::Status&) {
-      call.Aside(backend.reader, [backend, call, selector, details] {
-        FinishShowJob(backend, call, selector, *details);
+    return [backend, call, asked, details](const absl::Status&) {
+      call.Aside(backend.reader, [backend, call, asked, details] {
+        FinishShowJob(backend, call, asked, *details);
       });
     };
   });

@@ -89,14 +89,14 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
       ++in_flight_;
     }
     if (!good.ok()) {
-      Answer(JobId(), good);
+      Answer({}, good);
       return false;
     }
     const bool waits = !input.spec.dependency.terms.empty();
     TakeWithHistory(controller_, accounting_, reader_, std::move(input),
                     [stream = shared_from_this(), waits](const core::Transition& transition,
                                                          const absl::Status& done) {
-                      stream->Answer(transition.job, done);
+                      stream->Answer(transition, done);
                       if (waits) {
                         stream->ReadOn();
                       }
@@ -111,9 +111,10 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
     }
   }
 
-  void Answer(JobId job, const absl::Status& status) {
+  void Answer(const core::Transition& transition, const absl::Status& status) {
     wire::SubmitReply reply;
-    reply.set_job(status.ok() ? job.value() : 0);
+    reply.set_job(status.ok() ? transition.job.value() : 0);
+    reply.set_remark(transition.remark);
     reply.set_error(std::string(status.message()));
     const MutexLock lock(&mutex_);
     if (broken_) {

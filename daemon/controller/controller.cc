@@ -65,6 +65,7 @@ Controller::~Controller() {
 }
 
 absl::Status Controller::Start() {
+  meters_.since_ms = clock_.Now().time_since_epoch().count();
   ASSIGN_OR_RETURN(StateImage image, store_.Load());
   state_ = core::ClusterState(std::move(image));
   std::optional<std::string> broken = core::BrokenInvariant(state_);
@@ -347,9 +348,7 @@ void Controller::NoteEnd(const JobEnded& end) {
   NoteCharge(job);
   EndedJob ended{job.id, job.submission, JobDetail()};
   ended.detail.job = ViewOf(job, end);
-  ended.detail.request = job.spec->request;
-  ended.detail.constraint = ToText(job.spec->request.constraint);
-  ended.detail.recorded = job.spec->recorded;
+  AddAsked(*job.spec, ended.detail);
   if (end.more > 0) {
     ended.detail.job.indices = IndicesFrom(
         *job.spec->array, static_cast<std::uint32_t>(job.id.value() - job.submission.value()),

@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cli/parse/begin_time.h"
 #include "cli/parse/selector.h"
 #include "cli/parse/time_limit.h"
-#include "cli/request/job_options.h"
+#include "cli/request/job_changes.h"
+#include "cli/slurm/control/job_update_words.h"
 #include "cli/slurm/control/key_values.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
@@ -36,11 +37,15 @@ std::string Refusal(const std::string& line) {
   if (absl::StrContains(line, "no such job")) {
     return "Invalid job id specified";
   }
+  if (absl::StrContains(line, "has started")) {
+    return "Job is no longer pending execution";
+  }
   if (absl::StrContains(line, "may not") || absl::StrContains(line, "only ")) {
     return "Access/permission denied";
   }
-  const std::size_t colon = line.find(": ");
-  return colon == std::string::npos ? line : line.substr(colon + 2);
+  const std::string text = SlurmText(absl::UnknownError(line));
+  const std::size_t colon = text.find(": ");
+  return text != line || colon == std::string::npos ? text : text.substr(colon + 2);
 }
 
 // The ids that a word names: "7,8_3", or "name=train" of the caller's own live jobs.
@@ -90,69 +95,6 @@ int ChangeJobs(const ControlCall& call, const std::vector<std::string>& words,
   return code;
 }
 
-// The option of `muster update` that changes what `key` does; null when there is none.
-const char* OptionOf(const std::string& key) {
-  constexpr const char* kOptions[][2] = {{"timelimit", "time"},    {"jobname", "job-name"},
-                                         {"name", "job-name"},     {"comment", "comment"},
-                                         {"nice", "nice"},         {"starttime", "begin"},
-                                         {"begintime", "begin"},   {"eligibletime", "begin"},
-                                         {"deadline", "deadline"}, {"dependency", "dependency"}};
-  for (const auto& option : kOptions) {
-    if (key == option[0]) {
-      return option[1];
-    }
-  }
-  return nullptr;
-}
-
-absl::StatusOr<JobUpdate> ReadJobUpdate(const KeyValues& pairs, const RecordScene& scene) {
-  std::map<std::string, std::string> values;
-  for (const auto& [key, value, name] : pairs) {
-    if (key == "jobid") {
-      continue;
-    }
-    const char* option = OptionOf(key);
-    if (option == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Update of this parameter is not supported: ", name, "=", value, "\nRequest aborted"));
-    }
-    values[option] = value;
-  }
-  const bool frees = values.contains("dependency") && values["dependency"].empty();
-  if (frees) {
-    values.erase("dependency");
-  }
-  absl::StatusOr<JobRequest> request =
-      ReadJobOptions(values, {}, JobVerb::kSubmit, {.now = scene.now, .zone = scene.clock.zone()});
-  if (!request.ok()) {
-    return absl::InvalidArgumentError(
-        values.contains("time") ? "scontrol: error: Invalid TimeLimit value"
-                                : absl::StrCat("scontrol: error: ", request.status().message()));
-  }
-  JobUpdate changes;
-  const auto set = [&values](const char* option, auto& change, auto& value) {
-    if (values.contains(option)) {
-      change = std::move(value);
-    }
-  };
-  set("job-name", changes.name, request->spec.name);
-  set("comment", changes.comment, request->spec.comment);
-  set("time", changes.time_limit, request->spec.time_limit);
-  set("nice", changes.nice, request->spec.nice);
-  set("begin", changes.begin, request->spec.begin);
-  set("deadline", changes.deadline, request->spec.deadline);
-  set("dependency", changes.dependency, request->spec.dependency);
-  if (frees) {
-    changes.dependency = Dependency();
-  }
-  return changes;
-}
-
-// "TimeLimit=+30" and "-=30" change the limit that a job has by so many minutes.
-bool IsRelative(const std::string& limit) {
-  return limit.size() > 1 && (limit[0] == '+' || limit[0] == '-');
-}
-
 absl::StatusOr<ChangeOutcome> MoveLimit(Connection& connection,
                                         const std::vector<JobSelector>& jobs, JobUpdate changes,
                                         const std::string& by) {
@@ -170,27 +112,64 @@ absl::StatusOr<ChangeOutcome> MoveLimit(Connection& connection,
   return connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs});
 }
 
-int UpdateJob(const ControlCall& call, KeyValues pairs) {
-  std::string moved;
-  for (KeyValue& pair : pairs) {
-    const bool edits = pair.key == "timelimit+" || pair.key == "timelimit-";
-    if (edits || (pair.key == "timelimit" && IsRelative(pair.value))) {
-      moved = edits ? pair.key.back() + pair.value : pair.value;
+// NumCPUs: so many over the tasks that the job has.
+absl::Status TakeCpus(Connection& connection, const std::vector<JobSelector>& jobs,
+                      const std::string& text, JobUpdate& changes) {
+  std::uint64_t cpus = 0;
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.Call(ShowJob{ById(jobs.front())}));
+  const std::uint64_t tasks = std::max(details.front().job.tasks, 1U);
+  if (!absl::SimpleAtoi(text.substr(0, text.find('-')), &cpus) || cpus == 0 || cpus > UINT32_MAX ||
+      cpus % tasks != 0) {
+    return absl::FailedPreconditionError("Requested node configuration is not available");
+  }
+  if (!changes.asked.has_value()) {
+    changes.asked.emplace();
+  }
+  changes.options.emplace_back("cpus-per-task");
+  changes.asked->request.cpus_per_task = static_cast<std::uint32_t>(cpus / tasks);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ChangeOutcome> Change(Connection& connection, const std::vector<JobSelector>& jobs,
+                                     const JobUpdateWords& words, JobUpdate changes) {
+  if (!words.cpus.empty()) {
+    RETURN_IF_ERROR(TakeCpus(connection, jobs, words.cpus, changes));
+  }
+  if (!words.moved_limit.empty()) {
+    return MoveLimit(connection, jobs, std::move(changes), words.moved_limit);
+  }
+  ChangeOutcome outcome;
+  if (changes != JobUpdate()) {
+    ASSIGN_OR_RETURN(outcome, connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs}));
+  }
+  if (words.held.has_value() && outcome.errors.empty()) {
+    ASSIGN_OR_RETURN(ChangeOutcome held, connection.Call(ForJobs<HoldJob>{{.held = *words.held}, jobs}));
+    // A job that is not held has nothing to be let go of.
+    outcome = *words.held ? std::move(held) : std::move(outcome);
+  }
+  return outcome;
+}
+
+int UpdateJob(const ControlCall& call, const KeyValues& pairs) {
+  const absl::StatusOr<JobUpdateWords> words = ReadJobUpdateWords(pairs);
+  absl::StatusOr<JobUpdate> changes = JobUpdate();
+  if (words.ok() && !words->values.empty()) {
+    changes =
+        ReadJobChanges(words->values, {.now = call.scene.now, .zone = call.scene.clock.zone()});
+    if (!changes.ok()) {
+      changes = absl::InvalidArgumentError(
+          words->values.contains("time")
+              ? "scontrol: error: Invalid TimeLimit value"
+              : absl::StrCat("scontrol: error: ", std::string(changes.status().message())));
     }
   }
-  std::erase_if(pairs, [&moved](const KeyValue& pair) {
-    return !moved.empty() && absl::StartsWith(pair.key, "timelimit");
-  });
-  const absl::StatusOr<JobUpdate> changes = ReadJobUpdate(pairs, call.scene);
-  if (!changes.ok()) {
-    call.call.err << std::string(changes.status().message()) << "\n";
-    return 1;
+  if (!words.ok() || !changes.ok()) {
+    return FailLines(call.call,
+                     std::string((words.ok() ? changes.status() : words.status()).message()));
   }
   return ChangeJobs(call, {ValueOf(pairs, "jobid")},
                     [&](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return moved.empty() ? connection.Call(ForJobs<muster::UpdateJob>{
-                                                 {.changes = *changes, .force = false}, jobs})
-                                           : MoveLimit(connection, jobs, *changes, moved);
+                      return Change(connection, jobs, *words, *changes);
                     });
 }
 

@@ -93,9 +93,8 @@ absl::Status ReadSignal(const Words& words, Order* order) {
 }
 
 // The jobs that the selectors choose, of those named if any are.
-absl::Status Pick(Connection& connection, const JobPicks& picks, Order* order) {
+absl::Status Pick(Connection& connection, const JobChoice& picks, Order* order) {
   JobFilter filter;
-  filter.user = picks.user;
   for (const StepSelector& target : order->targets) {
     filter.jobs.push_back(target.job.job);
   }
@@ -103,7 +102,7 @@ absl::Status Pick(Connection& connection, const JobPicks& picks, Order* order) {
   std::vector<StepSelector> chosen;
   for (const JobView& job : jobs) {
     const absl::StatusOr<StepSelector> target = ParseStepSelector(job.label);
-    if (Meets(picks, job) && target.ok()) {
+    if (Chooses(picks, job) && target.ok()) {
       chosen.push_back(*target);
     }
   }
@@ -188,7 +187,7 @@ int RunScancel(const Call& call) {
     return exit_code;
   }
   absl::StatusOr<Order> order = ReadOrder(*words);
-  absl::StatusOr<JobPicks> picks = ReadPicks(*words, OwnName());
+  absl::StatusOr<JobChoice> picks = ReadPicks(*words, OwnName());
   if (!order.ok() || !picks.ok()) {
     return FailPlainly(call, std::string((order.ok() ? picks.status() : order.status()).message()));
   }
@@ -207,8 +206,8 @@ int RunScancel(const Call& call) {
     return Fail(call, std::string(known.message()));
   }
   if (Selects(*picks)) {
-    if (picks->user.empty() && order->targets.empty() && geteuid() != 0) {
-      picks->user = OwnName();
+    if (picks->users.empty() && order->targets.empty() && geteuid() != 0) {
+      picks->users = {OwnName()};
     }
     if (const absl::Status picked = Pick(**connection, *picks, &*order); !picked.ok()) {
       return FailPlainly(call, absl::StrCat("slurm_load_jobs error: ", SlurmText(picked)));

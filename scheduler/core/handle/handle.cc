@@ -18,6 +18,7 @@
 #include "scheduler/core/handle/steps/step_handlers.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/group_submission.h"
+#include "scheduler/core/handle/submit/never_fits.h"
 #include "scheduler/core/handle/submit/new_job.h"
 #include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/handle/submit/validate.h"
@@ -50,6 +51,21 @@ bool MayMatter(const JobSpec& spec) {
   return !spec.held || spec.deadline != kNoTime || !spec.dependency.terms.empty();
 }
 
+// A job that the nodes can never hold is refused, or taken with a remark.
+absl::Status CheckFit(const ClusterState& state, const JobSpec& spec, const std::string& which,
+                      const SubmitJob& command, Transition& transition) {
+  const std::optional<Reason> never = WhyNeverFits(state, spec);
+  if (!never.has_value()) {
+    return absl::OkStatus();
+  }
+  const std::string why = absl::StrCat(which, ToSentence(*never));
+  if (command.refuse_misfit) {
+    return absl::FailedPreconditionError(absl::StrCat(Name(never->kind), ": ", why));
+  }
+  transition.remark = transition.remark.empty() ? why : transition.remark;
+  return absl::OkStatus();
+}
+
 Transition On(const ClusterState& state, const SubmitJob& command, Time now,
               const PolicyConfig& config) {
   if (absl::Status token = CheckToken(command.token); !token.ok()) {
@@ -64,6 +80,14 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
     absl::StatusOr<JobSubmitted> group = AcceptGroup(state, command, now, config);
     if (!group.ok()) {
       return Refused(group.status());
+    }
+    absl::Status fits = CheckFit(state, group->spec, "component 0: ", command, transition);
+    for (std::size_t i = 0; i < group->components.size(); ++i) {
+      fits.Update(CheckFit(state, group->components[i].spec,
+                           absl::StrCat("component ", i + 1, ": "), command, transition));
+    }
+    if (!fits.ok()) {
+      return Refused(std::move(fits));
     }
     transition.job = group->first;
     if (MayMatter(group->spec)) {
@@ -105,6 +129,9 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
   if (absl::Status admitted = Admit(state.policy().snapshot(), submission, &*spec);
       !admitted.ok()) {
     return Refused(std::move(admitted));
+  }
+  if (absl::Status fits = CheckFit(state, *spec, "", command, transition); !fits.ok()) {
+    return Refused(std::move(fits));
   }
   transition.job = state.next_job();
   if (MayMatter(*spec)) {

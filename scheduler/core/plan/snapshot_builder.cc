@@ -38,6 +38,7 @@ void AddHoldings(const Job& job, NodeId node, Time now, std::vector<Holding>& ho
   }
   holding.memory = part.memory;
   holding.gpus = part.gpus;
+  holding.gres = part.gres;
   const bool freezing = attempt.suspended_by == SuspendedBy::kOperator ||
                         attempt.suspended_by == SuspendedBy::kPreemption;
   if (!HoldsCores(attempt)) {

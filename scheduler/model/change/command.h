@@ -38,12 +38,14 @@ struct SubmitJob {
   // What the accounting knows of the jobs in spec.dependency: ended jobs are not in the state.
   std::vector<TargetHistory> history = {};
   std::vector<Component> components = {};  // of a heterogeneous job: those after the first
+  bool refuse_misfit = false;  // what the known nodes can never hold is refused, not kept waiting
 
   static constexpr const char* kMethod = "Submit";
-  using Reply = JobId;  // of the first
+  using Reply = Submitted;
   static constexpr auto Fields(auto list) {
     return list(Field{"token", &SubmitJob::token}, Field{"spec", &SubmitJob::spec},
-                Field{"program", &SubmitJob::program}, Field{"components", &SubmitJob::components});
+                Field{"program", &SubmitJob::program}, Field{"components", &SubmitJob::components},
+                Field{"refuse_misfit", &SubmitJob::refuse_misfit});
   }
 };
 

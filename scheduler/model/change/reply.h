@@ -54,6 +54,17 @@ struct SignalOutcome : ChangeOutcome {
   }
 };
 
+struct Submitted {
+  JobId job;           // the first of several
+  std::string error;   // of one of many: why it was refused
+  std::string remark;  // why the known nodes can never hold the job; empty: they can
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &Submitted::job}, Field{"error", &Submitted::error},
+                Field{"remark", &Submitted::remark});
+  }
+  friend bool operator==(const Submitted&, const Submitted&) = default;
+};
+
 struct StartedStep {
   StepId step;
   Allocation placement;    // empty: it waits, or, asked again with the same token, has ended

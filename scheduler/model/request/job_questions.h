@@ -54,10 +54,13 @@ struct ListHistory : JobFilter {
 // One, or all elements of an array.
 struct ShowJob {
   JobSelector job;
+  bool with_script = false;  // with the batch script of a job of the caller's own
 
   static constexpr const char* kMethod = "ShowJob";
   using Reply = std::vector<JobDetail>;
-  static constexpr auto Fields(auto list) { return list(Field{"job", &ShowJob::job}); }
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &ShowJob::job}, Field{"with_script", &ShowJob::with_script});
+  }
 };
 
 struct ExplainJob {

@@ -119,7 +119,13 @@ void ApplyTo(StateParts& state, const JobUpdated& event) {
   }
   state.dependencies.Change(job, event.spec, std::move(progress));
   const std::shared_ptr<const JobSpec> before = job.spec;
+  if (job.attempt.has_value()) {
+    state.index.RemoveHolder(job);
+  }
   SetSpec(job, event.spec);
+  if (job.attempt.has_value()) {
+    state.index.AddHolder(job);
+  }
   state.policy.Update(*before, job);
 }
 

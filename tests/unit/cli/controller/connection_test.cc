@@ -173,21 +173,21 @@ TEST_F(ConnectionTest, ADeadSocketIsRetriedUntilPatienceEnds) {
     unlink(address_.path.c_str());
     Serve();
   });
-  EXPECT_EQ(Open()->Call(SubmitJob{"t", {}, {}}).value(), JobId(1)) << "it outwaits a restart";
+  EXPECT_EQ(Open()->Call(SubmitJob{"t", {}, {}})->job, JobId(1)) << "it outwaits a restart";
   restart.join();
 }
 
 TEST_F(ConnectionTest, ARetryKeepsItsToken) {
   controller_.fail_first_ = true;
   Serve();
-  EXPECT_EQ(Open()->Call(SubmitJob{"t", {}, {}}).value(), JobId(1));
+  EXPECT_EQ(Open()->Call(SubmitJob{"t", {}, {}})->job, JobId(1));
   EXPECT_EQ(controller_.tokens(), 1U);
 }
 
 TEST_F(ConnectionTest, AControllerThatIsBusyIsAskedAgain) {
   controller_.busy_for_ = 2;
   Serve();
-  EXPECT_EQ(Open()->Call(SubmitJob{"t", {}, {}}).value(), JobId(1));
+  EXPECT_EQ(Open()->Call(SubmitJob{"t", {}, {}})->job, JobId(1));
 }
 
 TEST_F(ConnectionTest, AControllerThatStaysBusyIsQuotedAndNotCalledAbsent) {
