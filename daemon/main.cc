@@ -49,7 +49,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   RETURN_IF_ERROR(EnsurePrivateDirectory(config.state_dir));
   const std::string state = absl::StrCat(config.state_dir, "/controller");
   ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store, JobStore::Open(state));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(state));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(*store));
   ASSIGN_OR_RETURN(JobSecrets secrets, JobSecrets::Open(state + "/job.key"));
   ASSIGN_OR_RETURN(const std::unique_ptr<OrderSigner> signer,
                    OrderSigner::Open(state + "/order.key", config.tls.key));

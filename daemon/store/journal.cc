@@ -1,5 +1,7 @@
 #include "daemon/store/journal.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "daemon/store/blob.h"
 #include "scheduler/base/status.h"
@@ -16,6 +18,7 @@ JournalColumns AboutNode(const char* kind, Time time) {
 }
 
 constexpr const char* kPolicyChanged = "policy_changed";
+constexpr std::uint64_t kPiece = 4096;  // rows
 
 struct DescribeEvent {
   JournalColumns operator()(const EpochBegan& e) const { return AboutNode("epoch_began", e.time); }
@@ -120,14 +123,20 @@ absl::Status ReadJournalRows(Database& database, Version from,
                              const std::function<bool(const JournalEntry&)>& visit) {
   Transaction transaction(database);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
+  // Piece by piece: an engine may hold all rows of one question in memory.
   Statement rows(database,
-                 "SELECT version, payload FROM journal WHERE version >= ? ORDER BY version");
+                 "SELECT version, payload FROM journal WHERE version >= ? ORDER BY version LIMIT ?");
   Statement submission(database,
                        "SELECT spec, payload FROM submissions JOIN programs ON submission = first "
                        "WHERE first = ?");
-  rows.Start(from.value());
+  std::uint64_t rows_of_piece = 0;
+  rows.Start(from.value(), kPiece);
   while (true) {
-    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    ASSIGN_OR_RETURN(bool more, rows.Next());
+    if (!more && std::exchange(rows_of_piece, 0) == kPiece) {
+      rows.Start(from.value(), kPiece);
+      ASSIGN_OR_RETURN(more, rows.Next());
+    }
     if (!more) {
       return absl::OkStatus();
     }
@@ -137,6 +146,8 @@ absl::Status ReadJournalRows(Database& database, Version from,
     if (auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
       RETURN_IF_ERROR(Complete(database, submission, submitted));
     }
+    ++rows_of_piece;
+    from = entry.version.Next();
     if (!visit(entry)) {
       return absl::OkStatus();
     }

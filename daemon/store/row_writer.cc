@@ -365,17 +365,18 @@ absl::Status RowWriter::WriteUsage(const AccountUsage& usage) {
 // The settings go into a row of their own, once.
 absl::Status RowWriter::WritePass(const PassRecord& pass) {
   if (settings_ != pass.config) {
+    const std::uint64_t print = Fingerprint().Add(*pass.config).value();
+    find_settings_.Start(print);
+    ASSIGN_OR_RETURN(const bool known, find_settings_.Next());
+    find_settings_.Reset();
+    if (!known) {
+      Encode<wire::PolicyConfig>(*pass.config, &payload_);
+      RETURN_IF_ERROR(insert_settings_.Run(print, Blob{payload_}));
+    }
     settings_ = pass.config;
-    settings_print_ = Fingerprint().Add(*pass.config).value();
+    settings_print_ = print;
   }
   const std::uint64_t settings = settings_print_;
-  find_settings_.Start(settings);
-  ASSIGN_OR_RETURN(const bool known, find_settings_.Next());
-  find_settings_.Reset();
-  if (!known) {
-    Encode(*pass.config, &payload_);
-    RETURN_IF_ERROR(insert_settings_.Run(settings, Blob{payload_}));
-  }
   return insert_pass_.Run(pass.version.value(), std::int64_t{pass.now.time_since_epoch().count()},
                           pass.hash, pass.follows ? 1 : 0, settings);
 }

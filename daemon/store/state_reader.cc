@@ -246,7 +246,7 @@ absl::StatusOr<std::vector<TokenOwner>> ReadTokens(Database& database) {
   RETURN_IF_ERROR(CollectTokens(submissions, &found));
   Statement steps(database,
                   "SELECT steps.version, token, job, step FROM jobs "
-                  "CROSS JOIN steps ON steps.job = jobs.id WHERE token <> ''");
+                  "CROSS JOIN steps WHERE steps.job = jobs.id AND token <> ''");
   RETURN_IF_ERROR(CollectTokens(steps, &found));
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -154,8 +154,7 @@ TEST(House, EveryQualifiedTypeNameIsDefinedOnce) {
 
 TEST(House, EveryFolderFitsInOneHead) {
   Report(CheckFolderSizes(Tree(), {{"agent/kernels/harness", 30},
-                                   {"agent/kernels/cpu", 26},
-                                   {"daemon/store", 26}}));
+                                   {"agent/kernels/cpu", 26}}));
 }
 
 TEST(House, NoLineOfAPageIsWiderThanAScreen) {

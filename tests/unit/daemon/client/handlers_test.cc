@@ -27,7 +27,7 @@ class HandlersTest : public testing::ControllerTest {
  protected:
   void SetUp() override {
     ControllerTest::SetUp();
-    auto accounting = Accounting::Open(directory_);
+    auto accounting = Accounting::Open(*store_);
     ASSERT_TRUE(accounting.ok()) << accounting.status();
     accounting_ = *std::move(accounting);
     reader_ = std::make_unique<Worker>();

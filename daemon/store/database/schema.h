@@ -1,13 +1,13 @@
 #pragma once
 
-// The schema of state.db, as numbered steps that each take a database one version further.
+// The tables of a store, as numbered steps that each take a database one version further. The only
+// description of them: PostgreSQL's words are made of these, which are SQLite's.
 //
-// `PRAGMA user_version` is the number of the last step taken; a step and its number are one
-// transaction, so a crash leaves the version before or the version after. A step that was released
-// is never edited: a change of the schema is a further step. Thread promise: Migrate belongs to the
-// thread of its database.
+// A step that was released is never edited: a change of the schema is a further step, and its
+// columns come to Tables(). Thread promise: constants. Invariant: Tables() says what all steps
+// together make.
 //
-// Grammar of the file, version 1 (times are UTC milliseconds, NULL for "never"; payloads are the
+// The tables, version 1 (times are UTC milliseconds, NULL for "never"; payloads are the
 // wire's messages):
 //
 //   journal      one row an event, versions without a gap; kind is the wire's field name.
@@ -27,9 +27,6 @@
 #include <cstdint>
 #include <span>
 
-#include "absl/status/status.h"
-#include "daemon/store/sqlite.h"
-
 namespace muster::daemon {
 
 struct Migration {
@@ -40,11 +37,14 @@ struct Migration {
 // The steps that this program knows, ascending from 1.
 std::span<const Migration> Migrations();
 
-// kFailedPrecondition when the database is newer than the last step, or is another program's.
-// Changes nothing.
-absl::Status CheckSchema(Database& database, std::span<const Migration> migrations = Migrations());
+struct TableOf {
+  const char* name;
+  const char* columns;  // by commas, in their order
+  const char* kinds;    // of each: i integer, t text, b bytes
+  const char* key;      // the columns of its primary key, by commas
+};
 
-// Takes the database to the version of the last step; refuses what CheckSchema refuses.
-absl::Status Migrate(Database& database, std::span<const Migration> migrations = Migrations());
+// A table whose rows others name comes before theirs.
+std::span<const TableOf> Tables();
 
 }  // namespace muster::daemon

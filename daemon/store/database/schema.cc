@@ -1,15 +1,9 @@
-#include "daemon/store/migrations.h"
+#include "daemon/store/database/schema.h"
 
 #include <array>
 
-#include "absl/strings/str_cat.h"
-#include "scheduler/base/status.h"
-
 namespace muster::daemon {
 namespace {
-
-// "MUST", in the file's header: tells our file from another program's.
-constexpr std::int64_t kApplicationId = 0x4d555354;
 
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE journal (
@@ -47,7 +41,7 @@ CREATE TABLE history (
   id            INTEGER PRIMARY KEY,
   submission    INTEGER NOT NULL REFERENCES submissions (first),
   array_index   INTEGER,
-  user          TEXT NOT NULL,
+  "user"        TEXT NOT NULL,
   account       TEXT NOT NULL,
   name          TEXT NOT NULL,
   state         TEXT NOT NULL,
@@ -66,7 +60,7 @@ CREATE TABLE history (
   detail        BLOB NOT NULL
 ) STRICT;
 CREATE INDEX history_ended ON history (ended);
-CREATE INDEX history_user ON history (user, ended);
+CREATE INDEX history_user ON history ("user", ended);
 CREATE INDEX history_submission ON history (submission, array_index);
 
 CREATE TABLE attempts (
@@ -131,10 +125,10 @@ CREATE INDEX journal_policy ON journal (version) WHERE kind = 'policy_changed';
 
 // Who was charged for an attempt, and its rate: receipts of usage.
 constexpr const char* kVersion3 = R"sql(
-ALTER TABLE attempts ADD COLUMN user TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN "user" TEXT NOT NULL DEFAULT '';
 ALTER TABLE attempts ADD COLUMN account TEXT NOT NULL DEFAULT '';
 ALTER TABLE attempts ADD COLUMN billing INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX attempts_charged ON attempts (user, ended) WHERE billing > 0;
+CREATE INDEX attempts_charged ON attempts ("user", ended) WHERE billing > 0;
 )sql";
 
 // For how long of its time an attempt was suspended, which is not charged.
@@ -150,7 +144,7 @@ CREATE TABLE settings (
 ) STRICT;
 
 CREATE TABLE passes (
-  id       INTEGER PRIMARY KEY,
+  id       INTEGER PRIMARY KEY /* counted */,
   version  INTEGER NOT NULL,
   time     INTEGER NOT NULL,
   hash     INTEGER NOT NULL,
@@ -223,14 +217,37 @@ constexpr std::array<Migration, 9> kMigrations = {{{1, kVersion1},
                                                    {8, kVersion8},
                                                    {9, kVersion9}}};
 
-absl::Status Take(Database& database, const Migration& migration) {
-  Transaction transaction(database);
-  RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kWrite));
-  RETURN_IF_ERROR(database.Execute(migration.sql));
-  RETURN_IF_ERROR(database.Execute(absl::StrCat("PRAGMA application_id = ", kApplicationId)));
-  RETURN_IF_ERROR(database.Execute(absl::StrCat("PRAGMA user_version = ", migration.version)));
-  return transaction.Commit();
-}
+
+// A parent before those whose rows name it.
+constexpr std::array<TableOf, 16> kTables = {{
+    {"journal", "version, time, kind, job, payload", "iitib", "version"},
+    {"submissions", "first, count, open, version, token, submitted, spec", "iiiitib", "first"},
+    {"programs", "submission, payload", "ib", "submission"},
+    {"jobs", "id, submission, payload", "iib", "id"},
+    {"history",
+     "id, submission, array_index, \"user\", account, name, state, submitted, started, ended, nodes, "
+     "cpus, memory, gpus, exit_code, exit_signal, user_cpu_ms, system_cpu_ms, peak_memory, detail",
+     "iiittttiiitiiiiiiiib", "id"},
+    {"attempts",
+     "job, number, started, ended, nodes, cpus, memory, gpus, exit_code, exit_signal, cause, "
+     "user_cpu_ms, system_cpu_ms, peak_memory, binding, detail, \"user\", account, billing, "
+     "suspended",
+     "iiiitiiiiitiiitbttii", "job, number"},
+    {"steps",
+     "job, attempt, step, version, token, name, started, ended, exit_code, exit_signal, "
+     "user_cpu_ms, system_cpu_ms, peak_memory, queued, nodes, tasks, cpus, gpus, open, text, failed",
+     "iiiittiiiiiiiitiiiiti", "job, attempt, step"},
+    {"nodes", "id, name, payload", "itb", "id"},
+    {"meta", "key, value", "ti", "key"},
+    {"policy", "kind, name, payload", "ttb", "kind, name"},
+    {"settings", "hash, payload", "ib", "hash"},
+    {"passes", "id, version, time, hash, follows, settings", "iiiiii", "id"},
+    {"node_health", "node, payload", "ib", "node"},
+    {"node_failures", "node, failures, exposure, faded, failed, losses", "iiiiii", "node"},
+    {"health", "node, number, payload", "iib", "node, number"},
+    {"tunings", "kernel, shape, type, architecture, version, choice, time", "ttttiti",
+     "kernel, shape, type, architecture"},
+}};
 
 }  // namespace
 
@@ -238,34 +255,8 @@ std::span<const Migration> Migrations() {
   return kMigrations;
 }
 
-absl::Status CheckSchema(Database& database, std::span<const Migration> migrations) {
-  const std::int64_t newest = migrations.empty() ? 0 : migrations.back().version;
-  ASSIGN_OR_RETURN(const std::int64_t version, database.ReadInteger("PRAGMA user_version"));
-  ASSIGN_OR_RETURN(const std::int64_t owner, database.ReadInteger("PRAGMA application_id"));
-  ASSIGN_OR_RETURN(const std::int64_t objects,
-                   database.ReadInteger("SELECT count(*) FROM sqlite_schema"));
-  const bool fresh = objects == 0 && version == 0;
-  if (owner != kApplicationId && !fresh) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        database.path(), ": not a database of Muster; move it away or choose another directory"));
-  }
-  if (version > newest) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(database.path(), ": written by a newer Muster (schema ", version,
-                     ", this program knows ", newest, "); start that version instead"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Migrate(Database& database, std::span<const Migration> migrations) {
-  RETURN_IF_ERROR(CheckSchema(database, migrations));
-  ASSIGN_OR_RETURN(const std::int64_t version, database.ReadInteger("PRAGMA user_version"));
-  for (const Migration& migration : migrations) {
-    if (migration.version > version) {
-      RETURN_IF_ERROR(Take(database, migration));
-    }
-  }
-  return absl::OkStatus();
+std::span<const TableOf> Tables() {
+  return kTables;
 }
 
 }  // namespace muster::daemon
