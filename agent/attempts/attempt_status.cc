@@ -38,6 +38,11 @@ Standing Unclaimed(const AttemptDirectory& directory, bool rebooted) {
 
 absl::StatusOr<Standing> ReadStanding(const AttemptDirectory& directory, const std::string& boot_id,
                                       bool rebooted) {
+  // Most often it is over. Whoever ended meanwhile is asked again, below.
+  ASSIGN_OR_RETURN(const bool ended_before, HasEnded(directory));
+  if (ended_before) {
+    return Standing::kEnded;
+  }
   const absl::StatusOr<ProcessIdentity> claim = ReadClaim(directory);
   Standing otherwise = Standing::kDead;
   if (absl::IsNotFound(claim.status())) {

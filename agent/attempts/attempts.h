@@ -23,6 +23,7 @@
 #include "agent/attempts/orphans.h"
 #include "agent/attempts/running_attempt.h"
 #include "agent/attempts/state_directory.h"
+#include "agent/attempts/supervisor_starts.h"
 #include "agent/attempts/trash_sweep.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "scheduler/model/job/report.h"
@@ -120,7 +121,8 @@ class Attempts {
   void StartSupervisor(const AttemptKey& key);
   void FailLaunch(const AttemptKey& key, const std::string& text);
   void Adopt(const AttemptKey& key);
-  absl::Status WatchSupervisor(const AttemptKey& key, const ProcessIdentity& identity);
+  // `pidfd` is that of `pid`, which supervises the attempt.
+  absl::Status Watch(const AttemptKey& key, pid_t pid, absl::StatusOr<UniqueFd> pidfd);
   void Unwatch(LocalAttempt* attempt);
   void SupervisorEnded(const AttemptKey& key);
   void Clear(const AttemptKey& key);
@@ -145,6 +147,7 @@ class Attempts {
   Config config_;
   const News news_;
   Children children_;
+  SupervisorStarts starts_;
   TrashSweep sweep_;
   std::map<AttemptKey, LocalAttempt> attempts_;
   std::shared_ptr<const bool> alive_;  // goes with this object: its timers then do nothing
