@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kComponent = "agent";
 constexpr std::size_t kFinishedMax = 4096;
+constexpr std::size_t kGatheredBytesMax = std::size_t{1} << 20;  // of reports in one message
 
 // This node's part of an allocation; null when it has none.
 const NodeAllocation* PartOf(const Allocation& allocation, NodeId node) {
@@ -49,6 +50,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
 Agent::~Agent() {
   loop_.Cancel(check_timer_);
   loop_.Cancel(sample_timer_);
+  outbox_.Save();
 }
 
 absl::Status Agent::Start() {
@@ -112,6 +114,7 @@ absl::StatusOr<wire::AgentMessage> Agent::Introduce() {
   wire::AgentMessage message;
   ASSIGN_OR_RETURN(*message.mutable_challenge(), check_.Begin());
   message.set_time(clock_.Now().time_since_epoch().count());
+  message.set_takes_many(true);
   const Registration registration{.name = config_.name,
                                   .hostname = config_.hostname,
                                   .instance = state_.instance(),
@@ -137,6 +140,8 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome, const std::string& ce
   RETURN_IF_ERROR(state_.RaiseEpoch(epoch));
   node_ = NodeId(welcome.node());
   cluster_ = welcome.cluster();
+  takes_many_ = welcome.takes_many();
+  gathered_.Clear();  // of a stream that is over: they go again
   for (const AttemptKey& key : attempts_.Keys()) {
     outbox_.Rewind(key);
     outbox_.Pump(key);
@@ -155,6 +160,10 @@ void Agent::Received(const wire::ControllerMessage& message) {
     TakeSigned(message.signed_());
   } else if (message.has_ack()) {
     Acknowledged(message.ack());
+  } else if (message.has_acks()) {
+    for (const wire::ReportAck& ack : message.acks().acks()) {
+      Acknowledged(ack);
+    }
   } else {
     log_.Error(kComponent, "an order without a signature: refused; connecting again");
     link_.Break();
@@ -167,7 +176,7 @@ void Agent::HeardAt(SteadyTime said) {
 }
 
 void Agent::TakeSigned(const wire::SignedOrder& order) {
-  const absl::StatusOr<wire::ControllerMessage> opened = check_.Open(order, clock_.Now());
+  const absl::StatusOr<wire::OrderBody> opened = check_.Open(order, clock_.Now());
   if (!opened.ok()) {
     // The controller orders anew what should be under way, once we are back.
     log_.Error(kComponent,
@@ -176,9 +185,13 @@ void Agent::TakeSigned(const wire::SignedOrder& order) {
     link_.Break();
     return;
   }
-  if (const absl::Status status = Obey(*opened); !status.ok()) {
-    log_.Warning(kComponent, std::string(status.message()));
-  }
+  const auto obey = [this](const wire::ControllerMessage& message) {
+    if (const absl::Status status = Obey(message); !status.ok()) {
+      log_.Warning(kComponent, std::string(status.message()));
+    }
+  };
+  obey(opened->order());
+  std::for_each(opened->more().begin(), opened->more().end(), obey);
 }
 
 absl::Status Agent::Obey(const wire::ControllerMessage& message) {
@@ -246,6 +259,7 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
   order.node_name = part->name;
   order.doorbell = state_.doorbell();
   order.module_dir = config_.module_dir;
+  order.pmix_patterns = state_.path() + "/pmix";
   order.controller = config_.link.address;
   const NodeAllocation allocation = *part;
   health_.Yield();
@@ -327,9 +341,37 @@ void Agent::News(const AttemptKey& key) {
 }
 
 bool Agent::SendReport(const Report& report) {
-  wire::AgentMessage message;
-  ToWire(report, message.mutable_report());
-  return link_.Send(message);
+  if (!takes_many_) {
+    wire::AgentMessage message;
+    ToWire(report, message.mutable_report());
+    return link_.Send(message);
+  }
+  if (!link_.attached()) {
+    return false;
+  }
+  const bool first = gathered_.reports().reports().empty();
+  wire::Report& added = *gathered_.mutable_reports()->add_reports();
+  ToWire(report, &added);
+  gathered_bytes_ = (first ? 0 : gathered_bytes_) + added.ByteSizeLong();
+  if (gathered_bytes_ > kGatheredBytesMax) {
+    SendGathered();
+  } else if (first) {
+    loop_.Post([this] { SendGathered(); });
+  }
+  return true;
+}
+
+void Agent::SendGathered() {
+  if (gathered_.reports().reports().empty()) {
+    return;
+  }
+  if (!link_.Send(gathered_)) {
+    // There is no room, or no stream: what was not acknowledged goes again.
+    for (const wire::Report& report : gathered_.reports().reports()) {
+      outbox_.Rewind({JobId(report.job()), AttemptNumber(report.attempt())});
+    }
+  }
+  gathered_.Clear();
 }
 
 void Agent::Writable() {
@@ -346,6 +388,7 @@ void Agent::Failed(const absl::Status& why) {
 
 void Agent::Check() {
   attempts_.Check();
+  outbox_.Save();
   Writable();
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
 }

@@ -98,6 +98,8 @@ class Agent final : public ControllerLink::Owner {
   void Acknowledged(const wire::ReportAck& ack);
   void News(const AttemptKey& key);
   bool SendReport(const Report& report);
+  // Sends the reports that have gathered in this turn of the loop.
+  void SendGathered();
   void Check();
   void Sample();
   // Tells the controller what attempts have used so far; what is lost is made good by the next.
@@ -114,6 +116,9 @@ class Agent final : public ControllerLink::Owner {
   NodeId node_;  // from the last Welcome, like the cluster
   std::string cluster_;
   OrderCheck check_;
+  bool takes_many_ = false;      // the controller: several reports in one message
+  wire::AgentMessage gathered_;  // reports for it
+  std::size_t gathered_bytes_ = 0;
   Outbox outbox_;
   Attempts attempts_;
   UsageSampler sampler_;

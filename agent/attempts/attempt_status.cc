@@ -38,6 +38,11 @@ AttemptStatus Unclaimed(const AttemptDirectory& directory, bool rebooted) {
 
 absl::StatusOr<AttemptStatus> ReadAttemptStatus(const AttemptDirectory& directory,
                                                 const std::string& boot_id, bool rebooted) {
+  // Most often it is over. Whoever ended meanwhile is asked again, below.
+  ASSIGN_OR_RETURN(const bool ended_before, HasEnded(directory));
+  if (ended_before) {
+    return AttemptStatus::kEnded;
+  }
   const absl::StatusOr<ProcessIdentity> claim = ReadClaim(directory);
   AttemptStatus otherwise = AttemptStatus::kDead;
   if (absl::IsNotFound(claim.status())) {

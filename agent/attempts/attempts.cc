@@ -58,6 +58,13 @@ Attempts::Attempts(EventLoop& loop, const Clock& clock, const Logger& log, State
       state_(state),
       config_(std::move(config)),
       news_(std::move(news)),
+      starts_(clock, log, children_,
+              {.program = config_.supervisor,
+               .environment = config_.environment,
+               .path_bytes =
+                   state.Attempt({JobId(~JobId::rep{0}), AttemptNumber(~AttemptNumber::rep{0})})
+                       .path()
+                       .size()}),
       sweep_(loop, log, children_,
              {.program = config_.supervisor,
               .environment = config_.environment,
@@ -212,6 +219,7 @@ std::vector<KnownAttempt> Attempts::Known() const {
 
 void Attempts::Check() {
   children_.Reap();
+  starts_.Check();
   for (const AttemptKey& key : Keys()) {
     if (attempts_.at(key).phase == Phase::kUnsettled) {
       Settle(key);
@@ -275,15 +283,13 @@ void Attempts::Settle(const AttemptKey& key) {
 
 void Attempts::StartSupervisor(const AttemptKey& key) {
   LocalAttempt& attempt = attempts_.at(key);
-  const absl::StatusOr<pid_t> pid =
-      children_.SpawnSupervisor(config_.supervisor, config_.environment, state_.Attempt(key));
+  const absl::StatusOr<pid_t> pid = starts_.Start(state_.Attempt(key));
   if (!pid.ok()) {
     FailLaunch(key, std::string(pid.status().message()));
     return;
   }
   attempt.child = *pid;
-  const absl::StatusOr<ProcessIdentity> identity = ReadIdentity(*pid);
-  const absl::Status watched = identity.ok() ? WatchSupervisor(key, *identity) : identity.status();
+  const absl::Status watched = Watch(key, *pid, OpenChildPidfd(*pid));
   if (!watched.ok()) {
     // It runs and will claim: the next check finds it by its claim.
     log_.Error(kComponent, std::string(watched.message()), ToString(key.job));
@@ -309,7 +315,8 @@ void Attempts::FailLaunch(const AttemptKey& key, const std::string& text) {
 
 void Attempts::Adopt(const AttemptKey& key, const absl::StatusOr<ProcessIdentity>& claim,
                      Phase phase) {
-  const absl::Status watched = claim.ok() ? WatchSupervisor(key, *claim) : claim.status();
+  const absl::Status watched =
+      claim.ok() ? Watch(key, claim->pid, OpenPidfd(*claim)) : claim.status();
   if (!watched.ok()) {
     // It ended just now, or cannot be watched; either way the next check looks again.
     log_.Warning(kComponent, std::string(watched.message()), ToString(key.job));
@@ -326,16 +333,17 @@ void Attempts::Adopt(const AttemptKey& key, const absl::StatusOr<ProcessIdentity
   }
 }
 
-absl::Status Attempts::WatchSupervisor(const AttemptKey& key, const ProcessIdentity& identity) {
+absl::Status Attempts::Watch(const AttemptKey& key, pid_t pid, absl::StatusOr<UniqueFd> pidfd) {
   LocalAttempt& attempt = attempts_.at(key);
-  ASSIGN_OR_RETURN(attempt.pidfd, OpenPidfd(identity));
+  RETURN_IF_ERROR(pidfd.status());
+  attempt.pidfd = *std::move(pidfd);
   absl::Status watched = loop_.Watch(attempt.pidfd.get(), EPOLLIN,
                                      [this, key](std::uint32_t) { SupervisorEnded(key); });
   if (!watched.ok()) {
     attempt.pidfd.reset();
     return watched;
   }
-  attempt.supervisor = identity.pid;
+  attempt.supervisor = pid;
   attempt.phase = Phase::kSupervised;
   return absl::OkStatus();
 }
@@ -380,15 +388,13 @@ absl::Status Attempts::StartEpilog(const AttemptKey& key, const SiteScript& epil
     return absl::AbortedError(
         absl::StrCat("epilog ", epilog.program, ": not run: its process ", attempt.failure));
   }
-  const absl::StatusOr<pid_t> pid = children_.SpawnSupervisor(
-      config_.supervisor, config_.environment, directory, /*what=*/"--epilog");
+  const absl::StatusOr<pid_t> pid = starts_.Start(directory, /*what=*/"--epilog");
   if (!pid.ok()) {
     return absl::AbortedError(absl::StrCat("epilog ", epilog.program,
                                            ": not run: ", std::string(pid.status().message())));
   }
   attempt.child = *pid;
-  const absl::StatusOr<ProcessIdentity> identity = ReadIdentity(*pid);
-  const absl::Status watched = identity.ok() ? WatchSupervisor(key, *identity) : identity.status();
+  const absl::Status watched = Watch(key, *pid, OpenChildPidfd(*pid));
   // It runs and will claim: the next check finds it by its claim.
   attempt.phase = watched.ok() ? Phase::kClearing : Phase::kUnsettled;
   return absl::OkStatus();

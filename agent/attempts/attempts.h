@@ -24,6 +24,7 @@
 #include "agent/attempts/running_attempt.h"
 #include "agent/attempts/state_directory.h"
 #include "agent/attempts/supervisor_calls.h"
+#include "agent/attempts/supervisor_starts.h"
 #include "agent/attempts/trash_sweep.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "scheduler/model/job/report.h"
@@ -109,7 +110,8 @@ class Attempts {
   void FailLaunch(const AttemptKey& key, const std::string& text);
   // Watches the process that holds a claim: the supervisor, or what runs the epilog after one.
   void Adopt(const AttemptKey& key, const absl::StatusOr<ProcessIdentity>& claim, Phase phase);
-  absl::Status WatchSupervisor(const AttemptKey& key, const ProcessIdentity& identity);
+  // `pidfd` is that of `pid`, which supervises the attempt.
+  absl::Status Watch(const AttemptKey& key, pid_t pid, absl::StatusOr<UniqueFd> pidfd);
   void Unwatch(const AttemptKey& key);
   void SupervisorEnded(const AttemptKey& key);
   // What comes when nothing is left of a dead supervisor's attempt: the site's epilog, if it was
@@ -127,6 +129,7 @@ class Attempts {
   Config config_;
   const News news_;
   Children children_;
+  SupervisorStarts starts_;
   TrashSweep sweep_;
   std::map<AttemptKey, LocalAttempt> attempts_;
   SupervisorCalls calls_;  // from here on: what calls into the attempts

@@ -370,7 +370,7 @@ absl::Status RowWriter::WritePass(const PassRecord& pass) {
     ASSIGN_OR_RETURN(const bool known, find_settings_.Next());
     find_settings_.Reset();
     if (!known) {
-      Encode<wire::PolicyConfig>(*pass.config, &payload_);
+      Encode(*pass.config, &payload_);
       RETURN_IF_ERROR(insert_settings_.Run(print, Blob{payload_}));
     }
     settings_ = pass.config;
