@@ -1,6 +1,7 @@
 #include "cli/controller/job_query.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 

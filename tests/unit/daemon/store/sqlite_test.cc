@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <limits>
+#include <utility>
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
