@@ -10,6 +10,7 @@
 
 #include "tests/tidy/floors.h"
 #include "tests/tidy/functions.h"
+#include "tests/tidy/includes/named.h"
 #include "tests/tidy/pages.h"
 #include "tests/tidy/purity.h"
 #include "tests/tidy/reach.h"
@@ -150,6 +151,11 @@ TEST(House, EveryWingHasItsNamespace) {
 
 TEST(House, EveryQualifiedTypeNameIsDefinedOnce) {
   Report(CheckTypeNames(Tree()));
+}
+
+TEST(House, EverySourceIncludesWhatItNames) {
+  Report(CheckStandardNames(Tree()));
+  Report(CheckTypesAreReached(Tree()));
 }
 
 TEST(House, EveryFolderFitsInOneHead) {

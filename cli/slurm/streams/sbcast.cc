@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -97,7 +97,7 @@ int RunSbcast(const Call& call) {
   }
   const std::string& source = words->operands.front();
   if (access(source.c_str(), R_OK) != 0) {
-    Fail(call, absl::StrCat("Can't open `", source, "`: ", std::strerror(errno)));
+    Fail(call, absl::StrCat("Can't open `", source, "`: ", std::generic_category().message(errno)));
     return kFailed;
   }
   const absl::StatusOr<Environment> environment = InsideJob(call, id);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 
 #include "proto/controller.grpc.pb.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "daemon/store/sqlite/sqlite.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <limits>
+#include <utility>
 
 #include "daemon/store/database/database.h"
 #include "daemon/store/sqlite/sqlite_engine.h"
