@@ -19,7 +19,7 @@
 #include "agent/attempts/attempt_cgroups.h"
 #include "agent/attempts/attempt_key.h"
 #include "agent/attempts/children.h"
-#include "agent/attempts/clearing.h"
+#include "agent/attempts/orphans.h"
 #include "agent/attempts/passed_order.h"
 #include "agent/attempts/running_attempt.h"
 #include "agent/attempts/state_directory.h"

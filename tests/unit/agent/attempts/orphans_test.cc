@@ -1,4 +1,4 @@
-#include "agent/attempts/clearing.h"
+#include "agent/attempts/orphans.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@ namespace {
 
 const AttemptKey kKey{JobId(7), AttemptNumber(1)};
 
-TEST(ClearingTest, WhatLeftNothingIsClearedAtOnce) {
+TEST(OrphansTest, WhatLeftNothingIsClearedAtOnce) {
   const SystemClock clock;
   const Logger log = Logger::ToStandardError(clock);
   const std::unique_ptr<EventLoop> loop = EventLoop::Create().value();
@@ -30,7 +30,7 @@ TEST(ClearingTest, WhatLeftNothingIsClearedAtOnce) {
   EXPECT_EQ(cleared, 1);
 }
 
-TEST(ClearingTest, ADirectoryWithoutAClaimKnowsNoSupervisor) {
+TEST(OrphansTest, ADirectoryWithoutAClaimKnowsNoSupervisor) {
   const TempDirectory temp;
   const DeadAttempt dead = DeadAttemptIn(AttemptDirectory(temp / "7.1"), kKey.job, "/group");
   EXPECT_EQ(dead.job, 7U);
@@ -39,7 +39,7 @@ TEST(ClearingTest, ADirectoryWithoutAClaimKnowsNoSupervisor) {
   EXPECT_TRUE(dead.ranks.empty());
 }
 
-TEST(ClearingTest, TheRanksThatTheJournalRecordedAreKnown) {
+TEST(OrphansTest, TheRanksThatTheJournalRecordedAreKnown) {
   const TempDirectory temp;
   const AttemptDirectory directory(temp / "7.1");
   ASSERT_EQ(mkdir((temp / "7.1").c_str(), 0700), 0);
