@@ -1,5 +1,6 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/selector.h"
 #include "cli/parse/signal.h"
 #include "scheduler/base/status.h"
 
@@ -61,12 +62,14 @@ absl::StatusOr<int> Cancel(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ChangeOutcome outcome;
   if (all || !jobs.empty()) {
-    ASSIGN_OR_RETURN(outcome, signal == 0 ? connection->Cancel(jobs, all)
-                                          : connection->Signal(jobs, std::nullopt, signal, scope));
+    const ForJobs<SignalJob> sent{{.signal = signal, .scope = scope}, jobs};
+    ASSIGN_OR_RETURN(outcome, signal == 0 ? absl::StatusOr<ChangeOutcome>(
+                                                connection->Call(CancelJobs{jobs, all}))
+                                          : connection->Call(sent));
   }
   for (const StepSelector& step : named.steps) {
-    ASSIGN_OR_RETURN(ChangeOutcome one,
-                     connection->Signal({step.job}, step.step, signal, SignalScope::kSteps));
+    ASSIGN_OR_RETURN(ChangeOutcome one, connection->Call(ForJobs<SignalJob>{
+                                            {.step = step.step, .signal = signal}, {step.job}}));
     Add(std::move(one), &outcome);
   }
   return ReportChange("cancel", outcome);

@@ -33,7 +33,7 @@ absl::StatusOr<int> Queue(const Invocation& given) {
   ASSIGN_OR_RETURN(JobQuery query, ReadJobQuery(invocation));
   query.filter.fold = !invocation.Has("json") && !invocation.Has("array");
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->ListJobs(query.filter));
+  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->Call(ListJobs{query.filter}));
   const std::vector<JobView> jobs = Select(held, query.selectors);
   const TableChoice choice{.header = !invocation.Has("noheader"),
                            .fold = !invocation.Has("array"),

@@ -54,8 +54,9 @@ void TellIfNever(Connection& connection, JobId job, const JobRequest& request) {
 // --test-only: 0 when it would start some time, 1 when never on this cluster.
 absl::StatusOr<int> Test(Connection& connection, const std::string& token,
                          const JobRequest& request) {
-  ASSIGN_OR_RETURN(const StartForecast forecast,
-                   connection.TestSubmit(token, request.spec, request.program, request.components));
+  ASSIGN_OR_RETURN(
+      const StartForecast forecast,
+      connection.Call(TestSubmit{{token, request.spec, request.program, {}, request.components}}));
   const Time now = SystemClock().Now();
   std::cout << (forecast.start == kNoTime ? "the start is not known"
                 : forecast.start <= now
@@ -88,8 +89,9 @@ absl::StatusOr<int> Submit(const Invocation& as_given) {
   if (request.test_only) {
     return Test(*connection, token, request);
   }
-  ASSIGN_OR_RETURN(const JobId job,
-                   connection->Submit(token, request.spec, request.program, request.components));
+  ASSIGN_OR_RETURN(
+      const JobId job,
+      connection->Call(SubmitJob{token, request.spec, request.program, {}, request.components}));
   std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;
   TellRecorded(request);
   TellIfNever(*connection, job, request);

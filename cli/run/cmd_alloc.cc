@@ -75,7 +75,7 @@ absl::StatusOr<int> HoldAllocation(const Invocation& invocation, const AllocText
   request.program.io.address = listener->address();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
-  ASSIGN_OR_RETURN(plan.job, connection->Submit(token, request.spec, request.program));
+  ASSIGN_OR_RETURN(plan.job, connection->Call(SubmitJob{token, request.spec, request.program}));
   AllocSession session(*loop, *connection, *listener, signals, std::move(plan));
   return session.Run();
 }

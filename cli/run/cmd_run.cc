@@ -158,8 +158,8 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
     for (const Component& component : request.components) {
       plan.component_tokens.push_back(component.program.io.token);
     }
-    ASSIGN_OR_RETURN(plan.job,
-                     connection.Submit(token, request.spec, request.program, request.components));
+    ASSIGN_OR_RETURN(plan.job, connection.Call(SubmitJob{
+                                   token, request.spec, request.program, {}, request.components}));
     plan.names = NamesOf(invocation, plan.job, kRunStep, request.spec.name);
     return plan;
   }
@@ -167,7 +167,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   ASSIGN_OR_RETURN(plan.job, OwnJob(invocation));
   ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec.request));
   const auto start = [&connection, &request, token, job = plan.job, spec] {
-    return connection.StartStep(token, job, spec, request.program);
+    return connection.Call(muster::StartStep{token, job, spec, request.program});
   };
   absl::StatusOr<StartedStep> first = start();
   // The end of the step before it may still be on its way to the controller.

@@ -3,11 +3,11 @@
 // The generic part of model <-> wire: walks a described value and a message side by side, by field
 // name.
 //
-// Included only by convert.cc and its test. Thread promise: safe from any thread; the tables it
-// makes of a message type's fields are made once. Invariants: (1) every field of a described struct
-// has a field of the same name and a fitting type in its message, or the process ends at first use;
-// (2) FromWire sets every field, so that a default on the wire is the zero value and not the
-// model's initialiser.
+// Included only by convert.cc, methods.cc and their tests. Thread promise: safe from any thread;
+// the tables it makes of a message type's fields are made once. Invariants: (1) every field of a
+// described struct has a field of the same name and a fitting type in its message, or the process
+// ends at first use; (2) FromWire sets every field, so that a default on the wire is the zero value
+// and not the model's initialiser; (3) a struct has one message type.
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
@@ -190,6 +190,8 @@ void WriteField(const T& value, const Reflection& r, const FieldDescriptor* fiel
       using Item = typename T::value_type;
       if constexpr (Described<Item>) {
         WriteMessage(item, r.AddMessage(message, field));
+      } else if constexpr (std::is_enum_v<Item>) {
+        r.AddEnumValue(message, field, static_cast<int>(item));
       } else {
         Access<typename Leaf<Item>::Wire>::Add(r, message, field, Leaf<Item>::Out(item));
       }
@@ -219,6 +221,15 @@ void WriteField(const T& value, const Reflection& r, const FieldDescriptor* fiel
 }
 
 template <class T>
+absl::Status ReadEnum(const FieldDescriptor& field, int number, T* value) {
+  if (field.enum_type()->FindValueByNumber(number) == nullptr) {
+    return BadEnum(field, number);
+  }
+  *value = static_cast<T>(number);
+  return absl::OkStatus();
+}
+
+template <class T>
 absl::Status ReadVector(const Message& message, const Reflection& r, const FieldDescriptor* field,
                         std::vector<T>* value) {
   const int size = r.FieldSize(message, field);
@@ -228,6 +239,8 @@ absl::Status ReadVector(const Message& message, const Reflection& r, const Field
     T item{};
     if constexpr (Described<T>) {
       RETURN_IF_ERROR(ReadMessage(r.GetRepeatedMessage(message, field, i), &item));
+    } else if constexpr (std::is_enum_v<T>) {
+      RETURN_IF_ERROR(ReadEnum(*field, r.GetRepeatedEnumValue(message, field, i), &item));
     } else {
       RETURN_IF_ERROR(
           Leaf<T>::In(Access<typename Leaf<T>::Wire>::GetAt(r, message, field, i), &item));
@@ -283,12 +296,7 @@ absl::Status ReadField(const Message& message, const Reflection& r, const FieldD
   } else if constexpr (Described<T>) {
     return ReadMessage(r.GetMessage(message, field), value);
   } else if constexpr (std::is_enum_v<T>) {
-    const int number = r.GetEnumValue(message, field);
-    if (field->enum_type()->FindValueByNumber(number) == nullptr) {
-      return BadEnum(*field, number);
-    }
-    *value = static_cast<T>(number);
-    return absl::OkStatus();
+    return ReadEnum(*field, r.GetEnumValue(message, field), value);
   } else {
     return Leaf<T>::In(Access<typename Leaf<T>::Wire>::Get(r, message, field), value);
   }
@@ -329,7 +337,9 @@ struct FieldTable {
   std::array<const FieldDescriptor*, kFieldCount<T>> fields{};
   std::array<const OneofDescriptor*, kFieldCount<T>> oneofs{};
 
-  explicit FieldTable(const Descriptor& message) {
+  const Descriptor* type;
+
+  explicit FieldTable(const Descriptor& message) : type(&message) {
     std::size_t i = 0;
     const T sample{};
     ForEachField(sample, [&](const char* name, const auto& member) {
@@ -346,6 +356,7 @@ struct FieldTable {
 template <class T>
 const FieldTable<T>& TableOf(const Message& message) {
   static const FieldTable<T> table(*message.GetDescriptor());
+  MUSTER_CHECK(kFieldCount<T> == 0 || table.type == message.GetDescriptor());
   return table;
 }
 

@@ -13,6 +13,7 @@ constexpr RoomRow kRows[] = {
     {"scheduler/model", "machine", "value"},
     {"scheduler/model", "plan", "job machine policy settings value"},
     {"scheduler/model", "policy", "value"},
+    {"scheduler/model", "request", "change job machine policy value view"},
     {"scheduler/model", "settings", "job machine policy value"},
     {"scheduler/model", "view", "job machine plan policy settings value"},
     {"scheduler/core", "explain",

@@ -134,7 +134,7 @@ std::string WhyNever(Connection& connection, JobId first, const JobRequest& requ
   const SystemClock clock;
   for (const SteadyTime until = clock.SteadyNow() + kVerdictPatience; clock.SteadyNow() < until;
        std::this_thread::sleep_for(kVerdictPause)) {
-    const absl::StatusOr<std::vector<JobView>> jobs = connection.ListJobs(filter);
+    const absl::StatusOr<std::vector<JobView>> jobs = connection.Call(ListJobs{filter});
     if (!jobs.ok()) {
       break;
     }

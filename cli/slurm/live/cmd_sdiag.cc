@@ -58,7 +58,7 @@ absl::StatusOr<Figures> FetchFigures(const Call& call, const Words& words) {
   Figures figures;
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
   RETURN_IF_ERROR(CheckClusters(*connection, words.Value("cluster")));
-  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Ping());
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Call(Ping{}));
   figures.cluster = status.cluster;
   figures.pending = status.jobs_pending;
   figures.running = status.jobs_running;
@@ -67,10 +67,9 @@ absl::StatusOr<Figures> FetchFigures(const Call& call, const Words& words) {
   const absl::TimeZone zone = Clockface(call.environment).zone();
   const absl::Time midnight = absl::FromCivil(absl::ToCivilDay(now, zone), zone);
   figures.since = Time(Duration(absl::ToUnixMillis(midnight)));
-  ASSIGN_OR_RETURN(const std::vector<JobView> live, connection->ListJobs({}));
-  ASSIGN_OR_RETURN(
-      const std::vector<JobView> ended,
-      connection->ListHistory({.jobs = {}, .since = figures.since, .limit = kCountedMost}));
+  ASSIGN_OR_RETURN(const std::vector<JobView> live, connection->Call(ListJobs{}));
+  ASSIGN_OR_RETURN(const std::vector<JobView> ended,
+                   connection->Call(ListHistory{{}, figures.since, kCountedMost}));
   std::set<JobId> seen;
   for (const std::vector<JobView>* jobs : {&live, &ended}) {
     for (const JobView& job : *jobs) {

@@ -91,7 +91,8 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
     return refuse(connection.ok() ? token.status() : connection.status());
   }
   const absl::StatusOr<JobId> job =
-      (*connection)->Submit(*token, request->spec, request->program, request->components);
+      (*connection)
+          ->Call(SubmitJob{*token, request->spec, request->program, {}, request->components});
   if (!job.ok()) {
     return refuse(job.status());
   }

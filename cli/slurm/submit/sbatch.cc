@@ -118,8 +118,8 @@ int Submit(const Call& call, Connection& connection, const JobRequest& request,
     return refuse(token.status());
   }
   if (request.test_only || MayNeverStart(request)) {
-    const absl::StatusOr<StartForecast> forecast =
-        connection.TestSubmit(*token, request.spec, request.program, request.components);
+    const absl::StatusOr<StartForecast> forecast = connection.Call(
+        TestSubmit{{*token, request.spec, request.program, {}, request.components}});
     if (!forecast.ok()) {
       return request.test_only ? FailPlainly(call, absl::StrCat("allocation failure: ",
                                                                 SlurmText(forecast.status())))
@@ -133,7 +133,7 @@ int Submit(const Call& call, Connection& connection, const JobRequest& request,
     }
   }
   const absl::StatusOr<JobId> job =
-      connection.Submit(*token, request.spec, request.program, request.components);
+      connection.Call(SubmitJob{*token, request.spec, request.program, {}, request.components});
   if (!job.ok()) {
     return refuse(job.status());
   }
