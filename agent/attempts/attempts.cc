@@ -42,25 +42,6 @@ std::string LogTail(const AttemptDirectory& directory) {
   return absl::StrCat(": ", tail.substr(0, kLogTailBytes));
 }
 
-template <class Order>
-std::string Packet(const Order& order) {
-  wire::SupervisorCommand command;
-  if constexpr (std::is_same_v<Order, StepOrder>) {
-    ToWire(order, command.mutable_step());
-  } else if constexpr (std::is_same_v<Order, SuspendOrder>) {
-    ToWire(order, command.mutable_suspend());
-  } else if constexpr (std::is_same_v<Order, SignalOrder>) {
-    ToWire(order, command.mutable_signal());
-  } else if constexpr (std::is_same_v<Order, AttachOrder>) {
-    ToWire(order, command.mutable_attach());
-  } else if constexpr (std::is_same_v<Order, AdviceOrder>) {
-    ToWire(order, command.mutable_advice());
-  } else {
-    ToWire(order, command.mutable_terminate());
-  }
-  return command.SerializeAsString();
-}
-
 }  // namespace
 
 Attempts::Attempts(EventLoop& loop, const Clock& clock, const Logger& log, StateDirectory& state,
@@ -138,51 +119,29 @@ void Attempts::Refuse(const AttemptKey& key, const std::string& text) {
   }
 }
 
-absl::Status Attempts::StartStep(const StepOrder& order) {
-  const AttemptKey key{order.job, order.attempt};
+absl::Status Attempts::Pass(const PassedOrder& order) {
+  const AttemptKey& key = order.key;
   const auto found = attempts_.find(key);
-  if (found == attempts_.end() || found->second.phase != Phase::kSupervised) {
-    return absl::NotFoundError(absl::StrCat("attempt ", ToString(key), " is not running here"));
+  const bool supervised = found != attempts_.end() && found->second.phase == Phase::kSupervised;
+  if (order.starts_step && !supervised) {
+    return absl::NotFoundError("the attempt is not running here");
   }
-  Control(key).Send(Packet(order), [this, key, step = order.step](const absl::Status& status) {
-    if (!status.ok()) {
-      log_.Warning(kComponent,
-                   absl::StrCat(ToString(key), " did not take step ", step.value(), ": ",
-                                std::string(status.message())),
-                   ToString(key.job));
-    }
-  });
-  return absl::OkStatus();
-}
-
-absl::Status Attempts::Terminate(const TerminateOrder& order) {
-  const AttemptKey key{order.job, order.attempt};
-  const auto found = attempts_.find(key);
   if (found == attempts_.end()) {
+    if (!order.ends_attempt) {
+      return absl::NotFoundError("it is not known here");
+    }
     RETURN_IF_ERROR(state_.MakeAttempt(key));
     attempts_[key] = LocalAttempt();
     End(key, EndCause::kNeverStarted, "its order to end came before its order to start");
-  } else if (found->second.phase == Phase::kSupervised) {
-    Control(key).Send(Packet(order),
+    return absl::OkStatus();
+  }
+  if (supervised && order.ends_attempt) {
+    Control(key).Send(order.packet,
                       [this, key](const absl::Status& status) { TerminateAnswered(key, status); });
+  } else if (supervised) {
+    SendTo(key, order.packet, order.what);
   }
   return absl::OkStatus();
-}
-
-absl::Status Attempts::Suspend(const SuspendOrder& order) {
-  return Pass({order.job, order.attempt}, Packet(order), "a suspension");
-}
-
-absl::Status Attempts::Signal(const SignalOrder& order) {
-  return Pass({order.job, order.attempt}, Packet(order), "a signal");
-}
-
-absl::Status Attempts::Attach(const AttachOrder& order) {
-  return Pass({order.job, order.attempt}, Packet(order), "an onlooker");
-}
-
-absl::Status Attempts::Advise(const AdviceOrder& order) {
-  return Pass({order.job, order.attempt}, Packet(order), "advice");
 }
 
 void Attempts::RenewLeases(SteadyTime until) {
@@ -192,27 +151,20 @@ void Attempts::RenewLeases(SteadyTime until) {
   const std::string packet = command.SerializeAsString();
   for (const auto& [key, attempt] : attempts_) {
     if (attempt.elastic && attempt.phase == Phase::kSupervised) {
-      Pass(key, packet, "its lease").IgnoreError();  // it is known here
+      SendTo(key, packet, "lease of");
     }
   }
 }
 
-absl::Status Attempts::Pass(const AttemptKey& key, std::string packet, const char* what) {
-  const auto found = attempts_.find(key);
-  if (found == attempts_.end()) {
-    return absl::NotFoundError("it is not known here");
-  }
-  if (found->second.phase == Phase::kSupervised) {
-    Control(key).Send(std::move(packet), [this, key, what](const absl::Status& status) {
-      if (!status.ok()) {
-        log_.Warning(kComponent,
-                     absl::StrCat(ToString(key), " did not take ", what, ": ",
-                                  std::string(status.message())),
-                     ToString(key.job));
-      }
-    });
-  }
-  return absl::OkStatus();
+void Attempts::SendTo(const AttemptKey& key, const std::string& packet, const std::string& what) {
+  Control(key).Send(packet, [this, key, what](const absl::Status& status) {
+    if (!status.ok()) {
+      log_.Warning(kComponent,
+                   absl::StrCat(what, " ", ToString(key),
+                                " not taken by its supervisor: ", std::string(status.message())),
+                   ToString(key.job));
+    }
+  });
 }
 
 void Attempts::Remove(const AttemptKey& key) {

@@ -21,6 +21,7 @@
 #include "agent/attempts/children.h"
 #include "agent/attempts/control_call.h"
 #include "agent/attempts/orphans.h"
+#include "agent/attempts/passed_order.h"
 #include "agent/attempts/running_attempt.h"
 #include "agent/attempts/state_directory.h"
 #include "agent/attempts/trash_sweep.h"
@@ -65,22 +66,11 @@ class Attempts {
   // Records an attempt that is not run here as ended before it began, and why.
   void Refuse(const AttemptKey& key, const std::string& text);
 
-  // Passes a step to the attempt's supervisor; NotFound when none supervises it here.
-  absl::Status StartStep(const StepOrder& order);
-
-  // Has the attempt ended. One that is not known is recorded as ended before it began, so that a
-  // launch order which comes late finds it there.
-  absl::Status Terminate(const TerminateOrder& order);
-
-  // Has the attempt frozen, or run again. One that has ended has nothing to freeze; NotFound for
-  // one that is not known.
-  absl::Status Suspend(const SuspendOrder& order);
-
-  // Passes a signal, or the address of a client that wants to see a step, to the attempt's
-  // supervisor; NotFound when the attempt is not known.
-  absl::Status Signal(const SignalOrder& order);
-  absl::Status Attach(const AttachOrder& order);
-  absl::Status Advise(const AdviceOrder& order);
+  // Passes an order to the attempt's supervisor. NotFound when the attempt is not known, and for a
+  // step when none supervises it here; one that has ended has nothing to obey. An order to end one
+  // that is not known records it as ended before it began, so that a launch order which comes late
+  // finds it there.
+  absl::Status Pass(const PassedOrder& order);
 
   // Tells the supervisors of elastic jobs up to when they may go on.
   void RenewLeases(SteadyTime until);
@@ -135,7 +125,7 @@ class Attempts {
            const std::string& node_fault = "");
   void WriteEnd(const AttemptKey& key);
   ControlCall& Control(const AttemptKey& key);
-  absl::Status Pass(const AttemptKey& key, std::string packet, const char* what);
+  void SendTo(const AttemptKey& key, const std::string& packet, const std::string& what);
   void TerminateAnswered(const AttemptKey& key, const absl::Status& status);
 
   EventLoop& loop_;
