@@ -168,15 +168,12 @@ Transition On(const ClusterState& state, const CancelJob& command, Time now,
 
 Transition On(const ClusterState& state, const HoldJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
-  if (jobs.empty()) {
-    return Refused(NoSuchJob(command.job, command.array_index));
-  }
-  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
-    return Refused(std::move(whole));
+  const auto jobs = FindWhole(state, command.job, command.array_index);
+  if (!jobs.ok()) {
+    return Refused(jobs.status());
   }
   Transition transition;
-  for (const Job* job : jobs) {
+  for (const Job* job : *jobs) {
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
