@@ -2,11 +2,11 @@
 
 // The attempts on this node: each has a supervisor, or is being cleared, or has ended.
 //
-// Every change begins with the attempt's directory (standing.h), so that starting, adopting after a
-// restart of the agent and cleaning up after a dead supervisor are one path. Thread promise: the
-// owner of the loop. Invariants: (1) an attempt is supervised at most once: a process that writes
-// its end into the journal holds its claim, or knows the claim's holder dead; (2) RunEnded is
-// written only when nothing of the attempt is left.
+// Every change begins with the attempt's directory (attempt_status.h), so that starting, adopting
+// after a restart of the agent and cleaning up after a dead supervisor are one path. Thread
+// promise: the owner of the loop. Invariants: (1) an attempt is supervised at most once: a process
+// that writes its end into the journal holds its claim, or knows the claim's holder dead; (2)
+// RunEnded is written only when nothing of the attempt is left.
 
 #include <functional>
 #include <map>
@@ -19,11 +19,11 @@
 #include "agent/attempts/attempt_cgroups.h"
 #include "agent/attempts/attempt_key.h"
 #include "agent/attempts/children.h"
-#include "agent/attempts/control_call.h"
 #include "agent/attempts/orphans.h"
 #include "agent/attempts/passed_order.h"
 #include "agent/attempts/running_attempt.h"
 #include "agent/attempts/state_directory.h"
+#include "agent/attempts/supervisor_calls.h"
 #include "agent/attempts/trash_sweep.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "scheduler/model/job/report.h"
@@ -95,38 +95,30 @@ class Attempts {
     NodeAllocation allocation;
     std::string cgroup;
     bool elastic = false;
-    pid_t child = 0;            // the supervisor, where we spawned it
-    pid_t supervisor = 0;       // the same, or the one that was adopted
-    bool tried = false;         // a supervisor was spawned and has ended
-    bool epilog_tried = false;  // the same for a process that runs the epilog
-    std::string failure;        // how it ended
-    UniqueFd pidfd;             // the supervisor's; watched while valid
-    std::unique_ptr<ControlCall> control;
+    pid_t child = 0;                    // the supervisor, where we spawned it
+    pid_t supervisor = 0;               // the same, or the one that was adopted
+    bool tried = false;                 // a supervisor was spawned and has ended
+    bool epilog_tried = false;          // the same for a process that runs the epilog
+    std::string failure;                // how it ended
+    UniqueFd pidfd;                     // the supervisor's; watched while valid
     std::optional<RunEnded> unwritten;  // its end, which the disk did not take yet
   };
 
-  void ReadAllocation(const AttemptKey& key, LocalAttempt* attempt);
   void Settle(const AttemptKey& key);
   void StartSupervisor(const AttemptKey& key);
   void FailLaunch(const AttemptKey& key, const std::string& text);
-  void Adopt(const AttemptKey& key);
+  // Watches the process that holds a claim: the supervisor, or what runs the epilog after one.
+  void Adopt(const AttemptKey& key, const absl::StatusOr<ProcessIdentity>& claim, Phase phase);
   absl::Status WatchSupervisor(const AttemptKey& key, const ProcessIdentity& identity);
-  void Unwatch(LocalAttempt* attempt);
+  void Unwatch(const AttemptKey& key);
   void SupervisorEnded(const AttemptKey& key);
-  void Clear(const AttemptKey& key);
-  void ClearRound(const AttemptKey& key, const DeadAttempt& dead, int round);
-  DeadAttempt Dead(const AttemptKey& key) const;
   // What comes when nothing is left of a dead supervisor's attempt: the site's epilog, if it was
   // not begun, and the end.
   void EndLost(const AttemptKey& key);
   absl::Status StartEpilog(const AttemptKey& key, const SiteScript& epilog);
-  void WatchEpilog(const AttemptKey& key);
   void End(const AttemptKey& key, EndCause cause, const std::string& text,
            const std::string& node_fault = "");
   void WriteEnd(const AttemptKey& key);
-  ControlCall& Control(const AttemptKey& key);
-  void SendTo(const AttemptKey& key, const std::string& packet, const std::string& what);
-  void TerminateAnswered(const AttemptKey& key, const absl::Status& status);
 
   EventLoop& loop_;
   const Clock& clock_;
@@ -137,7 +129,8 @@ class Attempts {
   Children children_;
   TrashSweep sweep_;
   std::map<AttemptKey, LocalAttempt> attempts_;
-  std::shared_ptr<const bool> alive_;  // goes with this object: its timers then do nothing
+  SupervisorCalls calls_;  // from here on: what calls into the attempts
+  Clearing clearing_;
 };
 
 }  // namespace muster::agent
