@@ -112,6 +112,14 @@ TEST(House, EveryFunctionFitsOnAScreen) {
   ExpectClean(CheckFunctionLengths);
 }
 
+TEST(House, EveryClassFitsInOneHead) {
+  const auto list = std::find_if(Tree().begin(), Tree().end(), [](const Source& source) {
+    return source.path == "tests/tidy/larger_classes.txt";
+  });
+  ASSERT_NE(list, Tree().end());
+  Report(CheckClassSizes(Tree(), *list));
+}
+
 TEST(House, EveryFileFitsInOneHead) {
   ExpectClean(CheckFileLength);
 }
