@@ -72,6 +72,7 @@ constexpr RoomRow kRows[] = {
     {"agent", "kernels/cpu", "kernels/harness"},
     {"agent", "kernels/gpu", "kernels/harness"},
     {"agent", "kernels/health", "kernels/cpu kernels/harness"},
+    {"agent", "kernels/heat", "kernels/harness kernels/mpi"},
     {"agent", "kernels/mpi", "kernels/harness"},
     {"agent", "link", "attempts supervisor/attempt"},
     {"agent", "node", "attempts supervisor/attempt"},

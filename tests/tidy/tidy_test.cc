@@ -154,7 +154,6 @@ TEST(House, EveryQualifiedTypeNameIsDefinedOnce) {
 
 TEST(House, EveryFolderFitsInOneHead) {
   Report(CheckFolderSizes(Tree(), {{"agent/kernels/harness", 30},
-                                   {"agent/kernels/mpi", 30},
                                    {"agent/kernels/cpu", 26},
                                    {"daemon/store", 26}}));
 }

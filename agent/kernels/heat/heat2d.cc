@@ -21,12 +21,12 @@
 #include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/placement.h"
 #include "agent/kernels/harness/timeline.h"
-#include "agent/kernels/mpi/heat2d_checkpoint.h"
-#include "agent/kernels/mpi/heat_report.h"
-#include "agent/kernels/mpi/jacobi.h"
+#include "agent/kernels/heat/heat2d_checkpoint.h"
+#include "agent/kernels/heat/heat_report.h"
+#include "agent/kernels/heat/jacobi.h"
+#include "agent/kernels/heat/stencil.h"
 #include "agent/kernels/mpi/rank_timeline.h"
 #include "agent/kernels/mpi/ranks.h"
-#include "agent/kernels/mpi/stencil.h"
 
 namespace muster::kernels {
 namespace {

@@ -1,4 +1,4 @@
-#include "agent/kernels/mpi/heat_report.h"
+#include "agent/kernels/heat/heat_report.h"
 
 #include <algorithm>
 #include <array>

@@ -15,7 +15,7 @@
 
 #include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/partition.h"
-#include "agent/kernels/mpi/exact_sum.h"
+#include "agent/kernels/heat/exact_sum.h"
 #include "agent/kernels/mpi/grid.h"
 
 namespace muster::kernels {

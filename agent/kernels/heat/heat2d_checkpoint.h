@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/kernels/mpi/jacobi.h"
+#include "agent/kernels/heat/jacobi.h"
+#include "agent/kernels/heat/stencil.h"
 #include "agent/kernels/mpi/ranks.h"
-#include "agent/kernels/mpi/stencil.h"
 #include "checkpoint/muster_checkpoint_mpi.h"
 
 namespace muster::kernels {

@@ -1,4 +1,4 @@
-#include "agent/kernels/mpi/jacobi.h"
+#include "agent/kernels/heat/jacobi.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "agent/kernels/mpi/heat2d_checkpoint.h"
+#include "agent/kernels/heat/heat2d_checkpoint.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "agent/kernels/harness/bench.h"
-#include "agent/kernels/mpi/heat2d_checkpoint.h"
+#include "agent/kernels/heat/heat2d_checkpoint.h"
+#include "agent/kernels/heat/stencil.h"
 #include "agent/kernels/mpi/ranks.h"
-#include "agent/kernels/mpi/stencil.h"
 
 namespace muster::kernels {
 

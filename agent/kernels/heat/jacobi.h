@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "agent/kernels/harness/phase_marker.h"
+#include "agent/kernels/heat/stencil.h"
 #include "agent/kernels/mpi/ranks.h"
-#include "agent/kernels/mpi/stencil.h"
 
 namespace muster::kernels {
 
