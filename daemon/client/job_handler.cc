@@ -53,16 +53,17 @@ class Gathered : public std::enable_shared_from_this<Gathered<Reply>> {
   Gathered(Call call, Reply* reply, std::vector<SelectedJob> jobs, Take take)
       : call_(std::move(call)), reply_(reply), jobs_(std::move(jobs)), take_(std::move(take)) {}
 
-  // The first time on the caller's thread, then on the writer's, as every answer comes.
+  // The first time on the caller's thread, then on the writer's, as every answer comes. The next
+  // are taken while half of these are still on their way, so that loop and writer both have work.
   void TakeSome() {
     const std::size_t first = taken_;
-    const std::size_t end = std::min(first + kTakenAtOnce, jobs_.size());
+    const std::size_t end = std::min(first + kTakenAtOnce / 2, jobs_.size());
     if (first == end) {
       call_.Finish(absl::OkStatus());
       return;
     }
     taken_ = end;
-    left_ = end - first;
+    left_ += end - first;
     for (std::size_t i = first; i < end; ++i) {
       take_(jobs_[i], [self = this->shared_from_this()](const core::Transition& transition,
                                                         const absl::Status& status) {
@@ -84,7 +85,8 @@ class Gathered : public std::enable_shared_from_this<Gathered<Reply>> {
     if constexpr (requires { reply_->set_signalled(0); }) {
       reply_->set_signalled(reply_->signalled() + reached);
     }
-    if (--left_ == 0) {
+    --left_;
+    if (taken_ < jobs_.size() ? left_ <= kTakenAtOnce / 2 : left_ == 0) {
       TakeSome();
     }
   }

@@ -1,5 +1,7 @@
 #include "daemon/client/job_reader.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -10,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/access/rpc.h"
 #include "daemon/client/checkpoint_views.h"
+#include "daemon/client/job_list.h"
 #include "daemon/client/submission.h"
 #include "daemon/controller/views.h"
 #include "proto/convert/convert.h"
@@ -26,28 +29,7 @@ namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kShownMost = 10'000;  // jobs in one answer of ShowJob
-
-// Which live jobs a listing wants.
-struct JobFilter {
-  std::set<std::string> states;
-  std::string user;
-  std::set<JobId> jobs;
-  bool fold = false;
-
-  explicit JobFilter(const wire::ListJobsRequest& request)
-      : states(request.states().begin(), request.states().end()),
-        user(request.user()),
-        fold(request.fold()) {
-    for (const std::uint64_t id : request.jobs()) {
-      jobs.insert(JobId(id));
-    }
-  }
-  [[nodiscard]] bool Wants(const Job& job) const {
-    return (states.empty() || states.contains(Name(job.state))) &&
-           (user.empty() || user == job.spec->user.name) &&
-           (jobs.empty() || jobs.contains(job.id) || jobs.contains(job.submission));
-  }
-};
+constexpr std::size_t kManyViews = 10'000;  // of which a list's memory is worth giving back
 
 std::vector<const Job*> Selected(const core::ClusterState& state,
                                  const wire::JobSelector& selector) {
@@ -84,48 +66,6 @@ const Job* FirstSelected(const core::ClusterState& state, const wire::JobSelecto
   const std::optional<JobId> first = state.jobs().NextFrom(id);
   const Job* job = first.has_value() ? state.FindJob(*first) : nullptr;
   return job != nullptr && (job->id == id || job->submission == id) ? job : nullptr;
-}
-
-JobView ViewIn(const StateView& state_view, const Job& job) {
-  const Reason reason = state_view.ReasonOf(job.id);
-  JobView view = daemon::ViewOf(job, &reason);
-  view.priority = state_view.PriorityOf(job.id);
-  view.alert = state_view.AlertOf(job.id);
-  return view;
-}
-
-// Adds `count` untouched elements from `job` on, those that wait for the same in one view.
-void AddFolded(const StateView& state_view, Job job, std::uint32_t count,
-               std::vector<JobView>& views) {
-  while (count > 0) {
-    const std::uint32_t alike = state_view.AlikeFrom(job.id, count);
-    const auto ordinal = static_cast<std::uint32_t>(job.id.value() - job.submission.value());
-    job.array_index = ElementIndexAt(*job.spec->array, ordinal);
-    views.push_back(ViewIn(state_view, job));
-    views.back().indices = IndicesFrom(*job.spec->array, ordinal, alike);
-    job.id = JobId(job.id.value() + alike);
-    count -= alike;
-  }
-}
-
-std::vector<JobView> ViewsOf(const StateView& state_view, const JobFilter& filter) {
-  std::vector<JobView> views;
-  const core::JobTable& jobs = state_view.state().jobs();
-  jobs.ForEachRun([&](const Job& job, std::uint32_t count) {
-    if (filter.fold && filter.jobs.empty() && jobs.IsUntouched(job.id)) {
-      if (filter.Wants(job)) {
-        AddFolded(state_view, job, count, views);
-      }
-      return;
-    }
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const Job& each = i == 0 ? job : *state_view.state().FindJob(JobId(job.id.value() + i));
-      if (filter.Wants(each)) {
-        views.push_back(ViewIn(state_view, each));
-      }
-    }
-  });
-  return views;
 }
 
 JobDetail LiveDetail(const StateView& state_view, const Job& job, const Network* network) {
@@ -278,13 +218,17 @@ void JobReader::ListJobs(const Call& call, const wire::ListJobsRequest& request,
   auto* const reactor = call.reactor;
   controller_.Look([this, reactor, reply,
                     filter = JobFilter(request)](const StateView& state_view) -> Controller::Reply {
-    const auto views = std::make_shared<const std::vector<JobView>>(ViewsOf(state_view, filter));
-    return [this, reactor, reply, views](const absl::Status& status) {
-      ReadAside(reader_, reactor, [reactor, reply, views, status] {
-        for (const JobView& view : *views) {
-          ToWire(view, reply->add_jobs());
-        }
+    auto jobs = std::make_shared<const std::vector<ListedJobs>>(ListOf(state_view, filter));
+    return [this, reactor, reply, jobs](const absl::Status& status) {
+      ReadAside(reader_, reactor, [this, reactor, reply, jobs, status]() mutable {
+        const bool many = CountOf(*jobs) > kManyViews;
+        AddJobs(*jobs, *reply);
+        jobs.reset();
         reactor->Finish(ToGrpc(status));
+        if (many) {
+          // Whatever the allocator keeps of it would be kept for good.
+          static_cast<void>(reader_.Run([] { malloc_trim(0); }));
+        }
       });
     };
   });
@@ -304,9 +248,7 @@ void JobReader::ListHistory(const Call& call, const wire::ListHistoryRequest& re
   ReadAside(reader_, reactor, [this, reactor, reply, filter] {
     const absl::StatusOr<std::vector<JobView>> views = accounting_.List(filter);
     if (views.ok()) {
-      for (const JobView& view : *views) {
-        ToWire(view, reply->add_jobs());
-      }
+      AddViews(*views, *reply);
     }
     reactor->Finish(ToGrpc(views.status()));
   });

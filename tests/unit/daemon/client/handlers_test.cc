@@ -111,7 +111,9 @@ TEST_F(HandlersTest, AJobIsShownLiveAndListed) {
   EXPECT_TRUE(Answer([&](const Call& call) {
                 reader.ListJobs(call, wire::ListJobsRequest(), &listed);
               }).ok());
-  EXPECT_THAT(listed.jobs(), SizeIs(1));
+  wire::ListJobsReply sent;
+  EXPECT_TRUE(sent.ParseFromString(listed.SerializeAsString()));
+  EXPECT_THAT(sent.jobs(), SizeIs(1));
 }
 
 TEST_F(HandlersTest, AJobThatIsNowhereIsNotFound) {
