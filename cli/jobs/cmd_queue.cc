@@ -1,6 +1,8 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
@@ -33,8 +35,9 @@ absl::StatusOr<int> Queue(const Invocation& given) {
   ASSIGN_OR_RETURN(JobQuery query, ReadJobQuery(invocation));
   query.filter.fold = !invocation.Has("json") && !invocation.Has("array");
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->ListJobs(query.filter));
-  const std::vector<JobView> jobs = Select(held, query.selectors);
+  ASSIGN_OR_RETURN(std::vector<JobView> held, connection->ListJobs(query.filter));
+  const std::vector<JobView> jobs =
+      query.selectors.empty() ? std::move(held) : Select(held, query.selectors);
   const TableChoice choice{.header = !invocation.Has("noheader"),
                            .fold = !invocation.Has("array"),
                            .start = invocation.Has("start")};
