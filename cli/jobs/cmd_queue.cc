@@ -1,6 +1,8 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"

@@ -9,6 +9,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -56,8 +57,8 @@ struct AnyCall {
   void Aside(Worker& reader, TaskQueue::Task work) const {
     ReadAside(reader, reactor, std::move(work));
   }
-  // The reply leaves; with an error, the error alone.
-  void Send(const absl::Status& status, const google::protobuf::Message& message) const;
+  // The reply leaves, as the bytes of its message; with an error, the error alone.
+  void Send(const absl::Status& status, const std::string& bytes) const;
 };
 
 // A call of the method that Request describes.
@@ -65,11 +66,11 @@ template <ClientRequest Request>
 struct Call : AnyCall {
   using Reply = typename Request::Reply;
   void Finish(const absl::Status& status, const Reply& answer = {}) const {
-    const MessagePtr message = NewReply(method);
+    std::string bytes;
     if (status.ok()) {
-      WriteReply<Request>(answer, message.get());
+      AppendReply<Request>(answer, &bytes);
     }
-    Send(status, *message);
+    Send(status, bytes);
   }
 };
 

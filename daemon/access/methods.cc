@@ -1,16 +1,30 @@
 #include "daemon/access/methods.h"
 
-#include <grpcpp/support/proto_buffer_reader.h>
-
 #include <memory>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
 namespace muster::daemon {
 
-using google::protobuf::Message;
 using google::protobuf::MethodDescriptor;
+
+namespace {
+
+std::string BytesOf(const grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (buffer.Dump(&slices).ok()) {
+    bytes.reserve(buffer.Length());
+    for (const grpc::Slice& slice : slices) {
+      bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
 
 Methods::Entry::Entry(const MethodDescriptor& its) : type(its), path(MethodPath(its)) {}
 
@@ -41,7 +55,12 @@ absl::StatusOr<Caller> Methods::Admit(const grpc::CallbackServerContext& context
   return gate_.Admit(context, entries_.at(method).path);
 }
 
-void Methods::ServeAdmitted(const AnyCall& call, const Message& request) const {
+bool Methods::IsServed(const std::string& method) const {
+  const auto entry = entries_.find(method);
+  return entry != entries_.end() && entry->second.serve != nullptr;
+}
+
+void Methods::ServeAdmitted(const AnyCall& call, std::string_view request) const {
   entries_.at(call.method.name()).serve(call, request);
 }
 
@@ -56,22 +75,16 @@ grpc::ServerUnaryReactor* Methods::Enter(const std::string& method,
     return reactor;
   }
   const AnyCall call{gate_, *std::move(caller), entry.type, reactor, reply, request.Length()};
-  MessagePtr message = NewRequest(entry.type);
-  grpc::ByteBuffer bytes(request);
-  grpc::ProtoBufferReader reader(&bytes);
-  if (!message->ParseFromZeroCopyStream(&reader)) {
-    call.Refuse(absl::InvalidArgumentError(
-        absl::StrCat(method, ": the request is no ", entry.type.input_type()->name())));
-  } else if (entry.in_turn) {
-    TakeTurn(call, reactor, std::move(message));
+  if (entry.in_turn) {
+    TakeTurn(call, reactor, BytesOf(request));
   } else {
-    entry.serve(call, *message);
+    entry.serve(call, BytesOf(request));
   }
   return reactor;
 }
 
-void Methods::TakeTurn(const AnyCall& call, CallReactor* reactor, MessagePtr request) {
-  const std::shared_ptr<const Message> kept = std::move(request);
+void Methods::TakeTurn(const AnyCall& call, CallReactor* reactor, std::string request) {
+  const auto kept = std::make_shared<const std::string>(std::move(request));
   const bool taken =
       turns_.Take(call.caller.user.uid, [this, call, reactor, kept](ReadQueue::Turn turn) {
         reactor->Hold(std::move(turn));

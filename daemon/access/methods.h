@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "daemon/access/call.h"
@@ -42,22 +43,23 @@ class Methods {
   void ServeInTurn(Server<Request> serve) {
     Add(Request::kMethod, Typed<Request>(std::move(serve)), true);
   }
-  // A method whose request and reply are messages for programs alone.
-  using Untyped =
-      std::function<void(const AnyCall& call, const google::protobuf::Message& request)>;
+  // A method whose request and reply are messages for programs alone; `request` is the bytes of one.
+  using Untyped = std::function<void(const AnyCall& call, std::string_view request)>;
   void ServeMessages(const char* method, Untyped serve) { Add(method, std::move(serve), true); }
 
   // Ends the process when a unary method has no function.
   void CheckComplete() const;
 
-  // The reactor of a call; already finished when the caller is refused.
+  // Whether there is a unary method of that name.
+  [[nodiscard]] bool IsServed(const std::string& method) const;
+  // The reactor of a call; already finished when the caller is refused. REQUIRES: IsServed(method).
   grpc::ServerUnaryReactor* Enter(const std::string& method, grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer& request, grpc::ByteBuffer* reply);
   // Who calls, when the table lets them call the method, be it a stream.
   [[nodiscard]] absl::StatusOr<Caller> Admit(const grpc::CallbackServerContext& context,
                                              const std::string& method) const;
-  // Serves a call that was admitted. REQUIRES: the request is its method's.
-  void ServeAdmitted(const AnyCall& call, const google::protobuf::Message& request) const;
+  // Serves a call that was admitted.
+  void ServeAdmitted(const AnyCall& call, std::string_view request) const;
 
   // Of each method, how long its calls took; no method is ever added.
   [[nodiscard]] const std::map<std::string, Timings>& timings() const { return timings_; }
@@ -74,9 +76,9 @@ class Methods {
   template <ClientRequest Request>
   static Untyped Typed(Server<Request> serve) {
     return
-        [serve = std::move(serve)](const AnyCall& call, const google::protobuf::Message& message) {
+        [serve = std::move(serve)](const AnyCall& call, std::string_view bytes) {
           Request request;
-          if (const absl::Status read = ReadRequest(message, &request); !read.ok()) {
+          if (const absl::Status read = ReadRequest(bytes, &request); !read.ok()) {
             call.Refuse(read);
             return;
           }
@@ -84,7 +86,7 @@ class Methods {
         };
   }
   void Add(const char* method, Untyped serve, bool in_turn);
-  void TakeTurn(const AnyCall& call, CallReactor* reactor, MessagePtr request);
+  void TakeTurn(const AnyCall& call, CallReactor* reactor, std::string request);
 
   const Gate& gate_;
   std::map<std::string, Entry> entries_;  // of every method, by its name

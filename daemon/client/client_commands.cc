@@ -56,13 +56,13 @@ class Gathered : public std::enable_shared_from_this<Gathered<Request>> {
   // The first time on the caller's thread, then on the writer's, as every answer comes.
   void TakeSome() {
     const std::size_t first = taken_;
-    const std::size_t end = std::min(first + kTakenAtOnce, jobs_.size());
+    const std::size_t end = std::min(first + kTakenAtOnce / 2, jobs_.size());
     if (first == end) {
       call_.Finish(absl::OkStatus(), outcome_);
       return;
     }
     taken_ = end;
-    left_ = end - first;
+    left_ += end - first;
     for (std::size_t i = first; i < end; ++i) {
       take_(jobs_[i], [self = this->shared_from_this()](const core::Transition& transition,
                                                         const absl::Status& status) {
@@ -79,7 +79,8 @@ class Gathered : public std::enable_shared_from_this<Gathered<Request>> {
       outcome_.errors.emplace_back(status.message());
     }
     outcome_.changed += reached;
-    if (--left_ == 0) {
+    --left_;
+    if (taken_ < jobs_.size() ? left_ <= kTakenAtOnce / 2 : left_ == 0) {
       TakeSome();
     }
   }

@@ -1,5 +1,6 @@
 #include "daemon/client/client_service.h"
 
+#include <string_view>
 #include <utility>
 
 #include "daemon/client/client_methods.h"
@@ -22,7 +23,7 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
   ServeTunings(methods_, backend);
   ServeTokens(methods_, tokens, reader_);
   methods_.ServeMessages("ReadMetrics",
-                         [this](const AnyCall& call, const google::protobuf::Message&) {
+                         [this](const AnyCall& call, std::string_view) {
                            metrics_.ReadMetrics(call);
                          });
   methods_.CheckComplete();
@@ -42,6 +43,12 @@ void ClientService::EnterByDoor() {
                             }));
     }
   }
+}
+
+grpc::ServerUnaryReactor* ClientService::Enter(const std::string& method, Context* context,
+                                               const grpc::ByteBuffer& request,
+                                               grpc::ByteBuffer* reply) {
+  return methods_.IsServed(method) ? methods_.Enter(method, context, request, reply) : nullptr;
 }
 
 StreamHandler::Submissions* ClientService::SubmitMany(Context* context) {

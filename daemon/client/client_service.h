@@ -36,6 +36,9 @@ class ClientService final : public StreamingService {
   using Context = grpc::CallbackServerContext;
   StreamHandler::Submissions* SubmitMany(Context* context) override;
   StreamHandler::Views* WatchJob(Context* context, const wire::WatchJobRequest* request) override;
+  // A call of a unary method that came otherwise than over gRPC; null: there is none of that name.
+  grpc::ServerUnaryReactor* Enter(const std::string& method, Context* context,
+                                  const grpc::ByteBuffer& request, grpc::ByteBuffer* reply);
 
  private:
   // Has every unary method enter by the door.

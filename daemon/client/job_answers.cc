@@ -1,4 +1,6 @@
 // The questions about jobs (client_methods.h): shown, explained and forecast.
+#include <malloc.h>
+
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -10,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/client/checkpoint_views.h"
 #include "daemon/client/client_methods.h"
+#include "daemon/client/job_list.h"
 #include "daemon/client/submission.h"
 #include "daemon/controller/views.h"
 #include "scheduler/core/explain/counterfactual.h"
@@ -25,25 +28,7 @@ namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kShownMost = 10'000;  // jobs in one answer of ShowJob
-
-// Which live jobs a listing wants.
-struct WantedJobs {
-  std::set<std::string> states;
-  std::string user;
-  std::set<JobId> jobs;
-  bool fold = false;
-
-  explicit WantedJobs(const ListJobs& asked)
-      : states(asked.states.begin(), asked.states.end()),
-        user(asked.user),
-        jobs(asked.jobs.begin(), asked.jobs.end()),
-        fold(asked.fold) {}
-  [[nodiscard]] bool Wants(const Job& job) const {
-    return (states.empty() || states.contains(Name(job.state))) &&
-           (user.empty() || user == job.spec->user.name) &&
-           (jobs.empty() || jobs.contains(job.id) || jobs.contains(job.submission));
-  }
-};
+constexpr std::size_t kManyViews = 10'000;  // of which a list's memory is worth giving back
 
 std::vector<const Job*> Selected(const core::ClusterState& state, const JobSelector& selector) {
   if (selector.elements.empty()) {
@@ -79,48 +64,6 @@ const Job* FirstSelected(const core::ClusterState& state, const JobSelector& sel
   const std::optional<JobId> first = state.jobs().NextFrom(id);
   const Job* job = first.has_value() ? state.FindJob(*first) : nullptr;
   return job != nullptr && (job->id == id || job->submission == id) ? job : nullptr;
-}
-
-JobView ViewIn(const StateView& state_view, const Job& job) {
-  const Reason reason = state_view.ReasonOf(job.id);
-  JobView view = daemon::ViewOf(job, &reason);
-  view.priority = state_view.PriorityOf(job.id);
-  view.alert = state_view.AlertOf(job.id);
-  return view;
-}
-
-// Adds `count` untouched elements from `job` on, those that wait for the same in one view.
-void AddFolded(const StateView& state_view, Job job, std::uint32_t count,
-               std::vector<JobView>& views) {
-  while (count > 0) {
-    const std::uint32_t alike = state_view.AlikeFrom(job.id, count);
-    const auto ordinal = static_cast<std::uint32_t>(job.id.value() - job.submission.value());
-    job.array_index = ElementIndexAt(*job.spec->array, ordinal);
-    views.push_back(ViewIn(state_view, job));
-    views.back().indices = IndicesFrom(*job.spec->array, ordinal, alike);
-    job.id = JobId(job.id.value() + alike);
-    count -= alike;
-  }
-}
-
-std::vector<JobView> ViewsOf(const StateView& state_view, const WantedJobs& filter) {
-  std::vector<JobView> views;
-  const core::JobTable& jobs = state_view.state().jobs();
-  jobs.ForEachRun([&](const Job& job, std::uint32_t count) {
-    if (filter.fold && filter.jobs.empty() && jobs.IsUntouched(job.id)) {
-      if (filter.Wants(job)) {
-        AddFolded(state_view, job, count, views);
-      }
-      return;
-    }
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const Job& each = i == 0 ? job : *state_view.state().FindJob(JobId(job.id.value() + i));
-      if (filter.Wants(each)) {
-        views.push_back(ViewIn(state_view, each));
-      }
-    }
-  });
-  return views;
 }
 
 JobDetail LiveDetail(const StateView& state_view, const Job& job, const Network* network) {
@@ -263,9 +206,19 @@ absl::Status NoSuchJob(const JobSelector& selector) {
 void AnswerListJobs(const Backend& backend, const Call<ListJobs>& call, const ListJobs& asked) {
   backend.controller.Look([backend, call, wanted = WantedJobs(asked)](
                               const StateView& state_view) -> Controller::Reply {
-    const auto views = std::make_shared<const std::vector<JobView>>(ViewsOf(state_view, wanted));
-    return [backend, call, views](const absl::Status& status) {
-      call.Aside(backend.reader, [call, views, status] { call.Finish(status, *views); });
+    auto jobs = std::make_shared<const std::vector<ListedJobs>>(ListOf(state_view, wanted));
+    return [backend, call, jobs](const absl::Status& status) mutable {
+      call.Aside(backend.reader, [backend, call, jobs = std::move(jobs), status]() mutable {
+        const bool many = CountOf(*jobs) > kManyViews;
+        std::string bytes;
+        AppendJobs(*jobs, &bytes);
+        jobs.reset();
+        call.Send(status, bytes);
+        if (many) {
+          // Whatever the allocator keeps of it would be kept for good.
+          static_cast<void>(backend.reader.Run([] { malloc_trim(0); }));
+        }
+      });
     };
   });
 }

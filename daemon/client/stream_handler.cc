@@ -81,7 +81,7 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
     absl::Status good = gate_.StillGood(caller_);
     good = good.ok() ? gate_.Spend(caller_, request_.ByteSizeLong()) : good;
     SubmitJob input;
-    good = good.ok() ? ReadRequest(request_, &input) : good;
+    good = good.ok() ? ReadRequest(request_.SerializePartialAsString(), &input) : good;
     ClaimSubmission(caller_.user, input);
     request_.Clear();
     {

@@ -295,7 +295,7 @@ void Controller::DoTake(const Command& command, const Done& done) {
   }
   auto transition =
       std::make_shared<core::Transition>(core::Handle(state_, command, clock_.Now(), *policy_));
-  Apply(transition->events);
+  Apply(std::move(transition->events));
   transition->events.clear();
   group_.after.push_back([done, transition](const absl::Status& status) {
     done(*transition, transition->status.ok() ? status : transition->status);
@@ -303,8 +303,8 @@ void Controller::DoTake(const Command& command, const Done& done) {
   Dispatch(transition->effects, std::holds_alternative<SubmitJob>(command));
 }
 
-void Controller::Apply(const std::vector<Event>& events) {
-  for (const Event& event : events) {
+void Controller::Apply(std::vector<Event> events) {
+  for (Event& event : events) {
     if (const auto* end = std::get_if<JobEnded>(&event)) {
       NoteEnd(*end);
     }
@@ -324,7 +324,7 @@ void Controller::Apply(const std::vector<Event>& events) {
     snapshots_.Note(event, state_.version());
     orders_.Learn(event);
     Touch(event);
-    group_.batch.entries.push_back(JournalEntry{state_.version(), event});
+    group_.batch.entries.push_back(JournalEntry{state_.version(), std::move(event)});
   }
 }
 

@@ -153,7 +153,7 @@ class Controller {
   void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Command& command,
                    const Done& done);
   void Use(std::shared_ptr<const PolicyConfig> policy);
-  void Apply(const std::vector<Event>& events);
+  void Apply(std::vector<Event> events);
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
   void GatherHealth();

@@ -1,5 +1,7 @@
 #include "daemon/store/commit_queue.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -19,6 +21,7 @@ constexpr std::uint64_t kLogBytesMost = std::uint64_t{64} << 20;
 // Between the beginnings of two transactions: what comes one by one is gathered. The first after a
 // rest does not wait.
 constexpr auto kFloor = std::chrono::milliseconds(1);
+constexpr std::size_t kManyEntries = 4096;
 
 }  // namespace
 
@@ -88,12 +91,17 @@ std::vector<CommitQueue::Item> CommitQueue::Take() {
     std::size_t entries = 0;
     while (!items_.empty() && entries < kEntriesPerTransaction) {
       entries += items_.front().batch.entries.size();
+      entries_ += items_.front().batch.entries.size();
       taken.push_back(std::move(items_.front()));
       items_.pop_front();
     }
   }
   if (idle) {
     store_.CheckpointAbove(kLogBytesIdle).IgnoreError();
+    // What went through left holes that the allocator would keep.
+    if (std::exchange(entries_, 0) > kManyEntries) {
+      malloc_trim(0);
+    }
   }
   return taken;
 }

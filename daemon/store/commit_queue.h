@@ -68,6 +68,7 @@ class CommitQueue {
   std::size_t depth_ = 0;
   bool stopping_ = false;
   bool gathering_ = false;                       // the writer waits for no word
+  std::size_t entries_ = 0;                      // journal entries taken since it last idled
   std::chrono::steady_clock::time_point began_;  // the last transaction
   std::thread thread_;
 };

@@ -50,7 +50,8 @@ template <class Message, std::uint32_t kNumber>
 struct MessageOf;
 template <class Message, std::uint32_t kNumber>
 struct EnumOf;
-// A method of the client service; the tables give its messages as Request and Reply.
+// A method of the client service; the tables give its messages as Request and Reply, and
+// kChangesNothing.
 struct MethodName {
   std::array<char, 48> text{};
   constexpr MethodName(const char* name) {  // NOLINT(google-explicit-constructor): Method<"Submit">

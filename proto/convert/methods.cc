@@ -7,8 +7,6 @@
 
 namespace muster {
 
-using google::protobuf::Message;
-
 namespace {
 
 template <class Request>
@@ -42,31 +40,26 @@ absl::Status ReadFirst(std::string_view bytes, T* value) {
 }  // namespace
 
 template <ClientRequest Request>
-void WriteRequest(const Request& request, Message* message) {
-  std::string bytes;
-  convert::WriteMessage<RequestMessage<Request>>(request, &bytes);
-  MUSTER_CHECK(message->MergeFromString(bytes));
+void AppendRequest(const Request& request, std::string* bytes) {
+  convert::WriteMessage<RequestMessage<Request>>(request, bytes);
 }
 
 template <ClientRequest Request>
-absl::Status ReadRequest(const Message& message, Request* request) {
-  return convert::ReadMessage<RequestMessage<Request>>(message.SerializePartialAsString(), request);
+absl::Status ReadRequest(std::string_view bytes, Request* request) {
+  return convert::ReadMessage<RequestMessage<Request>>(bytes, request);
 }
 
 template <ClientRequest Request>
-void WriteReply(const typename Request::Reply& reply, Message* message) {
-  std::string bytes;
+void AppendReply(const typename Request::Reply& reply, std::string* bytes) {
   if constexpr (Described<typename Request::Reply>) {
-    convert::WriteMessage<ReplyMessage<Request>>(reply, &bytes);
+    convert::WriteMessage<ReplyMessage<Request>>(reply, bytes);
   } else {
-    convert::WriteField<ReplyMessage<Request>, kFirst<ReplyMessage<Request>>>(reply, false, &bytes);
+    convert::WriteField<ReplyMessage<Request>, kFirst<ReplyMessage<Request>>>(reply, false, bytes);
   }
-  MUSTER_CHECK(message->MergeFromString(bytes));
 }
 
 template <ClientRequest Request>
-absl::Status ReadReply(const Message& message, typename Request::Reply* reply) {
-  const std::string bytes = message.SerializePartialAsString();
+absl::Status ReadReply(std::string_view bytes, typename Request::Reply* reply) {
   if constexpr (Described<typename Request::Reply>) {
     return convert::ReadMessage<ReplyMessage<Request>>(bytes, reply);
   } else {
@@ -74,11 +67,17 @@ absl::Status ReadReply(const Message& message, typename Request::Reply* reply) {
   }
 }
 
-#define MUSTER_METHOD(REQUEST)                                                 \
-  template void WriteRequest<REQUEST>(const REQUEST&, Message*);               \
-  template absl::Status ReadRequest<REQUEST>(const Message&, REQUEST*);        \
-  template void WriteReply<REQUEST>(const typename REQUEST::Reply&, Message*); \
-  template absl::Status ReadReply<REQUEST>(const Message&, typename REQUEST::Reply*);
+template <ClientRequest Request>
+bool ChangesNothing() {
+  return convert::Method<Request::kMethod>::kChangesNothing;
+}
+
+#define MUSTER_METHOD(REQUEST)                                                           \
+  template void AppendRequest<REQUEST>(const REQUEST&, std::string*);                    \
+  template absl::Status ReadRequest<REQUEST>(std::string_view, REQUEST*);                \
+  template void AppendReply<REQUEST>(const typename REQUEST::Reply&, std::string*);      \
+  template absl::Status ReadReply<REQUEST>(std::string_view, typename REQUEST::Reply*);  \
+  template bool ChangesNothing<REQUEST>();
 MUSTER_CLIENT_COMMANDS(MUSTER_METHOD)
 MUSTER_JOB_QUESTIONS(MUSTER_METHOD)
 MUSTER_CLUSTER_QUESTIONS(MUSTER_METHOD)

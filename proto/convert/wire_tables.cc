@@ -3,7 +3,7 @@
 //
 // For each message a specialisation of Wire (its fields, oneofs and name), for each field that
 // holds a message one of MessageOf, for each enumeration the numbers that it knows, and for each
-// method of clients its messages.
+// method of clients its messages, and whether it changes nothing.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 
@@ -68,7 +68,13 @@ struct Tables {
       const MethodDescriptor& method = *service.method(i);
       absl::StrAppend(&text, "template <>\nstruct Method<\"", method.name(),
                       "\"> {\n  using Request = ", TypeOf(*method.input_type()),
-                      ";\n  using Reply = ", TypeOf(*method.output_type()), ";\n};\n");
+                      ";\n  using Reply = ", TypeOf(*method.output_type()),
+                      ";\n  static constexpr bool kChangesNothing = ",
+                      method.options().idempotency_level() ==
+                              google::protobuf::MethodOptions::NO_SIDE_EFFECTS
+                          ? "true"
+                          : "false",
+                      ";\n};\n");
     }
   }
 

@@ -19,7 +19,7 @@ void MetricsHandler::Keep(Kept reply) {
 
 void MetricsHandler::ReadMetrics(const AnyCall& call) {
   if (const Kept fresh = Fresh()) {
-    call.Send(absl::OkStatus(), *fresh);
+    call.Send(absl::OkStatus(), fresh->SerializeAsString());
     return;
   }
   controller_.Look([this, call](const StateView& snapshot) -> Controller::Reply {
@@ -33,7 +33,7 @@ void MetricsHandler::ReadMetrics(const AnyCall& call) {
         auto made = std::make_shared<const wire::ReadMetricsReply>(
             MetricsOf(*cluster, controller_.meters(), calls_, cluster_, MUSTER_VERSION));
         Keep(made);
-        call.Send(absl::OkStatus(), *made);
+        call.Send(absl::OkStatus(), made->SerializeAsString());
       });
     };
   });
