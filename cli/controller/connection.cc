@@ -427,6 +427,8 @@ absl::StatusOr<JobExplanation> Connection::Explain(const JobSelector& job) {
   status.Update(FromWire(reply.priority(), &explanation.priority));
   status.Update(FromWire(reply.allocation(), &explanation.allocation));
   status.Update(FromWire(reply.placement(), &explanation.placement));
+  status.Update(FromWire(reply.estimate(), &explanation.estimate));
+  explanation.promised = Time(Duration(reply.promised()));
   if (!status.ok()) {
     return absl::InternalError(
         absl::StrCat("bad reply: ", std::string(status.message()), ": update muster"));

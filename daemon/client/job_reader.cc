@@ -387,6 +387,9 @@ void JobReader::Explain(const Call& call, const wire::ExplainRequest& request,
     }
     const Job& job = *found;
     ToWire(ViewIn(state_view, job), reply->mutable_job());
+    if (job.estimate.used.count() > 0) {
+      ToWire(job.estimate, reply->mutable_estimate());
+    }
     if (job.attempt.has_value()) {
       ToWire(job.attempt->allocation, reply->mutable_allocation());
       AddExplanation(ExplainPlacement(state_view, job), *reply);
@@ -404,6 +407,7 @@ void JobReader::Explain(const Call& call, const wire::ExplainRequest& request,
         });
       };
     }
+    reply->set_promised(job.promised.time_since_epoch().count());
     const std::shared_ptr<const Plan> plan =
         state_view.plan() != nullptr ? state_view.plan() : std::make_shared<const Plan>();
     const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), plan.get(),

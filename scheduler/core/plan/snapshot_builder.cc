@@ -127,6 +127,7 @@ RunningJob RunningOf(const Job& job, Time now) {
                      attempt.suspended_by,
                      SuspendedFor(attempt, now),
                      IsComponent(job)};
+  running.estimate = job.estimate.used;
   if (job.spec->elastic) {
     running.resized = job.resized;
     running.change_cost = ChangeCostOf(attempt);
@@ -329,7 +330,8 @@ std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
     waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, SpecOf(job), job.held,
                                  quarantined.contains(job.id), job.submitted, job.last_attempt,
                                  job.held_by, state.dependencies().Look(job, now), count,
-                                 job.het_size, job.resized != kNoTime});
+                                 job.het_size, job.resized != kNoTime, job.estimate.used,
+                                 job.promised});
   };
   ForEachPending(state, [&](const Job& job, std::uint32_t count) {
     if (count == 1 || !GoesByElement(*job.spec)) {
