@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
       {"manual", muster::cli::ManualVerb, true},
       {"token", muster::cli::TokenVerb},
       {"web", muster::cli::WebVerb},
+      {"tune", muster::cli::TuneVerb},
   };
   return muster::cli::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                      {.out = std::cout, .err = std::cerr});

@@ -58,6 +58,9 @@ Verb TraceVerb();
 // cli/whatif
 Verb WhatifVerb();
 
+// cli/tune
+Verb TuneVerb();
+
 // cli/kernel
 Verb KernelVerb();
 

@@ -313,6 +313,7 @@ Controller::Reply ExplainPlaced(const Backend& backend, const Call<ExplainJob>& 
                                 const StateView& state_view, const Job& job) {
   const auto answer = std::make_shared<JobExplanation>();
   answer->job = ViewIn(state_view, job);
+  answer->estimate = job.estimate;
   answer->allocation = job.attempt->allocation;
   AddExplanation(ExplainPlacement(state_view, job), *answer);
   const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), nullptr,
@@ -334,6 +335,8 @@ Controller::Reply ExplainWait(const Backend& backend, const Call<ExplainJob>& ca
                               const StateView& state_view, const Job& job) {
   const auto answer = std::make_shared<JobExplanation>();
   answer->job = ViewIn(state_view, job);
+  answer->estimate = job.estimate;
+  answer->promised = job.promised;
   const std::shared_ptr<const Plan> plan =
       state_view.plan() != nullptr ? state_view.plan() : std::make_shared<const Plan>();
   const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), plan.get(),

@@ -295,6 +295,9 @@ void Controller::DoTake(const Command& command, const Done& done) {
   }
   auto transition =
       std::make_shared<core::Transition>(core::Handle(state_, command, clock_.Now(), *policy_));
+  if (policy_->priority.order == QueueRule::kPrompt) {
+    estimates_.AddTo(transition->events);
+  }
   Apply(std::move(transition->events));
   transition->events.clear();
   group_.after.push_back([done, transition](const absl::Status& status) {
@@ -346,6 +349,7 @@ void Controller::NoteCharge(const Job& job) {
 void Controller::NoteEnd(const JobEnded& end) {
   const Job& job = *state_.FindJob(end.job);
   NoteCharge(job);
+  estimates_.Observe(job, end);
   EndedJob ended{job.id, job.submission, JobDetail()};
   ended.detail.job = ViewOf(job, end);
   AddAsked(*job.spec, ended.detail);

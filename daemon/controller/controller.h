@@ -36,6 +36,7 @@
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/prompt/job_estimates.h"
 #include "scheduler/model/plan/pass_record.h"
 #include "scheduler/model/view/view.h"
 #include "scheduler/runtime/log.h"
@@ -195,6 +196,7 @@ class Controller {
 
   // Owned by the loop's thread.
   core::ClusterState state_;
+  core::JobEstimates estimates_;
   Orders orders_;
   NetworkMap map_;  // of the settings in force
   Group group_;

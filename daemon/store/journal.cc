@@ -48,6 +48,9 @@ struct DescribeEvent {
   JournalColumns operator()(const AttemptAdvised& e) const {
     return About("attempt_advised", e.job, e.time);
   }
+  JournalColumns operator()(const StartPromised& e) const {
+    return About("start_promised", e.job, e.time);
+  }
   JournalColumns operator()(const JobEnded& e) const { return About("job_ended", e.job, e.time); }
   JournalColumns operator()(const NodeRegistered& e) const {
     return AboutNode("node_registered", e.time);

@@ -32,8 +32,8 @@ constexpr RoomRow kRows[] = {
      "place/nodes plan/availability plan/cycle plan/queue plan/search state state/books"},
     {"scheduler/core", "plan/availability", "place place/nodes policy"},
     {"scheduler/core", "plan/cycle",
-     "place plan/availability plan/queue plan/search policy state/books"},
-    {"scheduler/core", "plan/queue", "policy share state/books"},
+     "place plan/availability plan/queue plan/search policy prompt state/books"},
+    {"scheduler/core", "plan/queue", "place/nodes policy prompt share state/books"},
     {"scheduler/core", "plan/search", "place place/nodes plan/availability policy state/books"},
     {"scheduler/core", "policy", "place/nodes state/books"},
     {"scheduler/core", "state", "state/apply state/books"},
@@ -154,6 +154,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "slurm/streams", "frame page parse slurm/frame"},
     {"cli", "slurm/submit", "controller frame jobs/submit page parse request run slurm/frame"},
     {"cli", "up", "controller frame page parse parse/request slurm/links"},
+    {"cli", "tune", "controller frame page parse simulate"},
     {"cli", "whatif", "controller frame page parse simulate"},
 };
 

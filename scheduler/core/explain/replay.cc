@@ -62,7 +62,9 @@ std::optional<ReplayDifference> Replay::Check(const PassRecord& record) {
   if (plans_.size() > kPlansKept) {
     plans_.pop_front();
   }
-  promises_.Plan(plans_.back(), record.now);
+  if (record.config->priority.order != QueueRule::kPrompt) {  // there the journal says them
+    promises_.Plan(plans_.back(), record.now);
+  }
   ++passes_;
   if (plans_.back().hash == record.hash) {
     return std::nullopt;

@@ -301,6 +301,18 @@ void HoldTooLarge(std::span<const PlannedStart> together, Time now, Transition& 
   }
 }
 
+// The latest starts of jobs that still wait.
+void Promise(const ClusterState& state, const Plan& plan, Time now, Transition& transition) {
+  for (std::size_t i = 0; i < plan.promises.size(); ++i) {
+    const PlannedPromise& promise = plan.promises[i];
+    const bool is_last = i + 1 == plan.promises.size() || plan.promises[i + 1].job != promise.job;
+    const Job* job = state.FindJob(promise.job);
+    if (is_last && job != nullptr && IsWaiting(job->state) && job->promised != promise.by) {
+      transition.events.emplace_back(StartPromised{promise.job, promise.by, now});
+    }
+  }
+}
+
 Transition On(const ClusterState& state, const TakePlan& command, Time now,
               const PolicyConfig& config) {
   Transition transition;
@@ -314,6 +326,7 @@ Transition On(const ClusterState& state, const TakePlan& command, Time now,
       stale = true;
     }
   }
+  Promise(state, command.plan, now, transition);
   std::span<const PlannedStart> left = command.plan.starts;
   while (!left.empty()) {
     const std::span<const PlannedStart> together = left.first(StartsTogether(state, left));

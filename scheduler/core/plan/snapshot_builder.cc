@@ -128,6 +128,7 @@ RunningJob RunningOf(const Job& job, Time now) {
                      attempt.suspended_by,
                      SuspendedFor(attempt, now),
                      IsComponent(job)};
+  running.estimate = job.estimate.used;
   if (job.spec->elastic) {
     running.resized = job.resized;
     running.change_cost = ChangeCostOf(attempt);

@@ -71,7 +71,8 @@ std::set<JobId> QuarantinedJobs(const ClusterState& state) {
 WaitingJob EntryOf(const Job& job, std::uint32_t count) {
   return WaitingJob{job.id, job.submission, job.array_index,       SpecOf(job), job.held,
                     false,  job.submitted,  job.last_attempt,      job.held_by, {},
-                    count,  job.het_size,   job.resized != kNoTime};
+                    count,  job.het_size,   job.resized != kNoTime, job.estimate.used,
+                    job.promised};
 }
 
 // Sets what goes with other jobs and with time.

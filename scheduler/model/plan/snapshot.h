@@ -81,6 +81,8 @@ struct WaitingJob {
   std::uint32_t count = 1;                                // of elements, with ids in a row
   std::uint32_t het_size = 0;  // components of its heterogeneous job, which start together; 0: none
   bool resizing = false;       // it ran, and goes on at once with another number of nodes
+  Duration estimate{0};        // how long it is thought to run; zero: nobody said
+  Time promised = kNoTime;     // the latest start that it was promised; kNoTime: none
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &WaitingJob::id}, Field{"submission", &WaitingJob::submission},
                 Field{"array_index", &WaitingJob::array_index}, Field{"spec", &WaitingJob::spec},
@@ -89,7 +91,8 @@ struct WaitingJob {
                 Field{"last_attempt", &WaitingJob::last_attempt},
                 Field{"held_by", &WaitingJob::held_by},
                 Field{"dependency", &WaitingJob::dependency}, Field{"count", &WaitingJob::count},
-                Field{"het_size", &WaitingJob::het_size}, Field{"resizing", &WaitingJob::resizing});
+                Field{"het_size", &WaitingJob::het_size}, Field{"resizing", &WaitingJob::resizing},
+                Field{"estimate", &WaitingJob::estimate}, Field{"promised", &WaitingJob::promised});
   }
 };
 
@@ -135,6 +138,7 @@ struct RunningJob {
   Time resized = kNoTime;
   Duration change_cost{0};
   bool resizing = false;  // ordered to end for that
+  Duration estimate{0};   // how long it is thought to run; zero: nobody said
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &RunningJob::id}, Field{"spec", &RunningJob::spec},
                 Field{"attempt", &RunningJob::attempt}, Field{"started", &RunningJob::started},
@@ -146,7 +150,7 @@ struct RunningJob {
                 Field{"suspended", &RunningJob::suspended},
                 Field{"component", &RunningJob::component}, Field{"resized", &RunningJob::resized},
                 Field{"change_cost", &RunningJob::change_cost},
-                Field{"resizing", &RunningJob::resizing});
+                Field{"resizing", &RunningJob::resizing}, Field{"estimate", &RunningJob::estimate});
   }
 };
 

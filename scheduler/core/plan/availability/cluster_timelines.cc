@@ -1,6 +1,7 @@
 #include "scheduler/core/plan/availability/cluster_timelines.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
 
@@ -168,6 +169,28 @@ void ClusterTimelines::Take(const Opening& opening, const std::vector<NodeDemand
 void ClusterTimelines::TakeOn(std::uint32_t node, const NodeDemand& demand, Time from, Time until) {
   const FreeIndex::Key key = KeyOf(node);
   Touch(node).Take(demand, from, until);
+  Reindex(node, key);
+}
+
+void ClusterTimelines::LendOn(std::uint32_t node, const NodeDemand& demand, Time from, Time until) {
+  FreeAmounts back;
+  back.cores = demand.cores;
+  back.memory = demand.memory;
+  const FreeAmounts& all = inventory_.capacity(node).all;
+  std::uint32_t models = 0;  // that the node has, and that will do
+  for (std::size_t i = 0; i < kGpuModels; ++i) {
+    models |= all.shares[i] > 0 ? demand.gpu_models & 1U << i : 0U;
+  }
+  if (std::has_single_bit(models)) {
+    const auto model = static_cast<std::size_t>(std::countr_zero(models));
+    back.gpus[model] = static_cast<std::uint16_t>(demand.gpus);
+    back.shares[model] = demand.gpus * kWholeGpu.value() + demand.shares;
+  }
+  const FreeIndex::Key key = KeyOf(node);
+  const Time begin = std::max(from, inventory_.now());
+  if (begin < until) {
+    Touch(node).Lend(back, begin, until, all);
+  }
   Reindex(node, key);
 }
 

@@ -38,6 +38,7 @@ void AddJobs(StateParts& state, const JobSubmitted& event) {
   job.spec = spec;
   job.held = spec->held;
   job.submitted = event.time;
+  job.estimate = event.estimate;
   if (spec->array.has_value()) {
     job.array_index = ElementIndexAt(*spec->array, 0);
     state.jobs.Add(UntouchedElements{std::move(job), event.count});
@@ -108,6 +109,12 @@ void ApplyTo(StateParts& state, const JobHeld& event) {
   job.held_by = event.held ? event.by : HoldBy::kUser;
 }
 
+void ApplyTo(StateParts& state, const StartPromised& event) {
+  Job& job = state.MustJob(event.job);
+  MUSTER_CHECK(IsWaiting(job.state));
+  job.promised = event.by;
+}
+
 void ApplyTo(StateParts& state, const JobUpdated& event) {
   Job& job = state.MustJob(event.job);
   std::vector<TermProgress> progress = state.dependencies.ProgressOf(job);
@@ -141,6 +148,7 @@ void ApplyTo(StateParts& state, const JobRequeued& event) {
   }
   job.attempt.reset();
   job.resized = event.resized ? event.time : kNoTime;
+  job.promised = kNoTime;
   job.within = event.resized ? job.within : 0;
   job.requeues += event.preempted || event.progressed || event.resized ? 0 : 1;
   if (event.held) {
