@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
-#include "scheduler/core/share/usage_total.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 #include "scheduler/core/state/books/usage_keys.h"
@@ -43,7 +42,7 @@ void AddRequest(const JobSpec& spec, JobView& view) {
 Usage Total(const Attempt& attempt) {
   Usage usage;
   for (const NodeRun& run : attempt.runs) {
-    core::AddUsage(run.usage, usage);
+    usage.Add(run.usage);
   }
   return usage;
 }

@@ -139,10 +139,10 @@ void NodeTimeline::AppendTimes(std::vector<Time>& times) const {
 }
 
 void NodeTimeline::AppendChanges(std::vector<FreeChange>& changes) const {
-  FreeChange before;
+  CoresAndGpus before;
   for (const Segment& segment : segments_) {
-    const FreeChange after{segment.from, segment.free.cores, CountGpus(segment.free, ~0U)};
-    changes.push_back({after.at, after.cores - before.cores, after.gpus - before.gpus});
+    const CoresAndGpus after{segment.free.cores, CountGpus(segment.free, ~0U)};
+    changes.push_back({segment.from, after - before});
     before = after;
   }
 }

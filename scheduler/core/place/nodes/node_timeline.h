@@ -37,11 +37,31 @@ struct FreeAmounts {
   friend bool operator==(const FreeAmounts&, const FreeAmounts&) = default;
 };
 
+// Cores, and GPUs of whatever model, over many nodes: an amount, or by how much one changes.
+struct CoresAndGpus {
+  std::int64_t cores = 0;
+  std::int64_t gpus = 0;
+  CoresAndGpus& operator+=(const CoresAndGpus& other) {
+    cores += other.cores;
+    gpus += other.gpus;
+    return *this;
+  }
+  CoresAndGpus& operator-=(const CoresAndGpus& other) {
+    cores -= other.cores;
+    gpus -= other.gpus;
+    return *this;
+  }
+  friend CoresAndGpus operator-(CoresAndGpus a, const CoresAndGpus& b) { return a -= b; }
+  // Whether so much is in it.
+  [[nodiscard]] bool Holds(const CoresAndGpus& other) const {
+    return cores >= other.cores && gpus >= other.gpus;
+  }
+};
+
 // From a time on so much more is free, or less.
 struct FreeChange {
   Time at = kNoTime;
-  std::int64_t cores = 0;
-  std::int64_t gpus = 0;  // of whatever model
+  CoresAndGpus more;
 };
 
 // What a job's part on one node takes.

@@ -150,7 +150,7 @@ void ClusterTimelines::GiveBack() {
 void ClusterTimelines::Take(const Opening& opening, const std::vector<NodeDemand>& demands,
                             Time end) {
   FreeInAll in_all = std::exchange(in_all_, FreeInAll());
-  AmountsInAll sum;
+  CoresAndGpus sum;
   for (std::size_t i = 0; i < opening.shares.size(); ++i) {
     const NodeDemand& demand = demands[i];
     TakeOn(opening.shares[i].node, demand, opening.start, end);

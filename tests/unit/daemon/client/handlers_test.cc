@@ -14,6 +14,7 @@
 #include "daemon/access/call.h"
 #include "daemon/access/methods.h"
 #include "daemon/client/client_methods.h"
+#include "proto/controller.pb.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
 namespace muster::daemon {
