@@ -304,6 +304,17 @@ AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
   return view;
 }
 
+void AddAsked(const JobSpec& spec, JobDetail& detail) {
+  detail.request = spec.request;
+  detail.constraint = ToText(spec.request.constraint);
+  detail.recorded = spec.recorded;
+  detail.batch = spec.kind == JobKind::kBatch;
+  detail.requeue = detail.batch && spec.requeue != Choice::kNo;
+  detail.time_min = spec.time_min;
+  detail.prefer = ToText(spec.prefer);
+  detail.gres = ToText(spec.request.gres);
+}
+
 NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_machine) {
   NodeView view;
   view.id = node.id;
@@ -326,6 +337,8 @@ NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_mac
                                         : absl::StrCat("recorded, not enforced (",
                                                        node.machine->why_not_enforced, ")");
   view.limits = node.machine->limits;
+  view.gres = node.machine->gres;
+  view.gres_taken = node.taken.gres;
   view.health = core::HealthWord(state.health().Of(node.id));
   if (with_machine) {
     view.machine = *node.machine;

@@ -51,7 +51,7 @@ std::string JobNamed(const Call& call, const Words& words) {
 absl::StatusOr<Environment> InsideJob(const Call& call, const std::string& id) {
   ASSIGN_OR_RETURN(const JobSelector selector, ParseSelector(id));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection->ShowJob(selector));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection->Call(ShowJob{ById(selector)}));
   const JobView& job = details.front().job;
   if (job.nodes.empty()) {
     return absl::FailedPreconditionError("Job is pending execution");

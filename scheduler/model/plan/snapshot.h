@@ -38,11 +38,12 @@ struct Holding {
   std::vector<GpuGrant> gpus;
   CpuSet given_back = {};  // its own, which others may have while it is suspended
   Time back = kNoTime;     // when it can have them again at the latest; kNoTime: unknown
+  GresList gres = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &Holding::job}, Field{"ends", &Holding::ends},
                 Field{"cpus", &Holding::cpus}, Field{"memory", &Holding::memory},
                 Field{"gpus", &Holding::gpus}, Field{"given_back", &Holding::given_back},
-                Field{"back", &Holding::back});
+                Field{"back", &Holding::back}, Field{"gres", &Holding::gres});
   }
 };
 

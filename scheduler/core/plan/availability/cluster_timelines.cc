@@ -18,7 +18,7 @@ bool IsSameNode(const NodeSnapshot& a, const NodeSnapshot& b) {
 
 bool IsSameHolding(const Holding& a, const Holding& b) {
   return a.job == b.job && a.ends == b.ends && a.cpus == b.cpus && a.memory == b.memory &&
-         a.gpus == b.gpus && a.given_back == b.given_back && a.back == b.back;
+         a.gpus == b.gpus && a.gres == b.gres && a.given_back == b.given_back && a.back == b.back;
 }
 
 bool HasSameUse(const NodeSnapshot& a, const NodeSnapshot& b) {
