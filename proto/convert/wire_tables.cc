@@ -66,15 +66,15 @@ struct Tables {
   void Add(const ServiceDescriptor& service) {
     for (int i = 0; i < service.method_count(); ++i) {
       const MethodDescriptor& method = *service.method(i);
-      absl::StrAppend(&text, "template <>\nstruct Method<\"", method.name(),
-                      "\"> {\n  using Request = ", TypeOf(*method.input_type()),
-                      ";\n  using Reply = ", TypeOf(*method.output_type()),
-                      ";\n  static constexpr bool kChangesNothing = ",
-                      method.options().idempotency_level() ==
-                              google::protobuf::MethodOptions::NO_SIDE_EFFECTS
-                          ? "true"
-                          : "false",
-                      ";\n};\n");
+      absl::StrAppend(
+          &text, "template <>\nstruct Method<\"", method.name(),
+          "\"> {\n  using Request = ", TypeOf(*method.input_type()),
+          ";\n  using Reply = ", TypeOf(*method.output_type()),
+          ";\n  static constexpr bool kChangesNothing = ",
+          method.options().idempotency_level() == google::protobuf::MethodOptions::NO_SIDE_EFFECTS
+              ? "true"
+              : "false",
+          ";\n};\n");
     }
   }
 
@@ -131,14 +131,15 @@ int main(int argc, char** argv) {
     return 2;
   }
   Tables tables;
-  using namespace muster::wire;
+  namespace wire = muster::wire;
   for (const Descriptor* message :
-       {AgentMessage::descriptor(), PingRequest::descriptor(), JournalEntry::descriptor(),
-        LaunchOrder::descriptor(), Plan::descriptor(), Snapshot::descriptor(),
-        SupervisorOrder::descriptor(), JobView::descriptor()}) {
+       {wire::AgentMessage::descriptor(), wire::PingRequest::descriptor(),
+        wire::JournalEntry::descriptor(), wire::LaunchOrder::descriptor(), wire::Plan::descriptor(),
+        wire::Snapshot::descriptor(), wire::SupervisorOrder::descriptor(),
+        wire::JobView::descriptor()}) {
     tables.Add(*message->file());
   }
-  tables.Add(*PingRequest::descriptor()->file()->FindServiceByName("Controller"));
+  tables.Add(*wire::PingRequest::descriptor()->file()->FindServiceByName("Controller"));
   std::ofstream header(argv[1]);
   header << "#pragma once\n\n// Made by proto/convert/wire_tables from the messages.\n\n"
             "namespace muster::wire {\n"
