@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kComponent = "agent";
 constexpr std::size_t kFinishedMax = 4096;
+constexpr std::size_t kGatheredBytesMax = std::size_t{1} << 20;  // of reports in one message
 
 // This node's part of an allocation; null when it has none.
 const NodeAllocation* PartOf(const Allocation& allocation, NodeId node) {
@@ -49,6 +50,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
 Agent::~Agent() {
   loop_.Cancel(check_timer_);
   loop_.Cancel(sample_timer_);
+  outbox_.Save();
 }
 
 absl::Status Agent::Start() {
@@ -112,6 +114,7 @@ absl::StatusOr<wire::AgentMessage> Agent::Introduce() {
   wire::AgentMessage message;
   ASSIGN_OR_RETURN(*message.mutable_challenge(), check_.Begin());
   message.set_time(clock_.Now().time_since_epoch().count());
+  message.set_takes_many(true);
   const Registration registration{.name = config_.name,
                                   .hostname = config_.hostname,
                                   .instance = state_.instance(),
@@ -137,6 +140,8 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome, const std::string& ce
   RETURN_IF_ERROR(state_.RaiseEpoch(epoch));
   node_ = NodeId(welcome.node());
   cluster_ = welcome.cluster();
+  takes_many_ = welcome.takes_many();
+  gathered_.Clear();  // of a stream that is over: they go again
   for (const AttemptKey& key : attempts_.Keys()) {
     outbox_.Rewind(key);
     outbox_.Pump(key);
@@ -155,6 +160,10 @@ void Agent::Received(const wire::ControllerMessage& message) {
     TakeSigned(message.signed_());
   } else if (message.has_ack()) {
     Acknowledged(message.ack());
+  } else if (message.has_acks()) {
+    for (const wire::ReportAck& ack : message.acks().acks()) {
+      Acknowledged(ack);
+    }
   } else {
     log_.Error(kComponent, "an order without a signature: refused; connecting again");
     link_.Break();
@@ -167,7 +176,7 @@ void Agent::HeardAt(SteadyTime said) {
 }
 
 void Agent::TakeSigned(const wire::SignedOrder& order) {
-  const absl::StatusOr<wire::ControllerMessage> opened = check_.Open(order, clock_.Now());
+  const absl::StatusOr<wire::OrderBody> opened = check_.Open(order, clock_.Now());
   if (!opened.ok()) {
     // The controller orders anew what should be under way, once we are back.
     log_.Error(kComponent,
@@ -176,34 +185,26 @@ void Agent::TakeSigned(const wire::SignedOrder& order) {
     link_.Break();
     return;
   }
-  if (const absl::Status status = Obey(*opened); !status.ok()) {
-    log_.Warning(kComponent, std::string(status.message()));
-  }
+  const auto obey = [this](const wire::ControllerMessage& message) {
+    if (const absl::Status status = Obey(message); !status.ok()) {
+      log_.Warning(kComponent, std::string(status.message()));
+    }
+  };
+  obey(opened->order());
+  std::for_each(opened->more().begin(), opened->more().end(), obey);
 }
 
 absl::Status Agent::Obey(const wire::ControllerMessage& message) {
-  switch (message.body_case()) {
-    case wire::ControllerMessage::kLaunch:
-      return Launch(message.launch());
-    case wire::ControllerMessage::kStep:
-      return StartStep(message.step());
-    case wire::ControllerMessage::kTerminate:
-      return Terminate(message.terminate());
-    case wire::ControllerMessage::kSuspend:
-      return Pass<SuspendOrder>(message.suspend(),
-                                message.suspend().resume() ? "resumption of " : "suspension of ",
-                                &Attempts::Suspend);
-    case wire::ControllerMessage::kSignal:
-      return Pass<SignalOrder>(message.signal(), "signal to ", &Attempts::Signal);
-    case wire::ControllerMessage::kAttach:
-      return Pass<AttachOrder>(message.attach(), "look at ", &Attempts::Attach);
-    case wire::ControllerMessage::kAdvice:
-      return Pass<AdviceOrder>(message.advice(), "advice to ", &Attempts::Advise);
-    case wire::ControllerMessage::kHealth:
-      return CheckHealth(message.health());
-    default:
-      return absl::UnimplementedError("an order of a kind that this agent does not know");
+  if (message.has_launch()) {
+    return Launch(message.launch());
   }
+  if (message.has_health()) {
+    return CheckHealth(message.health());
+  }
+  const std::optional<PassedOrder> order = PassOn(message);
+  return order.has_value()
+             ? Pass(*order)
+             : absl::UnimplementedError("an order of a kind that this agent does not know");
 }
 
 absl::Status Agent::Admit(const Address& order) {
@@ -258,6 +259,7 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
   order.node_name = part->name;
   order.doorbell = state_.doorbell();
   order.module_dir = config_.module_dir;
+  order.pmix_patterns = state_.path() + "/pmix";
   order.controller = config_.link.address;
   const NodeAllocation allocation = *part;
   health_.Yield();
@@ -270,59 +272,24 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
   return launched;
 }
 
-absl::Status Agent::StartStep(const wire::StepOrder& message) {
-  StepOrder order;
-  RETURN_IF_ERROR(FromWire(message, &order));
-  absl::Status status = Admit({.cluster = &order.cluster,
+absl::Status Agent::Pass(const PassedOrder& order) {
+  absl::Status status = Admit({.cluster = order.cluster.has_value() ? &*order.cluster : nullptr,
                                .node = order.node,
                                .epoch = order.epoch,
                                .expiry = order.expiry});
-  if (status.ok()) {
-    status = attempts_.StartStep(order);
+  if (status.ok() && (!order.key.job.valid() || !order.key.attempt.valid())) {
+    status = absl::InvalidArgumentError("it names no attempt");
   }
-  if (!status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat("step ", order.step.value(), " of job ", order.job.value(),
-                                     " refused: ", std::string(status.message())));
-  }
-  return status;
-}
-
-absl::Status Agent::Terminate(const wire::TerminateOrder& message) {
-  TerminateOrder order;
-  RETURN_IF_ERROR(FromWire(message, &order));
-  const AttemptKey key{order.job, order.attempt};
-  const std::string what = absl::StrCat("end of ", ToString(key), " refused: ");
-  const absl::Status admitted =
-      Admit({.cluster = nullptr, .node = order.node, .epoch = order.epoch, .expiry = kNoTime});
-  if (!admitted.ok()) {
-    return absl::FailedPreconditionError(what + std::string(admitted.message()));
-  }
-  if (!key.job.valid() || !key.attempt.valid()) {
-    return absl::InvalidArgumentError(what + "it names no attempt");
-  }
-  if (finished_.count(key) != 0) {
+  if (status.ok() && order.ends_attempt && finished_.count(order.key) != 0) {
     return absl::OkStatus();
   }
-  return attempts_.Terminate(order);
-}
-
-template <class Order, class Message>
-absl::Status Agent::Pass(const Message& message, const char* what,
-                         absl::Status (Attempts::*pass)(const Order&)) {
-  Order order;
-  RETURN_IF_ERROR(FromWire(message, &order));
-  const AttemptKey key{order.job, order.attempt};
-  absl::Status status =
-      Admit({.cluster = nullptr, .node = order.node, .epoch = order.epoch, .expiry = kNoTime});
   if (status.ok()) {
-    status = (attempts_.*pass)(order);
+    status = attempts_.Pass(order);
   }
-  if (!status.ok()) {
-    return absl::Status(status.code(), absl::StrCat(what, ToString(key),
-                                                    " refused: ", std::string(status.message())));
-  }
-  return status;
+  return status.ok() ? status
+                     : absl::Status(status.code(),
+                                    absl::StrCat(order.what, " ", ToString(order.key),
+                                                 " refused: ", std::string(status.message())));
 }
 
 absl::Status Agent::CheckHealth(const wire::HealthOrder& message) {
@@ -374,9 +341,37 @@ void Agent::News(const AttemptKey& key) {
 }
 
 bool Agent::SendReport(const Report& report) {
-  wire::AgentMessage message;
-  ToWire(report, message.mutable_report());
-  return link_.Send(message);
+  if (!takes_many_) {
+    wire::AgentMessage message;
+    ToWire(report, message.mutable_report());
+    return link_.Send(message);
+  }
+  if (!link_.attached()) {
+    return false;
+  }
+  const bool first = gathered_.reports().reports().empty();
+  wire::Report& added = *gathered_.mutable_reports()->add_reports();
+  ToWire(report, &added);
+  gathered_bytes_ = (first ? 0 : gathered_bytes_) + added.ByteSizeLong();
+  if (gathered_bytes_ > kGatheredBytesMax) {
+    SendGathered();
+  } else if (first) {
+    loop_.Post([this] { SendGathered(); });
+  }
+  return true;
+}
+
+void Agent::SendGathered() {
+  if (gathered_.reports().reports().empty()) {
+    return;
+  }
+  if (!link_.Send(gathered_)) {
+    // There is no room, or no stream: what was not acknowledged goes again.
+    for (const wire::Report& report : gathered_.reports().reports()) {
+      outbox_.Rewind({JobId(report.job()), AttemptNumber(report.attempt())});
+    }
+  }
+  gathered_.Clear();
 }
 
 void Agent::Writable() {
@@ -393,6 +388,7 @@ void Agent::Failed(const absl::Status& why) {
 
 void Agent::Check() {
   attempts_.Check();
+  outbox_.Save();
   Writable();
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
 }

@@ -91,17 +91,15 @@ class Agent final : public ControllerLink::Owner {
   void TakeSigned(const wire::SignedOrder& order);
   absl::Status Admit(const Address& order);
   absl::Status Launch(const wire::LaunchOrder& message);
-  absl::Status StartStep(const wire::StepOrder& message);
-  absl::Status Terminate(const wire::TerminateOrder& message);
-  // Admits an order and hands it to the attempt's supervisor; `what` begins the refusal.
-  template <class Order, class Message>
-  absl::Status Pass(const Message& message, const char* what,
-                    absl::Status (Attempts::*pass)(const Order&));
+  // Admits an order and passes it to the attempt's supervisor.
+  absl::Status Pass(const PassedOrder& order);
   absl::Status CheckHealth(const wire::HealthOrder& message);
   void TellHealth();
   void Acknowledged(const wire::ReportAck& ack);
   void News(const AttemptKey& key);
   bool SendReport(const Report& report);
+  // Sends the reports that have gathered in this turn of the loop.
+  void SendGathered();
   void Check();
   void Sample();
   // Tells the controller what attempts have used so far; what is lost is made good by the next.
@@ -118,6 +116,9 @@ class Agent final : public ControllerLink::Owner {
   NodeId node_;  // from the last Welcome, like the cluster
   std::string cluster_;
   OrderCheck check_;
+  bool takes_many_ = false;      // the controller: several reports in one message
+  wire::AgentMessage gathered_;  // reports for it
+  std::size_t gathered_bytes_ = 0;
   Outbox outbox_;
   Attempts attempts_;
   UsageSampler sampler_;

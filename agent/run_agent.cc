@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
+#include "agent/attempts/memory_place.h"
 #include "agent/node/criu_feature.h"
 #include "agent/node/discovered_features.h"
 #include "agent/supervisor/criu/criu_run.h"
@@ -205,6 +206,17 @@ void AddDevices(const Machine& machine, bool grouped, NodeLimits* limits) {
   }
 }
 
+// Where attempts' directories may lie in memory. On a cluster they stay on the disk: other users
+// own files in them, and could fill what the whole machine needs. So they do with a private /tmp,
+// which lies there, too.
+std::string MemoryFor(const AgentOptions& options) {
+  if (!options.tls.empty() || options.private_tmp) {
+    return "";
+  }
+  const char* runtime = getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): before threads
+  return FindMemory(geteuid(), runtime == nullptr ? "" : runtime).value_or("");
+}
+
 // What jobs here are held to. A machine that is only played is none to hold anybody to.
 NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, bool grouped,
                       LimitSet set) {
@@ -257,7 +269,10 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP}));
   RETURN_IF_ERROR(CheckKeys(options, clock, log));
-  ASSIGN_OR_RETURN(StateDirectory state, StateDirectory::Open(options.state));
+  ASSIGN_OR_RETURN(StateDirectory state, StateDirectory::Open(options.state, MemoryFor(options)));
+  if (!state.loss().empty()) {
+    log.Error(kStartComponent, state.loss());
+  }
   ASSIGN_OR_RETURN(Machine machine, find_machine());
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
   Outside outside(options, manager, *loop, clock, log);
@@ -319,6 +334,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
     outcome = agent.outcome();
   }
   cgroups.RemoveIfEmpty();
+  state.Fold();
   return outcome;
 }
 

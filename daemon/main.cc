@@ -14,9 +14,11 @@
 #include "daemon/agents/agent_sessions.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/client/client_service.h"
+#include "daemon/client/framed_calls.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/job_secrets.h"
 #include "daemon/door/acceptor.h"
+#include "daemon/door/framed_door.h"
 #include "daemon/serve/config.h"
 #include "daemon/serve/policy_file.h"
 #include "daemon/serve/server.h"
@@ -49,7 +51,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   RETURN_IF_ERROR(EnsurePrivateDirectory(config.state_dir));
   const std::string state = absl::StrCat(config.state_dir, "/controller");
   ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store, JobStore::Open(state));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(state));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(*store));
   ASSIGN_OR_RETURN(JobSecrets secrets, JobSecrets::Open(state + "/job.key"));
   ASSIGN_OR_RETURN(const std::unique_ptr<OrderSigner> signer,
                    OrderSigner::Open(state + "/order.key", config.tls.key));
@@ -72,9 +74,14 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
   ClientService clients(controller, *accounting, *store, config.cluster, gate, usage, tokens.get());
+  FramedDoor frames([&clients](const std::string& method, const std::string& request,
+                               FramedDoor::Answer answer) {
+    ServeFrame(clients, method, request, std::move(answer));
+  });
+  RETURN_IF_ERROR(frames.Start());
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                    Server::Start(acceptor, addresses, config.tls, {&agents, &clients},
-                                 std::move(passed), munge, config.gateway));
+                                 std::move(passed), munge, config.gateway, &frames));
   server->Tell(log);
   SayReady(config.ready_fd);
   manager.Ready("serving");

@@ -37,6 +37,9 @@ class Children {
   // Starts any other process of ours, which is known as the supervisors are until it was reaped.
   absl::StatusOr<pid_t> SpawnOwn(const SpawnRequest& request);
 
+  // Takes a child that another process has made ours.
+  void Add(pid_t pid) { supervisors_.insert(pid); }
+
   // Of all that were started here.
   bool IsSupervisor(pid_t pid) const { return supervisors_.count(pid) != 0; }
 

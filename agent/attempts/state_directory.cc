@@ -15,6 +15,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "agent/attempts/memory_place.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 
@@ -32,16 +33,12 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   return text;
 }
 
-absl::StatusOr<std::string> ReadOrMakeInstance(const std::string& path) {
-  ASSIGN_OR_RETURN(std::string instance, ReadText(path));
-  if (!instance.empty()) {
-    return instance;
-  }
+absl::StatusOr<std::string> MakeInstance(const std::string& path) {
   std::array<char, 16> bytes = {};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     return absl::ErrnoToStatus(errno, "cannot read random bytes");
   }
-  instance = absl::BytesToHexString({bytes.data(), bytes.size()});
+  std::string instance = absl::BytesToHexString({bytes.data(), bytes.size()});
   RETURN_IF_ERROR(WriteFileAtomically(path, instance + "\n"));
   return instance;
 }
@@ -69,6 +66,11 @@ std::uint64_t HighestNumberIn(const std::string& directory) {
   return highest;
 }
 
+bool HasEntries(const std::string& directory) {
+  std::error_code error;
+  return !std::filesystem::is_empty(directory, error) && !error;
+}
+
 // Removes what lies in it but directories; true: all of it, and itself.
 bool RemoveFlat(const std::string& directory) {
   std::error_code error;
@@ -84,24 +86,83 @@ bool RemoveFlat(const std::string& directory) {
 StateDirectory::StateDirectory(std::string path, LockFile lock)
     : path_(std::move(path)), lock_(std::move(lock)) {}
 
-absl::StatusOr<StateDirectory> StateDirectory::Open(const std::string& path) {
+absl::StatusOr<StateDirectory> StateDirectory::Open(const std::string& path,
+                                                    const std::string& memory) {
   std::error_code error;
   const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
   if (error) {
     return absl::InternalError(absl::StrCat(path, ": ", error.message()));
   }
   RETURN_IF_ERROR(EnsurePrivateDirectory(absolute));
-  RETURN_IF_ERROR(EnsurePrivateDirectory(absolute + "/attempts"));
-  RETURN_IF_ERROR(EnsurePrivateDirectory(absolute + "/trash"));
   ASSIGN_OR_RETURN(LockFile lock, LockFile::Take(absolute + "/lock"));
   StateDirectory state(absolute, std::move(lock));
-  ASSIGN_OR_RETURN(state.instance_, ReadOrMakeInstance(absolute + "/instance"));
-  ASSIGN_OR_RETURN(state.epoch_, ReadEpoch(absolute + "/epoch"));
-  ASSIGN_OR_RETURN(state.boot_id_, ReadBootId());
-  ASSIGN_OR_RETURN(const std::string last_boot, ReadText(absolute + "/boot"));
-  state.rebooted_ = last_boot != state.boot_id_;
+  RETURN_IF_ERROR(state.ReadRecords());
+  RETURN_IF_ERROR(state.TakePlace(memory));
   state.removed_ = HighestNumberIn(state.trash());
   return state;
+}
+
+absl::Status StateDirectory::ReadRecords() {
+  ASSIGN_OR_RETURN(instance_, ReadText(path_ + "/instance"));
+  if (instance_.empty()) {
+    ASSIGN_OR_RETURN(instance_, MakeInstance(path_ + "/instance"));
+  }
+  ASSIGN_OR_RETURN(epoch_, ReadEpoch(path_ + "/epoch"));
+  ASSIGN_OR_RETURN(boot_id_, ReadBootId());
+  ASSIGN_OR_RETURN(const std::string last_boot, ReadText(path_ + "/boot"));
+  rebooted_ = last_boot != boot_id_;
+  return absl::OkStatus();
+}
+
+absl::Status StateDirectory::TakePlace(const std::string& memory) {
+  const std::string link = path_ + "/attempts";
+  struct stat found = {};
+  if (lstat(link.c_str(), &found) == 0 && S_ISLNK(found.st_mode)) {
+    std::error_code error;
+    place_ = std::filesystem::read_symlink(link, error).parent_path().string();
+    const absl::Status there = CheckMemoryPlace(place_ + "/attempts", geteuid());
+    if (!absl::IsNotFound(there)) {
+      return there;
+    }
+    // With another instance no order counts as one that was not begun here.
+    ASSIGN_OR_RETURN(instance_, MakeInstance(path_ + "/instance"));
+    loss_ = rebooted_ ? ""
+                      : absl::StrCat("somebody has removed ", place_, " with all records of jobs; ",
+                                     "what is left of them runs on, and nobody ends it");
+    unlink(link.c_str());
+  }
+  place_ = path_;
+  if (!memory.empty() && !HasEntries(link) && !HasEntries(trash()) &&
+      MakeMemoryPlace(memory).ok()) {
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(EnsurePrivateDirectory(link));
+  return EnsurePrivateDirectory(trash());
+}
+
+absl::Status StateDirectory::MakeMemoryPlace(const std::string& memory) {
+  const std::string place = absl::StrCat(memory, "/muster-", geteuid(), "-", instance_);
+  if (mkdir(place.c_str(), 0700) != 0 && errno != EEXIST) {
+    return absl::ErrnoToStatus(errno, place);
+  }
+  RETURN_IF_ERROR(CheckMemoryPlace(place, geteuid()));
+  RETURN_IF_ERROR(EnsurePrivateDirectory(place + "/attempts"));
+  RETURN_IF_ERROR(EnsurePrivateDirectory(place + "/trash"));
+  const std::string link = path_ + "/attempts";
+  rmdir(link.c_str());
+  if (symlink((place + "/attempts").c_str(), link.c_str()) != 0) {
+    return absl::ErrnoToStatus(errno, link);
+  }
+  place_ = place;
+  return absl::OkStatus();
+}
+
+void StateDirectory::Fold() const {
+  if (place_ != path_ && rmdir((place_ + "/attempts").c_str()) == 0) {
+    unlink((path_ + "/attempts").c_str());
+    rmdir((place_ + "/trash").c_str());
+    rmdir(place_.c_str());
+  }
 }
 
 absl::Status StateDirectory::RaiseEpoch(Epoch epoch) {
@@ -158,8 +219,7 @@ absl::StatusOr<bool> StateDirectory::RemoveAttempt(const AttemptKey& key) {
 }
 
 bool StateDirectory::has_trash() const {
-  std::error_code error;
-  return !std::filesystem::is_empty(trash(), error) && !error;
+  return HasEntries(trash());
 }
 
 }  // namespace muster::agent

@@ -7,8 +7,12 @@
 //   epoch      the newest controller's term whose word was taken
 //   boot       the boot id under which the attempts were last known good
 //   doorbell   the socket that supervisors ring
-//   attempts/  one directory an attempt (supervisor/attempt_directory.h)
-//   trash/     attempts on their way out
+//   pmix.UID   what supervisors have learned of libpmix for that user
+//   (supervisor/pmix/pmix_pattern.h) attempts/  one directory an attempt
+//   (supervisor/attempt_directory.h) trash/     attempts on their way out
+//
+// With a place in memory the latter two lie there, and `attempts` is a link: a boot voids what they
+// say. It takes them with it as well, so that then the records count as new ones.
 //
 // Thread promise: one owner. Invariants: (1) the epoch never falls; (2) an attempt's directory is
 // renamed into trash/ before anything in it goes; (3) nothing that lies in trash/ keeps an agent
@@ -30,7 +34,10 @@ namespace muster::agent {
 class StateDirectory {
  public:
   // Makes what is missing and takes the lock. FailedPrecondition names another agent that holds it.
-  static absl::StatusOr<StateDirectory> Open(const std::string& path);
+  // `memory`: where attempts may be kept in memory (memory_place.h), unless some lie elsewhere yet;
+  // empty: they are not.
+  static absl::StatusOr<StateDirectory> Open(const std::string& path,
+                                             const std::string& memory = "");
 
   const std::string& path() const { return path_; }  // absolute
   const std::string& instance() const { return instance_; }
@@ -54,17 +61,29 @@ class StateDirectory {
   absl::Status MakeAttempt(const AttemptKey& key) const;
   // The attempts on record, by job and attempt.
   absl::StatusOr<std::vector<AttemptKey>> ListAttempts() const;
-  std::string trash() const { return path_ + "/trash"; }
+  std::string trash() const { return place_ + "/trash"; }
   // Moves an attempt's directory to the trash, and removes it there as far as that takes no going
   // into directories. False: something of it stays there (trash_sweep.h).
   absl::StatusOr<bool> RemoveAttempt(const AttemptKey& key);
   // Something lies in the trash.
   bool has_trash() const;
 
+  // That the attempts' records are gone although the machine was not restarted; empty: they are
+  // not.
+  const std::string& loss() const { return loss_; }
+  // Gives the place in memory back, if no attempt is on record. REQUIRES: nothing is called then.
+  void Fold() const;
+
  private:
   StateDirectory(std::string path, LockFile lock);
+  absl::Status ReadRecords();
+  // Says where attempts lie, which is there then.
+  absl::Status TakePlace(const std::string& memory);
+  absl::Status MakeMemoryPlace(const std::string& memory);
 
   std::string path_;
+  std::string place_;  // of attempts and trash: that path, or one in memory
+  std::string loss_;
   LockFile lock_;
   std::string instance_;
   std::string boot_id_;

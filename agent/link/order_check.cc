@@ -55,7 +55,7 @@ absl::Status OrderCheck::Trust(const wire::Welcome& welcome, const std::string& 
   return absl::OkStatus();
 }
 
-absl::StatusOr<wire::ControllerMessage> OrderCheck::Open(const wire::SignedOrder& order, Time now) {
+absl::StatusOr<wire::OrderBody> OrderCheck::Open(const wire::SignedOrder& order, Time now) {
   wire::OrderBody body;
   absl::Status judged;
   if (!key_.Verifies(kOrderPurpose, order.body(), order.signature())) {
@@ -70,7 +70,7 @@ absl::StatusOr<wire::ControllerMessage> OrderCheck::Open(const wire::SignedOrder
     return judged;
   }
   sequence_ = body.sequence();
-  return std::move(*body.mutable_order());
+  return body;
 }
 
 absl::Status OrderCheck::Judge(const wire::OrderBody& body, Time now) const {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,8 +34,9 @@ class OrderCheck {
   // has verified, is a controller's and vouches for it.
   absl::Status Trust(const wire::Welcome& welcome, const std::string& certificate);
 
-  // What was ordered. FailedPrecondition or PermissionDenied say in one line why not.
-  absl::StatusOr<wire::ControllerMessage> Open(const wire::SignedOrder& order, Time now);
+  // What was ordered: `order`, and then `more`. FailedPrecondition or PermissionDenied say in one
+  // line why not.
+  absl::StatusOr<wire::OrderBody> Open(const wire::SignedOrder& order, Time now);
 
  private:
   [[nodiscard]] absl::Status Judge(const wire::OrderBody& body, Time now) const;

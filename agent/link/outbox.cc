@@ -24,6 +24,7 @@ Outbox::Cursor& Outbox::CursorOf(const AttemptKey& key) {
   const absl::StatusOr<std::uint64_t> acked = ReadAcked(directory);
   if (acked.ok()) {
     cursor.acked = *acked;
+    cursor.saved = *acked;
   } else {
     log_.Warning(kOutboxComponent,
                  absl::StrCat(std::string(acked.status().message()), "; every report goes again"));
@@ -75,14 +76,22 @@ bool Outbox::Acknowledge(const AttemptKey& key, std::uint64_t index) {
   if (cursor.ended != 0 && acked >= cursor.ended) {
     return true;
   }
-  if (acked > cursor.acked) {
-    cursor.acked = acked;
-    const absl::Status status = WriteAcked(state_.Attempt(key), acked);
-    if (!status.ok()) {
+  cursor.acked = std::max(cursor.acked, acked);
+  return false;
+}
+
+void Outbox::Save() {
+  for (auto& [key, cursor] : cursors_) {
+    if (cursor.acked == cursor.saved) {
+      continue;
+    }
+    const absl::Status status = WriteAcked(state_.Attempt(key), cursor.acked);
+    if (status.ok()) {
+      cursor.saved = cursor.acked;
+    } else {
       log_.Warning(kOutboxComponent, std::string(status.message()));
     }
   }
-  return false;
 }
 
 }  // namespace muster::agent

@@ -37,11 +37,16 @@ class Outbox {
 
   void Forget(const AttemptKey& key) { cursors_.erase(key); }
 
+  // Writes down what was acknowledged since the last time, so that the next agent sends only the
+  // rest. Called every few seconds: most attempts are over before.
+  void Save();
+
  private:
   struct Cursor {
     AttemptJournalReader journal;
     std::deque<Report> waiting;  // read and not sent
     std::uint64_t acked = 0;
+    std::uint64_t saved = 0;  // of these
     std::uint64_t sent = 0;
     std::uint64_t ended = 0;  // the number of its RunEnded, once read
   };

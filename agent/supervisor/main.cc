@@ -1,6 +1,8 @@
 // muster-supervisor --dir ATTEMPT_DIRECTORY: owns one job attempt on one node until nothing of it
 // is left. With --epilog instead of --dir: runs the site's epilog of one whose supervisor died.
 // --sweep DIRECTORY: removes what attempts left there; --pmix DIRECTORY: serves PMIx (pmix_host.h).
+// --prepared ROOM: makes copies of itself for the agent at its descriptor 3 (prepared.h); the word
+// is only room for what the copies show as their arguments.
 // Exit status: 0 recorded, 1 cannot work, 2 bad usage, 3 somebody else does it.
 #include <fcntl.h>
 #include <linux/keyctl.h>
@@ -19,6 +21,9 @@
 
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "agent/supervisor/pmix/pmix_host.h"
+#include "agent/supervisor/prepared.h"
+#include "agent/supervisor/process_title.h"
+#include "agent/supervisor/rehearsal.h"
 #include "agent/supervisor/scripts/lost_epilog.h"
 #include "agent/supervisor/supervise.h"
 #include "agent/supervisor/user_space/remove_tree.h"
@@ -74,13 +79,16 @@ void JoinOtherSupervisors() {
 
 int Main(const AttemptDirectory& directory, bool epilog) {
   Detach();
+  const absl::Status logged = TakeLog(directory);
   const absl::StatusOr<ProcessIdentity> self = ReadIdentity(getpid());
   const auto take = epilog ? TakeEpilogClaim : TakeClaim;
-  const absl::Status claimed = self.ok() ? take(directory, *self) : self.status();
+  absl::Status claimed = logged.ok() ? self.status() : logged;
+  if (claimed.ok()) {
+    claimed = take(directory, *self);
+  }
   if (absl::IsAlreadyExists(claimed)) {
     return kClaimedAlready;
   }
-  const absl::Status logged = claimed.ok() ? TakeLog(directory) : claimed;
   const SystemClock clock;
   Logger log(clock, STDERR_FILENO, LogLevel::kInfo, /*colour=*/false);
   JobId job;
@@ -89,14 +97,37 @@ int Main(const AttemptDirectory& directory, bool epilog) {
   if (journald.has_value() && AttemptDirectory::ParseName(directory.Name(), &job, &attempt).ok()) {
     log.AlsoTo(*std::move(journald), ToString(job));
   }
-  JoinOtherSupervisors();
   const auto work = epilog ? RunLostEpilog : Supervise;
-  const absl::Status status = logged.ok() ? work(directory, clock, log) : logged;
+  const absl::Status status = claimed.ok() ? work(directory, clock, log) : claimed;
   if (!status.ok()) {
     log.Error("supervisor", std::string(status.message()));
     return kCannotWork;
   }
   return 0;
+}
+
+// A copy is in the control group of the process that it is a copy of, and leaves without the
+// handlers that others have left for its end: it shares their memory, and has nothing to undo.
+int MakeCopies(int argc, char** argv) {
+  constexpr int kAgent = STDERR_FILENO + 1;
+  close_range(kAgent + 1, ~0U, 0);
+  umask(077);
+  HideMemory();
+  IgnoreBrokenPipes();
+  JoinOtherSupervisors();
+  const std::string program = argv[0];
+  const ProcessTitle title(argc, argv);
+  title.Show({program, "--prepared"});
+  if (const absl::Status status = Rehearse(); !status.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+    return kCannotWork;
+  }
+  const std::optional<CopyPurpose> purpose = ServeCopies(kAgent);
+  if (!purpose.has_value()) {
+    return 0;
+  }
+  title.Show({program, purpose->what, purpose->directory});
+  _exit(Main(AttemptDirectory(purpose->directory), purpose->what == "--epilog"));
 }
 
 }  // namespace
@@ -107,6 +138,9 @@ int main(int argc, char** argv) {
   if (what == "--pmix") {
     return muster::agent::ServePmix(STDERR_FILENO + 1, argv[2]);
   }
+  if (what == "--prepared") {
+    return muster::agent::MakeCopies(argc, argv);
+  }
   if ((what != "--dir" && what != "--epilog" && what != "--sweep") || *argv[2] == '\0') {
     std::fputs("usage: muster-supervisor --dir|--epilog|--sweep DIRECTORY\n", stderr);
     return muster::agent::kBadUsage;
@@ -116,5 +150,6 @@ int main(int argc, char** argv) {
     muster::agent::JoinOtherSupervisors();
     return muster::agent::SweepForParent(argv[2]) ? 0 : muster::agent::kCannotWork;
   }
+  muster::agent::JoinOtherSupervisors();
   return muster::agent::Main(muster::agent::AttemptDirectory(argv[2]), what == "--epilog");
 }

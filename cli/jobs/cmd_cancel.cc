@@ -4,6 +4,7 @@
 #include "cli/controller/controller.h"
 #include "cli/controller/job_query.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/selector.h"
 #include "cli/parse/signal.h"
 #include "scheduler/base/status.h"
 
@@ -53,7 +54,7 @@ absl::StatusOr<std::vector<JobSelector>> Pick(Connection& connection, JobQuery q
   if (query.choice.users.empty() && query.selectors.empty() && geteuid() != 0) {
     query.choice.users = {absl::StrCat(geteuid())};
   }
-  ASSIGN_OR_RETURN(const std::vector<JobView> live, connection.ListJobs(query.filter));
+  ASSIGN_OR_RETURN(const std::vector<JobView> live, connection.Call(ListJobs{query.filter}));
   std::vector<JobSelector> picked;
   for (const JobView& job : Chosen(query, live)) {
     ASSIGN_OR_RETURN(JobSelector selector, ParseSelector(job.label));
@@ -88,12 +89,14 @@ absl::StatusOr<int> Cancel(const Invocation& given) {
   }
   ChangeOutcome outcome;
   if (all || !jobs.empty()) {
-    ASSIGN_OR_RETURN(outcome, signal == 0 ? connection->Cancel(jobs, all)
-                                          : connection->Signal(jobs, std::nullopt, signal, scope));
+    const ForJobs<SignalJob> sent{{.signal = signal, .scope = scope}, jobs};
+    ASSIGN_OR_RETURN(outcome, signal == 0 ? absl::StatusOr<ChangeOutcome>(
+                                                connection->Call(CancelJobs{jobs, all}))
+                                          : connection->Call(sent));
   }
   for (const StepSelector& step : named.steps) {
-    ASSIGN_OR_RETURN(ChangeOutcome one,
-                     connection->Signal({step.job}, step.step, signal, SignalScope::kSteps));
+    ASSIGN_OR_RETURN(ChangeOutcome one, connection->Call(ForJobs<SignalJob>{
+                                            {.step = step.step, .signal = signal}, {step.job}}));
     Add(std::move(one), &outcome);
   }
   return ReportChange("cancel", outcome);

@@ -1,6 +1,8 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
@@ -35,7 +37,7 @@ absl::StatusOr<int> Queue(const Invocation& given) {
   ASSIGN_OR_RETURN(const JobColumns columns, ReadJobColumns(invocation));
   query.filter.fold = !invocation.Has("json") && !invocation.Has("array") && columns.names.empty();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->ListJobs(query.filter));
+  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->Call(ListJobs{query.filter}));
   std::vector<JobView> jobs = Chosen(query, held);
   SortJobs(columns, jobs);
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);

@@ -8,6 +8,7 @@
 #include "cli/controller/job_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/selector.h"
 #include "cli/sheet/job_sheet.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
@@ -34,7 +35,7 @@ absl::StatusOr<int> Show(const Invocation& invocation) {
   std::vector<JobDetail> details;
   int code = 0;
   for (const JobSelector& job : jobs) {
-    absl::StatusOr<std::vector<JobDetail>> found = connection->ShowJob(job);
+    absl::StatusOr<std::vector<JobDetail>> found = connection->Call(ShowJob{ById(job)});
     if (found.ok() && job.component.has_value()) {
       std::erase_if(*found, [&job](const JobDetail& detail) {
         return Select({detail.job}, {job}).empty();  // the id of some other job

@@ -1,5 +1,6 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/selector.h"
 #include "cli/request/job_changes.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
@@ -17,7 +18,8 @@ absl::StatusOr<int> Update(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const JobUpdate changes, ReadChanges(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const ChangeOutcome outcome,
-                   connection->Update(jobs, changes, invocation.Has("force")));
+                   connection->Call(ForJobs<UpdateJob>{
+                       {.changes = changes, .force = invocation.Has("force")}, jobs}));
   return ReportChange("update", outcome);
 }
 

@@ -77,10 +77,15 @@ absl::StatusOr<int> HoldAllocation(const Invocation& invocation, const AllocText
   request.program.io.address = listener->address();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
-  Misfit misfit{.refuse = texts.refuses_misfits, .why = ""};
-  ASSIGN_OR_RETURN(plan.job, connection->Submit(token, request.spec, request.program, {}, &misfit));
-  if (!misfit.why.empty()) {
-    std::cerr << texts.speaker << ": " << texts.pending(plan.job, Printable(misfit.why))
+  ASSIGN_OR_RETURN(
+      const Submitted submitted,
+      connection->Call(SubmitJob{.token = token,
+                                 .spec = request.spec,
+                                 .program = request.program,
+                                 .refuse_misfit = texts.refuses_misfits}));
+  plan.job = submitted.job;
+  if (!submitted.remark.empty()) {
+    std::cerr << texts.speaker << ": " << texts.pending(plan.job, Printable(submitted.remark))
               << std::endl;
   }
   AllocSession session(*loop, *connection, *listener, signals, std::move(plan));

@@ -159,12 +159,17 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
     for (const Component& component : request.components) {
       plan.component_tokens.push_back(component.program.io.token);
     }
-    Misfit misfit{.refuse = invocation.Has(kRefuseMisfit), .why = ""};
-    ASSIGN_OR_RETURN(plan.job, connection.Submit(token, request.spec, request.program,
-                                                 request.components, &misfit));
-    if (!misfit.why.empty()) {
-      std::cerr << "muster run: job " << plan.job.value() << " waits: " << Printable(misfit.why)
-                << std::endl;
+    ASSIGN_OR_RETURN(const Submitted submitted,
+                     connection.Call(SubmitJob{token,
+                                               request.spec,
+                                               request.program,
+                                               {},
+                                               request.components,
+                                               invocation.Has(kRefuseMisfit)}));
+    plan.job = submitted.job;
+    if (!submitted.remark.empty()) {
+      std::cerr << "muster run: job " << plan.job.value()
+                << " waits: " << Printable(submitted.remark) << std::endl;
     }
     plan.names = NamesOf(invocation, plan.job, kRunStep, request.spec.name);
     return plan;
@@ -173,7 +178,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   ASSIGN_OR_RETURN(plan.job, OwnJob(invocation));
   ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec.request));
   const auto start = [&connection, &request, token, job = plan.job, spec] {
-    return connection.StartStep(token, job, spec, request.program);
+    return connection.Call(muster::StartStep{token, job, spec, request.program});
   };
   absl::StatusOr<StartedStep> first = start();
   // The end of the step before it may still be on its way to the controller.

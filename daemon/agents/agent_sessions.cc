@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <deque>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/access/rpc.h"
+#include "daemon/agents/outgoing_queue.h"
 #include "proto/convert/convert.h"
 #include "proto/convert/order_purpose.h"
 #include "scheduler/model/job/order_limits.h"
@@ -19,50 +19,6 @@ namespace {
 constexpr std::size_t kQueueMax = 65536;
 constexpr std::size_t kChallengeBytesMin = 16;
 constexpr const char* kAttach = "/muster.wire.AgentLink/Attach";
-
-wire::ControllerMessage ToMessage(const Order& order) {
-  wire::ControllerMessage message;
-  std::visit(
-      [&](const auto& held) {
-        using Held = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Held, LaunchOrder>) {
-          ToWire(held, message.mutable_launch());
-        } else if constexpr (std::is_same_v<Held, StepOrder>) {
-          ToWire(held, message.mutable_step());
-        } else if constexpr (std::is_same_v<Held, TerminateOrder>) {
-          ToWire(held, message.mutable_terminate());
-        } else if constexpr (std::is_same_v<Held, SuspendOrder>) {
-          ToWire(held, message.mutable_suspend());
-        } else if constexpr (std::is_same_v<Held, HealthOrder>) {
-          ToWire(held, message.mutable_health());
-        } else if constexpr (std::is_same_v<Held, SignalOrder>) {
-          ToWire(held, message.mutable_signal());
-        } else if constexpr (std::is_same_v<Held, AttachOrder>) {
-          ToWire(held, message.mutable_attach());
-        } else if constexpr (std::is_same_v<Held, AdviceOrder>) {
-          ToWire(held, message.mutable_advice());
-        } else {
-          message.mutable_ack()->set_job(held.job.value());
-          message.mutable_ack()->set_attempt(held.attempt.value());
-          message.mutable_ack()->set_index(held.index);
-        }
-      },
-      order);
-  return message;
-}
-
-// Until when an order is good; kNoTime: it is for ever.
-Time ExpiryOf(const Order& order) {
-  return std::visit(
-      [](const auto& held) {
-        if constexpr (requires { held.expiry; }) {
-          return held.expiry;
-        } else {
-          return kNoTime;
-        }
-      },
-      order);
-}
 
 // Why a registration's clock cannot be worked with, or nothing.
 std::string ClockTrouble(const std::string& name, Time theirs, Time ours) {
@@ -105,7 +61,18 @@ class AgentSession final
 
   void Send(wire::ControllerMessage message) {
     const MutexLock lock(&mutex_);
-    SendLocked(std::move(message));
+    if (MayQueue()) {
+      outgoing_.Push(std::move(message));
+      WriteNext();
+    }
+  }
+
+  void Acknowledge(const muster::Acknowledge& done) {
+    const MutexLock lock(&mutex_);
+    if (MayQueue()) {
+      outgoing_.PushAck(done);
+      WriteNext();
+    }
   }
 
   // Sends an order for this node and this stream alone.
@@ -124,29 +91,19 @@ class AgentSession final
       return;
     }
     const MutexLock lock(&mutex_);
-    body.set_sequence(++sequence_);
-    absl::StatusOr<wire::SignedOrder> made = setting_.signer.Sign(body);
-    if (!made.ok()) {
-      sessions_.log().Error("agents", std::string(made.status().message()));
-      CloseLocked();
-      return;
+    if (MayQueue()) {
+      outgoing_.PushOrder(std::move(body));
+      WriteNext();
     }
-    wire::ControllerMessage message;
-    *message.mutable_signed_() = *std::move(made);
-    SendLocked(std::move(message));
   }
 
-  void SendLocked(wire::ControllerMessage message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (closing_) {
-      return;
-    }
-    if (outgoing_.size() >= kQueueMax) {
+  // False when nothing more goes out: the stream ends, or ends now because nobody reads it.
+  bool MayQueue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!closing_ && outgoing_.size() >= kQueueMax) {
       sessions_.log().Warning("agents", "an agent does not read its orders; its stream is ended");
       CloseLocked();
-      return;
     }
-    outgoing_.push_back(std::move(message));
-    WriteNext();
+    return !closing_;
   }
 
   // Ends the stream once what is queued is written.
@@ -190,6 +147,10 @@ class AgentSession final
       AnswerHeartbeat(incoming_.heartbeat());
     } else if (incoming_.has_report()) {
       TakeReport(incoming_.report());
+    } else if (incoming_.has_reports()) {
+      for (const wire::Report& report : incoming_.reports().reports()) {
+        TakeReport(report);
+      }
     } else if (incoming_.has_health()) {
       TakeHealth(incoming_.health());
     } else if (incoming_.has_fault()) {
@@ -204,9 +165,8 @@ class AgentSession final
   void OnWriteDone(bool ok) override {
     const MutexLock lock(&mutex_);
     writing_ = false;
-    outgoing_.pop_front();
     if (!ok) {
-      outgoing_.clear();
+      outgoing_.Clear();
       BreakLocked();
       return;
     }
@@ -237,9 +197,17 @@ class AgentSession final
       return;
     }
     if (!outgoing_.empty()) {
-      writing_ = true;
-      StartWrite(&outgoing_.front());
-    } else if (closing_) {
+      const absl::StatusOr<const wire::ControllerMessage*> next = outgoing_.Next(setting_.signer);
+      if (next.ok()) {
+        writing_ = true;
+        StartWrite(*next);
+        return;
+      }
+      sessions_.log().Error("agents", std::string(next.status().message()));
+      outgoing_.Clear();
+      closing_ = true;
+    }
+    if (closing_) {
       finished_ = true;
       Finish(grpc::Status::OK);
     }
@@ -333,6 +301,10 @@ class AgentSession final
       return;
     }
     challenge_ = message.challenge();
+    {
+      const MutexLock lock(&mutex_);
+      outgoing_.TakeMany(message.takes_many());
+    }
     registration_ = input;
     controller_.Take(std::move(input),
                      [session = shared_from_this(), name](const core::Transition& transition,
@@ -354,6 +326,7 @@ class AgentSession final
     message.mutable_welcome()->set_epoch(controller_.epoch().value());
     message.mutable_welcome()->set_cluster(setting_.cluster);
     setting_.signer.Introduce(message.mutable_welcome());
+    message.mutable_welcome()->set_takes_many(true);
     message.mutable_welcome()->set_heartbeat(AgentSessions::kHeartbeat.count());
     Send(std::move(message));
     if (std::optional<FailLaunch> failed =
@@ -464,8 +437,7 @@ class AgentSession final
   std::atomic<std::chrono::steady_clock::time_point> heard_;
   wire::AgentMessage incoming_;
   Mutex mutex_;
-  std::deque<wire::ControllerMessage> outgoing_ ABSL_GUARDED_BY(mutex_);
-  std::uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;  // of the last order
+  OutgoingQueue outgoing_ ABSL_GUARDED_BY(mutex_);
   grpc::CallbackServerContext* context_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
@@ -481,8 +453,8 @@ void AgentSessions::Send(NodeId node, const Order& order) {
       return;
     }
     // An acknowledgement starts and ends nothing.
-    if (std::holds_alternative<Acknowledge>(order)) {
-      session->Send(ToMessage(order));
+    if (const auto* done = std::get_if<Acknowledge>(&order)) {
+      session->Acknowledge(*done);
     } else {
       session->SendSigned(order);
     }

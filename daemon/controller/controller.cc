@@ -1,7 +1,6 @@
 #include "daemon/controller/controller.h"
 
 #include <algorithm>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -26,51 +25,21 @@ absl::Status TooBusy() {
   return absl::UnavailableError("the controller is stopping, or has too much to do");
 }
 
-Reason NotPlanned() {
+Reason ReasonOfKind(ReasonKind kind) {
   Reason reason;
-  reason.kind = ReasonKind::kNotPlannedYet;
+  reason.kind = kind;
   return reason;
 }
 
 }  // namespace
 
-void WaitingReasons::Set(const std::vector<LeftWaiting>& waiting) {
-  entries_.clear();
-  for (const LeftWaiting& left : waiting) {
-    entries_.emplace(left.job, left);
-  }
-}
-
-const LeftWaiting* WaitingReasons::EntryOf(JobId job) const {
-  const auto after = entries_.upper_bound(job);
-  return after == entries_.begin() || !std::prev(after)->second.Has(job)
-             ? nullptr
-             : &std::prev(after)->second;
-}
-
-std::optional<Reason> WaitingReasons::ReasonOf(JobId job) const {
-  const LeftWaiting* entry = EntryOf(job);
-  return entry == nullptr ? std::nullopt : std::optional(entry->ReasonOf(job));
-}
-
-std::uint32_t WaitingReasons::PriorityOf(JobId job) const {
-  const LeftWaiting* entry = EntryOf(job);
-  return entry == nullptr ? 0 : entry->priority;
-}
-
-std::uint32_t WaitingReasons::AlikeFrom(JobId job, std::uint32_t most) const {
-  if (const LeftWaiting* entry = EntryOf(job)) {
-    const std::uint64_t end = entry->job.value() + entry->count;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, end - job.value()));
-  }
-  const auto next = entries_.upper_bound(job);
-  return next == entries_.end() ? most
-                                : static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                                      most, next->first.value() - job.value()));
-}
-
 Reason StateView::ReasonOf(JobId job) const {
-  return waiting_.ReasonOf(job).value_or(NotPlanned());
+  if (std::optional<Reason> reason = waiting_.ReasonOf(job)) {
+    return *std::move(reason);
+  }
+  const Job* found = state_.FindJob(job);
+  const bool held = found != nullptr && found->held && found->held_by == HoldBy::kUser;
+  return ReasonOfKind(held ? ReasonKind::kJobHeldUser : ReasonKind::kNotPlannedYet);
 }
 
 std::uint32_t StateView::PriorityOf(JobId job) const {
@@ -196,7 +165,7 @@ void Controller::UseNetwork(std::shared_ptr<const Network> network) {
     PolicyConfig other = *policy_;
     other.network = network;
     Use(std::make_shared<const PolicyConfig>(std::move(other)));
-    plan_wanted_ = true;
+    pace_.Want();
   });
 }
 
@@ -235,6 +204,9 @@ void Controller::Loop() {
       deadline = std::min(deadline, std::chrono::steady_clock::now() +
                                         std::max(plan_->wake - clock_.Now(), Duration(1)));
     }
+    if (pace_.wanted() && !planning_) {
+      deadline = std::min(deadline, pace_.next());
+    }
     std::vector<TaskQueue::Task> tasks = queue_.Take(kGroupMax, deadline);
     for (TaskQueue::Task& task : tasks) {
       task();
@@ -254,7 +226,7 @@ void Controller::Loop() {
 
 void Controller::EveryFewMoments() {
   if (plan_ != nullptr && plan_->wake != kNoTime && plan_->wake <= clock_.Now()) {
-    plan_wanted_ = true;
+    pace_.Want();
   }
   if (std::chrono::steady_clock::now() < next_sweep_) {
     return;
@@ -323,16 +295,16 @@ void Controller::DoTake(const Command& command, const Done& done) {
   }
   auto transition =
       std::make_shared<core::Transition>(core::Handle(state_, command, clock_.Now(), *policy_));
-  Apply(transition->events);
+  Apply(std::move(transition->events));
   transition->events.clear();
   group_.after.push_back([done, transition](const absl::Status& status) {
     done(*transition, transition->status.ok() ? status : transition->status);
   });
-  Dispatch(transition->effects);
+  Dispatch(transition->effects, std::holds_alternative<SubmitJob>(command));
 }
 
-void Controller::Apply(const std::vector<Event>& events) {
-  for (const Event& event : events) {
+void Controller::Apply(std::vector<Event> events) {
+  for (Event& event : events) {
     if (const auto* end = std::get_if<JobEnded>(&event)) {
       NoteEnd(*end);
     }
@@ -349,9 +321,10 @@ void Controller::Apply(const std::vector<Event>& events) {
     }
     meters_.Note(event, state_);
     state_.Apply(event);
+    snapshots_.Note(event, state_.version());
     orders_.Learn(event);
     Touch(event);
-    group_.batch.entries.push_back(JournalEntry{state_.version(), event});
+    group_.batch.entries.push_back(JournalEntry{state_.version(), std::move(event)});
   }
 }
 
@@ -429,10 +402,10 @@ void Controller::Touch(const Event& event) {
       event);
 }
 
-void Controller::Dispatch(const std::vector<Effect>& effects) {
+void Controller::Dispatch(const std::vector<Effect>& effects, bool of_new_job) {
   for (const Effect& effect : effects) {
     if (std::holds_alternative<Replan>(effect)) {
-      plan_wanted_ = true;
+      of_new_job ? pace_.WantForNew() : pace_.Want();
       continue;
     }
     std::optional<PreparedOrder> prepared = orders_.Prepare(state_, effect, clock_.Now(), *policy_);
@@ -450,77 +423,6 @@ void Controller::Dispatch(const std::vector<Effect>& effects) {
       }
       agents_.Send(order->node, order->order);
     });
-  }
-}
-
-void Controller::MaybePlan() {
-  if (!plan_wanted_ || planning_ || !Degraded().ok()) {
-    return;
-  }
-  plan_wanted_ = false;
-  if (!state_.needs_passes()) {
-    plan_ = nullptr;
-    waiting_.Set({});
-    return;
-  }
-  auto pass = std::make_shared<Pass>();
-  pass->snapshot = snapshots_.Build(state_, clock_.Now(), plan_.get(), policy_->network);
-  pass->config = policy_;
-  pass->follows = plan_ != nullptr;
-  pass->state_loads = state_loads_;
-  planning_ = planner_->Run([this, pass] {
-    const auto begin = std::chrono::steady_clock::now();
-    pass->plan =
-        std::make_shared<const Plan>(make_plan_(pass->snapshot, *pass->config, planner_memory_));
-    meters_.cycle.Observe(std::chrono::steady_clock::now() - begin);
-    pass->overlooked = core::FindOverlooked(*pass->snapshot, *pass->plan, *pass->config);
-    queue_.PushOwn([this, pass] { OnPass(*pass); });
-  });
-}
-
-void Controller::OnPass(const Pass& pass) {
-  planning_ = false;
-  if (pass.state_loads != state_loads_) {
-    plan_wanted_ = true;
-    return;
-  }
-  plan_ = pass.plan;
-  group_.batch.passes.push_back(
-      PassRecord{plan_->version, pass.snapshot->now, plan_->hash, pass.follows, pass.config});
-  const WaitingReasons before = std::exchange(waiting_, {});
-  waiting_.Set(plan_->waiting);
-  if (HasWork(*plan_, clock_.Now())) {
-    log_.Debug("controller",
-               absl::StrCat("plan ", absl::Hex(plan_->hash, absl::kZeroPad16), " of version ",
-                            ToString(plan_->version), ": ", plan_->starts.size(), " starts, ",
-                            plan_->resumes.size(), " resumes, ", plan_->drops.size(), " drops, ",
-                            plan_->preemptions.size(), " preemptions"));
-    DoTake(TakePlan{*plan_}, [](const core::Transition&, const absl::Status&) {});
-  }
-  TellOfReasons(before);
-  Heed(pass);
-}
-
-void Controller::Heed(const Pass& pass) {
-  const auto name_of = [this](NodeId id) {
-    const Node* node = state_.FindNode(id);
-    return node == nullptr ? std::string() : node->name;
-  };
-  const std::optional<std::string> path = alerts_.Heed(pass.overlooked, plan_->version, name_of);
-  if (!path.has_value()) {
-    return;
-  }
-  const bool queued =
-      planner_->Run([this, path = *path, snapshot = pass.snapshot, config = pass.config,
-                     plan = pass.plan, overlooked = pass.overlooked] {
-        const absl::Status written = WriteReplayBundle(
-            path, ReplayBundle{MUSTER_VERSION, *snapshot, *config, *plan, overlooked});
-        if (!written.ok()) {
-          log_.Error("controller", std::string(written.message()));
-        }
-      });
-  if (!queued) {
-    log_.Warning("controller", absl::StrCat(*path, ": not written, there is too much to do"));
   }
 }
 
@@ -554,7 +456,7 @@ void Controller::RollBack(const absl::Status& status) {
   snapshots_.Forget();
   commits_->Reset();
   plan_ = nullptr;
-  plan_wanted_ = true;
+  pace_.Want();
   degraded_ = status;
   try_again_ = std::chrono::steady_clock::now() + kRetryWrites;
   agents_.CloseAll();

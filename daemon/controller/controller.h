@@ -26,7 +26,9 @@
 #include "daemon/controller/meters.h"
 #include "daemon/controller/network_map.h"
 #include "daemon/controller/orders.h"
+#include "daemon/controller/pass_pace.h"
 #include "daemon/controller/task_queue.h"
+#include "daemon/controller/waiting_reasons.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
@@ -50,22 +52,6 @@ class AgentGateway {
   virtual void CloseAll() = 0;
   // The nodes whose agents have been silent for longer than their lease.
   virtual std::vector<LoseAgent> TakeExpired() = 0;
-};
-
-// Why each job waits, as the last pass saw it.
-class WaitingReasons {
- public:
-  void Set(const std::vector<LeftWaiting>& waiting);
-  // Nothing, or 0, when the pass did not leave the job waiting.
-  [[nodiscard]] std::optional<Reason> ReasonOf(JobId job) const;
-  [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
-  // How many jobs from `job` on, of `most`, wait for what it does.
-  [[nodiscard]] std::uint32_t AlikeFrom(JobId job, std::uint32_t most) const;
-
- private:
-  [[nodiscard]] const LeftWaiting* EntryOf(JobId job) const;
-
-  std::map<JobId, LeftWaiting> entries_;  // by the first job
 };
 
 // What a reader may look at, on the controller's thread.
@@ -167,14 +153,14 @@ class Controller {
   void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Command& command,
                    const Done& done);
   void Use(std::shared_ptr<const PolicyConfig> policy);
-  void Apply(const std::vector<Event>& events);
+  void Apply(std::vector<Event> events);
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
   void GatherHealth();
   void LookAtHealth();
   [[nodiscard]] EndedAttempt EndedAttemptOf(const Job& job, Time end) const;
   void Touch(const Event& event);
-  void Dispatch(const std::vector<Effect>& effects);
+  void Dispatch(const std::vector<Effect>& effects, bool of_new_job = false);
   // A pass that was made: on what, by which settings, with what result.
   struct Pass {
     std::shared_ptr<const Snapshot> snapshot;
@@ -182,7 +168,10 @@ class Controller {
     bool follows = false;
     std::uint64_t state_loads = 0;
     std::shared_ptr<const Plan> plan;
+    WaitingReasons reasons;
     std::vector<OverlookedJob> overlooked;
+    bool full = false;                 // it leaves no processor free
+    std::chrono::nanoseconds work{0};  // that it was, on either thread
   };
 
   void MaybePlan();
@@ -215,7 +204,7 @@ class Controller {
   core::SnapshotBuilder snapshots_;
   Planner make_plan_;
   std::uint64_t state_loads_ = 0;  // a pass on a state from before the last one is void
-  bool plan_wanted_ = true;
+  PassPace pace_;
   bool planning_ = false;
   std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;
   absl::Status degraded_;

@@ -80,7 +80,7 @@ Response ProblemOf(const grpc::Status& status) {
   return Problem(500, "INTERNAL", status.error_message());
 }
 
-Gateway::Gateway(ControllerLink& link, WebSessions& sessions, std::string version)
+Gateway::Gateway(ControllerLink& link, WebSessions& sessions, const std::string& version)
     : link_(link), sessions_(sessions), open_api_(MakeOpenApi(version)) {}
 
 std::optional<Response> Gateway::Screen(const http::Request& head) {
@@ -113,7 +113,7 @@ std::optional<Response> Gateway::Screen(const http::Request& head) {
   return std::nullopt;
 }
 
-void Gateway::Serve(http::Request request, std::shared_ptr<http::ReplyPath> reply) {
+void Gateway::Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply) {
   if (request.path == "/livez") {
     reply->Send({200, "text/plain; charset=utf-8", "ok\n", {}});
   } else if (request.path == "/readyz") {

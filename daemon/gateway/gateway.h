@@ -19,11 +19,11 @@ namespace muster::daemon {
 class Gateway {
  public:
   // What is referred to outlives it, and the calls that it makes.
-  Gateway(ControllerLink& link, WebSessions& sessions, std::string version);
+  Gateway(ControllerLink& link, WebSessions& sessions, const std::string& version);
 
   // The answer to a head that is not to be served; nothing: go on.
   std::optional<http::Response> Screen(const http::Request& head);
-  void Serve(http::Request request, std::shared_ptr<http::ReplyPath> reply);
+  void Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply);
 
  private:
   void ServeLogin(const http::Request& request, http::ReplyPath& reply);

@@ -23,8 +23,8 @@
 #include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/process.h"
-#include "scheduler/runtime/signals.h"
 #include "scheduler/runtime/service/systemd.h"
+#include "scheduler/runtime/signals.h"
 
 namespace muster::daemon {
 namespace {
@@ -95,14 +95,15 @@ absl::Status Run(const GatewayConfig& config, ServiceManager manager, const Logg
   ASSIGN_OR_RETURN(std::vector<UniqueFd> sockets, Sockets(config, manager.TakeListeners()));
   WebSessions sessions(config.links, clock);
   Gateway gateway(*link, sessions, MUSTER_VERSION);
-  ASSIGN_OR_RETURN(const auto server,
-                   http::Server::Create(
-                       config.limits, tls,
-                       {[&gateway](const http::Request& head) { return gateway.Screen(head); },
-                        [&gateway](http::Request request, std::shared_ptr<http::ReplyPath> reply) {
-                          gateway.Serve(std::move(request), std::move(reply));
-                        }},
-                       clock));
+  ASSIGN_OR_RETURN(
+      const auto server,
+      http::Server::Create(
+          config.limits, tls,
+          {[&gateway](const http::Request& head) { return gateway.Screen(head); },
+           [&gateway](const http::Request& request, std::shared_ptr<http::ReplyPath> reply) {
+             gateway.Serve(request, std::move(reply));
+           }},
+          clock));
   for (UniqueFd& socket : sockets) {
     const std::string address = http::AddressOf(socket);
     RETURN_IF_ERROR(CheckListen(address, config.tls()));

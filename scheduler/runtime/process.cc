@@ -90,14 +90,19 @@ absl::StatusOr<bool> IsAlive(const ProcessIdentity& process) {
   return !ended && stat->start_time_ticks == process.start_time_ticks;
 }
 
-absl::StatusOr<UniqueFd> OpenPidfd(const ProcessIdentity& process) {
-  UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+absl::StatusOr<UniqueFd> OpenChildPidfd(pid_t child) {
+  UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   if (!fd.valid()) {
     if (errno == ESRCH || errno == EINVAL) {
-      return NoSuchProcess(process.pid);
+      return NoSuchProcess(child);
     }
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open a pidfd of ", process.pid));
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open a pidfd of ", child));
   }
+  return fd;
+}
+
+absl::StatusOr<UniqueFd> OpenPidfd(const ProcessIdentity& process) {
+  ASSIGN_OR_RETURN(UniqueFd fd, OpenChildPidfd(process.pid));
   // Checked after opening: the descriptor pins the process it names, so the answer cannot go stale.
   ASSIGN_OR_RETURN(const ProcessIdentity found, ReadIdentity(process.pid));
   if (found != process) {

@@ -52,6 +52,9 @@ absl::StatusOr<bool> IsAlive(const ProcessIdentity& process);
 // A descriptor that names exactly `process`; readable when it ends. NotFound when it is gone.
 absl::StatusOr<UniqueFd> OpenPidfd(const ProcessIdentity& process);
 
+// The same of a child of ours that nobody has reaped: until then its pid is no other process's.
+absl::StatusOr<UniqueFd> OpenChildPidfd(pid_t child);
+
 // From now on no core of this process is written, and no process of its user may read its memory:
 // for a process that holds keys. A program that it executes is as others are.
 void HideMemory();

@@ -68,7 +68,7 @@ SiteScripts FromWire(const wire::SiteScripts& message) {
 
 }  // namespace
 
-absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
+std::string EncodeOrder(const SupervisorOrder& order) {
   wire::SupervisorOrder message;
   ToWire(order.launch, message.mutable_launch());
   ToWire(order.machine, message.mutable_machine());
@@ -76,19 +76,19 @@ absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
   message.set_doorbell(order.doorbell);
   message.set_module_dir(order.module_dir);
   message.set_cgroup(order.cgroup);
+  message.set_pmix_patterns(order.pmix_patterns);
   message.set_controller(order.controller);
   ToWire(order.limits, message.mutable_limits());
   ToWire(order.scripts, message.mutable_scripts());
   message.set_private_tmp(order.private_tmp);
   message.set_lease_until(order.lease_until_ms);
-  return ReplaceFile(path, message.SerializeAsString());
+  return message.SerializeAsString();
 }
 
-absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+absl::StatusOr<SupervisorOrder> DecodeOrder(std::string_view bytes) {
   wire::SupervisorOrder message;
-  if (!message.ParseFromString(bytes)) {
-    return absl::DataLossError(absl::StrCat(path, ": not a supervisor's order"));
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return absl::DataLossError("not a supervisor's order");
   }
   SupervisorOrder order;
   RETURN_IF_ERROR(FromWire(message.launch(), &order.launch));
@@ -97,12 +97,25 @@ absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path) {
   order.doorbell = message.doorbell();
   order.module_dir = message.module_dir();
   order.cgroup = message.cgroup();
+  order.pmix_patterns = message.pmix_patterns();
   order.controller = message.controller();
   order.limits = FromWire(message.limits());
   order.scripts = FromWire(message.scripts());
   order.private_tmp = message.private_tmp();
   order.lease_until_ms = message.lease_until();
   return order;
+}
+
+absl::Status WriteOrder(const std::string& path, const SupervisorOrder& order) {
+  return ReplaceFile(path, EncodeOrder(order));
+}
+
+absl::StatusOr<SupervisorOrder> ReadOrder(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  absl::StatusOr<SupervisorOrder> order = DecodeOrder(bytes);
+  return order.ok() ? std::move(order)
+                    : absl::Status(order.status().code(),
+                                   absl::StrCat(path, ": ", std::string(order.status().message())));
 }
 
 }  // namespace muster::agent

@@ -8,6 +8,7 @@
 // thread. Invariants: a reader sees a whole order or none.
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,15 +21,16 @@ namespace muster::agent {
 
 struct SupervisorOrder {
   LaunchOrder launch;
-  Machine machine;           // the node's
-  std::string node_name;     // must be the name of a node in launch.allocation
-  std::string doorbell;      // path of the agent's socket; empty: none listens
-  std::string module_dir;    // where libmuster-pmix.so is
-  std::string cgroup;        // directory for the attempt's own cgroup; empty: none can be made
-  std::string controller;    // the address that `muster` inside the job calls
-  NodeLimits limits;         // what the node can hold the attempt to
-  SiteScripts scripts;       // what the site has run around jobs and steps
-  bool private_tmp = false;  // /tmp and /dev/shm are the attempt's own
+  Machine machine;            // the node's
+  std::string node_name;      // must be the name of a node in launch.allocation
+  std::string doorbell;       // path of the agent's socket; empty: none listens
+  std::string module_dir;     // where libmuster-pmix.so is
+  std::string cgroup;         // directory for the attempt's own cgroup; empty: none can be made
+  std::string pmix_patterns;  // path, before a user's number, of patterns of PMIx; empty: none
+  std::string controller;     // the address that `muster` inside the job calls
+  NodeLimits limits;          // what the node can hold the attempt to
+  SiteScripts scripts;        // what the site has run around jobs and steps
+  bool private_tmp = false;   // /tmp and /dev/shm are the attempt's own
   // Of an elastic job: until then, by the clock of time since boot, the controller has heard us.
   std::int64_t lease_until_ms = 0;
   // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
@@ -39,6 +41,10 @@ struct SupervisorOrder {
   std::string hostfile;
   std::string progress_file;  // that the job may touch
 };
+
+// The bytes of such a file, and back; DataLoss when they are not an order's.
+std::string EncodeOrder(const SupervisorOrder& order);
+absl::StatusOr<SupervisorOrder> DecodeOrder(std::string_view bytes);
 
 // Writes `order` to `path`, whole, mode 0600. It outlives every process, not a loss of power: then
 // the boot is another one and the order is void.

@@ -9,6 +9,11 @@ namespace muster::agent {
 namespace {
 
 constexpr std::chrono::seconds kRetryInterval{1};
+constexpr std::chrono::milliseconds kCompanyWait{5};
+
+bool CanWait(const Fact& fact) {
+  return std::holds_alternative<RunStarted>(fact) || std::holds_alternative<BindingRead>(fact);
+}
 
 }  // namespace
 
@@ -27,7 +32,8 @@ void Reporter::WhenWritten(std::function<void()> done) {
 }
 
 void Reporter::Flush() {
-  bool rang = false;
+  bool added = false;
+  bool urgent = false;
   while (!waiting_.empty()) {
     const absl::Status status = journal_.Append(waiting_.front());
     if (!status.ok()) {
@@ -39,16 +45,28 @@ void Reporter::Flush() {
       });
       break;
     }
+    urgent = urgent || !CanWait(waiting_.front());
     waiting_.pop_front();
-    rang = true;
+    added = true;
   }
-  if (rang) {
-    RingDoorbell(doorbell_, name_);
+  if (urgent) {
+    Ring();
+  } else if (added && !std::exchange(rings_later_, true)) {
+    timers_.After(kCompanyWait, [this] {
+      if (rings_later_) {
+        Ring();
+      }
+    });
   }
   if (waiting_.empty() && when_written_) {
     const std::function<void()> done = std::exchange(when_written_, nullptr);
     done();
   }
+}
+
+void Reporter::Ring() {
+  rings_later_ = false;
+  RingDoorbell(doorbell_, name_);
 }
 
 }  // namespace muster::agent

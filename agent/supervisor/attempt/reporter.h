@@ -2,7 +2,9 @@
 
 // Writes facts into the attempt's journal, in order, and rings the agent's doorbell.
 //
-// A disk that is full delays facts, it does not lose them: they wait here and are tried again each
+// A ring tells of all facts since the last one. That a process runs, and where, waits a moment for
+// company: a job that is over at once costs one ring, and its agent one message. A disk that is
+// full delays facts, it does not lose them: they wait here and are tried again each
 // second while the job goes on. Thread promise: the loop's thread.
 
 #include <deque>
@@ -25,7 +27,8 @@ class Reporter {
         log_(log),
         journal_(std::move(journal)),
         doorbell_(std::move(doorbell)),
-        name_(std::move(name)) {}
+        name_(std::move(name)),
+        timers_(loop) {}
   Reporter(const Reporter&) = delete;
   Reporter& operator=(const Reporter&) = delete;
 
@@ -35,15 +38,18 @@ class Reporter {
 
  private:
   void Flush();
+  void Ring();
 
   EventLoop& loop_;
   const Logger& log_;
   JournalWriter journal_;
   const std::string doorbell_;
   const std::string name_;
+  bool rings_later_ = false;
   std::deque<Fact> waiting_;
   bool retrying_ = false;
   std::function<void()> when_written_;
+  OwnTimers timers_;
 };
 
 }  // namespace muster::agent

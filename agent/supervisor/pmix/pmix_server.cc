@@ -8,18 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
-
-#include "absl/strings/str_cat.h"
-#include "agent/supervisor/user_space/child_setup.h"
-#include "agent/supervisor/user_space/remove_tree.h"
-#include "scheduler/base/status.h"
 
 namespace muster::agent {
 namespace {
@@ -65,47 +62,25 @@ class ScopedVariable {
   bool had_ = false;
 };
 
-absl::Status Check(const std::string& what, pmix_status_t status) {
-  if (status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED) {
-    return absl::OkStatus();
+// What libpmix starts its server with. Each of its versions reads a table of its own length, the
+// newer ones a longer one than we were compiled with: they find that we do not do the rest.
+struct UpcallTable {
+  pmix_server_module_t known;
+  std::array<void (*)(), 64> newer = {};
+};
+
+void MakeDirectory(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) != 0) {
+    throw std::runtime_error("mkdir " + path + ": " + std::generic_category().message(errno));
   }
-  return absl::InternalError(absl::StrCat(what, ": ", PMIx_Error_string(status)));
-}
-
-std::string ErrnoText() {
-  return std::generic_category().message(errno);
-}
-
-absl::Status MakeDirectory(const std::string& path) {
-  return mkdir(path.c_str(), 0700) == 0
-             ? absl::OkStatus()
-             : absl::InternalError(absl::StrCat("mkdir ", path, ": ", ErrnoText()));
 }
 
 // The session directories of the step.
-absl::Status MakeDirectories(const PmixJob& job) {
-  RETURN_IF_ERROR(MakeDirectory(job.directory));
+void MakeDirectories(const PmixJob& job) {
+  MakeDirectory(job.directory);
   for (const uint32_t rank : job.RanksOf(job.node_index)) {
-    RETURN_IF_ERROR(MakeDirectory(job.RankDirectory(rank)));
+    MakeDirectory(job.RankDirectory(rank));
   }
-  return absl::OkStatus();
-}
-
-// What ranks may have filled is emptied by a child, and not waited for. What it leaves goes with
-// the attempt's directory.
-void RemoveBeside(const std::vector<std::string>& paths) {
-  constexpr Duration kLimit{30000};
-  const pid_t parent = getpid();
-  if (fork() != 0) {
-    return;
-  }
-  ResetSignals();
-  DieWithParent(parent);
-  close_range(0, ~0U, 0);
-  for (const std::string& path : paths) {
-    RemoveTree(path, kLimit).IgnoreError();
-  }
-  _exit(0);
 }
 
 // Takes over an environment that libpmix made.
@@ -125,21 +100,21 @@ void AddOpenMpi(const PmixJob& job, uint32_t rank, std::vector<std::string>& env
   const std::vector<uint32_t> local = job.RanksOf(job.node_index);
   const auto place = std::find(local.begin(), local.end(), rank) - local.begin();
   environment.emplace_back("JSM_JSRUN_PORT=1");
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_RANK=", rank));
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_SIZE=", job.node_of_rank.size()));
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_LOCAL_RANK=", place));
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_LOCAL_SIZE=", local.size()));
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_NODE_RANK=", place));
+  environment.push_back("OMPI_COMM_WORLD_RANK=" + std::to_string(rank));
+  environment.push_back("OMPI_COMM_WORLD_SIZE=" + std::to_string(job.node_of_rank.size()));
+  environment.push_back("OMPI_COMM_WORLD_LOCAL_RANK=" + std::to_string(place));
+  environment.push_back("OMPI_COMM_WORLD_LOCAL_SIZE=" + std::to_string(local.size()));
+  environment.push_back("OMPI_COMM_WORLD_NODE_RANK=" + std::to_string(place));
   if (!job.segments.empty()) {
     for (const char* component : {"btl_vader", "btl_sm", "osc_sm"}) {
-      environment.push_back(
-          absl::StrCat("OMPI_MCA_", component, "_backing_directory=", job.segments));
+      environment.push_back("OMPI_MCA_" + std::string(component) +
+                            "_backing_directory=" + job.segments);
     }
   }
   const bool alone = job.nodes.size() == 1;
   if (job.host_memory_only && (alone || job.one_machine)) {
     environment.emplace_back("OMPI_MCA_pml=ob1");
-    environment.emplace_back(absl::StrCat("OMPI_MCA_btl=self,vader", alone ? "" : ",tcp"));
+    environment.emplace_back(alone ? "OMPI_MCA_btl=self,vader" : "OMPI_MCA_btl=self,vader,tcp");
   }
   if (!alone && job.one_machine) {
     // Open MPI leaves the loopback out, which is all that some machines have.
@@ -150,50 +125,65 @@ void AddOpenMpi(const PmixJob& job, uint32_t rank, std::vector<std::string>& env
   }
 }
 
+[[noreturn]] void Refuse(const PmixJob& job, const std::string& why) {
+  throw std::runtime_error("PMIx namespace " + job.nspace + ": " + why);
+}
+
 // PMIx writes the nodes' names into lists and ranges.
-absl::Status CheckNames(const PmixJob& job) {
+void CheckNames(const PmixJob& job) {
   std::set<std::string> seen;
   for (const std::string& name : job.nodes) {
     const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
       return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
     });
     if (name.empty() || !plain || !seen.insert(name).second) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "PMIx namespace ", job.nspace, ": node '", name,
-          "': MPI needs nodes with names of their own, of letters, digits, '.', '_' and '-'"));
+      Refuse(
+          job,
+          "node '" + name +
+              "': MPI needs nodes with names of their own, of letters, digits, '.', '_' and '-'");
     }
   }
-  return absl::OkStatus();
 }
 
-absl::Status CheckRanks(const PmixJob& job) {
+void CheckRanks(const PmixJob& job) {
   const std::set<uint32_t> used(job.node_of_rank.begin(), job.node_of_rank.end());
   if (used.size() != job.nodes.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("PMIx namespace ", job.nspace, ": a node without ranks"));
+    Refuse(job, "a node without ranks");
   }
-  return absl::OkStatus();
 }
 
-absl::Status CheckShape(const PmixJob& job) {
+void CheckShape(const PmixJob& job) {
   if (job.nspace.empty() || job.nspace.size() > PMIX_MAX_NSLEN ||
       job.nspace.find('/') != std::string::npos || job.nspace.front() == '.') {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "PMIx namespace '", job.nspace, "': give 1 to 255 characters, no slash, no leading dot"));
+    throw std::runtime_error("PMIx namespace '" + job.nspace +
+                             "': give 1 to 255 characters, no slash, no leading dot");
   }
   const auto in_range = [&job](uint32_t node) { return node < job.nodes.size(); };
   if (!std::all_of(job.node_of_rank.begin(), job.node_of_rank.end(), in_range)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("PMIx namespace ", job.nspace, ": a rank is on a node that is not listed"));
+    Refuse(job, "a rank is on a node that is not listed");
   }
   const size_t local = job.RanksOf(job.node_index).size();
   if (local == 0 || local != job.local_cpusets.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("PMIx namespace ", job.nspace, ": ", local,
-                                                   " ranks on this node but ",
-                                                   job.local_cpusets.size(), " cpusets given"));
+    Refuse(job, std::to_string(local) + " ranks on this node but " +
+                    std::to_string(job.local_cpusets.size()) + " cpusets given");
   }
-  RETURN_IF_ERROR(CheckRanks(job));
-  return CheckNames(job);
+  CheckRanks(job);
+  CheckNames(job);
+}
+
+PmixJob ReadJob(const PmixStepOptions& options) {
+  PmixJob job;
+  job.nspace = options.nspace;
+  job.nodes.assign(options.node_names, options.node_names + options.node_count);
+  job.node_index = options.node_index;
+  job.node_of_rank.assign(options.node_of_rank, options.node_of_rank + options.rank_count);
+  job.universe_size = options.universe_size;
+  job.local_cpusets.assign(options.local_cpusets, options.local_cpusets + options.local_count);
+  job.cores_shared = options.cores_shared != 0;
+  job.host_memory_only = options.host_memory_only != 0;
+  job.one_machine = options.one_machine != 0;
+  CheckShape(job);
+  return job;
 }
 
 }  // namespace
@@ -205,15 +195,15 @@ PmixServer& PmixServer::Instance() {
   return *server;
 }
 
-absl::Status PmixServer::Open(const PmixServerOptions& options, pmix_server_module_t upcalls) {
+void PmixServer::Open(const PmixServerOptions& options, pmix_server_module_t upcalls) {
   if (opened_) {
-    return absl::FailedPreconditionError(
+    throw std::runtime_error(
         "libpmix serves once per process and was opened before: keep one loader for all steps");
   }
   InfoList info;
   info.AddString(PMIX_SERVER_TMPDIR, options.directory);
   info.AddString(PMIX_SYSTEM_TMPDIR, options.directory);
-  info.AddString(PMIX_SERVER_NSPACE, absl::StrCat("muster.supervisor.", getpid()));
+  info.AddString(PMIX_SERVER_NSPACE, "muster.supervisor." + std::to_string(getpid()));
   info.AddRank(PMIX_SERVER_RANK, 0);
   info.AddString(PMIX_HOSTNAME, options.hostname);
   info.AddFlag(PMIX_SERVER_TOOL_SUPPORT, false);
@@ -224,29 +214,13 @@ absl::Status PmixServer::Open(const PmixServerOptions& options, pmix_server_modu
   // the server for good. The store in messages costs no measurable time. libpmix takes this choice
   // from the environment only.
   const ScopedVariable store("PMIX_MCA_gds", "hash");
-  RETURN_IF_ERROR(Check("PMIx_server_init", PMIx_server_init(&upcalls, info.data(), info.size())));
+  UpcallTable table = {upcalls};
+  CheckPmix("PMIx_server_init", PMIx_server_init(&table.known, info.data(), info.size()));
   directory_ = options.directory;
   shared_memory_ = options.shared_memory;
+  remove_ = options.remove;
   opened_ = true;
   open_ = true;
-  return absl::OkStatus();
-}
-
-absl::StatusOr<PmixServer::Step> PmixServer::ReadOptions(const PmixStepOptions& options) const {
-  Step step;
-  step.callbacks = options.callbacks;
-  PmixJob& job = step.job;
-  job.nspace = options.nspace;
-  job.nodes.assign(options.node_names, options.node_names + options.node_count);
-  job.node_index = options.node_index;
-  job.node_of_rank.assign(options.node_of_rank, options.node_of_rank + options.rank_count);
-  job.universe_size = options.universe_size;
-  job.local_cpusets.assign(options.local_cpusets, options.local_cpusets + options.local_count);
-  job.cores_shared = options.cores_shared != 0;
-  job.host_memory_only = options.host_memory_only != 0;
-  job.one_machine = options.one_machine != 0;
-  RETURN_IF_ERROR(CheckShape(job));
-  return step;
 }
 
 // Open MPI derives the names of its segments from the namespace alone, so two clusters on one
@@ -258,72 +232,69 @@ std::string PmixServer::MakeSegmentsDirectory(const PmixJob& job) const {
   }
   // All users see this name: without the namespace's last part, which is its ranks' secret.
   const std::string shown = job.nspace.substr(0, job.nspace.rfind('.'));
-  std::string path = absl::StrCat(shared_memory_, "/", shown, ".XXXXXX");
+  std::string path = shared_memory_ + "/" + shown + ".XXXXXX";
   if (mkdtemp(path.data()) == nullptr) {
     return "";
   }
   return path;
 }
 
-absl::Status PmixServer::Register(const PmixJob& job) {
-  RETURN_IF_ERROR(MakeDirectories(job));
-  ASSIGN_OR_RETURN(InfoList info, BuildJobInfo(job));
+void PmixServer::Register(const PmixJob& job) {
+  MakeDirectories(job);
+  InfoList info = BuildJobInfo(job);
   const auto local_count = static_cast<int>(job.local_cpusets.size());
-  RETURN_IF_ERROR(Check("PMIx_server_register_nspace",
-                        PMIx_server_register_nspace(job.nspace.c_str(), local_count, info.data(),
-                                                    info.size(), nullptr, nullptr)));
+  CheckPmix("PMIx_server_register_nspace",
+            PMIx_server_register_nspace(job.nspace.c_str(), local_count, info.data(), info.size(),
+                                        nullptr, nullptr));
   for (const uint32_t rank : job.RanksOf(job.node_index)) {
     pmix_proc_t proc;
     PMIX_LOAD_PROCID(&proc, job.nspace.c_str(), rank);
-    RETURN_IF_ERROR(
-        Check(absl::StrCat("PMIx_server_register_client of rank ", rank),
-              PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, nullptr, nullptr)));
+    CheckPmix("PMIx_server_register_client of rank " + std::to_string(rank),
+              PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, nullptr, nullptr));
   }
-  return absl::OkStatus();
 }
 
-absl::Status PmixServer::StartStep(const PmixStepOptions& options) {
+void PmixServer::StartStep(const PmixStepOptions& options) {
   if (!open_) {
-    return absl::FailedPreconditionError("the PMIx server is not open");
+    throw std::runtime_error("the PMIx server is not open");
   }
-  ASSIGN_OR_RETURN(Step step, ReadOptions(options));
+  Step step = {ReadJob(options), options.callbacks, {}};
   if (steps_.count(step.job.nspace) != 0 || retired_.count(step.job.nspace) != 0) {
-    return absl::AlreadyExistsError(absl::StrCat("PMIx namespace ", step.job.nspace,
-                                                 " was used; steps need names of their own"));
+    throw std::runtime_error("PMIx namespace " + step.job.nspace +
+                             " was used; steps need names of their own");
   }
   // libpmix makes the directory of an unused namespace again, now and then after we removed it: a
   // later step of the same name has one of its own.
-  step.job.directory = absl::StrCat(directory_, "/", step.job.nspace, ".", next_directory_++);
+  step.job.directory = directory_ + "/" + step.job.nspace + "." + std::to_string(next_directory_++);
   step.job.segments = MakeSegmentsDirectory(step.job);
   const PmixJob job = step.job;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     steps_.emplace(job.nspace, std::move(step));
   }
-  absl::Status status = Register(job);
-  if (!status.ok()) {
+  try {
+    Register(job);
+  } catch (...) {
     EndStep(job.nspace, true);
+    throw;
   }
-  return status;
 }
 
-absl::StatusOr<std::vector<std::string>> PmixServer::RankEnv(const std::string& nspace,
-                                                             uint32_t rank) {
+std::vector<std::string> PmixServer::RankEnv(const std::string& nspace, uint32_t rank) {
   const auto step = steps_.find(nspace);
   if (step == steps_.end()) {
-    return absl::NotFoundError(absl::StrCat("no PMIx namespace ", nspace, " in this server"));
+    throw std::runtime_error("no PMIx namespace " + nspace + " in this server");
   }
   const PmixJob& job = step->second.job;
   if (rank >= job.node_of_rank.size() || job.node_of_rank[rank] != job.node_index) {
-    return absl::NotFoundError(
-        absl::StrCat("PMIx namespace ", nspace, ": no rank ", rank, " here"));
+    Refuse(job, "no rank " + std::to_string(rank) + " here");
   }
   pmix_proc_t proc;
   PMIX_LOAD_PROCID(&proc, nspace.c_str(), rank);
   char** raw = nullptr;
   const pmix_status_t status = PMIx_server_setup_fork(&proc, &raw);
   std::vector<std::string> environment = TakeEnvironment(raw);
-  RETURN_IF_ERROR(Check("PMIx_server_setup_fork", status));
+  CheckPmix("PMIx_server_setup_fork", status);
   AddOpenMpi(job, rank, environment);
   return environment;
 }
@@ -357,7 +328,9 @@ void PmixServer::Answer(uint64_t id, bool ok, const char* data, size_t size) {
   char* copy = nullptr;
   if (ok && size > 0) {
     copy = static_cast<char*>(std::malloc(size));
-    MUSTER_CHECK(copy != nullptr);
+    if (copy == nullptr) {
+      std::abort();  // the rank would wait for ever
+    }
     std::memcpy(copy, data, size);
   }
   waiting.done(ok ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, copy, ok ? size : 0, waiting.context,
@@ -410,11 +383,8 @@ void PmixServer::EndStep(const std::string& nspace, bool all_exited) {
   } else {
     retired_.insert(nspace);
   }
-  std::vector<std::string> paths = {step.job.directory};
-  if (!step.job.segments.empty()) {
-    paths.push_back(step.job.segments);
-  }
-  RemoveBeside(paths);
+  const std::array<const char*, 2> paths = {step.job.directory.c_str(), step.job.segments.c_str()};
+  remove_(paths.data(), step.job.segments.empty() ? 1 : 2);
 }
 
 // PMIx_server_finalize is left out: it frees every namespace (see EndStep), and the process ends

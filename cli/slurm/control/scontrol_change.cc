@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<std::string>> IdsIn(Connection& connection, const std
   if (equals == std::string::npos || (key != "name" && key != "jobname")) {
     return SplitCommas(word);
   }
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.ListJobs({}));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.Call(ListJobs{}));
   std::vector<std::string> ids;
   for (const JobView& job : jobs) {
     if (job.uid == getuid() && job.name == word.substr(equals + 1)) {
@@ -102,20 +102,21 @@ absl::StatusOr<ChangeOutcome> MoveLimit(Connection& connection,
   if (!difference.ok()) {
     return absl::InvalidArgumentError("Invalid TimeLimit value");
   }
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.ShowJob(jobs.front()));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details,
+                   connection.Call(ShowJob{ById(jobs.front())}));
   const Duration limit = details.front().job.time_limit;
   if (by[0] == '-' && limit <= *difference) {
     return absl::InvalidArgumentError("Invalid TimeLimit value");
   }
   changes.time_limit = by[0] == '+' ? limit + *difference : limit - *difference;
-  return connection.Update(jobs, changes, /*force=*/false);
+  return connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs});
 }
 
 // NumCPUs: so many over the tasks that the job has.
 absl::Status TakeCpus(Connection& connection, const std::vector<JobSelector>& jobs,
                       const std::string& text, JobUpdate& changes) {
   std::uint64_t cpus = 0;
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.ShowJob(jobs.front()));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.Call(ShowJob{ById(jobs.front())}));
   const std::uint64_t tasks = std::max(details.front().job.tasks, 1U);
   if (!absl::SimpleAtoi(text.substr(0, text.find('-')), &cpus) || cpus == 0 || cpus > UINT32_MAX ||
       cpus % tasks != 0) {
@@ -139,10 +140,10 @@ absl::StatusOr<ChangeOutcome> Change(Connection& connection, const std::vector<J
   }
   ChangeOutcome outcome;
   if (changes != JobUpdate()) {
-    ASSIGN_OR_RETURN(outcome, connection.Update(jobs, changes, /*force=*/false));
+    ASSIGN_OR_RETURN(outcome, connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs}));
   }
   if (words.held.has_value() && outcome.errors.empty()) {
-    ASSIGN_OR_RETURN(ChangeOutcome held, connection.Hold(jobs, *words.held));
+    ASSIGN_OR_RETURN(ChangeOutcome held, connection.Call(ForJobs<HoldJob>{{.held = *words.held}, jobs}));
     // A job that is not held has nothing to be let go of.
     outcome = *words.held ? std::move(held) : std::move(outcome);
   }
@@ -193,7 +194,8 @@ absl::StatusOr<std::vector<std::string>> NodesNamed(Connection& connection, cons
       return wanted;
     }
   }
-  ASSIGN_OR_RETURN(const NodeList nodes, connection.ListNodes(wanted, /*with_machine=*/false));
+  ASSIGN_OR_RETURN(const NodeList nodes,
+                   connection.Call(ListNodes{wanted, /*with_machine=*/false}));
   std::vector<std::string> names;
   for (const NodeView& node : nodes.nodes) {
     if (!drained || absl::EndsWith(node.state, "+DRAIN")) {
@@ -232,7 +234,7 @@ int UpdateNodes(const ControlCall& call, const KeyValues& pairs) {
     return RefuseUpdate(call, names.status());
   }
   for (const std::string& name : *names) {
-    if (const absl::Status done = (*connection)->Drain(name, drains || renames, reason);
+    if (const absl::Status done = (*connection)->Call(DrainNode{name, drains || renames, reason});
         !done.ok()) {
       return RefuseUpdate(call, done);
     }
@@ -252,7 +254,7 @@ std::string Moment(const KeyValue& pair, const RecordScene& scene) {
 // Of a reservation that nobody named: "ada_1", or the next that is free.
 absl::StatusOr<std::string> FreeName(Connection& connection) {
   ASSIGN_OR_RETURN(const std::vector<PolicyView> there,
-                   connection.ListPolicy({PolicyKind::kReservation}));
+                   connection.Call(ListPolicy{{PolicyKind::kReservation}}));
   const std::string user = UserName(getuid());
   for (std::size_t number = 1;; ++number) {
     std::string name = absl::StrCat(user, "_", number);
@@ -283,7 +285,7 @@ int ChangeObject(const ControlCall& call, PolicyVerb verb, PolicyKind kind,
     name = free.ok() ? *free : "";
   }
   const absl::Status done = connection.ok()
-                                ? (*connection)->ChangePolicy(verb, kind, name, assignments)
+                                ? (*connection)->Call(ChangePolicy{verb, kind, name, assignments})
                                 : connection.status();
   if (done.ok()) {
     if (verb == PolicyVerb::kAdd && kind == PolicyKind::kReservation) {
@@ -301,12 +303,13 @@ int ChangeObject(const ControlCall& call, PolicyVerb verb, PolicyKind kind,
 // Takes so much from the job's nice value that it comes before its user's other waiting jobs.
 absl::StatusOr<ChangeOutcome> PutFirst(Connection& connection,
                                        const std::vector<JobSelector>& jobs) {
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.ShowJob(jobs.front()));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details,
+                   connection.Call(ShowJob{ById(jobs.front())}));
   const JobView& job = details.front().job;
   JobFilter filter;
   filter.states = {Name(JobState::kPending)};
   filter.user = job.user;
-  ASSIGN_OR_RETURN(const std::vector<JobView> others, connection.ListJobs(filter));
+  ASSIGN_OR_RETURN(const std::vector<JobView> others, connection.Call(ListJobs{filter}));
   std::int64_t nice = job.nice;
   for (const JobView& other : others) {
     if (other.array_job_id != job.array_job_id) {
@@ -320,7 +323,7 @@ absl::StatusOr<ChangeOutcome> PutFirst(Connection& connection,
   JobUpdate changes;
   changes.nice = static_cast<std::int32_t>(
       std::max(nice, std::int64_t{std::numeric_limits<std::int32_t>::min()}));
-  return connection.Update(jobs, changes, /*force=*/false);
+  return connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs});
 }
 
 }  // namespace
@@ -328,21 +331,21 @@ absl::StatusOr<ChangeOutcome> PutFirst(Connection& connection,
 int HoldJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Hold(jobs, true);
+                      return connection.Call(ForJobs<HoldJob>{{.held = true}, jobs});
                     });
 }
 
 int ReleaseJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Hold(jobs, false);
+                      return connection.Call(ForJobs<HoldJob>{{.held = false}, jobs});
                     });
 }
 
 int RequeueJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Requeue(jobs);
+                      return connection.Call(ForJobs<RequeueJob>{{}, jobs});
                     });
 }
 
@@ -361,14 +364,14 @@ int TopJobs(const ControlCall& call) {
 int SuspendJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Suspend(jobs, true);
+                      return connection.Call(ForJobs<SuspendJob>{{.suspended = true}, jobs});
                     });
 }
 
 int ResumeJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Suspend(jobs, false);
+                      return connection.Call(ForJobs<SuspendJob>{{.suspended = false}, jobs});
                     });
 }
 

@@ -25,7 +25,7 @@ absl::StatusOr<std::string> ScriptOf(const Call& call, const std::string& id) {
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
   ASSIGN_OR_RETURN(const std::vector<JobDetail> details,
-                   connection->ShowJob(*job, /*with_script=*/true));
+                   connection->Call(ShowJob{ById(*job), true}));
   if (details.front().work_dir.empty()) {  // what only its owner is told
     return absl::PermissionDeniedError("");
   }

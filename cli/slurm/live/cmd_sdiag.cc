@@ -87,7 +87,7 @@ absl::StatusOr<Figures> FetchFigures(const Call& call, const Words& words) {
   ASSIGN_OR_RETURN(const Address address, ControllerAddress("", "", call.environment));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
   RETURN_IF_ERROR(CheckClusters(*connection, words.Value("cluster")));
-  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Ping());
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Call(Ping{}));
   ASSIGN_OR_RETURN(const Metrics metrics, ReadMetrics(address));
   figures.cluster = status.cluster;
   figures.pending = status.jobs_pending;

@@ -108,30 +108,31 @@ int Submit(const Call& call, Connection& connection, const JobRequest& request,
     return refuse(token.status());
   }
   if (request.test_only) {
-    const absl::StatusOr<StartForecast> forecast =
-        connection.TestSubmit(*token, request.spec, request.program, request.components);
+    const absl::StatusOr<StartForecast> forecast = connection.Call(
+        TestSubmit{{*token, request.spec, request.program, {}, request.components}});
     if (!forecast.ok()) {
       return FailPlainly(call, absl::StrCat("allocation failure: ", SlurmText(forecast.status())));
     }
     return TellForecast(call, *forecast, request);
   }
-  Misfit misfit{.refuse = true, .why = ""};
-  const absl::StatusOr<JobId> job =
-      connection.Submit(*token, request.spec, request.program, request.components, &misfit);
-  if (!job.ok()) {
-    return refuse(job.status());
+  const absl::StatusOr<Submitted> submitted =
+      connection.Call(
+          SubmitJob{*token, request.spec, request.program, {}, request.components, true});
+  if (!submitted.ok()) {
+    return refuse(submitted.status());
   }
+  const JobId job = submitted->job;
   if (request.parsable) {
     const std::string clusters = words.Value("clusters");
-    call.out << job->value() << (clusters.empty() ? "" : ";" + clusters) << std::endl;
+    call.out << job.value() << (clusters.empty() ? "" : ";" + clusters) << std::endl;
   } else if (!words.Has("quiet")) {
-    call.out << "Submitted batch job " << job->value() << std::endl;
+    call.out << "Submitted batch job " << job.value() << std::endl;
   }
   TellRecorded(call, request);
   if (!request.wait) {
     return 0;
   }
-  const absl::StatusOr<int> code = WaitForAll(connection, *job, request);
+  const absl::StatusOr<int> code = WaitForAll(connection, job, request);
   return code.ok() ? *code : refuse(code.status());
 }
 

@@ -98,7 +98,7 @@ absl::Status Pick(Connection& connection, const JobChoice& picks, Order* order) 
   for (const StepSelector& target : order->targets) {
     filter.jobs.push_back(target.job.job);
   }
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.ListJobs(filter));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.Call(ListJobs{filter}));
   std::vector<StepSelector> chosen;
   for (const JobView& job : jobs) {
     const absl::StatusOr<StepSelector> target = ParseStepSelector(job.label);
@@ -144,16 +144,17 @@ int Carry(const Call& call, Connection& connection, const Order& order) {
                << NameOf(target) << "\n";
     }
     if (target.step.has_value()) {
-      outcomes.push_back(
-          connection.Signal({target.job}, target.step, order.signal, SignalScope::kSteps));
+      outcomes.push_back(connection.Call(
+          ForJobs<SignalJob>{{.step = target.step, .signal = order.signal}, {target.job}}));
     } else {
       jobs.push_back(target.job);
     }
   }
   if (!jobs.empty()) {
+    const ForJobs<SignalJob> sent{{.signal = order.signal, .scope = order.scope}, jobs};
     outcomes.push_back(order.signal == 0
-                           ? connection.Cancel(jobs, /*all_of_user=*/false)
-                           : connection.Signal(jobs, std::nullopt, order.signal, order.scope));
+                           ? absl::StatusOr<ChangeOutcome>(connection.Call(CancelJobs{jobs}))
+                           : connection.Call(sent));
   }
   int code = 0;
   for (const absl::StatusOr<ChangeOutcome>& outcome : outcomes) {

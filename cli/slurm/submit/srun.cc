@@ -106,7 +106,8 @@ int Test(const Call& call, const RunPart& part) {
     return refuse(connection.ok() ? token.status() : connection.status());
   }
   const absl::StatusOr<StartForecast> forecast =
-      (*connection)->TestSubmit(*token, request->spec, request->program, request->components);
+      (*connection)
+          ->Call(TestSubmit{{*token, request->spec, request->program, {}, request->components}});
   return forecast.ok() ? TellForecast(call, *forecast, *request) : refuse(forecast.status());
 }
 

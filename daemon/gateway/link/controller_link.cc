@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "proto/controller.pb.h"
+#include "proto/convert/client_service.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/certificate.h"
@@ -21,19 +21,13 @@ constexpr int kReplyBytesMax = 256 << 20;
 // As daemon/access/token_book.h has it, which the controller's process alone may include.
 constexpr const char* kTokenKey = "muster-token";
 
-std::string PathOf(const MethodDescriptor& method) {
-  return absl::StrCat("/", method.service()->full_name(), "/", method.name());
-}
-
 grpc::ByteBuffer Packed(const Message& message) {
   const grpc::Slice slice(message.SerializeAsString());
   return {&slice, 1};
 }
 
 std::unique_ptr<Message> Unpacked(const MethodDescriptor& method, const grpc::ByteBuffer& buffer) {
-  std::unique_ptr<Message> message(google::protobuf::MessageFactory::generated_factory()
-                                       ->GetPrototype(method.output_type())
-                                       ->New());
+  std::unique_ptr<Message> message = NewReply(method);
   std::vector<grpc::Slice> slices;
   std::string bytes;
   if (buffer.Dump(&slices).ok()) {
@@ -72,7 +66,7 @@ class ControllerLink::UnaryCall {
       call->done_(Closing(), nullptr);
       return;
     }
-    link.stub_.UnaryCall(&call->context_, PathOf(method), grpc::StubOptions(), &call->request_,
+    link.stub_.UnaryCall(&call->context_, MethodPath(method), grpc::StubOptions(), &call->request_,
                          &call->reply_, [call](const grpc::Status& status) { call->End(status); });
   }
   void Cancel() { context_.TryCancel(); }
@@ -133,10 +127,7 @@ absl::StatusOr<std::unique_ptr<ControllerLink>> ControllerLink::Open(const std::
 }
 
 const MethodDescriptor* ControllerLink::FindMethod(const std::string& name) {
-  return wire::PingRequest::descriptor()
-      ->file()
-      ->FindServiceByName("Controller")
-      ->FindMethodByName(name);
+  return ClientServiceType().FindMethodByName(name);
 }
 
 void ControllerLink::Call(const MethodDescriptor& method, const Message& request,

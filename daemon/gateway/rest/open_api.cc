@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/gateway/rest/routes.h"
+#include "proto/convert/client_service.h"
 
 namespace muster::daemon {
 namespace {

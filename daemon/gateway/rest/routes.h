@@ -34,8 +34,6 @@ const std::vector<Alias>& Aliases();
 
 // The methods with one request and one answer, in the order of the service.
 std::vector<const google::protobuf::MethodDescriptor*> RestMethods();
-// By the mark that controller.proto gives it.
-bool ChangesNothing(const google::protobuf::MethodDescriptor& method);
 
 struct RestCall {
   const google::protobuf::MethodDescriptor* method = nullptr;

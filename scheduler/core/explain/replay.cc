@@ -26,6 +26,7 @@ std::optional<ReplayDifference> Replay::Apply(const JournalEntry& entry) {
     difference = CheckStart(*start);
   }
   state_.Apply(entry.event);
+  snapshots_.Note(entry.event, state_.version());
   promises_.Apply(entry.event);
   ++entries_;
   return difference;

@@ -46,6 +46,11 @@ Transition On(const ClusterState& state, const BeginEpoch&, Time now, const Poli
   return transition;
 }
 
+// A held job waits for nobody and nothing but its release, unless time may end it.
+bool MayMatter(const JobSpec& spec) {
+  return !spec.held || spec.deadline != kNoTime || !spec.dependency.terms.empty();
+}
+
 // A job that the nodes can never hold is refused, or taken with a remark.
 absl::Status CheckFit(const ClusterState& state, const JobSpec& spec, const std::string& which,
                       const SubmitJob& command, Transition& transition) {
@@ -85,8 +90,10 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
       return Refused(std::move(fits));
     }
     transition.job = group->first;
+    if (MayMatter(group->spec)) {
+      transition.effects.emplace_back(Replan{});
+    }
     transition.events.emplace_back(*std::move(group));
-    transition.effects.emplace_back(Replan{});
     return transition;
   }
   JobSpec asked = command.spec;
@@ -127,6 +134,9 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
     return Refused(std::move(fits));
   }
   transition.job = state.next_job();
+  if (MayMatter(*spec)) {
+    transition.effects.emplace_back(Replan{});
+  }
   transition.events.emplace_back(JobSubmitted{transition.job,
                                               static_cast<std::uint32_t>(count),
                                               command.token,
@@ -135,7 +145,6 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
                                               now,
                                               command.history,
                                               {}});
-  transition.effects.emplace_back(Replan{});
   return transition;
 }
 
@@ -195,15 +204,12 @@ Transition On(const ClusterState& state, const CancelJob& command, Time now,
 
 Transition On(const ClusterState& state, const HoldJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
-  if (jobs.empty()) {
-    return Refused(NoSuchJob(command.job, command.array_index));
-  }
-  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
-    return Refused(std::move(whole));
+  const auto jobs = FindWhole(state, command.job, command.array_index);
+  if (!jobs.ok()) {
+    return Refused(jobs.status());
   }
   Transition transition;
-  for (const Job* job : jobs) {
+  for (const Job* job : *jobs) {
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }

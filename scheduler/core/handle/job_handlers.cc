@@ -136,16 +136,13 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
 
 Transition On(const ClusterState& state, const RequeueJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
-  if (jobs.empty()) {
-    return Refused(NoSuchJob(command.job, command.array_index));
-  }
-  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
-    return Refused(std::move(whole));
+  const auto jobs = FindWhole(state, command.job, command.array_index);
+  if (!jobs.ok()) {
+    return Refused(jobs.status());
   }
   Transition transition;
   absl::Status last;
-  for (const Job* job : jobs) {
+  for (const Job* job : *jobs) {
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
@@ -161,12 +158,9 @@ Transition On(const ClusterState& state, const RequeueJob& command, Time now,
 
 Transition On(const ClusterState& state, const UpdateJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
-  if (jobs.empty()) {
-    return Refused(NoSuchJob(command.job, command.array_index));
-  }
-  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
-    return Refused(std::move(whole));
+  const auto jobs = FindWhole(state, command.job, command.array_index);
+  if (!jobs.ok()) {
+    return Refused(jobs.status());
   }
   if (command.changes == JobUpdate()) {
     return Refused(absl::InvalidArgumentError("nothing to change: name an option"));
@@ -175,7 +169,7 @@ Transition On(const ClusterState& state, const UpdateJob& command, Time now,
     return Refused(absl::PermissionDeniedError("--force: is for operators"));
   }
   Transition transition;
-  for (const Job* job : jobs) {
+  for (const Job* job : *jobs) {
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }

@@ -106,7 +106,7 @@ bool KillCgroup(const std::string& directory) {
 }
 
 void RemoveCgroup(const std::string& directory) {
-  if (!directory.empty()) {
+  if (!directory.empty() && rmdir(directory.c_str()) != 0 && errno != ENOENT) {
     RemoveBelow(AT_FDCWD, directory.c_str(), 0);
   }
 }

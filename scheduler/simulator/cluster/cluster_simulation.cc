@@ -112,6 +112,7 @@ absl::Status ClusterReplay::Take(const Command& command, core::Transition* answe
   for (const Event& event : transition.events) {
     Note(event, ended);
     state_.Apply(event);
+    snapshots_.Note(event, state_.version());
   }
   for (const JobId id : ended) {
     RETURN_IF_ERROR(Finish(id));

@@ -46,6 +46,15 @@ void RemoveCgroupOf(const std::string& state) {
   RemoveCgroup(mount + (own == "/" ? "" : own) + "/muster-node1-" + instance);
 }
 
+// The same of its attempts' place in memory.
+void RemovePlaceOf(const std::string& state) {
+  std::error_code error;
+  const auto attempts = std::filesystem::read_symlink(state + "/attempts", error);
+  if (!error) {
+    std::filesystem::remove_all(attempts.parent_path());
+  }
+}
+
 }  // namespace
 
 bool Eventually(const std::function<bool()>& holds) {
@@ -80,6 +89,7 @@ AgentProcessTest::~AgentProcessTest() {
     }
   } while (waitpid(-1, nullptr, WNOHANG) == 0);
   RemoveCgroupOf(state());
+  RemovePlaceOf(state());
 }
 
 void AgentProcessTest::StartAgent(std::map<std::string, std::string> options, int ready) {

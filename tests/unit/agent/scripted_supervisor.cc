@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/attempt/attempt_directory.h"
@@ -131,8 +132,8 @@ class Script {
 }  // namespace muster::agent
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    return 2;
+  if (argc != 3 || std::string_view(argv[1]) == "--prepared") {
+    return 2;  // each one is executed
   }
   const muster::agent::AttemptDirectory directory(argv[2]);
   return muster::agent::Script(directory, muster::agent::ReadOrder(directory.Order()).value())

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
+#include "agent/attempts/memory_place.h"
 #include "scheduler/runtime/process.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
@@ -75,6 +77,94 @@ TEST(StateDirectoryTest, AttemptsAreMadeOnceListedAndRemoved) {
   EXPECT_TRUE(state.RemoveAttempt(two).ok());
   EXPECT_THAT(state.ListAttempts().value(), ElementsAre(ten));
   EXPECT_TRUE(std::filesystem::is_empty(temp / "agent/trash"));
+}
+
+class InMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!FindMemory(0, "").has_value() || geteuid() != 0) {
+      GTEST_SKIP() << "no place in memory";
+    }
+  }
+  ~InMemory() override {
+    std::error_code error;
+    const auto attempts = std::filesystem::read_symlink(temp_ / "agent/attempts", error);
+    if (!error) {
+      std::filesystem::remove_all(attempts.parent_path());
+    }
+  }
+  absl::StatusOr<StateDirectory> Open() const {
+    return StateDirectory::Open(temp_ / "agent", FindMemory(0, "").value());
+  }
+
+  const TempDirectory temp_;
+  const AttemptKey key_{JobId(2), AttemptNumber(1)};
+};
+
+TEST_F(InMemory, AttemptsOutliveTheAgentAndAreFoundAtTheirOldPath) {
+  std::string instance;
+  {
+    StateDirectory state = Open().value();
+    instance = state.instance();
+    ASSERT_TRUE(state.MakeAttempt(key_).ok());
+    EXPECT_TRUE(std::filesystem::is_symlink(temp_ / "agent/attempts"));
+    state.Fold();
+  }
+  StateDirectory state = Open().value();
+  EXPECT_EQ(state.instance(), instance);
+  EXPECT_THAT(state.ListAttempts().value(), ElementsAre(key_));
+  EXPECT_TRUE(std::filesystem::exists(temp_ / "agent/attempts/2.1"));
+  ASSERT_TRUE(WriteFileAtomically(state.Attempt(key_).Order(), "x").ok());
+  EXPECT_TRUE(state.RemoveAttempt(key_).value());
+  EXPECT_FALSE(state.has_trash());
+}
+
+TEST_F(InMemory, AnAgentThatStopsWithoutAttemptsLeavesNothingThereAndKeepsItsInstance) {
+  std::string instance;
+  {
+    StateDirectory state = Open().value();
+    instance = state.instance();
+    state.Fold();
+  }
+  EXPECT_FALSE(std::filesystem::is_symlink(temp_ / "agent/attempts"));
+  EXPECT_EQ(Open().value().instance(), instance);
+}
+
+TEST_F(InMemory, RecordsThatAreGoneMakeANewInstanceSoThatNoOrderIsBegunTwice) {
+  std::string instance;
+  {
+    StateDirectory state = Open().value();
+    instance = state.instance();
+    ASSERT_TRUE(state.MakeAttempt(key_).ok());
+    ASSERT_TRUE(state.ConfirmBoot().ok());
+  }
+  std::filesystem::remove_all(
+      std::filesystem::read_symlink(temp_ / "agent/attempts").parent_path());
+  StateDirectory state = Open().value();
+  EXPECT_NE(state.instance(), instance);
+  EXPECT_FALSE(state.loss().empty());
+  EXPECT_TRUE(state.ListAttempts().value().empty());
+}
+
+TEST_F(InMemory, AttemptsThatLieOnTheDiskStayThere) {
+  {
+    StateDirectory state = StateDirectory::Open(temp_ / "agent").value();
+    ASSERT_TRUE(state.MakeAttempt(key_).ok());
+  }
+  StateDirectory state = Open().value();
+  EXPECT_FALSE(std::filesystem::is_symlink(temp_ / "agent/attempts"));
+  EXPECT_THAT(state.ListAttempts().value(), ElementsAre(key_));
+}
+
+TEST_F(InMemory, APlaceThatOthersMayWriteIsNotTaken) {
+  std::string place;
+  {
+    StateDirectory state = Open().value();
+    ASSERT_TRUE(state.MakeAttempt(key_).ok());
+    place = std::filesystem::read_symlink(temp_ / "agent/attempts").string();
+  }
+  ASSERT_EQ(chmod(place.c_str(), 0777), 0);
+  EXPECT_FALSE(Open().ok());
 }
 
 }  // namespace

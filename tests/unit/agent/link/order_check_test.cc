@@ -51,9 +51,9 @@ class OrderCheckTest : public testing::Test {
 
 TEST_F(OrderCheckTest, OrdersAreTakenInTheirOrder) {
   for (std::uint64_t i = 1; i <= 3; ++i) {
-    const absl::StatusOr<wire::ControllerMessage> order = check_.Open(Sign(Body(i)), kNow);
+    const absl::StatusOr<wire::OrderBody> order = check_.Open(Sign(Body(i)), kNow);
     ASSERT_TRUE(order.ok()) << order.status();
-    EXPECT_EQ(order->launch().job(), 7U);
+    EXPECT_EQ(order->order().launch().job(), 7U);
   }
 }
 

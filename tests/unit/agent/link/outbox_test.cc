@@ -84,6 +84,7 @@ TEST_F(OutboxTest, TheAcknowledgedNumberSurvivesTheAgent) {
   Append(BindingRead());
   outbox_.Pump(kKey);
   outbox_.Acknowledge(kKey, 1);
+  outbox_.Save();
   outbox_.Forget(kKey);
   outbox_.Pump(kKey);
   EXPECT_THAT(sent_, ElementsAre(1, 2, 2));

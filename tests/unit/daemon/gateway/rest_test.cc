@@ -8,6 +8,7 @@
 #include "daemon/gateway/rest/open_api.h"
 #include "daemon/gateway/rest/routes.h"
 #include "proto/controller.pb.h"
+#include "proto/convert/client_service.h"
 
 namespace muster::daemon {
 namespace {

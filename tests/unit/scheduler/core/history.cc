@@ -78,6 +78,7 @@ Transition History::Take(const Command& command) {
   muster::core::Transition transition = Handle(state_, command, now_, config_);
   for (const Event& event : transition.events) {
     state_.Apply(event);
+    snapshots_.Note(event, state_.version());
     events_.push_back(event);
     if (const std::optional<std::string> broken = BrokenInvariant(state_)) {
       Fail(*broken);
