@@ -59,7 +59,7 @@ Verb QueueVerb() {
   verb.purpose = "List the jobs that wait or run, and why each waits";
   verb.synopsis = "[JOB…]";
   verb.examples = {"muster queue", "muster queue --user alice --states PD,R",
-                   "muster queue --me --sort -priority --format id,name,priority,nodes",
+                   "muster queue --me --sort=-priority --format id,name,priority,nodes",
                    "muster queue --start", "muster queue --json"};
   verb.options = JobQueryOptions();
   verb.options.push_back({.name = "array",

@@ -40,15 +40,15 @@ TEST_F(GresTest, AListIsReadSortedAndWrittenBack) {
 TEST_F(GresTest, JobsShareWhatANodeHasUntilItIsAllTaken) {
   AddNode("n1", {{"scratch", 3}});
   const JobId first = world.Submit(Asks("scratch:2"));
-  const JobId second = world.Submit(Asks("scratch:2"));
-  const JobId third = world.Submit(Asks("scratch:1"));
+  const JobId second = world.Submit(Asks("scratch:1"));
+  const JobId third = world.Submit(Asks("scratch:2"));
   world.Schedule();
   EXPECT_TRUE(Runs(first));
-  EXPECT_FALSE(Runs(second));
-  EXPECT_TRUE(Runs(third)) << "one is left for whoever asks for no more";
+  EXPECT_TRUE(Runs(second)) << "one is left for whoever asks for no more";
+  EXPECT_FALSE(Runs(third));
   const NodeAllocation& part = world.state.FindJob(first)->attempt->allocation.nodes.front();
   EXPECT_EQ(part.gres, (GresList{{"scratch", 2}}));
-  const Reason reason = world.ReasonFor(second);
+  const Reason reason = world.ReasonFor(third);
   EXPECT_EQ(reason.kind, ReasonKind::kResources);
   EXPECT_EQ(ToSentence(reason), "1 node: 1 short of 2 scratch (has 0)");
 }
