@@ -1,24 +1,23 @@
 #include "cli/controller/connection.h"
 
 #include <grpcpp/grpcpp.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/channel.h"
+#include "cli/controller/reach.h"
+#include "cli/controller/standing.h"
 #include "proto/controller.grpc.pb.h"
 #include "proto/convert/convert.h"
 #include "proto/convert/origin.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
-#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 namespace {
@@ -27,48 +26,10 @@ using std::chrono::milliseconds;
 using Stub = wire::Controller::Stub;
 
 constexpr milliseconds kCallTimeout{30'000};
+constexpr milliseconds kCallTimeoutOfSeveral{6'000};  // one that does not answer may lead no more
 constexpr std::size_t kFirstCallBytesMax = 32 << 10;
 constexpr milliseconds kRetryPause{50}, kBusyPause{500};
 constexpr milliseconds kConnectPatience{500};  // between two looks at the socket
-constexpr std::size_t kSocketPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
-
-// What connect(2) says of the controller's socket: 0, or an errno. Takes microseconds, and tells a
-// controller that never was from one that is restarting.
-int ProbeSocket(const std::string& path) {
-  sockaddr_un name = {};
-  name.sun_family = AF_UNIX;
-  std::memcpy(name.sun_path, path.c_str(), path.size());
-  const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) {
-    return errno;
-  }
-  const int result = connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name));
-  return result == 0 || errno == EAGAIN ? 0 : errno;
-}
-
-absl::Status Nobody(const Address& address) {
-  const char* const mend = address.kind == Address::Kind::kUnix
-                               ? ": start one with \"muster up\""
-                               : ": check that musterd runs there, with the keys that ours are of";
-  return absl::UnavailableError(absl::StrCat("muster: no controller at ", address.text, mend));
-}
-
-// What gRPC says of a call that never left: either end could not be told from a stranger. Trying
-// again does not help. OK: it was something else.
-absl::Status Mistrust(const Address& address, const std::string& message) {
-  constexpr std::string_view kPlugin = "plugin failed with error: ";
-  const std::size_t plugin = message.find(kPlugin);
-  if (plugin != std::string::npos) {
-    return absl::UnauthenticatedError(message.substr(plugin + kPlugin.size()));
-  }
-  if (message.find("handshake failed") != std::string::npos ||
-      message.find("Peer name") != std::string::npos) {
-    return absl::UnauthenticatedError(
-        absl::StrCat(address.text, ": is not the controller that ", address.keys.authority,
-                     " vouches for: bring the cluster's ca.pem there, or correct the address"));
-  }
-  return absl::OkStatus();
-}
 
 template <class Value, class Messages>
 absl::StatusOr<std::vector<Value>> ReadAll(const Messages& messages) {
@@ -103,8 +64,40 @@ ChangeOutcome OutcomeOf(const std::vector<JobSelector>& jobs, const Reply& reply
 }  // namespace
 
 struct Connection::Channel {
-  std::shared_ptr<grpc::Channel> channel;
-  std::unique_ptr<Stub> stub;
+  // One controller of the cluster.
+  struct End {
+    Address address;
+    std::shared_ptr<grpc::Channel> channel;
+    std::unique_ptr<Stub> stub;
+  };
+  std::vector<End> ends;
+  std::atomic<std::size_t> at = 0;  // of them, the one that is called
+  std::atomic<bool> sought = false;
+
+  [[nodiscard]] const End& Here() const { return ends[at]; }
+
+  // Of several controllers calls the one that leads from now on, or else a standby that answers:
+  // it answers questions, and says of a change that it may be made again.
+  void Seek() {
+    if (ends.size() == 1) {
+      return;
+    }
+    sought = true;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const End& end = ends[i];
+      const bool there = end.address.kind == Address::Kind::kTcp ||
+                         (end.address.path.size() <= kSocketPathBytesMax &&
+                          ProbeSocket(end.address.path) == 0);
+      const absl::StatusOr<ControllerStanding> standing =
+          there ? ReadStanding(end.channel) : absl::UnavailableError("");
+      if (standing.ok()) {
+        at = i;
+        if (standing->leads) {
+          return;
+        }
+      }
+    }
+  }
 
   std::mutex mutex;                         // guards what is below
   std::set<grpc::ClientContext*> watching;  // the streams that are being waited for
@@ -114,7 +107,7 @@ struct Connection::Channel {
   // Waits until the channel is connected, for a while. gRPC reads from a new connection only while
   // somebody waits for it: between calls that fail at once it would stay half open for seconds.
   void Connect() const {
-    channel->WaitForConnected(std::chrono::system_clock::now() + kConnectPatience);
+    Here().channel->WaitForConnected(std::chrono::system_clock::now() + kConnectPatience);
   }
 
   // A controller lets nobody send much before it knows who that is, and a call has sent its message
@@ -123,52 +116,61 @@ struct Connection::Channel {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
     wire::PingReply reply;
-    return stub->Ping(&context, wire::PingRequest(), &reply);
+    return Here().stub->Ping(&context, wire::PingRequest(), &reply);
   }
 
   // Makes one unary call, again and again while nobody answers and `patience` lasts.
   template <class Request, class Reply>
   absl::Status Call(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
-                    const Request& request, Reply* reply, const Address& address,
+                    const Request& request, Reply* reply, const Address& asked,
                     milliseconds patience) {
+    const bool several = ends.size() > 1;
     const SystemClock clock;
     const SteadyTime give_up = clock.SteadyNow() + patience;
     bool known = false;  // to the controller, on this connection
     for (bool first = true;; first = false) {
       bool busy = false;
+      if (!first || !sought) {
+        Seek();
+      }
+      const End& end = Here();
+      const Address& address = end.address;
       const int error = address.kind == Address::Kind::kUnix ? ProbeSocket(address.path) : 0;
-      if (error == EACCES || error == EPERM) {
+      if (!several && (error == EACCES || error == EPERM)) {
         return absl::PermissionDeniedError(
             absl::StrCat(address.text,
                          ": this controller belongs to another user: use --state or --controller"));
       }
-      if (error == ENOENT && first) {
-        return Nobody(address);  // A restarting controller leaves its socket behind.
+      if (error == ENOENT && first && !several) {
+        return Nobody(asked);  // A restarting controller leaves its socket behind.
       }
       if (error == 0) {
         grpc::ClientContext context;
-        context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
+        context.set_deadline(std::chrono::system_clock::now() +
+                             (several ? kCallTimeoutOfSeveral : kCallTimeout));
         const bool large =
             address.kind != Address::Kind::kUnix && request.ByteSizeLong() > kFirstCallBytesMax;
         const grpc::Status greeted = large && !known ? Greet() : grpc::Status::OK;
         known = greeted.ok();
         const grpc::Status status =
-            greeted.ok() ? (stub.get()->*method)(&context, request, reply) : greeted;
+            greeted.ok() ? (end.stub.get()->*method)(&context, request, reply) : greeted;
         if (status.ok()) {
           return absl::OkStatus();
         }
         busy = status.error_details() == kFromController;
-        if (status.error_code() != grpc::StatusCode::UNAVAILABLE ||
+        const bool stuck = several && !busy &&
+                           status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
+        if ((status.error_code() != grpc::StatusCode::UNAVAILABLE && !stuck) ||
             (busy && clock.SteadyNow() >= give_up)) {
           return Refusal(status);
         }
         RETURN_IF_ERROR(busy ? absl::OkStatus() : Mistrust(address, status.error_message()));
       }
       if (clock.SteadyNow() >= give_up) {
-        return Nobody(address);
+        return Nobody(asked);
       }
-      std::this_thread::sleep_for(busy ? kBusyPause : kRetryPause);
-      if (error == 0 && !busy) {
+      std::this_thread::sleep_for(busy && !several ? kBusyPause : kRetryPause);
+      if (error == 0 && !busy && !several) {
         known = false;
         Connect();
       }
@@ -178,14 +180,17 @@ struct Connection::Channel {
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Address& address,
                                                              Patience patience) {
-  if (address.kind == Address::Kind::kUnix && address.path.size() > kSocketPathBytesMax) {
+  if (address.text.find(',') == std::string::npos && address.kind == Address::Kind::kUnix &&
+      address.path.size() > kSocketPathBytesMax) {
     return absl::FailedPreconditionError(
         absl::StrCat(address.path, ": a socket's path has at most ", kSocketPathBytesMax,
                      " bytes, this one ", address.path.size(), ": use a shorter --state"));
   }
   auto channel = std::make_unique<Channel>();
-  ASSIGN_OR_RETURN(channel->channel, OpenChannel(address));
-  channel->stub = wire::Controller::NewStub(channel->channel);
+  for (Address& each : AllOf(address)) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> to, OpenChannel(each));
+    channel->ends.push_back({std::move(each), to, wire::Controller::NewStub(to)});
+  }
   return std::unique_ptr<Connection>(new Connection(address, patience, std::move(channel)));
 }
 
@@ -536,12 +541,14 @@ absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobN
     }
     channel_->watching.insert(&context);
   }
-  if (address_.kind == Address::Kind::kTcp || ProbeSocket(address_.path) == 0) {
+  channel_->Seek();
+  const Channel::End& end = channel_->Here();
+  if (end.address.kind == Address::Kind::kTcp || ProbeSocket(end.address.path) == 0) {
     channel_->Connect();
   }
   wire::WatchJobRequest request;
   request.set_job(job.value());
-  const auto reader = channel_->stub->WatchJob(&context, request);
+  const auto reader = end.stub->WatchJob(&context, request);
   wire::WatchJobReply reply;
   bool enough = false;
   absl::Status bad = absl::OkStatus();

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/agent.pb.h"
 #include "proto/controller.pb.h"
+#include "proto/leadership.pb.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/identity/certificate.h"
 
@@ -81,6 +82,8 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/CreateToken", kMinters, Rule::kAll},
     Row{"/muster.wire.Controller/ListTokens", kReaders, Rule::kAll},
     Row{"/muster.wire.Controller/RevokeToken", kPeople, Rule::kAll},
+    Row{"/muster.wire.Leadership/ReadStanding", kReaders, Rule::kAll},
+    Row{"/muster.wire.Leadership/HandOver", kPeople, Rule::kOperator},
     Row{"/muster.wire.AgentLink/Attach", kNodes, Rule::kOwnNode},
 };
 
@@ -257,6 +260,8 @@ absl::Status MayCall(const Caller& caller, std::string_view method) {
 std::vector<std::string> AllMethods() {
   std::vector<std::string> methods;
   AddMethods(*wire::PingRequest::descriptor()->file()->FindServiceByName("Controller"), methods);
+  AddMethods(*wire::ReadStandingRequest::descriptor()->file()->FindServiceByName("Leadership"),
+             methods);
   AddMethods(*wire::AgentMessage::descriptor()->file()->FindServiceByName("AgentLink"), methods);
   return methods;
 }
