@@ -154,7 +154,7 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   auto pids = static_cast<std::int64_t>(options.pids);
   std::int64_t memory_high = options.memory_high;
   RETURN_IF_ERROR(file.ReadString("state", &options.state));
-  RETURN_IF_ERROR(file.ReadString("controller", &options.controller));
+  RETURN_IF_ERROR(file.ReadText("controller", &options.controller));
   RETURN_IF_ERROR(file.ReadString("name", &options.name));
   RETURN_IF_ERROR(file.ReadStrings("features", &options.features));
   std::string gres;
@@ -208,7 +208,8 @@ void AddPlace(CLI::App& app, AgentOptions& options) {
                  "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");
   app.add_option("--controller", options.controller,
-                 "HOST:PORT, with keys; or unix:PATH of a controller of this user's own");
+                 "HOST:PORT, with keys; or unix:PATH of a controller of this user's own; of several "
+                 "controllers all, by commas");
   app.add_option("--name", options.name, "the node's name (default: this host's)");
   app.add_option("--keys", options.keys,
                  "what muster keys agent made: agent.pem, agent.key and ca.pem");

@@ -58,6 +58,8 @@ int main(int argc, char** argv) {
       {"token", muster::cli::TokenVerb},
       {"web", muster::cli::WebVerb},
       {"tune", muster::cli::TuneVerb},
+      {"controller", muster::cli::ControllerVerb},
+      {"store", muster::cli::StoreVerb},
   };
   return muster::cli::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                      {.out = std::cout, .err = std::cerr});

@@ -1,83 +1,48 @@
 #include "cli/controller/call_channel.h"
 
 #include <grpcpp/generic/generic_stub.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include <cerrno>
-#include <cstring>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/channel.h"
+#include "cli/controller/reach.h"
 #include "proto/convert/origin.h"
 #include "scheduler/runtime/clock.h"
-#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kCallTimeout{30'000};
 constexpr std::size_t kFirstCallBytesMax = 32 << 10;
 constexpr milliseconds kRetryPause{50}, kBusyPause{500};
 constexpr milliseconds kConnectPatience{500};  // between two looks at the socket
 
-// What connect(2) says of the controller's socket: 0, or an errno. Takes microseconds, and tells a
-// controller that never was from one that is restarting.
-int ProbeSocket(const std::string& path) {
-  sockaddr_un name = {};
-  name.sun_family = AF_UNIX;
-  std::memcpy(name.sun_path, path.c_str(), path.size());
-  const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) {
-    return errno;
-  }
-  const int result = connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name));
-  return result == 0 || errno == EAGAIN ? 0 : errno;
-}
-
-// What gRPC says of a call that never left: either end could not be told from a stranger. Trying
-// again does not help. OK: it was something else.
-absl::Status Mistrust(const Address& address, const std::string& message) {
-  constexpr std::string_view kPlugin = "plugin failed with error: ";
-  const std::size_t plugin = message.find(kPlugin);
-  if (plugin != std::string::npos) {
-    return absl::UnauthenticatedError(message.substr(plugin + kPlugin.size()));
-  }
-  if (message.find("handshake failed") != std::string::npos ||
-      message.find("Peer name") != std::string::npos) {
-    return absl::UnauthenticatedError(
-        absl::StrCat(address.text, ": is not the controller that ", address.keys.authority,
-                     " vouches for: bring the cluster's ca.pem there, or correct the address"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
-absl::Status Nobody(const Address& address) {
-  const char* const mend = address.kind == Address::Kind::kUnix
-                               ? ": start one with \"muster up\""
-                               : ": check that musterd runs there, with the keys that ours are of";
-  return absl::UnavailableError(absl::StrCat("muster: no controller at ", address.text, mend));
-}
-
-CallChannel::CallChannel(const Address& address)
-    : address_(address), frames_(address.path), in_frames_(address.kind == Address::Kind::kUnix) {}
+CallChannel::CallChannel(const Address& address, std::chrono::milliseconds timeout)
+    : address_(address),
+      timeout_(timeout),
+      frames_(address.path),
+      in_frames_(address.kind == Address::Kind::kUnix) {}
 
 absl::StatusOr<CallChannel::Stub*> CallChannel::OpenGrpc() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stub_ == nullptr) {
-    ASSIGN_OR_RETURN(channel_, OpenChannel(address_));
+    ASSIGN_OR_RETURN(channel_, cli::OpenChannel(address_));
     stub_ = wire::Controller::NewStub(channel_);
     has_grpc_ = true;
   }
   return stub_.get();
+}
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> CallChannel::OpenChannel() {
+  RETURN_IF_ERROR(OpenGrpc().status());
+  return channel_;
 }
 
 void CallChannel::Connect() const {
@@ -87,7 +52,8 @@ void CallChannel::Connect() const {
 }
 
 bool CallChannel::MayConnect() const {
-  return address_.kind == Address::Kind::kTcp || ProbeSocket(address_.path) == 0;
+  return address_.kind == Address::Kind::kTcp ||
+         (address_.path.size() <= kSocketPathBytesMax && ProbeSocket(address_.path) == 0);
 }
 
 int CallChannel::Probe() {
@@ -113,7 +79,7 @@ std::optional<grpc::Status> CallChannel::CallInFrames(const char* method,
   if (!in_frames_) {
     return std::nullopt;
   }
-  FramedChannel::Answer answer = frames_.Call(method, request, kCallTimeout);
+  FramedChannel::Answer answer = frames_.Call(method, request, timeout_);
   switch (answer.outcome) {
     case FramedChannel::Outcome::kForeign:
       in_frames_ = false;
@@ -155,7 +121,7 @@ grpc::Status CallChannel::CallGrpc(const char* method, const std::string& reques
 grpc::Status CallChannel::CallOnce(const char* method, const std::string& request,
                                    std::string* reply) {
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
+  context.set_deadline(std::chrono::system_clock::now() + timeout_);
   grpc::CompletionQueue queue;
   const grpc::Slice slice(request);
   const auto call = grpc::GenericStub(channel_).PrepareUnaryCall(

@@ -25,17 +25,16 @@
 
 namespace muster::cli {
 
-// "no controller at …", with the mend.
-absl::Status Nobody(const Address& address);
-
 class CallChannel {
  public:
   using Stub = wire::Controller::Stub;
 
-  explicit CallChannel(const Address& address);
+  // A call that is not answered within `timeout` has failed.
+  CallChannel(const Address& address, std::chrono::milliseconds timeout);
 
   // gRPC's stub, once it is needed; an address that gRPC cannot take is an error.
   absl::StatusOr<Stub*> OpenGrpc();
+  absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel();
   // Waits until gRPC's channel is connected, for a while. It reads from a new connection only while
   // somebody waits for it: between calls that fail at once it would stay half open for seconds.
   void Connect() const;
@@ -63,6 +62,7 @@ class CallChannel {
                    const std::function<grpc::Status(bool* known)>& once);
 
   const Address address_;
+  const std::chrono::milliseconds timeout_;
   FramedChannel frames_;         // over a unix socket
   std::atomic<bool> in_frames_;  // calls go there; false: gRPC makes every call
   std::mutex mutex_;             // guards what is made of gRPC

@@ -1,15 +1,16 @@
 #include "cli/controller/connection.h"
 
 #include <grpcpp/grpcpp.h>
-#include <sys/un.h>
 
 #include <condition_variable>
 #include <mutex>
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "cli/controller/call_channel.h"
 #include "cli/controller/channel.h"
+#include "cli/controller/controllers.h"
+#include "cli/controller/reach.h"
+#include "cli/controller/reach.h"
 #include "proto/controller.grpc.pb.h"
 #include "proto/convert/convert.h"
 #include "proto/convert/methods.h"
@@ -20,8 +21,6 @@ namespace {
 
 using Stub = wire::Controller::Stub;
 
-constexpr std::size_t kSocketPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
-
 absl::Status BadReply(const std::string& why) {
   return absl::InternalError(absl::StrCat("bad reply: ", why, ": update muster"));
 }
@@ -29,9 +28,9 @@ absl::Status BadReply(const std::string& why) {
 }  // namespace
 
 struct Connection::Channel {
-  explicit Channel(const Address& address) : calls(address) {}
+  explicit Channel(const Address& address) : controllers(address) {}
 
-  CallChannel calls;
+  Controllers controllers;
   std::mutex mutex;                         // guards what is below
   std::set<grpc::ClientContext*> watching;  // the streams that are being waited for
   bool stopped = false;
@@ -40,15 +39,14 @@ struct Connection::Channel {
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Address& address,
                                                              Patience patience) {
-  if (address.kind == Address::Kind::kUnix && address.path.size() > kSocketPathBytesMax) {
+  if (address.text.find(',') == std::string::npos && address.kind == Address::Kind::kUnix &&
+      address.path.size() > kSocketPathBytesMax) {
     return absl::FailedPreconditionError(
         absl::StrCat(address.path, ": a socket's path has at most ", kSocketPathBytesMax,
                      " bytes, this one ", address.path.size(), ": use a shorter --state"));
   }
   auto channel = std::make_unique<Channel>(address);
-  if (address.kind != Address::Kind::kUnix) {
-    RETURN_IF_ERROR(channel->calls.OpenGrpc().status());
-  }
+  RETURN_IF_ERROR(channel->controllers.Open());
   return std::unique_ptr<Connection>(new Connection(address, patience, std::move(channel)));
 }
 
@@ -65,7 +63,7 @@ absl::StatusOr<typename Request::Reply> Connection::Ask(const Request& request) 
     Request::kNow;
   };
   ASSIGN_OR_RETURN(const std::string answer,
-                   channel_->calls.Call(Request::kMethod, asked,
+                   channel_->controllers.Call(Request::kMethod, asked,
                                         brief ? patience_.reading : patience_.changing));
   typename Request::Reply reply{};
   if (const absl::Status read = ReadReply<Request>(answer, &reply); !read.ok()) {
@@ -91,7 +89,8 @@ MUSTER_CLUSTER_QUESTIONS(MUSTER_CALL)
 #undef MUSTER_CALL
 
 absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobNews&)>& tell) {
-  ASSIGN_OR_RETURN(Stub* const stub, channel_->calls.OpenGrpc());
+  CallChannel& leader = channel_->controllers.Leader();
+  ASSIGN_OR_RETURN(Stub* const stub, leader.OpenGrpc());
   grpc::ClientContext context;  // No deadline: a job may wait for days; keepalive finds the dead.
   {
     const std::lock_guard<std::mutex> lock(channel_->mutex);
@@ -100,8 +99,8 @@ absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobN
     }
     channel_->watching.insert(&context);
   }
-  if (channel_->calls.MayConnect()) {
-    channel_->calls.Connect();
+  if (leader.MayConnect()) {
+    leader.Connect();
   }
   wire::WatchJobRequest request;
   request.set_job(job.value());

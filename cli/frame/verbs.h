@@ -31,6 +31,7 @@ Verb CastVerb();
 Verb RunVerb();
 
 // cli/cluster
+Verb ControllerVerb();
 Verb DrainVerb();
 Verb HealthVerb();
 Verb KeysVerb();
@@ -40,6 +41,7 @@ Verb QosVerb();
 Verb AccountsVerb();
 Verb ReservationVerb();
 Verb ReplayVerb();
+Verb StoreVerb();
 Verb TokenVerb();
 Verb TopoVerb();
 Verb WebVerb();

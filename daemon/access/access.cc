@@ -14,6 +14,7 @@
 #include "proto/agent.pb.h"
 #include "proto/controller.pb.h"
 #include "proto/convert/client_service.h"
+#include "proto/leadership.pb.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/identity/certificate.h"
 
@@ -56,6 +57,7 @@ struct Row {
 
 std::vector<const ServiceDescriptor*> Services() {
   return {wire::PingRequest::descriptor()->file()->FindServiceByName("Controller"),
+          wire::ReadStandingRequest::descriptor()->file()->FindServiceByName("Leadership"),
           wire::AgentMessage::descriptor()->file()->FindServiceByName("AgentLink")};
 }
 

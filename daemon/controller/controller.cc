@@ -8,8 +8,6 @@
 #include "daemon/controller/views.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/plan/planner.h"
-#include "scheduler/core/state/invariants.h"
-#include "scheduler/core/state/job_group.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/plan/plan.h"
 
@@ -18,7 +16,6 @@ namespace {
 
 constexpr std::size_t kGroupMax = 512;
 constexpr auto kSweep = std::chrono::seconds(1);
-constexpr auto kRetryWrites = std::chrono::seconds(1);
 constexpr std::size_t kPassesHeldBack = 256;
 
 absl::Status TooBusy() {
@@ -62,34 +59,6 @@ Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock
 
 Controller::~Controller() {
   Stop();
-}
-
-absl::Status Controller::Start() {
-  meters_.since_ms = clock_.Now().time_since_epoch().count();
-  ASSIGN_OR_RETURN(StateImage image, store_.Load());
-  state_ = core::ClusterState(std::move(image));
-  std::optional<std::string> broken = core::BrokenInvariant(state_);
-  broken = broken.has_value() ? broken : core::BrokenGroup(state_);
-  if (broken.has_value()) {
-    return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
-                                            *broken, "; restore it from a backup"));
-  }
-  const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.Now(), *policy_);
-  Apply(transition.events);
-  for (const NodeId id : group_.nodes) {
-    group_.batch.nodes.push_back(*state_.FindNode(id));
-  }
-  RETURN_IF_ERROR(store_.Commit({&group_.batch, 1}));
-  group_ = Group();
-  epoch_ = state_.epoch();
-  log_.Info("controller",
-            absl::StrCat("epoch ", ToString(state_.epoch()), ": ", state_.jobs().size(), " jobs, ",
-                         state_.nodes().size(), " nodes"));
-  Use(policy_);
-  commits_ = std::make_unique<CommitQueue>(store_);
-  planner_ = std::make_unique<Worker>();
-  thread_ = std::thread([this] { Loop(); });
-  return absl::OkStatus();
 }
 
 void Controller::Stop() {
@@ -232,6 +201,9 @@ void Controller::EveryFewMoments() {
     return;
   }
   next_sweep_ = std::chrono::steady_clock::now() + kSweep;
+  if (stale_) {
+    Reload();
+  }
   std::erase_if(watchers_, [](const auto& entry) { return entry.second.expired(); });
   for (const LoseAgent& lost : agents_.TakeExpired()) {
     log_.Warning("controller",
@@ -278,8 +250,9 @@ void Controller::Finish(bool all_passes) {
                  [this, after = std::move(group.after),
                   begin = std::chrono::steady_clock::now()](const absl::Status& status) {
                    meters_.commit.Observe(std::chrono::steady_clock::now() - begin);
+                   const absl::Status told = ForCallers(status);
                    for (const Reply& reply : after) {
-                     reply(status);
+                     reply(told);
                    }
                    if (!status.ok() && !absl::IsAborted(status)) {
                      queue_.PushOwn([this, status] { RollBack(status); });
@@ -430,49 +403,6 @@ void Controller::Dispatch(const std::vector<Effect>& effects, bool of_new_job) {
   }
 }
 
-// The disk refused a commit: back to what it holds. Clients were told; agents come back and say
-// again what was not acknowledged.
-void Controller::RollBack(const absl::Status& status) {
-  log_.Error("controller",
-             absl::StrCat("the state could not be written: ", std::string(status.message())));
-  if (absl::IsDataLoss(status) || absl::IsInternal(status)) {
-    fatal_ = status;
-    has_fatal_ = true;
-    return;
-  }
-  commits_->Push(Batch(),
-                 [after = std::exchange(group_, Group()).after, status](const absl::Status&) {
-                   for (const Reply& reply : after) {
-                     reply(status);
-                   }
-                 });
-  while (commits_->depth() > 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  absl::StatusOr<StateImage> image = store_.Load();
-  if (!image.ok()) {
-    fatal_ = image.status();
-    has_fatal_ = true;
-    return;
-  }
-  state_ = core::ClusterState(*std::move(image));
-  ++state_loads_;
-  snapshots_.Forget();
-  commits_->Reset();
-  plan_ = nullptr;
-  pace_.Want();
-  degraded_ = status;
-  try_again_ = std::chrono::steady_clock::now() + kRetryWrites;
-  agents_.CloseAll();
-}
-
-absl::Status Controller::Degraded() const {
-  if (degraded_.ok() || std::chrono::steady_clock::now() >= try_again_) {
-    return absl::OkStatus();
-  }
-  return absl::ResourceExhaustedError(absl::StrCat("the state directory cannot be written (",
-                                                   std::string(degraded_.message()),
-                                                   "); running jobs go on; try again when it can"));
 }
 
 }  // namespace muster::daemon

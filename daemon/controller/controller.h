@@ -101,14 +101,28 @@ class Controller {
 
   // Loads the state, begins an epoch and starts the loop. An error is one line for the operator.
   absl::Status Start();
+  // Loads the state and starts the loop, which changes nothing until it is told to lead: another
+  // controller does.
+  absl::Status StartFollowing();
+  // What the leader added to the journal. `followed` is called on the loop's thread; its error says
+  // that the state has to be loaded again, which the loop does by itself.
+  void Follow(std::vector<JournalEntry> entries, Reply followed);
+  // Begins an epoch. REQUIRES: the store has given us the lead, and everything in the journal was
+  // followed. `led` is called on the loop's thread.
+  void Lead(Reply led);
+  // Changes nothing more; `durable` is called when what was taken in is, or will never be.
+  void StepDown(Reply durable);
+  [[nodiscard]] bool leads() const { return leads_; }
+  // The last entry of the journal that is part of the state; of a leader, when it began to lead.
+  [[nodiscard]] Version followed() const { return Version(followed_); }
   // Ends the loop once what was taken in is durable.
   void Stop();
   // What it counts of its work.
   [[nodiscard]] const Meters& meters() const { return meters_; }
   // The settings in force.
   [[nodiscard]] std::shared_ptr<const PolicyConfig> policy() const;
-  // The term of this controller, set by Start.
-  [[nodiscard]] Epoch epoch() const { return epoch_; }
+  // The term of this controller, or of the one that it follows.
+  [[nodiscard]] Epoch epoch() const { return Epoch(epoch_); }
   // Set when the loop ended because the store may have lost data.
   [[nodiscard]] absl::Status fatal() const;
   // REQUIRES: before Start.
@@ -147,6 +161,16 @@ class Controller {
     std::vector<Reply> after;
   };
 
+  absl::Status LoadState();
+  absl::Status BeginTerm();
+  void Run();
+  absl::Status BeginToLead();
+  void Depose();
+  void ForgetPlans();
+  void AwaitCommits();
+  void MarkStale(const absl::Status& why);
+  void Reload();
+  static absl::Status ForCallers(const absl::Status& status);
   void Loop();
   void Refuse(Reply reply);
   void Finish(bool all_passes = false);
@@ -210,11 +234,14 @@ class Controller {
   bool planning_ = false;
   std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;
   absl::Status degraded_;
+  bool stale_ = false;  // the state is not what the store holds, which has to be loaded
   std::chrono::steady_clock::time_point try_again_;
   std::chrono::steady_clock::time_point next_sweep_;
 
   Meters meters_;
-  Epoch epoch_;
+  std::atomic<bool> leads_ = true;
+  std::atomic<std::uint64_t> followed_ = 0;
+  std::atomic<std::uint64_t> epoch_ = 0;
   absl::Status fatal_;
   std::atomic<bool> has_fatal_ = false;
   std::function<void()> on_fatal_;

@@ -267,4 +267,17 @@ void Server::Stop() {
   }
 }
 
+std::string AdvertisedOf(const Server& server, const std::string& host) {
+  std::string all;
+  for (const std::string& address : server.addresses()) {
+    const std::size_t colon = address.rfind(':');
+    const std::string named = address.substr(0, colon);
+    const bool any = named == "0.0.0.0" || named == "[::]";
+    const std::string port = address.substr(colon) == ":0" ? absl::StrCat(":", server.port())
+                                                           : address.substr(colon);
+    absl::StrAppend(&all, all.empty() ? "" : ",", any ? host : named, port);
+  }
+  return all;
+}
+
 }  // namespace muster::daemon

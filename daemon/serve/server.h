@@ -80,6 +80,9 @@ class Server {
   std::string warning_;
 };
 
+// Where others reach it, by commas: an address that stands for any has `host` in its place.
+std::string AdvertisedOf(const Server& server, const std::string& host);
+
 // Whether Start would take the address as it is written, before anything is opened. InvalidArgument
 // is one line for the user.
 absl::Status CheckAddress(const std::string& address, const TlsFiles& tls);

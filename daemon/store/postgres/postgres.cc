@@ -36,13 +36,11 @@ constexpr const char* kSession =
     "set_config('lock_timeout', '10s', false), set_config('statement_timeout', '0', false), "
     "set_config('standard_conforming_strings', 'on', false)";
 
-// What libpq says, as one line.
+// The first line of what libpq says; those after it guess at causes.
 std::string OneLine(const char* text) {
-  std::string line(absl::StripAsciiWhitespace(text == nullptr ? "" : text));
-  for (const char* word : {"FATAL:  ", "ERROR:  "}) {
-    line = absl::StrReplaceAll(line, {{word, ""}});
-  }
-  return absl::StrReplaceAll(line, {{"\n", "; "}, {"\t", " "}});
+  const std::string said(absl::StripAsciiWhitespace(text == nullptr ? "" : text));
+  return absl::StrReplaceAll(said.substr(0, said.find('\n')),
+                             {{"FATAL:  ", ""}, {"ERROR:  ", ""}, {"\t", " "}});
 }
 
 struct Mend {

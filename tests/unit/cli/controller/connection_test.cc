@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "cli/controller/job_watch.h"
+#include "cli/controller/reach.h"
+#include "cli/controller/standing.h"
 #include "proto/controller.grpc.pb.h"
 #include "proto/convert/origin.h"
 #include "scheduler/model/job/job_selector.h"
@@ -136,6 +138,15 @@ class ConnectionTest : public testing::Test {
   SmallController controller_;
   std::unique_ptr<grpc::Server> server_;
 };
+
+TEST_F(ConnectionTest, OfSeveralControllersEachIsAskedAlone) {
+  const std::vector<Address> all = AllOf(ParseAddress("a:1,b:2").value());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].text, "a:1");
+  EXPECT_EQ(all[1].text, "b:2");
+  EXPECT_THAT(std::string(Nobody(ParseAddress("a:1,b:2").value()).message()),
+              HasSubstr("no controller at a:1,b:2: "));
+}
 
 TEST_F(ConnectionTest, NoSocketIsToldAtOnce) {
   const auto begun = std::chrono::steady_clock::now();

@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,7 @@ pid_t Spawn(const std::vector<std::string>& words, const std::string& log) {
   const pid_t child = fork();
   if (child == 0) {
     BecomeOrdinary();
+    prctl(PR_SET_PDEATHSIG, SIGQUIT);  // also with a test that aborts
     const int output = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
