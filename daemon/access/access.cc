@@ -33,9 +33,9 @@ constexpr Roles kMinters = kInPerson | Bit(Role::kClient);
 constexpr Roles kNodes = Bit(Role::kOwner) | Bit(Role::kAgent);
 
 enum class Rule : std::uint8_t {
-  kAll,      // what everybody of these roles may do or see
-  kOwnJobs,  // their own jobs, and an operator any: core/handle says so, which knows whose they
-             // are, or the method itself
+  kAll,       // what everybody of these roles may do or see
+  kOwnJobs,   // their own jobs, and an operator any: core/handle says so, which knows whose they
+              // are, or the method itself
   kOperator,  // operators alone
   kOwnNode,   // an agent for the node of its certificate: the session says so
 };
@@ -77,6 +77,10 @@ constexpr std::array kTable = {
     Row{"/muster.wire.Controller/ListShares", kReaders, Rule::kAll},
     Row{"/muster.wire.Controller/WatchJob", kReaders, Rule::kOwnJobs},
     Row{"/muster.wire.Controller/ReadMetrics", kReaders, Rule::kAll},
+    // Of their own jobs, and of what is nobody's.
+    Row{"/muster.wire.Controller/WatchEvents", kReaders, Rule::kOwnJobs},
+    Row{"/muster.wire.Controller/ShowCurve", kReaders, Rule::kAll},
+    Row{"/muster.wire.Controller/ShowPlan", kReaders, Rule::kAll},
     // Their own; an operator sees and ends any.
     Row{"/muster.wire.Controller/CreateToken", kMinters, Rule::kAll},
     Row{"/muster.wire.Controller/ListTokens", kReaders, Rule::kAll},

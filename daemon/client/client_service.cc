@@ -35,7 +35,9 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
       tunings_(controller, store, reader_),
       metrics_(controller, cluster, timings_, reader_),
       tokens_(tokens, reader_),
-      streams_(controller, accounting, reader_, gate) {}
+      page_(controller, usage),
+      streams_(controller, accounting, reader_, gate),
+      events_(controller, store, accounting, reader_, gate) {}
 
 absl::StatusOr<Caller> ClientService::Admit(const Context& context, const char* method) const {
   return gate_.Admit(context, absl::StrCat("/muster.wire.Controller/", method));
@@ -211,6 +213,16 @@ Unary* ClientService::ReadMetrics(Context* context, const wire::ReadMetricsReque
   return RouteRead(context, "ReadMetrics", *request, reply, metrics_, &MetricsHandler::ReadMetrics);
 }
 
+Unary* ClientService::ShowCurve(Context* context, const wire::ShowCurveRequest* request,
+                                wire::ShowCurveReply* reply) {
+  return Route(context, "ShowCurve", *request, reply, page_, &PageHandler::ShowCurve);
+}
+
+Unary* ClientService::ShowPlan(Context* context, const wire::ShowPlanRequest* request,
+                               wire::ShowPlanReply* reply) {
+  return Route(context, "ShowPlan", *request, reply, page_, &PageHandler::ShowPlan);
+}
+
 Unary* ClientService::CreateToken(Context* context, const wire::CreateTokenRequest* request,
                                   wire::CreateTokenReply* reply) {
   return Route(context, "CreateToken", *request, reply, tokens_, &TokenHandler::CreateToken);
@@ -233,6 +245,11 @@ StreamHandler::Submissions* ClientService::SubmitMany(Context* context) {
 StreamHandler::Views* ClientService::WatchJob(Context* context,
                                               const wire::WatchJobRequest* request) {
   return streams_.WatchJob(Admit(*context, "WatchJob"), JobId(request->job()));
+}
+
+EventHandler::Reactor* ClientService::WatchEvents(Context* context,
+                                                  const wire::WatchEventsRequest* request) {
+  return events_.WatchEvents(*context, Admit(*context, "WatchEvents"), *request);
 }
 
 }  // namespace muster::daemon

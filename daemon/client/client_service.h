@@ -13,11 +13,13 @@
 #include "daemon/access/gate.h"
 #include "daemon/access/read_queue.h"
 #include "daemon/agents/live_usage.h"
+#include "daemon/client/events/event_handler.h"
 #include "daemon/client/health_handler.h"
 #include "daemon/client/job_handler.h"
 #include "daemon/client/job_reader.h"
 #include "daemon/client/node_handler.h"
 #include "daemon/client/outside/metrics_handler.h"
+#include "daemon/client/outside/page_handler.h"
 #include "daemon/client/outside/token_handler.h"
 #include "daemon/client/policy_handler.h"
 #include "daemon/client/step_handler.h"
@@ -89,6 +91,10 @@ class ClientService final : public wire::Controller::CallbackService {
                     wire::ListSharesReply* reply) override;
   Unary* ReadMetrics(Context* context, const wire::ReadMetricsRequest* request,
                      wire::ReadMetricsReply* reply) override;
+  Unary* ShowCurve(Context* context, const wire::ShowCurveRequest* request,
+                   wire::ShowCurveReply* reply) override;
+  Unary* ShowPlan(Context* context, const wire::ShowPlanRequest* request,
+                  wire::ShowPlanReply* reply) override;
   Unary* CreateToken(Context* context, const wire::CreateTokenRequest* request,
                      wire::CreateTokenReply* reply) override;
   Unary* ListTokens(Context* context, const wire::ListTokensRequest* request,
@@ -97,6 +103,8 @@ class ClientService final : public wire::Controller::CallbackService {
                      wire::RevokeTokenReply* reply) override;
   StreamHandler::Submissions* SubmitMany(Context* context) override;
   StreamHandler::Views* WatchJob(Context* context, const wire::WatchJobRequest* request) override;
+  EventHandler::Reactor* WatchEvents(Context* context,
+                                     const wire::WatchEventsRequest* request) override;
 
  private:
   // Who calls, when the table lets them.
@@ -124,7 +132,9 @@ class ClientService final : public wire::Controller::CallbackService {
   TuningHandler tunings_;
   MetricsHandler metrics_;
   TokenHandler tokens_;
+  PageHandler page_;
   StreamHandler streams_;
+  EventHandler events_;
   Worker reader_;  // the last: its work ends before those that gave it
 };
 

@@ -33,11 +33,13 @@ struct JobFilter {
   std::string user;
   std::set<JobId> jobs;
   bool fold = false;
+  std::size_t limit = SIZE_MAX;
 
   explicit JobFilter(const wire::ListJobsRequest& request)
       : states(request.states().begin(), request.states().end()),
         user(request.user()),
-        fold(request.fold()) {
+        fold(request.fold()),
+        limit(request.limit() == 0 ? SIZE_MAX : request.limit()) {
     for (const std::uint64_t id : request.jobs()) {
       jobs.insert(JobId(id));
     }
@@ -112,13 +114,16 @@ std::vector<JobView> ViewsOf(const StateView& state_view, const JobFilter& filte
   std::vector<JobView> views;
   const core::JobTable& jobs = state_view.state().jobs();
   jobs.ForEachRun([&](const Job& job, std::uint32_t count) {
+    if (views.size() >= filter.limit) {
+      return;
+    }
     if (filter.fold && filter.jobs.empty() && jobs.IsUntouched(job.id)) {
       if (filter.Wants(job)) {
         AddFolded(state_view, job, count, views);
       }
       return;
     }
-    for (std::uint32_t i = 0; i < count; ++i) {
+    for (std::uint32_t i = 0; i < count && views.size() < filter.limit; ++i) {
       const Job& each = i == 0 ? job : *state_view.state().FindJob(JobId(job.id.value() + i));
       if (filter.Wants(each)) {
         views.push_back(ViewIn(state_view, each));

@@ -84,12 +84,13 @@ Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock
       clock_(clock),
       log_(log),
       policy_(std::make_shared<const PolicyConfig>(std::move(policy))),
-      orders_(store, std::move(cluster), std::move(secrets)),
+      orders_(store, cluster, std::move(secrets)),
       alerts_(store.directory() + "/alerts", log),
       make_plan_([](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
                     core::PlannerMemory& memory) {
         return core::MakePlan(std::move(snapshot), config, memory);
-      }) {}
+      }),
+      events_(std::move(cluster)) {}
 
 Controller::~Controller() {
   Stop();
@@ -301,10 +302,14 @@ void Controller::Finish(bool all_passes) {
   for (const EndedAttempt& ended : group.batch.attempts) {
     meters_.Note(ended.attempt);
   }
+  const Version version = group.batch.entries.empty() ? Version() : state_.version();
   commits_->Push(std::move(group.batch),
-                 [this, after = std::move(group.after),
-                  begin = std::chrono::steady_clock::now()](const absl::Status& status) {
+                 [this, after = std::move(group.after), notes = std::move(group.notes), version,
+                  begin = std::chrono::steady_clock::now()](const absl::Status& status) mutable {
                    meters_.commit.Observe(std::chrono::steady_clock::now() - begin);
+                   if (status.ok() && version.valid()) {
+                     events_.Publish(std::move(notes), version);
+                   }
                    for (const Reply& reply : after) {
                      reply(status);
                    }
@@ -347,7 +352,12 @@ void Controller::Apply(const std::vector<Event>& events) {
       }
     }
     meters_.Note(event, state_);
+    std::optional<EventNote> note = events_.open() ? NoteFor(event) : std::nullopt;
     state_.Apply(event);
+    if (note.has_value()) {
+      note->version = state_.version();
+      group_.notes.push_back(*std::move(note));
+    }
     orders_.Learn(event);
     Touch(event);
     group_.batch.entries.push_back(JournalEntry{state_.version(), event});

@@ -28,6 +28,8 @@
 #include "daemon/controller/orders.h"
 #include "daemon/controller/task_queue.h"
 #include "daemon/controller/worker.h"
+#include "daemon/events/event_feed.h"
+#include "daemon/events/event_note.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/core/explain/watchdog.h"
@@ -118,6 +120,8 @@ class Controller {
   void Stop();
   // What it counts of its work.
   [[nodiscard]] const Meters& meters() const { return meters_; }
+  // What happens, for those outside.
+  [[nodiscard]] EventFeed& events() { return events_; }
   // The settings in force.
   [[nodiscard]] std::shared_ptr<const PolicyConfig> policy() const;
   // The term of this controller, set by Start.
@@ -157,6 +161,7 @@ class Controller {
     std::set<NodeId> tallies;  // on which attempts ended
     std::set<UsageKey> spent;  // budgets that ended jobs were charged to
     std::set<std::pair<std::string, std::string>> charged;  // account and user, for fairshare
+    std::vector<EventNote> notes;                           // for those who read events
     std::vector<Reply> after;
   };
 
@@ -168,6 +173,7 @@ class Controller {
                    const Done& done);
   void Use(std::shared_ptr<const PolicyConfig> policy);
   void Apply(const std::vector<Event>& events);
+  [[nodiscard]] std::optional<EventNote> NoteFor(const Event& event) const;
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
   void GatherHealth();
@@ -223,6 +229,7 @@ class Controller {
   std::chrono::steady_clock::time_point next_sweep_;
 
   Meters meters_;
+  EventFeed events_;
   Epoch epoch_;
   absl::Status fatal_;
   std::atomic<bool> has_fatal_ = false;
