@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
       muster::cli::ReplayVerb(),    muster::cli::CompletionVerb(),   muster::cli::VersionVerb(),
       muster::cli::HealthVerb(),    muster::cli::slurm::SlurmVerb(), muster::cli::ImportVerb(),
       muster::cli::HelpVerb(),      muster::cli::ManualVerb(),       muster::cli::TokenVerb(),
-      muster::cli::WebVerb(),
+      muster::cli::WebVerb(),       muster::cli::EventsVerb(),       muster::cli::AlertsVerb(),
   };
   return muster::cli::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                      {.out = std::cout, .err = std::cerr});

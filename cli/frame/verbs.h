@@ -32,6 +32,7 @@ Verb RunVerb();
 
 // cli/cluster
 Verb DrainVerb();
+Verb EventsVerb();
 Verb HealthVerb();
 Verb KeysVerb();
 Verb NodesVerb();
@@ -43,6 +44,9 @@ Verb ReplayVerb();
 Verb TokenVerb();
 Verb TopoVerb();
 Verb WebVerb();
+
+// cli/alerts
+Verb AlertsVerb();
 
 // cli/share
 Verb ShareVerb();
