@@ -60,6 +60,8 @@ int main(int argc, char** argv) {
       {"tune", muster::cli::TuneVerb},
       {"controller", muster::cli::ControllerVerb},
       {"store", muster::cli::StoreVerb},
+      {"events", muster::cli::EventsVerb},
+      {"alerts", muster::cli::AlertsVerb},
   };
   return muster::cli::RunCommandLine(verbs, environment, {argv + 1, argv + argc},
                                      {.out = std::cout, .err = std::cerr});

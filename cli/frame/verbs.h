@@ -33,6 +33,7 @@ Verb RunVerb();
 // cli/cluster
 Verb ControllerVerb();
 Verb DrainVerb();
+Verb EventsVerb();
 Verb HealthVerb();
 Verb KeysVerb();
 Verb NodesVerb();
@@ -45,6 +46,9 @@ Verb StoreVerb();
 Verb TokenVerb();
 Verb TopoVerb();
 Verb WebVerb();
+
+// cli/alerts
+Verb AlertsVerb();
 
 // cli/share
 Verb ShareVerb();

@@ -19,6 +19,7 @@
 #include "cli/parse/request/constraint.h"
 #include "cli/parse/request/dependency.h"
 #include "cli/parse/request/licenses.h"
+#include "cli/parse/request/notice_words.h"
 #include "cli/parse/request/rank_layout.h"
 #include "cli/parse/request/resources.h"
 #include "cli/parse/request/switches.h"
@@ -502,10 +503,18 @@ const JobOption kJobOptions[] = {
     // What Slurm's commands and directives give that has no effect here, one a line.
     {"recorded", "", "NAME[=VALUE]", kUnavailable,
      READ(return ReadRecorded(value, &request->spec.recorded);), true, true},
-    {"mail-type", "", "LIST", kUnavailable,
-     READ(return ReadRecorded("mail-type=" + value, &request->spec.recorded);), true, true},
-    {"mail-user", "", "USER", kUnavailable,
-     READ(return ReadRecorded("mail-user=" + value, &request->spec.recorded);), true, true},
+    {"mail-type", "", "LIST", "Mail you when it ENDs, FAILs, BEGINs, is REQUEUEd, or at TIME_LIMIT_80",
+     READ(RETURN_IF_ERROR(ParseMailTypes(value).status());
+          return ReadRecorded("mail-type=" + value, &request->spec.recorded);),
+     true, true},
+    {"mail-user", "", "USER", "Whom to mail: a user or an address (default: you)",
+     READ(RETURN_IF_ERROR(CheckMailUser(value));
+          return ReadRecorded("mail-user=" + value, &request->spec.recorded);),
+     true, true},
+    {"notify", "", "mail|URL", "Tell you when it ends: by mail, or by a signed POST to the URL",
+     READ(RETURN_IF_ERROR(CheckNotify(value));
+          return ReadRecorded("notify=" + value, &request->spec.recorded);),
+     true, true},
 };
 
 #undef SET

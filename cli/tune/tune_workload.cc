@@ -111,12 +111,12 @@ absl::StatusOr<TuneWorkload> WorkloadOfHistory(const std::string& name, Connecti
                                                std::int64_t days, std::int64_t processors) {
   TuneWorkload workload;
   workload.name = name;
-  HistoryQuery query;
+  ListHistory query;
   query.limit = kHistoryMost;
   const Time now = SystemClock().Now();
   query.since = days > 0 ? now - std::chrono::hours(24 * days) : kNoTime;
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.ListHistory(query));
-  ASSIGN_OR_RETURN(const NodeList nodes, connection.ListNodes({}, false));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.Call(query));
+  ASSIGN_OR_RETURN(const NodeList nodes, connection.Call(ListNodes{}));
   std::int64_t threads = 0;
   for (const NodeView& node : nodes.nodes) {
     threads += node.cpus;

@@ -2,9 +2,9 @@
 
 namespace muster::daemon {
 
-void AnyCall::Send(const absl::Status& status, const std::string& bytes) const {
+void AnyCall::Send(const absl::Status& status, const std::string& message) const {
   if (status.ok()) {
-    const grpc::Slice slice(bytes);
+    const grpc::Slice slice(message);
     *reply = grpc::ByteBuffer(&slice, 1);
   }
   reactor->Finish(ToGrpc(status));

@@ -58,7 +58,7 @@ struct AnyCall {
     ReadAside(reader, reactor, std::move(work));
   }
   // The reply leaves, as the bytes of its message; with an error, the error alone.
-  void Send(const absl::Status& status, const std::string& bytes) const;
+  void Send(const absl::Status& status, const std::string& message) const;
 };
 
 // A call of the method that Request describes.
@@ -66,11 +66,11 @@ template <ClientRequest Request>
 struct Call : AnyCall {
   using Reply = typename Request::Reply;
   void Finish(const absl::Status& status, const Reply& answer = {}) const {
-    std::string bytes;
+    std::string message;
     if (status.ok()) {
-      AppendReply<Request>(answer, &bytes);
+      AppendReply<Request>(answer, &message);
     }
-    Send(status, bytes);
+    Send(status, message);
   }
 };
 

@@ -13,7 +13,9 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
                              TokenBook* tokens)
     : methods_(gate),
       metrics_(controller, cluster, methods_.timings(), reader_),
-      streams_(controller, accounting, reader_, gate) {
+      page_(controller, usage),
+      streams_(controller, accounting, reader_, gate),
+      events_(controller, store, accounting, reader_, gate) {
   const Backend backend{controller, accounting, store, usage, reader_, std::move(cluster)};
   ServeCommands(methods_, backend);
   ServeJobQuestions(methods_, backend);
@@ -26,6 +28,12 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
                          [this](const AnyCall& call, std::string_view) {
                            metrics_.ReadMetrics(call);
                          });
+  methods_.ServeMessages("ShowCurve", [this](const AnyCall& call, std::string_view request) {
+    page_.ShowCurve(call, request);
+  });
+  methods_.ServeMessages("ShowPlan", [this](const AnyCall& call, std::string_view) {
+    page_.ShowPlan(call);
+  });
   methods_.CheckComplete();
   EnterByDoor();
 }
@@ -58,6 +66,11 @@ StreamHandler::Submissions* ClientService::SubmitMany(Context* context) {
 StreamHandler::Views* ClientService::WatchJob(Context* context,
                                               const wire::WatchJobRequest* request) {
   return streams_.WatchJob(methods_.Admit(*context, "WatchJob"), JobId(request->job()));
+}
+
+EventHandler::Reactor* ClientService::WatchEvents(Context* context,
+                                                  const wire::WatchEventsRequest* request) {
+  return events_.WatchEvents(*context, methods_.Admit(*context, "WatchEvents"), *request);
 }
 
 }  // namespace muster::daemon

@@ -1,7 +1,7 @@
 #pragma once
 
 // The service for clients, as gRPC sees it: unary methods enter by the door
-// (daemon/access/methods), two are streams.
+// (daemon/access/methods), three are streams.
 //
 // Thread promise: gRPC's threads call in and never wait; answers come from the store's writer
 // thread or, when they are long, from one background thread. Invariants: every method first asks
@@ -12,7 +12,10 @@
 #include "daemon/access/gate.h"
 #include "daemon/access/methods.h"
 #include "daemon/agents/live_usage.h"
+#include "daemon/client/events/event_handler.h"
 #include "daemon/client/outside/metrics_handler.h"
+#include "daemon/client/outside/page_handler.h"
+#include "daemon/client/outside/page_handler.h"
 #include "daemon/client/outside/token_handler.h"
 #include "daemon/client/stream_handler.h"
 #include "daemon/controller/controller.h"
@@ -23,8 +26,9 @@
 namespace muster::daemon {
 
 // The generated service with callbacks for its streams.
-using StreamingService = wire::Controller::WithCallbackMethod_SubmitMany<
-    wire::Controller::WithCallbackMethod_WatchJob<wire::Controller::Service>>;
+using StreamingService =
+    wire::Controller::WithCallbackMethod_SubmitMany<wire::Controller::WithCallbackMethod_WatchJob<
+        wire::Controller::WithCallbackMethod_WatchEvents<wire::Controller::Service>>>;
 
 class ClientService final : public StreamingService {
  public:
@@ -36,6 +40,8 @@ class ClientService final : public StreamingService {
   using Context = grpc::CallbackServerContext;
   StreamHandler::Submissions* SubmitMany(Context* context) override;
   StreamHandler::Views* WatchJob(Context* context, const wire::WatchJobRequest* request) override;
+  EventHandler::Reactor* WatchEvents(Context* context,
+                                     const wire::WatchEventsRequest* request) override;
   // A call of a unary method that came otherwise than over gRPC; null: there is none of that name.
   grpc::ServerUnaryReactor* Enter(const std::string& method, Context* context,
                                   const grpc::ByteBuffer& request, grpc::ByteBuffer* reply);
@@ -46,7 +52,9 @@ class ClientService final : public StreamingService {
 
   Methods methods_;
   MetricsHandler metrics_;
+  PageHandler page_;
   StreamHandler streams_;
+  EventHandler events_;
   Worker reader_;  // the last: its work ends before those that gave it
 };
 

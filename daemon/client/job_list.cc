@@ -1,6 +1,7 @@
 #include "daemon/client/job_list.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -64,7 +65,8 @@ WantedJobs::WantedJobs(const ListJobs& asked)
     : states(asked.states.begin(), asked.states.end()),
       user(asked.user),
       jobs(asked.jobs.begin(), asked.jobs.end()),
-      fold(asked.fold) {}
+      fold(asked.fold),
+      limit(asked.limit == 0 ? SIZE_MAX : asked.limit) {}
 
 bool WantedJobs::Wants(const Job& job) const {
   return (states.empty() || states.contains(Name(job.state))) &&
@@ -78,13 +80,19 @@ JobView ViewIn(const StateView& state_view, const Job& job) {
 
 std::vector<ListedJobs> ListOf(const StateView& state_view, const WantedJobs& filter) {
   std::vector<ListedJobs> listed;
+  std::size_t views = 0;
   const core::JobTable& jobs = state_view.state().jobs();
-  const auto add = [&](const Job& job, std::uint32_t count) {
-    if (!filter.Wants(job)) {
+  const auto add = [&](const Job& job, std::uint32_t run) {
+    if (!filter.Wants(job) || views >= filter.limit) {
       return;
     }
+    const bool folds = filter.fold && filter.jobs.empty();
+    const auto count = folds ? run
+                             : static_cast<std::uint32_t>(
+                                   std::min<std::size_t>(run, filter.limit - views));
+    views += folds ? 1 : count;
     if (jobs.IsUntouched(job.id) && (count > 1 || filter.fold)) {
-      AddElements(state_view, job, count, filter.fold && filter.jobs.empty(), listed);
+      AddElements(state_view, job, count, folds, listed);
     } else {
       listed.push_back(Listed(state_view, job));
     }

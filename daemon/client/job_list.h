@@ -29,6 +29,7 @@ struct WantedJobs {
   std::string user;
   std::set<JobId> jobs;
   bool fold = false;
+  std::size_t limit;  // of views
 
   explicit WantedJobs(const ListJobs& asked);
   [[nodiscard]] bool Wants(const Job& job) const;

@@ -50,12 +50,13 @@ Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock
       clock_(clock),
       log_(log),
       policy_(std::make_shared<const PolicyConfig>(std::move(policy))),
-      orders_(store, std::move(cluster), std::move(secrets)),
+      orders_(store, cluster, std::move(secrets)),
       alerts_(store.directory() + "/alerts", log),
       make_plan_([](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
                     core::PlannerMemory& memory) {
         return core::MakePlan(std::move(snapshot), config, memory);
-      }) {}
+      }),
+      events_(std::move(cluster)) {}
 
 Controller::~Controller() {
   Stop();
@@ -246,11 +247,15 @@ void Controller::Finish(bool all_passes) {
   for (const EndedAttempt& ended : group.batch.attempts) {
     meters_.Note(ended.attempt);
   }
+  const Version version = group.batch.entries.empty() ? Version() : state_.version();
   commits_->Push(std::move(group.batch),
-                 [this, after = std::move(group.after),
-                  begin = std::chrono::steady_clock::now()](const absl::Status& status) {
+                 [this, after = std::move(group.after), notes = std::move(group.notes), version,
+                  begin = std::chrono::steady_clock::now()](const absl::Status& status) mutable {
                    meters_.commit.Observe(std::chrono::steady_clock::now() - begin);
                    const absl::Status told = ForCallers(status);
+                   if (status.ok() && version.valid()) {
+                     events_.Publish(std::move(notes), version);
+                   }
                    for (const Reply& reply : after) {
                      reply(told);
                    }
@@ -296,8 +301,13 @@ void Controller::Apply(std::vector<Event> events) {
       }
     }
     meters_.Note(event, state_);
+    std::optional<EventNote> note = events_.open() ? NoteFor(event) : std::nullopt;
     state_.Apply(event);
     snapshots_.Note(event, state_.version());
+    if (note.has_value()) {
+      note->version = state_.version();
+      group_.notes.push_back(*std::move(note));
+    }
     orders_.Learn(event);
     Touch(event);
     group_.batch.entries.push_back(JournalEntry{state_.version(), std::move(event)});

@@ -30,6 +30,8 @@
 #include "daemon/controller/task_queue.h"
 #include "daemon/controller/waiting_reasons.h"
 #include "daemon/controller/worker.h"
+#include "daemon/events/event_feed.h"
+#include "daemon/events/event_note.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/core/explain/watchdog.h"
@@ -119,6 +121,8 @@ class Controller {
   void Stop();
   // What it counts of its work.
   [[nodiscard]] const Meters& meters() const { return meters_; }
+  // What happens, for those outside.
+  [[nodiscard]] EventFeed& events() { return events_; }
   // The settings in force.
   [[nodiscard]] std::shared_ptr<const PolicyConfig> policy() const;
   // The term of this controller, or of the one that it follows.
@@ -158,6 +162,7 @@ class Controller {
     std::set<NodeId> tallies;  // on which attempts ended
     std::set<UsageKey> spent;  // budgets that ended jobs were charged to
     std::set<std::pair<std::string, std::string>> charged;  // account and user, for fairshare
+    std::vector<EventNote> notes;                           // for those who read events
     std::vector<Reply> after;
   };
 
@@ -179,6 +184,7 @@ class Controller {
                    const Done& done);
   void Use(std::shared_ptr<const PolicyConfig> policy);
   void Apply(std::vector<Event> events);
+  [[nodiscard]] std::optional<EventNote> NoteFor(const Event& event) const;
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
   void GatherHealth();
@@ -239,6 +245,7 @@ class Controller {
   std::chrono::steady_clock::time_point next_sweep_;
 
   Meters meters_;
+  EventFeed events_;
   std::atomic<bool> leads_ = true;
   std::atomic<std::uint64_t> followed_ = 0;
   std::atomic<std::uint64_t> epoch_ = 0;

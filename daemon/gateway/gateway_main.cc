@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -31,6 +32,7 @@ namespace {
 
 constexpr int kExitRefused = 1;
 constexpr int kExitUsage = 2;
+constexpr std::chrono::seconds kBeat{15};
 
 absl::StatusOr<std::optional<http::TlsText>> ReadTls(const GatewayConfig& config) {
   if (!config.tls()) {
@@ -113,6 +115,7 @@ absl::Status Run(const GatewayConfig& config, ServiceManager manager, const Logg
   (void)link->Connected();  // begins to connect
   SayReady(config.ready_fd);
   manager.Ready("serving");
+  server->Every(kBeat, [&gateway] { gateway.Beat(); });
   if (manager.feed_every().count() > 0) {
     server->Every(manager.feed_every(), [&manager] { manager.Alive(); });
   }

@@ -99,6 +99,8 @@ const std::vector<Alias>& Aliases() {
       {"GET", "/v1/jobs/{job.job}", "ShowJob", {}},
       {"GET", "/v1/jobs/{job.job}/explanation", "Explain", {}},
       {"GET", "/v1/history", "ListHistory", {{"state", "states"}, {"job", "jobs"}}},
+      {"GET", "/v1/jobs/{job.job}/curve", "ShowCurve", {}},
+      {"GET", "/v1/plan", "ShowPlan", {}},
       {"GET", "/v1/nodes", "ListNodes", {{"name", "names"}}},
       {"GET", "/v1/nodes/{names}", "ListNodes", {}},
       {"GET", "/v1/health", "ListHealth", {{"name", "names"}}},
@@ -133,6 +135,10 @@ absl::StatusOr<RestCall> ReadCall(const http::Request& request) {
     RETURN_IF_ERROR(ReadJson(request.body, call.request.get()));
   }
   for (const auto& [name, value] : request.query) {
+    if (name == kFieldsParameter) {
+      call.fields = absl::StrSplit(value, ',', absl::SkipEmpty());
+      continue;
+    }
     RETURN_IF_ERROR(SetField(FieldOf(route.alias, name), value, call.request.get()));
   }
   for (const auto& [field, value] : route.filled) {

@@ -38,7 +38,10 @@ std::vector<const google::protobuf::MethodDescriptor*> RestMethods();
 struct RestCall {
   const google::protobuf::MethodDescriptor* method = nullptr;
   std::unique_ptr<google::protobuf::Message> request;
+  std::vector<std::string> fields;  // of the members of the answer's lists; none named: all
 };
+// The name in a query that is no field of a request: which fields an answer's lists are to have.
+inline constexpr const char* kFieldsParameter = "fields";
 
 // The method of a head, without its request. NotFound when no method is there; FailedPrecondition
 // when this path takes another method of HTTP, which the message names.

@@ -29,11 +29,14 @@ struct JobFilter {
 
 // Those that are held in memory.
 struct ListJobs : JobFilter {
+  std::uint32_t limit = 0;  // the first so many, by id; 0: all
+
   static constexpr const char* kMethod = "ListJobs";
   using Reply = std::vector<JobView>;
   static constexpr auto Fields(auto list) {
     return list(Field{"states", &JobFilter::states}, Field{"user", &JobFilter::user},
-                Field{"jobs", &JobFilter::jobs}, Field{"fold", &JobFilter::fold});
+                Field{"jobs", &JobFilter::jobs}, Field{"fold", &JobFilter::fold},
+                Field{"limit", &ListJobs::limit});
   }
 };
 
