@@ -1,4 +1,4 @@
-#include "cli/controller/job_columns.h"
+#include "cli/jobs/job_columns.h"
 
 #include <algorithm>
 

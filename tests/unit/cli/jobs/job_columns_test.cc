@@ -1,6 +1,6 @@
 // Columns and order of a list of jobs, by the names of --json.
 
-#include "cli/controller/job_columns.h"
+#include "cli/jobs/job_columns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
